@@ -1,0 +1,24 @@
+// The one macro of weft: a broken assumption of ours ends the run, in release builds too.
+//
+// Mistakes of the user are Diagnostics (diagnostics.h), never assertions.
+#pragma once
+
+namespace weft {
+
+// What an abort prints beside the broken fact, so that it can be replayed. Set by the engine.
+// Plain data and one instance per thread: two simulations may run in one process.
+struct AssertContext {
+  unsigned long long seed = 0;
+  long long simulated_ps = 0;
+};
+AssertContext& assert_context();
+
+[[noreturn]] void assertion_failed(const char* fact, const char* file, int line);
+
+}  // namespace weft
+
+#define SIM_ASSERT(fact)                                           \
+  do {                                                             \
+    if (!(fact)) [[unlikely]]                                      \
+      ::weft::assertion_failed(#fact, __FILE__, __LINE__);         \
+  } while (false)

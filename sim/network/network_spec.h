@@ -1,0 +1,62 @@
+// What a fabric and its NICs are. Plain data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/quantity.h"
+
+namespace weft {
+
+enum class ShapeKind { fully_connected, switched, torus, fat_tree };
+
+// Which way a message goes where two ways around a ring are equally short.
+enum class RingTies {
+  positive,  // always towards larger coordinates: simple routers do so
+  split,     // half of the pairs each way: uses all links alike
+};
+
+// Which spine a message takes in a fat tree.
+enum class UpRouting {
+  by_destination,  // destination modulo spines: one fixed route a destination
+  ecmp,            // hash of source and destination: one fixed route a pair
+  spray,           // hash of the message: every message its own route
+};
+
+// One direction of one cable. `bandwidth` is what payload reaches on it.
+struct LinkSpec {
+  Bandwidth bandwidth;
+  Duration latency;  // first byte in to first byte out, switch behind it included
+};
+
+struct FabricSpec {
+  ShapeKind shape = ShapeKind::switched;
+  LinkSpec link;
+  std::vector<int> dims;          // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
+  RingTies ring_ties = RingTies::split;
+  int endpoints_per_leaf = 0;     // fat tree
+  double oversubscription = 1;    // fat tree: leaf's down bandwidth / up bandwidth
+  UpRouting up_routing = UpRouting::by_destination;
+  Bytes segment;                  // messages are cut into pieces of at most this; 0: never cut
+};
+
+enum class InitiatedBy {
+  gpu,    // the WG writes the work-queue entry and rings the doorbell
+  proxy,  // one CPU thread per GPU does, one operation after another
+};
+
+struct NicSpec {
+  int per_node = 0;
+  Bandwidth bandwidth;
+  Duration latency;           // doorbell to first byte on the wire
+  Duration message_interval;  // least time between two messages: 1 / message rate
+  int queue_depth = 0;        // work-queue entries; a full queue stalls the sender
+  Bytes inline_up_to;         // payloads this small ride in the entry: no read of HBM
+  InitiatedBy initiated_by = InitiatedBy::gpu;
+  Duration post;              // the WG's own time to write an entry and ring the doorbell
+  Duration flush;             // the WG's time to make its results visible to the NIC
+  Duration proxy_operation;   // the proxy's time for one operation
+  Duration receive;           // last byte in to data (and flag) visible in the GPU's memory
+};
+
+}  // namespace weft
