@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""What no compiler checks: layers, banned words, lengths, goldens that nobody runs.
+
+    scripts/tidy.py [ROOT]      ROOT is this repository unless given
+
+Prints one line per mistake, `file:line: error: message`, and ends with status 1 if there are any.
+scripts/tidy_test.py shows that each check can fail.
+"""
+
+import pathlib
+import re
+import sys
+
+# What a folder of sim/ may include besides itself; sim/CMakeLists.txt links the same way.
+LAYERS = {
+    "core": [],
+    "gpu_model": ["core"],
+    "network": ["core"],
+    "scenario": ["core", "gpu_model", "network"],
+    "cluster": ["scenario", "gpu_model", "network", "core"],
+    "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
+    "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "report": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "app": ["report", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
+            "core"],
+}
+YAML_FOLDER = "scenario"
+
+# (pattern in code, what to write instead, folders of sim/ where it is allowed)
+BANNED = [
+    (r"std::random_device\b", "the seed comes from the scenario; use sim/core's Rng", []),
+    (r"\b(std::rand\b|s?rand\s*\()", "use sim/core's Rng, the same everywhere", []),
+    (r"std::(\w+_distribution|generate_canonical|default_random_engine)\b",
+     "differs between standard libraries; use sim/core's Rng", []),
+    (r"std::(shuffle|sample)\b|std::ranges::(shuffle|sample)\b",
+     "differs between standard libraries; shuffle with sim/core's Rng", []),
+    (r"std::(exit|quick_exit|_Exit)\b", "return a status from main, or a Diagnostic", []),
+    (r"\b(system_clock|steady_clock|high_resolution_clock)\b",
+     "only sim/app may read a clock; models get `now`", ["app"]),
+    (r"\b(secure_)?getenv\b", "only sim/app may read the environment", ["app"]),
+    (r"\bshared_ptr\b", "use a value in an IdVector, or unique_ptr", []),
+]
+USING_NAMESPACE = re.compile(r"\busing\s+namespace\b")
+LATER = re.compile(r"\b(FIXME|TODO)\b")
+UNORDERED = re.compile(r"\bunordered_\w*(map|set)\b")
+UNORDERED_BANNED_IN = ["engine", "network", "gpu_model", "workloads"]
+NOT_ITERATED = "// not iterated"
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+STRING = re.compile(r'"(\\.|[^"\\])*"')
+LINKS = re.compile(r"^weft_library\((\w+)\s+LINKS\s+([^)]*)\)")
+
+# A path of one developer's machine. Scratch folders are a matter of course in tests and scripts.
+HOME_PATH = re.compile(r"(?<![\w.])/(?:work|home|Users)/")
+SCRATCH_PATH = re.compile(r"(?<![\w.])/(?:var/)?tmp/")
+NO_SCRATCH_IN = ["sim", "docs", "configs"]
+
+COLUMNS_MAX = 100
+LINES_MAX = 400
+COLUMNS_CHECKED = {".cc", ".h", ".py"}
+SKIPPED_FOLDERS = {".git", "build", "results", "__pycache__"}
+
+
+class Tidy:
+    def __init__(self, root):
+        self.root = root
+        self.errors = []
+
+    def error(self, path, line, message):
+        self.errors.append((path.relative_to(self.root).as_posix(), line, message))
+
+    def check(self):
+        for path in files_below(self.root):
+            data = path.read_bytes()
+            if b"\0" in data:
+                continue
+            lines = data.decode("utf-8", "replace").splitlines()
+            parts = path.relative_to(self.root).parts
+            self.check_machine_paths(path, parts, lines)
+            if path.suffix in COLUMNS_CHECKED:
+                self.check_columns(path, lines)
+            if path.suffix == ".h" and "#pragma once" not in lines:
+                self.error(path, 1, "a header needs #pragma once")
+            if parts[0] == "sim" and path.suffix in (".cc", ".h"):
+                self.check_source(path, parts, lines)
+        self.check_links()
+        self.check_goldens()
+        return sorted(self.errors)
+
+    def check_machine_paths(self, path, parts, lines):
+        for number, line in enumerate(lines, 1):
+            if HOME_PATH.search(line):
+                self.error(path, number, "names a folder of one machine; write a relative path")
+            elif parts[0] in NO_SCRATCH_IN and SCRATCH_PATH.search(line):
+                self.error(path, number, "names a scratch folder; write a relative path")
+
+    def check_columns(self, path, lines):
+        for number, line in enumerate(lines, 1):
+            if len(line) > COLUMNS_MAX:
+                self.error(path, number, f"{len(line)} columns; at most {COLUMNS_MAX}")
+
+    def check_source(self, path, parts, lines):
+        if len(parts) != 3 or parts[1] not in LAYERS:
+            self.error(path, 1, "no library builds this; sources are sim/<folder>/<file>, with a "
+                                "folder of the table in scripts/tidy.py")
+            return
+        folder = parts[1]
+        if len(lines) > LINES_MAX:
+            self.error(path, LINES_MAX + 1, f"{len(lines)} lines; split it, {LINES_MAX} at most")
+        before = ""
+        for number, (line, code) in enumerate(zip(lines, without_comments(lines)), 1):
+            include = INCLUDE.match(line) if code.strip() else None
+            if include:
+                self.check_include(path, number, folder, include[1], include[2])
+            else:
+                self.check_words(path, number, folder, code, NOT_ITERATED in before + line)
+            if LATER.search(line):
+                self.error(path, number, f"{LATER.search(line)[0]}: do it now, or open an issue")
+            before = line
+
+    def check_include(self, path, number, folder, quote, name):
+        if name.startswith("yaml-cpp") and folder != YAML_FOLDER:
+            self.error(path, number, f"only sim/{YAML_FOLDER} may include yaml-cpp")
+        if name.startswith("sim/"):
+            other = name.split("/")[1]
+            if other != folder and other not in LAYERS[folder]:
+                self.error(path, number, f"sim/{folder} must not include sim/{other}")
+        elif quote == '"':
+            self.error(path, number, f'write #include "sim/..." from the root, not "{name}"')
+
+    def check_words(self, path, number, folder, code, not_iterated):
+        for pattern, instead, allowed_in in BANNED:
+            found = re.search(pattern, code)
+            if found and folder not in allowed_in:
+                self.error(path, number, f"{found[0].rstrip('( ')}: {instead}")
+        if path.suffix == ".h" and USING_NAMESPACE.search(code):
+            self.error(path, number, "using namespace in a header: write the names out")
+        found = UNORDERED.search(code)
+        if found and folder in UNORDERED_BANNED_IN and not not_iterated:
+            self.error(path, number, f"{found[0]}: its order differs between machines; use "
+                                     f"IdVector or std::map, or promise `{NOT_ITERATED}`")
+
+    def check_links(self):
+        path = self.root / "sim" / "CMakeLists.txt"
+        if not path.is_file():
+            return
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            library = LINKS.match(line)
+            if not library or library[1] not in LAYERS:
+                continue
+            for link in library[2].split():
+                other = link.removeprefix("weft_")
+                if other in LAYERS and other not in LAYERS[library[1]]:
+                    self.error(path, number, f"weft_{library[1]} must not link weft_{other}")
+                if link.startswith("yaml-cpp") and library[1] != YAML_FOLDER:
+                    self.error(path, number, f"only weft_{YAML_FOLDER} may link yaml-cpp")
+
+    def check_goldens(self):
+        goldens = self.root / "tests" / "golden"
+        for folder in sorted(goldens.iterdir()) if goldens.is_dir() else []:
+            if folder.is_dir() and folder.name not in SKIPPED_FOLDERS:
+                if not any(folder.glob("expected.*")):
+                    self.error(folder, 1, "no test runs this golden: it has no expected.* file")
+
+
+def files_below(folder):
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or path.name in SKIPPED_FOLDERS:
+            continue
+        if path.is_dir():
+            yield from files_below(path)
+        elif path.is_file():
+            yield path
+
+
+def without_comments(lines):
+    """The lines with string literals emptied and comments blanked; raw strings are not known."""
+    in_comment = False
+    for line in lines:
+        code = STRING.sub('""', line) if not in_comment else line
+        kept = ""
+        while code:
+            if in_comment:
+                _, end, code = code.partition("*/")
+                in_comment = not end
+                continue
+            start = re.search(r"//|/\*", code)
+            if not start:
+                kept += code
+                break
+            kept += code[:start.start()]
+            in_comment = start[0] == "/*"
+            code = code[start.end():] if in_comment else ""
+        yield kept
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]
+    errors = Tidy(root.resolve()).check()
+    for path, line, message in errors:
+        print(f"{path}:{line}: error: {message}")
+    print(f"tidy: {len(errors)} errors" if errors else "tidy: nothing to complain about")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+// A plain number has no unit: picoseconds or seconds?
+#include "sim/core/quantity.h"
+
+namespace weft {
+
+void use() {
+#ifdef WRONG
+  [[maybe_unused]] const Duration d = 5;  // must not compile
+#else
+  [[maybe_unused]] const Duration d = picoseconds(5);
+#endif
+}
+
+}  // namespace weft

@@ -1,0 +1,17 @@
+// An id is made on purpose, not out of any integer near by.
+#include "sim/core/ids.h"
+
+namespace weft {
+
+using LinkId = StrongId<struct LinkTag>;
+using TaskId = StrongId<struct TaskTag>;
+
+void use() {
+#ifdef WRONG
+  [[maybe_unused]] const LinkId l = 1;  // must not compile
+#else
+  [[maybe_unused]] const LinkId l = LinkId(1);
+#endif
+}
+
+}  // namespace weft

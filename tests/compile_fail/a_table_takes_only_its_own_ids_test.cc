@@ -1,0 +1,17 @@
+// An IdVector is indexed by the ids it was made for.
+#include "sim/core/ids.h"
+
+namespace weft {
+
+using LinkId = StrongId<struct LinkTag>;
+using TaskId = StrongId<struct TaskTag>;
+
+void use() {
+#ifdef WRONG
+  [[maybe_unused]] const int n = IdVector<LinkId, int>(2)[TaskId(1)];  // must not compile
+#else
+  [[maybe_unused]] const int n = IdVector<LinkId, int>(2)[LinkId(1)];
+#endif
+}
+
+}  // namespace weft

@@ -1,0 +1,14 @@
+// Each dimension is a type of its own.
+#include "sim/core/quantity.h"
+
+namespace weft {
+
+void use() {
+#ifdef WRONG
+  [[maybe_unused]] const auto sum = bytes(1) + nanoseconds(1);  // must not compile
+#else
+  [[maybe_unused]] const auto sum = bytes(1) + bytes(1);
+#endif
+}
+
+}  // namespace weft
