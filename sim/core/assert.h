@@ -17,8 +17,8 @@ AssertContext& assert_context();
 
 }  // namespace weft
 
-#define SIM_ASSERT(fact)                                           \
-  do {                                                             \
-    if (!(fact)) [[unlikely]]                                      \
-      ::weft::assertion_failed(#fact, __FILE__, __LINE__);         \
+#define SIM_ASSERT(fact)                                   \
+  do {                                                     \
+    if (!(fact)) [[unlikely]]                              \
+      ::weft::assertion_failed(#fact, __FILE__, __LINE__); \
   } while (false)

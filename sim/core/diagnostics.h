@@ -20,8 +20,8 @@ enum class Severity { error, warning };
 
 struct Diagnostic {
   SourcePosition at;
-  std::string path;     // the key's path, such as cluster.scale_out.latency; may be empty
-  std::string message;  // what is wrong and what would be right
+  std::string path;         // the key's path, such as cluster.scale_out.latency; may be empty
+  std::string message;      // what is wrong and what would be right
   std::string source_line;  // the text of the line, for the caret; may be empty
   Severity severity = Severity::error;
 };

@@ -59,8 +59,12 @@ constexpr Bytes bytes(std::int64_t n) { return Bytes::from_count(n); }
 constexpr Bytes kibibytes(std::int64_t n) { return bytes(1024) * n; }
 constexpr Bytes mebibytes(std::int64_t n) { return bytes(1024 * 1024) * n; }
 constexpr Bandwidth bytes_per_second(std::int64_t n) { return Bandwidth::from_count(n); }
-constexpr Bandwidth gigabytes_per_second(std::int64_t n) { return bytes_per_second(1'000'000'000) * n; }
-constexpr Bandwidth gigabits_per_second(std::int64_t n) { return bytes_per_second(125'000'000) * n; }
+constexpr Bandwidth gigabytes_per_second(std::int64_t n) {
+  return bytes_per_second(1'000'000'000) * n;
+}
+constexpr Bandwidth gigabits_per_second(std::int64_t n) {
+  return bytes_per_second(125'000'000) * n;
+}
 constexpr Flops flops(std::int64_t n) { return Flops::from_count(n); }
 constexpr FlopRate gigaflops(std::int64_t n) { return FlopRate::from_count(1'000'000'000) * n; }
 

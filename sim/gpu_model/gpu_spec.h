@@ -25,17 +25,17 @@ struct MemorySpec {
 
 // What stands between a kernel and the one before it.
 struct LaunchSpec {
-  Duration host;   // launched by the host after it saw the previous one end
-  Duration queue;  // already waiting in the stream's queue when the previous one ends
-  Duration graph;  // node of a graph launched as a whole
+  Duration host;         // launched by the host after it saw the previous one end
+  Duration queue;        // already waiting in the stream's queue when the previous one ends
+  Duration graph;        // node of a graph launched as a whole
   Duration wg_interval;  // the dispatcher starts one WG per interval
 };
 
 // Copy engines: they use neither CUs nor caches, but HBM and links.
 struct DmaSpec {
   int engines = 0;
-  Bandwidth rate;     // of one engine
-  Duration command;   // fixed cost of one copy: schedule and signal
+  Bandwidth rate;    // of one engine
+  Duration command;  // fixed cost of one copy: schedule and signal
 };
 
 // Stores of a kernel into a peer's memory.

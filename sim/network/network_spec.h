@@ -32,12 +32,12 @@ struct LinkSpec {
 struct FabricSpec {
   ShapeKind shape = ShapeKind::switched;
   LinkSpec link;
-  std::vector<int> dims;          // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
+  std::vector<int> dims;  // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
   RingTies ring_ties = RingTies::split;
-  int endpoints_per_leaf = 0;     // fat tree
-  double oversubscription = 1;    // fat tree: leaf's down bandwidth / up bandwidth
+  int endpoints_per_leaf = 0;   // fat tree
+  double oversubscription = 1;  // fat tree: leaf's down bandwidth / up bandwidth
   UpRouting up_routing = UpRouting::by_destination;
-  Bytes segment;                  // messages are cut into pieces of at most this; 0: never cut
+  Bytes segment;  // messages are cut into pieces of at most this; 0: never cut
 };
 
 enum class InitiatedBy {
@@ -53,10 +53,10 @@ struct NicSpec {
   int queue_depth = 0;        // work-queue entries; a full queue stalls the sender
   Bytes inline_up_to;         // payloads this small ride in the entry: no read of HBM
   InitiatedBy initiated_by = InitiatedBy::gpu;
-  Duration post;              // the WG's own time to write an entry and ring the doorbell
-  Duration flush;             // the WG's time to make its results visible to the NIC
-  Duration proxy_operation;   // the proxy's time for one operation
-  Duration receive;           // last byte in to data (and flag) visible in the GPU's memory
+  Duration post;             // the WG's own time to write an entry and ring the doorbell
+  Duration flush;            // the WG's time to make its results visible to the NIC
+  Duration proxy_operation;  // the proxy's time for one operation
+  Duration receive;          // last byte in to data (and flag) visible in the GPU's memory
 };
 
 }  // namespace weft

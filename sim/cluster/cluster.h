@@ -1,0 +1,36 @@
+// Cluster: the machine of a scenario, ready for lowering and simulation. Built once from checked
+// values; nothing in it changes while a simulation runs.
+#pragma once
+
+#include <string>
+
+#include "sim/core/ids.h"
+#include "sim/core/shared_server.h"
+#include "sim/network/transport.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+using GpuId = StrongId<struct GpuTag>;
+
+struct Cluster {
+  ClusterSpec spec;
+  NetworkSpec network;
+  Bend memory_bend;      // of every GPU's HBM
+  Bend arithmetic_bend;  // of every CU's arithmetic: a sharp corner
+
+  [[nodiscard]] std::uint32_t gpus() const { return static_cast<std::uint32_t>(spec.gpus()); }
+  [[nodiscard]] std::uint32_t node_of(GpuId gpu) const {
+    return gpu.value / static_cast<std::uint32_t>(spec.gpus_per_node);
+  }
+};
+
+Cluster build_cluster(const ClusterSpec& spec);
+
+// One line: "128 nodes x 1 MI210   16x8 torus, 200 Gb/s".
+std::string one_line(const Cluster& cluster);
+
+// What --stop-after=cluster prints: GPUs, fabrics, link classes with counts and rates, residency.
+std::string to_text(const Cluster& cluster);
+
+}  // namespace weft

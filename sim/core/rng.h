@@ -1,0 +1,42 @@
+// Random numbers: one seed, named independent streams, the same numbers from every compiler.
+//
+//   Rng jitter{run.seed, "gpu/jitter", gpu.value};   // adding a draw here moves nobody else's
+//
+// The engine is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+// OOPSLA 2014). Distributions are Boost's: those of std:: differ between standard libraries.
+#pragma once
+
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cstdint>
+#include <string_view>
+
+#include "sim/core/fingerprint.h"
+
+namespace weft {
+
+constexpr std::uint64_t mix64(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+class Rng {
+ public:
+  using result_type = std::uint64_t;
+  Rng(std::uint64_t seed, std::string_view stream, std::uint64_t index = 0)
+      : state_(mix64(mix64(seed ^ fnv1a(stream)) + index * 0x9E3779B97F4A7C15ULL)) {}
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return UINT64_MAX; }
+  result_type operator()() { return mix64(state_ += 0x9E3779B97F4A7C15ULL); }
+
+  // Evenly from low to high, both included.
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return boost::random::uniform_int_distribution<std::int64_t>(low, high)(*this);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace weft

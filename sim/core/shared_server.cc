@@ -1,0 +1,123 @@
+#include "sim/core/shared_server.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+Bend::Bend(double exponent) {
+  SIM_ASSERT(exponent >= 1.0);
+  for (unsigned i = 0; i <= kSteps; ++i) {
+    const double x = static_cast<double>(i) / kSteps;
+    const double g = std::pow(1.0 + std::pow(x, exponent), -1.0 / exponent);
+    // Rounded to 2^-30, so that the last bit of another libm's pow() changes nothing.
+    table_[i] = static_cast<std::uint32_t>(std::llround(g * static_cast<double>(kOne)));
+  }
+}
+
+std::uint64_t Bend::at(std::uint64_t x20) const {
+  const std::uint64_t step = x20 >> 10U;
+  const std::uint64_t fraction = x20 & 1023U;
+  if (fraction == 0) return table_[step];
+  const std::uint64_t low = table_[step];
+  const std::uint64_t high = table_[step + 1];  // g falls: low >= high
+  return low - (((low - high) * fraction) >> 10U);
+}
+
+std::uint64_t Bend::slowdown(std::uint64_t demand, std::uint64_t capacity) const {
+  if (demand <= capacity) return at((demand << 20U) / capacity);
+  const std::uint64_t inverse = (capacity << 20U) / demand;
+  return std::max<std::uint64_t>((at(inverse) * inverse) >> 20U, 1);
+}
+
+void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand) {
+  advance(now);
+  SIM_ASSERT(alone.count() >= 0);
+  SIM_ASSERT(alone.count() < (1LL << 49));
+  const std::uint64_t end = clock_ + (static_cast<std::uint64_t>(alone.count()) << kClockBits);
+  SIM_ASSERT(end >= clock_);
+  heap_.push_back({end, job, demand});
+  std::push_heap(heap_.begin(), heap_.end(), LaterJob{});
+  demand_ += demand;
+  changed_ = true;
+}
+
+bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64_t rate,
+                                  Duration time) {
+  for (Background& entry : background_) {
+    if (entry.source != source || entry.rate != rate) continue;
+    const bool begins = entry.until <= now;
+    if (begins) changed_ = true;
+    entry.until = later(entry.until, now) + time;
+    return begins;
+  }
+  background_.push_back({source, rate, now + time});
+  changed_ = true;
+  return true;
+}
+
+void SharedServer::advance(SimTime now) {
+  SIM_ASSERT(now >= last_);
+  if (now == last_) return;
+  const auto elapsed = static_cast<std::uint64_t>((now - last_).count());
+  last_ = now;
+  if (heap_.empty()) return;
+  constexpr unsigned kShift = Bend::kOneBits - kClockBits;
+  if (elapsed < (1ULL << 33U)) {
+    clock_ += (elapsed * slowdown_) >> kShift;
+  } else {
+    __extension__ using Wide = unsigned __int128;
+    clock_ += static_cast<std::uint64_t>((static_cast<Wide>(elapsed) * slowdown_) >> kShift);
+  }
+}
+
+std::uint32_t SharedServer::take_done() {
+  if (heap_.empty() || heap_.front().end > clock_) return kNoJob;
+  const Job done = heap_.front();
+  std::pop_heap(heap_.begin(), heap_.end(), LaterJob{});
+  heap_.pop_back();
+  demand_ -= done.demand;
+  changed_ = true;
+  return done.id;
+}
+
+SimTime SharedServer::settle(SimTime now) {
+  advance(now);
+  if (heap_.empty()) return kNever;
+
+  SimTime background_end = kNever;
+  std::uint64_t background_rate = 0;
+  for (std::size_t i = 0; i < background_.size();) {
+    if (background_[i].until <= now) {
+      background_[i] = background_.back();
+      background_.pop_back();
+      changed_ = true;
+      continue;
+    }
+    background_rate += background_[i].rate;
+    background_end = std::min(background_end, background_[i].until);
+    ++i;
+  }
+  if (changed_) {
+    // Background never starves the jobs altogether: a sixteenth stays theirs.
+    const std::uint64_t left =
+        capacity_ > background_rate ? capacity_ - background_rate : std::uint64_t{0};
+    slowdown_ =
+        bend_->slowdown(demand_, std::max(left, std::max<std::uint64_t>(capacity_ / 16, 1)));
+    changed_ = false;
+  }
+
+  const std::uint64_t end = heap_.front().end;
+  if (end <= clock_) return now;
+  const std::uint64_t remaining = end - clock_;
+  constexpr unsigned kShift = Bend::kOneBits - kClockBits;
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t elapsed =
+      remaining < (1ULL << 47U)
+          ? ((remaining << kShift) + slowdown_ - 1) / slowdown_
+          : static_cast<std::uint64_t>(((static_cast<Wide>(remaining) << kShift) + slowdown_ - 1) /
+                                       slowdown_);
+  return std::min(background_end, now + picoseconds(static_cast<std::int64_t>(elapsed)));
+}
+
+}  // namespace weft

@@ -1,0 +1,103 @@
+// A server that everything in it shares: an HBM, or the arithmetic of a CU.
+//
+// Every job has a demand (the rate it would draw alone) and a duration alone. While the sum D of
+// the demands loads the server of capacity C, all jobs progress slowed by the same factor
+//
+//   slowdown m = g(D / C),   g(x) = (1 + x^p)^(-1/p)
+//
+// so that the delivered rate C x g(x) bends smoothly from D (idle) to C (saturated); p -> infinity
+// is the sharp corner min(D, C). For memory this is Little's law with a latency that grows with
+// load: everyone's loads in flight wait equally longer.
+//
+// As the factor is common, one virtual clock advancing at rate m serves all jobs: a job is done
+// when the clock has advanced by its duration alone. One pending event a server, not one a job. The
+// clock is an integer, so progress is exact to 2^-14 ps and the same on every compiler.
+//
+// Background traffic (NIC reads, arriving messages) is served first: it takes its rate off C until
+// a given time and is not slowed itself; its bytes are exact, rate x time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/quantity.h"
+
+namespace weft {
+
+// The function g, tabulated once: g(x) for x in [0, 1]; above, g(x) = g(1/x) / x.
+class Bend {
+ public:
+  static constexpr unsigned kOneBits = 30;
+  static constexpr std::uint64_t kOne = 1ULL << kOneBits;
+
+  explicit Bend(double exponent);
+
+  // Slow-down, as a fraction of kOne, of jobs that together demand `demand` of `capacity`.
+  [[nodiscard]] std::uint64_t slowdown(std::uint64_t demand, std::uint64_t capacity) const;
+
+ private:
+  static constexpr unsigned kSteps = 1024;
+  [[nodiscard]] std::uint64_t at(std::uint64_t x20) const;  // x in units of 2^-20, at most 1
+  std::array<std::uint32_t, kSteps + 1> table_{};
+};
+
+class SharedServer {
+ public:
+  // Capacity and demands are in one unit of the caller's choice; capacity below 2^43.
+  SharedServer(std::uint64_t capacity, const Bend* bend) : capacity_(capacity), bend_(bend) {}
+
+  // A job that would take `alone` by itself while drawing `demand`.
+  void add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand);
+
+  // Traffic of `source` that draws `rate` for `time`, behind what `source` draws already. True
+  // where that begins a new load, so that settle() is due; a longer one is noticed when the old one
+  // would end.
+  bool add_background(SimTime now, std::uint32_t source, std::uint64_t rate, Duration time);
+
+  // Moves the clock to `now`; afterwards take_done() yields the jobs done by then, by (end, job).
+  void advance(SimTime now);
+  static constexpr std::uint32_t kNoJob = UINT32_MAX;
+  std::uint32_t take_done();
+
+  // The time at which something happens if nothing is added before: the next end of a job, or an
+  // end of background traffic that speeds the jobs up. kNever without jobs. Recomputes the
+  // slow-down, so call it once per instant, after all changes.
+  static constexpr SimTime kNever = SimTime::from_count(INT64_MAX);
+  SimTime settle(SimTime now);
+
+  // The job that will be done next if nothing is added; kNoJob without jobs.
+  [[nodiscard]] std::uint32_t next_job() const { return heap_.empty() ? kNoJob : heap_.front().id; }
+
+  [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
+
+ private:
+  static constexpr unsigned kClockBits = 14;
+  struct Job {
+    std::uint64_t end;  // on the virtual clock
+    std::uint32_t id;
+    std::uint32_t demand;
+  };
+  struct LaterJob {
+    bool operator()(const Job& a, const Job& b) const {
+      return a.end != b.end ? a.end > b.end : a.id > b.id;
+    }
+  };
+  struct Background {
+    std::uint32_t source;
+    std::uint64_t rate;
+    SimTime until;
+  };
+
+  std::uint64_t capacity_;
+  const Bend* bend_;
+  std::uint64_t clock_ = 0;  // virtual time, ps x 2^14
+  std::uint64_t slowdown_ = Bend::kOne;
+  std::uint64_t demand_ = 0;
+  SimTime last_;
+  bool changed_ = false;  // demand or background moved since the slow-down was computed
+  std::vector<Job> heap_;
+  std::vector<Background> background_;
+};
+
+}  // namespace weft

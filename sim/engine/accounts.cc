@@ -1,0 +1,108 @@
+#include "sim/engine/accounts.h"
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+
+Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
+    : cus_per_gpu_(static_cast<std::uint32_t>(cluster.spec.gpu.cus)),
+      gpus_(cluster.gpus()),
+      active_(cluster.gpus()),
+      computing_(cluster.gpus()),
+      cu_busy_(std::size_t{cluster.gpus()} * cus_per_gpu_) {
+  for (const Operator& op : graph.operators) {
+    OperatorUse use;
+    use.name = op.name;
+    use.role = op.role;
+    operators_.push_back(use);
+  }
+}
+
+void Accounts::enter(Interval& interval, SimTime now) {
+  if (interval.count++ == 0) interval.since = now;
+}
+
+void Accounts::leave(Interval& interval, SimTime now, Duration& sum) {
+  SIM_ASSERT(interval.count > 0);
+  if (--interval.count == 0) sum += now - interval.since;
+}
+
+void Accounts::kernel_started(SimTime now, const Kernel& kernel) {
+  enter(active_[kernel.gpu.value], now);
+  OperatorUse& use = operators_[kernel.op.value];
+  use.first_start = std::min(use.first_start, now);
+}
+
+void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
+  GpuUse& gpu = gpus_[kernel.gpu.value];
+  leave(active_[kernel.gpu.value], now, gpu.active);
+  gpu.end = later(gpu.end, now);
+  OperatorUse& use = operators_[kernel.op.value];
+  use.last_end = later(use.last_end, now);
+  use.longest = longer(use.longest, now - start);
+  use.sum += now - start;
+  use.kernels += 1;
+}
+
+void Accounts::item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu) {
+  const std::uint32_t gpu = kernel.gpu.value;
+  if (kernel.role != KernelRole::collective) enter(computing_[gpu], now);
+  if (cu != UINT32_MAX) enter(cu_busy_[std::size_t{gpu} * cus_per_gpu_ + cu], now);
+}
+
+void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
+                          const Work& work, std::uint32_t scale) {
+  const std::uint32_t id = kernel.gpu.value;
+  GpuUse& gpu = gpus_[id];
+  if (kernel.role != KernelRole::collective) leave(computing_[id], now, gpu.computing);
+  if (cu != UINT32_MAX) leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now, gpu.cu_busy);
+  const Bytes traffic = bytes(scaled(work.traffic.count(), scale));
+  gpu.hbm += traffic;
+  OperatorUse& use = operators_[kernel.op.value];
+  use.wgs += 1;
+  use.hbm += traffic;
+  use.wg_time += now - begun;
+  done_.wgs.done += 1;
+  done_.flops.done += scaled(work.flops.count(), scale);
+  done_.hbm_bytes.done += traffic.count();
+  items_done_ += 1;
+}
+
+void Accounts::waited(std::uint32_t gpu, Wait why, Duration time) {
+  gpus_[gpu].waits[static_cast<std::size_t>(why)] += time;
+}
+
+void Accounts::message_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
+  gpus_[gpu].sent += size;
+  operators_[op].messages += 1;
+  operators_[op].sent += size;
+  done_.messages.asked += 1;
+  done_.message_bytes.asked += size.count();
+  done_.sent_bytes.done += size.count();
+}
+
+void Accounts::message_delivered(std::uint32_t gpu, Bytes size) {
+  gpus_[gpu].received += size;
+  done_.messages.done += 1;
+  done_.message_bytes.done += size.count();
+}
+
+void Accounts::background(std::uint32_t gpu, Bytes size) { gpus_[gpu].hbm += size; }
+
+void Accounts::close(const TaskGraph& graph, RunResult& result) const {
+  result.gpus = gpus_;
+  result.operators = operators_;
+  result.ledger = done_;
+  Ledger& ledger = result.ledger;
+  for (const Item& item : graph.items) {
+    const Work& work = graph.works[item.work];
+    ledger.wgs.asked += 1;
+    ledger.flops.asked += scaled(work.flops.count(), item.scale);
+    ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale);
+  }
+  for (const Send& send : graph.sends) ledger.sent_bytes.asked += send.size;
+}
+
+}  // namespace weft

@@ -1,0 +1,54 @@
+// Accounts: what the run did, summed up while it happens. Never decides anything.
+#pragma once
+
+#include <vector>
+
+#include "sim/engine/results.h"
+
+namespace weft {
+
+class Accounts {
+ public:
+  Accounts(const Cluster& cluster, const TaskGraph& graph);
+
+  void kernel_started(SimTime now, const Kernel& kernel);
+  void kernel_ended(SimTime now, const Kernel& kernel, SimTime start);
+  void item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu);
+  void item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
+                  const Work& work, std::uint32_t scale);
+  void waited(std::uint32_t gpu, Wait why, Duration time);
+  void message_posted(std::uint32_t gpu, std::uint32_t op, Bytes size);
+  void message_delivered(std::uint32_t gpu, Bytes size);
+  void background(std::uint32_t gpu, Bytes size);
+
+  [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
+
+  // Fills gpus, operators and ledger of the result.
+  void close(const TaskGraph& graph, RunResult& result) const;
+
+ private:
+  struct Interval {  // time during which a count is above 0
+    std::uint32_t count = 0;
+    SimTime since;
+  };
+  static void enter(Interval& interval, SimTime now);
+  static void leave(Interval& interval, SimTime now, Duration& sum);
+
+  std::uint32_t cus_per_gpu_;
+  std::vector<GpuUse> gpus_;
+  std::vector<Interval> active_;
+  std::vector<Interval> computing_;
+  std::vector<Interval> cu_busy_;
+  std::vector<OperatorUse> operators_;
+  Ledger done_;
+  std::uint64_t items_done_ = 0;
+};
+
+// Of an amount, what an item of this scale does.
+constexpr std::int64_t scaled(std::int64_t amount, std::uint32_t scale) {
+  if (scale == Item::kUnit) return amount;
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>(static_cast<Wide>(amount) * scale / Item::kUnit);
+}
+
+}  // namespace weft

@@ -1,0 +1,164 @@
+// Kernels: start, places for their WGs, end.
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/engine/simulator.h"
+
+namespace weft {
+
+void Simulator::kernel_start(std::uint32_t k) {
+  const Kernel& kernel = graph_.kernels[KernelId(k)];
+  KernelState& state = kernels_[k];
+  state.start = now_;
+  state.grid = kernel.items;
+  if (kernel.persistent) {
+    const GpuSpec& gpu = cluster_.spec.gpu;
+    const int fit =
+        kernel.executor == Executor::cu ? wgs_per_cu(gpu.cu, kernel.wg) * gpu.cus : gpu.dma.engines;
+    SIM_ASSERT(fit > 0);  // the scenario was checked for it
+    state.grid = std::min({kernel.items, kernel.max_grid, static_cast<std::uint32_t>(fit)});
+  }
+  accounts_.kernel_started(now_, kernel);
+  gpus_[kernel.gpu.value].active.push_back(k);
+  dispatch(kernel.gpu.value);
+}
+
+// Gives WGs of waiting kernels the room there is, kernels in order of their start.
+void Simulator::dispatch(std::uint32_t gpu) {
+  std::vector<std::uint32_t>& active = gpus_[gpu].active;
+  for (std::size_t i = 0; i < active.size();) {
+    const std::uint32_t k = active[i];
+    const Kernel& kernel = graph_.kernels[KernelId(k)];
+    while (kernels_[k].dispatched < kernels_[k].grid) {
+      std::uint32_t cu = kNone;
+      if (kernel.executor == Executor::cu) {
+        cu = cus_[gpu].place(kernel.wg);
+        if (cu == kNone) break;
+      } else if (gpus_[gpu].free_engines == 0) {
+        break;
+      }
+      dispatch_one(gpu, k, cu);
+    }
+    if (kernels_[k].dispatched < kernels_[k].grid) {
+      ++i;
+    } else {
+      active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+// Starts the next WG of the grid in a place already taken on `cu`, or on a free copy engine.
+bool Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t cu) {
+  const Kernel& kernel = graph_.kernels[KernelId(k)];
+  GpuState& state = gpus_[gpu];
+  std::uint32_t index = 0;
+  if (state.free_workers.empty()) {
+    index = static_cast<std::uint32_t>(state.workers.size());
+    SIM_ASSERT(index < worker_stride_);
+    state.workers.emplace_back();
+  } else {
+    index = state.free_workers.back();
+    state.free_workers.pop_back();
+  }
+  Worker& worker = state.workers[index];
+  worker = Worker{};
+  worker.kernel = k;
+  worker.cu = cu;
+  worker.grid_index = kernels_[k].dispatched++;
+  worker.next_static = worker.grid_index;
+  worker.phase = Phase::take_item;
+  SimTime start = now_;
+  if (cu == kNone) {
+    state.free_engines -= 1;
+  } else {
+    start = later(now_, state.dispatcher_free);
+    state.dispatcher_free = start + cluster_.spec.gpu.launch.wg_interval;
+  }
+  // Also a WG that starts now gets an event, so that a grid's WGs all have their places first.
+  schedule(start, EventKind::worker, worker_id(gpu, index));
+  return kernel.items > 0;
+}
+
+void Simulator::out_of_items(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const std::uint32_t k = worker.kernel;
+  KernelState& state = kernels_[k];
+  const Kernel& kernel = graph_.kernels[KernelId(k)];
+  if (kernel.persistent && kernel.work_list == WorkList::dynamic_list &&
+      state.dispatched < state.grid) {
+    // WGs of the grid that had no room yet would find nothing to do.
+    state.grid = state.dispatched;
+    std::vector<std::uint32_t>& active = gpus_[gpu].active;
+    active.erase(std::remove(active.begin(), active.end(), k), active.end());
+  }
+  if (kernel.persistent && !state.flags_seen && kernel.executor == Executor::cu) {
+    worker.phase = Phase::linger;
+    state.lingering += 1;
+    return;
+  }
+  release_place(gpu, w);
+  state.retired += 1;
+  finish_if_done(k);
+}
+
+void Simulator::release_place(std::uint32_t gpu, std::uint32_t w) {
+  GpuState& state = gpus_[gpu];
+  Worker& worker = state.workers[w];
+  const std::uint32_t cu = worker.cu;
+  const WgFootprint& wg = graph_.kernels[KernelId(worker.kernel)].wg;
+  worker = Worker{};
+  state.free_workers.push_back(w);
+  if (cu == kNone) {
+    state.free_engines += 1;
+    dispatch(gpu);
+    return;
+  }
+  CuSet& set = cus_[gpu];
+  set.release(cu, wg);
+  // The freed place goes to the first kernel, in order of start, that fits there.
+  for (std::size_t i = 0; i < state.active.size(); ++i) {
+    const std::uint32_t k = state.active[i];
+    const Kernel& kernel = graph_.kernels[KernelId(k)];
+    if (kernel.executor != Executor::cu) continue;
+    while (kernels_[k].dispatched < kernels_[k].grid && set.place_on(cu, kernel.wg)) {
+      dispatch_one(gpu, k, cu);
+    }
+    if (kernels_[k].dispatched == kernels_[k].grid) {
+      state.active.erase(state.active.begin() + static_cast<std::ptrdiff_t>(i));
+      --i;
+    }
+  }
+}
+
+void Simulator::kernel_flags(std::uint32_t k) {
+  const Kernel& kernel = graph_.kernels[KernelId(k)];
+  const std::uint32_t gpu = kernel.gpu.value;
+  KernelState& state = kernels_[k];
+  state.flags_seen = true;
+  for (std::uint32_t w = 0; state.lingering > 0 && w < gpus_[gpu].workers.size(); ++w) {
+    const Worker& worker = gpus_[gpu].workers[w];
+    if (worker.kernel != k || worker.phase != Phase::linger) continue;
+    state.lingering -= 1;
+    state.retired += 1;
+    release_place(gpu, w);
+  }
+  finish_if_done(k);
+}
+
+void Simulator::finish_if_done(std::uint32_t k) {
+  KernelState& state = kernels_[k];
+  if (state.finished || !state.flags_seen || state.retired < state.grid) return;
+  state.finished = true;
+  kernels_left_ -= 1;
+  accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.start);
+  for (std::uint32_t i = dependents_begin_[k]; i < dependents_begin_[k + 1]; ++i) {
+    const std::uint32_t next = dependents_[i];
+    SIM_ASSERT(kernels_[next].dependencies_left > 0);
+    if (--kernels_[next].dependencies_left == 0) {
+      schedule(now_ + graph_.kernels[KernelId(next)].launch, EventKind::kernel_start, next);
+    }
+  }
+}
+
+}  // namespace weft

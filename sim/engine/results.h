@@ -1,0 +1,92 @@
+// Results: what a run did. Reports are functions of it; models never print.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/network/transport.h"
+#include "sim/workloads/task_graph.h"
+
+namespace weft {
+
+// Why a WG held its place without working.
+enum class Wait : std::uint8_t {
+  post,       // flushing caches, writing work-queue entries, ringing the doorbell
+  nic_queue,  // the NIC's queue was full
+  store,      // its stores into a peer had not left, or not arrived (fence)
+  flag,       // a latch was not open
+};
+constexpr std::size_t kWaits = 4;
+const char* name_of(Wait wait);
+
+struct GpuUse {
+  SimTime end;         // of its last kernel
+  Duration computing;  // at least one WG of a compute or fused kernel at work
+  Duration active;     // at least one kernel between its first WG and its end
+  Duration cu_busy;    // sum over CUs of the time with at least one WG at work
+  Bytes hbm;           // read and written
+  Bytes sent;
+  Bytes received;
+  std::array<Duration, kWaits> waits{};  // sums over WGs
+};
+
+struct OperatorUse {
+  std::string name;
+  KernelRole role = KernelRole::compute;
+  SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
+  SimTime last_end;
+  Duration longest;  // of one GPU's kernel
+  Duration sum;      // over GPUs
+  std::uint64_t kernels = 0;
+  std::uint64_t wgs = 0;
+  std::uint64_t messages = 0;
+  Bytes sent;
+  Bytes hbm;
+  Duration wg_time;  // WGs at work, summed
+};
+
+struct LinkRow {
+  std::string name;
+  std::string link_class;
+  Bandwidth bandwidth;
+  LinkUse use;
+};
+
+// Asked by the task graph against done by the run.
+struct Ledger {
+  struct Entry {
+    std::int64_t asked = 0;
+    std::int64_t done = 0;
+  };
+  Entry wgs;
+  Entry flops;
+  Entry hbm_bytes;  // of WGs and copy engines
+  Entry messages;   // put in against delivered
+  Entry message_bytes;
+  Entry sent_bytes;  // asked against put in
+  [[nodiscard]] bool balanced() const;
+};
+
+enum class Ending { finished, deadlock, event_limit, time_limit };
+
+struct RunResult {
+  Mode mode = Mode::bulk;
+  Ending ending = Ending::finished;
+  std::string stopped_because;  // unless finished: who waits for whom, or which limit
+  Duration time;                // start to the end of the slowest GPU
+  std::vector<GpuUse> gpus;
+  std::vector<OperatorUse> operators;
+  std::vector<LinkRow> links;
+  Ledger ledger;
+  std::uint64_t events = 0;
+  std::uint64_t fingerprint = 0;
+
+  // Time on a GPU with a kernel active but no WG computing: the communication that nothing hides.
+  [[nodiscard]] Duration exposed(const GpuUse& gpu) const { return gpu.active - gpu.computing; }
+  [[nodiscard]] Duration exposed_mean() const;
+  [[nodiscard]] Duration computing_mean() const;
+};
+
+}  // namespace weft

@@ -1,0 +1,24 @@
+// Runs a task graph on a cluster.
+#pragma once
+
+#include <functional>
+
+#include "sim/engine/results.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+struct Progress {
+  std::uint64_t events = 0;
+  SimTime now;
+  std::uint64_t wgs_done = 0;
+  std::uint64_t wgs = 0;
+};
+using OnProgress = std::function<void(const Progress&)>;
+
+// Simulates until everything is done, nothing can go on, or a limit of `options` is reached. The
+// same arguments give the same result, byte for byte. `on_progress` is called every 2^18 events.
+RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                   const OnProgress& on_progress = {});
+
+}  // namespace weft

@@ -1,0 +1,291 @@
+#include "sim/engine/simulator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+constexpr unsigned kKindShift = 60;
+constexpr std::uint64_t kProgressEvery = 1U << 18U;
+
+// Rates of memory in kB/s: 2^43 of them are 8.8e15 B/s, and one WG's demand fits 32 bits.
+constexpr std::int64_t kRateUnit = 1000;
+
+std::uint32_t memory_demand(const Work& work) {
+  if (work.traffic.count() == 0 || work.memory_alone.count() == 0) return 0;
+  __extension__ using Wide = __int128;
+  const Wide rate = static_cast<Wide>(work.traffic.count()) * 1'000'000'000'000 /
+                    work.memory_alone.count() / kRateUnit;
+  return static_cast<std::uint32_t>(std::clamp<Wide>(rate, 1, UINT32_MAX));
+}
+
+bool needs_arithmetic(const TaskGraph& graph) {
+  return std::any_of(graph.works.begin(), graph.works.end(),
+                     [](const Work& work) { return work.arithmetic_alone.count() > 0; });
+}
+
+}  // namespace
+
+Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options)
+    : cluster_(cluster),
+      graph_(graph),
+      options_(options),
+      queue_(options.tie_shuffle),
+      transport_(cluster.network),
+      gpus_(cluster.gpus()),
+      memory_timers_(cluster.gpus()),
+      kernels_(graph.kernels.size()),
+      latch_waiter_(graph.latches.size(), kNone),
+      kernels_left_(static_cast<std::uint32_t>(graph.kernels.size())),
+      accounts_(cluster, graph) {
+  const GpuSpec& gpu = cluster.spec.gpu;
+  const auto cus = static_cast<std::uint32_t>(gpu.cus);
+  worker_stride_ =
+      cus * static_cast<std::uint32_t>(gpu.cu.wgs) + static_cast<std::uint32_t>(gpu.dma.engines);
+  SIM_ASSERT(std::uint64_t{worker_stride_} * cluster.gpus() < kKernelBit);
+  const auto capacity = static_cast<std::uint64_t>(gpu.memory.bandwidth.count() / kRateUnit);
+  memory_.assign(cluster.gpus(), SharedServer(capacity, &cluster.memory_bend));
+  cus_.assign(cluster.gpus(), CuSet(gpu.cus, gpu.cu));
+  if (needs_arithmetic(graph)) {
+    arithmetic_.assign(std::size_t{cluster.gpus()} * cus,
+                       SharedServer(1000, &cluster.arithmetic_bend));
+    arithmetic_timers_.resize(arithmetic_.size());
+  }
+  for (GpuState& state : gpus_) state.free_engines = static_cast<std::uint32_t>(gpu.dma.engines);
+  for (const Work& work : graph.works) demand_.push_back(memory_demand(work));
+
+  latch_left_.reserve(graph.latches.size());
+  for (const Latch& latch : graph.latches) latch_left_.push_back(latch.target);
+  dependents_begin_.assign(graph.kernels.size() + 1, 0);
+  for (const KernelId id : graph.dependencies) dependents_begin_[id.value + 1] += 1;
+  for (std::size_t i = 1; i < dependents_begin_.size(); ++i) {
+    dependents_begin_[i] += dependents_begin_[i - 1];
+  }
+  dependents_.resize(graph.dependencies.size());
+  std::vector<std::uint32_t> at = dependents_begin_;
+  for (std::uint32_t k = 0; k < graph.kernels.size(); ++k) {
+    const Kernel& kernel = graph.kernels[KernelId(k)];
+    kernels_[k].dependencies_left = kernel.dependencies;
+    for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
+      dependents_[at[graph.dependencies[kernel.first_dependency + d].value]++] = k;
+    }
+    if (!kernel.finish.is_none()) {
+      SIM_ASSERT(latch_waiter_[kernel.finish.value] == kNone);
+      latch_waiter_[kernel.finish.value] = kKernelBit | k;
+    } else {
+      kernels_[k].flags_seen = true;
+    }
+  }
+}
+
+RunResult Simulator::run(const OnProgress& on_progress) {
+  assert_context() = {.seed = options_.seed, .simulated_ps = 0};
+  for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
+    if (kernels_[k].dependencies_left == 0) {
+      schedule(SimTime{} + graph_.kernels[KernelId(k)].launch, EventKind::kernel_start, k);
+    }
+  }
+  const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
+  Ending ending = Ending::finished;
+  while (!queue_.empty()) {
+    const Event event = queue_.pop();
+    if (event.at_ps > last) {
+      ending = Ending::time_limit;
+      break;
+    }
+    now_ = SimTime::from_count(static_cast<std::int64_t>(event.at_ps));
+    if (const Event* hint = queue_.hint()) {
+      const std::uint64_t next = queue_.content_of(*hint);
+      prefetch(static_cast<EventKind>(next >> kKindShift), static_cast<std::uint32_t>(next));
+    }
+    fingerprint_.add(event.at_ps ^ (event.content << 20U | event.content >> 44U));
+    handle(static_cast<EventKind>(event.content >> kKindShift),
+           static_cast<std::uint32_t>(event.content));
+    if (!queue_.more_now()) settle_servers();
+    if (++events_ % kProgressEvery == 0) {
+      assert_context().simulated_ps = now_.count();
+      if (on_progress) on_progress({events_, now_, accounts_.items_done(), graph_.items.size()});
+      if (events_ >= static_cast<std::uint64_t>(options_.max_events)) {
+        ending = Ending::event_limit;
+        break;
+      }
+    }
+  }
+  if (ending == Ending::finished && kernels_left_ > 0) ending = Ending::deadlock;
+  return collect(ending);
+}
+
+void Simulator::schedule(SimTime at, EventKind kind, std::uint32_t id) {
+  queue_.push(at, (std::uint64_t{static_cast<std::uint8_t>(kind)} << kKindShift) | id);
+}
+
+void Simulator::handle(EventKind kind, std::uint32_t id) {
+  switch (kind) {
+    case EventKind::link:
+      return link_event(LinkId(id));
+    case EventKind::memory:
+      return memory_event(id);
+    case EventKind::arithmetic:
+      return arithmetic_event(id);
+    case EventKind::worker:
+      return resume(id / worker_stride_, id % worker_stride_);
+    case EventKind::proxy:
+      return proxy_event(id);
+    case EventKind::kernel_start:
+      return kernel_start(id);
+    case EventKind::kernel_flags:
+      return kernel_flags(id);
+  }
+  SIM_ASSERT(false);
+}
+
+// What an event will touch first. The state of many GPUs outgrows the caches, and waiting for it is
+// most of the time an event takes.
+void Simulator::prefetch(EventKind kind, std::uint32_t id) const {
+  if (kind == EventKind::link) {
+    transport_.prefetch(LinkId(id));
+  } else if (kind == EventKind::worker) {
+    __builtin_prefetch(&gpus_[id / worker_stride_].workers[id % worker_stride_]);
+  } else if (kind == EventKind::memory) {
+    const std::uint32_t job = memory_[id].next_job();
+    if (job != SharedServer::kNoJob) __builtin_prefetch(&gpus_[id].workers[job]);
+  }
+}
+
+void Simulator::mark_memory(std::uint32_t gpu) {
+  if (memory_timers_[gpu].dirty) return;
+  memory_timers_[gpu].dirty = true;
+  dirty_memory_.push_back(gpu);
+}
+
+void Simulator::settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id) {
+  timer.dirty = false;
+  const SimTime next = server.settle(now_);
+  // An event that comes too early is harmless: it settles again. Only earlier ones are new.
+  if (next < timer.at) {
+    timer.at = next;
+    schedule(next, kind, id);
+  }
+}
+
+void Simulator::settle_servers() {
+  for (const std::uint32_t gpu : dirty_memory_) {
+    settle(memory_[gpu], memory_timers_[gpu], EventKind::memory, gpu);
+  }
+  dirty_memory_.clear();
+  for (const std::uint32_t cu : dirty_arithmetic_) {
+    settle(arithmetic_[cu], arithmetic_timers_[cu], EventKind::arithmetic, cu);
+  }
+  dirty_arithmetic_.clear();
+}
+
+void Simulator::memory_event(std::uint32_t gpu) {
+  if (memory_timers_[gpu].at != now_) return;  // another event took this one's place
+  memory_timers_[gpu].at = SharedServer::kNever;
+  SharedServer& server = memory_[gpu];
+  server.advance(now_);
+  for (std::uint32_t worker = server.take_done(); worker != SharedServer::kNoJob;
+       worker = server.take_done()) {
+    part_done(gpu, worker);
+  }
+  mark_memory(gpu);
+}
+
+void Simulator::arithmetic_event(std::uint32_t cu) {
+  Timer& timer = arithmetic_timers_[cu];
+  if (timer.at != now_) return;
+  timer.at = SharedServer::kNever;
+  SharedServer& server = arithmetic_[cu];
+  server.advance(now_);
+  const std::uint32_t gpu = cu / static_cast<std::uint32_t>(cluster_.spec.gpu.cus);
+  for (std::uint32_t worker = server.take_done(); worker != SharedServer::kNoJob;
+       worker = server.take_done()) {
+    part_done(gpu, worker);
+  }
+  if (!timer.dirty) {
+    timer.dirty = true;
+    dirty_arithmetic_.push_back(cu);
+  }
+}
+
+std::string Simulator::who_waits_for_whom() const {
+  constexpr int kMost = 10;
+  std::string text = fmt::format("nothing can go on at {:.3f} us; {} kernels are not done:",
+                                 static_cast<double>(now_.count()) * 1e-6, kernels_left_);
+  int lines = 0;
+  for (std::uint32_t k = 0; k < kernels_.size() && lines < kMost; ++k) {
+    const KernelState& state = kernels_[k];
+    if (state.finished) continue;
+    ++lines;
+    const Kernel& kernel = graph_.kernels[KernelId(k)];
+    text += fmt::format("\n  GPU {}, {}: ", kernel.gpu.value, graph_.operators[kernel.op].name);
+    if (state.dependencies_left > 0) {
+      text += fmt::format("waits for {} kernels before it", state.dependencies_left);
+    } else if (state.dispatched < state.grid) {
+      text += fmt::format("{} of {} WGs wait for room on a CU", state.grid - state.dispatched,
+                          state.grid);
+    } else if (!kernel.finish.is_none() && latch_left_[kernel.finish.value] > 0) {
+      text += fmt::format("waits for {} of {} flags from its peers",
+                          latch_left_[kernel.finish.value], graph_.latches[kernel.finish].target);
+    } else {
+      text += fmt::format("{} of {} WGs are held", state.grid - state.retired, state.grid);
+    }
+    int shown = 0;
+    for (const Worker& worker : gpus_[kernel.gpu.value].workers) {
+      if (worker.kernel != k || !worker.waits || worker.phase != Phase::begin || ++shown > 3)
+        continue;
+      const LatchId latch = graph_.items[worker.item].waits_for;
+      text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts missing",
+                          worker.item - kernel.first_item, latch.value, latch_left_[latch.value],
+                          graph_.latches[latch].target);
+    }
+  }
+  return text;
+}
+
+RunResult Simulator::collect(Ending ending) {
+  RunResult result;
+  result.ending = ending;
+  accounts_.close(graph_, result);
+  for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
+  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
+    const LinkId link(i);
+    result.links.push_back({.name = transport_.name(link),
+                            .link_class = transport_.link_class(link),
+                            .bandwidth = transport_.bandwidth(link),
+                            .use = transport_.use(link)});
+  }
+  result.events = events_;
+  result.fingerprint = fingerprint_.value();
+  switch (ending) {
+    case Ending::finished:
+      SIM_ASSERT(transport_.in_flight() == 0);
+      break;
+    case Ending::deadlock:
+      result.stopped_because = who_waits_for_whom();
+      break;
+    case Ending::event_limit:
+      result.stopped_because = fmt::format(
+          "run.max_events: {} events at {:.3f} us, {} of {} WGs done; raise it if this is expected",
+          events_, static_cast<double>(now_.count()) * 1e-6, accounts_.items_done(),
+          graph_.items.size());
+      break;
+    case Ending::time_limit:
+      result.stopped_because = fmt::format(
+          "run.max_time: {:.3f} us simulated, {} of {} WGs done; raise it if this is expected",
+          to_microseconds(options_.max_time), accounts_.items_done(), graph_.items.size());
+      break;
+  }
+  return result;
+}
+
+RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                   const OnProgress& on_progress) {
+  return Simulator(cluster, graph, options).run(on_progress);
+}
+
+}  // namespace weft

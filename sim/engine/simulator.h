@@ -1,0 +1,166 @@
+// Simulator: the state of one run and the closed list of events. Only here are events scheduled;
+// the models (SharedServer, CuSet, Transport) are told the time and answer.
+//
+// Every instant has two rounds: first all events of the instant happen, then the shares of every
+// server that changed are computed once (settle_servers).
+#pragma once
+
+#include <vector>
+
+#include "sim/core/event_queue.h"
+#include "sim/core/fingerprint.h"
+#include "sim/core/shared_server.h"
+#include "sim/engine/accounts.h"
+#include "sim/engine/simulate.h"
+
+namespace weft {
+
+// What happens. The order of the list is the order within an instant.
+enum class EventKind : std::uint8_t {
+  link,          // id: the link whose first message has come to its end
+  memory,        // id: the GPU whose HBM has done a job, or lost some background load
+  arithmetic,    // id: the CU (gpu x CUs + cu) that has done a job
+  worker,        // id: the worker (gpu x stride + index) that goes on
+  proxy,         // id: the GPU whose network thread has done an operation
+  kernel_start,  // id: the kernel
+  kernel_flags,  // id: the kernel whose last awaited flag is now seen
+};
+
+class Simulator {
+ public:
+  Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
+  RunResult run(const OnProgress& on_progress);
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // Where a worker goes on when it is run next.
+  enum class Phase : std::uint8_t { idle, take_item, begin, work, done, send, put, sent, linger };
+
+  // A WG on a CU, or a copy engine at work: runs the items of one kernel.
+  struct Worker {
+    std::uint32_t kernel = kNone;
+    std::uint32_t cu = kNone;  // kNone: a copy engine
+    std::uint32_t item = 0;
+    std::uint32_t grid_index = 0;
+    std::uint32_t next_static = 0;  // of a static work list: its next item
+    std::uint32_t send = 0;         // the send it is at, up to send_end
+    std::uint32_t send_end = 0;
+    std::uint32_t outer_send = 0;  // where it goes on after the sends of a nested latch
+    std::uint32_t outer_end = 0;
+    std::uint32_t next_waiter = kNone;  // of the same latch
+    Phase phase = Phase::idle;
+    std::uint8_t parts = 0;  // of its work, still running
+    Wait waiting_for = Wait::post;
+    bool waits = false;
+    SimTime since;       // it waits, or works
+    SimTime store_free;  // its last unfenced store has left
+  };
+  struct KernelState {
+    std::uint32_t dependencies_left = 0;
+    std::uint32_t grid = 0;  // WGs of the grid
+    std::uint32_t dispatched = 0;
+    std::uint32_t next_item = 0;  // of a dynamic work list
+    std::uint32_t retired = 0;
+    std::uint32_t lingering = 0;
+    bool flags_seen = false;
+    bool finished = false;
+    SimTime start;
+  };
+  struct ProxyOperation {
+    std::uint32_t send;
+    SimTime done;
+  };
+  struct GpuState {
+    std::vector<Worker> workers;
+    std::vector<std::uint32_t> free_workers;
+    std::vector<std::uint32_t> active;  // kernels with WGs to dispatch, in order of start
+    std::uint32_t free_engines = 0;
+    SimTime dispatcher_free;
+    SimTime proxy_free;
+    std::vector<ProxyOperation> proxy;  // FIFO from proxy_next on
+    std::size_t proxy_next = 0;
+  };
+  struct Timer {  // the pending event of a server
+    SimTime at = SharedServer::kNever;
+    bool dirty = false;
+  };
+
+  // simulator.cc: the loop and the servers
+  void handle(EventKind kind, std::uint32_t id);
+  void prefetch(EventKind kind, std::uint32_t id) const;
+  void schedule(SimTime at, EventKind kind, std::uint32_t id);
+  void settle_servers();
+  void settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id);
+  void mark_memory(std::uint32_t gpu);
+  void memory_event(std::uint32_t gpu);
+  void arithmetic_event(std::uint32_t cu);
+  [[nodiscard]] std::string who_waits_for_whom() const;
+  RunResult collect(Ending ending);
+
+  // kernels.cc: kernels and their WGs' places
+  void kernel_start(std::uint32_t kernel);
+  void dispatch(std::uint32_t gpu);
+  bool dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
+  void out_of_items(std::uint32_t gpu, std::uint32_t worker);
+  void release_place(std::uint32_t gpu, std::uint32_t worker);
+  void kernel_flags(std::uint32_t kernel);
+  void finish_if_done(std::uint32_t kernel);
+
+  // workers.cc: the life of a WG
+  void run_worker(std::uint32_t gpu, std::uint32_t worker);
+  bool take_item(std::uint32_t gpu, std::uint32_t worker);
+  bool begin_item(std::uint32_t gpu, std::uint32_t worker);
+  bool start_work(std::uint32_t gpu, std::uint32_t worker);
+  void part_done(std::uint32_t gpu, std::uint32_t worker);
+  void finish_item(std::uint32_t gpu, std::uint32_t worker);
+  bool send_next(std::uint32_t gpu, std::uint32_t worker);
+  bool store(std::uint32_t gpu, std::uint32_t worker, std::uint32_t send);
+  bool put(std::uint32_t gpu, std::uint32_t worker);
+  void sent(std::uint32_t gpu, std::uint32_t worker);
+  void pause(std::uint32_t gpu, std::uint32_t worker, SimTime until, Wait why);
+  void resume(std::uint32_t gpu, std::uint32_t worker);
+
+  // messages.cc: messages, flags and the proxy
+  Posted post(std::uint32_t gpu, std::uint32_t send);
+  void link_event(LinkId link);
+  void proxy_event(std::uint32_t gpu);
+  void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
+  bool count_down(LatchId latch);
+  void wake_waiters(LatchId latch);
+  void background(std::uint32_t gpu, LinkId link, Bytes size, std::uint32_t factor);
+
+  [[nodiscard]] std::uint32_t worker_id(std::uint32_t gpu, std::uint32_t worker) const {
+    return gpu * worker_stride_ + worker;
+  }
+
+  const Cluster& cluster_;
+  const TaskGraph& graph_;
+  const RunOptions& options_;
+  EventQueue queue_;
+  Fingerprint fingerprint_;
+  SimTime now_;
+  std::uint64_t events_ = 0;
+
+  Transport transport_;
+  std::vector<GpuState> gpus_;
+  std::vector<CuSet> cus_;
+  std::vector<SharedServer> memory_;
+  std::vector<Timer> memory_timers_;
+  std::vector<SharedServer> arithmetic_;  // empty where no work needs it
+  std::vector<Timer> arithmetic_timers_;
+  std::vector<std::uint32_t> dirty_memory_;
+  std::vector<std::uint32_t> dirty_arithmetic_;
+  std::vector<std::uint32_t> demand_;  // of each work, kB/s
+  std::vector<KernelState> kernels_;
+  std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
+  std::vector<std::uint32_t> dependents_;
+  std::vector<std::uint32_t> latch_left_;
+  std::vector<std::uint32_t> latch_waiter_;  // first waiting worker, or the kernel (kKernelBit)
+  static constexpr std::uint32_t kKernelBit = 1U << 31U;
+  std::uint32_t kernels_left_ = 0;
+  std::uint32_t worker_stride_ = 0;
+  Accounts accounts_;
+};
+
+}  // namespace weft

@@ -1,0 +1,220 @@
+// The life of a WG: take an item, wait for its latch, work, count down, send, again.
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/engine/simulator.h"
+
+namespace weft {
+
+// Runs a worker until it has to wait for something. Each step says whether it goes on at once.
+void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
+  for (bool goes_on = true; goes_on;) {
+    switch (gpus_[gpu].workers[w].phase) {
+      case Phase::take_item:
+        goes_on = take_item(gpu, w);
+        break;
+      case Phase::begin:
+        goes_on = begin_item(gpu, w);
+        break;
+      case Phase::work:
+        goes_on = start_work(gpu, w);
+        break;
+      case Phase::done:
+        finish_item(gpu, w);
+        break;
+      case Phase::send:
+        goes_on = send_next(gpu, w);
+        break;
+      case Phase::put:
+        goes_on = put(gpu, w);
+        break;
+      case Phase::sent:
+        sent(gpu, w);
+        break;
+      case Phase::idle:
+      case Phase::linger:
+        SIM_ASSERT(false);
+    }
+  }
+}
+
+void Simulator::pause(std::uint32_t gpu, std::uint32_t w, SimTime until, Wait why) {
+  Worker& worker = gpus_[gpu].workers[w];
+  worker.waits = true;
+  worker.waiting_for = why;
+  worker.since = now_;
+  schedule(until, EventKind::worker, worker_id(gpu, w));
+}
+
+void Simulator::resume(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  if (worker.waits) {
+    worker.waits = false;
+    accounts_.waited(gpu, worker.waiting_for, now_ - worker.since);
+  }
+  run_worker(gpu, w);
+}
+
+bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  KernelState& state = kernels_[worker.kernel];
+  std::uint32_t index = 0;
+  if (!kernel.persistent) {
+    // Every WG of the grid is one item.
+    index = worker.next_static;
+    worker.next_static = kernel.items;
+  } else if (kernel.work_list == WorkList::dynamic_list) {
+    index = state.next_item;
+    if (index < kernel.items) ++state.next_item;
+  } else {
+    index = worker.next_static;
+    worker.next_static += state.grid;
+  }
+  if (index >= kernel.items) {
+    out_of_items(gpu, w);
+    return false;
+  }
+  worker.item = kernel.first_item + index;
+  worker.phase = Phase::begin;
+  const LatchId latch = graph_.items[worker.item].waits_for;
+  if (latch.is_none() || latch_left_[latch.value] == 0) return true;
+  worker.waits = true;
+  worker.waiting_for = Wait::flag;
+  worker.since = now_;
+  worker.next_waiter = latch_waiter_[latch.value];
+  SIM_ASSERT(worker.next_waiter == kNone || (worker.next_waiter & kKernelBit) == 0);
+  latch_waiter_[latch.value] = worker_id(gpu, w);
+  return false;
+}
+
+bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  worker.since = now_;
+  worker.phase = Phase::work;
+  accounts_.item_begun(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu);
+  const Work& work = graph_.works[graph_.items[worker.item].work];
+  if (work.fixed.count() == 0) return true;
+  schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
+  return false;
+}
+
+bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const Item& item = graph_.items[worker.item];
+  const Work& work = graph_.works[item.work];
+  worker.phase = Phase::done;
+  if (work.memory_alone.count() > 0) {
+    worker.parts += 1;
+    memory_[gpu].add(now_, w, picoseconds(scaled(work.memory_alone.count(), item.scale)),
+                     demand_[item.work]);
+    mark_memory(gpu);
+  }
+  if (work.arithmetic_alone.count() > 0) {
+    worker.parts += 1;
+    const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
+    arithmetic_[cu].add(now_, w, picoseconds(scaled(work.arithmetic_alone.count(), item.scale)),
+                        work.arithmetic_share);
+    if (!arithmetic_timers_[cu].dirty) {
+      arithmetic_timers_[cu].dirty = true;
+      dirty_arithmetic_.push_back(cu);
+    }
+  }
+  return worker.parts == 0;
+}
+
+void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  SIM_ASSERT(worker.parts > 0);
+  if (--worker.parts == 0) run_worker(gpu, w);
+}
+
+void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const Item& item = graph_.items[worker.item];
+  accounts_.item_ended(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu, worker.since,
+                       graph_.works[item.work], item.scale);
+  worker.phase = Phase::take_item;
+  if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
+  const Latch& latch = graph_.latches[item.counts_down];
+  worker.send = latch.first_send;
+  worker.send_end = latch.first_send + latch.sends;
+  worker.phase = Phase::send;
+}
+
+// The next of the sends of an open latch; when they are through, those of the latch around it.
+bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  if (worker.send == worker.send_end) {
+    worker.send = worker.outer_send;
+    worker.send_end = worker.outer_end;
+    worker.outer_send = worker.outer_end = 0;
+    worker.phase = worker.send == worker.send_end ? Phase::take_item : Phase::send;
+    return true;
+  }
+  const Send& send = graph_.sends[worker.send];
+  if (transport_.same_node(gpu, send.to)) return store(gpu, w, worker.send);
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  if (kernel.puts_by == InitiatedBy::proxy) {
+    hand_to_proxy(gpu, worker.send);
+    worker.phase = Phase::sent;
+    return true;
+  }
+  const NicSpec& nic = *cluster_.spec.nic;
+  worker.phase = Phase::put;
+  pause(gpu, w, now_ + nic.flush + nic.post * send.entries, Wait::post);
+  return false;
+}
+
+// Stores into a peer on the same node. Fenced: the WG goes on when they have arrived. Else it goes
+// on at once, but its next store waits until these have left (a WG has a bounded number
+// outstanding).
+bool Simulator::store(std::uint32_t gpu, std::uint32_t w, std::uint32_t send) {
+  Worker& worker = gpus_[gpu].workers[w];
+  if (worker.store_free > now_) {
+    pause(gpu, w, worker.store_free, Wait::store);
+    return false;
+  }
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  SimTime left = post(gpu, send).accepted_at;
+  if (kernel.store_rate.count() > 0) {
+    left = later(left, now_ + transfer_time(bytes(graph_.sends[send].size), kernel.store_rate));
+  }
+  worker.phase = Phase::sent;
+  if (!kernel.fenced) {
+    worker.store_free = left;
+    return true;
+  }
+  pause(gpu, w, left + cluster_.spec.gpu.peer_store.fence, Wait::store);
+  return false;
+}
+
+// The queue entry is written and the doorbell rung: the NIC has it as soon as its queue has room.
+bool Simulator::put(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  worker.phase = Phase::sent;
+  const SimTime queued_at = post(gpu, worker.send).queued_at;
+  if (queued_at == now_) return true;
+  pause(gpu, w, queued_at, Wait::nic_queue);
+  return false;
+}
+
+// The sender's side of a send is done. If that opens a latch (all slices for a peer are out), its
+// sends come first: the flag.
+void Simulator::sent(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const LatchId issued = graph_.sends[worker.send].issued;
+  worker.send += 1;
+  worker.phase = Phase::send;
+  if (issued.is_none() || !count_down(issued)) return;
+  const Latch& latch = graph_.latches[issued];
+  if (latch.sends == 0) return;
+  SIM_ASSERT(worker.outer_send == worker.outer_end);  // one level of nesting
+  worker.outer_send = worker.send;
+  worker.outer_end = worker.send_end;
+  worker.send = latch.first_send;
+  worker.send_end = latch.first_send + latch.sends;
+}
+
+}  // namespace weft

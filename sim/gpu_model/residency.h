@@ -1,0 +1,52 @@
+// Residency: how many work-groups (WGs) a CU holds at once, and which CU has room for the next.
+//
+// A WG takes waves, registers, LDS and a slot of its CU from dispatch to end; it is never
+// preempted. Allocation granularity of registers and LDS is left out (DEVIATIONS.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/gpu_model/gpu_spec.h"
+
+namespace weft {
+
+// What one WG takes of a CU.
+struct WgFootprint {
+  int waves = 1;
+  int registers = 0;  // 32-bit registers of all its threads
+  Bytes lds;
+};
+
+WgFootprint footprint(int threads, int registers_per_thread, Bytes lds, int wave_size);
+
+// WGs of this footprint that fit on an empty CU; 0 where not even one does.
+int wgs_per_cu(const CuResources& cu, const WgFootprint& wg);
+
+// What limits wgs_per_cu(), in words: "waves", "registers", "LDS" or "WG slots".
+const char* occupancy_limit(const CuResources& cu, const WgFootprint& wg);
+
+// The CUs of one GPU and what is free on each.
+class CuSet {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  CuSet(int cus, const CuResources& cu);
+
+  // Takes a WG's share on the next CU, round robin, that has room; kNone where none has.
+  std::uint32_t place(const WgFootprint& wg);
+
+  // The same on one given CU; false where it has no room.
+  bool place_on(std::uint32_t cu, const WgFootprint& wg);
+  void release(std::uint32_t cu, const WgFootprint& wg);
+
+  [[nodiscard]] std::uint32_t cus() const { return static_cast<std::uint32_t>(free_.size()); }
+  [[nodiscard]] int resident_wgs(std::uint32_t cu) const;
+
+ private:
+  std::vector<CuResources> free_;
+  int slots_;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,243 @@
+#include "sim/network/transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/core/rng.h"
+
+namespace weft {
+
+Transport::Transport(const NetworkSpec& spec)
+    : gpus_per_node_(static_cast<std::uint32_t>(spec.gpus_per_node)) {
+  if (spec.gpus_per_node > 1) {
+    SIM_ASSERT(spec.scale_up.has_value());
+    scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
+    segment_up_ = spec.scale_up->segment;
+    for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
+  }
+  if (spec.nodes == 1) return;
+  SIM_ASSERT(spec.scale_out.has_value());
+  SIM_ASSERT(spec.nic.has_value());
+  const NicSpec& nic = *spec.nic;
+  nics_per_node_ = static_cast<std::uint32_t>(nic.per_node);
+  const int nics = spec.nodes * nic.per_node;
+  scale_out_.emplace(*spec.scale_out, nics);
+  segment_out_ = spec.scale_out->segment;
+  up_routing_ = spec.scale_out->up_routing;
+  scale_out_base_ = links_.next_id().value;
+  add_fabric(*spec.scale_out, *scale_out_, false);
+  send_base_ = links_.next_id().value;
+  for (int i = 0; i < nics; ++i) {
+    Link port;
+    port.bytes_per_second = nic.bandwidth.count();
+    port.latency = nic.latency;
+    port.interval = nic.message_interval;
+    port.to = static_cast<std::uint32_t>(i);
+    port.base = scale_out_base_;
+    port.role = LinkRole::nic_send;
+    links_.push_back(port);
+  }
+  receive_base_ = links_.next_id().value;
+  for (int i = 0; i < nics; ++i) {
+    Link port;
+    port.bytes_per_second = nic.bandwidth.count();
+    port.latency = nic.receive;
+    port.to = static_cast<std::uint32_t>(i);
+    port.role = LinkRole::nic_receive;
+    links_.push_back(port);
+  }
+  uses_.resize(links_.size());
+  SendQueue queue;
+  queue.departs.assign(static_cast<std::size_t>(nic.queue_depth), SimTime{});
+  queues_.assign(static_cast<std::size_t>(nics), queue);
+}
+
+void Transport::add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up) {
+  const std::uint32_t base = links_.next_id().value;
+  for (const ShapeLink& edge : shape.links()) {
+    Link link;
+    link.bytes_per_second = spec.link.bandwidth.count();
+    link.latency = spec.link.latency;
+    link.to = edge.to;
+    link.base = base;
+    link.is_scale_up = is_scale_up;
+    links_.push_back(link);
+  }
+  uses_.resize(links_.size());
+}
+
+std::uint32_t Transport::nic_of(std::uint32_t gpu, std::uint64_t hash) const {
+  const std::uint32_t node = gpu / gpus_per_node_;
+  const std::uint32_t local = gpu % gpus_per_node_;
+  if (nics_per_node_ <= gpus_per_node_) {
+    return node * nics_per_node_ + local * nics_per_node_ / gpus_per_node_;
+  }
+  const std::uint32_t each = nics_per_node_ / gpus_per_node_;
+  return node * nics_per_node_ + local * each + static_cast<std::uint32_t>(hash % each);
+}
+
+std::uint32_t Transport::route_hash(UpRouting routing, std::uint32_t from, std::uint32_t to,
+                                    std::uint32_t tag) {
+  switch (routing) {
+    case UpRouting::by_destination:
+      return 0;
+    case UpRouting::ecmp:
+      return static_cast<std::uint32_t>(mix64((std::uint64_t{from} << 32U) | to));
+    case UpRouting::spray:
+      return static_cast<std::uint32_t>(mix64(tag));
+  }
+  SIM_ASSERT(false);
+}
+
+Posted Transport::post(SimTime now, const Outgoing& out) {
+  SIM_ASSERT(out.from_gpu != out.to_gpu);
+  SIM_ASSERT(out.size.count() > 0);
+  const bool inside = same_node(out.from_gpu, out.to_gpu);
+  std::uint32_t to = 0;
+  std::uint32_t hash = 0;
+  LinkId first;
+  SimTime queued_at = now;
+  SendQueue* queue = nullptr;
+  if (inside) {
+    const std::uint32_t node = out.from_gpu / gpus_per_node_;
+    to = out.to_gpu % gpus_per_node_;
+    first = LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
+                   scale_up_->next(out.from_gpu % gpus_per_node_, to, hash));
+  } else {
+    const std::uint32_t nic = nic_of(out.from_gpu, out.tag);
+    to = nic_of(out.to_gpu, out.tag);
+    hash = route_hash(up_routing_, nic, to, out.tag);
+    first = LinkId(send_base_ + nic);
+    queue = &queues_[nic];
+    // The queue is full while the entry posted `depth` entries ago has not left.
+    const auto depth = queue->departs.size();
+    const auto last = (queue->next + static_cast<std::size_t>(out.entries) - 1) % depth;
+    queued_at = later(now, queue->departs[last]);
+  }
+
+  const std::int64_t piece = (inside ? segment_up_ : segment_out_).count();
+  std::int64_t left = out.size.count();
+  Posted posted{
+      .queued_at = queued_at, .accepted_at = {}, .link = first, .on_last_link = false, .wake = {}};
+  int entries = out.entries;
+  while (left > 0) {
+    const std::int64_t size = piece == 0 ? left : std::min(left, piece);
+    SIM_ASSERT(size <= UINT32_MAX);
+    left -= size;
+    const Message message{.due = {},
+                          .lag = {},
+                          .tag = out.tag,
+                          .to = to & 0x7FFFFFFFU,
+                          .last_segment = left == 0 ? 1U : 0U,
+                          .size = static_cast<std::uint32_t>(size),
+                          .hash = hash};
+    const Crossing crossing = cross(queued_at, first, message, entries);
+    ++in_flight_;
+    if (crossing.wake) posted.wake = {first, crossing.due};
+    posted.accepted_at = crossing.until;
+    posted.on_last_link = crossing.last;
+    entries = 0;  // one entry for all segments
+  }
+  if (queue != nullptr) {
+    for (int i = 0; i < out.entries; ++i) {
+      queue->departs[queue->next] = posted.accepted_at;
+      queue->next = queue->next + 1 == queue->departs.size() ? 0 : queue->next + 1;
+    }
+  }
+  return posted;
+}
+
+// Puts a message whose head is at the link's start at `now` behind those that wait there.
+Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message message, int entries) {
+  Link& link = links_[link_id];
+  if (message.size != link.cached_size) {
+    link.cached_size = message.size;
+    link.cached_time = transfer_time(bytes(message.size), bytes_per_second(link.bytes_per_second));
+  }
+  Duration busy = link.cached_time;
+  if (link.role == LinkRole::nic_send) busy = longer(busy, link.interval * entries);
+
+  const SimTime start = later(now, link.free_at);
+  link.free_at = start + busy;
+  const SimTime tail = later(link.free_at, now + message.lag);
+  message.lag = tail - start;
+  const bool last =
+      link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to);
+  // A link hands over in order, also where a slow link upstream holds one tail back.
+  message.due = later((last ? tail : start) + link.latency, link.last_due);
+  link.last_due = message.due;
+
+  const bool wake = link.queue.empty();
+  link.queue.push(message);
+
+  LinkUse& use = uses_[link_id];
+  use.carried += bytes(message.size);
+  use.messages += 1;
+  use.busy += busy;
+  const Duration waited = start - now;
+  use.queued += waited;
+  use.queued_max = longer(use.queued_max, waited);
+  return {.until = link.free_at, .due = message.due, .wake = wake, .last = last};
+}
+
+LinkId Transport::onward(const Link& link, const Message& message) const {
+  if (link.to == message.to) return LinkId(receive_base_ + message.to);
+  const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;
+  return LinkId(link.base + shape.next(link.to, message.to, message.hash));
+}
+
+Arrived Transport::arrive(SimTime now, LinkId link_id) {
+  Link& link = links_[link_id];
+  const Message message = link.queue.pop();
+  SIM_ASSERT(message.due == now);
+  Arrived arrived;
+  if (!link.queue.empty()) arrived.wakes[0] = {link_id, link.queue.front().due};
+
+  if (link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to)) {
+    if (message.last_segment != 0) arrived.delivered = message.tag;
+    --in_flight_;
+    return arrived;
+  }
+  const LinkId next = onward(link, message);
+  const Crossing crossing = cross(now, next, message, 0);
+  if (crossing.wake) arrived.wakes[1] = {next, crossing.due};
+  arrived.tag = message.tag;
+  arrived.nearly_there = links_[next].to == message.to;
+  if (crossing.last) {
+    arrived.enters_last_link = true;
+    arrived.last_link = next;
+    arrived.size = bytes(message.size);
+  }
+  return arrived;
+}
+
+std::string Transport::name(LinkId id) const {
+  const std::uint32_t i = id.value;
+  if (!scale_out_ || i < scale_out_base_) {
+    const auto per_node = static_cast<std::uint32_t>(scale_up_->links().size());
+    const ShapeLink& edge = scale_up_->links()[i % per_node];
+    return fmt::format("node{} {}->{}", i / per_node, edge.from, edge.to);
+  }
+  if (i < send_base_) {
+    const ShapeLink& edge = scale_out_->links()[i - scale_out_base_];
+    return fmt::format("{}->{}", edge.from, edge.to);
+  }
+  if (i < receive_base_) return fmt::format("nic{} send", i - send_base_);
+  return fmt::format("nic{} receive", i - receive_base_);
+}
+
+std::string Transport::link_class(LinkId id) const {
+  const Link& link = links_[id];
+  if (link.role == LinkRole::nic_send) return "nic_send";
+  if (link.role == LinkRole::nic_receive) return "nic_receive";
+  const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;
+  const ShapeLink& edge = shape.links()[id.value - link.base];
+  return fmt::format("{}_{}", link.is_scale_up ? "scale_up" : "scale_out", shape.link_class(edge));
+}
+
+Bytes Transport::bytes_per_message() { return bytes(sizeof(Message)); }
+Bytes Transport::bytes_per_link() { return bytes(sizeof(Link) + sizeof(LinkUse)); }
+
+}  // namespace weft

@@ -1,0 +1,183 @@
+// Transport: messages over links, first come first served at every port, cut-through.
+//
+// Assumptions. A message waits at each link for those before it, then its head moves on after the
+// link's latency while its tail follows; a link is occupied for its own serialisation time, so a
+// slow link upstream delays a message's tail but not the messages behind it (packets interleave).
+// Ports have unbounded room: back-pressure exists at the sender only (NIC queue, or the WG that
+// stores). Messages are moved whole, or in segments of FabricSpec::segment.
+//
+// The transport owns no clock and no queue of events. Every link keeps its messages in a FIFO and
+// asks to be woken once, for the first of them: post() and arrive() return at most two such Wakes.
+//
+// Paths.  Same node:    the links of the node's scale-up fabric.
+//         Other node:   NIC send port, links of the scale-out fabric, NIC receive port.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/ids.h"
+#include "sim/core/quantity.h"
+#include "sim/core/ring_queue.h"
+#include "sim/network/network_spec.h"
+#include "sim/network/shape.h"
+
+namespace weft {
+
+using LinkId = StrongId<struct LinkTag>;
+
+struct NetworkSpec {
+  int nodes = 1;
+  int gpus_per_node = 1;
+  std::optional<FabricSpec> scale_up;
+  std::optional<FabricSpec> scale_out;
+  std::optional<NicSpec> nic;
+};
+
+// "Call arrive(link) at that time."
+struct Wake {
+  LinkId link = LinkId::none();
+  SimTime at;
+};
+
+enum class LinkRole : std::uint8_t { inner, nic_send, nic_receive };
+
+// What a link did, for reports.
+struct LinkUse {
+  Bytes carried;
+  std::uint64_t messages = 0;
+  Duration busy;
+  Duration queued;  // sum over messages of the time waited for the link
+  Duration queued_max;
+};
+
+// A message to send. `tag` comes back on delivery. `entries` work-queue entries go with it.
+struct Outgoing {
+  std::uint32_t tag = 0;
+  std::uint32_t from_gpu = 0;
+  std::uint32_t to_gpu = 0;
+  Bytes size;
+  int entries = 1;
+};
+
+struct Posted {
+  SimTime queued_at;          // when the NIC's queue had room: the sender stalls until then
+  SimTime accepted_at;        // when the last byte has left the sender
+  LinkId link;                // the first link of the way ...
+  bool on_last_link = false;  // ... which may be the only one
+  Wake wake;
+};
+
+// What arrive() did: the message moved on to `link`, or was delivered.
+struct Arrived {
+  static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
+  std::uint32_t delivered = kNotDelivered;  // tag of a message whose last byte is there
+  std::array<Wake, 2> wakes;
+  std::uint32_t tag = 0;          // of a message not delivered yet
+  bool nearly_there = false;      // it is on one of its last two links
+  bool enters_last_link = false;  // it begins to cross the last link of its way, with `size`
+  Bytes size;
+  LinkId last_link;
+};
+
+class Transport {
+ public:
+  explicit Transport(const NetworkSpec& spec);
+
+  [[nodiscard]] bool same_node(std::uint32_t gpu_a, std::uint32_t gpu_b) const {
+    return gpu_a / gpus_per_node_ == gpu_b / gpus_per_node_;
+  }
+
+  // Puts a message in at its first link. In one queue messages leave in the order of the calls.
+  Posted post(SimTime now, const Outgoing& message);
+
+  // The first message of `link` has come to its end.
+  Arrived arrive(SimTime now, LinkId link);
+
+  // Brings what arrive(link) will read into the caches.
+  void prefetch(LinkId link) const {
+    const Link& l = links_[link];
+    if (!l.queue.empty()) __builtin_prefetch(l.queue.front_address());
+  }
+
+  // The NIC that a message between these GPUs leaves by, or enters by.
+  [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t hash) const;
+
+  [[nodiscard]] std::size_t links() const { return links_.size(); }
+  [[nodiscard]] const LinkUse& use(LinkId link) const { return uses_[link]; }
+  [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
+    return bytes_per_second(links_[link].bytes_per_second);
+  }
+  [[nodiscard]] std::string name(LinkId link) const;        // "scale_out 3->4"
+  [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out x+"
+  [[nodiscard]] const Shape* scale_up() const { return scale_up_ ? &*scale_up_ : nullptr; }
+  [[nodiscard]] const Shape* scale_out() const { return scale_out_ ? &*scale_out_ : nullptr; }
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+
+  // Bytes of memory per message in flight and per link, for the estimate before a run.
+  static Bytes bytes_per_message();
+  static Bytes bytes_per_link();
+
+ private:
+  struct Message {
+    SimTime due;   // head (on the last link: tail) at the end of the link it is on
+    Duration lag;  // of the tail behind the head
+    std::uint32_t tag;
+    std::uint32_t to : 31;  // endpoint in its fabric
+    std::uint32_t last_segment : 1;
+    std::uint32_t size;
+    std::uint32_t hash;  // chooses among equal routes
+  };
+  static_assert(sizeof(Message) == 32);  // two to a cache line: queues of them outgrow the caches
+  struct Link {
+    RingQueue<Message> queue;
+    SimTime free_at;
+    SimTime last_due;
+    std::int64_t bytes_per_second = 1;
+    Duration latency;
+    Duration interval;       // least time between two work-queue entries; 0 but for NIC send ports
+    std::uint32_t to = 0;    // vertex in its fabric
+    std::uint32_t base = 0;  // first link of its fabric's instance
+    std::uint32_t cached_size = 0;  // serialisation time of the last size: sizes repeat
+    LinkRole role = LinkRole::inner;
+    bool is_scale_up = false;
+    Duration cached_time;
+  };
+  struct Crossing {
+    SimTime until;  // the link is free again
+    SimTime due;    // of the message, at the link's end
+    bool wake;
+    bool last;
+  };
+  // Departure times of the last `depth` entries of a NIC's queue.
+  struct SendQueue {
+    std::vector<SimTime> departs;
+    std::size_t next = 0;
+  };
+
+  void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
+  Crossing cross(SimTime now, LinkId link, Message message, int entries);
+  [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
+  [[nodiscard]] static std::uint32_t route_hash(UpRouting routing, std::uint32_t from,
+                                                std::uint32_t to, std::uint32_t tag);
+
+  std::uint32_t gpus_per_node_;
+  std::uint32_t nics_per_node_ = 0;
+  std::optional<Shape> scale_up_;
+  std::optional<Shape> scale_out_;
+  Bytes segment_up_;
+  Bytes segment_out_;
+  std::uint32_t scale_out_base_ = 0;
+  std::uint32_t send_base_ = 0;     // NIC send ports, one a NIC
+  std::uint32_t receive_base_ = 0;  // NIC receive ports
+  IdVector<LinkId, Link> links_;
+  IdVector<LinkId, LinkUse> uses_;
+  std::vector<SendQueue> queues_;
+  UpRouting up_routing_ = UpRouting::by_destination;
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,154 @@
+#include "sim/workloads/all_to_all.h"
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+// How a pair's bytes are cut: `pieces` of `size`, the last one shorter.
+struct Pieces {
+  std::int64_t size;
+  std::int64_t pieces;
+  [[nodiscard]] std::int64_t bytes_of(std::int64_t piece, std::int64_t total) const {
+    return std::min(size, total - piece * size);
+  }
+};
+
+// A channel moves at most a chunk in one step, and a small call is spread over all channels as long
+// as a piece keeps 4 KiB: below that a step's latency outweighs its bytes.
+Pieces cut(Bytes per_pair, std::int64_t peers, std::int64_t channels, Bytes chunk) {
+  constexpr std::int64_t kLeast = 4096;
+  const std::int64_t total = per_pair.count();
+  const std::int64_t spread = (channels + peers - 1) / peers;
+  const std::int64_t spread_size = std::max(kLeast, (total + spread - 1) / spread);
+  const std::int64_t size = std::min({total, chunk.count(), spread_size});
+  return {.size = size, .pieces = (total + size - 1) / size};
+}
+
+struct PieceWork {
+  std::uint32_t index;
+  std::int64_t size;
+};
+
+// The work of moving one piece; the same sizes recur, so each is added once.
+class PieceWorks {
+ public:
+  PieceWorks(TaskGraph& graph, const GpuSpec& gpu, CollectiveExecutor executor)
+      : graph_(graph), gpu_(gpu), executor_(executor) {}
+
+  // `staged`: copied into a buffer that the NIC sends from, so written as well as read.
+  // `command`: first piece of a copy engine's copy, which pays the fixed cost of the command.
+  std::uint32_t of(std::int64_t size, bool staged, bool command) {
+    const Key key{size, staged, command};
+    for (const auto& [known, index] : known_) {
+      if (known == key) return index;
+    }
+    const bool dma = executor_ == CollectiveExecutor::dma;
+    const Bandwidth rate = dma ? gpu_.dma.rate : gpu_.collective.channel_rate;
+    Work work;
+    work.traffic = bytes(size * (staged ? 2 : 1));
+    work.memory_alone = transfer_time(bytes(size), rate);
+    if (command) work.fixed = gpu_.dma.command;
+    const auto index = static_cast<std::uint32_t>(graph_.works.size());
+    graph_.works.push_back(work);
+    known_.emplace_back(key, index);
+    return index;
+  }
+
+ private:
+  struct Key {
+    std::int64_t size;
+    bool staged;
+    bool command;
+    bool operator==(const Key&) const = default;
+  };
+  TaskGraph& graph_;
+  const GpuSpec& gpu_;
+  CollectiveExecutor executor_;
+  std::vector<std::pair<Key, std::uint32_t>> known_;
+};
+
+// A channel is a WG of 256 threads or so that keeps its CU's slot to the end of the call.
+WgFootprint channel_footprint(const GpuSpec& gpu) {
+  return footprint(4 * gpu.wave_size, 64, bytes(0), gpu.wave_size);
+}
+
+}  // namespace
+
+Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
+  switch (kind) {
+    case LaunchKind::host:
+      return launch.host;
+    case LaunchKind::queue:
+      return launch.queue;
+    case LaunchKind::graph:
+      return launch.graph;
+  }
+  SIM_ASSERT(false);
+}
+
+std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
+                                     const AllToAllCall& call) {
+  const GpuSpec& gpu = cluster.spec.gpu;
+  const std::uint32_t gpus = cluster.gpus();
+  const bool dma = call.executor == CollectiveExecutor::dma;
+  const auto workers = static_cast<std::uint32_t>(dma ? gpu.dma.engines : gpu.collective.channels);
+  const Pieces pieces = cut(call.bytes_per_pair, gpus - 1, workers, gpu.collective.chunk);
+  PieceWorks works(graph, gpu, call.executor);
+
+  const auto arrivals = static_cast<std::uint32_t>(pieces.pieces * (gpus - 1));
+  std::vector<LatchId> received;
+  for (std::uint32_t g = 0; g < gpus; ++g) received.push_back(graph.add_latch(arrivals));
+  std::vector<KernelId> kernels;
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    const GpuId id(g);
+    Kernel kernel{.gpu = id, .op = call.op, .role = KernelRole::collective};
+    kernel.executor = dma ? Executor::dma : Executor::cu;
+    kernel.wg = channel_footprint(gpu);
+    kernel.persistent = true;
+    kernel.max_grid = workers;
+    kernel.launch = dma ? call.launch : call.launch + gpu.collective.startup;
+    kernel.finish = received[g];
+    kernel.puts_by = InitiatedBy::proxy;  // the library's network thread
+    kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
+    for (std::int64_t piece = 0; piece < pieces.pieces; ++piece) {
+      const std::int64_t size = pieces.bytes_of(piece, call.bytes_per_pair.count());
+      for (std::uint32_t step = 1; step < gpus; ++step) {
+        const std::uint32_t peer = (g + step) % gpus;
+        const bool staged = cluster.node_of(GpuId(peer)) != cluster.node_of(id);
+        const LatchId out = graph.add_latch(1);
+        graph.add_send({.to = peer,
+                        .size = static_cast<std::uint32_t>(size),
+                        .arrives = received[peer],
+                        .receive_traffic = static_cast<std::uint16_t>(staged ? 3 : 1),
+                        .op = static_cast<std::uint16_t>(call.op.value)});
+        graph.items.push_back({.counts_down = out,
+                               .waits_for = LatchId::none(),
+                               .work = works.of(size, staged, dma && piece == 0) & 0xFFU,
+                               .scale = Item::kUnit});
+      }
+    }
+    kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
+    kernels.push_back(
+        graph.add_kernel(kernel, call.after.empty() ? std::vector<KernelId>{} : call.after[g]));
+  }
+  return kernels;
+}
+
+TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  SIM_ASSERT(mode == Mode::bulk);
+  TaskGraph graph;
+  const OperatorId op =
+      graph.operators.push_back({.name = "all_to_all", .role = KernelRole::collective});
+  add_all_to_all(graph, cluster,
+                 {.bytes_per_pair = scenario.workload.all_to_all.bytes_per_pair,
+                  .executor = scenario.bulk.executor,
+                  .op = op,
+                  .launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch),
+                  .after = {}});
+  return graph;
+}
+
+}  // namespace weft

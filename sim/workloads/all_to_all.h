@@ -1,0 +1,31 @@
+// The all-to-all of a library: a kernel of channels, or copy engines, per GPU.
+//
+// Direct algorithm: every GPU sends to own + 1, own + 2, ... in turn, one piece to each before the
+// second piece to the first, so that all links and both directions of rings are in use at any time.
+#pragma once
+
+#include <vector>
+
+#include "sim/workloads/task_graph.h"
+
+namespace weft {
+
+struct AllToAllCall {
+  Bytes bytes_per_pair;
+  CollectiveExecutor executor = CollectiveExecutor::cu;
+  OperatorId op;
+  Duration launch;                           // dependency's end to the kernel's start
+  std::vector<std::vector<KernelId>> after;  // dependencies, by GPU; may be empty
+};
+
+// Adds one kernel per GPU to the graph; returns them by GPU. A kernel ends when all that it sends
+// is out of its hands and all that others send to it has arrived.
+std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
+                                     const AllToAllCall& call);
+
+TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode);
+
+// The gap in front of a kernel.
+Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
+
+}  // namespace weft

@@ -1,0 +1,280 @@
+#include "sim/workloads/embedding.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/core/assert.h"
+#include "sim/core/rng.h"
+#include "sim/workloads/all_to_all.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
+constexpr std::int64_t kIndexBytes = 8;  // of one looked-up row
+constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
+
+std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// The numbers that all three lowerings share.
+struct Bag {
+  const EmbeddingWork& work;
+  std::uint32_t gpus;
+  std::uint32_t blocks;       // of rows_per_wg samples, per destination and table
+  std::int64_t result_bytes;  // of one WG
+
+  Bag(const EmbeddingWork& embedding, std::uint32_t gpu_count)
+      : work(embedding),
+        gpus(gpu_count),
+        blocks(static_cast<std::uint32_t>(embedding.batch / gpu_count / embedding.rows_per_wg)),
+        result_bytes(embedding.rows_per_wg * embedding.dim * size_of(embedding.dtype).count()) {}
+
+  [[nodiscard]] std::uint32_t per_destination() const {
+    return blocks * static_cast<std::uint32_t>(work.tables_per_gpu);
+  }
+};
+
+// One logical WG: which destination, and which of that destination's.
+struct Logical {
+  std::uint32_t destination;
+  std::uint32_t index;  // table x blocks + block
+};
+
+// The WG's share of work: the same in every mode, for it belongs to the WG and not to its turn.
+std::uint32_t scale_of(const Bag& bag, std::uint64_t seed, std::uint32_t gpu, Logical wg) {
+  if (bag.work.jitter == 0) return Item::kUnit;
+  const std::uint64_t id =
+      (std::uint64_t{gpu} * bag.gpus + wg.destination) * bag.per_destination() + wg.index;
+  const auto width = static_cast<std::int64_t>(bag.work.jitter * Item::kUnit);
+  return static_cast<std::uint32_t>(Item::kUnit +
+                                    Rng(seed, "embedding/jitter", id).between(-width, width));
+}
+
+int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers) {
+  return wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra_registers, wg.lds,
+                                      gpu.wave_size));
+}
+
+// A plain kernel that pools tables [first, last) and writes the results to its own memory.
+KernelId add_bag_kernel(TaskGraph& graph, const Scenario& scenario, const Cluster& cluster,
+                        std::uint32_t gpu, std::uint32_t first_table, std::uint32_t last_table,
+                        OperatorId op, const std::vector<KernelId>& after) {
+  const Bag bag(scenario.workload.embedding, cluster.gpus());
+  const WgShape& wg = bag.work.wg;
+  const GpuSpec& spec = cluster.spec.gpu;
+  Kernel kernel{.gpu = GpuId(gpu), .op = op, .role = KernelRole::compute};
+  kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
+  kernel.launch = launch_gap(spec.launch, scenario.run.launch);
+  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
+  for (std::uint32_t table = first_table; table < last_table; ++table) {
+    for (std::uint32_t destination = 0; destination < bag.gpus; ++destination) {
+      for (std::uint32_t block = 0; block < bag.blocks; ++block) {
+        const Logical logical{destination, table * bag.blocks + block};
+        graph.items.push_back(
+            {.counts_down = LatchId::none(),
+             .waits_for = LatchId::none(),
+             .work = 0,
+             .scale = scale_of(bag, scenario.run.seed, gpu, logical) & 0xFFFFFFU});
+      }
+    }
+  }
+  kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
+  return graph.add_kernel(kernel, after);
+}
+
+// Bulk is one chunk; kernel-granular overlap cuts the tables into `chunks`, pools chunk i + 1 on
+// one stream while the all-to-all of chunk i runs on another.
+TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, std::uint32_t chunks) {
+  const Bag bag(scenario.workload.embedding, cluster.gpus());
+  const auto tables = static_cast<std::uint32_t>(bag.work.tables_per_gpu);
+  SIM_ASSERT(chunks >= 1);
+  SIM_ASSERT(chunks <= tables);
+  TaskGraph graph;
+  graph.works.push_back(embedding_work(bag.work, cluster.spec.gpu,
+                                       resident(cluster.spec.gpu, bag.work.wg, 0),
+                                       Result::written_here));
+  graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
+
+  std::vector<std::vector<KernelId>> bags(bag.gpus);  // the last one of each GPU's stream
+  std::vector<std::vector<KernelId>> collectives(bag.gpus);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::uint32_t first = chunk * tables / chunks;
+    const std::uint32_t last = (chunk + 1) * tables / chunks;
+    const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
+    const OperatorId bag_op =
+        graph.operators.push_back({.name = "embedding" + suffix, .role = KernelRole::compute});
+    const OperatorId exchange_op =
+        graph.operators.push_back({.name = "all_to_all" + suffix, .role = KernelRole::collective});
+    std::vector<std::vector<KernelId>> after(bag.gpus);
+    for (std::uint32_t g = 0; g < bag.gpus; ++g) {
+      bags[g] = {add_bag_kernel(graph, scenario, cluster, g, first, last, bag_op, bags[g])};
+      after[g] = bags[g];
+      after[g].insert(after[g].end(), collectives[g].begin(), collectives[g].end());
+    }
+    const std::int64_t per_pair = std::int64_t{last - first} * bag.blocks * bag.result_bytes;
+    const std::vector<KernelId> exchange =
+        add_all_to_all(graph, cluster,
+                       {.bytes_per_pair = bytes(per_pair),
+                        .executor = scenario.bulk.executor,
+                        .op = exchange_op,
+                        .launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch),
+                        .after = after});
+    for (std::uint32_t g = 0; g < bag.gpus; ++g) collectives[g] = {exchange[g]};
+  }
+  return graph;
+}
+
+// The order in which a GPU's persistent WGs take its slices: destination, slice of it.
+std::vector<Logical> slice_order(const Bag& bag, DestinationOrder order, std::uint32_t gpu,
+                                 std::uint32_t slices) {
+  const auto cyclic = [&](std::uint32_t step) { return (gpu + step) % bag.gpus; };
+  std::vector<Logical> result;
+  result.reserve(std::size_t{bag.gpus} * slices);
+  const auto all_of = [&](std::uint32_t destination) {
+    for (std::uint32_t s = 0; s < slices; ++s) result.push_back({destination, s});
+  };
+  switch (order) {
+    case DestinationOrder::remote_first:
+      for (std::uint32_t step = 1; step <= bag.gpus; ++step) all_of(cyclic(step));
+      break;
+    case DestinationOrder::local_first:
+      for (std::uint32_t step = 0; step < bag.gpus; ++step) all_of(cyclic(step));
+      break;
+    case DestinationOrder::staggered:
+      for (std::uint32_t s = 0; s < slices; ++s) {
+        for (std::uint32_t step = 1; step < bag.gpus; ++step) result.push_back({cyclic(step), s});
+      }
+      all_of(gpu);
+      break;
+    case DestinationOrder::given:
+      for (std::uint32_t destination = 0; destination < bag.gpus; ++destination)
+        all_of(destination);
+      break;
+  }
+  return result;
+}
+
+// One persistent kernel a GPU: slices of WGs, the last WG of a slice sends it.
+TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
+  const Bag bag(scenario.workload.embedding, cluster.gpus());
+  const FusedOptions& fused = scenario.fused;
+  const GpuSpec& spec = cluster.spec.gpu;
+  const WgShape& wg = bag.work.wg;
+  const bool flag_per_slice = fused.flag_per == FlagPer::slice;
+  const auto slice_wgs = static_cast<std::uint32_t>(fused.slice_wgs);
+  const std::uint32_t slices = bag.per_destination() / slice_wgs;
+  SIM_ASSERT(slices * slice_wgs == bag.per_destination());
+
+  TaskGraph graph;
+  const int on_cu = resident(spec, wg, fused.extra_registers_per_thread);
+  graph.works.push_back(embedding_work(bag.work, spec, on_cu, Result::written_here));
+  graph.works.push_back(embedding_work(bag.work, spec, on_cu, Result::stored_at_peer));
+  const OperatorId op =
+      graph.operators.push_back({.name = "fused_embedding_all_to_all", .role = KernelRole::fused});
+  graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
+  graph.latches.reserve(std::size_t{bag.gpus} * bag.gpus * (slices + 1));
+  graph.sends.reserve(std::size_t{bag.gpus} * (bag.gpus - 1) * (slices + 1));
+
+  const std::uint32_t flags = flag_per_slice ? slices * (bag.gpus - 1) : bag.gpus - 1;
+  std::vector<LatchId> flags_of;
+  for (std::uint32_t g = 0; g < bag.gpus; ++g) flags_of.push_back(graph.add_latch(flags));
+
+  for (std::uint32_t g = 0; g < bag.gpus; ++g) {
+    Kernel kernel{.gpu = GpuId(g), .op = op, .role = KernelRole::fused};
+    kernel.wg = footprint(wg.threads, wg.registers_per_thread + fused.extra_registers_per_thread,
+                          wg.lds, spec.wave_size);
+    kernel.persistent = true;
+    kernel.work_list = fused.work_list;
+    const int per_cu = fused.max_wgs_per_cu > 0 ? std::min(on_cu, fused.max_wgs_per_cu) : on_cu;
+    kernel.max_grid = static_cast<std::uint32_t>(per_cu * spec.cus);
+    kernel.launch = launch_gap(spec.launch, scenario.run.launch);
+    kernel.finish = flags_of[g];
+    kernel.store_rate = spec.peer_store.wg_rate;
+    kernel.fenced = true;
+    kernel.puts_by = cluster.spec.nic ? cluster.spec.nic->initiated_by : InitiatedBy::gpu;
+    kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
+
+    // One flag a peer: sent when all slices for the peer are there.
+    std::vector<LatchId> peer_done(bag.gpus, LatchId::none());
+    for (std::uint32_t d = 0; d < bag.gpus && !flag_per_slice; ++d) {
+      if (d == g) continue;
+      peer_done[d] = graph.add_latch(slices);
+      graph.add_send({.to = d, .size = 8, .arrives = flags_of[d]});
+    }
+    for (const Logical& slice : slice_order(bag, fused.order, g, slices)) {
+      const std::uint32_t d = slice.destination;
+      LatchId out = LatchId::none();
+      const bool zero_copy = d != g && cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
+      if (d != g) {
+        out = graph.add_latch(slice_wgs);
+        // With a flag of its own a put takes three queue entries: payload, fence, flag.
+        graph.add_send({.to = d,
+                        .size = static_cast<std::uint32_t>(bag.result_bytes * slice_wgs),
+                        .arrives = flag_per_slice ? flags_of[d] : LatchId::none(),
+                        .issued = peer_done[d],
+                        .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1)});
+      }
+      for (std::uint32_t i = 0; i < slice_wgs; ++i) {
+        const Logical logical{d, slice.index * slice_wgs + i};
+        graph.items.push_back({.counts_down = out,
+                               .waits_for = LatchId::none(),
+                               .work = zero_copy ? 1U : 0U,
+                               .scale = scale_of(bag, scenario.run.seed, g, logical) & 0xFFFFFFU});
+      }
+    }
+    kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
+    graph.add_kernel(kernel, {});
+  }
+  return graph;
+}
+
+}  // namespace
+
+Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_on_cu,
+                    Result result) {
+  const std::int64_t row_bytes = embedding.dim * size_of(embedding.dtype).count();
+  const std::int64_t lanes = round_up(row_bytes, kLoadBytes);
+  const std::int64_t threads = embedding.wg.threads;
+  // A row is read by `lanes` threads; the WG works on as many pooled rows at once as it has lanes
+  // for.
+  const std::int64_t rows_at_once = std::max<std::int64_t>(1, threads / lanes);
+  const std::int64_t passes = round_up(lanes, threads);
+  const std::int64_t rounds = round_up(embedding.rows_per_wg, rows_at_once);
+  const std::int64_t steps = round_up(embedding.pooling, embedding.wg.loads_in_flight);
+
+  const std::int64_t lookups = std::int64_t{embedding.rows_per_wg} * embedding.pooling;
+  Work work;
+  work.traffic = bytes(lookups * (row_bytes + kIndexBytes));
+  if (result == Result::written_here) work.traffic += bytes(embedding.rows_per_wg * row_bytes);
+  // Each step reads indices, then the rows they name: two latencies, one after the other.
+  work.memory_alone = longer(gpu.memory.latency * (rounds * passes * steps * 2),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
+  work.flops = flops(lookups * embedding.dim);
+  // Adds, so half of the peak, which counts multiply-adds; a WG of few waves uses part of a CU.
+  const std::int64_t waves = round_up(threads, gpu.wave_size);
+  work.arithmetic_share =
+      static_cast<std::uint32_t>(1000 * std::min<std::int64_t>(waves, kSimdsPerCu) / kSimdsPerCu);
+  const std::int64_t rate = gpu.fp32_vector.count() / 2 / gpu.cus * work.arithmetic_share / 1000;
+  work.arithmetic_alone = compute_time(work.flops, FlopRate::from_count(rate));
+  // Sharing the CU with all its residents it still ends before the memory does: never the limit.
+  if (work.arithmetic_alone * wgs_on_cu <= work.memory_alone) work.arithmetic_alone = Duration{};
+  return work;
+}
+
+std::int64_t wgs_per_destination(const EmbeddingWork& embedding, int gpus) {
+  return embedding.batch / gpus / embedding.rows_per_wg * embedding.tables_per_gpu;
+}
+
+TaskGraph lower_embedding(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  switch (mode) {
+    case Mode::bulk:
+      return lower_chunked(scenario, cluster, 1);
+    case Mode::kernel:
+      return lower_chunked(scenario, cluster, static_cast<std::uint32_t>(scenario.kernel.chunks));
+    case Mode::fused:
+      return lower_fused(scenario, cluster);
+  }
+  SIM_ASSERT(false);
+}
+
+}  // namespace weft

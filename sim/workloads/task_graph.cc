@@ -1,0 +1,113 @@
+#include "sim/workloads/task_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+
+LatchId TaskGraph::add_latch(std::uint32_t target) {
+  SIM_ASSERT(target > 0);
+  return latches.push_back(
+      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size()), .sends = 0});
+}
+
+void TaskGraph::add_send(const Send& send) {
+  SIM_ASSERT(send.size > 0);
+  SIM_ASSERT(sends.size() < UINT32_MAX);
+  sends.push_back(send);
+  latches.back().sends += 1;
+}
+
+KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {
+  kernel.first_dependency = static_cast<std::uint32_t>(dependencies.size());
+  kernel.dependencies = static_cast<std::uint32_t>(after.size());
+  for (const KernelId id : after) {
+    SIM_ASSERT(id.value < kernels.size());
+    dependencies.push_back(id);
+  }
+  return kernels.push_back(kernel);
+}
+
+void TaskGraph::verify() const {
+  std::vector<std::uint32_t> counts(latches.size(), 0);
+  const auto count = [&](LatchId latch) {
+    if (latch.is_none()) return;
+    SIM_ASSERT(latch.value < latches.size());
+    counts[latch.value] += 1;
+  };
+  SIM_ASSERT(works.size() <= 256);
+  for (const Item& item : items) {
+    count(item.counts_down);
+    SIM_ASSERT(item.work < works.size());
+    SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
+  }
+  for (const Send& send : sends) {
+    count(send.arrives);
+    count(send.issued);
+    SIM_ASSERT(send.arrives.is_none() || latches[send.arrives].sends == 0);
+  }
+  for (std::uint32_t i = 0; i < latches.size(); ++i) {
+    SIM_ASSERT(counts[i] == latches[LatchId(i)].target);
+  }
+  std::size_t next_item = 0;
+  for (const Kernel& kernel : kernels) {
+    SIM_ASSERT(kernel.first_item == next_item);
+    SIM_ASSERT(kernel.items > 0);
+    next_item += kernel.items;
+  }
+  SIM_ASSERT(next_item == items.size());
+}
+
+Bytes TaskGraph::memory() const {
+  const std::size_t size = works.size() * sizeof(Work) + kernels.size() * sizeof(Kernel) +
+                           items.size() * sizeof(Item) + latches.size() * sizeof(Latch) +
+                           sends.size() * sizeof(Send);
+  return bytes(static_cast<std::int64_t>(size));
+}
+
+std::string to_text(const TaskGraph& graph) {
+  std::string text =
+      fmt::format("tasks: {} kernels, {} WGs, {} latches, {} sends\n", graph.kernels.size(),
+                  graph.items.size(), graph.latches.size(), graph.sends.size());
+  for (std::uint32_t i = 0; i < graph.works.size(); ++i) {
+    const Work& work = graph.works[i];
+    text += fmt::format("work {}: {} B of HBM traffic, alone {:.3f} us, {} FLOP, fixed {:.3f} us\n",
+                        i, work.traffic.count(), to_microseconds(work.memory_alone),
+                        work.flops.count(), to_microseconds(work.fixed));
+  }
+  text += "kernels of GPU 0:\n";
+  for (std::uint32_t i = 0; i < graph.kernels.size(); ++i) {
+    const Kernel& kernel = graph.kernels[KernelId(i)];
+    if (kernel.gpu.value != 0) continue;
+    std::int64_t sends = 0;
+    std::int64_t size = 0;
+    for (std::uint32_t k = 0; k < kernel.items; ++k) {
+      const LatchId latch = graph.items[kernel.first_item + k].counts_down;
+      // A latch is shared by the items of a slice: count it at its first one.
+      if (latch.is_none() ||
+          (k > 0 && graph.items[kernel.first_item + k - 1].counts_down == latch)) {
+        continue;
+      }
+      for (std::uint32_t s = 0; s < graph.latches[latch].sends; ++s, ++sends) {
+        size += graph.sends[graph.latches[latch].first_send + s].size;
+      }
+    }
+    std::string after;
+    for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
+      after += fmt::format(" {}", graph.dependencies[kernel.first_dependency + d].value);
+    }
+    text += fmt::format(
+        "  kernel {}: {}, {} WGs on {}{}, sends {} messages of {} B in all, launch {:.3f} us, "
+        "after:{}\n",
+        i, graph.operators[kernel.op].name, kernel.items,
+        kernel.executor == Executor::cu ? "CUs" : "copy engines",
+        kernel.persistent ? fmt::format(" (grid of at most {})", kernel.max_grid) : "", sends, size,
+        to_microseconds(kernel.launch), after.empty() ? " nothing" : after);
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,119 @@
+// TaskGraph: what the lowered workload asks of the cluster, as plain data.
+//
+// The three grains of overlap are three lowerings to the same four things:
+//
+//   Item    one logical work-group (WG): waits for a latch, works, counts a latch down
+//   Latch   opens when counted down to 0; the WG that opens it issues the latch's sends.
+//           A slice of a fused kernel, a flag at a receiver, an arrival count: all are latches
+//   Send    one message; its arrival counts down a latch at the receiver (the flag)
+//   Kernel  a list of items on one GPU, run by WGs on CUs or by copy engines
+//
+// A bulk collective is a kernel too: its items are the chunks its channels copy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/core/ids.h"
+#include "sim/gpu_model/residency.h"
+
+namespace weft {
+
+using KernelId = StrongId<struct KernelTag>;
+using LatchId = StrongId<struct LatchTag>;
+using OperatorId = StrongId<struct OperatorTag>;
+
+// What one item does. Times are those of an idle GPU; sharing is the engine's business.
+struct Work {
+  Bytes traffic;          // read and written in HBM
+  Duration memory_alone;  // what its own loads in flight allow
+  Flops flops;
+  Duration arithmetic_alone;           // with the CU to itself; 0 where it can never be the limit
+  std::uint32_t arithmetic_share = 0;  // thousandths of the CU that it can use alone
+  Duration fixed;                      // before the work, shared with nobody
+};
+
+struct Item {
+  LatchId counts_down = LatchId::none();
+  LatchId waits_for = LatchId::none();
+  std::uint32_t work : 8 = 0;    // index into TaskGraph::works
+  std::uint32_t scale : 24 = 0;  // of the work, in units of 2^-20
+  static constexpr std::uint32_t kUnit = 1U << 20U;
+};
+static_assert(sizeof(Item) == 12);
+
+struct Latch {
+  std::uint32_t target = 0;  // counts until it opens
+  std::uint32_t first_send = 0;
+  std::uint32_t sends = 0;
+};
+
+struct Send {
+  std::uint32_t to = 0;               // GPU
+  std::uint32_t size = 0;             // bytes
+  LatchId arrives = LatchId::none();  // counted down at the receiver when the last byte is there
+  LatchId issued = LatchId::none();   // counted down at the sender once its side is done
+  std::uint16_t entries = 1;          // work-queue entries where a NIC sends it
+  std::uint16_t receive_traffic = 1;  // HBM bytes moved at the receiver, per byte received
+  std::uint16_t op = 0;               // operator it belongs to, for reports
+};
+
+enum class KernelRole : std::uint8_t { compute, collective, fused };
+enum class Executor : std::uint8_t { cu, dma };
+
+struct Kernel {
+  GpuId gpu{};
+  OperatorId op{};
+  KernelRole role = KernelRole::compute;
+  Executor executor = Executor::cu;
+  WgFootprint wg{};
+  // Persistent: a grid of at most `max_grid` WGs, each taking items until none is left. Else every
+  // item is a WG of its own, dispatched when there is room.
+  bool persistent = false;
+  WorkList work_list = WorkList::dynamic_list;
+  std::uint32_t max_grid = 0;
+  std::uint32_t first_item = 0;
+  std::uint32_t items = 0;
+  std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
+  std::uint32_t dependencies = 0;
+  Duration launch{};                 // from the last dependency's end to the first WG
+  LatchId finish = LatchId::none();  // must be open before the kernel ends
+  Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
+  bool fenced = false;               // a WG waits until its stores have arrived
+  InitiatedBy puts_by = InitiatedBy::gpu;
+};
+
+// A name for kernels that are one operator of the model, on all GPUs.
+struct Operator {
+  std::string name;
+  KernelRole role = KernelRole::compute;
+};
+
+struct TaskGraph {
+  std::vector<Work> works;  // at most 256 kinds
+  IdVector<OperatorId, Operator> operators;
+  IdVector<KernelId, Kernel> kernels;
+  std::vector<KernelId> dependencies;
+  std::vector<Item> items;
+  IdVector<LatchId, Latch> latches;
+  std::vector<Send> sends;
+
+  // Adds a latch without sends.
+  LatchId add_latch(std::uint32_t target);
+  // Adds a send to the last latch added.
+  void add_send(const Send& send);
+  KernelId add_kernel(Kernel kernel, const std::vector<KernelId>& after);
+
+  // Aborts unless the graph makes sense: ids in range, every latch counted down exactly `target`
+  // times, dependencies acyclic (they point backwards).
+  void verify() const;
+
+  [[nodiscard]] Bytes memory() const;  // taken by the graph itself
+};
+
+// What --stop-after=tasks prints: kernels by operator, items, sends, bytes; GPU 0 in detail.
+std::string to_text(const TaskGraph& graph);
+
+}  // namespace weft
