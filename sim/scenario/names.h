@@ -1,0 +1,79 @@
+// The words of the scenario's enumerations: one table each, for reading, writing and explaining.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "sim/scenario/reader.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft::names {
+
+// `ring` is a word of its own (a torus of one size) and is handled by read_fabric.
+inline constexpr std::array kRingTies = {
+    Choice<RingTies>{"split", RingTies::split},
+    Choice<RingTies>{"positive", RingTies::positive},
+};
+inline constexpr std::array kUpRoutings = {
+    Choice<UpRouting>{"by_destination", UpRouting::by_destination},
+    Choice<UpRouting>{"ecmp", UpRouting::ecmp},
+    Choice<UpRouting>{"spray", UpRouting::spray},
+};
+inline constexpr std::array kInitiators = {
+    Choice<InitiatedBy>{"gpu", InitiatedBy::gpu},
+    Choice<InitiatedBy>{"proxy", InitiatedBy::proxy},
+};
+inline constexpr std::array kDataTypes = {
+    Choice<DataType>{"fp32", DataType::fp32},
+    Choice<DataType>{"fp16", DataType::fp16},
+    Choice<DataType>{"bf16", DataType::bf16},
+};
+inline constexpr std::array kWorkloadKinds = {
+    Choice<WorkloadKind>{"embedding_all_to_all", WorkloadKind::embedding_all_to_all},
+    Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
+};
+inline constexpr std::array kModes = {
+    Choice<Mode>{"bulk", Mode::bulk},
+    Choice<Mode>{"kernel", Mode::kernel},
+    Choice<Mode>{"fused", Mode::fused},
+};
+inline constexpr std::array kExecutors = {
+    Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},
+    Choice<CollectiveExecutor>{"dma", CollectiveExecutor::dma},
+};
+inline constexpr std::array kOrders = {
+    Choice<DestinationOrder>{"remote_first", DestinationOrder::remote_first},
+    Choice<DestinationOrder>{"local_first", DestinationOrder::local_first},
+    Choice<DestinationOrder>{"staggered", DestinationOrder::staggered},
+    Choice<DestinationOrder>{"given", DestinationOrder::given},
+};
+inline constexpr std::array kWorkLists = {
+    Choice<WorkList>{"dynamic", WorkList::dynamic_list},
+    Choice<WorkList>{"static", WorkList::static_list},
+};
+inline constexpr std::array kFlagPer = {
+    Choice<FlagPer>{"slice", FlagPer::slice},
+    Choice<FlagPer>{"peer", FlagPer::peer},
+};
+inline constexpr std::array kLaunches = {
+    Choice<LaunchKind>{"host", LaunchKind::host},
+    Choice<LaunchKind>{"queue", LaunchKind::queue},
+    Choice<LaunchKind>{"graph", LaunchKind::graph},
+};
+
+// A table as the span that the reader's templates can match.
+template <class E, std::size_t n>
+std::span<const Choice<E>> table(const std::array<Choice<E>, n>& choices) {
+  return choices;
+}
+
+template <class E, std::size_t n>
+std::string_view word(const std::array<Choice<E>, n>& choices, E value) {
+  for (const Choice<E>& choice : choices) {
+    if (choice.value == value) return choice.name;
+  }
+  return "";
+}
+
+}  // namespace weft::names

@@ -1,0 +1,250 @@
+#include "sim/scenario/overlay.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxChain = 16;  // files whose base is a file whose base is ...
+constexpr int kMaxBases = 200;         // of one scenario, all together
+
+// Names end up in paths: letters that are harmless there, and nothing hidden or absolute.
+bool is_base_name(const std::string& name) {
+  const auto harmless = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' ||
+           c == '/';
+  };
+  return !name.empty() && name.size() <= 200 && name.front() != '/' && name.back() != '/' &&
+         std::all_of(name.begin(), name.end(), harmless);
+}
+
+std::vector<std::string> yaml_names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    if (it->path().extension() == ".yaml") names.push_back(it->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());  // a directory's own order differs between machines
+  return names;
+}
+
+}  // namespace
+
+std::string fnv1a_64_hex(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3U;
+  }
+  std::string digits(16, '0');
+  for (std::size_t i = 16; i-- > 0; hash >>= 4U) digits[i] = "0123456789abcdef"[hash & 15U];
+  return digits;
+}
+
+const Node* SourceFiles::tree_of(const fs::path& file, const SourcePosition& asked_by,
+                                 Diagnostics& problems) {
+  const std::string name = file.generic_string();
+  if (const auto known = trees_.find(name); known != trees_.end()) {
+    return known->second ? &*known->second : nullptr;
+  }
+  const auto fail = [&](const std::string& why) {
+    problems.add({.at = asked_by,
+                  .path = "",
+                  .message = "cannot read " + name + ": " + why,
+                  .source_line = ""});
+    return nullptr;
+  };
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  if (!fs::exists(status)) return fail("no such file");
+  // A pipe or a device could wait for ever.
+  if (!fs::is_regular_file(status)) return fail("not a regular file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return fail("not allowed");
+  std::string text(kMaxSourceBytes + 1, '\0');  // one more than allowed: parse_tree sees it
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) return fail("reading stopped half way");
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return keep(name, std::move(text), problems);
+}
+
+const Node* SourceFiles::tree_of_text(std::string_view text, std::string_view name,
+                                      Diagnostics& problems) {
+  return keep(std::string(name), std::string(text), problems);
+}
+
+const Node* SourceFiles::keep(const std::string& name, std::string text, Diagnostics& problems) {
+  inputs_.push_back({.path = name, .hash = fnv1a_64_hex(text)});
+  const std::string& kept = texts_[name] = std::move(text);
+  std::optional<Node>& tree = trees_[name];
+  tree = parse_tree({.file = name, .text = kept}, problems);
+  return tree ? &*tree : nullptr;
+}
+
+std::string SourceFiles::line_at(const SourcePosition& at) const {
+  const auto found = texts_.find(at.file);
+  if (found == texts_.end() || at.line < 1) return "";
+  std::string_view rest = found->second;
+  for (int i = 1; i < at.line; ++i) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) return "";
+    rest.remove_prefix(end + 1);
+  }
+  std::string line(rest.substr(0, rest.find('\n')));
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+void lay_over(Node& below, Node above) {
+  const bool maps = below.kind == Node::Kind::map && above.kind == Node::Kind::map;
+  if (!maps || above.replaces) {
+    below = std::move(above);
+    return;
+  }
+  below.at = above.at;
+  below.incomplete = below.incomplete || above.incomplete;
+  for (Entry& entry : above.entries) {
+    if (Entry* found = below.find(entry.key)) {
+      found->key_at = entry.key_at;
+      lay_over(found->value, std::move(entry.value));
+    } else {
+      below.entries.push_back(std::move(entry));
+    }
+  }
+}
+
+void BaseResolver::error(const SourcePosition& at, std::string message) {
+  problems_.add({.at = at, .path = "", .message = std::move(message), .source_line = ""});
+}
+
+void BaseResolver::resolve(Node& root, const fs::path& file) {
+  chain_.push_back(file);
+  resolve_node(root);
+  chain_.pop_back();
+}
+
+void BaseResolver::resolve_node(Node& node) {
+  for (Node& item : node.items) resolve_node(item);
+  for (Entry& entry : node.entries) resolve_node(entry.value);
+  if (node.find("base") != nullptr) resolve_base(node);
+}
+
+// The file that `name` means: beside the file that says so, else in a folder of configs.
+fs::path BaseResolver::find(const std::string& name) const {
+  std::vector<fs::path> folders{chain_.back().parent_path()};
+  folders.insert(folders.end(), config_dirs_.begin(), config_dirs_.end());
+  for (const fs::path& folder : folders) {
+    fs::path file = (folder / (name + ".yaml")).lexically_normal();
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return file;
+  }
+  return {};
+}
+
+std::string BaseResolver::missing(const std::string& name) const {
+  std::string message = "no file " + name + ".yaml beside this file or in the configs";
+  std::vector<fs::path> folders{chain_.back().parent_path()};
+  folders.insert(folders.end(), config_dirs_.begin(), config_dirs_.end());
+  const fs::path within = fs::path(name).parent_path();
+  std::vector<std::string> known;
+  for (const fs::path& folder : folders) {
+    const fs::path searched = folder / within;
+    for (const std::string& stem : yaml_names_in(searched.empty() ? fs::path(".") : searched)) {
+      known.push_back((within / stem).generic_string());
+    }
+  }
+  constexpr std::size_t kListed = 20;
+  const std::string guess = nearest(name, known);
+  if (!guess.empty()) message += "; did you mean '" + guess + "'?";
+  if (!known.empty()) message += guess.empty() ? "; there are:" : " There are:";
+  for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) message += ' ' + known[i];
+  if (known.size() > kListed) message += " ...";
+  return message;
+}
+
+void BaseResolver::resolve_base(Node& map) {
+  const auto key = std::find_if(map.entries.begin(), map.entries.end(),
+                                [](const Entry& entry) { return entry.key == "base"; });
+  const Entry base = std::move(*key);
+  map.entries.erase(key);
+  const std::string name = base.value.text;
+  if (base.value.kind == Node::Kind::null) return;  // taken away with --set
+  map.incomplete = true;                            // until the end of this function
+  if (base.value.kind != Node::Kind::scalar || !is_base_name(name)) {
+    return error(base.value.at,
+                 "base must be the name of a file without its .yaml, for example gpus/mi210");
+  }
+  const fs::path file = find(name);
+  if (file.empty()) return error(base.value.at, missing(name));
+  std::string loop;
+  for (const fs::path& open : chain_) {
+    std::error_code ignored;
+    if (open == file || fs::equivalent(open, file, ignored)) loop = "from ";
+    if (!loop.empty()) loop += open.generic_string() + " to ";
+  }
+  if (!loop.empty()) {
+    return error(base.value.at, "base goes in a circle: " + loop + file.generic_string());
+  }
+  if (chain_.size() >= kMaxChain || ++resolved_ > kMaxBases) {
+    return error(base.value.at, "too many files that have one another as base");
+  }
+  const Node* tree = files_.tree_of(file, base.value.at, problems_);
+  if (tree == nullptr) return;
+  if (tree->kind != Node::Kind::map) {
+    return error(base.value.at, file.generic_string() + " holds " + std::string(kind_text(*tree)) +
+                                    ", but a base must be a map of keys and values");
+  }
+  Node below = *tree;
+  resolve(below, file);
+  map.incomplete = false;
+  lay_over(below, std::move(map));
+  map = std::move(below);
+  map.replaces = true;
+}
+
+void apply_set(Node& root, std::string_view assignment, Diagnostics& problems) {
+  const SourcePosition at{.file = "--set " + std::string(assignment)};
+  const auto fail = [&](std::string message) {
+    problems.add({.at = at, .path = "", .message = std::move(message), .source_line = ""});
+  };
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail("write --set path=value, for example --set cluster.nodes=4");
+  }
+  std::vector<std::string> keys{""};
+  for (const char c : assignment.substr(0, equals)) {
+    if (c == '.') {
+      keys.emplace_back();
+    } else {
+      keys.back() += c;
+    }
+  }
+  const auto is_word = [](const std::string& key) {
+    return !key.empty() && std::all_of(key.begin(), key.end(),
+                                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  };
+  constexpr std::size_t kMaxKeys = 16;
+  if (keys.size() > kMaxKeys || !std::all_of(keys.begin(), keys.end(), is_word)) {
+    return fail("the path must be keys joined by dots, for example cluster.scale_out.link.latency");
+  }
+  std::optional<Node> value = parse_tree(
+      {.file = at.file, .text = assignment.substr(equals + 1), .has_lines = false}, problems);
+  if (!value) return;
+  value->replaces = true;
+  Node layer = *std::move(value);
+  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+    Node outer = node_at(at, Node::Kind::map);
+    outer.entries.push_back({.key = *key, .key_at = at, .value = std::move(layer)});
+    layer = std::move(outer);
+  }
+  lay_over(root, std::move(layer));
+}
+
+}  // namespace weft

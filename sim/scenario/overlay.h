@@ -1,0 +1,82 @@
+// Overlay: one tree out of several files and the command line.
+//
+//   cluster:
+//     base: clusters/torus_128_mi210    # configs/clusters/torus_128_mi210.yaml
+//     scale_out:
+//       link: {latency: 1 us}           # everything else stays as in the base
+//
+// Maps merge deeply; anything else takes the place of what is below. A map that has a `base` of
+// its own, and a map given with --set, take the place of the whole map below. A null takes a key
+// away. Every node keeps the place it comes from.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+#include "sim/scenario/tree.h"
+
+namespace weft {
+
+// What a scenario was read from, for the manifest.
+struct InputFile {
+  std::string path;
+  std::string hash;  // FNV-1a of the bytes, 16 hexadecimal digits
+};
+
+std::string fnv1a_64_hex(std::string_view text);
+
+// Reads each file once and remembers its text: for the manifest and for the line above a caret.
+class SourceFiles {
+ public:
+  // The tree of `file`, or null and an error: at `asked_by` where the file itself is the problem.
+  const Node* tree_of(const std::filesystem::path& file, const SourcePosition& asked_by,
+                      Diagnostics& problems);
+  const Node* tree_of_text(std::string_view text, std::string_view name, Diagnostics& problems);
+
+  [[nodiscard]] std::string line_at(const SourcePosition& at) const;
+  [[nodiscard]] const std::vector<InputFile>& inputs() const { return inputs_; }
+
+ private:
+  const Node* keep(const std::string& name, std::string text, Diagnostics& problems);
+
+  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::optional<Node>> trees_;
+  std::vector<InputFile> inputs_;
+};
+
+void lay_over(Node& below, Node above);
+
+// Replaces every map that has a `base` by the file it names with the map's other keys laid over.
+class BaseResolver {
+ public:
+  BaseResolver(SourceFiles& files, const std::vector<std::filesystem::path>& config_dirs,
+               Diagnostics& problems)
+      : files_(files), config_dirs_(config_dirs), problems_(problems) {}
+
+  // `file` is where relative names of the outermost tree start from.
+  void resolve(Node& root, const std::filesystem::path& file);
+
+ private:
+  void resolve_node(Node& node);
+  void resolve_base(Node& map);
+  [[nodiscard]] std::filesystem::path find(const std::string& name) const;
+  [[nodiscard]] std::string missing(const std::string& name) const;
+  void error(const SourcePosition& at, std::string message);
+
+  SourceFiles& files_;
+  const std::vector<std::filesystem::path>& config_dirs_;
+  Diagnostics& problems_;
+  std::vector<std::filesystem::path> chain_;  // files being resolved, outermost first
+  int resolved_ = 0;
+};
+
+// One --set: "a.b.c=value". Lays it over `root`; mistakes become problems.
+void apply_set(Node& root, std::string_view assignment, Diagnostics& problems);
+
+}  // namespace weft

@@ -1,0 +1,142 @@
+#include <utility>
+
+#include "sim/scenario/names.h"
+#include "sim/scenario/read.h"
+
+namespace weft {
+namespace {
+
+constexpr Range<std::int64_t> kRegistersPerThread{1, 4'096};
+
+WgShape read_wg(MapReader map) {
+  const WgShape wg{
+      .threads = map.count_or("threads", 256, {1, 1'024}, "threads of a WG"),
+      .registers_per_thread = map.count_or("registers_per_thread", 64, kRegistersPerThread,
+                                           "32-bit vector registers of a thread"),
+      .lds = map.size_or("lds", bytes(0), "local data share of a WG"),
+      .loads_in_flight = map.count_or("loads_in_flight", 4, {1, 1'024},
+                                      "16-byte loads a thread keeps outstanding")};
+  map.finish();
+  return wg;
+}
+
+EmbeddingWork read_embedding(MapReader map) {
+  return {
+      .batch = map.integer("batch", kCount, "samples of the global batch"),
+      .tables_per_gpu = map.count("tables_per_gpu", {1, 100'000}, "tables of each GPU"),
+      .rows_per_table = map.integer("rows_per_table", {1, 1'000'000'000'000}, "rows of one table"),
+      .dim = map.count("dim", {1, 1'000'000}, "elements of a row"),
+      .pooling = map.count("pooling", {1, 1'000'000}, "rows summed up for one pooled row"),
+      .dtype = map.choice_or("dtype", DataType::fp32, names::table(names::kDataTypes),
+                             "type of an element"),
+      .rows_per_wg = map.count("rows_per_wg", {1, 1'000'000'000},
+                               "pooled rows of one WG, all for one destination"),
+      .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU")),
+      .jitter = map.fraction_or("jitter", 0, {0, 0.9},
+                                "each WG's work varies evenly by +- this fraction")};
+}
+
+std::vector<Mode> default_modes(WorkloadKind kind) {
+  if (kind == WorkloadKind::all_to_all) return {Mode::bulk};
+  return {Mode::bulk, Mode::kernel, Mode::fused};
+}
+
+BulkOptions read_bulk(MapReader map) {
+  const BulkOptions bulk{.executor = map.choice_or("executor", CollectiveExecutor::cu,
+                                                   names::table(names::kExecutors),
+                                                   "what carries the collective")};
+  map.finish();
+  return bulk;
+}
+
+KernelOptions read_kernel(MapReader map) {
+  const KernelOptions kernel{
+      .chunks = map.count_or("chunks", 4, {1, 1'000'000}, "parts the kernel is cut into")};
+  map.finish();
+  return kernel;
+}
+
+FusedOptions read_fused(MapReader map) {
+  FusedOptions fused{
+      .order = map.choice_or("order", DestinationOrder::remote_first, names::table(names::kOrders),
+                             "which WGs go first"),
+      .work_list =
+          map.choice_or("work_list", WorkList::dynamic_list, names::table(names::kWorkLists),
+                        "how logical WGs come to physical ones"),
+      .flag_per = map.choice_or("flag_per", FlagPer::slice, names::table(names::kFlagPer),
+                                "what one ready flag stands for"),
+      .slice_wgs =
+          map.count_or("slice_wgs", 1, {1, 1'000'000}, "WGs whose results leave as one put"),
+      // In-kernel communication costs 12.5 % of the occupancy (Punniyamurthy et al., SC24,
+      // arXiv:2305.06942): 72 registers instead of 64 let 7 WGs of 256 in where 8 fitted.
+      .extra_registers_per_thread =
+          map.count_or("extra_registers_per_thread", 8, {0, kRegistersPerThread.high},
+                       "registers that in-kernel communication costs")};
+  const auto most = map.optional_count("max_wgs_per_cu", {1, 1'024},
+                                       "resident WGs of the fused kernel; default: what fits");
+  fused.max_wgs_per_cu = most.value_or(0);
+  map.finish();
+  return fused;
+}
+
+RunOptions read_run(MapReader map) {
+  constexpr Range<std::int64_t> kSeed{0, 999'999'999'999'999'999};
+  constexpr Range<Duration> kRunTime{picoseconds(1), microseconds(1'000'000) * 1'000'000};
+  const auto seed = [&map, kSeed](std::string_view key, std::int64_t fallback,
+                                  std::string_view help) {
+    return static_cast<std::uint64_t>(map.integer_or(key, fallback, kSeed, help));
+  };
+  const RunOptions run{
+      .seed = seed("seed", 1, "of every random number"),
+      .max_events = map.integer_or("max_events", 4'000'000'000, {1, 1'000'000'000'000'000},
+                                   "the run stops after so many events"),
+      .max_time = map.duration_or("max_time", microseconds(100'000'000),
+                                  "the run stops at this simulated time", kRunTime),
+      .max_memory =
+          map.size_or("max_memory", mebibytes(16 * 1024), "a run estimated to need more is refused",
+                      {mebibytes(1), kAnySize.high}),
+      .launch = map.choice_or("launch", LaunchKind::queue, names::table(names::kLaunches),
+                              "how kernels follow one another"),
+      .tie_shuffle = seed("tie_shuffle", 0, "tests only: order of events of the same time")};
+  map.finish();
+  return run;
+}
+
+}  // namespace
+
+Workload read_workload(MapReader map) {
+  const auto kind = map.choice<WorkloadKind>("kind", names::table(names::kWorkloadKinds),
+                                             "the operator and its collective");
+  const auto is = [&](WorkloadKind wanted) {
+    return kind ? std::optional(*kind == wanted) : std::nullopt;
+  };
+  Workload workload;
+  workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
+  workload.embedding = read_embedding(
+      map.where(is(WorkloadKind::embedding_all_to_all), "kind: embedding_all_to_all"));
+  workload.all_to_all.bytes_per_pair =
+      map.where(is(WorkloadKind::all_to_all), "kind: all_to_all")
+          .size("bytes_per_pair", "what every GPU sends to every other",
+                {bytes(1), bytes(1'000'000'000'000)});
+  map.finish();
+  return workload;
+}
+
+Scenario read_scenario(MapReader map) {
+  Scenario scenario;
+  scenario.name = map.name("name", "what reports call this scenario");
+  scenario.cluster = read_cluster(map.map("cluster", "usually base: clusters/NAME"));
+  scenario.workload = read_workload(map.map("workload", "what is run"));
+  const auto modes = map.choices<Mode>("modes", names::table(names::kModes),
+                                       "[bulk, kernel, fused]; [bulk] for all_to_all",
+                                       "grains of overlap to compare");
+  scenario.modes = modes ? *modes : default_modes(scenario.workload.kind);
+  scenario.bulk = read_bulk(map.map_of_defaults("bulk", "kernel, boundary, collective"));
+  scenario.kernel = read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"));
+  scenario.fused = read_fused(map.map_of_defaults("fused", "WG-granular overlap"));
+  scenario.run = read_run(map.map_of_defaults("run", "of the simulation itself"));
+  map.finish();
+  return scenario;
+}
+
+}  // namespace weft

@@ -1,0 +1,216 @@
+// Reader: from the tree to typed values, every mistake noted with its place, none thrown.
+//
+//   LinkSpec read_link(MapReader map) {
+//     const LinkSpec link{
+//         .bandwidth = map.bandwidth("bandwidth", "what payload reaches, one direction"),
+//         .latency = map.duration("latency", "first byte in to first byte out")};
+//     map.finish();  // names the keys nobody asked for
+//     return link;
+//   }
+//
+// After a mistake a getter returns a placeholder in its range, and reading goes on. The same calls
+// without a file (Reading::describe) write down what every key means: the reference page cannot
+// differ from the program.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+#include "sim/core/quantity.h"
+#include "sim/scenario/tree.h"
+#include "sim/scenario/units.h"
+
+namespace weft {
+
+// What one key means.
+struct KeyDoc {
+  std::string path;      // cluster.scale_out.link.latency
+  std::string type;      // "duration", "integer", "map", "one of a b c" ...
+  std::string units;     // "ps ns us ms s"; empty where there is none
+  std::string fallback;  // the default as text, "required" or "optional"
+  std::string help;
+  std::string only;  // "shape: torus"; empty where the key always applies
+};
+
+// Inclusive bounds.
+template <class T>
+struct Range {
+  T low{};
+  T high{};
+};
+
+constexpr Range<std::int64_t> kCount{1, 1'000'000'000};
+constexpr Range<Duration> kAnyDuration{picoseconds(0), picoseconds(1'000'000'000'000) * 1'000};
+constexpr Range<Bytes> kAnySize{bytes(0), bytes(1'000'000'000'000'000)};
+constexpr Range<Bandwidth> kAnyBandwidth{bytes_per_second(1),
+                                         bytes_per_second(1'000'000'000'000'000'000)};
+
+template <class E>
+struct Choice {
+  std::string_view name;
+  E value;
+};
+
+// What is known about one reading of one scenario, whole.
+class Reading {
+ public:
+  enum class Purpose { read, describe };
+  explicit Reading(Purpose purpose) : purpose_(purpose) {}
+
+  void error(const SourcePosition& at, const std::string& path, std::string message);
+  // As above, at the place of the key with this path, or of the nearest map around it.
+  void error_at_key(const std::string& path, std::string message);
+
+  // Whether all of these keys were read without a mistake: rules about several keys ask first, so
+  // that one mistake is not said twice.
+  [[nodiscard]] bool good(std::span<const std::string_view> paths) const;
+
+  [[nodiscard]] bool describes() const { return purpose_ == Purpose::describe; }
+  [[nodiscard]] const Diagnostics& problems() const { return problems_; }
+  [[nodiscard]] const std::vector<KeyDoc>& docs() const { return docs_; }
+
+ private:
+  friend class MapReader;
+  Purpose purpose_;
+  Diagnostics problems_;
+  std::vector<KeyDoc> docs_;
+  std::set<std::string, std::less<>> bad_;  // paths with a mistake
+  std::map<std::string, SourcePosition, std::less<>> places_;
+  std::deque<std::vector<std::string>> keys_;  // one a map; readers point into it
+};
+
+class MapReader {
+ public:
+  // The outermost map.
+  MapReader(Reading& reading, const Node& root);
+
+  std::int64_t integer(std::string_view key, Range<std::int64_t> range, std::string_view help);
+  std::int64_t integer_or(std::string_view key, std::int64_t fallback, Range<std::int64_t> range,
+                          std::string_view help);
+  // As integer, for members that are int: the range must fit.
+  int count(std::string_view key, Range<std::int64_t> range, std::string_view help);
+  int count_or(std::string_view key, int fallback, Range<std::int64_t> range,
+               std::string_view help);
+  std::optional<int> optional_count(std::string_view key, Range<std::int64_t> range,
+                                    std::string_view help);
+  std::vector<int> counts(std::string_view key, Range<std::int64_t> range,
+                          Range<std::size_t> length, std::string_view help);
+
+  Duration duration(std::string_view key, std::string_view help,
+                    Range<Duration> range = kAnyDuration);
+  Duration duration_or(std::string_view key, Duration fallback, std::string_view help,
+                       Range<Duration> range = kAnyDuration);
+  Bytes size(std::string_view key, std::string_view help, Range<Bytes> range = kAnySize);
+  Bytes size_or(std::string_view key, Bytes fallback, std::string_view help,
+                Range<Bytes> range = kAnySize);
+  Bandwidth bandwidth(std::string_view key, std::string_view help);
+  FlopRate flop_rate(std::string_view key, std::string_view help);
+  Duration message_rate(std::string_view key, std::string_view help);  // as the time between two
+  double number(std::string_view key, Range<double> range, std::string_view help);
+  double number_or(std::string_view key, double fallback, Range<double> range,
+                   std::string_view help);
+  double fraction_or(std::string_view key, double fallback, Range<double> range,
+                     std::string_view help);
+  std::string name(std::string_view key, std::string_view help);
+
+  // One of a table's names; nothing after a mistake.
+  template <class E>
+  std::optional<E> choice(std::string_view key, std::span<const Choice<E>> table,
+                          std::string_view help) {
+    const auto found = one_of(key, names_of(table), {}, help);
+    if (!found) return std::nullopt;
+    return table[*found].value;
+  }
+  template <class E>
+  E choice_or(std::string_view key, E fallback, std::span<const Choice<E>> table,
+              std::string_view help) {
+    std::string_view fallback_name;
+    for (const Choice<E>& choice : table) {
+      if (choice.value == fallback) fallback_name = choice.name;
+    }
+    const auto found = one_of(key, names_of(table), fallback_name, help);
+    return found ? table[*found].value : fallback;
+  }
+  // A list of a table's names, or nothing where the key is not given.
+  template <class E>
+  std::optional<std::vector<E>> choices(std::string_view key, std::span<const Choice<E>> table,
+                                        std::string_view fallback_text, std::string_view help) {
+    const auto found = several_of(key, names_of(table), fallback_text, help);
+    if (!found) return std::nullopt;
+    std::vector<E> values;
+    for (const std::size_t index : *found) values.push_back(table[index].value);
+    return values;
+  }
+
+  MapReader map(std::string_view key, std::string_view help);              // required
+  MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults
+  std::optional<MapReader> optional_map(std::string_view key, std::string_view help);
+
+  // The same map, for keys that mean something only under a condition: elsewhere they are mistakes
+  // ("only for shape: torus"). Nothing: the condition itself is not known, so nothing is said.
+  MapReader where(std::optional<bool> applies, std::string_view only);
+
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+  Reading& reading() { return *reading_; }
+
+  // Unknown keys become problems. Once, after the last getter.
+  void finish();
+
+ private:
+  enum class State { reading, absent, elsewhere, unsure };
+  enum class Missing { required, fine };
+
+  MapReader(Reading& reading, const Node* node, std::string path, SourcePosition at);
+
+  template <class E>
+  static std::vector<std::string> names_of(std::span<const Choice<E>> table) {
+    std::vector<std::string> names;
+    for (const Choice<E>& choice : table) names.emplace_back(choice.name);
+    return names;
+  }
+
+  const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
+  const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
+  MapReader child(std::string_view key, const Entry* entry);
+  KeyDoc doc(std::string_view key, std::string_view type, std::string_view help) const;
+  std::optional<std::size_t> one_of(std::string_view key, const std::vector<std::string>& names,
+                                    std::string_view fallback, std::string_view help);
+  std::optional<std::size_t> index_of(const Node& value, const std::string& path,
+                                      const std::vector<std::string>& names);
+  std::optional<std::vector<std::size_t>> several_of(std::string_view key,
+                                                     const std::vector<std::string>& names,
+                                                     std::string_view fallback,
+                                                     std::string_view help);
+
+  template <class T>
+  struct Kind {
+    std::string_view type;
+    std::string units;
+    std::string_view example;  // for "required, for example ..."
+    Parsed<T> (*parse)(std::string_view);
+    std::string (*text)(T);
+  };
+  template <class T>
+  std::optional<T> value(std::string_view key, const Kind<T>& kind, const Range<T>& range,
+                         std::string_view help, const std::optional<std::string>& fallback);
+
+  Reading* reading_;
+  const Node* node_;
+  std::string path_;
+  SourcePosition at_;  // of the key that holds this map: where a missing key is reported
+  State state_ = State::reading;
+  bool incomplete_ = false;  // a base is missing: a key that is not there may be in it
+  std::string only_;
+  std::vector<std::string>* keys_ = nullptr;  // all asked for; where() adds to the same
+};
+
+}  // namespace weft

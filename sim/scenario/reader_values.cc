@@ -1,0 +1,176 @@
+// The getters of single values.
+#include <algorithm>
+#include <utility>
+
+#include "sim/core/assert.h"
+#include "sim/scenario/reader.h"
+
+namespace weft {
+namespace {
+
+std::string integer_text(std::int64_t value) { return std::to_string(value); }
+std::string duration_text(Duration value) { return to_text(value); }
+std::string size_text(Bytes value) { return to_text(value); }
+std::string bandwidth_text(Bandwidth value) { return to_text(value); }
+std::string flop_rate_text(FlopRate value) { return to_text(value); }
+
+}  // namespace
+
+template <class T>
+std::optional<T> MapReader::value(std::string_view key, const Kind<T>& kind, const Range<T>& range,
+                                  std::string_view help,
+                                  const std::optional<std::string>& fallback) {
+  KeyDoc key_doc = doc(key, kind.type, help);
+  key_doc.units = kind.units;
+  if (fallback) key_doc.fallback = *fallback;
+  KeyDoc asked = key_doc;
+  asked.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
+  const Missing missing = fallback ? Missing::fine : Missing::required;
+  const Node* node = scalar(key, reading_->describes() ? key_doc : asked, missing);
+  if (node == nullptr) return std::nullopt;
+  const Parsed<T> parsed = kind.parse(node->text);
+  if (!parsed.ok()) {
+    reading_->error(node->at, key_doc.path, parsed.problem);
+    return std::nullopt;
+  }
+  if (parsed.value < range.low || range.high < parsed.value) {
+    reading_->error(node->at, key_doc.path,
+                    "must be from " + kind.text(range.low) + " to " + kind.text(range.high) +
+                        ", not " + node->text);
+    return std::nullopt;
+  }
+  return parsed.value;
+}
+
+std::int64_t MapReader::integer(std::string_view key, Range<std::int64_t> range,
+                                std::string_view help) {
+  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  return value<std::int64_t>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+std::int64_t MapReader::integer_or(std::string_view key, std::int64_t fallback,
+                                   Range<std::int64_t> range, std::string_view help) {
+  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  return value<std::int64_t>(key, kind, range, help, integer_text(fallback)).value_or(fallback);
+}
+
+int MapReader::count(std::string_view key, Range<std::int64_t> range, std::string_view help) {
+  SIM_ASSERT(range.high <= INT32_MAX);
+  return static_cast<int>(integer(key, range, help));
+}
+
+int MapReader::count_or(std::string_view key, int fallback, Range<std::int64_t> range,
+                        std::string_view help) {
+  SIM_ASSERT(range.high <= INT32_MAX);
+  return static_cast<int>(integer_or(key, fallback, range, help));
+}
+
+std::optional<int> MapReader::optional_count(std::string_view key, Range<std::int64_t> range,
+                                             std::string_view help) {
+  SIM_ASSERT(range.high <= INT32_MAX);
+  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  const auto read = value<std::int64_t>(key, kind, range, help, "optional");
+  if (!read) return std::nullopt;
+  return static_cast<int>(*read);
+}
+
+std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> range,
+                                   Range<std::size_t> length, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "list of integers", help);
+  const Entry* entry = find(key, key_doc, Missing::required);
+  if (entry == nullptr) return {};
+  const Node& list = entry->value;
+  if (list.kind != Node::Kind::list || list.items.size() < length.low ||
+      list.items.size() > length.high) {
+    reading_->error(list.at, key_doc.path,
+                    "must be a list of " + std::to_string(length.low) + " to " +
+                        std::to_string(length.high) + " whole numbers, for example [16, 8]");
+    return {};
+  }
+  std::vector<int> read;
+  for (const Node& item : list.items) {
+    const Parsed<std::int64_t> parsed = parse_integer(item.text);
+    if (!parsed.ok() || parsed.value < range.low || parsed.value > range.high) {
+      reading_->error(item.at, key_doc.path,
+                      "each number must be from " + integer_text(range.low) + " to " +
+                          integer_text(range.high) + ", in plain digits");
+    }
+    read.push_back(parsed.ok() ? static_cast<int>(std::min(parsed.value, range.high)) : 0);
+  }
+  return read;
+}
+
+Duration MapReader::duration(std::string_view key, std::string_view help, Range<Duration> range) {
+  const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration, duration_text};
+  return value<Duration>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+Duration MapReader::duration_or(std::string_view key, Duration fallback, std::string_view help,
+                                Range<Duration> range) {
+  const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration, duration_text};
+  return value<Duration>(key, kind, range, help, to_text(fallback)).value_or(fallback);
+}
+
+Bytes MapReader::size(std::string_view key, std::string_view help, Range<Bytes> range) {
+  const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
+  return value<Bytes>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+Bytes MapReader::size_or(std::string_view key, Bytes fallback, std::string_view help,
+                         Range<Bytes> range) {
+  const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
+  return value<Bytes>(key, kind, range, help, to_text(fallback)).value_or(fallback);
+}
+
+Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
+  const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
+                             bandwidth_text};
+  return value<Bandwidth>(key, kind, kAnyBandwidth, help, std::nullopt).value_or(kAnyBandwidth.low);
+}
+
+FlopRate MapReader::flop_rate(std::string_view key, std::string_view help) {
+  const Kind<FlopRate> kind{"rate of operations", flop_rate_units(), "22.6 TFLOP/s",
+                            parse_flop_rate, flop_rate_text};
+  const Range<FlopRate> range{FlopRate::from_count(1), gigaflops(1'000'000'000)};
+  return value<FlopRate>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+Duration MapReader::message_rate(std::string_view key, std::string_view help) {
+  const Kind<Duration> kind{"message rate", message_rate_units(), "215 M/s", parse_message_rate,
+                            message_rate_text};
+  // As times between two, so the slowest rate is the longest.
+  const Range<Duration> range{picoseconds(1), nanoseconds(1'000'000)};
+  return value<Duration>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+double MapReader::number(std::string_view key, Range<double> range, std::string_view help) {
+  const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
+  return value<double>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
+double MapReader::number_or(std::string_view key, double fallback, Range<double> range,
+                            std::string_view help) {
+  const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
+  return value<double>(key, kind, range, help, number_text(fallback)).value_or(fallback);
+}
+
+double MapReader::fraction_or(std::string_view key, double fallback, Range<double> range,
+                              std::string_view help) {
+  const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
+  return value<double>(key, kind, range, help, number_text(fallback)).value_or(fallback);
+}
+
+std::string MapReader::name(std::string_view key, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "text", help);
+  const Node* node = scalar(key, key_doc, Missing::required);
+  if (node == nullptr) return "unnamed";
+  constexpr std::size_t kLongest = 100;
+  const bool one_line = std::none_of(node->text.begin(), node->text.end(),
+                                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (node->text.empty() || node->text.size() > kLongest || !one_line) {
+    reading_->error(node->at, key_doc.path, "must be 1 to 100 letters on one line");
+  }
+  return node->text;
+}
+
+}  // namespace weft

@@ -1,0 +1,219 @@
+// The resolved scenario as YAML. Every key that read_*.cc reads is written here; a test compares.
+#include <string>
+
+#include "sim/scenario/load.h"
+#include "sim/scenario/names.h"
+
+namespace weft {
+namespace {
+
+// Lines of "key: value", two spaces deeper in each map.
+class Writer {
+ public:
+  void open(std::string_view key) {
+    line(key, "");
+    indent_ += 2;
+  }
+  void close() { indent_ -= 2; }
+  void line(std::string_view key, std::string_view value) {
+    text_.append(indent_, ' ').append(key).append(value.empty() ? ":" : ": ");
+    text_.append(value).append("\n");
+  }
+  void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
+  void quoted(std::string_view key, std::string_view value) {
+    std::string safe = "\"";
+    for (const char c : value) {
+      if (c == '"' || c == '\\') safe += '\\';
+      safe += c;
+    }
+    line(key, safe + '"');
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t indent_ = 0;
+};
+
+void write_gpu(Writer& out, const GpuSpec& gpu) {
+  out.open("gpu");
+  out.quoted("name", gpu.name);
+  out.line("cus", gpu.cus);
+  out.line("wave_size", gpu.wave_size);
+  out.open("cu");
+  out.line("waves", gpu.cu.waves);
+  out.line("registers", gpu.cu.registers);
+  out.line("lds", to_text(gpu.cu.lds));
+  out.line("wgs", gpu.cu.wgs);
+  out.close();
+  out.line("fp32_vector", to_text(gpu.fp32_vector));
+  out.open("memory");
+  out.line("bandwidth", to_text(gpu.memory.bandwidth));
+  out.line("latency", to_text(gpu.memory.latency));
+  out.line("bend", number_text(gpu.memory.bend));
+  out.line("capacity", to_text(gpu.memory.capacity));
+  out.close();
+  out.open("launch");
+  out.line("host", to_text(gpu.launch.host));
+  out.line("queue", to_text(gpu.launch.queue));
+  out.line("graph", to_text(gpu.launch.graph));
+  out.line("wg_interval", to_text(gpu.launch.wg_interval));
+  out.close();
+  out.open("dma");
+  out.line("engines", gpu.dma.engines);
+  out.line("rate", to_text(gpu.dma.rate));
+  out.line("command", to_text(gpu.dma.command));
+  out.close();
+  out.open("peer_store");
+  out.line("wg_rate", to_text(gpu.peer_store.wg_rate));
+  out.line("fence", to_text(gpu.peer_store.fence));
+  out.line("flag", to_text(gpu.peer_store.flag));
+  out.close();
+  out.open("collective");
+  out.line("startup", to_text(gpu.collective.startup));
+  out.line("channels", gpu.collective.channels);
+  out.line("channel_rate", to_text(gpu.collective.channel_rate));
+  out.line("chunk", to_text(gpu.collective.chunk));
+  out.close();
+  out.close();
+}
+
+std::string_view shape_word(ShapeKind shape) {
+  switch (shape) {
+    case ShapeKind::fully_connected:
+      return "fully_connected";
+    case ShapeKind::switched:
+      return "switch";
+    case ShapeKind::torus:
+      return "torus";
+    case ShapeKind::fat_tree:
+      return "fat_tree";
+  }
+  return "";
+}
+
+void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
+  out.open(key);
+  out.line("shape", shape_word(fabric.shape));
+  out.open("link");
+  out.line("bandwidth", to_text(fabric.link.bandwidth));
+  out.line("latency", to_text(fabric.link.latency));
+  out.close();
+  if (fabric.shape == ShapeKind::torus) {
+    std::string dims;
+    for (const int size : fabric.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(size);
+    out.line("dims", '[' + dims + ']');
+    out.line("ring_ties", names::word(names::kRingTies, fabric.ring_ties));
+  }
+  if (fabric.shape == ShapeKind::fat_tree) {
+    out.line("endpoints_per_leaf", fabric.endpoints_per_leaf);
+    out.line("oversubscription", number_text(fabric.oversubscription));
+    out.line("up_routing", names::word(names::kUpRoutings, fabric.up_routing));
+  }
+  out.line("segment", to_text(fabric.segment));
+  out.close();
+}
+
+void write_nic(Writer& out, const NicSpec& nic) {
+  out.open("nic");
+  out.line("per_node", nic.per_node);
+  out.line("bandwidth", to_text(nic.bandwidth));
+  out.line("latency", to_text(nic.latency));
+  out.line("message_rate", message_rate_text(nic.message_interval));
+  out.line("queue_depth", nic.queue_depth);
+  out.line("inline_up_to", to_text(nic.inline_up_to));
+  out.line("initiated_by", names::word(names::kInitiators, nic.initiated_by));
+  out.line("post", to_text(nic.post));
+  out.line("flush", to_text(nic.flush));
+  out.line("proxy_operation", to_text(nic.proxy_operation));
+  out.line("receive", to_text(nic.receive));
+  out.close();
+}
+
+void write_cluster(Writer& out, const ClusterSpec& cluster) {
+  out.open("cluster");
+  out.quoted("name", cluster.name);
+  out.line("nodes", cluster.nodes);
+  out.line("gpus_per_node", cluster.gpus_per_node);
+  write_gpu(out, cluster.gpu);
+  if (cluster.scale_up) write_fabric(out, "scale_up", *cluster.scale_up);
+  if (cluster.scale_out) write_fabric(out, "scale_out", *cluster.scale_out);
+  if (cluster.nic) write_nic(out, *cluster.nic);
+  out.close();
+}
+
+void write_embedding(Writer& out, const EmbeddingWork& work) {
+  out.line("batch", work.batch);
+  out.line("tables_per_gpu", work.tables_per_gpu);
+  out.line("rows_per_table", work.rows_per_table);
+  out.line("dim", work.dim);
+  out.line("pooling", work.pooling);
+  out.line("dtype", names::word(names::kDataTypes, work.dtype));
+  out.line("rows_per_wg", work.rows_per_wg);
+  out.open("wg");
+  out.line("threads", work.wg.threads);
+  out.line("registers_per_thread", work.wg.registers_per_thread);
+  out.line("lds", to_text(work.wg.lds));
+  out.line("loads_in_flight", work.wg.loads_in_flight);
+  out.close();
+  out.line("jitter", number_text(work.jitter));
+}
+
+void write_workload(Writer& out, const Workload& workload) {
+  out.open("workload");
+  out.line("kind", names::word(names::kWorkloadKinds, workload.kind));
+  switch (workload.kind) {
+    case WorkloadKind::embedding_all_to_all:
+      write_embedding(out, workload.embedding);
+      break;
+    case WorkloadKind::all_to_all:
+      out.line("bytes_per_pair", to_text(workload.all_to_all.bytes_per_pair));
+      break;
+  }
+  out.close();
+}
+
+void write_modes(Writer& out, const Scenario& scenario) {
+  std::string modes;
+  for (const Mode mode : scenario.modes) {
+    modes += (modes.empty() ? "" : ", ") + std::string(names::word(names::kModes, mode));
+  }
+  out.line("modes", '[' + modes + ']');
+  out.open("bulk");
+  out.line("executor", names::word(names::kExecutors, scenario.bulk.executor));
+  out.close();
+  out.open("kernel");
+  out.line("chunks", scenario.kernel.chunks);
+  out.close();
+  const FusedOptions& fused = scenario.fused;
+  out.open("fused");
+  out.line("order", names::word(names::kOrders, fused.order));
+  out.line("work_list", names::word(names::kWorkLists, fused.work_list));
+  out.line("flag_per", names::word(names::kFlagPer, fused.flag_per));
+  out.line("slice_wgs", fused.slice_wgs);
+  out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
+  if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);
+  out.close();
+}
+
+}  // namespace
+
+std::string to_text(const Scenario& scenario) {
+  Writer out;
+  out.quoted("name", scenario.name);
+  write_cluster(out, scenario.cluster);
+  write_workload(out, scenario.workload);
+  write_modes(out, scenario);
+  const RunOptions& run = scenario.run;
+  out.open("run");
+  out.line("seed", static_cast<std::int64_t>(run.seed));
+  out.line("max_events", run.max_events);
+  out.line("max_time", to_text(run.max_time));
+  out.line("max_memory", to_text(run.max_memory));
+  out.line("launch", names::word(names::kLaunches, run.launch));
+  out.line("tie_shuffle", static_cast<std::int64_t>(run.tie_shuffle));
+  out.close();
+  return out.text();
+}
+
+}  // namespace weft

@@ -1,0 +1,54 @@
+#include "sim/scenario/validate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/scenario/check.h"
+
+namespace weft {
+namespace rules {
+
+bool Check::good(std::initializer_list<std::string_view> paths) const {
+  return reading.good({paths.begin(), paths.size()});
+}
+
+void Check::fail(const std::string& path, std::string message) const {
+  reading.error_at_key(path, std::move(message));
+}
+
+bool Check::embeds() const { return scenario.workload.kind == WorkloadKind::embedding_all_to_all; }
+
+bool Check::has(Mode mode) const {
+  return std::find(scenario.modes.begin(), scenario.modes.end(), mode) != scenario.modes.end();
+}
+
+std::string text(std::int64_t number) { return std::to_string(number); }
+
+std::string multiples_around(std::int64_t value, std::int64_t step) {
+  const std::int64_t below = value / step * step;
+  return below == 0 ? text(step) : text(below) + " or " + text(below + step);
+}
+
+std::string divisors_around(std::int64_t whole, std::int64_t value) {
+  std::int64_t below = 1;
+  std::int64_t above = whole;
+  for (std::int64_t low = 1; low <= whole / low; ++low) {
+    if (whole % low != 0) continue;
+    for (const std::int64_t divisor : {low, whole / low}) {
+      if (divisor < value) below = std::max(below, divisor);
+      if (divisor > value) above = std::min(above, divisor);
+    }
+  }
+  if (value > whole) return text(whole);
+  return below == above ? text(below) : text(below) + " or " + text(above);
+}
+
+}  // namespace rules
+
+void validate(const Scenario& scenario, Reading& reading) {
+  const rules::Check check{.scenario = scenario, .reading = reading};
+  rules::validate_cluster(check);
+  rules::validate_workload(check);
+}
+
+}  // namespace weft

@@ -1,0 +1,12 @@
+// Rules about several keys at once. Each says what would be right, at the key to change.
+#pragma once
+
+#include "sim/scenario/reader.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+// Adds what is wrong with `scenario` to the problems of `reading`, which has read it.
+void validate(const Scenario& scenario, Reading& reading);
+
+}  // namespace weft

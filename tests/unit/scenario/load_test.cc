@@ -1,0 +1,161 @@
+#include "sim/scenario/load.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
+
+LoadOptions options(std::vector<std::string> sets = {}) {
+  return {.sets = std::move(sets), .config_dirs = {kConfigs}};
+}
+
+Scenario loaded(const std::string& name, std::vector<std::string> sets = {}) {
+  Loaded result =
+      load_scenario(kConfigs / "scenarios" / (name + ".yaml"), options(std::move(sets)));
+  EXPECT_EQ(result.problems.to_text(), "") << name;
+  return result.scenario.value_or(Scenario{});
+}
+
+std::vector<std::string> shipped_scenarios() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kConfigs / "scenarios")) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(LoadScenario, every_shipped_scenario_loads) {
+  ASSERT_GE(shipped_scenarios().size(), 11U);
+  for (const std::string& name : shipped_scenarios()) loaded(name);
+}
+
+TEST(LoadScenario, every_shipped_cluster_loads_with_some_workload) {
+  for (const auto& entry : fs::directory_iterator(kConfigs / "clusters")) {
+    const std::string text = "{name: a, cluster: {base: clusters/" + entry.path().stem().string() +
+                             "}, workload: {kind: all_to_all, bytes_per_pair: 1 kB}}";
+    EXPECT_EQ(load_scenario_text(text, "a.yaml", options()).problems.to_text(), "");
+  }
+}
+
+TEST(LoadScenario, the_text_of_a_scenario_loads_as_the_same_scenario) {
+  for (const std::string& name : shipped_scenarios()) {
+    const Scenario first = loaded(name);
+    const Loaded second = load_scenario_text(to_text(first), "again.yaml", {});
+    ASSERT_EQ(second.problems.to_text(), "") << name;
+    EXPECT_EQ(to_text(*second.scenario), to_text(first)) << name;
+    EXPECT_EQ(second.scenario->hash, first.hash) << name;
+  }
+}
+
+TEST(LoadScenario, reads_the_values_of_the_files) {
+  const Scenario scenario = loaded("embedding_a2a_128_nodes");
+  EXPECT_EQ(scenario.cluster.gpus(), 128);
+  EXPECT_EQ(scenario.cluster.scale_out->dims, (std::vector<int>{16, 8}));
+  EXPECT_EQ(scenario.cluster.scale_out->link.bandwidth, gigabits_per_second(200));
+  EXPECT_EQ(scenario.cluster.nic->message_interval, picoseconds(4'651));
+  EXPECT_FALSE(scenario.cluster.scale_up);
+  EXPECT_EQ(scenario.workload.embedding.jitter, 0.1);
+  EXPECT_EQ(scenario.modes, (std::vector<Mode>{Mode::bulk, Mode::kernel, Mode::fused}));
+}
+
+TEST(LoadScenario, a_set_changes_the_value_and_the_hash) {
+  const Scenario before = loaded("embedding_a2a_4_gpus");
+  const Scenario after = loaded("embedding_a2a_4_gpus", {"run.seed=2"});
+  EXPECT_EQ(after.run.seed, 2U);
+  EXPECT_NE(after.hash, before.hash);
+  EXPECT_EQ(loaded("embedding_a2a_4_gpus", {"run.seed=1"}).hash, before.hash);
+}
+
+TEST(LoadScenario, a_set_can_take_another_gpu) {
+  const Scenario scenario = loaded("embedding_a2a_4_gpus", {"cluster.gpu.base=gpus/mi300x"});
+  EXPECT_EQ(scenario.cluster.gpu.cus, 304);
+}
+
+TEST(LoadScenario, a_ring_gets_its_size_from_the_endpoints) {
+  const Scenario scenario = loaded("peers_ring_128");
+  EXPECT_EQ(scenario.cluster.scale_out->shape, ShapeKind::torus);
+  EXPECT_EQ(scenario.cluster.scale_out->dims, std::vector<int>{128});
+}
+
+TEST(LoadScenario, the_all_to_all_alone_runs_in_bulk_only) {
+  EXPECT_EQ(loaded("peers_torus_128").modes, std::vector<Mode>{Mode::bulk});
+}
+
+TEST(LoadScenario, what_a_small_cluster_cannot_use_is_left_out) {
+  const Scenario scenario = loaded("embedding_a2a_16x8_mi300x", {"cluster.nodes=1"});
+  EXPECT_TRUE(scenario.cluster.scale_up);
+  EXPECT_FALSE(scenario.cluster.scale_out);
+  EXPECT_FALSE(scenario.cluster.nic);
+}
+
+TEST(LoadScenario, lists_every_file_it_read) {
+  const Loaded result =
+      load_scenario(kConfigs / "scenarios/embedding_a2a_128_nodes.yaml", options());
+  std::set<std::string> names;
+  for (const InputFile& input : result.inputs) {
+    names.insert(fs::path(input.path).filename().string());
+    EXPECT_EQ(input.hash.size(), 16U);
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"embedding_a2a_128_nodes.yaml", "torus_128_mi210.yaml",
+                                          "mi210.yaml", "connectx6.yaml"}));
+}
+
+TEST(LoadScenario, a_file_that_is_not_there_is_a_problem) {
+  const Loaded result = load_scenario("nowhere/none.yaml", {});
+  EXPECT_FALSE(result.scenario);
+  EXPECT_EQ(result.problems.to_text(),
+            "nowhere/none.yaml: error: cannot read nowhere/none.yaml: no such file\n");
+}
+
+TEST(DescribeScenario, knows_a_kind_and_a_help_for_every_key_once) {
+  std::set<std::string> paths;
+  for (const KeyDoc& doc : describe_scenario()) {
+    EXPECT_TRUE(paths.insert(doc.path).second) << doc.path;
+    EXPECT_NE(doc.type, "") << doc.path;
+    EXPECT_NE(doc.help, "") << doc.path;
+    EXPECT_NE(doc.fallback, "") << doc.path;
+  }
+  EXPECT_TRUE(paths.contains("cluster.scale_out.link.latency"));
+  EXPECT_TRUE(paths.contains("workload.wg.loads_in_flight"));
+}
+
+// The paths of all keys of a YAML text as to_text writes it: two spaces a level.
+std::set<std::string> paths_in(const std::string& text) {
+  std::set<std::string> paths;
+  std::vector<std::string> open;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::size_t indent = text.find_first_not_of(' ', at) - at;
+    open.resize(indent / 2);
+    open.push_back((open.empty() ? "" : open.back() + '.') +
+                   text.substr(at + indent, text.find(':', at) - at - indent));
+    paths.insert(open.back());
+  }
+  return paths;
+}
+
+TEST(ToText, writes_every_key_that_is_read) {
+  std::set<std::string> written;
+  for (const std::string& name : shipped_scenarios())
+    written.merge(paths_in(to_text(loaded(name))));
+  written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"fused.max_wgs_per_cu=2"}))));
+  // The same struct as scale_out, which the shipped scenarios use with every shape.
+  const auto is_scale_up = [](const std::string& path) {
+    return path.starts_with("cluster.scale_up.");
+  };
+  for (const KeyDoc& doc : describe_scenario()) {
+    EXPECT_TRUE(is_scale_up(doc.path) || written.contains(doc.path)) << doc.path;
+  }
+}
+
+}  // namespace
+}  // namespace weft

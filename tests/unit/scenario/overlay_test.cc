@@ -1,0 +1,130 @@
+#include "sim/scenario/overlay.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nodes in one line, for comparing.
+std::string flat(const Node& node) {
+  std::string text = node.text;
+  for (const Node& item : node.items) text += (text.empty() ? "[" : " ") + flat(item);
+  for (const Entry& entry : node.entries) {
+    text += (text.empty() ? "{" : " ") + entry.key + ":" + flat(entry.value);
+  }
+  if (node.kind == Node::Kind::map) text += "}";
+  if (node.kind == Node::Kind::list) text += "]";
+  return text;
+}
+
+Node tree_of(std::string_view text) {
+  Diagnostics problems;
+  return parse_tree({.file = "a.yaml", .text = text}, problems).value_or(Node{});
+}
+
+std::string over(std::string_view below, std::string_view above) {
+  Node node = tree_of(below);
+  lay_over(node, tree_of(above));
+  return flat(node);
+}
+
+// A folder of files that goes away with the test.
+class Overlay : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) / ("weft_" + std::string(test->name()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, std::string_view text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+  std::string resolved(std::string_view text, const std::vector<std::string>& sets = {}) {
+    SourceFiles files;
+    Diagnostics problems;
+    Node root = tree_of(text);
+    for (const std::string& set : sets) apply_set(root, set, problems);
+    const std::vector<fs::path> config_dirs{folder_ / "configs"};
+    BaseResolver(files, config_dirs, problems).resolve(root, folder_ / "a.yaml");
+    EXPECT_EQ(problems.to_text(), "");
+    return flat(root);
+  }
+
+  fs::path folder_;
+};
+
+TEST(LayOver, maps_merge_deeply_and_everything_else_is_replaced) {
+  EXPECT_EQ(over("{a: {b: 1, c: 2}, d: [1, 2]}", "{a: {c: 3}, d: [4]}"), "{a:{b:1 c:3} d:[4]}");
+  EXPECT_EQ(over("{a: 1}", "{a: {b: 2}}"), "{a:{b:2}}");
+}
+
+TEST(LayOver, a_null_takes_a_value_away) { EXPECT_EQ(over("{a: 1, b: 2}", "{a: ~}"), "{a: b:2}"); }
+
+TEST_F(Overlay, a_base_is_looked_for_beside_the_file_and_then_in_the_configs) {
+  write("near.yaml", "{x: near}");
+  write("configs/near.yaml", "{x: far}");
+  write("configs/gpus/one.yaml", "{x: one}");
+  EXPECT_EQ(resolved("{a: {base: near}, b: {base: gpus/one}}"), "{a:{x:near} b:{x:one}}");
+}
+
+TEST_F(Overlay, a_base_may_have_a_base_of_its_own_relative_to_itself) {
+  write("configs/gpus/one.yaml", "{base: two, x: 1}");
+  write("configs/gpus/two.yaml", "{x: 2, y: 2}");
+  EXPECT_EQ(resolved("{base: gpus/one, z: 0}"), "{x:1 y:2 z:0}");
+}
+
+TEST_F(Overlay, a_map_with_its_own_base_takes_the_place_of_the_one_below) {
+  write("cluster.yaml", "{gpu: {x: 1, old: 1}}");
+  write("new.yaml", "{x: 2}");
+  EXPECT_EQ(resolved("{base: cluster, gpu: {base: new, y: 3}}"), "{gpu:{x:2 y:3}}");
+}
+
+TEST_F(Overlay, a_set_lays_one_value_over_all_bases) {
+  write("cluster.yaml", "{gpu: {x: 1, y: 1}}");
+  EXPECT_EQ(resolved("{base: cluster}", {"gpu.x=2", "gpu.x=3", "n.m=[4]"}),
+            "{gpu:{x:3 y:1} n:{m:[4]}}");
+}
+
+TEST_F(Overlay, a_set_may_name_another_base) {
+  write("one.yaml", "{x: 1}");
+  write("two.yaml", "{x: 2}");
+  EXPECT_EQ(resolved("{a: {base: one, y: 0}}", {"a.base=two"}), "{a:{x:2 y:0}}");
+}
+
+TEST_F(Overlay, a_map_given_with_set_takes_the_place_of_the_one_below) {
+  write("one.yaml", "{a: {x: 1}}");
+  EXPECT_EQ(resolved("{base: one}", {"a={y: 2}"}), "{a:{y:2}}");
+}
+
+TEST_F(Overlay, every_file_is_read_once_and_listed_with_its_hash) {
+  write("one.yaml", "a");
+  SourceFiles files;
+  Diagnostics problems;
+  files.tree_of(folder_ / "one.yaml", {}, problems);
+  files.tree_of(folder_ / "one.yaml", {}, problems);
+  ASSERT_EQ(files.inputs().size(), 1U);
+  EXPECT_EQ(files.inputs()[0].hash, "af63dc4c8601ec8c");  // FNV-1a of "a", from its authors' table
+}
+
+TEST_F(Overlay, what_cannot_be_read_is_a_problem) {
+  SourceFiles files;
+  Diagnostics problems;
+  EXPECT_EQ(files.tree_of(folder_ / "none.yaml", {.file = "asker"}, problems), nullptr);
+  EXPECT_EQ(files.tree_of(folder_, {.file = "asker"}, problems), nullptr);
+  const std::string name = folder_.generic_string();
+  EXPECT_EQ(problems.to_text(), "asker: error: cannot read " + name +
+                                    "/none.yaml: no such file\nasker: error: cannot read " + name +
+                                    ": not a regular file\n");
+}
+
+}  // namespace
+}  // namespace weft
