@@ -159,7 +159,7 @@ class Tidy:
         goldens = self.root / "tests" / "golden"
         for folder in sorted(goldens.iterdir()) if goldens.is_dir() else []:
             if folder.is_dir() and folder.name not in SKIPPED_FOLDERS:
-                if not any(folder.glob("expected.*")):
+                if not any(folder.rglob("expected.*")):
                     self.error(folder, 1, "no test runs this golden: it has no expected.* file")
 
 
