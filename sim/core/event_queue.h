@@ -51,20 +51,6 @@ class EventQueue {
   // True when an event of the instant of the last pop is still to come.
   [[nodiscard]] bool more_now() const { return !now_.empty(); }
 
-  // The event that will probably be popped next, for prefetching what it will touch; nullptr where
-  // that is not known cheaply. A hint only.
-  [[nodiscard]] const Event* hint() const {
-    if (!now_.empty()) return &now_.front();
-    if (levels_used_ == 0) return nullptr;
-    const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
-    const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));
-    const std::vector<Event>& bucket = buckets_[level * kDigits + digit];
-    return bucket.size() <= 2 ? &bucket.front() : nullptr;
-  }
-  [[nodiscard]] std::uint64_t content_of(const Event& hinted) const {
-    return hinted.content ^ tie_mask_;
-  }
-
   Event pop() {
     SIM_ASSERT(size_ > 0);
     --size_;

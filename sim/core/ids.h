@@ -26,7 +26,7 @@ template <class Id, class T>
 class IdVector {
  public:
   IdVector() = default;
-  explicit IdVector(std::size_t n, T value = T{}) : items_(n, value) {}
+  explicit IdVector(std::size_t n) : items_(n) {}
 
   T& operator[](Id id) { return items_[id.value]; }
   const T& operator[](Id id) const { return items_[id.value]; }

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "sim/core/assert.h"
 
@@ -18,37 +18,41 @@ class RingQueue {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const T& front() const { return ring_[head_]; }
 
-  void push(const T& item) {
-    if (size_ == ring_.size()) grow();
-    ring_[(head_ + size_) & (ring_.size() - 1)] = item;
-    ++size_;
-    __builtin_prefetch(&ring_[(head_ + size_) & (ring_.size() - 1)], 1);
+  // The item that `behind` others stand before.
+  [[nodiscard]] const T& at(std::size_t behind) const {
+    SIM_ASSERT(behind < size_);
+    return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];
   }
 
-  // Where the next pop will read, for prefetching.
-  [[nodiscard]] const void* front_address() const { return &ring_[head_]; }
+  void push(const T& item) {
+    if (ring_ == nullptr || size_ > mask_) grow();
+    ring_[(head_ + size_) & mask_] = item;
+    ++size_;
+  }
 
   T pop() {
     SIM_ASSERT(size_ > 0);
     const T item = ring_[head_];
-    head_ = (head_ + 1) & (ring_.size() - 1);
+    head_ = (head_ + 1) & mask_;
     --size_;
-    // The one after the new front is wanted at the next pop; long queues are not in the caches.
-    __builtin_prefetch(&ring_[(head_ + 2) & (ring_.size() - 1)]);
     return item;
   }
 
  private:
   void grow() {
-    std::vector<T> larger(ring_.empty() ? 4 : ring_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
-    ring_ = std::move(larger);
+    SIM_ASSERT(size_ < (1U << 30U));
+    const std::uint32_t larger = ring_ == nullptr ? 4 : (mask_ + 1) * 2;
+    auto ring = std::make_unique<T[]>(larger);
+    for (std::uint32_t i = 0; i < size_; ++i) ring[i] = ring_[(head_ + i) & mask_];
+    ring_ = std::move(ring);
+    mask_ = larger - 1;
     head_ = 0;
   }
 
-  std::vector<T> ring_;  // its size is a power of two
-  std::size_t head_ = 0;
-  std::size_t size_ = 0;
+  std::unique_ptr<T[]> ring_;
+  std::uint32_t mask_ = 0;  // its size, a power of two, less one
+  std::uint32_t head_ = 0;
+  std::uint32_t size_ = 0;
 };
 
 }  // namespace weft

@@ -36,8 +36,7 @@ void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint
   SIM_ASSERT(alone.count() < (1LL << 49));
   const std::uint64_t end = clock_ + (static_cast<std::uint64_t>(alone.count()) << kClockBits);
   SIM_ASSERT(end >= clock_);
-  heap_.push_back({end, job, demand});
-  std::push_heap(heap_.begin(), heap_.end(), LaterJob{});
+  heap_.push({end, job, demand});
   demand_ += demand;
   changed_ = true;
 }
@@ -72,10 +71,8 @@ void SharedServer::advance(SimTime now) {
 }
 
 std::uint32_t SharedServer::take_done() {
-  if (heap_.empty() || heap_.front().end > clock_) return kNoJob;
-  const Job done = heap_.front();
-  std::pop_heap(heap_.begin(), heap_.end(), LaterJob{});
-  heap_.pop_back();
+  if (heap_.empty() || heap_.top().end > clock_) return kNoJob;
+  const Job done = heap_.pop();
   demand_ -= done.demand;
   changed_ = true;
   return done.id;
@@ -107,7 +104,7 @@ SimTime SharedServer::settle(SimTime now) {
     changed_ = false;
   }
 
-  const std::uint64_t end = heap_.front().end;
+  const std::uint64_t end = heap_.top().end;
   if (end <= clock_) return now;
   const std::uint64_t remaining = end - clock_;
   constexpr unsigned kShift = Bend::kOneBits - kClockBits;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/core/quantity.h"
+#include "sim/core/wide_heap.h"
 
 namespace weft {
 
@@ -66,9 +67,6 @@ class SharedServer {
   static constexpr SimTime kNever = SimTime::from_count(INT64_MAX);
   SimTime settle(SimTime now);
 
-  // The job that will be done next if nothing is added; kNoJob without jobs.
-  [[nodiscard]] std::uint32_t next_job() const { return heap_.empty() ? kNoJob : heap_.front().id; }
-
   [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
 
  private:
@@ -77,10 +75,8 @@ class SharedServer {
     std::uint64_t end;  // on the virtual clock
     std::uint32_t id;
     std::uint32_t demand;
-  };
-  struct LaterJob {
-    bool operator()(const Job& a, const Job& b) const {
-      return a.end != b.end ? a.end > b.end : a.id > b.id;
+    bool operator<(const Job& other) const {
+      return end != other.end ? end < other.end : id < other.id;
     }
   };
   struct Background {
@@ -96,7 +92,7 @@ class SharedServer {
   std::uint64_t demand_ = 0;
   SimTime last_;
   bool changed_ = false;  // demand or background moved since the slow-down was computed
-  std::vector<Job> heap_;
+  WideHeap<Job> heap_;
   std::vector<Background> background_;
 };
 

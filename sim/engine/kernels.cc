@@ -57,6 +57,7 @@ bool Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
     index = static_cast<std::uint32_t>(state.workers.size());
     SIM_ASSERT(index < worker_stride_);
     state.workers.emplace_back();
+    state.spares.emplace_back();
   } else {
     index = state.free_workers.back();
     state.free_workers.pop_back();
@@ -65,8 +66,8 @@ bool Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   worker = Worker{};
   worker.kernel = k;
   worker.cu = cu;
-  worker.grid_index = kernels_[k].dispatched++;
-  worker.next_static = worker.grid_index;
+  state.spares[index] = Spare{};
+  state.spares[index].next_static = kernels_[k].dispatched++;
   worker.phase = Phase::take_item;
   SimTime start = now_;
   if (cu == kNone) {

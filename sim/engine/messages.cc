@@ -32,10 +32,7 @@ void Simulator::link_event(LinkId link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
-  if (arrived.delivered == Arrived::kNotDelivered) {
-    if (arrived.nearly_there) __builtin_prefetch(&graph_.sends[arrived.tag]);
-    return;
-  }
+  if (arrived.delivered == Arrived::kNotDelivered) return;
   const Send& send = graph_.sends[arrived.delivered];
   accounts_.message_delivered(send.to, bytes(send.size));
   if (!send.arrives.is_none()) count_down(send.arrives);
@@ -84,28 +81,28 @@ void Simulator::proxy_event(std::uint32_t gpu) {
 }
 
 // True when the latch opens.
-bool Simulator::count_down(LatchId latch) {
-  std::uint32_t& left = latch_left_[latch.value];
-  SIM_ASSERT(left > 0);
-  if (--left > 0) return false;
-  if (latch_waiter_[latch.value] != kNone) wake_waiters(latch);
+bool Simulator::count_down(LatchId id) {
+  LatchState& latch = latches_[id];
+  SIM_ASSERT(latch.left > 0);
+  if (--latch.left > 0) return false;
+  if (latch.waiter != kNone) wake_waiters(latch);
   return true;
 }
 
 // Whoever waits polls: it sees the flag a little later.
-void Simulator::wake_waiters(LatchId latch) {
+void Simulator::wake_waiters(LatchState& latch) {
   const SimTime seen = now_ + cluster_.spec.gpu.peer_store.flag;
-  std::uint32_t waiter = latch_waiter_[latch.value];
-  latch_waiter_[latch.value] = kNone;
+  std::uint32_t waiter = latch.waiter;
+  latch.waiter = kNone;
   if ((waiter & kKernelBit) != 0) {
     schedule(seen, EventKind::kernel_flags, waiter & ~kKernelBit);
     return;
   }
   while (waiter != kNone) {
-    Worker& worker = gpus_[waiter / worker_stride_].workers[waiter % worker_stride_];
+    Spare& spare = gpus_[waiter / worker_stride_].spares[waiter % worker_stride_];
     schedule(seen, EventKind::worker, waiter);
-    waiter = worker.next_waiter;
-    worker.next_waiter = kNone;
+    waiter = spare.next_waiter;
+    spare.next_waiter = kNone;
   }
 }
 

@@ -39,7 +39,6 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       gpus_(cluster.gpus()),
       memory_timers_(cluster.gpus()),
       kernels_(graph.kernels.size()),
-      latch_waiter_(graph.latches.size(), kNone),
       kernels_left_(static_cast<std::uint32_t>(graph.kernels.size())),
       accounts_(cluster, graph) {
   const GpuSpec& gpu = cluster.spec.gpu;
@@ -58,8 +57,13 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   for (GpuState& state : gpus_) state.free_engines = static_cast<std::uint32_t>(gpu.dma.engines);
   for (const Work& work : graph.works) demand_.push_back(memory_demand(work));
 
-  latch_left_.reserve(graph.latches.size());
-  for (const Latch& latch : graph.latches) latch_left_.push_back(latch.target);
+  latches_.reserve(graph.latches.size());
+  for (const Latch& latch : graph.latches) {
+    latches_.push_back({.left = latch.target,
+                        .waiter = kNone,
+                        .first_send = latch.first_send,
+                        .sends = latch.sends});
+  }
   dependents_begin_.assign(graph.kernels.size() + 1, 0);
   for (const KernelId id : graph.dependencies) dependents_begin_[id.value + 1] += 1;
   for (std::size_t i = 1; i < dependents_begin_.size(); ++i) {
@@ -74,8 +78,8 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       dependents_[at[graph.dependencies[kernel.first_dependency + d].value]++] = k;
     }
     if (!kernel.finish.is_none()) {
-      SIM_ASSERT(latch_waiter_[kernel.finish.value] == kNone);
-      latch_waiter_[kernel.finish.value] = kKernelBit | k;
+      SIM_ASSERT(latches_[kernel.finish].waiter == kNone);
+      latches_[kernel.finish].waiter = kKernelBit | k;
     } else {
       kernels_[k].flags_seen = true;
     }
@@ -98,10 +102,6 @@ RunResult Simulator::run(const OnProgress& on_progress) {
       break;
     }
     now_ = SimTime::from_count(static_cast<std::int64_t>(event.at_ps));
-    if (const Event* hint = queue_.hint()) {
-      const std::uint64_t next = queue_.content_of(*hint);
-      prefetch(static_cast<EventKind>(next >> kKindShift), static_cast<std::uint32_t>(next));
-    }
     fingerprint_.add(event.at_ps ^ (event.content << 20U | event.content >> 44U));
     handle(static_cast<EventKind>(event.content >> kKindShift),
            static_cast<std::uint32_t>(event.content));
@@ -109,10 +109,10 @@ RunResult Simulator::run(const OnProgress& on_progress) {
     if (++events_ % kProgressEvery == 0) {
       assert_context().simulated_ps = now_.count();
       if (on_progress) on_progress({events_, now_, accounts_.items_done(), graph_.items.size()});
-      if (events_ >= static_cast<std::uint64_t>(options_.max_events)) {
-        ending = Ending::event_limit;
-        break;
-      }
+    }
+    if (events_ == static_cast<std::uint64_t>(options_.max_events) && !queue_.empty()) {
+      ending = Ending::event_limit;
+      break;
     }
   }
   if (ending == Ending::finished && kernels_left_ > 0) ending = Ending::deadlock;
@@ -141,19 +141,6 @@ void Simulator::handle(EventKind kind, std::uint32_t id) {
       return kernel_flags(id);
   }
   SIM_ASSERT(false);
-}
-
-// What an event will touch first. The state of many GPUs outgrows the caches, and waiting for it is
-// most of the time an event takes.
-void Simulator::prefetch(EventKind kind, std::uint32_t id) const {
-  if (kind == EventKind::link) {
-    transport_.prefetch(LinkId(id));
-  } else if (kind == EventKind::worker) {
-    __builtin_prefetch(&gpus_[id / worker_stride_].workers[id % worker_stride_]);
-  } else if (kind == EventKind::memory) {
-    const std::uint32_t job = memory_[id].next_job();
-    if (job != SharedServer::kNoJob) __builtin_prefetch(&gpus_[id].workers[job]);
-  }
 }
 
 void Simulator::mark_memory(std::uint32_t gpu) {
@@ -228,9 +215,9 @@ std::string Simulator::who_waits_for_whom() const {
     } else if (state.dispatched < state.grid) {
       text += fmt::format("{} of {} WGs wait for room on a CU", state.grid - state.dispatched,
                           state.grid);
-    } else if (!kernel.finish.is_none() && latch_left_[kernel.finish.value] > 0) {
-      text += fmt::format("waits for {} of {} flags from its peers",
-                          latch_left_[kernel.finish.value], graph_.latches[kernel.finish].target);
+    } else if (!kernel.finish.is_none() && latches_[kernel.finish].left > 0) {
+      text += fmt::format("waits for {} of {} flags from its peers", latches_[kernel.finish].left,
+                          graph_.latches[kernel.finish].target);
     } else {
       text += fmt::format("{} of {} WGs are held", state.grid - state.retired, state.grid);
     }
@@ -240,7 +227,7 @@ std::string Simulator::who_waits_for_whom() const {
         continue;
       const LatchId latch = graph_.items[worker.item].waits_for;
       text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts missing",
-                          worker.item - kernel.first_item, latch.value, latch_left_[latch.value],
+                          worker.item - kernel.first_item, latch.value, latches_[latch].left,
                           graph_.latches[latch].target);
     }
   }

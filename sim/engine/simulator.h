@@ -37,24 +37,28 @@ class Simulator {
   // Where a worker goes on when it is run next.
   enum class Phase : std::uint8_t { idle, take_item, begin, work, done, send, put, sent, linger };
 
-  // A WG on a CU, or a copy engine at work: runs the items of one kernel.
+  // A WG on a CU, or a copy engine at work: runs the items of one kernel. Half a cache line, for
+  // there are hundreds of thousands; what is rarely needed is in Spare, at the same index.
   struct Worker {
+    SimTime since;  // it waits, or works
     std::uint32_t kernel = kNone;
     std::uint32_t cu = kNone;  // kNone: a copy engine
     std::uint32_t item = 0;
-    std::uint32_t grid_index = 0;
-    std::uint32_t next_static = 0;  // of a static work list: its next item
-    std::uint32_t send = 0;         // the send it is at, up to send_end
-    std::uint32_t send_end = 0;
-    std::uint32_t outer_send = 0;  // where it goes on after the sends of a nested latch
-    std::uint32_t outer_end = 0;
-    std::uint32_t next_waiter = kNone;  // of the same latch
+    std::uint32_t send = 0;   // the send it is at ...
+    std::uint16_t sends = 0;  // ... and how many there are from it on
     Phase phase = Phase::idle;
     std::uint8_t parts = 0;  // of its work, still running
     Wait waiting_for = Wait::post;
     bool waits = false;
-    SimTime since;       // it waits, or works
-    SimTime store_free;  // its last unfenced store has left
+    bool nested = false;  // it is at the sends of a latch that a send of another one opened
+  };
+  static_assert(sizeof(Worker) == 32);
+  struct Spare {
+    std::uint32_t next_static = 0;      // of a static work list: its next item
+    std::uint32_t outer_send = 0;       // where it goes on after the sends of a nested latch ...
+    std::uint32_t outer_sends = 0;      // ... and how many are left there
+    std::uint32_t next_waiter = kNone;  // of the same latch
+    SimTime store_free;                 // its last unfenced store has left
   };
   struct KernelState {
     std::uint32_t dependencies_left = 0;
@@ -67,12 +71,20 @@ class Simulator {
     bool finished = false;
     SimTime start;
   };
+
+  struct LatchState {
+    std::uint32_t left = 0;
+    std::uint32_t waiter = kNone;  // first waiting worker, or the kernel (kKernelBit)
+    std::uint32_t first_send = 0;
+    std::uint32_t sends = 0;
+  };
   struct ProxyOperation {
     std::uint32_t send;
     SimTime done;
   };
   struct GpuState {
     std::vector<Worker> workers;
+    std::vector<Spare> spares;
     std::vector<std::uint32_t> free_workers;
     std::vector<std::uint32_t> active;  // kernels with WGs to dispatch, in order of start
     std::uint32_t free_engines = 0;
@@ -88,7 +100,6 @@ class Simulator {
 
   // simulator.cc: the loop and the servers
   void handle(EventKind kind, std::uint32_t id);
-  void prefetch(EventKind kind, std::uint32_t id) const;
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
   void settle_servers();
   void settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id);
@@ -126,8 +137,8 @@ class Simulator {
   void link_event(LinkId link);
   void proxy_event(std::uint32_t gpu);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
-  bool count_down(LatchId latch);
-  void wake_waiters(LatchId latch);
+  bool count_down(LatchId id);
+  void wake_waiters(LatchState& latch);
   void background(std::uint32_t gpu, LinkId link, Bytes size, std::uint32_t factor);
 
   [[nodiscard]] std::uint32_t worker_id(std::uint32_t gpu, std::uint32_t worker) const {
@@ -155,8 +166,7 @@ class Simulator {
   std::vector<KernelState> kernels_;
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
-  std::vector<std::uint32_t> latch_left_;
-  std::vector<std::uint32_t> latch_waiter_;  // first waiting worker, or the kernel (kKernelBit)
+  IdVector<LatchId, LatchState> latches_;
   static constexpr std::uint32_t kKernelBit = 1U << 31U;
   std::uint32_t kernels_left_ = 0;
   std::uint32_t worker_stride_ = 0;

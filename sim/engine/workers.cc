@@ -63,14 +63,16 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   std::uint32_t index = 0;
   if (!kernel.persistent) {
     // Every WG of the grid is one item.
-    index = worker.next_static;
-    worker.next_static = kernel.items;
+    std::uint32_t& next = gpus_[gpu].spares[w].next_static;
+    index = next;
+    next = kernel.items;
   } else if (kernel.work_list == WorkList::dynamic_list) {
     index = state.next_item;
     if (index < kernel.items) ++state.next_item;
   } else {
-    index = worker.next_static;
-    worker.next_static += state.grid;
+    std::uint32_t& next = gpus_[gpu].spares[w].next_static;
+    index = next;
+    next += state.grid;
   }
   if (index >= kernel.items) {
     out_of_items(gpu, w);
@@ -79,13 +81,14 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   worker.item = kernel.first_item + index;
   worker.phase = Phase::begin;
   const LatchId latch = graph_.items[worker.item].waits_for;
-  if (latch.is_none() || latch_left_[latch.value] == 0) return true;
+  if (latch.is_none() || latches_[latch].left == 0) return true;
   worker.waits = true;
   worker.waiting_for = Wait::flag;
   worker.since = now_;
-  worker.next_waiter = latch_waiter_[latch.value];
-  SIM_ASSERT(worker.next_waiter == kNone || (worker.next_waiter & kKernelBit) == 0);
-  latch_waiter_[latch.value] = worker_id(gpu, w);
+  const std::uint32_t before = latches_[latch].waiter;
+  SIM_ASSERT(before == kNone || (before & kKernelBit) == 0);
+  gpus_[gpu].spares[w].next_waiter = before;
+  latches_[latch].waiter = worker_id(gpu, w);
   return false;
 }
 
@@ -137,20 +140,24 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
                        graph_.works[item.work], item.scale);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
-  const Latch& latch = graph_.latches[item.counts_down];
+  const LatchState& latch = latches_[item.counts_down];
   worker.send = latch.first_send;
-  worker.send_end = latch.first_send + latch.sends;
+  worker.sends = static_cast<std::uint16_t>(latch.sends);
   worker.phase = Phase::send;
 }
 
 // The next of the sends of an open latch; when they are through, those of the latch around it.
 bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  if (worker.send == worker.send_end) {
-    worker.send = worker.outer_send;
-    worker.send_end = worker.outer_end;
-    worker.outer_send = worker.outer_end = 0;
-    worker.phase = worker.send == worker.send_end ? Phase::take_item : Phase::send;
+  if (worker.sends == 0) {
+    worker.phase = Phase::take_item;
+    if (worker.nested) {
+      const Spare& spare = gpus_[gpu].spares[w];
+      worker.nested = false;
+      worker.send = spare.outer_send;
+      worker.sends = static_cast<std::uint16_t>(spare.outer_sends);
+      worker.phase = Phase::send;
+    }
     return true;
   }
   const Send& send = graph_.sends[worker.send];
@@ -172,8 +179,9 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
 // outstanding).
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w, std::uint32_t send) {
   Worker& worker = gpus_[gpu].workers[w];
-  if (worker.store_free > now_) {
-    pause(gpu, w, worker.store_free, Wait::store);
+  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  if (store_free > now_) {
+    pause(gpu, w, store_free, Wait::store);
     return false;
   }
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
@@ -183,7 +191,7 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w, std::uint32_t send) {
   }
   worker.phase = Phase::sent;
   if (!kernel.fenced) {
-    worker.store_free = left;
+    store_free = left;
     return true;
   }
   pause(gpu, w, left + cluster_.spec.gpu.peer_store.fence, Wait::store);
@@ -206,15 +214,18 @@ void Simulator::sent(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const LatchId issued = graph_.sends[worker.send].issued;
   worker.send += 1;
+  worker.sends -= 1;
   worker.phase = Phase::send;
   if (issued.is_none() || !count_down(issued)) return;
-  const Latch& latch = graph_.latches[issued];
+  const LatchState& latch = latches_[issued];
   if (latch.sends == 0) return;
-  SIM_ASSERT(worker.outer_send == worker.outer_end);  // one level of nesting
-  worker.outer_send = worker.send;
-  worker.outer_end = worker.send_end;
+  SIM_ASSERT(!worker.nested);  // one level
+  worker.nested = true;
+  Spare& spare = gpus_[gpu].spares[w];
+  spare.outer_send = worker.send;
+  spare.outer_sends = worker.sends;
   worker.send = latch.first_send;
-  worker.send_end = latch.first_send + latch.sends;
+  worker.sends = static_cast<std::uint16_t>(latch.sends);
 }
 
 }  // namespace weft

@@ -37,7 +37,7 @@ Transport::Transport(const NetworkSpec& spec)
     port.to = static_cast<std::uint32_t>(i);
     port.base = scale_out_base_;
     port.role = LinkRole::nic_send;
-    links_.push_back(port);
+    links_.push_back(std::move(port));
   }
   receive_base_ = links_.next_id().value;
   for (int i = 0; i < nics; ++i) {
@@ -46,12 +46,10 @@ Transport::Transport(const NetworkSpec& spec)
     port.latency = nic.receive;
     port.to = static_cast<std::uint32_t>(i);
     port.role = LinkRole::nic_receive;
-    links_.push_back(port);
+    links_.push_back(std::move(port));
   }
-  uses_.resize(links_.size());
-  SendQueue queue;
-  queue.departs.assign(static_cast<std::size_t>(nic.queue_depth), SimTime{});
-  queues_.assign(static_cast<std::size_t>(nics), queue);
+  queue_depth_ = static_cast<std::size_t>(nic.queue_depth);
+  departures_.resize(static_cast<std::size_t>(nics));
 }
 
 void Transport::add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up) {
@@ -63,9 +61,8 @@ void Transport::add_fabric(const FabricSpec& spec, const Shape& shape, bool is_s
     link.to = edge.to;
     link.base = base;
     link.is_scale_up = is_scale_up;
-    links_.push_back(link);
+    links_.push_back(std::move(link));
   }
-  uses_.resize(links_.size());
 }
 
 std::uint32_t Transport::nic_of(std::uint32_t gpu, std::uint64_t hash) const {
@@ -91,6 +88,16 @@ std::uint32_t Transport::route_hash(UpRouting routing, std::uint32_t from, std::
   SIM_ASSERT(false);
 }
 
+// When `entries` more fit into the NIC's send queue: at the departure of those too many.
+SimTime Transport::room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries) {
+  RingQueue<SimTime>& queue = departures_[nic];
+  while (!queue.empty() && queue.front() <= now) queue.pop();
+  if (queue.size() + entries <= queue_depth_) return now;
+  const std::size_t too_many = queue.size() + entries - queue_depth_;
+  // A train longer than the whole queue goes when the queue is empty.
+  return queue.at(std::min(too_many, queue.size()) - 1);
+}
+
 Posted Transport::post(SimTime now, const Outgoing& out) {
   SIM_ASSERT(out.from_gpu != out.to_gpu);
   SIM_ASSERT(out.size.count() > 0);
@@ -99,22 +106,18 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   std::uint32_t hash = 0;
   LinkId first;
   SimTime queued_at = now;
-  SendQueue* queue = nullptr;
+  std::uint32_t nic = 0;
   if (inside) {
     const std::uint32_t node = out.from_gpu / gpus_per_node_;
     to = out.to_gpu % gpus_per_node_;
     first = LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
                    scale_up_->next(out.from_gpu % gpus_per_node_, to, hash));
   } else {
-    const std::uint32_t nic = nic_of(out.from_gpu, out.tag);
+    nic = nic_of(out.from_gpu, out.tag);
     to = nic_of(out.to_gpu, out.tag);
     hash = route_hash(up_routing_, nic, to, out.tag);
     first = LinkId(send_base_ + nic);
-    queue = &queues_[nic];
-    // The queue is full while the entry posted `depth` entries ago has not left.
-    const auto depth = queue->departs.size();
-    const auto last = (queue->next + static_cast<std::size_t>(out.entries) - 1) % depth;
-    queued_at = later(now, queue->departs[last]);
+    queued_at = room_in_queue(now, nic, static_cast<std::size_t>(out.entries));
   }
 
   const std::int64_t piece = (inside ? segment_up_ : segment_out_).count();
@@ -140,11 +143,8 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
     posted.on_last_link = crossing.last;
     entries = 0;  // one entry for all segments
   }
-  if (queue != nullptr) {
-    for (int i = 0; i < out.entries; ++i) {
-      queue->departs[queue->next] = posted.accepted_at;
-      queue->next = queue->next + 1 == queue->departs.size() ? 0 : queue->next + 1;
-    }
+  if (!inside) {
+    for (int i = 0; i < out.entries; ++i) departures_[nic].push(posted.accepted_at);
   }
   return posted;
 }
@@ -172,7 +172,7 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
   const bool wake = link.queue.empty();
   link.queue.push(message);
 
-  LinkUse& use = uses_[link_id];
+  LinkUse& use = link.use;
   use.carried += bytes(message.size);
   use.messages += 1;
   use.busy += busy;
@@ -203,10 +203,9 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
   const LinkId next = onward(link, message);
   const Crossing crossing = cross(now, next, message, 0);
   if (crossing.wake) arrived.wakes[1] = {next, crossing.due};
-  arrived.tag = message.tag;
-  arrived.nearly_there = links_[next].to == message.to;
   if (crossing.last) {
     arrived.enters_last_link = true;
+    arrived.tag = message.tag;
     arrived.last_link = next;
     arrived.size = bytes(message.size);
   }
@@ -238,6 +237,6 @@ std::string Transport::link_class(LinkId id) const {
 }
 
 Bytes Transport::bytes_per_message() { return bytes(sizeof(Message)); }
-Bytes Transport::bytes_per_link() { return bytes(sizeof(Link) + sizeof(LinkUse)); }
+Bytes Transport::bytes_per_link() { return bytes(sizeof(Link)); }
 
 }  // namespace weft

@@ -76,9 +76,8 @@ struct Arrived {
   static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
   std::uint32_t delivered = kNotDelivered;  // tag of a message whose last byte is there
   std::array<Wake, 2> wakes;
-  std::uint32_t tag = 0;          // of a message not delivered yet
-  bool nearly_there = false;      // it is on one of its last two links
-  bool enters_last_link = false;  // it begins to cross the last link of its way, with `size`
+  bool enters_last_link = false;  // it begins to cross the last link of its way: ...
+  std::uint32_t tag = 0;          // ... this message, with `size` ...
   Bytes size;
   LinkId last_link;
 };
@@ -97,17 +96,11 @@ class Transport {
   // The first message of `link` has come to its end.
   Arrived arrive(SimTime now, LinkId link);
 
-  // Brings what arrive(link) will read into the caches.
-  void prefetch(LinkId link) const {
-    const Link& l = links_[link];
-    if (!l.queue.empty()) __builtin_prefetch(l.queue.front_address());
-  }
-
   // The NIC that a message between these GPUs leaves by, or enters by.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t hash) const;
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
-  [[nodiscard]] const LinkUse& use(LinkId link) const { return uses_[link]; }
+  [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
@@ -132,19 +125,21 @@ class Transport {
     std::uint32_t hash;  // chooses among equal routes
   };
   static_assert(sizeof(Message) == 32);  // two to a cache line: queues of them outgrow the caches
-  struct Link {
+  // Two cache lines: what every message touches, then rates, statistics and what NICs add.
+  struct alignas(128) Link {
     RingQueue<Message> queue;
     SimTime free_at;
     SimTime last_due;
-    std::int64_t bytes_per_second = 1;
     Duration latency;
-    Duration interval;       // least time between two work-queue entries; 0 but for NIC send ports
     std::uint32_t to = 0;    // vertex in its fabric
     std::uint32_t base = 0;  // first link of its fabric's instance
-    std::uint32_t cached_size = 0;  // serialisation time of the last size: sizes repeat
+    Duration cached_time;    // serialisation time of the last size: sizes repeat
+    std::uint32_t cached_size = 0;
     LinkRole role = LinkRole::inner;
     bool is_scale_up = false;
-    Duration cached_time;
+    std::int64_t bytes_per_second = 1;
+    Duration interval;  // least time between two work-queue entries; 0 but for NIC send ports
+    LinkUse use;
   };
   struct Crossing {
     SimTime until;  // the link is free again
@@ -152,13 +147,8 @@ class Transport {
     bool wake;
     bool last;
   };
-  // Departure times of the last `depth` entries of a NIC's queue.
-  struct SendQueue {
-    std::vector<SimTime> departs;
-    std::size_t next = 0;
-  };
-
   void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
+  SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
   [[nodiscard]] static std::uint32_t route_hash(UpRouting routing, std::uint32_t from,
@@ -174,8 +164,8 @@ class Transport {
   std::uint32_t send_base_ = 0;     // NIC send ports, one a NIC
   std::uint32_t receive_base_ = 0;  // NIC receive ports
   IdVector<LinkId, Link> links_;
-  IdVector<LinkId, LinkUse> uses_;
-  std::vector<SendQueue> queues_;
+  std::size_t queue_depth_ = 0;
+  std::vector<RingQueue<SimTime>> departures_;  // of the entries in each NIC's send queue
   UpRouting up_routing_ = UpRouting::by_destination;
   std::size_t in_flight_ = 0;
 };

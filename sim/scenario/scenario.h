@@ -44,9 +44,9 @@ struct EmbeddingWork {
   int dim = 0;
   int pooling = 0;
   DataType dtype = DataType::fp32;
-  int rows_per_wg = 0;     // pooled rows one WG makes, all for one destination
+  int rows_per_wg = 0;  // pooled rows one WG makes, all for one destination
   WgShape wg;
-  double jitter = 0;       // each WG's work varies evenly by +- this fraction
+  double jitter = 0;  // each WG's work varies evenly by +- this fraction
 };
 
 // The all-to-all alone: every GPU sends `bytes_per_pair` to every other.
@@ -80,16 +80,16 @@ struct FusedOptions {
   DestinationOrder order = DestinationOrder::remote_first;
   WorkList work_list = WorkList::dynamic_list;
   FlagPer flag_per = FlagPer::slice;
-  int slice_wgs = 0;               // WGs whose results leave as one put
+  int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
-  int max_wgs_per_cu = 0;          // 0: as many as fit
+  int max_wgs_per_cu = 0;              // 0: as many as fit
 };
 
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
-  Duration max_time;          // simulated
-  Bytes max_memory;           // estimate above this is refused before the run
+  Duration max_time;  // simulated
+  Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };

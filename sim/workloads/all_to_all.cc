@@ -1,6 +1,7 @@
 #include "sim/workloads/all_to_all.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/core/assert.h"
 
@@ -26,11 +27,6 @@ Pieces cut(Bytes per_pair, std::int64_t peers, std::int64_t channels, Bytes chun
   const std::int64_t size = std::min({total, chunk.count(), spread_size});
   return {.size = size, .pieces = (total + size - 1) / size};
 }
-
-struct PieceWork {
-  std::uint32_t index;
-  std::int64_t size;
-};
 
 // The work of moving one piece; the same sizes recur, so each is added once.
 class PieceWorks {
@@ -77,6 +73,12 @@ WgFootprint channel_footprint(const GpuSpec& gpu) {
 
 }  // namespace
 
+std::uint32_t spreading_stride(std::uint32_t gpus) {
+  auto stride = static_cast<std::uint32_t>(std::uint64_t{gpus} * 618 / 1000);
+  while (std::gcd(stride, gpus) != 1) ++stride;
+  return stride;
+}
+
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
   switch (kind) {
     case LaunchKind::host:
@@ -97,6 +99,7 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
   const auto workers = static_cast<std::uint32_t>(dma ? gpu.dma.engines : gpu.collective.channels);
   const Pieces pieces = cut(call.bytes_per_pair, gpus - 1, workers, gpu.collective.chunk);
   PieceWorks works(graph, gpu, call.executor);
+  const std::uint32_t stride = spreading_stride(gpus);
 
   const auto arrivals = static_cast<std::uint32_t>(pieces.pieces * (gpus - 1));
   std::vector<LatchId> received;
@@ -116,7 +119,8 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
     for (std::int64_t piece = 0; piece < pieces.pieces; ++piece) {
       const std::int64_t size = pieces.bytes_of(piece, call.bytes_per_pair.count());
       for (std::uint32_t step = 1; step < gpus; ++step) {
-        const std::uint32_t peer = (g + step) % gpus;
+        const std::uint32_t peer =
+            static_cast<std::uint32_t>((g + std::uint64_t{step} * stride) % gpus);
         const bool staged = cluster.node_of(GpuId(peer)) != cluster.node_of(id);
         const LatchId out = graph.add_latch(1);
         graph.add_send({.to = peer,

@@ -1,7 +1,8 @@
 // The all-to-all of a library: a kernel of channels, or copy engines, per GPU.
 //
-// Direct algorithm: every GPU sends to own + 1, own + 2, ... in turn, one piece to each before the
-// second piece to the first, so that all links and both directions of rings are in use at any time.
+// Direct algorithm: every GPU sends to own + s, own + 2s, ... in turn (modulo the GPUs, s the
+// spreading stride), one piece to each before the second piece to the first, so that all links and
+// both directions of rings are in use at any time.
 #pragma once
 
 #include <vector>
@@ -24,6 +25,11 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
                                      const AllToAllCall& call);
 
 TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode);
+
+// In steps of about the golden section of their number, coprime to it, any few peers in a row are
+// far and near, in all directions and dimensions of a torus. In steps of 1 they load one ring
+// direction after another: an 8x8 torus then takes 18 % longer than its bound instead of 4 %.
+std::uint32_t spreading_stride(std::uint32_t gpus);
 
 // The gap in front of a kernel.
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);

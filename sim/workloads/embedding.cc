@@ -140,12 +140,16 @@ std::vector<Logical> slice_order(const Bag& bag, DestinationOrder order, std::ui
     case DestinationOrder::local_first:
       for (std::uint32_t step = 0; step < bag.gpus; ++step) all_of(cyclic(step));
       break;
-    case DestinationOrder::staggered:
+    case DestinationOrder::staggered: {
+      const std::uint64_t stride = spreading_stride(bag.gpus);
       for (std::uint32_t s = 0; s < slices; ++s) {
-        for (std::uint32_t step = 1; step < bag.gpus; ++step) result.push_back({cyclic(step), s});
+        for (std::uint32_t step = 1; step < bag.gpus; ++step) {
+          result.push_back({cyclic(static_cast<std::uint32_t>(step * stride % bag.gpus)), s});
+        }
       }
       all_of(gpu);
       break;
+    }
     case DestinationOrder::given:
       for (std::uint32_t destination = 0; destination < bag.gpus; ++destination)
         all_of(destination);

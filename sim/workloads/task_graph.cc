@@ -19,6 +19,7 @@ void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(sends.size() < UINT32_MAX);
   sends.push_back(send);
   latches.back().sends += 1;
+  SIM_ASSERT(latches.back().sends <= UINT16_MAX);
 }
 
 KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {

@@ -63,26 +63,27 @@ struct Send {
 enum class KernelRole : std::uint8_t { compute, collective, fused };
 enum class Executor : std::uint8_t { cu, dma };
 
+// The first cache line is what its WGs look at for every item.
 struct Kernel {
   GpuId gpu{};
   OperatorId op{};
   KernelRole role = KernelRole::compute;
   Executor executor = Executor::cu;
-  WgFootprint wg{};
   // Persistent: a grid of at most `max_grid` WGs, each taking items until none is left. Else every
   // item is a WG of its own, dispatched when there is room.
   bool persistent = false;
+  bool fenced = false;  // a WG waits until its stores have arrived
   WorkList work_list = WorkList::dynamic_list;
-  std::uint32_t max_grid = 0;
+  InitiatedBy puts_by = InitiatedBy::gpu;
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;
+  Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
+  LatchId finish = LatchId::none();  // must be open before the kernel ends
+  std::uint32_t max_grid = 0;
+  Duration launch{};  // from the last dependency's end to the first WG
+  WgFootprint wg{};
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;
-  Duration launch{};                 // from the last dependency's end to the first WG
-  LatchId finish = LatchId::none();  // must be open before the kernel ends
-  Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
-  bool fenced = false;               // a WG waits until its stores have arrived
-  InitiatedBy puts_by = InitiatedBy::gpu;
 };
 
 // A name for kernels that are one operator of the model, on all GPUs.

@@ -1,0 +1,34 @@
+// The command line as values.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace weft {
+
+enum class Stage { scenario, cluster, tasks, results };
+enum class Print { table, json, nothing };
+
+struct RunCommand {
+  std::filesystem::path scenario;
+  std::vector<std::string> sets;  // --set, then what --mode and --seed mean
+  std::optional<std::filesystem::path> output;
+  Stage stop_after = Stage::results;
+  Print print = Print::table;
+};
+
+// Nothing to run: the text was printed (help, version, what is wrong), and this is the exit code.
+struct Done {
+  int exit_code;
+};
+
+std::variant<RunCommand, Done> parse_command_line(int argc, const char* const* argv);
+
+// The command that gives the same results again, quoted for a shell. Where results go and how they
+// are printed changes nothing in them and is left out.
+std::string replay_text(const RunCommand& command);
+
+}  // namespace weft

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+#include "sim/app/command_line.h"
+#include "sim/app/exit_code.h"
+#include "sim/app/run_command.h"
+
+namespace weft {
+namespace {
+
+// Messages go to stderr; results alone to stdout.
+void start_log() {
+  spdlog::set_default_logger(spdlog::stderr_color_st("weft"));
+  spdlog::set_pattern("weft: %^%l%$: %v");
+}
+
+int run(int argc, const char* const* argv) {
+  const auto parsed = parse_command_line(argc, argv);
+  if (const Done* done = std::get_if<Done>(&parsed)) return done->exit_code;
+  const auto& command = std::get<RunCommand>(parsed);
+  if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
+  const int code = run_command(command);
+  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write the results to stdout");
+  return code;
+}
+
+}  // namespace
+}  // namespace weft
+
+int main(int argc, char** argv) {
+  weft::start_log();
+  try {
+    return weft::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory");
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+  }
+  return weft::exit_code::machine;
+}

@@ -1,0 +1,14 @@
+// A run that needs more memory than allowed is refused before it takes any.
+#pragma once
+
+#include <string>
+
+#include "sim/cluster/cluster.h"
+#include "sim/core/diagnostics.h"
+
+namespace weft {
+
+// One problem for every mode whose estimate is above run.max_memory. `file` is the scenario's.
+Diagnostics check_memory(const Scenario& scenario, const Cluster& cluster, const std::string& file);
+
+}  // namespace weft

@@ -1,0 +1,11 @@
+// `weft run`: a scenario, from its file to its reports.
+#pragma once
+
+#include "sim/app/command_line.h"
+
+namespace weft {
+
+// Returns the exit code; what the machine cannot do is an exception.
+int run_command(const RunCommand& command);
+
+}  // namespace weft

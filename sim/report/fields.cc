@@ -1,0 +1,136 @@
+#include "sim/report/fields.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+using enum ResultFile;
+
+constexpr auto kFields = std::to_array<Field>({
+    {summary, "scenario", "", "name of the scenario"},
+    {summary, "scenario_hash", "", "of its resolved values: equal hashes, equal scenarios"},
+    {summary, "version", "", "of weft"},
+    {summary, "seed", "", "of every random number"},
+    {summary, "cluster", "", "the machine in one line"},
+    {summary, "modes.<mode>.time_us", "us", "start to the end of the slowest GPU"},
+    {summary, "modes.<mode>.exposed_comm_us", "us",
+     "a kernel is active on the GPU but no WG computes; mean over GPUs"},
+    {summary, "modes.<mode>.computing_us", "us",
+     "at least one WG of a compute or fused kernel is at work; mean over GPUs"},
+    {summary, "modes.<mode>.cu_busy", "",
+     "share of CU time with at least one WG at work, also where it waits for memory"},
+    {summary, "modes.<mode>.hbm_busy", "",
+     "HBM bytes moved, as a share of what `memory.bandwidth` allows in this time"},
+    {summary, "modes.<mode>.links_busy_max", "", "share of the time the busiest link is in use"},
+    {summary, "modes.<mode>.links_busy_max_class", "", "class of that link"},
+    {summary, "modes.<mode>.wgs_per_cu", "",
+     "most WGs of the computing kernel on one CU; 0: the workload has no such kernel"},
+    {summary, "modes.<mode>.wait_us.post", "us",
+     "WGs flushing caches, writing queue entries, ringing the doorbell; sum over WGs"},
+    {summary, "modes.<mode>.wait_us.nic_queue", "us",
+     "WGs held because the NIC's queue was full; sum over WGs"},
+    {summary, "modes.<mode>.wait_us.store", "us",
+     "WGs whose stores into a peer had not left or arrived; sum over WGs"},
+    {summary, "modes.<mode>.wait_us.flag", "us", "WGs waiting for a flag; sum over WGs"},
+    {summary, "modes.<mode>.gpu_end_skew", "", "end of the last GPU / end of the first GPU - 1"},
+    {summary, "modes.<mode>.fingerprint", "",
+     "hash of the run's history: equal fingerprints, equal runs"},
+    {summary, "modes.<mode>.events", "", "events simulated"},
+    {summary, "speedup.<mode>_vs_bulk", "", "bulk's time / this mode's; absent without bulk"},
+    {summary, "why", "", "what bounds each mode, what overlap hid and what it cost, in words"},
+    {summary, "ledger.balanced", "", "whether every mode's ledger balances; a run fails if not"},
+    {summary, "ledger.<mode>.balanced", "", "whether all of this mode's pairs are equal"},
+    {summary, "ledger.<mode>.wgs.asked", "", "logical WGs and collective steps of the task graph"},
+    {summary, "ledger.<mode>.wgs.done", "", "of them, done"},
+    {summary, "ledger.<mode>.flops.asked", "FLOP", "floating point operations of all WGs"},
+    {summary, "ledger.<mode>.flops.done", "FLOP", "of them, done"},
+    {summary, "ledger.<mode>.hbm_bytes.asked", "B", "HBM traffic of all WGs and copy engines"},
+    {summary, "ledger.<mode>.hbm_bytes.done", "B", "of it, moved"},
+    {summary, "ledger.<mode>.messages.asked", "", "messages put into the network"},
+    {summary, "ledger.<mode>.messages.done", "", "messages delivered"},
+    {summary, "ledger.<mode>.message_bytes.asked", "B", "bytes put into the network"},
+    {summary, "ledger.<mode>.message_bytes.done", "B", "bytes delivered"},
+    {summary, "ledger.<mode>.sent_bytes.asked", "B", "bytes the task graph sends"},
+    {summary, "ledger.<mode>.sent_bytes.done", "B", "bytes put into the network"},
+    {summary, "engine.events", "", "events of all modes"},
+    {summary, "engine.wall_s", "s", "wall-clock time of the simulations; differs from run to run"},
+    {summary, "engine.events_per_s", "1/s", "events / wall_s; differs from run to run"},
+    {summary, "engine.peak_rss_bytes", "B",
+     "most memory the process held; differs from run to run"},
+
+    {operators, "mode", "", "grain of overlap"},
+    {operators, "operator", "", "its kernels, on all GPUs"},
+    {operators, "role", "", "compute, collective or fused"},
+    {operators, "start_us", "us", "first WG of its first kernel"},
+    {operators, "end_us", "us", "end of its last kernel"},
+    {operators, "longest_us", "us", "longest kernel, first WG to end"},
+    {operators, "mean_us", "us", "mean over its kernels"},
+    {operators, "kernels", "", "kernels"},
+    {operators, "wgs", "", "logical WGs, or steps of a collective's channels"},
+    {operators, "wg_time_us", "us", "WGs at work, summed"},
+    {operators, "messages", "", "messages put into the network"},
+    {operators, "sent_bytes", "B", "their bytes"},
+    {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
+
+    {links, "mode", "", "grain of overlap"},
+    {links, "link", "", "one direction of one cable, or a NIC's port"},
+    {links, "class", "", "fabric and dimension or direction: scale_out_x+, nic_send"},
+    {links, "bandwidth_bytes_per_s", "B/s", "what payload reaches on it"},
+    {links, "bytes", "B", "carried"},
+    {links, "messages", "", "carried"},
+    {links, "busy_us", "us", "in use"},
+    {links, "utilisation", "", "busy_us / time of the run"},
+    {links, "queued_us_total", "us", "time messages waited for the link; sum over messages"},
+    {links, "queued_us_max", "us", "longest of these waits"},
+
+    {manifest, "version", "", "of weft"},
+    {manifest, "scenario", "", "name of the scenario"},
+    {manifest, "scenario_hash", "", "of its resolved values"},
+    {manifest, "seed", "", "of every random number"},
+    {manifest, "command", "", "gives the same results again"},
+    {manifest, "inputs.<index>.path", "", "a file the scenario was read from"},
+    {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
+    {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
+});
+
+}  // namespace
+
+const char* file_name(ResultFile file) {
+  switch (file) {
+    case summary:
+      return "summary.json";
+    case operators:
+      return "operators.csv";
+    case links:
+      return "links.csv";
+    case manifest:
+      return "manifest.json";
+  }
+  SIM_ASSERT(false);
+}
+
+std::span<const Field> fields() { return kFields; }
+
+std::vector<std::string> columns(ResultFile file) {
+  std::vector<std::string> names;
+  for (const Field& field : kFields) {
+    if (field.file == file) names.emplace_back(field.name);
+  }
+  return names;
+}
+
+std::string to_markdown(ResultFile file) {
+  std::string text = "| field | unit | meaning |\n|---|---|---|\n";
+  for (const Field& field : kFields) {
+    if (field.file != file) continue;
+    text += fmt::format("| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
+  }
+  return text;
+}
+
+}  // namespace weft

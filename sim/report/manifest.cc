@@ -1,0 +1,31 @@
+#include "sim/report/manifest.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/report/summary.h"
+#include "sim/workloads/lower.h"
+
+namespace weft {
+
+std::string manifest_json(const RunReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json inputs = Json::array();
+  for (const InputFile& input : report.inputs) {
+    inputs.push_back({{"path", input.path}, {"hash", input.hash}});
+  }
+  Json fingerprints;
+  for (const ModeRun& run : report.runs) {
+    fingerprints[name_of(run.result.mode)] = fingerprint_text(run.result.fingerprint);
+  }
+  const Json manifest = {{"version", report.version},
+                         {"scenario", report.scenario.name},
+                         {"scenario_hash", report.scenario.hash},
+                         {"seed", report.scenario.run.seed},
+                         {"command", report.command},
+                         {"inputs", inputs},
+                         {"fingerprints", fingerprints}};
+  // A path may hold any bytes; JSON is UTF-8.
+  return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace weft

@@ -1,0 +1,120 @@
+#include "sim/report/measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/workloads/lower.h"
+
+namespace weft {
+namespace {
+
+// Sums over GPUs and WGs of a long run do not fit 63 bits of picoseconds.
+__extension__ using Wide = __int128;
+
+template <class Member>
+double sum_over(const std::vector<GpuUse>& gpus, Member member) {
+  Wide sum = 0;
+  for (const GpuUse& gpu : gpus) sum += member(gpu);
+  return static_cast<double>(sum);
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+LinkPeak busiest_link(const RunResult& result) {
+  LinkPeak peak;
+  for (const LinkRow& link : result.links) {
+    const double busy = share(in_us(link.use.busy), in_us(result.time));
+    if (busy > peak.busy) peak = {.busy = busy, .link_class = link.link_class};
+  }
+  return peak;
+}
+
+// As the lowering has it: the fused kernel needs more registers and may be held to fewer WGs.
+int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
+  if (scenario.workload.kind != WorkloadKind::embedding_all_to_all) return 0;
+  const WgShape& wg = scenario.workload.embedding.wg;
+  const bool fused = mode == Mode::fused;
+  const int extra = fused ? scenario.fused.extra_registers_per_thread : 0;
+  const int fit = wgs_per_cu(
+      gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra, wg.lds, gpu.wave_size));
+  const int most = scenario.fused.max_wgs_per_cu;
+  return fused && most > 0 ? std::min(fit, most) : fit;
+}
+
+double end_skew(const std::vector<GpuUse>& gpus) {
+  if (gpus.empty()) return 0;
+  const auto earlier = [](const GpuUse& a, const GpuUse& b) { return a.end < b.end; };
+  const auto [first, last] = std::minmax_element(gpus.begin(), gpus.end(), earlier);
+  if (first->end.count() == 0) return 0;
+  return static_cast<double>(last->end.count()) / static_cast<double>(first->end.count()) - 1;
+}
+
+}  // namespace
+
+const ModeRun* find_run(const RunReport& report, Mode mode) {
+  for (const ModeRun& run : report.runs) {
+    if (run.result.mode == mode) return &run;
+  }
+  return nullptr;
+}
+
+double in_us(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
+
+Measures measure(const RunReport& report, const RunResult& result) {
+  const GpuSpec& gpu = report.cluster.spec.gpu;
+  const auto gpus = static_cast<double>(result.gpus.size());
+  const double bandwidth = static_cast<double>(gpu.memory.bandwidth.count()) * 1e-6;  // per us
+  Measures m;
+  m.time = result.time;
+  m.computing = result.computing_mean();
+  m.exposed = result.exposed_mean();
+  m.cu_busy =
+      share(sum_over(result.gpus, [](const GpuUse& use) { return use.cu_busy.count(); }) / 1e6,
+            gpu.cus * gpus * in_us(result.time));
+  m.hbm_busy = share(sum_over(result.gpus, [](const GpuUse& use) { return use.hbm.count(); }),
+                     bandwidth * gpus * in_us(result.time));
+  double computed_bytes = 0;
+  for (const OperatorUse& use : result.operators) {
+    if (use.role != KernelRole::collective) computed_bytes += static_cast<double>(use.hbm.count());
+    m.wg_time_us += in_us(use.wg_time);
+  }
+  m.hbm_busy_computing = share(computed_bytes, bandwidth * gpus * in_us(m.computing));
+  m.link = busiest_link(result);
+  m.wgs_per_cu = wgs_per_cu_of(report.scenario, gpu, result.mode);
+  for (std::size_t i = 0; i < kWaits; ++i) {
+    m.wait_us[i] =
+        sum_over(result.gpus, [i](const GpuUse& use) { return use.waits[i].count(); }) / 1e6;
+  }
+  m.gpu_end_skew = end_skew(result.gpus);
+  return m;
+}
+
+double wait_share(const Measures& measures, Wait wait) {
+  double all = measures.wg_time_us;
+  for (const double waited : measures.wait_us) all += waited;
+  return share(measures.wait_us[static_cast<std::size_t>(wait)], all);
+}
+
+std::array<LedgerLine, 6> lines_of(const Ledger& ledger) {
+  return {{{"wgs", ledger.wgs},
+           {"flops", ledger.flops},
+           {"hbm_bytes", ledger.hbm_bytes},
+           {"messages", ledger.messages},
+           {"message_bytes", ledger.message_bytes},
+           {"sent_bytes", ledger.sent_bytes}}};
+}
+
+std::string imbalance(const RunReport& report) {
+  std::string text;
+  for (const ModeRun& run : report.runs) {
+    for (const auto& [name, entry] : lines_of(run.result.ledger)) {
+      if (entry.asked == entry.done) continue;
+      text += fmt::format("{}{}: {} asked {}, done {}", text.empty() ? "" : "; ",
+                          name_of(run.result.mode), name, entry.asked, entry.done);
+    }
+  }
+  return text;
+}
+
+}  // namespace weft

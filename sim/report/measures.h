@@ -1,0 +1,51 @@
+// Measures: what all reports say about one mode, computed in one place.
+//
+// A share is a fraction from 0 to 1. Means are over GPUs.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "sim/report/run_report.h"
+
+namespace weft {
+
+struct LinkPeak {
+  double busy = 0;  // share of the time
+  std::string link_class;
+};
+
+struct Measures {
+  Duration time;
+  Duration computing;
+  Duration exposed;
+  double cu_busy = 0;
+  double hbm_busy = 0;
+  double hbm_busy_computing = 0;  // by the kernels that compute, over the time in which they do
+  LinkPeak link;                  // the busiest one
+  int wgs_per_cu = 0;             // of the kernel that computes; 0: the workload has none
+  double wg_time_us = 0;          // WGs at work, summed
+  std::array<double, kWaits> wait_us{};  // WGs waiting, summed
+  double gpu_end_skew = 0;               // latest end / earliest end - 1
+};
+
+Measures measure(const RunReport& report, const RunResult& result);
+
+// Of the time of all WGs, the part spent waiting for this.
+double wait_share(const Measures& measures, Wait wait);
+
+// Exact to the picosecond up to 2^53 of them, and printed without noise: 1.5,
+// not 1.4999999999999998.
+double in_us(Duration duration);
+
+// One entry of a ledger, with the name that reports give it.
+struct LedgerLine {
+  const char* name;
+  Ledger::Entry entry;
+};
+std::array<LedgerLine, 6> lines_of(const Ledger& ledger);
+
+// What does not balance, in words; empty where everything does.
+std::string imbalance(const RunReport& report);
+
+}  // namespace weft

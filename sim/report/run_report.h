@@ -1,0 +1,33 @@
+// What the reports are made from: the results of all modes, and what they belong to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/engine/results.h"
+#include "sim/scenario/overlay.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+struct ModeRun {
+  RunResult result;
+  double wall_s = 0;  // of the simulation, measured by the application
+};
+
+struct RunReport {
+  Scenario scenario;
+  Cluster cluster;
+  std::vector<ModeRun> runs;  // in the order of scenario.modes
+  std::string version;
+  std::string command;            // what gives these results again
+  std::vector<InputFile> inputs;  // every file the scenario was read from
+  std::int64_t peak_rss_bytes = 0;
+};
+
+// The run of this mode; null where it was not run.
+const ModeRun* find_run(const RunReport& report, Mode mode);
+
+}  // namespace weft

@@ -1,0 +1,16 @@
+// summary.json: one run of `weft` in numbers. The same input gives the same bytes, but for wall_s,
+// events_per_s and peak_rss_bytes of `engine`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/report/run_report.h"
+
+namespace weft {
+
+std::string summary_json(const RunReport& report);
+
+std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
+
+}  // namespace weft

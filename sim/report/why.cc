@@ -1,0 +1,193 @@
+#include "sim/report/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/core/assert.h"
+#include "sim/report/measures.h"
+#include "sim/report/numbers.h"
+#include "sim/workloads/lower.h"
+
+namespace weft {
+namespace {
+
+constexpr double kBusy = 0.6;            // from here on a resource is called the bound ...
+constexpr double kBusyThroughout = 0.8;  // ... where computing and communicating take turns
+constexpr double kPhase = 0.1;           // a part of the time worth a clause of its own
+constexpr double kSame = 0.005;          // times this near are equal
+constexpr double kNotable = 0.005;       // of the WGs' time
+
+double part(Duration duration, Duration whole) {
+  return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
+}
+
+// The busiest link's share of the exposed communication; above 1 it works beside computation too.
+double link_busy_exposed(const Measures& m) {
+  return m.exposed.count() > 0 ? m.link.busy * in_us(m.time) / in_us(m.exposed) : 0;
+}
+
+Bound bound_of(const Measures& m) {
+  const double computing = part(m.computing, m.time);
+  const double exposed = part(m.exposed, m.time);
+  const bool phases = computing >= kPhase && exposed >= kPhase && computing + exposed >= kBusy;
+  if (std::max(m.link.busy, m.hbm_busy) >= (phases ? kBusyThroughout : kBusy)) {
+    return m.link.busy >= m.hbm_busy ? Bound::links : Bound::hbm;
+  }
+  if (phases) return Bound::phases;
+  if (m.cu_busy >= kBusy) return Bound::wgs;
+  if (computing >= kBusy) return Bound::tail;
+  if (exposed >= kBusy) return Bound::transfer;
+  return Bound::gaps;
+}
+
+std::string link_name(const Measures& m) {
+  return m.link.link_class.empty() ? "links" : m.link.link_class;
+}
+
+// What a GPU does while nothing hides its communication.
+std::string exposed_text(const Measures& m) {
+  const double busy = link_busy_exposed(m);
+  if (busy > 1) return fmt::format("{} busy beside computation too", link_name(m));
+  if (busy >= kBusy) return fmt::format("bound by {}, {} busy", link_name(m), percent_text(busy));
+  return fmt::format("bound by start-up, latency and channels: {} only {} busy", link_name(m),
+                     percent_text(busy));
+}
+
+std::string computing_text(const Measures& m) {
+  const double busy = m.hbm_busy_computing;
+  if (busy >= kBusy) return fmt::format("bound by HBM, {} busy", percent_text(busy));
+  return fmt::format("HBM only {} busy", percent_text(busy));
+}
+
+std::string bound_text(const Measures& m) {
+  switch (bound_of(m)) {
+    case Bound::links:
+      return fmt::format("is bound by {} ({} busy)", link_name(m), percent_text(m.link.busy));
+    case Bound::hbm:
+      return fmt::format("is bound by HBM ({} busy)", percent_text(m.hbm_busy));
+    case Bound::phases:
+      return fmt::format("computes for {} of the time ({}) and only communicates for {} ({})",
+                         percent_text(part(m.computing, m.time)), computing_text(m),
+                         percent_text(part(m.exposed, m.time)), exposed_text(m));
+    case Bound::wgs:
+      return fmt::format(
+          "is bound by its resident WGs, their latency and arithmetic (CUs {} busy, "
+          "HBM {}, links {})",
+          percent_text(m.cu_busy), percent_text(m.hbm_busy), percent_text(m.link.busy));
+    case Bound::tail:
+      return fmt::format(
+          "computes for {} of the time with the CUs only {} busy: too few WGs, or a "
+          "long tail",
+          percent_text(part(m.computing, m.time)), percent_text(m.cu_busy));
+    case Bound::transfer:
+      return fmt::format("only communicates for {} of the time ({})",
+                         percent_text(part(m.exposed, m.time)), exposed_text(m));
+    case Bound::gaps:
+      return fmt::format("is bound by launch gaps and fixed costs (CUs {} busy, HBM {}, links {})",
+                         percent_text(m.cu_busy), percent_text(m.hbm_busy),
+                         percent_text(m.link.busy));
+  }
+  SIM_ASSERT(false);
+}
+
+std::string waits_text(const Measures& m) {
+  constexpr std::array kSaid = {std::pair{Wait::post, "posting"},
+                                std::pair{Wait::nic_queue, "at a full NIC queue"},
+                                std::pair{Wait::store, "for stores into peers"}};
+  std::string text;
+  for (const auto& [wait, words] : kSaid) {
+    if (wait_share(m, wait) < kNotable) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", percent_text(wait_share(m, wait)), words);
+  }
+  return text;
+}
+
+std::string hidden_text(const Measures& bulk, const Measures& other) {
+  const std::string from_to =
+      fmt::format("{} in bulk, {} here", time_text(bulk.exposed), time_text(other.exposed));
+  if (other.exposed > bulk.exposed) {
+    return fmt::format("exposes more communication ({})", from_to);
+  }
+  if (bulk.exposed.count() == 0) return "has nothing to hide, as bulk exposes no communication";
+  const double left = part(other.exposed, bulk.exposed);
+  return fmt::format("hides {} of the exposed communication ({})", percent_text(1 - left), from_to);
+}
+
+// Which part of the time grew most against bulk, and why that may be.
+std::string loss_text(const Measures& bulk, const Measures& other) {
+  const auto rest = [](const Measures& m) { return m.time - m.computing - m.exposed; };
+  const Duration computing = other.computing - bulk.computing;
+  const Duration exposed = other.exposed - bulk.exposed;
+  const Duration gaps = rest(other) - rest(bulk);
+  if (exposed >= computing && exposed >= gaps) {
+    return fmt::format("its communication is exposed for {} longer", time_text(exposed));
+  }
+  if (gaps >= computing) {
+    return fmt::format("launch gaps and GPUs that end early take {} more", time_text(gaps));
+  }
+  std::string because;
+  if (other.wgs_per_cu < bulk.wgs_per_cu) {
+    because = fmt::format("{} WGs per CU instead of {}", other.wgs_per_cu, bulk.wgs_per_cu);
+  }
+  const std::string waits = waits_text(other);
+  if (!waits.empty()) {
+    because += fmt::format("{}WGs spend {}", because.empty() ? "" : "; ", waits);
+  }
+  if (because.empty()) because = "smaller kernels, or more load on HBM from communication";
+  return fmt::format("computing takes {} longer ({})", time_text(computing), because);
+}
+
+std::string effect_text(const Measures& bulk, const Measures& other) {
+  const double ratio = part(other.time, bulk.time);
+  const std::string hidden = hidden_text(bulk, other);
+  if (std::abs(ratio - 1) < kSame) return fmt::format("takes as long and {}", hidden);
+  if (ratio < 1) return fmt::format("is {} as fast: it {}", ratio_text(1 / ratio), hidden);
+  return fmt::format("is slower by {}: {}; it {}", percent_text(ratio - 1), loss_text(bulk, other),
+                     hidden);
+}
+
+std::string price_text(const Measures& bulk, const Measures& fused) {
+  std::string price;
+  if (fused.wgs_per_cu < bulk.wgs_per_cu) {
+    price = fmt::format("{} WGs per CU instead of {}", fused.wgs_per_cu, bulk.wgs_per_cu);
+  }
+  const std::string waits = waits_text(fused);
+  if (!waits.empty())
+    price += fmt::format("{}of the WGs' time {}", price.empty() ? "" : "; ", waits);
+  if (price.empty()) price = "as many WGs per CU as in bulk, and hardly any waiting";
+  return fmt::format("The price of fusing: {}.", price);
+}
+
+}  // namespace
+
+Bound bound_of(const RunReport& report, const RunResult& result) {
+  return bound_of(measure(report, result));
+}
+
+std::string why(const RunReport& report) {
+  std::string bounds;
+  for (const ModeRun& run : report.runs) {
+    bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),
+                          bound_text(measure(report, run.result)));
+  }
+  const ModeRun* bulk_run = find_run(report, Mode::bulk);
+  if (bulk_run == nullptr || report.runs.size() < 2) return bounds + ".";
+
+  const Measures bulk = measure(report, bulk_run->result);
+  std::string effects;
+  std::string price;
+  for (const ModeRun& run : report.runs) {
+    if (run.result.mode == Mode::bulk) continue;
+    const Measures other = measure(report, run.result);
+    effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";",
+                           name_of(run.result.mode), effect_text(bulk, other));
+    if (run.result.mode == Mode::fused) price = fmt::format(" {}", price_text(bulk, other));
+  }
+  return bounds + "." + effects + "." + price;
+}
+
+}  // namespace weft

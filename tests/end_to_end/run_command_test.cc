@@ -1,0 +1,243 @@
+// `weft run` as a user meets it: what it prints, what it writes, how it ends.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Four GPUs and little work: some ten milliseconds a run.
+const std::string kScenario =
+    std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/embedding_a2a_4_gpus.yaml";
+const std::string kSmall = kScenario + " --set workload.batch=256 --set workload.tables_per_gpu=4";
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class RunCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // In the test's own folder.
+  [[nodiscard]] Ended weft(const std::string& arguments) const {
+    return shell("'" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt");
+  }
+  [[nodiscard]] Ended shell(const std::string& command) const {
+    const int status = std::system(("cd '" + folder_.string() + "' && " + command).c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of(folder_ / "out.txt"),
+            .err = text_of(folder_ / "err.txt")};
+  }
+  // The user made a mistake: said on stderr, nothing printed, nothing written.
+  void expect_refused(const std::string& arguments, const std::string& words) const {
+    const Ended ended = weft("run " + arguments);
+    EXPECT_EQ(ended.status, 1) << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+    EXPECT_NE(ended.err.find(words), std::string::npos) << arguments << "\n" << ended.err;
+    EXPECT_FALSE(fs::exists(folder_ / "results")) << arguments;
+  }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_e2e_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(RunCommand, prints_a_table_and_writes_nothing_unless_asked) {
+  const Ended ended = weft("run " + kSmall);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  for (const char* words : {"mode ", "bulk ", "kernel ", "fused ", "why: ", "ledger: balanced ("}) {
+    EXPECT_NE(ended.out.find(words), std::string::npos) << words << "\n" << ended.out;
+  }
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2) << "out.txt and err.txt";
+}
+
+TEST_F(RunCommand, writes_four_files_and_leaves_nothing_else) {
+  EXPECT_EQ(weft("run " + kSmall + " -o results/new").status, 0);
+  for (const char* name : {"summary.json", "operators.csv", "links.csv", "manifest.json"}) {
+    EXPECT_GT(text_of(folder_ / "results/new" / name).size(), 50U) << name;
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 4);
+}
+
+TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
+  const Ended ended = weft("run " + kSmall + " --json -o results");
+  Json printed = Json::parse(ended.out);
+  Json written = Json::parse(text_of(folder_ / "results/summary.json"));
+  EXPECT_EQ(printed, written);
+  EXPECT_EQ(printed["ledger"]["balanced"], true);
+  EXPECT_GT(printed["modes"]["bulk"]["time_us"], 1.0);
+  EXPECT_TRUE(printed["speedup"].contains("fused_vs_bulk"));
+}
+
+TEST_F(RunCommand, the_same_input_gives_the_same_bytes) {
+  EXPECT_EQ(weft("run " + kSmall + " --quiet -o a").status, 0);
+  EXPECT_EQ(weft("run " + kSmall + " --json -o b").status, 0);
+  for (const char* name : {"operators.csv", "links.csv", "manifest.json"}) {
+    EXPECT_EQ(text_of(folder_ / "a" / name), text_of(folder_ / "b" / name)) << name;
+  }
+  const auto without_machine = [this](const char* folder) {
+    Json summary = Json::parse(text_of(folder_ / folder / "summary.json"));
+    for (const char* key : {"wall_s", "events_per_s", "peak_rss_bytes"}) {
+      EXPECT_EQ(summary["engine"].erase(key), 1U) << key;
+    }
+    return summary.dump();
+  };
+  EXPECT_EQ(without_machine("a"), without_machine("b"));
+}
+
+TEST_F(RunCommand, quiet_prints_nothing_on_success) {
+  const Ended ended = weft("run " + kSmall + " --quiet -o results");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_EQ(ended.out + ended.err, "");
+}
+
+TEST_F(RunCommand, stops_after_a_stage_and_prints_it) {
+  const Ended scenario = weft("run " + kSmall + " --stop-after scenario");
+  EXPECT_EQ(scenario.status, 0);
+  EXPECT_NE(scenario.out.find("  batch: 256\n"), std::string::npos) << scenario.out;
+  const Ended cluster = weft("run " + kSmall + " --stop-after=cluster");
+  EXPECT_EQ(cluster.out.find("cluster: 1 node x 4 "), 0U) << cluster.out;
+  const Ended tasks = weft("run " + kSmall + " --stop-after tasks");
+  for (const char* mode : {"mode: bulk\n", "mode: kernel\n", "mode: fused\n"}) {
+    EXPECT_NE(tasks.out.find(mode), std::string::npos) << mode << "\n" << tasks.out;
+  }
+}
+
+TEST_F(RunCommand, the_printed_scenario_is_a_scenario_that_gives_the_same_run) {
+  ASSERT_EQ(shell("'" WEFT_BINARY "' run " + kSmall + " --stop-after scenario > again.yaml").status,
+            0);
+  const Json first = Json::parse(weft("run " + kSmall + " --json").out);
+  const Json again = Json::parse(weft("run again.yaml --json").out);
+  EXPECT_EQ(first["scenario_hash"], again["scenario_hash"]);
+  EXPECT_EQ(first["modes"], again["modes"]);
+}
+
+TEST_F(RunCommand, set_changes_a_value_and_the_hash) {
+  const Json before = Json::parse(weft("run " + kSmall + " --json").out);
+  const Json after = Json::parse(weft("run " + kSmall + " --set workload.pooling=140 --json").out);
+  EXPECT_NE(before["scenario_hash"], after["scenario_hash"]);
+  EXPECT_GT(after["modes"]["bulk"]["time_us"], before["modes"]["bulk"]["time_us"]);
+}
+
+TEST_F(RunCommand, seed_is_short_for_a_set) {
+  const Json seed = Json::parse(weft("run " + kSmall + " --seed 12 --json").out);
+  const Json set = Json::parse(weft("run " + kSmall + " --set run.seed=12 --json").out);
+  EXPECT_EQ(seed["seed"], 12);
+  EXPECT_EQ(seed["scenario_hash"], set["scenario_hash"]);
+  EXPECT_EQ(seed["modes"], set["modes"]);
+}
+
+TEST_F(RunCommand, mode_replaces_the_modes_of_the_scenario) {
+  const Json fused = Json::parse(weft("run --mode fused " + kSmall + " --json").out);
+  EXPECT_EQ(fused["modes"].size(), 1U);
+  EXPECT_TRUE(fused["modes"].contains("fused"));
+  EXPECT_EQ(fused["speedup"], Json::object());
+  const Json two = Json::parse(weft("run --mode fused --mode bulk " + kSmall + " --json").out);
+  EXPECT_EQ(two["modes"].size(), 2U);
+  EXPECT_EQ(two["modes"]["fused"], fused["modes"]["fused"]) << "one mode knows nothing of another";
+}
+
+TEST_F(RunCommand, the_manifest_says_how_to_do_it_again) {
+  ASSERT_EQ(weft("run " + kSmall + " --mode fused --seed 9 -q -o first").status, 0);
+  const Json manifest = Json::parse(text_of(folder_ / "first/manifest.json"));
+  const std::string command = manifest["command"];
+  ASSERT_EQ(command.find("weft run "), 0U) << command;
+  ASSERT_EQ(weft(command.substr(5) + " -q -o again").status, 0);
+  EXPECT_EQ(text_of(folder_ / "first/manifest.json"), text_of(folder_ / "again/manifest.json"));
+  EXPECT_EQ(manifest["inputs"][0]["path"], kScenario);
+}
+
+TEST_F(RunCommand, mistakes_on_the_command_line_are_refused) {
+  expect_refused("", "SCENARIO is required");
+  expect_refused(kSmall + " --bogus -o results", "--bogus");
+  expect_refused(kSmall + " --mode fuse -o results", "fuse not in {bulk,kernel,fused}");
+  expect_refused(kSmall + " --stop-after engine", "engine not in {scenario,cluster,tasks}");
+  expect_refused(kSmall + " --seed some -o results", "seed");
+  expect_refused(kSmall + " --json --quiet", "excludes");
+  EXPECT_EQ(weft("").status, 1);
+  EXPECT_EQ(weft("walk").status, 1);
+}
+
+TEST_F(RunCommand, mistakes_in_the_scenario_are_refused_all_at_once) {
+  expect_refused("nowhere.yaml -o results", "nowhere.yaml: no such file");
+  expect_refused(kSmall + " --set workload.bacth=1 -o results", "workload.bacth");
+  const std::string two = kSmall + " --set workload.dim=0 --set workload.pooling=x -o results";
+  expect_refused(two, "workload.dim");
+  expect_refused(two, "workload.pooling");
+}
+
+TEST_F(RunCommand, a_mode_that_the_workload_does_not_have_is_refused_with_those_it_has) {
+  const std::string peers = std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/peers_ring_128.yaml";
+  expect_refused(peers + " --mode fused -o results", "only [bulk]");
+}
+
+TEST_F(RunCommand, too_much_memory_is_refused_before_it_is_taken) {
+  const std::string large = kScenario + " --set workload.batch=1048576";
+  expect_refused(large + " --set 'run.max_memory=1 MiB' -o results", "1 MiB are allowed");
+  expect_refused(large + " --set 'run.max_memory=1 MiB' --stop-after tasks", "1 MiB are allowed");
+  const Ended ended = weft("run " + kScenario + " --set 'run.max_memory=1 MiB'");
+  EXPECT_NE(ended.err.find("run.max_memory: mode fused is estimated to need "), std::string::npos);
+  EXPECT_NE(ended.err.find("--set 'run.max_memory="), std::string::npos) << ended.err;
+}
+
+TEST_F(RunCommand, a_run_that_reaches_its_limit_leaves_no_results) {
+  expect_refused(kSmall + " --set 'run.max_time=30 us' -o results", "run.max_time: 30.000 us");
+}
+
+TEST_F(RunCommand, a_folder_that_cannot_be_written_is_the_machines_fault) {
+  std::ofstream(folder_ / "file") << "not a folder";
+  const Ended ended = weft("run " + kSmall + " -o file/below");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("cannot write file/below: Not a directory"), std::string::npos)
+      << ended.err;
+}
+
+TEST_F(RunCommand, a_full_disk_behind_stdout_is_no_success) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  EXPECT_EQ(shell("'" WEFT_BINARY "' run " + kSmall + " --json >/dev/full 2>err.txt").status, 2);
+}
+
+TEST_F(RunCommand, a_scenario_elsewhere_finds_the_configs_that_came_with_weft) {
+  std::ofstream(folder_ / "mine.yaml") << "base: scenarios/embedding_a2a_4_gpus\n"
+                                          "name: mine\n"
+                                          "workload:\n  batch: 256\n  tables_per_gpu: 4\n";
+  const Json mine = Json::parse(weft("run mine.yaml --json").out);
+  EXPECT_EQ(mine["scenario"], "mine");
+}
+
+TEST_F(RunCommand, help_and_version) {
+  EXPECT_EQ(weft("--version").out.find("weft "), 0U);
+  const Ended help = weft("run --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("--stop-after"), std::string::npos);
+  EXPECT_NE(help.out.find("example"), std::string::npos);
+  EXPECT_EQ(weft("--help").status, 0);
+}
+
+}  // namespace
+}  // namespace weft

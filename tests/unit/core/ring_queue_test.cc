@@ -1,0 +1,70 @@
+// The ring queue is first in, first out, over its corners and through its growth.
+#include "sim/core/ring_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+
+#include "sim/core/rng.h"
+
+namespace weft {
+namespace {
+
+TEST(RingQueue, what_goes_in_first_comes_out_first) {
+  RingQueue<int> queue;
+  EXPECT_TRUE(queue.empty());
+  for (int i = 0; i < 3; ++i) queue.push(i);
+  EXPECT_EQ(queue.size(), 3U);
+  EXPECT_EQ(queue.front(), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(queue.pop(), i);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(RingQueue, it_grows_rightly_while_its_items_lie_around_the_corner) {
+  RingQueue<int> queue;
+  for (int i = 0; i < 4; ++i) queue.push(i);  // the first ring has 4 places
+  EXPECT_EQ(queue.pop(), 0);
+  EXPECT_EQ(queue.pop(), 1);
+  for (int i = 4; i < 9; ++i) queue.push(i);  // around the corner, then into a ring of 8
+  for (int i = 2; i < 9; ++i) EXPECT_EQ(queue.pop(), i);
+}
+
+TEST(RingQueue, random_use_is_as_of_a_deque) {
+  Rng rng(1, "test/ring");
+  RingQueue<std::int64_t> queue;
+  std::deque<std::int64_t> reference;
+  for (int step = 0; step < 100'000; ++step) {
+    // Phases of growing and of draining, so that the corner is met at many sizes.
+    const std::int64_t push_percent = (step / 1'000) % 2 == 0 ? 60 : 40;
+    if (reference.empty() || rng.between(0, 99) < push_percent) {
+      queue.push(step);
+      reference.push_back(step);
+    } else {
+      ASSERT_EQ(queue.front(), reference.front());
+      ASSERT_EQ(queue.pop(), reference.front());
+      reference.pop_front();
+    }
+    ASSERT_EQ(queue.size(), reference.size());
+  }
+}
+
+TEST(RingQueueDeathTest, items_are_seen_from_the_front_around_the_corner_too) {
+  RingQueue<int> queue;
+  for (int i = 0; i < 4; ++i) queue.push(i);
+  queue.pop();
+  queue.pop();
+  queue.push(4);  // lies in the place of 0
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(queue.at(i), static_cast<int>(i) + 2);
+  EXPECT_DEATH((void)queue.at(3), "behind < size_");
+}
+
+TEST(RingQueueDeathTest, popping_from_an_empty_queue_aborts) {
+  RingQueue<int> queue;
+  queue.push(1);
+  queue.pop();
+  EXPECT_DEATH(queue.pop(), "size_ > 0");
+}
+
+}  // namespace
+}  // namespace weft

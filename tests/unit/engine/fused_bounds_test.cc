@@ -1,0 +1,70 @@
+// Fused is never faster than its work or its communication alone, and never slower than both one
+// after the other: four MI210, no jitter, no register cost.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+Scenario four_mi210(const std::vector<std::string>& sets = {}) {
+  return scenario_of(R"(
+name: fused bounds
+cluster: {base: clusters/node_4x_mi210}
+workload:
+  kind: embedding_all_to_all
+  batch: 1024
+  tables_per_gpu: 32
+  rows_per_table: 1000
+  dim: 92
+  pooling: 70
+  rows_per_wg: 16
+fused: {extra_registers_per_thread: 0}
+)",
+                     sets);
+}
+
+// 256 samples a GPU / 16 x 32 tables = 512 WGs a destination, 2048 a GPU. A WG reads
+// 16 x 70 x (368 + 8) B and makes 16 x 368 B.
+constexpr std::int64_t kRead = 16 * 70 * (368 + 8);
+constexpr std::int64_t kMade = 16 * 368;
+
+TEST(FusedTime, lies_between_the_longer_part_and_the_sum_of_both) {
+  const Scenario scenario = four_mi210();
+  const RunResult bulk = run(scenario, Mode::bulk);
+  const RunResult fused = run(scenario, Mode::fused);
+  // HBM: all reads, own results written here, those of others arriving: 2048 x 427,008 B at
+  // 1392 GB/s = 628 us. Link: 512 results of 5,888 B at 50 GB/s = 60 us.
+  const Duration memory = transfer_time(bytes(2048 * (kRead + kMade)), gigabytes_per_second(1392));
+  const Duration link = transfer_time(bytes(512 * kMade), gigabytes_per_second(50));
+  EXPECT_EQ(fused.gpus[0].hbm, bytes(2048 * (kRead + kMade)));
+  EXPECT_GT(fused.time, longer(memory, link));
+  Duration parts;
+  for (const OperatorUse& use : bulk.operators) parts += use.longest;
+  EXPECT_LT(fused.time, parts + nanoseconds(1700));  // and one launch
+  EXPECT_GT(bulk.time, parts);
+}
+
+TEST(FusedTime, on_slow_links_is_the_links) {
+  // 1 GB/s: 512 x 5,888 B on each link take 3.01 ms, the pooling 0.63 ms. Not before the first WG
+  // is done, and 3 % for the launch, that WG and the last flag.
+  const Scenario scenario = four_mi210({"cluster.scale_up.link.bandwidth=1 GB/s"});
+  const Duration link = transfer_time(bytes(512 * kMade), gigabytes_per_second(1));
+  const RunResult fused = run(scenario, Mode::fused);
+  EXPECT_GT(fused.time, link);
+  EXPECT_LT(fused.time.count(), link.count() / 100 * 103);
+}
+
+TEST(FusedTime, at_low_occupancy_follows_littles_law) {
+  // One WG a CU: x = 104 WGs' demand over the bandwidth. A step is two latencies:
+  //   rows at once 256 / 23 = 11 -> 2 rounds; 70 / 4 -> 18 steps; 2 x 18 x 2 x 700 ns = 50.4 us a
+  //   WG 2048 WGs on 104 places = 20 turns (the last of 72): at least 20 x 50.4 us = 1.008 ms.
+  const Scenario scenario = four_mi210({"fused.max_wgs_per_cu=1"});
+  const RunResult fused = run(scenario, Mode::fused);
+  EXPECT_GT(fused.time, nanoseconds(20 * 50'400));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,67 @@
+// How the logical WGs of a persistent kernel come to its physical ones.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+// Two physical WGs; the first item takes 10 us, five more take 1 us each.
+Duration time_of(WorkList list) {
+  HandMade made;
+  const std::uint32_t slow = made.takes(microseconds(10));
+  const std::uint32_t fast = made.takes(microseconds(1));
+  std::vector<Item> items(6, HandMade::item(fast));
+  items[0] = HandMade::item(slow);
+  made.kernel(persistent(0, 2, list), items);
+  return run(one_node(), made.graph).time;
+}
+
+TEST(WorkLists, dynamic_let_the_others_do_what_a_slow_wg_leaves) {
+  // Physical WG 0 has the slow item, WG 1 does the five others: max(10, 5).
+  EXPECT_EQ(time_of(WorkList::dynamic_list), microseconds(10));
+}
+
+TEST(WorkLists, static_leave_it_to_the_slow_wg) {
+  // WG 0 has items 0, 2, 4: 10 + 1 + 1.
+  EXPECT_EQ(time_of(WorkList::static_list), microseconds(12));
+}
+
+TEST(WorkLists, run_in_no_more_wgs_than_fit) {
+  // A grid of 100 on 4 places: 8 items of 1 us take 2 us.
+  HandMade made;
+  const std::uint32_t fast = made.takes(microseconds(1));
+  made.kernel(persistent(0, 100, WorkList::static_list),
+              std::vector<Item>(8, HandMade::item(fast)));
+  EXPECT_EQ(run(one_node(), made.graph).time, microseconds(2));
+}
+
+TEST(WorkLists, static_wait_for_room_behind_another_kernel_and_lose_nothing) {
+  // Three of four places are taken for 10 us. WG 0 does its items 0 and 4 at once; WGs 1 to 3 get
+  // their places at 10 us and do two items each.
+  HandMade made;
+  const std::uint32_t ten = made.takes(microseconds(10));
+  const std::uint32_t one = made.takes(microseconds(1));
+  made.kernel(plain(0), std::vector<Item>(3, HandMade::item(ten)));
+  made.kernel(persistent(0, 4, WorkList::static_list), std::vector<Item>(8, HandMade::item(one)));
+  const RunResult result = run(one_node(), made.graph);
+  EXPECT_EQ(result.time, microseconds(12));
+  EXPECT_TRUE(result.ledger.balanced());
+}
+
+TEST(WorkLists, dynamic_need_not_wait_for_room) {
+  // The same: the one WG that fits does all eight items in 8 us.
+  HandMade made;
+  const std::uint32_t ten = made.takes(microseconds(10));
+  const std::uint32_t one = made.takes(microseconds(1));
+  made.kernel(plain(0), std::vector<Item>(3, HandMade::item(ten)));
+  made.kernel(persistent(0, 4), std::vector<Item>(8, HandMade::item(one)));
+  const RunResult result = run(one_node(), made.graph);
+  EXPECT_EQ(result.time, microseconds(10));
+  EXPECT_TRUE(result.ledger.balanced());
+}
+
+}  // namespace
+}  // namespace weft

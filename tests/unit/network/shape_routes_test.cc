@@ -1,0 +1,184 @@
+// Laws of every shape: routes are connected, arrive, and are as short as the links allow.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/rng.h"
+#include "sim/network/shape.h"
+
+namespace weft {
+namespace {
+
+struct Case {
+  std::string name;
+  FabricSpec spec;
+  int endpoints = 0;
+};
+
+Case torus(const std::vector<int>& dims, RingTies ties) {
+  Case made{ties == RingTies::split ? "split torus" : "positive torus", {}, 1};
+  made.spec.shape = ShapeKind::torus;
+  made.spec.dims = dims;
+  made.spec.ring_ties = ties;
+  for (const int size : dims) {
+    made.name += ' ' + std::to_string(size);
+    made.endpoints *= size;
+  }
+  return made;
+}
+
+Case fat_tree(int leaves, int per_leaf, double oversubscription, UpRouting routing) {
+  Case made{"fat tree of " + std::to_string(leaves) + " x " + std::to_string(per_leaf),
+            {},
+            leaves * per_leaf};
+  made.spec.shape = ShapeKind::fat_tree;
+  made.spec.endpoints_per_leaf = per_leaf;
+  made.spec.oversubscription = oversubscription;
+  made.spec.up_routing = routing;
+  return made;
+}
+
+std::vector<Case> every_shape() {
+  std::vector<Case> cases;
+  for (const int n : {2, 3, 8, 17}) {
+    cases.push_back({"fully connected " + std::to_string(n), {}, n});
+    cases.back().spec.shape = ShapeKind::fully_connected;
+    cases.push_back({"switch " + std::to_string(n), {}, n});
+    cases.back().spec.shape = ShapeKind::switched;
+  }
+  const std::vector<std::vector<int>> sizes = {{2},    {3},       {4},       {7},      {8},
+                                               {2, 2}, {4, 3},    {16, 8},   {2, 5},   {5, 2},
+                                               {6, 6}, {2, 2, 2}, {4, 3, 2}, {2, 6, 5}};
+  for (const std::vector<int>& dims : sizes) {
+    cases.push_back(torus(dims, RingTies::positive));
+    cases.push_back(torus(dims, RingTies::split));
+  }
+  for (const auto routing : {UpRouting::by_destination, UpRouting::ecmp, UpRouting::spray}) {
+    cases.push_back(fat_tree(4, 4, 1, routing));
+    cases.push_back(fat_tree(2, 6, 2, routing));
+    cases.push_back(fat_tree(3, 5, 5, routing));  // one spine
+    cases.push_back(fat_tree(4, 1, 1, routing));  // leaves of one endpoint
+  }
+  return cases;
+}
+
+// Least number of links from `from` to every vertex, by breadth-first search over the links: knows
+// nothing of coordinates.
+std::vector<int> distances(const Shape& shape, std::uint32_t from) {
+  std::uint32_t vertices = 0;
+  for (const ShapeLink& link : shape.links()) vertices = std::max({vertices, link.from, link.to});
+  std::vector<std::vector<std::uint32_t>> neighbours(vertices + 1);
+  for (const ShapeLink& link : shape.links()) neighbours[link.from].push_back(link.to);
+  std::vector<int> distance(vertices + 1, -1);
+  distance[from] = 0;
+  std::vector<std::uint32_t> queue = {from};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const std::uint32_t next : neighbours[queue[i]]) {
+      if (distance[next] >= 0) continue;
+      distance[next] = distance[queue[i]] + 1;
+      queue.push_back(next);
+    }
+  }
+  return distance;
+}
+
+TEST(Shape, every_route_is_connected_arrives_and_is_as_short_as_any) {
+  for (const Case& c : every_shape()) {
+    SCOPED_TRACE(c.name);
+    const Shape shape(c.spec, c.endpoints);
+    ASSERT_EQ(shape.endpoints(), static_cast<std::uint32_t>(c.endpoints));
+    for (std::uint32_t from = 0; from < shape.endpoints(); ++from) {
+      const std::vector<int> distance = distances(shape, from);
+      for (std::uint32_t to = 0; to < shape.endpoints(); ++to) {
+        const std::uint64_t hash = mix64(from * 1'000 + to);
+        std::uint32_t here = from;
+        int hops = 0;
+        while (here != to) {
+          const std::uint32_t link = shape.next(here, to, hash);
+          ASSERT_LT(link, shape.links().size());
+          ASSERT_EQ(shape.links()[link].from, here) << from << "->" << to;
+          here = shape.links()[link].to;
+          ASSERT_LE(++hops, distance[to]) << from << "->" << to;
+        }
+        ASSERT_EQ(hops, distance[to]) << from << "->" << to;
+        ASSERT_EQ(shape.hops(from, to, hash), hops);
+      }
+    }
+  }
+}
+
+TEST(Shape, no_link_leads_back_to_where_it_begins) {
+  for (const Case& c : every_shape()) {
+    const Shape shape(c.spec, c.endpoints);
+    for (const ShapeLink& link : shape.links()) EXPECT_NE(link.from, link.to) << c.name;
+  }
+}
+
+TEST(Shape, cables_have_two_directions) {
+  for (const Case& c : every_shape()) {
+    SCOPED_TRACE(c.name);
+    const Shape shape(c.spec, c.endpoints);
+    std::multiset<std::pair<std::uint32_t, std::uint32_t>> there;
+    std::multiset<std::pair<std::uint32_t, std::uint32_t>> back;
+    for (const ShapeLink& link : shape.links()) {
+      there.emplace(link.from, link.to);
+      back.emplace(link.to, link.from);
+    }
+    EXPECT_EQ(there, back);
+  }
+}
+
+TEST(Shape, torus_routes_are_the_manhattan_distance_on_rings) {
+  const Case c = torus({6, 4, 3}, RingTies::split);
+  const Shape shape(c.spec, c.endpoints);
+  const auto ring = [](std::uint32_t a, std::uint32_t b, std::uint32_t size) {
+    const std::uint32_t d = a > b ? a - b : b - a;
+    return static_cast<int>(std::min(d, size - d));
+  };
+  for (std::uint32_t a = 0; a < 72; ++a) {
+    for (std::uint32_t b = 0; b < 72; ++b) {
+      // The first dimension runs fastest: vertex = x + 6 y + 24 z.
+      const int expected =
+          ring(a % 6, b % 6, 6) + ring(a / 6 % 4, b / 6 % 4, 4) + ring(a / 24, b / 24, 3);
+      ASSERT_EQ(shape.hops(a, b, 0), expected) << a << "->" << b;
+    }
+  }
+}
+
+TEST(Shape, torus_routes_take_the_dimensions_in_order) {
+  const Case c = torus({5, 4, 3}, RingTies::split);
+  const Shape shape(c.spec, c.endpoints);
+  for (std::uint32_t from = 0; from < 60; ++from) {
+    for (std::uint32_t to = 0; to < 60; ++to) {
+      unsigned before = 0;
+      for (std::uint32_t here = from; here != to;) {
+        const ShapeLink& link = shape.links()[shape.next(here, to, 0)];
+        ASSERT_GE(link.dimension / 2U, before / 2U);
+        if (here != from && link.dimension / 2U == before / 2U) {
+          ASSERT_EQ(link.dimension, before) << "turns round in a ring";
+        }
+        before = link.dimension;
+        here = link.to;
+      }
+    }
+  }
+}
+
+TEST(Shape, the_average_route_of_a_16x8_torus_has_6_hops) {
+  // A ring of n (even) is n/4 long on average over all n destinations, own included: 16/4 + 8/4.
+  const Case c = torus({16, 8}, RingTies::positive);
+  const Shape shape(c.spec, c.endpoints);
+  int hops = 0;
+  for (std::uint32_t from = 0; from < 128; ++from) {
+    for (std::uint32_t to = 0; to < 128; ++to) hops += shape.hops(from, to, 0);
+  }
+  EXPECT_EQ(hops, 128 * 128 * 6);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,98 @@
+// The table of fields against the files themselves and against docs/results.md.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "sim/report/csv.h"
+#include "sim/report/fields.h"
+#include "sim/report/manifest.h"
+#include "sim/report/summary.h"
+#include "tests/unit/report/made_up_results.h"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+RunReport all_modes() {
+  RunReport report = testing::two_gpus();
+  for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
+    testing::add_run(report, mode, microseconds(100), {.link = 70});
+  }
+  return report;
+}
+
+// "modes.bulk.time_us" is the field "modes.<mode>.time_us". Bulk comes last: what is compared with
+// it is named first.
+std::string with_placeholders(std::string path) {
+  for (const std::string mode : {"fused", "kernel", "bulk"}) {
+    const auto at = path.find(mode);
+    if (at != std::string::npos) return path.replace(at, mode.size(), "<mode>");
+  }
+  const auto at = path.find(".0.");
+  return at == std::string::npos ? path : path.replace(at, 3, ".<index>.");
+}
+
+void collect(const Json& value, const std::string& path, std::set<std::string>& names) {
+  if (!value.is_structured()) {
+    names.insert(with_placeholders(path));
+    return;
+  }
+  for (const auto& [key, inner] : value.items()) {
+    collect(inner, path.empty() ? key : path + "." + key, names);
+  }
+}
+
+std::set<std::string> names_in(const std::string& json) {
+  std::set<std::string> names;
+  collect(Json::parse(json), "", names);
+  return names;
+}
+
+std::set<std::string> described(ResultFile file) {
+  const std::vector<std::string> names = columns(file);
+  return {names.begin(), names.end()};
+}
+
+TEST(Fields, are_those_of_summary_json) {
+  EXPECT_EQ(names_in(summary_json(all_modes())), described(ResultFile::summary));
+}
+
+TEST(Fields, are_those_of_manifest_json) {
+  EXPECT_EQ(names_in(manifest_json(all_modes())), described(ResultFile::manifest));
+}
+
+TEST(Fields, of_csv_files_are_named_once) {
+  EXPECT_EQ(described(ResultFile::operators).size(), columns(ResultFile::operators).size());
+  EXPECT_EQ(described(ResultFile::links).size(), columns(ResultFile::links).size());
+}
+
+TEST(Fields, end_in_their_unit_and_have_a_meaning) {
+  for (const Field& field : fields()) {
+    const std::string name = field.name;
+    EXPECT_STRNE(field.meaning, "") << name;
+    // A sum of waits says its unit once, for all four: wait_us.post.
+    if (std::string(field.unit) == "us") {
+      EXPECT_NE(name.find("_us"), std::string::npos) << name;
+    }
+  }
+}
+
+TEST(Fields, are_documented) {
+  const std::filesystem::path page = std::filesystem::path(WEFT_SOURCE_DIR) / "docs/results.md";
+  std::stringstream text;
+  text << std::ifstream(page).rdbuf();
+  for (const ResultFile file :
+       {ResultFile::summary, ResultFile::operators, ResultFile::links, ResultFile::manifest}) {
+    EXPECT_NE(text.str().find(to_markdown(file)), std::string::npos)
+        << "put this into docs/results.md, for " << file_name(file) << ":\n"
+        << to_markdown(file);
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,151 @@
+// What stands in summary.json, manifest.json and the CSV files, and how they come to their folder.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/report/csv.h"
+#include "sim/report/manifest.h"
+#include "sim/report/summary.h"
+#include "sim/report/write_files.h"
+#include "tests/unit/report/made_up_results.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using testing::add_run;
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A folder of this test's own.
+class Folder : public ::testing::Test {
+ protected:
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  void SetUp() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+};
+
+TEST(Summary, has_values_with_full_precision) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, picoseconds(150'000'001), {.link = 70});
+  add_run(report, Mode::fused, microseconds(100), {.link = 70});
+  report.peak_rss_bytes = 4096;
+  const Json json = Json::parse(summary_json(report));
+  EXPECT_EQ(json["modes"]["bulk"]["time_us"].dump(), "150.000001");
+  EXPECT_EQ(json["modes"]["fused"]["fingerprint"], "000000000000feef");
+  EXPECT_EQ(json["speedup"].dump(), R"({"fused_vs_bulk":1.50000001})");
+  EXPECT_EQ(json["ledger"]["bulk"]["messages"].dump(), R"({"asked":10,"done":10})");
+  EXPECT_EQ(json["engine"].dump(),
+            R"({"events":2000000,"wall_s":1.0,"events_per_s":2000000.0,"peak_rss_bytes":4096})");
+  EXPECT_EQ(json.begin().key(), "scenario");
+}
+
+TEST(Summary, leaves_speedup_out_where_bulk_was_not_run) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::fused, microseconds(100), {});
+  EXPECT_EQ(Json::parse(summary_json(report))["speedup"], Json::object());
+}
+
+TEST(Summary, says_where_the_ledger_does_not_balance) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(100), {});
+  add_run(report, Mode::fused, microseconds(100), {}).ledger.sent_bytes = {2, 1};
+  const Json ledger = Json::parse(summary_json(report))["ledger"];
+  EXPECT_EQ(ledger["balanced"], false);
+  EXPECT_EQ(ledger["bulk"]["balanced"], true);
+  EXPECT_EQ(ledger["fused"]["balanced"], false);
+}
+
+TEST(Csv, quotes_what_needs_it) {
+  RunReport report = testing::two_gpus();
+  RunResult& result = add_run(report, Mode::bulk, microseconds(100), {});
+  result.operators.front().name = "a, \"b\"";
+  EXPECT_EQ(operators_csv(report),
+            "mode,operator,role,start_us,end_us,longest_us,mean_us,kernels,wgs,wg_time_us,messages,"
+            "sent_bytes,hbm_bytes\n"
+            "bulk,\"a, \"\"b\"\"\",compute,0.5,100,99.5,99.5,2,64,10000,0,0,0\n");
+}
+
+TEST(Csv, an_operator_without_kernels_starts_at_zero) {
+  RunReport report = testing::two_gpus();
+  OperatorUse nothing;
+  nothing.name = "nothing";
+  add_run(report, Mode::bulk, microseconds(100), {}).operators = {nothing};
+  EXPECT_NE(operators_csv(report).find("bulk,nothing,compute,0,0,0,0,0,0,0,0,0,0\n"),
+            std::string::npos);
+}
+
+TEST(Csv, has_a_row_per_mode_and_link) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(100), {.link = 70}).links.front().use.queued =
+      nanoseconds(1'500);
+  add_run(report, Mode::fused, microseconds(50), {.link = 10});
+  EXPECT_EQ(links_csv(report),
+            "mode,link,class,bandwidth_bytes_per_s,bytes,messages,busy_us,utilisation,"
+            "queued_us_total,queued_us_max\n"
+            "bulk,0->1,scale_out_x+,25000000000,0,0,70,0.7,1.5,0\n"
+            "fused,0->1,scale_out_x+,25000000000,0,0,5,0.1,0,0\n");
+}
+
+TEST(Manifest, tells_how_to_do_it_again) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(100), {});
+  EXPECT_EQ(manifest_json(report), R"({
+  "version": "1.2.3",
+  "scenario": "made up",
+  "scenario_hash": "0123456789abcdef",
+  "seed": 7,
+  "command": "weft run made_up.yaml",
+  "inputs": [
+    {
+      "path": "made_up.yaml",
+      "hash": "00000000000000aa"
+    }
+  ],
+  "fingerprints": {
+    "bulk": "000000000000feed"
+  }
+}
+)");
+}
+
+TEST_F(Folder, is_created_and_holds_the_files_and_nothing_else) {
+  write_files(folder_ / "new", {{.name = "a", .content = "1"}, {.name = "b", .content = "2"}});
+  EXPECT_EQ(text_of(folder_ / "new/a"), "1");
+  EXPECT_EQ(text_of(folder_ / "new/b"), "2");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "new"), {}), 2);
+}
+
+TEST_F(Folder, keeps_the_old_files_whole_where_one_cannot_be_written) {
+  write_files(folder_, {{.name = "a", .content = "old"}});
+  const std::vector<OutputFile> files{{.name = "a", .content = "new"},
+                                      {.name = "missing/b", .content = "2"}};
+  EXPECT_THROW(write_files(folder_, files), std::runtime_error);
+  EXPECT_EQ(text_of(folder_ / "a"), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Folder, that_is_a_file_is_refused_with_its_path) {
+  write_files(folder_, {{.name = "a", .content = "1"}});
+  EXPECT_NO_THROW(expect_writable(folder_ / "deep/er"));
+  try {
+    expect_writable(folder_ / "a/below");
+    FAIL() << "a file is no folder";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("a/below: Not a directory"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace weft

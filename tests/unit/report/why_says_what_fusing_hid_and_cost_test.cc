@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "sim/report/why.h"
+#include "tests/unit/report/made_up_results.h"
+
+namespace weft {
+namespace {
+
+using testing::add_run;
+using ::testing::Test;
+using testing::wait_of;
+
+// Bulk: 1 ms, of which 500 us compute and 450 us are exposed.
+class WhyAgainstBulk : public Test {
+ protected:
+  RunReport report_ = testing::two_gpus();
+  void SetUp() override {
+    report_.runs.reserve(3);  // the references that add_run returns stay good
+    add_run(report_, Mode::bulk, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90});
+  }
+  [[nodiscard]] bool says(const std::string& words) const {
+    return why(report_).find(words) != std::string::npos;
+  }
+};
+
+TEST_F(WhyAgainstBulk, faster_with_what_was_hidden) {
+  add_run(report_, Mode::fused, microseconds(625), {.computing = 80, .exposed = 8, .link = 90});
+  EXPECT_TRUE(
+      says("Against bulk, fused is 1.60x as fast: it hides 89 % of the exposed "
+           "communication (450.000 us in bulk, 50.000 us here)."))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, kernel_and_fused_share_a_sentence_and_only_fusing_has_a_price) {
+  add_run(report_, Mode::kernel, microseconds(800), {.computing = 70, .exposed = 25, .link = 90});
+  EXPECT_FALSE(says("price"));
+  add_run(report_, Mode::fused, microseconds(500), {.computing = 90, .exposed = 9, .link = 90});
+  EXPECT_TRUE(
+      says("Against bulk, kernel is 1.25x as fast: it hides 56 % of the exposed "
+           "communication (450.000 us in bulk, 200.000 us here); fused is 2.00x"))
+      << why(report_);
+  EXPECT_TRUE(says("The price of fusing: 7 WGs per CU instead of 8.")) << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, waits_are_part_of_the_price_as_shares_of_all_wg_time) {
+  report_.scenario.fused.extra_registers_per_thread = 0;
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 90});
+  // WGs work for 100 x 500 us = 50 ms and wait for 50 ms.
+  wait_of(fused, Wait::post) = microseconds(30'000);
+  wait_of(fused, Wait::nic_queue) = microseconds(19'900);
+  wait_of(fused, Wait::store) = microseconds(100);
+  EXPECT_TRUE(says("The price of fusing: of the WGs' time 30 % posting, 20 % at a full NIC queue."))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, no_price_where_nothing_was_paid) {
+  report_.scenario.fused.extra_registers_per_thread = 0;
+  add_run(report_, Mode::fused, microseconds(500), {.link = 90});
+  EXPECT_TRUE(says("The price of fusing: as many WGs per CU as in bulk, and hardly any waiting."));
+}
+
+TEST_F(WhyAgainstBulk, slower_because_computing_grew) {
+  RunResult& fused =
+      add_run(report_, Mode::fused, microseconds(1200), {.computing = 90, .exposed = 5});
+  wait_of(fused, Wait::post) = microseconds(30'000);  // against 120 ms at work
+  EXPECT_TRUE(
+      says("fused is slower by 20 %: computing takes 580.000 us longer (7 WGs per CU "
+           "instead of 8; WGs spend 20 % posting); it hides 87 % of the exposed"))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, slower_because_smaller_kernels_compute_longer) {
+  add_run(report_, Mode::kernel, microseconds(1200), {.computing = 90, .exposed = 5});
+  EXPECT_TRUE(
+      says("computing takes 580.000 us longer (smaller kernels, or more load on HBM from "
+           "communication)"))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, slower_because_more_is_exposed) {
+  add_run(report_, Mode::fused, microseconds(2000), {.computing = 25, .exposed = 70});
+  EXPECT_TRUE(
+      says("fused is slower by 100 %: its communication is exposed for 950.000 us longer; "
+           "it exposes more communication (450.000 us in bulk, 1.400 ms here)"))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, slower_because_of_gaps) {
+  add_run(report_, Mode::fused, microseconds(2000), {.computing = 25, .exposed = 10});
+  EXPECT_TRUE(says("fused is slower by 100 %: launch gaps and GPUs that end early take 1.250 ms"))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, as_long_within_half_a_percent) {
+  add_run(report_, Mode::fused, microseconds(1004), {.computing = 50, .exposed = 30});
+  EXPECT_TRUE(says("Against bulk, fused takes as long and hides 33 % of the exposed"))
+      << why(report_);
+}
+
+TEST(Why, compares_nothing_without_bulk) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::kernel, microseconds(10), {.link = 90});
+  add_run(report, Mode::fused, microseconds(10), {.link = 80});
+  EXPECT_EQ(why(report),
+            "kernel is bound by scale_out_x+ (90 % busy); fused is bound by scale_out_x+ (80 % "
+            "busy).");
+}
+
+TEST(Why, nothing_to_hide_where_bulk_exposes_nothing) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(10), {.computing = 100});
+  add_run(report, Mode::fused, microseconds(10), {.computing = 100});
+  EXPECT_NE(why(report).find("takes as long and has nothing to hide, as bulk exposes no"),
+            std::string::npos)
+      << why(report);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,109 @@
+// What an all-to-all becomes: pieces, their order, and who receives what.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/workloads/all_to_all.h"
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+Scenario eight_gpus(const std::vector<std::string>& sets = {}) {
+  return scenario_of(R"(
+name: lowering
+cluster: {base: clusters/node_8x_mi300x}
+workload: {kind: all_to_all, bytes_per_pair: 1 MiB}
+)",
+                     sets);
+}
+
+TaskGraph lowered(const Scenario& scenario) {
+  return lower(scenario, build_cluster(scenario.cluster), Mode::bulk);
+}
+
+TEST(AllToAllLowering, sends_every_pair_exactly_its_bytes) {
+  // 1,000,003 B: not a multiple of any piece.
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=1000003 B"}));
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sent;
+  for (const Kernel& kernel : graph.kernels) {
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      const Latch& latch = graph.latches[graph.items[kernel.first_item + i].counts_down];
+      for (std::uint32_t s = 0; s < latch.sends; ++s) {
+        const Send& send = graph.sends[latch.first_send + s];
+        sent[{kernel.gpu.value, send.to}] += send.size;
+      }
+    }
+  }
+  EXPECT_EQ(sent.size(), 8U * 7U);
+  for (const auto& [pair, size] : sent) EXPECT_EQ(size, 1'000'003) << pair.first << pair.second;
+}
+
+TEST(AllToAllLowering, spreads_a_small_call_over_all_channels) {
+  // 64 channels, 7 peers: 10 pieces a pair would use all; 1 MiB / 10 = 104,858 B each.
+  const TaskGraph graph = lowered(eight_gpus());
+  EXPECT_EQ(graph.items.size(), 8U * 7U * 10U);
+  EXPECT_EQ(graph.sends[0].size, 104'858U);
+}
+
+TEST(AllToAllLowering, cuts_nothing_below_4_kib) {
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=4 KiB"}));
+  EXPECT_EQ(graph.items.size(), 8U * 7U);
+}
+
+TEST(AllToAllLowering, cuts_a_large_call_into_chunks) {
+  // 64 MiB / 512 KiB = 128 pieces a pair.
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=64 MiB"}));
+  EXPECT_EQ(graph.items.size(), 8U * 7U * 128U);
+}
+
+TEST(AllToAllLowering, in_every_step_each_gpu_receives_from_one) {
+  const TaskGraph graph = lowered(eight_gpus());
+  for (std::uint32_t step = 0; step < 7; ++step) {
+    std::set<std::uint32_t> receivers;
+    for (const Kernel& kernel : graph.kernels) {
+      const Latch& latch = graph.latches[graph.items[kernel.first_item + step].counts_down];
+      receivers.insert(graph.sends[latch.first_send].to);
+    }
+    EXPECT_EQ(receivers.size(), 8U) << step;
+  }
+}
+
+TEST(AllToAllLowering, stages_only_what_leaves_the_node) {
+  // To another node a piece is copied into a buffer first (2 B of traffic a byte) and out of one
+  // at the receiver (written, read, written: 3).
+  const Scenario scenario = scenario_of(R"(
+name: staged
+cluster:
+  base: clusters/node_4x_mi210
+  nodes: 2
+  scale_out: {shape: switch, link: {bandwidth: 200 Gb/s, latency: 300 ns}}
+  nic: {base: nics/connectx6, per_node: 4}
+workload: {kind: all_to_all, bytes_per_pair: 1 KiB}
+)");
+  const TaskGraph graph = lowered(scenario);
+  for (const Kernel& kernel : graph.kernels) {
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      const Item& item = graph.items[kernel.first_item + i];
+      const Send& send = graph.sends[graph.latches[item.counts_down].first_send];
+      const bool leaves = send.to / 4 != kernel.gpu.value / 4;
+      EXPECT_EQ(graph.works[item.work].traffic, bytes(leaves ? 2048 : 1024));
+      EXPECT_EQ(send.receive_traffic, leaves ? 3 : 1);
+    }
+  }
+}
+
+TEST(SpreadingStride, visits_every_gpu) {
+  for (std::uint32_t gpus = 2; gpus <= 300; ++gpus) {
+    const std::uint32_t stride = spreading_stride(gpus);
+    EXPECT_EQ(std::gcd(stride, gpus), 1U) << gpus;
+    EXPECT_GE(stride, 1U) << gpus;
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,85 @@
+// What a WG of the embedding bag does, by hand.
+#include <gtest/gtest.h>
+
+#include "sim/workloads/embedding.h"
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+Scenario mi210(const std::vector<std::string>& sets = {}) {
+  return scenario_of(R"(
+name: embedding
+cluster: {base: clusters/node_4x_mi210}
+workload:
+  kind: embedding_all_to_all
+  batch: 2048
+  tables_per_gpu: 64
+  rows_per_table: 1000000
+  dim: 92
+  pooling: 70
+  rows_per_wg: 16
+)",
+                     sets);
+}
+
+Work work_of(const Scenario& scenario, int wgs_on_cu, Result result) {
+  return embedding_work(scenario.workload.embedding, scenario.cluster.gpu, wgs_on_cu, result);
+}
+
+TEST(EmbeddingWork, reads_its_rows_and_their_indices) {
+  // 16 x 70 lookups of 92 x 4 B and an index of 8 B; the 16 pooled rows are written unless they go
+  // straight to a peer.
+  const Scenario scenario = mi210();
+  EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).traffic, bytes(16 * 70 * (368 + 8)));
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here).traffic,
+            bytes(16 * 70 * (368 + 8) + 16 * 368));
+}
+
+TEST(EmbeddingWork, adds_each_element_of_each_row) {
+  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).flops, flops(16 * 70 * 92));
+}
+
+TEST(EmbeddingWork, alone_waits_two_latencies_a_step) {
+  // A row is 23 loads of 16 B; 256 threads read 11 rows at once, so 16 rows are 2 rounds. 70 rows
+  // by 4 in flight are 18 steps. 2 x 18 x 2 x 700 ns = 50.4 us.
+  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).memory_alone, nanoseconds(50'400));
+}
+
+TEST(EmbeddingWork, of_half_precision_reads_half) {
+  const Scenario scenario = mi210({"workload.dtype=fp16"});
+  EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).traffic, bytes(16 * 70 * (184 + 8)));
+  // 12 loads a row, 21 rows at once: one round.
+  EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).memory_alone, nanoseconds(25'200));
+}
+
+TEST(EmbeddingWork, of_rows_longer_than_a_wg_needs_several_passes) {
+  // 4096 x 4 B = 1024 loads for 256 threads: 4 passes, one row at a time: 16 x 4 x 18 x 2
+  // latencies.
+  const Scenario scenario = mi210({"workload.dim=4096", "workload.rows_per_table=1000"});
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here).memory_alone,
+            nanoseconds(700) * (16 * 4 * 18 * 2));
+}
+
+TEST(EmbeddingWork, is_never_faster_alone_than_the_whole_memory) {
+  // With 1024 loads in flight a WG would draw more than there is: bytes / bandwidth holds.
+  const Scenario scenario =
+      mi210({"workload.wg.loads_in_flight=1024", "cluster.gpu.memory.latency=1 ns"});
+  const Work work = work_of(scenario, 8, Result::written_here);
+  EXPECT_EQ(work.memory_alone, transfer_time(work.traffic, gigabytes_per_second(1392)));
+}
+
+TEST(EmbeddingWork, that_the_memory_always_bounds_has_no_arithmetic) {
+  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).arithmetic_alone, Duration{});
+}
+
+TEST(EmbeddingWork, on_weak_cus_is_bound_by_arithmetic) {
+  // 104 CUs of 10 MFLOP/s, half of it for adds: 103,040 adds at 5 M/s = 20.6 ms.
+  const Scenario scenario = mi210({"cluster.gpu.fp32_vector=1040 MFLOP/s"});
+  const Work work = work_of(scenario, 8, Result::written_here);
+  EXPECT_EQ(work.arithmetic_share, 1000U);
+  EXPECT_EQ(work.arithmetic_alone, picoseconds(103'040LL * 200'000));
+}
+
+}  // namespace
+}  // namespace weft
