@@ -34,6 +34,7 @@ class EventQueue {
   explicit EventQueue(std::uint64_t tie_shuffle = 0) : tie_mask_(tie_shuffle) {}
 
   void push(SimTime at, std::uint64_t content) {
+    SIM_ASSERT(at.count() >= 0);
     const Event event{static_cast<std::uint64_t>(at.count()), content ^ tie_mask_};
     SIM_ASSERT(event.at_ps >= last_);
     ++size_;

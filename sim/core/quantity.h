@@ -82,7 +82,9 @@ class SimTime {
   friend constexpr SimTime operator-(SimTime t, Duration d) {
     return SimTime((picoseconds(t.ps_) - d).count());
   }
-  friend constexpr Duration operator-(SimTime a, SimTime b) { return picoseconds(a.ps_ - b.ps_); }
+  friend constexpr Duration operator-(SimTime a, SimTime b) {
+    return picoseconds(a.ps_) - picoseconds(b.ps_);
+  }
   constexpr SimTime& operator+=(Duration d) { return *this = *this + d; }
 
  private:
@@ -100,7 +102,10 @@ constexpr Duration time_for(std::int64_t amount, std::int64_t per_second) {
   SIM_ASSERT(per_second > 0);
   constexpr std::int64_t kPsPerSecond = 1'000'000'000'000;
   if (amount <= 9'000'000) {  // the product fits 63 bits: a 64-bit division is several times faster
-    return picoseconds((amount * kPsPerSecond + per_second - 1) / per_second);
+    // Both summands are below 2^63: their sum fits 64 bits without a sign.
+    const auto rate = static_cast<std::uint64_t>(per_second);
+    return picoseconds(static_cast<std::int64_t>(
+        (static_cast<std::uint64_t>(amount * kPsPerSecond) + rate - 1) / rate));
   }
   __extension__ using Wide = unsigned __int128;
   const Wide scaled = static_cast<Wide>(amount) * static_cast<Wide>(kPsPerSecond);

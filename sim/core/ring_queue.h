@@ -24,7 +24,7 @@ class RingQueue {
     return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];
   }
 
-  void push(const T& item) {
+  void push(T item) {
     if (ring_ == nullptr || size_ > mask_) grow();
     ring_[(head_ + size_) & mask_] = item;
     ++size_;

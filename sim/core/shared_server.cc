@@ -27,7 +27,13 @@ std::uint64_t Bend::at(std::uint64_t x20) const {
 std::uint64_t Bend::slowdown(std::uint64_t demand, std::uint64_t capacity) const {
   if (demand <= capacity) return at((demand << 20U) / capacity);
   const std::uint64_t inverse = (capacity << 20U) / demand;
-  return std::max<std::uint64_t>((at(inverse) * inverse) >> 20U, 1);
+  const std::uint64_t g = at(inverse);
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t slowed =
+      capacity < (1ULL << 33U)
+          ? g * capacity / demand  // the product fits 64 bits
+          : static_cast<std::uint64_t>(static_cast<Wide>(g) * capacity / demand);
+  return std::max<std::uint64_t>(slowed, 1);
 }
 
 void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand) {

@@ -18,7 +18,7 @@ class WideHeap {
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   [[nodiscard]] const T& top() const { return items_.front(); }
 
-  void push(const T& item) {
+  void push(T item) {
     std::size_t at = items_.size();
     items_.push_back(item);
     while (at > 0) {

@@ -149,7 +149,8 @@ void Simulator::kernel_flags(std::uint32_t k) {
 
 void Simulator::finish_if_done(std::uint32_t k) {
   KernelState& state = kernels_[k];
-  if (state.finished || !state.flags_seen || state.retired < state.grid) return;
+  const bool started = state.grid > 0;  // its flags may all come before it starts
+  if (!started || state.finished || !state.flags_seen || state.retired < state.grid) return;
   state.finished = true;
   kernels_left_ -= 1;
   accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.start);

@@ -35,7 +35,18 @@ class Simulator {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   // Where a worker goes on when it is run next.
-  enum class Phase : std::uint8_t { idle, take_item, begin, work, done, send, put, sent, linger };
+  enum class Phase : std::uint8_t {
+    idle,
+    take_item,
+    begin,
+    work,
+    done,
+    send,
+    store,
+    put,
+    sent,
+    linger
+  };
 
   // A WG on a CU, or a copy engine at work: runs the items of one kernel. Half a cache line, for
   // there are hundreds of thousands; what is rarely needed is in Spare, at the same index.
@@ -126,7 +137,8 @@ class Simulator {
   void part_done(std::uint32_t gpu, std::uint32_t worker);
   void finish_item(std::uint32_t gpu, std::uint32_t worker);
   bool send_next(std::uint32_t gpu, std::uint32_t worker);
-  bool store(std::uint32_t gpu, std::uint32_t worker, std::uint32_t send);
+  bool begin_store(std::uint32_t gpu, std::uint32_t worker, const Send& send);
+  bool store(std::uint32_t gpu, std::uint32_t worker);
   bool put(std::uint32_t gpu, std::uint32_t worker);
   void sent(std::uint32_t gpu, std::uint32_t worker);
   void pause(std::uint32_t gpu, std::uint32_t worker, SimTime until, Wait why);

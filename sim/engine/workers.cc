@@ -26,6 +26,9 @@ void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
       case Phase::send:
         goes_on = send_next(gpu, w);
         break;
+      case Phase::store:
+        goes_on = store(gpu, w);
+        break;
       case Phase::put:
         goes_on = put(gpu, w);
         break;
@@ -161,7 +164,7 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
     return true;
   }
   const Send& send = graph_.sends[worker.send];
-  if (transport_.same_node(gpu, send.to)) return store(gpu, w, worker.send);
+  if (transport_.same_node(gpu, send.to)) return begin_store(gpu, w, send);
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   if (kernel.puts_by == InitiatedBy::proxy) {
     hand_to_proxy(gpu, worker.send);
@@ -174,24 +177,34 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   return false;
 }
 
-// Stores into a peer on the same node. Fenced: the WG goes on when they have arrived. Else it goes
-// on at once, but its next store waits until these have left (a WG has a bounded number
-// outstanding).
-bool Simulator::store(std::uint32_t gpu, std::uint32_t w, std::uint32_t send) {
+// Stores into a peer on the same node. A WG has a bounded number outstanding, so it stores at a
+// rate of its own; the link has them at its rate, so the message enters it that much later.
+bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
   Worker& worker = gpus_[gpu].workers[w];
-  SimTime& store_free = gpus_[gpu].spares[w].store_free;
-  if (store_free > now_) {
+  const SimTime store_free = gpus_[gpu].spares[w].store_free;
+  if (store_free > now_) {  // the stores before are not out: come back then
     pause(gpu, w, store_free, Wait::store);
     return false;
   }
-  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  SimTime left = post(gpu, send).accepted_at;
-  if (kernel.store_rate.count() > 0) {
-    left = later(left, now_ + transfer_time(bytes(graph_.sends[send].size), kernel.store_rate));
-  }
+  worker.phase = Phase::store;
+  const Bandwidth rate = graph_.kernels[KernelId(worker.kernel)].store_rate;
+  if (rate.count() == 0) return true;
+  const Bytes size = bytes(send.size);
+  const Duration stores = transfer_time(size, rate);
+  const Duration on_link = transfer_time(size, cluster_.spec.scale_up->link.bandwidth);
+  if (stores <= on_link) return true;
+  pause(gpu, w, now_ + (stores - on_link), Wait::store);
+  return false;
+}
+
+// Fenced: the WG goes on when its stores have arrived. Else it goes on at once, but its next store
+// waits until these have left.
+bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const SimTime left = post(gpu, worker.send).accepted_at;
   worker.phase = Phase::sent;
-  if (!kernel.fenced) {
-    store_free = left;
+  if (!graph_.kernels[KernelId(worker.kernel)].fenced) {
+    gpus_[gpu].spares[w].store_free = left;
     return true;
   }
   pause(gpu, w, left + cluster_.spec.gpu.peer_store.fence, Wait::store);

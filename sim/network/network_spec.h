@@ -13,7 +13,7 @@ enum class ShapeKind { fully_connected, switched, torus, fat_tree };
 // Which way a message goes where two ways around a ring are equally short.
 enum class RingTies {
   positive,  // always towards larger coordinates: simple routers do so
-  split,     // half of the pairs each way: uses all links alike
+  split,     // half of the pairs each way
 };
 
 // Which spine a message takes in a fat tree.

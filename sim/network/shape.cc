@@ -117,6 +117,15 @@ std::uint32_t Shape::next(std::uint32_t at, std::uint32_t to, std::uint64_t hash
   SIM_ASSERT(false);
 }
 
+// Half of the pairs: by where the message is in this dimension and where it goes in the others.
+bool Shape::odd_pair(const std::uint16_t* here, const std::uint16_t* there, std::size_t d) const {
+  unsigned sum = here[d];
+  for (std::size_t e = 0; e < sizes_.size(); ++e) {
+    if (e != d) sum += there[e];
+  }
+  return (sum & 1U) != 0;
+}
+
 // Dimension order, the shorter way around each ring.
 std::uint32_t Shape::next_in_torus(std::uint32_t at, std::uint32_t to) const {
   const std::size_t dims = sizes_.size();
@@ -127,9 +136,9 @@ std::uint32_t Shape::next_in_torus(std::uint32_t at, std::uint32_t to) const {
     const std::uint32_t size = sizes_[d];
     const std::uint32_t forward =
         there[d] > here[d] ? there[d] - here[d] : there[d] + size - here[d];
-    // A tie can only stand at the start of a dimension; half of the sources go each way.
-    const bool down = 2 * forward > size ||
-                      (2 * forward == size && ring_ties_ == RingTies::split && (here[d] & 1U) != 0);
+    bool down = 2 * forward > size;
+    // A tie can only stand at the start of a dimension.
+    if (2 * forward == size && ring_ties_ == RingTies::split) down = odd_pair(here, there, d);
     return static_cast<std::uint32_t>(at * 2 * dims + 2 * d + (down ? 1 : 0));
   }
   SIM_ASSERT(false);  // at == to: arrived messages are not routed

@@ -47,6 +47,8 @@ class Shape {
   void build_torus(const FabricSpec& spec);
   void build_fat_tree(const FabricSpec& spec);
   void add(std::uint32_t from, std::uint32_t to, unsigned dimension);
+  [[nodiscard]] bool odd_pair(const std::uint16_t* here, const std::uint16_t* there,
+                              std::size_t d) const;
   [[nodiscard]] std::uint32_t next_in_torus(std::uint32_t at, std::uint32_t to) const;
   [[nodiscard]] std::uint32_t next_in_fat_tree(std::uint32_t at, std::uint32_t to,
                                                std::uint64_t hash) const;

@@ -92,6 +92,7 @@ std::uint32_t Transport::route_hash(UpRouting routing, std::uint32_t from, std::
 SimTime Transport::room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries) {
   RingQueue<SimTime>& queue = departures_[nic];
   while (!queue.empty() && queue.front() <= now) queue.pop();
+  if (queue.empty()) return now;
   if (queue.size() + entries <= queue_depth_) return now;
   const std::size_t too_many = queue.size() + entries - queue_depth_;
   // A train longer than the whole queue goes when the queue is empty.
@@ -161,7 +162,7 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
 
   const SimTime start = later(now, link.free_at);
   link.free_at = start + busy;
-  const SimTime tail = later(link.free_at, now + message.lag);
+  const SimTime tail = later(start + link.cached_time, now + message.lag);
   message.lag = tail - start;
   const bool last =
       link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to);

@@ -104,8 +104,8 @@ class Transport {
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
-  [[nodiscard]] std::string name(LinkId link) const;        // "scale_out 3->4"
-  [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out x+"
+  [[nodiscard]] std::string name(LinkId link) const;        // "3->4", "nic3 send"
+  [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out_x+"
   [[nodiscard]] const Shape* scale_up() const { return scale_up_ ? &*scale_up_ : nullptr; }
   [[nodiscard]] const Shape* scale_out() const { return scale_out_ ? &*scale_out_ : nullptr; }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }

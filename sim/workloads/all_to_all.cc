@@ -12,6 +12,7 @@ namespace {
 struct Pieces {
   std::int64_t size;
   std::int64_t pieces;
+  std::int64_t workers;  // that share a pair: each starts with a piece of its own
   [[nodiscard]] std::int64_t bytes_of(std::int64_t piece, std::int64_t total) const {
     return std::min(size, total - piece * size);
   }
@@ -21,11 +22,12 @@ struct Pieces {
 // as a piece keeps 4 KiB: below that a step's latency outweighs its bytes.
 Pieces cut(Bytes per_pair, std::int64_t peers, std::int64_t channels, Bytes chunk) {
   constexpr std::int64_t kLeast = 4096;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30U;  // a message's size has 32 bits
   const std::int64_t total = per_pair.count();
   const std::int64_t spread = (channels + peers - 1) / peers;
   const std::int64_t spread_size = std::max(kLeast, (total + spread - 1) / spread);
-  const std::int64_t size = std::min({total, chunk.count(), spread_size});
-  return {.size = size, .pieces = (total + size - 1) / size};
+  const std::int64_t size = std::min({total, chunk.count(), spread_size, kMost});
+  return {.size = size, .pieces = (total + size - 1) / size, .workers = spread};
 }
 
 // The work of moving one piece; the same sizes recur, so each is added once.
@@ -35,7 +37,7 @@ class PieceWorks {
       : graph_(graph), gpu_(gpu), executor_(executor) {}
 
   // `staged`: copied into a buffer that the NIC sends from, so written as well as read.
-  // `command`: first piece of a copy engine's copy, which pays the fixed cost of the command.
+  // `command`: an engine's first piece for a peer, which pays the fixed cost of the command.
   std::uint32_t of(std::int64_t size, bool staged, bool command) {
     const Key key{size, staged, command};
     for (const auto& [known, index] : known_) {
@@ -128,10 +130,11 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
                         .arrives = received[peer],
                         .receive_traffic = static_cast<std::uint16_t>(staged ? 3 : 1),
                         .op = static_cast<std::uint16_t>(call.op.value)});
-        graph.items.push_back({.counts_down = out,
-                               .waits_for = LatchId::none(),
-                               .work = works.of(size, staged, dma && piece == 0) & 0xFFU,
-                               .scale = Item::kUnit});
+        graph.items.push_back(
+            {.counts_down = out,
+             .waits_for = LatchId::none(),
+             .work = works.of(size, staged, dma && piece < pieces.workers) & 0xFFU,
+             .scale = Item::kUnit});
       }
     }
     kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;

@@ -258,7 +258,8 @@ Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_
   const std::int64_t waves = round_up(threads, gpu.wave_size);
   work.arithmetic_share =
       static_cast<std::uint32_t>(1000 * std::min<std::int64_t>(waves, kSimdsPerCu) / kSimdsPerCu);
-  const std::int64_t rate = gpu.fp32_vector.count() / 2 / gpu.cus * work.arithmetic_share / 1000;
+  const std::int64_t rate = std::max<std::int64_t>(
+      1, gpu.fp32_vector.count() / 2 / gpu.cus * work.arithmetic_share / 1000);
   work.arithmetic_alone = compute_time(work.flops, FlopRate::from_count(rate));
   // Sharing the CU with all its residents it still ends before the memory does: never the limit.
   if (work.arithmetic_alone * wgs_on_cu <= work.memory_alone) work.arithmetic_alone = Duration{};

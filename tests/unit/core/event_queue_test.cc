@@ -153,6 +153,8 @@ TEST(EventQueueDeathTest, pushing_before_the_start_of_the_run_aborts) {
 
 TEST(EventQueueDeathTest, popping_from_an_empty_queue_aborts) {
   EventQueue queue;
+  for (std::uint64_t i = 0; i < 10; ++i) queue.push(at(10), i);
+  drain(queue);
   EXPECT_DEATH(queue.pop(), "size_ > 0");
 }
 

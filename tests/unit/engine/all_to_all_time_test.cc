@@ -97,13 +97,14 @@ TEST(AllToAllTime, a_ring_of_three_is_three_direct_neighbours) {
 
 TEST(AllToAllTime, a_ring_is_as_fast_as_its_links) {
   // Ties split: each direction of a link carries sum of h for h < n/2, and n/4 of the ties:
-  //   (n/2 - 1)(n/2)/2 + n/4 = n^2/8 messages. Bound n^2/8 S/B; 12 % for filling and emptying.
+  //   (n/2 - 1)(n/2)/2 + n/4 = n^2/8 messages. Bound n^2/8 S/B; 15 % for filling and emptying: a
+  //   message or two of the n^2/8.
   for (const int n : {8, 16, 32}) {
     const Bytes size = kibibytes(256);
     const RunResult result = run(on_nodes(n, "shape: ring", size));
     EXPECT_EQ(most_carried(result, "scale_out_x+"), size * (n * n / 8)) << n;
     EXPECT_EQ(most_carried(result, "scale_out_x-"), size * (n * n / 8)) << n;
-    expect_link_bound(result, size * (n * n / 8), 120);
+    expect_link_bound(result, size * (n * n / 8), 150);
   }
 }
 

@@ -48,13 +48,17 @@ TEST(FusedTime, lies_between_the_longer_part_and_the_sum_of_both) {
 }
 
 TEST(FusedTime, on_slow_links_is_the_links) {
-  // 1 GB/s: 512 x 5,888 B on each link take 3.01 ms, the pooling 0.63 ms. Not before the first WG
-  // is done, and 3 % for the launch, that WG and the last flag.
-  const Scenario scenario = four_mi210({"cluster.scale_up.link.bandwidth=1 GB/s"});
+  // 1 GB/s: 512 x 5,888 B on each link take 3.01 ms, the pooling 0.63 ms. Peers in turn, so that
+  // all links are loaded alike. Before that the first 104 x 8 WGs read, all at once, 832 x 427,008
+  // B at 1392 GB/s = 0.26 ms. 2 % for the bend, launch and last flag.
+  const Scenario scenario =
+      four_mi210({"cluster.scale_up.link.bandwidth=1 GB/s", "fused.order=staggered"});
   const Duration link = transfer_time(bytes(512 * kMade), gigabytes_per_second(1));
   const RunResult fused = run(scenario, Mode::fused);
   EXPECT_GT(fused.time, link);
-  EXPECT_LT(fused.time.count(), link.count() / 100 * 103);
+  const Duration first =
+      transfer_time(bytes(104 * 8 * (kRead + kMade)), gigabytes_per_second(1392));
+  EXPECT_LT(fused.time.count(), (link + first).count() / 100 * 102);
 }
 
 TEST(FusedTime, at_low_occupancy_follows_littles_law) {

@@ -125,7 +125,7 @@ cluster:
   name: two nodes
   nodes: 2
   gpus_per_node: 1
-  gpu: {base: gpus/ideal, cus: 16}
+  gpu: {base: gpus/ideal, cus: 16, fp32_vector: 1 PFLOP/s}
   scale_out: {shape: switch, link: {bandwidth: 25 GB/s, latency: 300 ns}}
   nic: {base: nics/ideal, bandwidth: 25 GB/s, message_rate: 1 M/s}
 workload:

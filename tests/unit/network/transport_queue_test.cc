@@ -186,6 +186,21 @@ TEST(TransportQueue, a_message_of_two_entries_takes_two_intervals) {
   EXPECT_EQ(drive.delivered(3) - drive.delivered(0), nanoseconds(600));
 }
 
+TEST(TransportQueue, the_message_rate_counts_messages_and_not_their_pieces) {
+  // Two messages of five pieces of 10 B, one message every 100 ns: the second follows the first by
+  // an interval and at most the 50 ns of its bytes, where five intervals would be 500.
+  FabricSpec cut = fabric(ShapeKind::switched, kLink);
+  cut.segment = bytes(10);
+  NicSpec nic = plain_nic();
+  nic.message_interval = nanoseconds(100);
+  Drive drive(one_gpu_nodes(2, cut, nic));
+  drive.post(SimTime{}, message(1, 0, 1, 50));
+  drive.post(SimTime{}, message(2, 0, 1, 50));
+  drive.run();
+  EXPECT_GE(drive.delivered(2) - drive.delivered(1), nanoseconds(100));
+  EXPECT_LE(drive.delivered(2) - drive.delivered(1), nanoseconds(150));
+}
+
 TEST(TransportQueue, the_message_rate_does_not_delay_a_message_that_follows_no_other) {
   // message_interval is the least time between two messages. A single one of 8 bytes takes 8 ns to
   // serialise; its tail does not wait for an interval that only the next message has to keep.

@@ -1,0 +1,179 @@
+// Nothing is lost: the ledger balances, and every link carries the bytes that are routed over it.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/property/cases.h"
+#include "tests/property/random_scenario.h"
+
+namespace weft {
+namespace {
+
+std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
+
+TEST(Conservation, every_run_finishes_and_its_ledger_balances) {
+  for_each_seed(400, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult result = run(prepared);
+      EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+      EXPECT_TRUE(result.ledger.balanced()) << name_of(prepared.mode);
+      Bytes sent;
+      Bytes received;
+      for (const GpuUse& gpu : result.gpus) {
+        sent += gpu.sent;
+        received += gpu.received;
+      }
+      EXPECT_EQ(sent.count(), received.count());
+      EXPECT_EQ(sent.count(), result.ledger.message_bytes.done);
+      std::uint64_t wgs = 0;
+      for (const OperatorUse& use : result.operators) wgs += use.wgs;
+      EXPECT_EQ(wgs, prepared.graph.items.size());
+    }
+  });
+}
+
+// The GPU that issues each latch's sends.
+std::vector<std::uint32_t> senders(const TaskGraph& graph) {
+  std::vector<std::uint32_t> sender(graph.latches.size(), UINT32_MAX);
+  for (const Kernel& kernel : graph.kernels) {
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      const LatchId latch = graph.items[kernel.first_item + i].counts_down;
+      if (!latch.is_none()) sender[latch.value] = kernel.gpu.value;
+    }
+  }
+  // A latch opened by the sends of another: the flag of a peer.
+  for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
+    const Latch& latch = graph.latches[LatchId(l)];
+    for (std::uint32_t s = 0; s < latch.sends; ++s) {
+      const LatchId issued = graph.sends[latch.first_send + s].issued;
+      if (!issued.is_none()) sender[issued.value] = sender[l];
+    }
+  }
+  return sender;
+}
+
+// Bytes of each link, walking every send's route.
+class Routed {
+ public:
+  explicit Routed(const Prepared& prepared)
+      : spec_(prepared.cluster.spec), transport_(prepared.cluster.network) {
+    carried_.resize(transport_.links());
+    const TaskGraph& graph = prepared.graph;
+    const std::vector<std::uint32_t> sender = senders(graph);
+    for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
+      const Latch& latch = graph.latches[LatchId(l)];
+      for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+        add(sender[l], graph.sends[s], s);
+      }
+    }
+  }
+  [[nodiscard]] const std::vector<std::int64_t>& carried() const { return carried_; }
+
+ private:
+  void add(std::uint32_t from, const Send& send, std::uint32_t tag) {
+    const auto per_node = static_cast<std::uint32_t>(spec_.gpus_per_node);
+    const auto nodes = static_cast<std::uint32_t>(spec_.nodes);
+    const auto up_links = static_cast<std::uint32_t>(
+        transport_.scale_up() ? transport_.scale_up()->links().size() : 0);
+    if (from / per_node == send.to / per_node) {
+      walk(*transport_.scale_up(), from / per_node * up_links, from % per_node, send.to % per_node,
+           send.size);
+      return;
+    }
+    const std::uint32_t nic = transport_.nic_of(from, tag);
+    const std::uint32_t to = transport_.nic_of(send.to, tag);
+    const std::uint32_t base = nodes * up_links;
+    const auto out_links = static_cast<std::uint32_t>(transport_.scale_out()->links().size());
+    const std::uint32_t nics = nodes * static_cast<std::uint32_t>(spec_.nic->per_node);
+    carried_[base + out_links + nic] += send.size;
+    walk(*transport_.scale_out(), base, nic, to, send.size);
+    carried_[base + out_links + nics + to] += send.size;
+  }
+  void walk(const Shape& shape, std::uint32_t base, std::uint32_t from, std::uint32_t to,
+            std::int64_t size) {
+    for (std::uint32_t at = from; at != to;) {
+      const std::uint32_t link = shape.next(at, to, 0);
+      carried_[base + link] += size;
+      at = shape.links()[link].to;
+    }
+  }
+
+  const ClusterSpec& spec_;
+  Transport transport_;
+  std::vector<std::int64_t> carried_;
+};
+
+TEST(Conservation, every_link_carries_what_is_routed_over_it) {
+  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult result = run(prepared);
+      const Routed routed(prepared);
+      ASSERT_EQ(result.links.size(), routed.carried().size());
+      // A hash may choose the spine: then only the sums of a class are known here.
+      const ClusterSpec& spec = prepared.cluster.spec;
+      const bool hashed = spec.scale_out && spec.scale_out->up_routing != UpRouting::by_destination;
+      std::map<std::string, std::int64_t> classes;
+      for (std::size_t i = 0; i < result.links.size(); ++i) {
+        const LinkRow& row = result.links[i];
+        classes[row.link_class] += row.use.carried.count() - routed.carried()[i];
+        if (!hashed) {
+          EXPECT_EQ(row.use.carried.count(), routed.carried()[i]) << row.name;
+        }
+      }
+      for (const auto& [name, difference] : classes) EXPECT_EQ(difference, 0) << name;
+    }
+  });
+}
+
+TEST(Conservation, last_links_carry_the_bytes_delivered) {
+  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult result = run(prepared);
+      const auto per_node = static_cast<std::uint32_t>(prepared.cluster.spec.gpus_per_node);
+      std::int64_t between_nodes = 0;
+      const std::vector<std::uint32_t> sender = senders(prepared.graph);
+      for (std::uint32_t l = 0; l < sender.size(); ++l) {
+        const Latch& latch = prepared.graph.latches[LatchId(l)];
+        for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+          const Send& send = prepared.graph.sends[s];
+          if (send.to / per_node != sender[l] / per_node) between_nodes += send.size;
+        }
+      }
+      std::int64_t in = 0;
+      std::int64_t out = 0;
+      for (const LinkRow& row : result.links) {
+        if (row.link_class == "nic_send") out += row.use.carried.count();
+        if (row.link_class == "nic_receive") in += row.use.carried.count();
+      }
+      EXPECT_EQ(in, between_nodes);
+      EXPECT_EQ(out, between_nodes);
+    }
+  });
+}
+
+TEST(Conservation, every_mode_delivers_the_same_results) {
+  // The same pooled rows go to the same GPUs, however they are grained; only flags of their own add
+  // 8 B a pair.
+  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+    const std::vector<Prepared> all = prepare(text);
+    if (all.size() < 3) return;
+    const RunResult bulk = run(all[0]);
+    for (const Prepared& prepared : all) {
+      const RunResult result = run(prepared);
+      const bool flags =
+          prepared.mode == Mode::fused && prepared.scenario.fused.flag_per == FlagPer::peer;
+      const auto peers = static_cast<std::int64_t>(result.gpus.size()) - 1;
+      for (std::size_t g = 0; g < result.gpus.size(); ++g) {
+        EXPECT_EQ(result.gpus[g].received.count(),
+                  bulk.gpus[g].received.count() + (flags ? 8 * peers : 0));
+      }
+      EXPECT_EQ(result.ledger.flops.done, bulk.ledger.flops.done) << name_of(prepared.mode);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace weft

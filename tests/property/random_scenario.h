@@ -1,0 +1,196 @@
+// Small random scenarios for the laws: a text from a seed, the same on every machine.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "sim/core/rng.h"
+
+namespace weft {
+
+class RandomScenario {
+ public:
+  explicit RandomScenario(std::uint64_t seed) : rng_(seed, "property/scenario") {}
+
+  // Anything: every shape, mode, order and executor, several GPUs and NICs a node.
+  std::string any() {
+    choose_sizes();
+    const bool embeds = chance(75);
+    std::string text = "name: random\n" + cluster(true) + (embeds ? embedding() : all_to_all());
+    if (nodes_ == 1 && chance(30)) text += "bulk: {executor: dma}\n";
+    text += "run: {seed: " + number(1, 1'000'000) +
+            ", launch: " + word({"host", "queue", "graph"}) + "}\n";
+    return text;
+  }
+
+  // An all-to-all in which only bandwidths take time, `factor` times some rates. All transfer times
+  // are whole picoseconds at factors 1 and 2.
+  std::string only_bandwidth(int factor) {
+    choose_sizes();
+    const auto rate = [&] {
+      constexpr std::array kRates{10, 20, 50, 100};
+      return std::to_string(kRates[static_cast<std::size_t>(between(0, 3))] * factor) + " GB/s";
+    };
+    std::string text = "name: random\ncluster:\n" + sizes() +
+                       "  gpu: {base: gpus/ideal, cus: 8, collective: {channel_rate: " + rate() +
+                       ", channels: " + number(1, 16) + "}}\n";
+    if (gpus_per_node_ > 1) {
+      text += "  scale_up: {" + shape(gpus_per_node_) + ", link: {bandwidth: " + rate() +
+              ", latency: 0 ns}, segment: " + word({"0 B", "4 KiB"}) + "}\n";
+    }
+    if (nodes_ > 1) {
+      text += "  scale_out: {" + shape(nodes_ * nics_) + ", link: {bandwidth: " + rate() +
+              ", latency: 0 ns}, segment: " + word({"0 B", "4 KiB"}) + "}\n";
+      text += "  nic: {base: nics/ideal, per_node: " + std::to_string(nics_) +
+              ", bandwidth: " + rate() + "}\n";
+    }
+    return text + all_to_all();
+  }
+
+  // GPUs that cannot be told apart, one a node and one NIC each, on a shape that looks the same
+  // from everywhere. Work without jitter.
+  std::string symmetric() {
+    nodes_ = static_cast<int>(between(2, 16));
+    gpus_per_node_ = 1;
+    nics_ = 1;
+    symmetric_ = true;
+    const bool embeds = chance(70);
+    return "name: random\n" + cluster(false) + (embeds ? embedding() : all_to_all());
+  }
+
+ private:
+  std::int64_t between(std::int64_t low, std::int64_t high) { return rng_.between(low, high); }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  std::string number(std::int64_t low, std::int64_t high) {
+    return std::to_string(between(low, high));
+  }
+  std::string word(std::initializer_list<const char*> words) {
+    return words.begin()[between(0, static_cast<std::int64_t>(words.size()) - 1)];
+  }
+  int divisor(int n) {
+    std::vector<int> divisors;
+    for (int d = 1; d <= n; ++d) {
+      if (n % d == 0) divisors.push_back(d);
+    }
+    return divisors[static_cast<std::size_t>(
+        between(0, static_cast<std::int64_t>(divisors.size()) - 1))];
+  }
+
+  void choose_sizes() {
+    nodes_ = static_cast<int>(between(1, 8));
+    gpus_per_node_ = static_cast<int>(between(nodes_ == 1 ? 2 : 1, nodes_ > 4 ? 2 : 4));
+    nics_ = chance(30) ? gpus_per_node_ * 2 : divisor(gpus_per_node_);
+  }
+
+  std::string sizes() {
+    return "  name: random\n  nodes: " + std::to_string(nodes_) +
+           "\n  gpus_per_node: " + std::to_string(gpus_per_node_) + "\n";
+  }
+
+  std::string shape(int endpoints) {
+    std::vector<std::string> shapes{"shape: fully_connected", "shape: switch"};
+    const auto ties = [&] {
+      return symmetric_ ? std::string("positive") : word({"split", "positive"});
+    };
+    shapes.push_back("shape: ring, ring_ties: " + ties());
+    for (int a = 2; a * 2 <= endpoints; ++a) {
+      if (endpoints % a != 0) continue;
+      shapes.push_back("shape: torus, ring_ties: " + ties() + ", dims: [" + std::to_string(a) +
+                       ", " + std::to_string(endpoints / a) + "]");
+      if (endpoints % (2 * a) == 0 && endpoints / a >= 4) {
+        shapes.push_back("shape: torus, ring_ties: " + ties() + ", dims: [2, " + std::to_string(a) +
+                         ", " + std::to_string(endpoints / a / 2) + "]");
+      }
+    }
+    if (!symmetric_) {
+      const int leaf = divisor(endpoints);
+      shapes.push_back("shape: fat_tree, endpoints_per_leaf: " + std::to_string(leaf) +
+                       ", oversubscription: " + std::to_string(divisor(leaf)) +
+                       ", up_routing: " + word({"by_destination", "ecmp", "spray"}));
+    }
+    return shapes[static_cast<std::size_t>(
+        between(0, static_cast<std::int64_t>(shapes.size()) - 1))];
+  }
+
+  std::string duration(std::int64_t most_ns) {
+    return chance(20) ? "0 ns" : number(1, most_ns * 1000) + " ps";
+  }
+  std::string bandwidth() { return number(10'000, 50'000) + " MB/s"; }
+  std::string link() {
+    return "link: {bandwidth: " + bandwidth() + ", latency: " + duration(1500) + "}";
+  }
+  std::string segment() {
+    return chance(60) ? std::string() : ", segment: " + number(500, 20'000) + " B";
+  }
+
+  // HBM is faster than all links of a GPU together, so that its traffic has a bound.
+  std::string cluster(bool odd) {
+    std::string text = "cluster:\n" + sizes() +
+                       "  gpu:\n    base: gpus/mi210\n    cus: " + number(1, 12) +
+                       "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s\n";
+    text += "    cu: {wgs: " + number(1, 8) + "}\n";
+    text += "    memory: {bandwidth: " + number(800, 3000) +
+            " GB/s, latency: " + number(100, 1000) + " ns, bend: " + (odd ? number(1, 8) : "100") +
+            "}\n";
+    text += "    launch: {host: " + duration(9000) + ", queue: " + duration(3000) +
+            ", graph: " + duration(2000) + ", wg_interval: " + duration(2) + "}\n";
+    text += "    dma: {engines: " + number(1, 6) + ", rate: " + bandwidth() +
+            ", command: " + duration(8000) + "}\n";
+    text += "    peer_store: {wg_rate: " + number(2, 40) + " GB/s, fence: " + duration(900) +
+            ", flag: " + duration(400) + "}\n";
+    text += "    collective: {startup: " + duration(9000) + ", channels: " + number(1, 8) +
+            ", channel_rate: " + number(2, 40) + " GB/s, chunk: " + number(2000, 100'000) + " B}\n";
+    if (gpus_per_node_ > 1) {
+      text += "  scale_up: {" + shape(gpus_per_node_) + ", " + link() + segment() + "}\n";
+    }
+    if (nodes_ > 1) {
+      text += "  scale_out: {" + shape(nodes_ * nics_) + ", " + link() + segment() + "}\n";
+      text += "  nic: {per_node: " + std::to_string(nics_) + ", bandwidth: " + bandwidth() +
+              ", latency: " + duration(700) + ", message_rate: " + number(1, 300) +
+              " M/s, queue_depth: " + (chance(40) ? number(1, 6) : number(10, 2000)) +
+              ", inline_up_to: " + number(0, 64) + " B, initiated_by: " + word({"gpu", "proxy"}) +
+              ", post: " + duration(1000) + ", flush: " + duration(2000) +
+              ", proxy_operation: " + duration(1500) + ", receive: " + duration(3000) + "}\n";
+    }
+    return text;
+  }
+
+  std::string all_to_all() {
+    return "workload: {kind: all_to_all, bytes_per_pair: " +
+           number(1, chance(50) ? 5'000 : 300'000) + " B}\nmodes: [bulk]\n";
+  }
+
+  std::string embedding() {
+    const int gpus = nodes_ * gpus_per_node_;
+    const std::int64_t rows = between(1, 6);
+    const std::int64_t blocks = between(1, 5);
+    const std::int64_t tables = between(1, 4);
+    std::string text =
+        "workload:\n  kind: embedding_all_to_all\n  batch: " +
+        std::to_string(gpus * rows * blocks) + "\n  tables_per_gpu: " + std::to_string(tables) +
+        "\n  rows_per_table: 1000\n  dim: " + std::to_string(4 * between(1, 80)) +
+        "\n  pooling: " + number(1, 30) + "\n  dtype: " + word({"fp32", "fp16", "bf16"}) +
+        "\n  rows_per_wg: " + std::to_string(rows) + "\n";
+    text += "  wg: {threads: " + std::to_string(64 * between(1, 4)) +
+            ", loads_in_flight: " + number(1, 8) + "}\n";
+    if (!symmetric_ && chance(60)) text += "  jitter: 0." + number(1, 8) + "\n";
+    text += "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, tables) + "}\n";
+    text += "fused: {order: " + word({"remote_first", "local_first", "staggered", "given"}) +
+            ", work_list: " + word({"dynamic", "static"}) +
+            ", flag_per: " + word({"slice", "peer"}) +
+            ", slice_wgs: " + std::to_string(divisor(static_cast<int>(blocks * tables)));
+    if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
+    return text + "}\n";
+  }
+
+  Rng rng_;
+  int nodes_ = 1;
+  int gpus_per_node_ = 1;
+  int nics_ = 1;
+  bool symmetric_ = false;
+};
+
+}  // namespace weft
