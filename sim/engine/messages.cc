@@ -6,17 +6,22 @@
 namespace weft {
 
 Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index) {
+  return post(gpu, send_index, Part::all, bytes(graph_.sends[send_index].size));
+}
+
+// Puts `size` of a send into the network. A send in parts is one message in the accounts.
+Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, Bytes size) {
   const Send& send = graph_.sends[send_index];
-  const Bytes size = bytes(send.size);
   const Posted posted = transport_.post(now_, {.tag = send_index,
                                                .from_gpu = gpu,
                                                .to_gpu = send.to,
                                                .size = size,
-                                               .entries = send.entries});
+                                               .entries = send.entries,
+                                               .more_follows = part == Part::first});
   if (!posted.wake.link.is_none()) {
     schedule(posted.wake.at, EventKind::link, posted.wake.link.value);
   }
-  accounts_.message_posted(gpu, send.op, size);
+  if (part != Part::first) accounts_.message_posted(gpu, send.op, bytes(send.size));
   const bool inside = transport_.same_node(gpu, send.to);
   if (!inside && size > cluster_.spec.nic->inline_up_to) background(gpu, posted.link, size, 1);
   if (posted.on_last_link) background(send.to, posted.link, size, send.receive_traffic);

@@ -42,6 +42,7 @@ class Simulator {
     work,
     done,
     send,
+    share,
     store,
     put,
     sent,
@@ -51,7 +52,8 @@ class Simulator {
   // A WG on a CU, or a copy engine at work: runs the items of one kernel. Half a cache line, for
   // there are hundreds of thousands; what is rarely needed is in Spare, at the same index.
   struct Worker {
-    SimTime since;  // it waits, or works
+    SimTime since;  // it waits
+    SimTime begun;  // its item
     std::uint32_t kernel = kNone;
     std::uint32_t cu = kNone;  // kNone: a copy engine
     std::uint32_t item = 0;
@@ -61,9 +63,10 @@ class Simulator {
     std::uint8_t parts = 0;  // of its work, still running
     Wait waiting_for = Wait::post;
     bool waits = false;
-    bool nested = false;  // it is at the sends of a latch that a send of another one opened
+    std::uint8_t share = 0;  // of its item: how many it has stored
+    bool nested = false;     // it is at the sends of a latch that a send of another one opened
   };
-  static_assert(sizeof(Worker) == 32);
+  static_assert(sizeof(Worker) == 40);
   struct Spare {
     std::uint32_t next_static = 0;      // of a static work list: its next item
     std::uint32_t outer_send = 0;       // where it goes on after the sends of a nested latch ...
@@ -137,6 +140,7 @@ class Simulator {
   void part_done(std::uint32_t gpu, std::uint32_t worker);
   void finish_item(std::uint32_t gpu, std::uint32_t worker);
   bool send_next(std::uint32_t gpu, std::uint32_t worker);
+  bool store_share(std::uint32_t gpu, std::uint32_t worker);
   bool begin_store(std::uint32_t gpu, std::uint32_t worker, const Send& send);
   bool store(std::uint32_t gpu, std::uint32_t worker);
   bool put(std::uint32_t gpu, std::uint32_t worker);
@@ -145,7 +149,10 @@ class Simulator {
   void resume(std::uint32_t gpu, std::uint32_t worker);
 
   // messages.cc: messages, flags and the proxy
+  enum class Part : std::uint8_t { all, first, last };
+  Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   Posted post(std::uint32_t gpu, std::uint32_t send);
+  [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;
   void link_event(LinkId link);
   void proxy_event(std::uint32_t gpu);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);

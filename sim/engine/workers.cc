@@ -26,6 +26,9 @@ void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
       case Phase::send:
         goes_on = send_next(gpu, w);
         break;
+      case Phase::share:
+        goes_on = store_share(gpu, w);
+        break;
       case Phase::store:
         goes_on = store(gpu, w);
         break;
@@ -97,7 +100,8 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
 
 bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  worker.since = now_;
+  worker.begun = now_;
+  worker.share = 0;
   worker.phase = Phase::work;
   accounts_.item_begun(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu);
   const Work& work = graph_.works[graph_.items[worker.item].work];
@@ -113,15 +117,17 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::done;
   if (work.memory_alone.count() > 0) {
     worker.parts += 1;
-    memory_[gpu].add(now_, w, picoseconds(scaled(work.memory_alone.count(), item.scale)),
+    memory_[gpu].add(now_, w,
+                     picoseconds(scaled(work.memory_alone.count(), item.scale) / work.shares),
                      demand_[item.work]);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
     worker.parts += 1;
     const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
-    arithmetic_[cu].add(now_, w, picoseconds(scaled(work.arithmetic_alone.count(), item.scale)),
-                        work.arithmetic_share);
+    arithmetic_[cu].add(
+        now_, w, picoseconds(scaled(work.arithmetic_alone.count(), item.scale) / work.shares),
+        work.arithmetic_share);
     if (!arithmetic_timers_[cu].dirty) {
       arithmetic_timers_[cu].dirty = true;
       dirty_arithmetic_.push_back(cu);
@@ -139,7 +145,11 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
 void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Item& item = graph_.items[worker.item];
-  accounts_.item_ended(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu, worker.since,
+  if (worker.share + 1U < graph_.works[item.work].shares) {
+    worker.phase = Phase::share;
+    return;
+  }
+  accounts_.item_ended(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu, worker.begun,
                        graph_.works[item.work], item.scale);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
@@ -177,6 +187,33 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   return false;
 }
 
+// What a worker stores next of a result of this size; the last share takes what is left.
+Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
+  const std::uint32_t shares = graph_.works[graph_.items[worker.item].work].shares;
+  const Bytes each = bytes(size.count() / shares);
+  return worker.share + 1U < shares ? each : size - each * (shares - 1);
+}
+
+// A part of the item is done: out with it, and on. Stores are posted; the next ones wait until
+// these have left.
+bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  if (store_free > now_) {
+    pause(gpu, w, store_free, Wait::store);
+    return false;
+  }
+  const Item& item = graph_.items[worker.item];
+  const std::uint32_t send = latches_[item.counts_down].first_send;
+  const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
+  const Bandwidth rate = graph_.kernels[KernelId(worker.kernel)].store_rate;
+  store_free = post(gpu, send, Part::first, size).accepted_at;
+  if (rate.count() > 0) store_free = later(store_free, now_ + transfer_time(size, rate));
+  worker.share += 1;
+  worker.phase = Phase::work;
+  return true;
+}
+
 // Stores into a peer on the same node. A WG has a bounded number outstanding, so it stores at a
 // rate of its own; the link has them at its rate, so the message enters it that much later.
 bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
@@ -189,7 +226,7 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   worker.phase = Phase::store;
   const Bandwidth rate = graph_.kernels[KernelId(worker.kernel)].store_rate;
   if (rate.count() == 0) return true;
-  const Bytes size = bytes(send.size);
+  const Bytes size = share_of(worker, bytes(send.size));
   const Duration stores = transfer_time(size, rate);
   const Duration on_link = transfer_time(size, cluster_.spec.scale_up->link.bandwidth);
   if (stores <= on_link) return true;
@@ -201,7 +238,8 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
 // waits until these have left.
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const SimTime left = post(gpu, worker.send).accepted_at;
+  const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
+  const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
   if (!graph_.kernels[KernelId(worker.kernel)].fenced) {
     gpus_[gpu].spares[w].store_free = left;

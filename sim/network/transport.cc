@@ -134,7 +134,7 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
                           .lag = {},
                           .tag = out.tag,
                           .to = to & 0x7FFFFFFFU,
-                          .last_segment = left == 0 ? 1U : 0U,
+                          .last_segment = left == 0 && !out.more_follows ? 1U : 0U,
                           .size = static_cast<std::uint32_t>(size),
                           .hash = hash};
     const Crossing crossing = cross(queued_at, first, message, entries);

@@ -61,6 +61,7 @@ struct Outgoing {
   std::uint32_t to_gpu = 0;
   Bytes size;
   int entries = 1;
+  bool more_follows = false;  // a part of something whose later part will report the delivery
 };
 
 struct Posted {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
 constexpr std::int64_t kIndexBytes = 8;  // of one looked-up row
-constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
+constexpr std::uint32_t kFlagBytes = 8;
+constexpr int kSimdsPerCu = 4;  // waves that a CU executes at once, on AMD and NVIDIA
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
@@ -202,14 +203,20 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
     std::vector<LatchId> peer_done(bag.gpus, LatchId::none());
     for (std::uint32_t d = 0; d < bag.gpus && !flag_per_slice; ++d) {
       if (d == g) continue;
-      peer_done[d] = graph.add_latch(slices);
-      graph.add_send({.to = d, .size = 8, .arrives = flags_of[d]});
+      const bool zero_copy = cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
+      peer_done[d] = graph.add_latch(zero_copy ? slices * slice_wgs : slices);
+      graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d]});
     }
     for (const Logical& slice : slice_order(bag, fused.order, g, slices)) {
       const std::uint32_t d = slice.destination;
       LatchId out = LatchId::none();
       const bool zero_copy = d != g && cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
-      if (d != g) {
+      LatchId slice_flag = LatchId::none();
+      if (zero_copy && flag_per_slice && slice_wgs > 1) {
+        slice_flag = graph.add_latch(slice_wgs);
+        graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d]});
+      }
+      if (d != g && !zero_copy) {
         out = graph.add_latch(slice_wgs);
         // With a flag of its own a put takes three queue entries: payload, fence, flag.
         graph.add_send({.to = d,
@@ -219,6 +226,14 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
                         .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1)});
       }
       for (std::uint32_t i = 0; i < slice_wgs; ++i) {
+        if (zero_copy) {  // every WG stores its own result; a slice is only a flag
+          const bool flag_with_it = flag_per_slice && slice_wgs == 1;
+          out = graph.add_latch(1);
+          graph.add_send({.to = d,
+                          .size = static_cast<std::uint32_t>(bag.result_bytes),
+                          .arrives = flag_with_it ? flags_of[d] : LatchId::none(),
+                          .issued = flag_per_slice ? slice_flag : peer_done[d]});
+        }
         const Logical logical{d, slice.index * slice_wgs + i};
         graph.items.push_back({.counts_down = out,
                                .waits_for = LatchId::none(),
@@ -254,6 +269,11 @@ Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_
   work.memory_alone = longer(gpu.memory.latency * (rounds * passes * steps * 2),
                              transfer_time(work.traffic, gpu.memory.bandwidth));
   work.flops = flops(lookups * embedding.dim);
+  // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any
+  // more.
+  if (result == Result::stored_at_peer) {
+    work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(rounds, 8));
+  }
   // Adds, so half of the peak, which counts multiply-adds; a WG of few waves uses part of a CU.
   const std::int64_t waves = round_up(threads, gpu.wave_size);
   work.arithmetic_share =

@@ -43,6 +43,11 @@ void TaskGraph::verify() const {
   for (const Item& item : items) {
     count(item.counts_down);
     SIM_ASSERT(item.work < works.size());
+    if (works[item.work].shares > 1) {
+      SIM_ASSERT(!item.counts_down.is_none());
+      SIM_ASSERT(latches[item.counts_down].target == 1);
+      SIM_ASSERT(latches[item.counts_down].sends == 1);
+    }
     SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
   }
   for (const Send& send : sends) {

@@ -33,6 +33,9 @@ struct Work {
   Duration arithmetic_alone;           // with the CU to itself; 0 where it can never be the limit
   std::uint32_t arithmetic_share = 0;  // thousandths of the CU that it can use alone
   Duration fixed;                      // before the work, shared with nobody
+  // Equal parts in which a WG works and, after each, stores that part of its result at the peer;
+  // its latch then has one send. 1: it stores or sends all at its end.
+  std::uint32_t shares = 1;
 };
 
 struct Item {
