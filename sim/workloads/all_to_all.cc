@@ -30,43 +30,18 @@ Pieces cut(Bytes per_pair, std::int64_t peers, std::int64_t channels, Bytes chun
   return {.size = size, .pieces = (total + size - 1) / size, .workers = spread};
 }
 
-// The work of moving one piece; the same sizes recur, so each is added once.
-class PieceWorks {
- public:
-  PieceWorks(TaskGraph& graph, const GpuSpec& gpu, CollectiveExecutor executor)
-      : graph_(graph), gpu_(gpu), executor_(executor) {}
-
-  // `staged`: copied into a buffer that the NIC sends from, so written as well as read.
-  // `command`: an engine's first piece for a peer, which pays the fixed cost of the command.
-  std::uint32_t of(std::int64_t size, bool staged, bool command) {
-    const Key key{size, staged, command};
-    for (const auto& [known, index] : known_) {
-      if (known == key) return index;
-    }
-    const bool dma = executor_ == CollectiveExecutor::dma;
-    const Bandwidth rate = dma ? gpu_.dma.rate : gpu_.collective.channel_rate;
-    Work work;
-    work.traffic = bytes(size * (staged ? 2 : 1));
-    work.memory_alone = transfer_time(bytes(size), rate);
-    if (command) work.fixed = gpu_.dma.command;
-    const auto index = static_cast<std::uint32_t>(graph_.works.size());
-    graph_.works.push_back(work);
-    known_.emplace_back(key, index);
-    return index;
-  }
-
- private:
-  struct Key {
-    std::int64_t size;
-    bool staged;
-    bool command;
-    bool operator==(const Key&) const = default;
-  };
-  TaskGraph& graph_;
-  const GpuSpec& gpu_;
-  CollectiveExecutor executor_;
-  std::vector<std::pair<Key, std::uint32_t>> known_;
-};
+// The work of moving one piece. `staged`: copied into a buffer that the NIC sends from, so written
+// as well as read. `command`: an engine's first piece for a peer, which pays the fixed cost of the
+// command.
+Work piece_work(const GpuSpec& gpu, CollectiveExecutor executor, std::int64_t size, bool staged,
+                bool command) {
+  const bool dma = executor == CollectiveExecutor::dma;
+  Work work;
+  work.traffic = bytes(size * (staged ? 2 : 1));
+  work.memory_alone = transfer_time(bytes(size), dma ? gpu.dma.rate : gpu.collective.channel_rate);
+  if (command) work.fixed = gpu.dma.command;
+  return work;
+}
 
 // A channel is a WG of 256 threads or so that keeps its CU's slot to the end of the call.
 WgFootprint channel_footprint(const GpuSpec& gpu) {
@@ -100,7 +75,6 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
   const bool dma = call.executor == CollectiveExecutor::dma;
   const auto workers = static_cast<std::uint32_t>(dma ? gpu.dma.engines : gpu.collective.channels);
   const Pieces pieces = cut(call.bytes_per_pair, gpus - 1, workers, gpu.collective.chunk);
-  PieceWorks works(graph, gpu, call.executor);
   const std::uint32_t stride = spreading_stride(gpus);
 
   const auto arrivals = static_cast<std::uint32_t>(pieces.pieces * (gpus - 1));
@@ -130,11 +104,12 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
                         .arrives = received[peer],
                         .receive_traffic = static_cast<std::uint16_t>(staged ? 3 : 1),
                         .op = static_cast<std::uint16_t>(call.op.value)});
-        graph.items.push_back(
-            {.counts_down = out,
-             .waits_for = LatchId::none(),
-             .work = works.of(size, staged, dma && piece < pieces.workers) & 0xFFU,
-             .scale = Item::kUnit});
+        graph.items.push_back({.counts_down = out,
+                               .waits_for = LatchId::none(),
+                               .work = graph.add_work(piece_work(gpu, call.executor, size, staged,
+                                                                 dma && piece < pieces.workers)) &
+                                       0xFFU,
+                               .scale = Item::kUnit});
       }
     }
     kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;

@@ -91,7 +91,7 @@ TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, std::u
   SIM_ASSERT(chunks >= 1);
   SIM_ASSERT(chunks <= tables);
   TaskGraph graph;
-  graph.works.push_back(embedding_work(bag.work, cluster.spec.gpu,
+  graph.add_work(embedding_work(bag.work, cluster.spec.gpu,
                                        resident(cluster.spec.gpu, bag.work.wg, 0),
                                        Result::written_here));
   graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
@@ -172,8 +172,10 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
 
   TaskGraph graph;
   const int on_cu = resident(spec, wg, fused.extra_registers_per_thread);
-  graph.works.push_back(embedding_work(bag.work, spec, on_cu, Result::written_here));
-  graph.works.push_back(embedding_work(bag.work, spec, on_cu, Result::stored_at_peer));
+  const std::uint32_t written =
+      graph.add_work(embedding_work(bag.work, spec, on_cu, Result::written_here));
+  const std::uint32_t stored =
+      graph.add_work(embedding_work(bag.work, spec, on_cu, Result::stored_at_peer));
   const OperatorId op =
       graph.operators.push_back({.name = "fused_embedding_all_to_all", .role = KernelRole::fused});
   graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
@@ -237,7 +239,7 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
         const Logical logical{d, slice.index * slice_wgs + i};
         graph.items.push_back({.counts_down = out,
                                .waits_for = LatchId::none(),
-                               .work = zero_copy ? 1U : 0U,
+                               .work = (zero_copy ? stored : written) & 0xFFU,
                                .scale = scale_of(bag, scenario.run.seed, g, logical) & 0xFFFFFFU});
       }
     }

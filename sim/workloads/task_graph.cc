@@ -8,6 +8,14 @@
 
 namespace weft {
 
+std::uint32_t TaskGraph::add_work(const Work& work) {
+  const auto known = std::find(works.begin(), works.end(), work);
+  const auto index = static_cast<std::uint32_t>(known - works.begin());
+  if (known == works.end()) works.push_back(work);
+  SIM_ASSERT(works.size() <= 256);
+  return index;
+}
+
 LatchId TaskGraph::add_latch(std::uint32_t target) {
   SIM_ASSERT(target > 0);
   return latches.push_back(

@@ -36,6 +36,7 @@ struct Work {
   // Equal parts in which a WG works and, after each, stores that part of its result at the peer;
   // its latch then has one send. 1: it stores or sends all at its end.
   std::uint32_t shares = 1;
+  bool operator==(const Work&) const = default;
 };
 
 struct Item {
@@ -104,6 +105,8 @@ struct TaskGraph {
   IdVector<LatchId, Latch> latches;
   std::vector<Send> sends;
 
+  // The index of this work: the same works recur, so each is kept once.
+  std::uint32_t add_work(const Work& work);
   // Adds a latch without sends.
   LatchId add_latch(std::uint32_t target);
   // Adds a send to the last latch added.
