@@ -5,7 +5,7 @@
 
 MEASURED.jsonl has one JSON object a line: kind (emb.compute, emb.comm, emb.bulk, emb.fused,
 emb.fused_local_first, emb.fused_low_occ), batch, tables, dim, pooling, rows_per_table, rows_per_wg,
-us. Every other line is named as skipped. Nothing is fitted here: each case is the scenario file with
+us. Other lines are named as skipped. Nothing is fitted here: each case is the scenario file with
 the case's own numbers set.
 """
 import argparse
@@ -73,7 +73,8 @@ def main():
 
     errors = {}
     skipped = 0
-    print("| case | batch | tables | dim | pooling | rows/WG | measured us | predicted us | error |")
+    print("| case | batch | tables | dim | pooling | rows/WG | measured us | predicted us "
+          "| error |")
     print("|---|---|---|---|---|---|---|---|---|")
     for line in options.measured.read_text().splitlines():
         case = json.loads(line)

@@ -7,9 +7,6 @@
 namespace weft {
 namespace {
 
-// So sharp that g(x) = 1 up to 2^-30 for all x below 0.98.
-constexpr double kSharp = 1024;
-
 std::string rate_text(Bandwidth rate) {
   return fmt::format("{:g} Gb/s", static_cast<double>(rate.count()) * 8e-9);
 }
@@ -24,7 +21,7 @@ Cluster build_cluster(const ClusterSpec& spec) {
                              .scale_out = spec.scale_out,
                              .nic = spec.nic},
                  .memory_bend = Bend(spec.gpu.memory.bend),
-                 .arithmetic_bend = Bend(kSharp)};
+                 .arithmetic_bend = Bend(Bend::kCorner)};
 }
 
 std::string one_line(const Cluster& cluster) {

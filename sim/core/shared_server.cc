@@ -9,7 +9,8 @@ Bend::Bend(double exponent) {
   SIM_ASSERT(exponent >= 1.0);
   for (unsigned i = 0; i <= kSteps; ++i) {
     const double x = static_cast<double>(i) / kSteps;
-    const double g = std::pow(1.0 + std::pow(x, exponent), -1.0 / exponent);
+    const double g =
+        exponent >= kCorner ? 1.0 : std::pow(1.0 + std::pow(x, exponent), -1.0 / exponent);
     // Rounded to 2^-30, so that the last bit of another libm's pow() changes nothing.
     table_[i] = static_cast<std::uint32_t>(std::llround(g * static_cast<double>(kOne)));
   }

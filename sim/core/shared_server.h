@@ -32,6 +32,8 @@ class Bend {
   static constexpr unsigned kOneBits = 30;
   static constexpr std::uint64_t kOne = 1ULL << kOneBits;
 
+  // From kCorner on, the bend is a corner: g(x) = 1 up to x = 1 exactly.
+  static constexpr double kCorner = 100;
   explicit Bend(double exponent);
 
   // Slow-down, as a fraction of kOne, of jobs that together demand `demand` of `capacity`.

@@ -46,18 +46,24 @@ void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
   use.kernels += 1;
 }
 
-void Accounts::item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu) {
+void Accounts::item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu) {
   const std::uint32_t gpu = kernel.gpu.value;
   if (kernel.role != KernelRole::collective) enter(computing_[gpu], now);
   if (cu != UINT32_MAX) enter(cu_busy_[std::size_t{gpu} * cus_per_gpu_ + cu], now);
+}
+
+void Accounts::item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu) {
+  const std::uint32_t id = kernel.gpu.value;
+  GpuUse& gpu = gpus_[id];
+  if (kernel.role != KernelRole::collective) leave(computing_[id], now, gpu.computing);
+  if (cu != UINT32_MAX) leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now, gpu.cu_busy);
 }
 
 void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
                           const Work& work, std::uint32_t scale) {
   const std::uint32_t id = kernel.gpu.value;
   GpuUse& gpu = gpus_[id];
-  if (kernel.role != KernelRole::collective) leave(computing_[id], now, gpu.computing);
-  if (cu != UINT32_MAX) leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now, gpu.cu_busy);
+  item_paused(now, kernel, cu);
   const Bytes traffic = bytes(scaled(work.traffic.count(), scale));
   gpu.hbm += traffic;
   OperatorUse& use = operators_[kernel.op.value];
@@ -74,13 +80,16 @@ void Accounts::waited(std::uint32_t gpu, Wait why, Duration time) {
   gpus_[gpu].waits[static_cast<std::size_t>(why)] += time;
 }
 
-void Accounts::message_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
+void Accounts::bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
   gpus_[gpu].sent += size;
-  operators_[op].messages += 1;
   operators_[op].sent += size;
-  done_.messages.asked += 1;
   done_.message_bytes.asked += size.count();
   done_.sent_bytes.done += size.count();
+}
+
+void Accounts::message_posted(std::uint32_t op) {
+  operators_[op].messages += 1;
+  done_.messages.asked += 1;
 }
 
 void Accounts::message_delivered(std::uint32_t gpu, Bytes size) {

@@ -13,11 +13,17 @@ class Accounts {
 
   void kernel_started(SimTime now, const Kernel& kernel);
   void kernel_ended(SimTime now, const Kernel& kernel, SimTime start);
-  void item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu);
+  void item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu) {
+    item_resumed(now, kernel, cu);
+  }
   void item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
                   const Work& work, std::uint32_t scale);
   void waited(std::uint32_t gpu, Wait why, Duration time);
-  void message_posted(std::uint32_t gpu, std::uint32_t op, Bytes size);
+  // An item that waits in its middle is not at work.
+  void item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu);
+  void item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu);
+  void bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size);
+  void message_posted(std::uint32_t op);
   void message_delivered(std::uint32_t gpu, Bytes size);
   void background(std::uint32_t gpu, Bytes size);
 

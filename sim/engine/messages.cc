@@ -21,7 +21,8 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
   if (!posted.wake.link.is_none()) {
     schedule(posted.wake.at, EventKind::link, posted.wake.link.value);
   }
-  if (part != Part::first) accounts_.message_posted(gpu, send.op, bytes(send.size));
+  accounts_.bytes_posted(gpu, send.op, size);
+  if (part != Part::first) accounts_.message_posted(send.op);
   const bool inside = transport_.same_node(gpu, send.to);
   if (!inside && size > cluster_.spec.nic->inline_up_to) background(gpu, posted.link, size, 1);
   if (posted.on_last_link) background(send.to, posted.link, size, send.receive_traffic);
@@ -37,10 +38,17 @@ void Simulator::link_event(LinkId link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
-  if (arrived.delivered == Arrived::kNotDelivered) return;
-  const Send& send = graph_.sends[arrived.delivered];
+  if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived.delivered);
+}
+
+void Simulator::delivered(std::uint32_t send_index) {
+  const Send& send = graph_.sends[send_index];
   accounts_.message_delivered(send.to, bytes(send.size));
   if (!send.arrives.is_none()) count_down(send.arrives);
+  const auto fenced = fenced_.find(send_index);
+  if (fenced == fenced_.end()) return;
+  schedule(now_ + cluster_.spec.gpu.peer_store.fence, EventKind::worker, fenced->second);
+  fenced_.erase(fenced);
 }
 
 // A link's traffic at one end of it, as load on that GPU's HBM.

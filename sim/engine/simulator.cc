@@ -95,7 +95,9 @@ RunResult Simulator::run(const OnProgress& on_progress) {
   }
   const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
   Ending ending = Ending::finished;
-  while (!queue_.empty()) {
+  // So long an item cannot end in time, and need not fit the servers' clocks.
+  if (graph_.longest_item() > options_.max_time) ending = Ending::time_limit;
+  while (ending == Ending::finished && !queue_.empty()) {
     const Event event = queue_.pop();
     if (event.at_ps > last) {
       ending = Ending::time_limit;

@@ -5,6 +5,7 @@
 // server that changed are computed once (settle_servers).
 #pragma once
 
+#include <unordered_map>  // not iterated
 #include <vector>
 
 #include "sim/core/event_queue.h"
@@ -64,9 +65,10 @@ class Simulator {
     Wait waiting_for = Wait::post;
     bool waits = false;
     std::uint8_t share = 0;  // of its item: how many it has stored
+    bool paused = false;     // in the middle of its item
     bool nested = false;     // it is at the sends of a latch that a send of another one opened
   };
-  static_assert(sizeof(Worker) == 40);
+  static_assert(sizeof(Worker) <= 48);
   struct Spare {
     std::uint32_t next_static = 0;      // of a static work list: its next item
     std::uint32_t outer_send = 0;       // where it goes on after the sends of a nested latch ...
@@ -154,6 +156,7 @@ class Simulator {
   Posted post(std::uint32_t gpu, std::uint32_t send);
   [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;
   void link_event(LinkId link);
+  void delivered(std::uint32_t send);
   void proxy_event(std::uint32_t gpu);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
   bool count_down(LatchId id);
@@ -186,6 +189,8 @@ class Simulator {
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   IdVector<LatchId, LatchState> latches_;
+  // Workers that wait for word of a send's arrival.
+  std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
   static constexpr std::uint32_t kKernelBit = 1U << 31U;
   std::uint32_t kernels_left_ = 0;
   std::uint32_t worker_stride_ = 0;

@@ -6,6 +6,15 @@
 #include "sim/engine/simulator.h"
 
 namespace weft {
+namespace {
+
+// One of the equal parts in which an item does its work, rounded up.
+Duration part_of(Duration alone, const Item& item, std::uint32_t shares) {
+  const std::int64_t all = scaled(alone.count(), item.scale);
+  return picoseconds((all + shares - 1) / shares);
+}
+
+}  // namespace
 
 // Runs a worker until it has to wait for something. Each step says whether it goes on at once.
 void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
@@ -117,17 +126,14 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::done;
   if (work.memory_alone.count() > 0) {
     worker.parts += 1;
-    memory_[gpu].add(now_, w,
-                     picoseconds(scaled(work.memory_alone.count(), item.scale) / work.shares),
-                     demand_[item.work]);
+    memory_[gpu].add(now_, w, part_of(work.memory_alone, item, work.shares), demand_[item.work]);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
     worker.parts += 1;
     const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
-    arithmetic_[cu].add(
-        now_, w, picoseconds(scaled(work.arithmetic_alone.count(), item.scale) / work.shares),
-        work.arithmetic_share);
+    arithmetic_[cu].add(now_, w, part_of(work.arithmetic_alone, item, work.shares),
+                        work.arithmetic_share);
     if (!arithmetic_timers_[cu].dirty) {
       arithmetic_timers_[cu].dirty = true;
       dirty_arithmetic_.push_back(cu);
@@ -187,8 +193,10 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   return false;
 }
 
-// What a worker stores next of a result of this size; the last share takes what is left.
+// What a worker stores next of a send of this size; the last share takes what is left. Only an
+// item's own result is stored in shares, not the flag of a latch behind it.
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
+  if (worker.nested) return size;
   const std::uint32_t shares = graph_.works[graph_.items[worker.item].work].shares;
   const Bytes each = bytes(size.count() / shares);
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
@@ -199,14 +207,22 @@ Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
 bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   if (store_free > now_) {
+    accounts_.item_paused(now_, kernel, worker.cu);
+    worker.paused = true;
     pause(gpu, w, store_free, Wait::store);
     return false;
+  }
+  if (worker.paused) {
+    worker.paused = false;
+    accounts_.item_resumed(now_, kernel, worker.cu);
+    worker.begun += now_ - worker.since;
   }
   const Item& item = graph_.items[worker.item];
   const std::uint32_t send = latches_[item.counts_down].first_send;
   const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
-  const Bandwidth rate = graph_.kernels[KernelId(worker.kernel)].store_rate;
+  const Bandwidth rate = kernel.store_rate;
   store_free = post(gpu, send, Part::first, size).accepted_at;
   if (rate.count() > 0) store_free = later(store_free, now_ + transfer_time(size, rate));
   worker.share += 1;
@@ -234,18 +250,22 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   return false;
 }
 
-// Fenced: the WG goes on when its stores have arrived. Else it goes on at once, but its next store
-// waits until these have left.
+// Fenced: the WG goes on when it has word that its stores have arrived (delivered() wakes it). Else
+// it goes on at once, but its next store waits until these have left.
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
-  if (!graph_.kernels[KernelId(worker.kernel)].fenced) {
+  // Behind a flag (nested) comes nothing that would have to wait for it.
+  if (!graph_.kernels[KernelId(worker.kernel)].fenced || worker.nested) {
     gpus_[gpu].spares[w].store_free = left;
     return true;
   }
-  pause(gpu, w, left + cluster_.spec.gpu.peer_store.fence, Wait::store);
+  worker.waits = true;
+  worker.waiting_for = Wait::store;
+  worker.since = now_;
+  fenced_.emplace(worker.send, worker_id(gpu, w));
   return false;
 }
 

@@ -162,7 +162,10 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
 
   const SimTime start = later(now, link.free_at);
   link.free_at = start + busy;
-  const SimTime tail = later(start + link.cached_time, now + message.lag);
+  SimTime tail = later(start + link.cached_time, now + message.lag);
+  if (link.role == LinkRole::nic_send && entries > 1) {
+    tail = later(tail, start + link.interval * (entries - 1));  // the flag is the last entry
+  }
   message.lag = tail - start;
   const bool last =
       link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to);

@@ -204,6 +204,7 @@ void BaseResolver::resolve_base(Node& map) {
   Node below = *tree;
   resolve(below, file);
   map.incomplete = false;
+  map.replaces = false;  // the base is what it is laid over
   lay_over(below, std::move(map));
   map = std::move(below);
   map.replaces = true;

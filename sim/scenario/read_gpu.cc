@@ -21,7 +21,7 @@ MemorySpec read_memory(MapReader map) {
       .bandwidth = map.bandwidth("bandwidth", "what streams reach with many WGs, not the peak"),
       .latency = map.duration("latency", "one load on an idle memory system",
                               {kShortestLatency, kAnyDuration.high}),
-      .bend = map.number("bend", {0.1, 1'000}, "exponent of the bend near saturation"),
+      .bend = map.number("bend", {1, 1'000}, "exponent of the bend near saturation"),
       .capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high})};
   map.finish();
   return memory;

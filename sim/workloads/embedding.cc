@@ -92,8 +92,7 @@ TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, std::u
   SIM_ASSERT(chunks <= tables);
   TaskGraph graph;
   graph.add_work(embedding_work(bag.work, cluster.spec.gpu,
-                                       resident(cluster.spec.gpu, bag.work.wg, 0),
-                                       Result::written_here));
+                                resident(cluster.spec.gpu, bag.work.wg, 0), Result::written_here));
   graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
 
   std::vector<std::vector<KernelId>> bags(bag.gpus);  // the last one of each GPU's stream
@@ -214,7 +213,7 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
       LatchId out = LatchId::none();
       const bool zero_copy = d != g && cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
       LatchId slice_flag = LatchId::none();
-      if (zero_copy && flag_per_slice && slice_wgs > 1) {
+      if (zero_copy && flag_per_slice) {
         slice_flag = graph.add_latch(slice_wgs);
         graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d]});
       }
@@ -228,12 +227,10 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
                         .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1)});
       }
       for (std::uint32_t i = 0; i < slice_wgs; ++i) {
-        if (zero_copy) {  // every WG stores its own result; a slice is only a flag
-          const bool flag_with_it = flag_per_slice && slice_wgs == 1;
+        if (zero_copy) {  // every WG stores its own result and fences it; a slice is only a flag
           out = graph.add_latch(1);
           graph.add_send({.to = d,
                           .size = static_cast<std::uint32_t>(bag.result_bytes),
-                          .arrives = flag_with_it ? flags_of[d] : LatchId::none(),
                           .issued = flag_per_slice ? slice_flag : peer_done[d]});
         }
         const Logical logical{d, slice.index * slice_wgs + i};
@@ -247,6 +244,19 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
     graph.add_kernel(kernel, {});
   }
   return graph;
+}
+
+// Adds on `share` thousandths of one CU, at half of the peak, which counts multiply-adds. One
+// division.
+Duration arithmetic_time(Flops adds, const GpuSpec& gpu, std::uint32_t share) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide work = static_cast<Wide>(adds.count()) * 2 * static_cast<Wide>(gpu.cus) * 1000;
+  const Wide rate = static_cast<Wide>(gpu.fp32_vector.count()) * share;
+  constexpr std::uint64_t kPsPerSecond = 1'000'000'000'000;
+  SIM_ASSERT(work < (static_cast<Wide>(1) << 87U));  // times 10^12 < 2^127
+  const Wide ps = (work * kPsPerSecond + rate - 1) / rate;
+  SIM_ASSERT(ps <= static_cast<Wide>(INT64_MAX));
+  return picoseconds(static_cast<std::int64_t>(ps));
 }
 
 }  // namespace
@@ -280,9 +290,7 @@ Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_
   const std::int64_t waves = round_up(threads, gpu.wave_size);
   work.arithmetic_share =
       static_cast<std::uint32_t>(1000 * std::min<std::int64_t>(waves, kSimdsPerCu) / kSimdsPerCu);
-  const std::int64_t rate = std::max<std::int64_t>(
-      1, gpu.fp32_vector.count() / 2 / gpu.cus * work.arithmetic_share / 1000);
-  work.arithmetic_alone = compute_time(work.flops, FlopRate::from_count(rate));
+  work.arithmetic_alone = arithmetic_time(work.flops, gpu, work.arithmetic_share);
   // Sharing the CU with all its residents it still ends before the memory does: never the limit.
   if (work.arithmetic_alone * wgs_on_cu <= work.memory_alone) work.arithmetic_alone = Duration{};
   return work;

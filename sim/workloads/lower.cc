@@ -19,9 +19,11 @@ Counts count_embedding(const Scenario& scenario, const Cluster& cluster, Mode mo
   const EmbeddingWork& work = scenario.workload.embedding;
   const std::int64_t per_destination = wgs_per_destination(work, static_cast<int>(gpus));
   const std::int64_t wgs = gpus * gpus * per_destination;
-  if (mode == Mode::fused) {
+  if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
+    const std::int64_t slices = per_destination / scenario.fused.slice_wgs;
+    const bool stores = cluster.spec.gpus_per_node > 1;
     return {.items = wgs,
-            .sends = gpus * (gpus - 1) * (per_destination / scenario.fused.slice_wgs + 1)};
+            .sends = gpus * (gpus - 1) * (slices + 1 + (stores ? per_destination : 0))};
   }
   const std::int64_t bytes_per_pair =
       per_destination * work.rows_per_wg * work.dim * size_of(work.dtype).count();

@@ -75,6 +75,15 @@ void TaskGraph::verify() const {
   SIM_ASSERT(next_item == items.size());
 }
 
+Duration TaskGraph::longest_item() const {
+  Duration longest;
+  for (const Work& work : works) {
+    longest = longer(longest, longer(work.memory_alone, work.arithmetic_alone));
+    longest = longer(longest, work.fixed);
+  }
+  return longest;
+}
+
 Bytes TaskGraph::memory() const {
   const std::size_t size = works.size() * sizeof(Work) + kernels.size() * sizeof(Kernel) +
                            items.size() * sizeof(Item) + latches.size() * sizeof(Latch) +

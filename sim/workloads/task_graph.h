@@ -117,6 +117,9 @@ struct TaskGraph {
   // times, dependencies acyclic (they point backwards).
   void verify() const;
 
+  // The longest that one item of unit scale takes alone.
+  [[nodiscard]] Duration longest_item() const;
+
   [[nodiscard]] Bytes memory() const;  // taken by the graph itself
 };
 

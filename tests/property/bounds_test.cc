@@ -19,7 +19,7 @@ std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
 constexpr double kRounding = 1e-4;
 
 TEST(Bounds, no_memory_moves_more_than_its_bandwidth) {
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       for (const GpuUse& gpu : result.gpus) {
@@ -32,7 +32,7 @@ TEST(Bounds, no_memory_moves_more_than_its_bandwidth) {
 }
 
 TEST(Bounds, no_link_carries_more_than_its_bandwidth) {
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       for (const LinkRow& row : result.links) {
@@ -55,7 +55,7 @@ Duration alone(const TaskGraph& graph, const Item& item) {
 TEST(Bounds, no_run_is_faster_than_its_critical_path) {
   // A kernel ends no earlier than those before it, its launch, and its longest item; all its items
   // in the places it can have.
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const TaskGraph& graph = prepared.graph;
       const GpuSpec& gpu = prepared.cluster.spec.gpu;
@@ -88,7 +88,7 @@ TEST(Bounds, no_run_is_faster_than_its_critical_path) {
 }
 
 TEST(Bounds, no_resource_is_busy_for_longer_than_there_is_time) {
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       for (const GpuUse& gpu : result.gpus) {
@@ -103,7 +103,7 @@ TEST(Bounds, no_resource_is_busy_for_longer_than_there_is_time) {
 
 TEST(Bounds, twice_the_bandwidth_without_latencies_is_exactly_half_the_time) {
   const auto text_of = [](std::uint64_t seed) { return RandomScenario(seed).only_bandwidth(1); };
-  for_each_seed(300, text_of, [](std::uint64_t seed, const std::string& text) {
+  for_each_seed(600, text_of, [](std::uint64_t seed, const std::string& text) {
     const RunResult once = run(prepare(text)[0]);
     const RunResult twice = run(prepare(RandomScenario(seed).only_bandwidth(2))[0]);
     EXPECT_EQ(once.time, twice.time * 2);

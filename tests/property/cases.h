@@ -10,8 +10,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,7 +51,7 @@ void for_each_seed(std::uint64_t cases, TextOf text_of, Law law) {
     const std::string text = text_of(seed);
     replay_command() = "broken by the scenario\n" + text +
                        "replay: WEFT_PROPERTY_SEED=" + std::to_string(seed) + " " +
-                       testing::internal::GetArgvs()[0] +
+                       std::filesystem::read_symlink("/proc/self/exe").string() +
                        " --gtest_filter=" + info->test_suite_name() + "." + info->name() + "\n";
     law(seed, text);
     if (testing::Test::HasFailure()) {

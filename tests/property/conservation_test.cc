@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/workloads/embedding.h"
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 
@@ -15,7 +16,7 @@ namespace {
 std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
 
 TEST(Conservation, every_run_finishes_and_its_ledger_balances) {
-  for_each_seed(400, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(800, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
@@ -107,7 +108,7 @@ class Routed {
 };
 
 TEST(Conservation, every_link_carries_what_is_routed_over_it) {
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       const Routed routed(prepared);
@@ -128,8 +129,22 @@ TEST(Conservation, every_link_carries_what_is_routed_over_it) {
   });
 }
 
+TEST(Conservation, a_byte_more_would_be_noticed) {
+  // The canary: a law that cannot fail is none.
+  for (Prepared& prepared : prepare(any(1))) {
+    const RunResult result = run(prepared);
+    prepared.graph.sends[0].size += 1;
+    const Routed routed(prepared);
+    std::int64_t difference = 0;
+    for (std::size_t i = 0; i < result.links.size(); ++i) {
+      difference += routed.carried()[i] - result.links[i].use.carried.count();
+    }
+    EXPECT_GT(difference, 0);
+  }
+}
+
 TEST(Conservation, last_links_carry_the_bytes_delivered) {
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult result = run(prepared);
       const auto per_node = static_cast<std::uint32_t>(prepared.cluster.spec.gpus_per_node);
@@ -154,21 +169,28 @@ TEST(Conservation, last_links_carry_the_bytes_delivered) {
   });
 }
 
+// Bytes of flags that are messages of their own, to one GPU of a fused run.
+std::int64_t flag_bytes(const Prepared& prepared) {
+  const FusedOptions& fused = prepared.scenario.fused;
+  const EmbeddingWork& work = prepared.scenario.workload.embedding;
+  const std::int64_t gpus = prepared.cluster.gpus();
+  const std::int64_t inside = prepared.cluster.spec.gpus_per_node - 1;
+  if (fused.flag_per == FlagPer::peer) return 8 * (gpus - 1);
+  if (fused.slice_wgs == 1) return 0;  // the flag comes with the result
+  return 8 * inside * (wgs_per_destination(work, static_cast<int>(gpus)) / fused.slice_wgs);
+}
+
 TEST(Conservation, every_mode_delivers_the_same_results) {
-  // The same pooled rows go to the same GPUs, however they are grained; only flags of their own add
-  // 8 B a pair.
-  for_each_seed(300, any, [](std::uint64_t, const std::string& text) {
+  // The same pooled rows go to the same GPUs, however they are grained.
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
     const std::vector<Prepared> all = prepare(text);
     if (all.size() < 3) return;
     const RunResult bulk = run(all[0]);
     for (const Prepared& prepared : all) {
       const RunResult result = run(prepared);
-      const bool flags =
-          prepared.mode == Mode::fused && prepared.scenario.fused.flag_per == FlagPer::peer;
-      const auto peers = static_cast<std::int64_t>(result.gpus.size()) - 1;
+      const std::int64_t flags = prepared.mode == Mode::fused ? flag_bytes(prepared) : 0;
       for (std::size_t g = 0; g < result.gpus.size(); ++g) {
-        EXPECT_EQ(result.gpus[g].received.count(),
-                  bulk.gpus[g].received.count() + (flags ? 8 * peers : 0));
+        EXPECT_EQ(result.gpus[g].received.count(), bulk.gpus[g].received.count() + flags);
       }
       EXPECT_EQ(result.ledger.flops.done, bulk.ledger.flops.done) << name_of(prepared.mode);
     }

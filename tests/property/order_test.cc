@@ -21,7 +21,7 @@ double ratio(Duration a, Duration b) {
 }
 
 TEST(Order, two_runs_are_the_same_to_the_last_byte) {
-  for_each_seed(150, any, [](std::uint64_t seed, const std::string& text) {
+  for_each_seed(300, any, [](std::uint64_t seed, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const std::string first = text_of(run(prepared));
       // Another run in between leaves nothing behind.
@@ -32,7 +32,7 @@ TEST(Order, two_runs_are_the_same_to_the_last_byte) {
 }
 
 TEST(Order, loading_and_lowering_again_changes_nothing) {
-  for_each_seed(100, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(200, any, [](std::uint64_t, const std::string& text) {
     const std::vector<Prepared> once = prepare(text);
     const std::vector<Prepared> again = prepare(to_text(scenario_of(text)));
     for (std::size_t i = 0; i < once.size(); ++i) {
@@ -72,7 +72,7 @@ TaskGraph backwards(const TaskGraph& graph) {
 }
 
 TEST(Order, of_gpus_in_the_task_graph_does_not_matter) {
-  for_each_seed(200, any, [](std::uint64_t, const std::string& text) {
+  for_each_seed(400, any, [](std::uint64_t, const std::string& text) {
     for (Prepared& prepared : prepare(text)) {
       const RunResult forwards = run(prepared);
       prepared.graph = backwards(prepared.graph);
@@ -83,47 +83,45 @@ TEST(Order, of_gpus_in_the_task_graph_does_not_matter) {
   });
 }
 
-TEST(Order, of_ties_moves_no_totals_and_hardly_the_time) {
-  double worst = 1;
-  int moved = 0;
+// Where two WGs of a GPU reach its NIC or its proxy in one instant, the one with the lower number
+// is first; where two messages reach a port in one instant, the one from the link with the lower
+// number. Another choice moves other messages back: in a twentieth of these runs, which have a
+// dozen messages, by up to 13 % (of seeds 1 to 3000), and on average by far less than 1 %.
+TEST(Order, of_ties_moves_no_totals_and_the_time_little) {
+  double sum = 0;
   int runs = 0;
-  for_each_seed(200, any, [&](std::uint64_t seed, const std::string& text) {
+  for_each_seed(400, any, [&](std::uint64_t seed, const std::string& text) {
     for (Prepared& prepared : prepare(text)) {
       const RunResult written = run(prepared);
       for (std::uint64_t shuffle = 1; shuffle <= 3; ++shuffle) {
         prepared.scenario.run.tie_shuffle = mix64(seed * 16 + shuffle) >> 8U;
         const RunResult result = run(prepared);
         EXPECT_EQ(totals_of(result), totals_of(written));
-        const double r = ratio(result.time, written.time);
-        if (r > worst) {
-          worst = r;
-          std::cout << "seed " << seed << " " << name_of(prepared.mode) << " " << r << "\n";
-        }
+        EXPECT_LE(ratio(result.time, written.time), 1.20) << name_of(prepared.mode);
+        sum += ratio(result.time, written.time);
         runs += 1;
-        moved += r > 1 ? 1 : 0;
       }
     }
   });
-  std::cout << moved << " of " << runs << " moved; worst " << worst << "\n";
+  if (runs > 100) {
+    EXPECT_LE(sum / runs, 1.003);
+  }
 }
 
 // GPU g becomes the GPU that lies `shift` further along the first dimension.
-TaskGraph renumbered(const TaskGraph& graph, std::uint32_t gpus, std::uint32_t size,
-                     std::uint32_t shift) {
+TaskGraph renumbered(const TaskGraph& graph, std::uint32_t size, std::uint32_t shift) {
   const auto moved = [&](std::uint32_t g) { return g - g % size + (g % size + shift) % size; };
   TaskGraph result = graph;
   for (Kernel& kernel : result.kernels) kernel.gpu = GpuId(moved(kernel.gpu.value));
   for (Send& send : result.sends) send.to = moved(send.to);
-  EXPECT_EQ(gpus % size, 0U);
   return result;
 }
 
+// Only the tie of two messages at a port still knows a number, that of the link: 0.3 % in 2 of 7000
+// runs.
 TEST(Order, of_equal_gpus_moves_no_totals_and_hardly_the_time) {
   const auto symmetric = [](std::uint64_t seed) { return RandomScenario(seed).symmetric(); };
-  double worst = 1;
-  int moved = 0;
-  int runs = 0;
-  for_each_seed(200, symmetric, [&](std::uint64_t seed, const std::string& text) {
+  for_each_seed(400, symmetric, [](std::uint64_t seed, const std::string& text) {
     for (Prepared& prepared : prepare(text)) {
       const RunResult before = run(prepared);
       for (const GpuUse& gpu : before.gpus) {
@@ -131,24 +129,16 @@ TEST(Order, of_equal_gpus_moves_no_totals_and_hardly_the_time) {
         EXPECT_EQ(gpu.received, before.gpus[0].received);
         EXPECT_EQ(gpu.hbm, before.gpus[0].hbm);
       }
-      const std::uint32_t gpus = prepared.cluster.gpus();
-      const FabricSpec& fabric = *prepared.cluster.spec.scale_out;
+      const std::vector<int>& dims = prepared.cluster.spec.scale_out->dims;
       const std::uint32_t size =
-          fabric.dims.empty() ? gpus : static_cast<std::uint32_t>(fabric.dims[0]);
-      prepared.graph = renumbered(prepared.graph, gpus, size,
-                                  1 + static_cast<std::uint32_t>(seed) % (size - 1 + (size == 1)));
+          dims.empty() ? prepared.cluster.gpus() : static_cast<std::uint32_t>(dims[0]);
+      const auto shift = 1 + static_cast<std::uint32_t>(seed % (size - 1));
+      prepared.graph = renumbered(prepared.graph, size, shift);
       const RunResult after = run(prepared);
       EXPECT_EQ(text_of(after.ledger), text_of(before.ledger));
-      const double r = ratio(after.time, before.time);
-      if (r > worst) {
-        worst = r;
-        std::cout << "seed " << seed << " " << name_of(prepared.mode) << " " << r << "\n";
-      }
-      runs += 1;
-      moved += r > 1 ? 1 : 0;
+      EXPECT_LE(ratio(after.time, before.time), 1.01) << name_of(prepared.mode);
     }
   });
-  std::cout << moved << " of " << runs << " moved; worst " << worst << "\n";
 }
 
 }  // namespace

@@ -141,8 +141,9 @@ class RandomScenario {
             ", command: " + duration(8000) + "}\n";
     text += "    peer_store: {wg_rate: " + number(2, 40) + " GB/s, fence: " + duration(900) +
             ", flag: " + duration(400) + "}\n";
-    text += "    collective: {startup: " + duration(9000) + ", channels: " + number(1, 8) +
-            ", channel_rate: " + number(2, 40) + " GB/s, chunk: " + number(2000, 100'000) + " B}\n";
+    text += "    collective: {startup: " + number(1, 9'000'000) + " ps" +
+            ", channels: " + number(1, 8) + ", channel_rate: " + number(2, 40) +
+            " GB/s, chunk: " + number(2000, 100'000) + " B}\n";
     if (gpus_per_node_ > 1) {
       text += "  scale_up: {" + shape(gpus_per_node_) + ", " + link() + segment() + "}\n";
     }

@@ -64,6 +64,15 @@ TEST(Endings, the_time_limit_is_named_and_met_to_the_picosecond) {
   EXPECT_TRUE(says(result, "run.max_time")) << result.stopped_because;
 }
 
+TEST(Endings, an_item_longer_than_the_time_limit_is_not_begun) {
+  // 10^9 s alone do not even fit a server's clock; the limit is 100 s.
+  HandMade made;
+  made.kernel(plain(0), {HandMade::item(made.takes(microseconds(1'000'000) * 1'000'000))});
+  const RunResult result = run(one_node(), made.graph);
+  EXPECT_EQ(result.ending, Ending::time_limit);
+  EXPECT_EQ(result.events, 0U);
+}
+
 TEST(Endings, the_event_limit_is_named) {
   // Two messages and two kernels are more than three events.
   Scenario scenario = one_node();

@@ -64,10 +64,11 @@ TEST(NicQueue, takes_the_entries_of_a_put_together) {
 }
 
 TEST(Nic, small_messages_leave_at_its_message_rate) {
-  // 1 M/s: one entry a microsecond, however small. 5 at once: the last has left at 5 us.
+  // 1 M/s: one entry a microsecond, however small. 5 at once: the last starts at 4 us, 25 B are 1
+  // ns.
   const Scenario scenario = two_nodes({"cluster.nic.message_rate=1 M/s"});
   const RunResult result = run(scenario, sender({}, 5, 25, InitiatedBy::gpu));
-  EXPECT_EQ(result.time, microseconds(5) + kPath);
+  EXPECT_EQ(result.time, nanoseconds(4001) + kPath);
 }
 
 TEST(Nic, its_latencies_come_on_top_once) {
@@ -146,8 +147,9 @@ fused: {flag_per: )" + flag_per + "}\n");
 
 TEST(Flags, of_a_peer_cost_one_message_and_of_a_slice_two_entries) {
   // 4 samples a GPU / 2 rows a WG x 4 tables = 8 WGs for the peer, 512 B each, on a NIC that takes
-  // 1 us an entry. Flag per slice: 8 puts of payload, fence and flag = 24 us. Flag per peer: 8 puts
-  // and one flag of 8 B = 9 us. All else is the same.
+  // 1 us an entry. Flag per slice: 8 puts of payload, fence and flag, the last one starts after 7 x
+  // 3 entries and its flag, the third entry, two later. Flag per peer: one flag of 8 B after 8
+  // puts. All else is the same.
   std::uint64_t messages_slice = 0;
   std::uint64_t messages_peer = 0;
   Bytes sent_slice;
@@ -158,7 +160,8 @@ TEST(Flags, of_a_peer_cost_one_message_and_of_a_slice_two_entries) {
   EXPECT_EQ(messages_peer, 2U * 9);
   EXPECT_EQ(sent_slice, bytes(8 * 512));
   EXPECT_EQ(sent_peer, bytes(8 * 512 + 8));
-  EXPECT_EQ(slice - peer, microseconds(24 - 9));
+  EXPECT_EQ(slice - peer,
+            microseconds(21 + 2 - 8) - transfer_time(bytes(8), gigabytes_per_second(25)));
 }
 
 }  // namespace

@@ -30,15 +30,15 @@ struct Stores {
 };
 
 TEST(Stores, that_are_fenced_hold_the_wg_until_they_are_known_to_have_arrived) {
-  // 1 us of work, 20 us on the link, fence 2 us: 23 us each. The last message is there at
-  // 2 x 23 + 1 + 20 us + 500 ns.
+  // 1 us of work, 20 us on the link, 500 ns to the peer, fence (the word of it) 2 us: 23.5 us each.
+  // The last message is there at 2 x 23.5 + 1 + 20 us + 500 ns.
   Kernel kernel = persistent(0, 1);
   kernel.fenced = true;
   const RunResult result =
       run(one_node({"cluster.gpu.peer_store.fence=2 us"}), Stores(kernel, 3).made.graph);
-  EXPECT_EQ(result.gpus[0].end, SimTime{} + microseconds(3 * 23));
-  EXPECT_EQ(result.gpus[0].waits[index_of(Wait::store)], microseconds(3 * 22));
-  EXPECT_EQ(result.gpus[1].end, SimTime{} + microseconds(2 * 23 + 21) + nanoseconds(500));
+  EXPECT_EQ(result.gpus[0].end, SimTime{} + nanoseconds(3 * 23'500));
+  EXPECT_EQ(result.gpus[0].waits[index_of(Wait::store)], nanoseconds(3 * 22'500));
+  EXPECT_EQ(result.gpus[1].end, SimTime{} + nanoseconds(2 * 23'500 + 21'500));
 }
 
 TEST(Stores, that_are_not_fenced_overlap_with_the_next_work) {
@@ -51,12 +51,12 @@ TEST(Stores, that_are_not_fenced_overlap_with_the_next_work) {
 }
 
 TEST(Stores, of_one_wg_are_no_faster_than_its_rate) {
-  // 10 GB/s of a link of 50: 1 MB leaves in 100 us, not 20.
+  // 10 GB/s of a link of 50: 1 MB leaves in 100 us, not 20, and is there 500 ns later; no fence.
   Kernel kernel = persistent(0, 1);
   kernel.fenced = true;
   kernel.store_rate = gigabytes_per_second(10);
   const RunResult result = run(one_node(), Stores(kernel, 1).made.graph);
-  EXPECT_EQ(result.gpus[0].end, SimTime{} + microseconds(101));
+  EXPECT_EQ(result.gpus[0].end, SimTime{} + nanoseconds(101'500));
 }
 
 TEST(Stores, have_not_arrived_before_the_wg_has_stored_them) {

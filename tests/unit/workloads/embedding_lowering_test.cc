@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,25 +53,39 @@ std::vector<std::uint32_t> destinations(const TaskGraph& graph, std::uint32_t gp
   return order;
 }
 
+std::map<std::uint32_t, int> sends_by_size(const TaskGraph& graph) {
+  std::map<std::uint32_t, int> sizes;
+  for (const Send& send : graph.sends) sizes[send.size] += 1;
+  return sizes;
+}
+using Sizes = std::map<std::uint32_t, int>;
+
 TEST(EmbeddingLowering, sends_the_same_bytes_in_every_mode) {
   constexpr std::int64_t kAll = std::int64_t{4} * 3 * 40 * 512;
-  const Scenario scenario = small();
+  const Scenario scenario = small({"fused.slice_wgs=1"});
   for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
     EXPECT_EQ(bytes_sent(lowered(scenario, mode)), kAll) << name_of(mode);
   }
 }
 
-TEST(EmbeddingLowering, fused_sends_a_message_a_slice) {
-  // 40 WGs a destination in slices of 4: 10 messages of 2,048 B a pair.
-  const TaskGraph graph = lowered(small(), Mode::fused);
-  EXPECT_EQ(graph.sends.size(), 4U * 3 * 10);
-  for (const Send& send : graph.sends) EXPECT_EQ(send.size, 2048U);
+TEST(EmbeddingLowering, fused_in_a_node_stores_every_result_and_flags_every_slice) {
+  // 40 WGs a destination in slices of 4: 40 stores of 512 B and 10 flags of 8 B for each of 12
+  // pairs.
+  EXPECT_EQ(sends_by_size(lowered(small(), Mode::fused)), (Sizes{{8, 120}, {512, 480}}));
+  // A slice of one WG has its flag with it.
+  EXPECT_EQ(sends_by_size(lowered(small({"fused.slice_wgs=1"}), Mode::fused)), (Sizes{{512, 480}}));
+  // A flag a peer: one.
+  EXPECT_EQ(sends_by_size(lowered(small({"fused.flag_per=peer"}), Mode::fused)),
+            (Sizes{{8, 12}, {512, 480}}));
 }
 
-TEST(EmbeddingLowering, fused_with_a_flag_a_peer_adds_one_message_a_pair) {
-  const TaskGraph graph = lowered(small({"fused.flag_per=peer"}), Mode::fused);
-  EXPECT_EQ(graph.sends.size(), 4U * 3 * 11);
-  EXPECT_EQ(bytes_sent(graph), std::int64_t{4} * 3 * (40 * 512 + 8));
+TEST(EmbeddingLowering, fused_between_nodes_puts_slices) {
+  // 10 puts of 2,048 B a pair, their flags with them; with a flag a peer one message more.
+  const std::vector<std::string> nodes{"cluster.base=clusters/nodes_2x_mi210", "cluster.nodes=4"};
+  EXPECT_EQ(sends_by_size(lowered(small(nodes), Mode::fused)), (Sizes{{2048, 120}}));
+  std::vector<std::string> peer = nodes;
+  peer.push_back("fused.flag_per=peer");
+  EXPECT_EQ(sends_by_size(lowered(small(peer), Mode::fused)), (Sizes{{8, 12}, {2048, 120}}));
 }
 
 TEST(EmbeddingLowering, kernel_mode_gives_every_table_to_one_chunk) {
