@@ -121,6 +121,13 @@ constexpr Duration compute_time(Flops work, FlopRate rate) {
   return time_for(work.count(), rate.count());
 }
 
+// For sums over very many things, which may not fit: stays at the largest.
+constexpr void add_saturating(Duration& sum, Duration more) {
+  std::int64_t count = 0;
+  const bool over = __builtin_add_overflow(sum.count(), more.count(), &count);
+  sum = picoseconds(over ? INT64_MAX : count);
+}
+
 constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
 constexpr double to_microseconds(Duration d) { return static_cast<double>(d.count()) * 1e-6; }
 

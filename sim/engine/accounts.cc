@@ -42,7 +42,7 @@ void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
   OperatorUse& use = operators_[kernel.op.value];
   use.last_end = later(use.last_end, now);
   use.longest = longer(use.longest, now - start);
-  use.sum += now - start;
+  add_saturating(use.sum, now - start);
   use.kernels += 1;
 }
 
@@ -69,7 +69,7 @@ void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, S
   OperatorUse& use = operators_[kernel.op.value];
   use.wgs += 1;
   use.hbm += traffic;
-  use.wg_time += now - begun;
+  add_saturating(use.wg_time, now - begun);
   done_.wgs.done += 1;
   done_.flops.done += scaled(work.flops.count(), scale);
   done_.hbm_bytes.done += traffic.count();
@@ -77,7 +77,7 @@ void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, S
 }
 
 void Accounts::waited(std::uint32_t gpu, Wait why, Duration time) {
-  gpus_[gpu].waits[static_cast<std::size_t>(why)] += time;
+  add_saturating(gpus_[gpu].waits[static_cast<std::size_t>(why)], time);
 }
 
 void Accounts::bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
@@ -92,9 +92,8 @@ void Accounts::message_posted(std::uint32_t op) {
   done_.messages.asked += 1;
 }
 
-void Accounts::message_delivered(std::uint32_t gpu, Bytes size) {
+void Accounts::bytes_delivered(std::uint32_t gpu, Bytes size) {
   gpus_[gpu].received += size;
-  done_.messages.done += 1;
   done_.message_bytes.done += size.count();
 }
 

@@ -24,7 +24,8 @@ class Accounts {
   void item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu);
   void bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size);
   void message_posted(std::uint32_t op);
-  void message_delivered(std::uint32_t gpu, Bytes size);
+  void bytes_delivered(std::uint32_t gpu, Bytes size);
+  void message_delivered() { done_.messages.done += 1; }
   void background(std::uint32_t gpu, Bytes size);
 
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }

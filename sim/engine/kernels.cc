@@ -20,8 +20,13 @@ void Simulator::kernel_start(std::uint32_t k) {
     state.grid = std::min({kernel.items, kernel.max_grid, static_cast<std::uint32_t>(fit)});
   }
   accounts_.kernel_started(now_, kernel);
-  gpus_[kernel.gpu.value].active.push_back(k);
-  dispatch(kernel.gpu.value);
+  // Kernels of one instant are in the order of their launch, which is that of their numbers.
+  std::vector<std::uint32_t>& active = gpus_[kernel.gpu.value].active;
+  auto place = active.end();
+  while (place != active.begin() && kernels_[*(place - 1)].start == now_ && *(place - 1) > k)
+    --place;
+  active.insert(place, k);
+  starting_.push_back(kernel.gpu.value);
 }
 
 // Gives WGs of waiting kernels the room there is, kernels in order of their start.
@@ -49,7 +54,7 @@ void Simulator::dispatch(std::uint32_t gpu) {
 }
 
 // Starts the next WG of the grid in a place already taken on `cu`, or on a free copy engine.
-bool Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t cu) {
+void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t cu) {
   const Kernel& kernel = graph_.kernels[KernelId(k)];
   GpuState& state = gpus_[gpu];
   std::uint32_t index = 0;
@@ -77,8 +82,7 @@ bool Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
     state.dispatcher_free = start + cluster_.spec.gpu.launch.wg_interval;
   }
   // Also a WG that starts now gets an event, so that a grid's WGs all have their places first.
-  schedule(start, EventKind::worker, worker_id(gpu, index));
-  return kernel.items > 0;
+  schedule(start + kernel.startup, EventKind::worker, worker_id(gpu, index));
 }
 
 void Simulator::out_of_items(std::uint32_t gpu, std::uint32_t w) {
@@ -95,6 +99,7 @@ void Simulator::out_of_items(std::uint32_t gpu, std::uint32_t w) {
   }
   if (kernel.persistent && !state.flags_seen && kernel.executor == Executor::cu) {
     worker.phase = Phase::linger;
+    worker.since = now_;
     state.lingering += 1;
     return;
   }
@@ -140,6 +145,7 @@ void Simulator::kernel_flags(std::uint32_t k) {
   for (std::uint32_t w = 0; state.lingering > 0 && w < gpus_[gpu].workers.size(); ++w) {
     const Worker& worker = gpus_[gpu].workers[w];
     if (worker.kernel != k || worker.phase != Phase::linger) continue;
+    accounts_.waited(gpu, Wait::flag, now_ - worker.since);
     state.lingering -= 1;
     state.retired += 1;
     release_place(gpu, w);
@@ -154,6 +160,8 @@ void Simulator::finish_if_done(std::uint32_t k) {
   state.finished = true;
   kernels_left_ -= 1;
   accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.start);
+  // Who ends has seen all flags, and flags come behind their data.
+  if (kernels_left_ == 0) SIM_ASSERT(transport_.in_flight() == 0);
   for (std::uint32_t i = dependents_begin_[k]; i < dependents_begin_[k + 1]; ++i) {
     const std::uint32_t next = dependents_[i];
     SIM_ASSERT(kernels_[next].dependencies_left > 0);

@@ -17,6 +17,7 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
                                                .to_gpu = send.to,
                                                .size = size,
                                                .entries = send.entries,
+                                               .ordered = send.ordered != 0,
                                                .more_follows = part == Part::first});
   if (!posted.wake.link.is_none()) {
     schedule(posted.wake.at, EventKind::link, posted.wake.link.value);
@@ -38,13 +39,15 @@ void Simulator::link_event(LinkId link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
+  if (arrived.ended) accounts_.bytes_delivered(graph_.sends[arrived.tag].to, arrived.size);
   if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived.delivered);
 }
 
 void Simulator::delivered(std::uint32_t send_index) {
   const Send& send = graph_.sends[send_index];
-  accounts_.message_delivered(send.to, bytes(send.size));
+  accounts_.message_delivered();
   if (!send.arrives.is_none()) count_down(send.arrives);
+  if (fenced_.empty()) return;
   const auto fenced = fenced_.find(send_index);
   if (fenced == fenced_.end()) return;
   schedule(now_ + cluster_.spec.gpu.peer_store.fence, EventKind::worker, fenced->second);
@@ -61,36 +64,24 @@ void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint
   if (begins && memory_[gpu].jobs() > 0) mark_memory(gpu);
 }
 
-// The proxy is one CPU thread: one operation after another.
+// The proxy is one CPU thread a GPU: one operation after another, `proxy_operation` for each entry.
 void Simulator::hand_to_proxy(std::uint32_t gpu, std::uint32_t send) {
   GpuState& state = gpus_[gpu];
-  const Duration each = cluster_.spec.nic->proxy_operation * graph_.sends[send].entries;
-  state.proxy_free = later(now_, state.proxy_free) + each;
-  const bool idle = state.proxy_next == state.proxy.size();
-  if (idle) {
-    state.proxy.clear();
-    state.proxy_next = 0;
-  }
-  state.proxy.push_back({.send = send, .done = state.proxy_free});
-  if (idle) schedule(state.proxy_free, EventKind::proxy, gpu);
+  const bool idle = state.proxy.empty();
+  state.proxy.push(send);
+  if (idle) start_proxy(gpu, later(now_, state.proxy_free));
 }
 
+void Simulator::start_proxy(std::uint32_t gpu, SimTime from) {
+  const Send& send = graph_.sends[gpus_[gpu].proxy.front()];
+  schedule(from + cluster_.spec.nic->proxy_operation * send.entries, EventKind::proxy, gpu);
+}
+
+// A full queue holds the thread, and everything behind.
 void Simulator::proxy_event(std::uint32_t gpu) {
   GpuState& state = gpus_[gpu];
-  SIM_ASSERT(state.proxy[state.proxy_next].done == now_);
-  const Posted posted = post(gpu, state.proxy[state.proxy_next].send);
-  state.proxy_next += 1;
-  if (state.proxy_next == state.proxy.size()) {
-    state.proxy_free = later(state.proxy_free, posted.queued_at);
-    return;
-  }
-  // A full queue holds the thread, and everything behind.
-  const Duration held = posted.queued_at - now_;
-  if (held.count() > 0) {
-    for (std::size_t i = state.proxy_next; i < state.proxy.size(); ++i) state.proxy[i].done += held;
-    state.proxy_free += held;
-  }
-  schedule(state.proxy[state.proxy_next].done, EventKind::proxy, gpu);
+  state.proxy_free = post(gpu, state.proxy.pop()).queued_at;
+  if (!state.proxy.empty()) start_proxy(gpu, state.proxy_free);
 }
 
 // True when the latch opens.

@@ -1,8 +1,8 @@
 // Simulator: the state of one run and the closed list of events. Only here are events scheduled;
 // the models (SharedServer, CuSet, Transport) are told the time and answer.
 //
-// Every instant has two rounds: first all events of the instant happen, then the shares of every
-// server that changed are computed once (settle_servers).
+// Every instant has two rounds: first all events of the instant happen, then kernels that
+// start get their places and the shares of every server that changed are computed once (settle).
 #pragma once
 
 #include <unordered_map>  // not iterated
@@ -10,6 +10,7 @@
 
 #include "sim/core/event_queue.h"
 #include "sim/core/fingerprint.h"
+#include "sim/core/ring_queue.h"
 #include "sim/core/shared_server.h"
 #include "sim/engine/accounts.h"
 #include "sim/engine/simulate.h"
@@ -94,10 +95,6 @@ class Simulator {
     std::uint32_t first_send = 0;
     std::uint32_t sends = 0;
   };
-  struct ProxyOperation {
-    std::uint32_t send;
-    SimTime done;
-  };
   struct GpuState {
     std::vector<Worker> workers;
     std::vector<Spare> spares;
@@ -106,8 +103,7 @@ class Simulator {
     std::uint32_t free_engines = 0;
     SimTime dispatcher_free;
     SimTime proxy_free;
-    std::vector<ProxyOperation> proxy;  // FIFO from proxy_next on
-    std::size_t proxy_next = 0;
+    RingQueue<std::uint32_t> proxy;  // sends handed over; the first is being worked on
   };
   struct Timer {  // the pending event of a server
     SimTime at = SharedServer::kNever;
@@ -117,7 +113,7 @@ class Simulator {
   // simulator.cc: the loop and the servers
   void handle(EventKind kind, std::uint32_t id);
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
-  void settle_servers();
+  void settle_instant();
   void settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id);
   void mark_memory(std::uint32_t gpu);
   void memory_event(std::uint32_t gpu);
@@ -128,7 +124,7 @@ class Simulator {
   // kernels.cc: kernels and their WGs' places
   void kernel_start(std::uint32_t kernel);
   void dispatch(std::uint32_t gpu);
-  bool dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
+  void dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
   void out_of_items(std::uint32_t gpu, std::uint32_t worker);
   void release_place(std::uint32_t gpu, std::uint32_t worker);
   void kernel_flags(std::uint32_t kernel);
@@ -158,6 +154,7 @@ class Simulator {
   void link_event(LinkId link);
   void delivered(std::uint32_t send);
   void proxy_event(std::uint32_t gpu);
+  void start_proxy(std::uint32_t gpu, SimTime from);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
   bool count_down(LatchId id);
   void wake_waiters(LatchState& latch);
@@ -182,6 +179,7 @@ class Simulator {
   std::vector<Timer> memory_timers_;
   std::vector<SharedServer> arithmetic_;  // empty where no work needs it
   std::vector<Timer> arithmetic_timers_;
+  std::vector<std::uint32_t> starting_;  // GPUs with kernels that start in this instant
   std::vector<std::uint32_t> dirty_memory_;
   std::vector<std::uint32_t> dirty_arithmetic_;
   std::vector<std::uint32_t> demand_;  // of each work, kB/s

@@ -182,14 +182,16 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   const Send& send = graph_.sends[worker.send];
   if (transport_.same_node(gpu, send.to)) return begin_store(gpu, w, send);
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  if (kernel.puts_by == InitiatedBy::proxy) {
-    hand_to_proxy(gpu, worker.send);
-    worker.phase = Phase::sent;
-    return true;
-  }
+  // What the NIC reads must be out of the caches, whoever rings the doorbell. A collective's copy
+  // loop writes through: that is in its rate.
   const NicSpec& nic = *cluster_.spec.nic;
+  const bool by_gpu = kernel.puts_by == InitiatedBy::gpu;
+  Duration before;
+  if (kernel.role != KernelRole::collective) before += nic.flush;
+  if (by_gpu) before += nic.post * send.entries;
   worker.phase = Phase::put;
-  pause(gpu, w, now_ + nic.flush + nic.post * send.entries, Wait::post);
+  if (before.count() == 0) return true;
+  pause(gpu, w, now_ + before, Wait::post);
   return false;
 }
 
@@ -270,9 +272,14 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
 }
 
 // The queue entry is written and the doorbell rung: the NIC has it as soon as its queue has room.
+// Or the proxy has been told.
 bool Simulator::put(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   worker.phase = Phase::sent;
+  if (graph_.kernels[KernelId(worker.kernel)].puts_by == InitiatedBy::proxy) {
+    hand_to_proxy(gpu, worker.send);
+    return true;
+  }
   const SimTime queued_at = post(gpu, worker.send).queued_at;
   if (queued_at == now_) return true;
   pause(gpu, w, queued_at, Wait::nic_queue);

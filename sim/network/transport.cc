@@ -15,6 +15,7 @@ Transport::Transport(const NetworkSpec& spec)
     SIM_ASSERT(spec.scale_up.has_value());
     scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
     segment_up_ = spec.scale_up->segment;
+    up_routing_inside_ = spec.scale_up->up_routing;
     for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
   }
   if (spec.nodes == 1) return;
@@ -65,27 +66,32 @@ void Transport::add_fabric(const FabricSpec& spec, const Shape& shape, bool is_s
   }
 }
 
-std::uint32_t Transport::nic_of(std::uint32_t gpu, std::uint64_t hash) const {
+std::uint32_t Transport::nic_of(std::uint32_t gpu, std::uint64_t lane) const {
   const std::uint32_t node = gpu / gpus_per_node_;
   const std::uint32_t local = gpu % gpus_per_node_;
   if (nics_per_node_ <= gpus_per_node_) {
     return node * nics_per_node_ + local * nics_per_node_ / gpus_per_node_;
   }
   const std::uint32_t each = nics_per_node_ / gpus_per_node_;
-  return node * nics_per_node_ + local * each + static_cast<std::uint32_t>(hash % each);
+  return node * nics_per_node_ + local * each + static_cast<std::uint32_t>(lane % each);
 }
 
 std::uint32_t Transport::route_hash(UpRouting routing, std::uint32_t from, std::uint32_t to,
-                                    std::uint32_t tag) {
+                                    std::uint64_t lane) {
   switch (routing) {
     case UpRouting::by_destination:
       return 0;
     case UpRouting::ecmp:
       return static_cast<std::uint32_t>(mix64((std::uint64_t{from} << 32U) | to));
     case UpRouting::spray:
-      return static_cast<std::uint32_t>(mix64(tag));
+      return static_cast<std::uint32_t>(mix64(lane));
   }
   SIM_ASSERT(false);
+}
+
+std::uint64_t Transport::lane(const Outgoing& message) {
+  if (!message.ordered) return message.tag;
+  return mix64((std::uint64_t{message.from_gpu} << 32U) | message.to_gpu);
 }
 
 // When `entries` more fit into the NIC's send queue: at the departure of those too many.
@@ -103,6 +109,7 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   SIM_ASSERT(out.from_gpu != out.to_gpu);
   SIM_ASSERT(out.size.count() > 0);
   const bool inside = same_node(out.from_gpu, out.to_gpu);
+  const std::uint64_t which = lane(out);
   std::uint32_t to = 0;
   std::uint32_t hash = 0;
   LinkId first;
@@ -111,12 +118,13 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   if (inside) {
     const std::uint32_t node = out.from_gpu / gpus_per_node_;
     to = out.to_gpu % gpus_per_node_;
+    hash = route_hash(up_routing_inside_, out.from_gpu % gpus_per_node_, to, which);
     first = LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
                    scale_up_->next(out.from_gpu % gpus_per_node_, to, hash));
   } else {
-    nic = nic_of(out.from_gpu, out.tag);
-    to = nic_of(out.to_gpu, out.tag);
-    hash = route_hash(up_routing_, nic, to, out.tag);
+    nic = nic_of(out.from_gpu, which);
+    to = nic_of(out.to_gpu, which);
+    hash = route_hash(up_routing_, nic, to, which);
     first = LinkId(send_base_ + nic);
     queued_at = room_in_queue(now, nic, static_cast<std::size_t>(out.entries));
   }
@@ -181,7 +189,7 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
   use.messages += 1;
   use.busy += busy;
   const Duration waited = start - now;
-  use.queued += waited;
+  add_saturating(use.queued, waited);
   use.queued_max = longer(use.queued_max, waited);
   return {.until = link.free_at, .due = message.due, .wake = wake, .last = last};
 }
@@ -197,9 +205,12 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
   const Message message = link.queue.pop();
   SIM_ASSERT(message.due == now);
   Arrived arrived;
+  arrived.tag = message.tag;
+  arrived.size = bytes(message.size);
   if (!link.queue.empty()) arrived.wakes[0] = {link_id, link.queue.front().due};
 
   if (link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to)) {
+    arrived.ended = true;
     if (message.last_segment != 0) arrived.delivered = message.tag;
     --in_flight_;
     return arrived;
@@ -209,9 +220,7 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
   if (crossing.wake) arrived.wakes[1] = {next, crossing.due};
   if (crossing.last) {
     arrived.enters_last_link = true;
-    arrived.tag = message.tag;
     arrived.last_link = next;
-    arrived.size = bytes(message.size);
   }
   return arrived;
 }

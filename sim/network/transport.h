@@ -61,6 +61,7 @@ struct Outgoing {
   std::uint32_t to_gpu = 0;
   Bytes size;
   int entries = 1;
+  bool ordered = false;       // stays behind all ordered messages of its pair: same NIC, same route
   bool more_follows = false;  // a part of something whose later part will report the delivery
 };
 
@@ -75,11 +76,12 @@ struct Posted {
 // What arrive() did: the message moved on to `link`, or was delivered.
 struct Arrived {
   static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
-  std::uint32_t delivered = kNotDelivered;  // tag of a message whose last byte is there
   std::array<Wake, 2> wakes;
-  bool enters_last_link = false;  // it begins to cross the last link of its way: ...
-  std::uint32_t tag = 0;          // ... this message, with `size` ...
+  std::uint32_t tag = 0;  // of the message, or the segment of one, that this is about
   Bytes size;
+  bool ended = false;                       // it has come to the end of its way
+  std::uint32_t delivered = kNotDelivered;  // its tag, where with it all of the message is there
+  bool enters_last_link = false;            // it begins to cross the last link of its way:
   LinkId last_link;
 };
 
@@ -97,8 +99,12 @@ class Transport {
   // The first message of `link` has come to its end.
   Arrived arrive(SimTime now, LinkId link);
 
-  // The NIC that a message between these GPUs leaves by, or enters by.
-  [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t hash) const;
+  // What chooses among a GPU's NICs and among equal routes: the pair where order matters, else the
+  // message, so that messages use all of them.
+  static std::uint64_t lane(const Outgoing& message);
+
+  // The NIC that a message of this lane leaves a GPU by, or enters it by.
+  [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
@@ -153,7 +159,7 @@ class Transport {
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
   [[nodiscard]] static std::uint32_t route_hash(UpRouting routing, std::uint32_t from,
-                                                std::uint32_t to, std::uint32_t tag);
+                                                std::uint32_t to, std::uint64_t lane);
 
   std::uint32_t gpus_per_node_;
   std::uint32_t nics_per_node_ = 0;
@@ -167,6 +173,7 @@ class Transport {
   IdVector<LinkId, Link> links_;
   std::size_t queue_depth_ = 0;
   std::vector<RingQueue<SimTime>> departures_;  // of the entries in each NIC's send queue
+  UpRouting up_routing_inside_ = UpRouting::by_destination;
   UpRouting up_routing_ = UpRouting::by_destination;
   std::size_t in_flight_ = 0;
 };

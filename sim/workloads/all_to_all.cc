@@ -88,7 +88,8 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
     kernel.wg = channel_footprint(gpu);
     kernel.persistent = true;
     kernel.max_grid = workers;
-    kernel.launch = dma ? call.launch : call.launch + gpu.collective.startup;
+    kernel.launch = call.launch;
+    if (!dma) kernel.startup = gpu.collective.startup;
     kernel.finish = received[g];
     kernel.puts_by = InitiatedBy::proxy;  // the library's network thread
     kernel.first_item = static_cast<std::uint32_t>(graph.items.size());

@@ -28,7 +28,8 @@ struct Bag {
       : work(embedding),
         gpus(gpu_count),
         blocks(static_cast<std::uint32_t>(embedding.batch / gpu_count / embedding.rows_per_wg)),
-        result_bytes(embedding.rows_per_wg * embedding.dim * size_of(embedding.dtype).count()) {}
+        result_bytes(std::int64_t{embedding.rows_per_wg} * embedding.dim *
+                     size_of(embedding.dtype).count()) {}
 
   [[nodiscard]] std::uint32_t per_destination() const {
     return blocks * static_cast<std::uint32_t>(work.tables_per_gpu);
@@ -98,8 +99,8 @@ TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, std::u
   std::vector<std::vector<KernelId>> bags(bag.gpus);  // the last one of each GPU's stream
   std::vector<std::vector<KernelId>> collectives(bag.gpus);
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::uint32_t first = chunk * tables / chunks;
-    const std::uint32_t last = (chunk + 1) * tables / chunks;
+    const auto first = static_cast<std::uint32_t>(std::uint64_t{chunk} * tables / chunks);
+    const auto last = static_cast<std::uint32_t>((std::uint64_t{chunk} + 1) * tables / chunks);
     const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
     const OperatorId bag_op =
         graph.operators.push_back({.name = "embedding" + suffix, .role = KernelRole::compute});
@@ -206,7 +207,7 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
       if (d == g) continue;
       const bool zero_copy = cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
       peer_done[d] = graph.add_latch(zero_copy ? slices * slice_wgs : slices);
-      graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d]});
+      graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d], .ordered = 1});
     }
     for (const Logical& slice : slice_order(bag, fused.order, g, slices)) {
       const std::uint32_t d = slice.destination;
@@ -224,7 +225,9 @@ TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
                         .size = static_cast<std::uint32_t>(bag.result_bytes * slice_wgs),
                         .arrives = flag_per_slice ? flags_of[d] : LatchId::none(),
                         .issued = peer_done[d],
-                        .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1)});
+                        .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1),
+                        // The flag of the peer must not overtake it.
+                        .ordered = static_cast<std::uint16_t>(flag_per_slice ? 0 : 1)});
       }
       for (std::uint32_t i = 0; i < slice_wgs; ++i) {
         if (zero_copy) {  // every WG stores its own result and fences it; a slice is only a flag

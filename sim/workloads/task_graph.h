@@ -62,6 +62,7 @@ struct Send {
   std::uint16_t entries = 1;          // work-queue entries where a NIC sends it
   std::uint16_t receive_traffic = 1;  // HBM bytes moved at the receiver, per byte received
   std::uint16_t op = 0;               // operator it belongs to, for reports
+  std::uint16_t ordered = 0;          // 1: stays behind the ordered sends of its pair before it
 };
 
 enum class KernelRole : std::uint8_t { compute, collective, fused };
@@ -84,7 +85,8 @@ struct Kernel {
   Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
   LatchId finish = LatchId::none();  // must be open before the kernel ends
   std::uint32_t max_grid = 0;
-  Duration launch{};  // from the last dependency's end to the first WG
+  Duration launch{};   // from the last dependency's end to the first WG
+  Duration startup{};  // of each WG, in its place on the CU, before its first item
   WgFootprint wg{};
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;

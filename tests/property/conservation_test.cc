@@ -84,8 +84,13 @@ class Routed {
            send.size);
       return;
     }
-    const std::uint32_t nic = transport_.nic_of(from, tag);
-    const std::uint32_t to = transport_.nic_of(send.to, tag);
+    const std::uint64_t lane = Transport::lane({.tag = tag,
+                                                .from_gpu = from,
+                                                .to_gpu = send.to,
+                                                .size = {},
+                                                .ordered = send.ordered != 0});
+    const std::uint32_t nic = transport_.nic_of(from, lane);
+    const std::uint32_t to = transport_.nic_of(send.to, lane);
     const std::uint32_t base = nodes * up_links;
     const auto out_links = static_cast<std::uint32_t>(transport_.scale_out()->links().size());
     const std::uint32_t nics = nodes * static_cast<std::uint32_t>(spec_.nic->per_node);
@@ -115,7 +120,10 @@ TEST(Conservation, every_link_carries_what_is_routed_over_it) {
       ASSERT_EQ(result.links.size(), routed.carried().size());
       // A hash may choose the spine: then only the sums of a class are known here.
       const ClusterSpec& spec = prepared.cluster.spec;
-      const bool hashed = spec.scale_out && spec.scale_out->up_routing != UpRouting::by_destination;
+      const auto hashes = [](const std::optional<FabricSpec>& fabric) {
+        return fabric && fabric->up_routing != UpRouting::by_destination;
+      };
+      const bool hashed = hashes(spec.scale_out) || hashes(spec.scale_up);
       std::map<std::string, std::int64_t> classes;
       for (std::size_t i = 0; i < result.links.size(); ++i) {
         const LinkRow& row = result.links[i];
@@ -176,7 +184,6 @@ std::int64_t flag_bytes(const Prepared& prepared) {
   const std::int64_t gpus = prepared.cluster.gpus();
   const std::int64_t inside = prepared.cluster.spec.gpus_per_node - 1;
   if (fused.flag_per == FlagPer::peer) return 8 * (gpus - 1);
-  if (fused.slice_wgs == 1) return 0;  // the flag comes with the result
   return 8 * inside * (wgs_per_destination(work, static_cast<int>(gpus)) / fused.slice_wgs);
 }
 
