@@ -30,6 +30,22 @@ Shape::Shape(const FabricSpec& spec, int endpoints)
   }
 }
 
+std::int64_t Shape::count_links(const FabricSpec& spec, std::int64_t endpoints) {
+  switch (spec.shape) {
+    case ShapeKind::fully_connected:
+      return endpoints * (endpoints - 1);
+    case ShapeKind::switched:
+      return 2 * endpoints;
+    case ShapeKind::torus:
+      return 2 * endpoints * static_cast<std::int64_t>(spec.dims.size());
+    case ShapeKind::fat_tree: {
+      const std::int64_t spines = std::lround(spec.endpoints_per_leaf / spec.oversubscription);
+      return 2 * endpoints + 2 * (endpoints / spec.endpoints_per_leaf) * spines;
+    }
+  }
+  SIM_ASSERT(false);
+}
+
 void Shape::add(std::uint32_t from, std::uint32_t to, unsigned dimension) {
   links_.push_back({from, to, static_cast<std::uint8_t>(dimension)});
 }

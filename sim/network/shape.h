@@ -25,6 +25,9 @@ class Shape {
  public:
   Shape(const FabricSpec& spec, int endpoints);
 
+  // Links that a shape of this spec has, without building it.
+  static std::int64_t count_links(const FabricSpec& spec, std::int64_t endpoints);
+
   [[nodiscard]] std::uint32_t endpoints() const { return endpoints_; }
   [[nodiscard]] const std::vector<ShapeLink>& links() const { return links_; }
 

@@ -249,7 +249,17 @@ std::string Transport::link_class(LinkId id) const {
   return fmt::format("{}_{}", link.is_scale_up ? "scale_up" : "scale_out", shape.link_class(edge));
 }
 
-Bytes Transport::bytes_per_message() { return bytes(sizeof(Message)); }
-Bytes Transport::bytes_per_link() { return bytes(sizeof(Link)); }
+Bytes Transport::memory(const NetworkSpec& spec) {
+  std::int64_t links = 0;
+  if (spec.gpus_per_node > 1) {
+    links += spec.nodes * Shape::count_links(*spec.scale_up, spec.gpus_per_node);
+  }
+  if (spec.nodes > 1) {
+    const std::int64_t nics = std::int64_t{spec.nodes} * spec.nic->per_node;
+    links += Shape::count_links(*spec.scale_out, nics) + 2 * nics;
+  }
+  // The link, its row in the results with two names, and its entry in the shape.
+  return bytes(links * static_cast<std::int64_t>(sizeof(Link) + 200 + sizeof(ShapeLink)));
+}
 
 }  // namespace weft

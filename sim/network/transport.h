@@ -117,9 +117,10 @@ class Transport {
   [[nodiscard]] const Shape* scale_out() const { return scale_out_ ? &*scale_out_ : nullptr; }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
-  // Bytes of memory per message in flight and per link, for the estimate before a run.
-  static Bytes bytes_per_message();
-  static Bytes bytes_per_link();
+  // Memory that a transport of this spec takes before it has any message, and for each in flight: a
+  // ring of them may be half empty.
+  static Bytes memory(const NetworkSpec& spec);
+  static Bytes memory_per_message() { return bytes(2 * sizeof(Message)); }
 
  private:
   struct Message {

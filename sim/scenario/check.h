@@ -30,7 +30,15 @@ std::string multiples_around(std::int64_t value, std::int64_t step);
 // "16 or 32": the divisors of `whole` around `value`.
 std::string divisors_around(std::int64_t whole, std::int64_t value);
 
+// Samples of one GPU, or 0 where the batch does not divide.
+std::int64_t samples_per_gpu(const Scenario& scenario);
+
+// WGs of one GPU whose results go to one destination, or 0 where they do not divide.
+std::int64_t wgs_per_destination(const Scenario& scenario);
+
 void validate_cluster(const Check& check);
 void validate_workload(const Check& check);
+void validate_places(const Check& check);
+void validate_counts(const Check& check);
 
 }  // namespace weft::rules

@@ -20,7 +20,7 @@ MemorySpec read_memory(MapReader map) {
   const MemorySpec memory{
       .bandwidth = map.bandwidth("bandwidth", "what streams reach with many WGs, not the peak"),
       .latency = map.duration("latency", "one load on an idle memory system",
-                              {kShortestLatency, kAnyDuration.high}),
+                              {kShortestLatency, kHardwareTime.high}),
       .bend = map.number("bend", {1, 1'000}, "exponent of the bend near saturation"),
       .capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high})};
   map.finish();

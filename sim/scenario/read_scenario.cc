@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "sim/scenario/names.h"
@@ -49,11 +50,15 @@ BulkOptions read_bulk(MapReader map) {
   return bulk;
 }
 
-KernelOptions read_kernel(MapReader map) {
-  const KernelOptions kernel{
-      .chunks = map.count_or("chunks", 4, {1, 1'000'000}, "parts the kernel is cut into")};
+KernelOptions read_kernel(MapReader map, const Workload& workload) {
+  // A chunk is at least one table.
+  const bool embeds = workload.kind == WorkloadKind::embedding_all_to_all;
+  const int fallback = embeds ? std::min(4, workload.embedding.tables_per_gpu) : 4;
+  const auto chunks =
+      map.optional_count("chunks", {1, 1'000'000},
+                         "parts the kernel is cut into; default: 4, or tables_per_gpu if less");
   map.finish();
-  return kernel;
+  return {.chunks = chunks.value_or(fallback)};
 }
 
 FusedOptions read_fused(MapReader map) {
@@ -133,7 +138,8 @@ Scenario read_scenario(MapReader map) {
                                        "grains of overlap to compare");
   scenario.modes = modes ? *modes : default_modes(scenario.workload.kind);
   scenario.bulk = read_bulk(map.map_of_defaults("bulk", "kernel, boundary, collective"));
-  scenario.kernel = read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"));
+  scenario.kernel =
+      read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"), scenario.workload);
   scenario.fused = read_fused(map.map_of_defaults("fused", "WG-granular overlap"));
   scenario.run = read_run(map.map_of_defaults("run", "of the simulation itself"));
   map.finish();

@@ -63,7 +63,9 @@ KeyDoc MapReader::doc(std::string_view key, std::string_view type, std::string_v
           .units = "",
           .fallback = "required",
           .help = std::string(help),
-          .only = only_};
+          .only = only_,
+          .low = "",
+          .high = ""};
 }
 
 // The entry of `key`, if it has a value and this map may have it.

@@ -39,6 +39,8 @@ struct KeyDoc {
   std::string fallback;  // the default as text, "required" or "optional"
   std::string help;
   std::string only;  // "shape: torus"; empty where the key always applies
+  std::string low;   // bounds as text; empty where there are none
+  std::string high;
 };
 
 // Inclusive bounds.
@@ -49,10 +51,11 @@ struct Range {
 };
 
 constexpr Range<std::int64_t> kCount{1, 1'000'000'000};
-constexpr Range<Duration> kAnyDuration{picoseconds(0), picoseconds(1'000'000'000'000) * 1'000};
+// Hardware answers within a second. Sums of very many such times still fit the simulated clock.
+constexpr Range<Duration> kHardwareTime{picoseconds(0), microseconds(1'000'000)};
 constexpr Range<Bytes> kAnySize{bytes(0), bytes(1'000'000'000'000'000)};
-constexpr Range<Bandwidth> kAnyBandwidth{bytes_per_second(1),
-                                         bytes_per_second(1'000'000'000'000'000'000)};
+constexpr Range<Bandwidth> kAnyBandwidth{bytes_per_second(1'000'000),
+                                         gigabytes_per_second(100'000'000)};
 
 template <class E>
 struct Choice {
@@ -106,9 +109,9 @@ class MapReader {
                           Range<std::size_t> length, std::string_view help);
 
   Duration duration(std::string_view key, std::string_view help,
-                    Range<Duration> range = kAnyDuration);
+                    Range<Duration> range = kHardwareTime);
   Duration duration_or(std::string_view key, Duration fallback, std::string_view help,
-                       Range<Duration> range = kAnyDuration);
+                       Range<Duration> range = kHardwareTime);
   Bytes size(std::string_view key, std::string_view help, Range<Bytes> range = kAnySize);
   Bytes size_or(std::string_view key, Bytes fallback, std::string_view help,
                 Range<Bytes> range = kAnySize);

@@ -22,6 +22,8 @@ std::optional<T> MapReader::value(std::string_view key, const Kind<T>& kind, con
                                   const std::optional<std::string>& fallback) {
   KeyDoc key_doc = doc(key, kind.type, help);
   key_doc.units = kind.units;
+  key_doc.low = kind.text(range.low);
+  key_doc.high = kind.text(range.high);
   if (fallback) key_doc.fallback = *fallback;
   KeyDoc asked = key_doc;
   asked.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
@@ -131,7 +133,7 @@ Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
 FlopRate MapReader::flop_rate(std::string_view key, std::string_view help) {
   const Kind<FlopRate> kind{"rate of operations", flop_rate_units(), "22.6 TFLOP/s",
                             parse_flop_rate, flop_rate_text};
-  const Range<FlopRate> range{FlopRate::from_count(1), gigaflops(1'000'000'000)};
+  const Range<FlopRate> range{FlopRate::from_count(1'000'000), gigaflops(1'000'000'000)};
   return value<FlopRate>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 

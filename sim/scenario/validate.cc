@@ -43,12 +43,26 @@ std::string divisors_around(std::int64_t whole, std::int64_t value) {
   return below == above ? text(below) : text(below) + " or " + text(above);
 }
 
+std::int64_t samples_per_gpu(const Scenario& scenario) {
+  const std::int64_t batch = scenario.workload.embedding.batch;
+  return batch % scenario.cluster.gpus() == 0 ? batch / scenario.cluster.gpus() : 0;
+}
+
+std::int64_t wgs_per_destination(const Scenario& scenario) {
+  const EmbeddingWork& work = scenario.workload.embedding;
+  const std::int64_t samples = samples_per_gpu(scenario);
+  if (samples % work.rows_per_wg != 0) return 0;
+  return samples / work.rows_per_wg * work.tables_per_gpu;
+}
+
 }  // namespace rules
 
 void validate(const Scenario& scenario, Reading& reading) {
   const rules::Check check{.scenario = scenario, .reading = reading};
   rules::validate_cluster(check);
   rules::validate_workload(check);
+  rules::validate_places(check);
+  rules::validate_counts(check);
 }
 
 }  // namespace weft

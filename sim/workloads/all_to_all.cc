@@ -68,6 +68,13 @@ Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
   SIM_ASSERT(false);
 }
 
+std::int64_t pieces_per_pair(const GpuSpec& gpu, CollectiveExecutor executor, Bytes bytes_per_pair,
+                             std::int64_t gpus) {
+  const int workers =
+      executor == CollectiveExecutor::dma ? gpu.dma.engines : gpu.collective.channels;
+  return cut(bytes_per_pair, gpus - 1, workers, gpu.collective.chunk).pieces;
+}
+
 std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
                                      const AllToAllCall& call) {
   const GpuSpec& gpu = cluster.spec.gpu;

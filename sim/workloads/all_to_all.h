@@ -26,6 +26,10 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
 
 TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode);
 
+// Pieces that a pair's bytes are cut into: messages of one pair.
+std::int64_t pieces_per_pair(const GpuSpec& gpu, CollectiveExecutor executor, Bytes bytes_per_pair,
+                             std::int64_t gpus);
+
 // In steps of about the golden section of their number, coprime to it, any few peers in a row are
 // far and near, in all directions and dimensions of a torus. In steps of 1 they load one ring
 // direction after another: an 8x8 torus then takes 18 % longer than its bound instead of 4 %.

@@ -1,0 +1,208 @@
+// What must fit the widths that the simulator counts in: items and messages 32 bits, the size of a
+// message 32 bits, bytes and picoseconds 63.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/check.h"
+
+namespace weft::rules {
+namespace {
+
+constexpr std::int64_t kMostItems = std::int64_t{1} << 31U;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
+constexpr std::int64_t kMostOfMessage = UINT32_MAX;
+
+constexpr const char* kRowsPerWg = "workload.rows_per_wg";
+
+// For factors of at least 1, whose product need not fit.
+bool product_exceeds(std::int64_t a, std::int64_t b, std::int64_t most) { return a > most / b; }
+
+std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+std::int64_t row_bytes(const EmbeddingWork& work) { return work.dim * size_of(work.dtype).count(); }
+
+std::int64_t result_bytes(const EmbeddingWork& work) { return work.rows_per_wg * row_bytes(work); }
+
+bool sizes_are_good(const Check& check) {
+  return check.embeds() && check.good({kRowsPerWg, "workload.dim", "workload.dtype"});
+}
+
+bool counts_are_good(const Check& check) {
+  return sizes_are_good(check) &&
+         check.good({"cluster.nodes", "cluster.gpus_per_node", "workload.batch",
+                     "workload.tables_per_gpu"}) &&
+         wgs_per_destination(check.scenario) > 0;
+}
+
+void a_result_fits_a_message(const Check& check) {
+  if (!sizes_are_good(check)) return;
+  const EmbeddingWork& work = check.scenario.workload.embedding;
+  const std::int64_t result = result_bytes(work);
+  if (result > kMostOfMessage) {
+    return check.fail(kRowsPerWg, text(work.rows_per_wg) + " rows of " + text(row_bytes(work)) +
+                                      " B are more than a message holds, 4 GiB; at most " +
+                                      text(kMostOfMessage / row_bytes(work)) + " rows a WG");
+  }
+  if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return;
+  const int slice = check.scenario.fused.slice_wgs;
+  if (product_exceeds(result, slice, kMostOfMessage)) {
+    check.fail("fused.slice_wgs", text(slice) + " results of " + text(result) +
+                                      " B are more than a message holds, 4 GiB; at most " +
+                                      text(kMostOfMessage / result) + " WGs a slice");
+  }
+}
+
+void bytes_of_a_pair_can_be_counted(const Check& check) {
+  if (!counts_are_good(check)) return;
+  const std::int64_t wgs = wgs_per_destination(check.scenario);
+  const std::int64_t result = result_bytes(check.scenario.workload.embedding);
+  if (!product_exceeds(wgs, result, kMostBytes)) return;
+  check.fail("workload.batch", text(wgs) + " results of " + text(result) +
+                                   " B for each peer are more than 2^60 B; take a smaller batch,"
+                                   " fewer tables or a smaller dim");
+}
+
+void lookups_of_a_wg_can_be_counted(const Check& check) {
+  if (!sizes_are_good(check) || !check.good({"workload.pooling"})) return;
+  const EmbeddingWork& work = check.scenario.workload.embedding;
+  constexpr std::int64_t kIndexBytes = 8;
+  const std::int64_t lookups = std::int64_t{work.rows_per_wg} * work.pooling;
+  const std::int64_t each = row_bytes(work) + kIndexBytes;
+  if (!product_exceeds(lookups, each, kMostBytes)) return;
+  check.fail(kRowsPerWg, text(lookups) + " lookups of " + text(each) +
+                             " B in one WG are more than 2^60 B; take fewer rows a WG, less"
+                             " pooling or a smaller dim");
+}
+
+// Bounds from above: loads one after another, adds on a quarter of one CU. Times a jitter of 1.9
+// and 1024 WGs on a CU they still fit 63 bits of picoseconds.
+void a_wg_ends(const Check& check) {
+  if (!sizes_are_good(check) || !check.good({"workload.pooling", "cluster.gpu"})) return;
+  const EmbeddingWork& work = check.scenario.workload.embedding;
+  const GpuSpec& gpu = check.scenario.cluster.gpu;
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  const double lookups = real(work.rows_per_wg) * real(work.pooling);
+  constexpr std::int64_t kLoadBytes = 16;
+  const double loads = lookups * real(round_up(row_bytes(work), kLoadBytes));
+  const double bytes = lookups * real(row_bytes(work) + 8) + real(work.rows_per_wg) * 4 * work.dim;
+  const double loading = std::max(2 * loads * real(gpu.memory.latency.count()) * 1e-12,
+                                  bytes / real(gpu.memory.bandwidth.count()));
+  const double adding = lookups * work.dim * 2 * 4 * gpu.cus / real(gpu.fp32_vector.count());
+  constexpr double kMostLoading = 4'000'000;  // seconds
+  constexpr double kMostAdding = 4'000;
+  if (loading <= kMostLoading && adding <= kMostAdding) return;
+  check.fail(kRowsPerWg, "the " + text(static_cast<std::int64_t>(lookups)) +
+                             " lookups of one WG would take more than " +
+                             (adding > kMostAdding ? "an hour to add up on one CU"
+                                                   : "a month one after another") +
+                             "; take fewer rows a WG, less pooling or a smaller dim");
+}
+
+// Pieces that an all-to-all cuts the bytes of a pair into.
+std::int64_t pieces_of(const Scenario& scenario, std::int64_t total) {
+  const GpuSpec& gpu = scenario.cluster.gpu;
+  constexpr std::int64_t kLeast = 4096;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30U;
+  const bool dma = scenario.bulk.executor == CollectiveExecutor::dma;
+  const std::int64_t workers = dma ? gpu.dma.engines : gpu.collective.channels;
+  const std::int64_t spread = round_up(workers, scenario.cluster.gpus() - 1);
+  const std::int64_t size = std::min(
+      {total, gpu.collective.chunk.count(), std::max(kLeast, round_up(total, spread)), kMost});
+  return round_up(total, size);
+}
+
+bool pieces_are_good(const Check& check) {
+  return check.good({"modes", "bulk.executor", "cluster.gpu.dma.engines",
+                     "cluster.gpu.collective.channels", "cluster.gpu.collective.chunk"});
+}
+
+// The pieces of one pair in the mode that has most, or 0 where none has any.
+std::int64_t most_pieces(const Check& check) {
+  const Scenario& scenario = check.scenario;
+  const EmbeddingWork& work = scenario.workload.embedding;
+  std::int64_t pieces = 0;
+  const std::int64_t of_table =
+      wgs_per_destination(scenario) / work.tables_per_gpu * result_bytes(work);
+  if (check.has(Mode::bulk)) pieces = pieces_of(scenario, of_table * work.tables_per_gpu);
+  if (!check.has(Mode::kernel) || !check.good({"kernel.chunks"})) return pieces;
+  const std::int64_t chunks = std::min(scenario.kernel.chunks, work.tables_per_gpu);
+  const std::int64_t of_chunk = of_table * round_up(work.tables_per_gpu, chunks);
+  return std::max(pieces, chunks * pieces_of(scenario, of_chunk));
+}
+
+// Messages of one pair in mode fused: stores of WGs, puts or flags of slices, one flag more.
+std::int64_t fused_messages(const Check& check) {
+  if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return 0;
+  const std::int64_t wgs = wgs_per_destination(check.scenario);
+  const bool stores = check.scenario.cluster.gpus_per_node > 1;
+  return wgs / check.scenario.fused.slice_wgs + 1 + (stores ? wgs : 0);
+}
+
+void wgs_can_be_counted(const Check& check) {
+  if (!counts_are_good(check)) return;
+  const std::int64_t each = wgs_per_destination(check.scenario);
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  const std::int64_t of_one_gpu = each * gpus;  // at most batch x tables, 10^14
+  if (product_exceeds(of_one_gpu, gpus, kMostItems - 1)) {
+    return check.fail(kRowsPerWg, text(of_one_gpu) + " WGs on each of " + text(gpus) +
+                                      " GPUs are not fewer than 2^31; take more rows a WG, a"
+                                      " smaller batch or fewer tables");
+  }
+  const std::int64_t result = result_bytes(check.scenario.workload.embedding);
+  if (product_exceeds(each, result, kMostBytes)) return;  // said above
+  const std::int64_t pairs = gpus * (gpus - 1);
+  if (product_exceeds(fused_messages(check), pairs, kMostItems - 1)) {
+    check.fail(kRowsPerWg, text(fused_messages(check)) + " messages from each of " + text(gpus) +
+                               " GPUs to each peer are not fewer than 2^31 in all; take more rows"
+                               " a WG, a smaller batch or fewer tables");
+  }
+  if (!pieces_are_good(check)) return;
+  const std::int64_t pieces = most_pieces(check);
+  if (!product_exceeds(pieces, pairs, kMostItems - 1 - of_one_gpu * gpus)) return;
+  check.fail("cluster.gpu.collective.chunk",
+             text(pieces) + " pieces from each of " + text(gpus) + " GPUs to each peer, with " +
+                 text(of_one_gpu * gpus) +
+                 " WGs, are not fewer than 2^31; take larger chunks or fewer bytes");
+}
+
+void pieces_can_be_counted(const Check& check) {
+  if (check.embeds() || !pieces_are_good(check)) return;
+  if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "workload.bytes_per_pair"})) return;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  if (gpus < 2) return;
+  const std::int64_t pieces =
+      pieces_of(check.scenario, check.scenario.workload.all_to_all.bytes_per_pair.count());
+  if (!product_exceeds(pieces, gpus * (gpus - 1), kMostItems - 1)) return;
+  check.fail("cluster.gpu.collective.chunk",
+             text(pieces) + " pieces from each of " + text(gpus) +
+                 " GPUs to each peer are not fewer than 2^31; take larger chunks or fewer bytes");
+}
+
+void places_can_be_counted(const Check& check) {
+  if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu.cus", "cluster.gpu.cu",
+                   "cluster.gpu.dma"})) {
+    return;
+  }
+  const ClusterSpec& cluster = check.scenario.cluster;
+  const std::int64_t each =
+      std::int64_t{cluster.gpu.cus} * cluster.gpu.cu.wgs + cluster.gpu.dma.engines;
+  if (!product_exceeds(each, cluster.gpus(), kMostItems - 1)) return;
+  check.fail("cluster.gpu.cus", text(each) + " places for WGs and copy engines on each of " +
+                                    text(cluster.gpus()) +
+                                    " GPUs are not fewer than 2^31; take fewer CUs or GPUs");
+}
+
+}  // namespace
+
+void validate_counts(const Check& check) {
+  a_result_fits_a_message(check);
+  bytes_of_a_pair_can_be_counted(check);
+  lookups_of_a_wg_can_be_counted(check);
+  a_wg_ends(check);
+  wgs_can_be_counted(check);
+  pieces_can_be_counted(check);
+  places_can_be_counted(check);
+}
+
+}  // namespace weft::rules
