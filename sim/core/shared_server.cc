@@ -1,6 +1,7 @@
 #include "sim/core/shared_server.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace weft {
@@ -26,6 +27,11 @@ std::uint64_t Bend::at(std::uint64_t x20) const {
 }
 
 std::uint64_t Bend::slowdown(std::uint64_t demand, std::uint64_t capacity) const {
+  // 20 bits of fraction are put behind both below.
+  const auto width = static_cast<unsigned>(std::bit_width(std::max(demand, capacity)));
+  const unsigned drop = width > 43 ? width - 43 : 0;
+  demand >>= drop;
+  capacity = std::max<std::uint64_t>(capacity >> drop, 1);
   if (demand <= capacity) return at((demand << 20U) / capacity);
   const std::uint64_t inverse = (capacity << 20U) / demand;
   const std::uint64_t g = at(inverse);

@@ -47,7 +47,7 @@ class Bend {
 
 class SharedServer {
  public:
-  // Capacity and demands are in one unit of the caller's choice; capacity below 2^43.
+  // Capacity and demands are in one unit of the caller's choice.
   SharedServer(std::uint64_t capacity, const Bend* bend) : capacity_(capacity), bend_(bend) {}
 
   // A job that would take `alone` by itself while drawing `demand`.

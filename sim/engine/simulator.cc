@@ -104,8 +104,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
       break;
     }
     now_ = SimTime::from_count(static_cast<std::int64_t>(event.at_ps));
-    fingerprint_.add(event.at_ps);
-    fingerprint_.add(event.content);
+    fingerprint_.add(event.at_ps * 0xD6E8FEB86659FD93ULL + event.content);
     handle(static_cast<EventKind>(event.content >> kKindShift),
            static_cast<std::uint32_t>(event.content));
     if (!queue_.more_now()) settle_instant();

@@ -53,7 +53,8 @@ struct FabricCheck {
   std::string path;
   const FabricSpec& fabric;
   std::int64_t endpoints;
-  std::string counted;  // "128 nodes x 1 NIC"
+  std::string counted;       // "128 nodes x 1 NIC"
+  std::int64_t fabrics = 1;  // of this kind
 };
 
 void torus_sizes_multiply_out(const Check& check, const FabricCheck& f) {
@@ -94,6 +95,35 @@ void leaves_are_full(const Check& check, const FabricCheck& f) {
   }
 }
 
+std::int64_t links_of(const FabricSpec& fabric, std::int64_t endpoints) {
+  switch (fabric.shape) {
+    case ShapeKind::fully_connected:
+      return endpoints * (endpoints - 1);
+    case ShapeKind::switched:
+      return 2 * endpoints;
+    case ShapeKind::torus:
+      return 2 * static_cast<std::int64_t>(fabric.dims.size()) * endpoints;
+    case ShapeKind::fat_tree: {
+      const std::int64_t leaves = endpoints / fabric.endpoints_per_leaf;
+      return 2 * endpoints +
+             2 * leaves * std::llround(fabric.endpoints_per_leaf / fabric.oversubscription);
+    }
+  }
+  return 0;
+}
+
+void links_can_be_counted(const Check& check, const FabricCheck& f) {
+  const std::string shape = f.path + ".shape";
+  if (!check.good({shape, f.path + ".endpoints_per_leaf", f.path + ".oversubscription"})) return;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30U;  // of either fabric
+  const std::int64_t links = links_of(f.fabric, f.endpoints);
+  if (links <= kMost / f.fabrics) return;
+  check.fail(shape, text(links) + " links" +
+                        (f.fabrics == 1 ? "" : " in each of " + text(f.fabrics) + " nodes") +
+                        " for " + text(f.endpoints) + " endpoints (" + f.counted +
+                        ") are more than 2^30; take another shape or fewer endpoints");
+}
+
 void fabrics_fit_their_endpoints(const Check& check) {
   const ClusterSpec& cluster = check.scenario.cluster;
   std::vector<FabricCheck> fabrics;
@@ -101,7 +131,8 @@ void fabrics_fit_their_endpoints(const Check& check) {
     fabrics.push_back({.path = "cluster.scale_up",
                        .fabric = *cluster.scale_up,
                        .endpoints = cluster.gpus_per_node,
-                       .counted = text(cluster.gpus_per_node) + " GPUs a node"});
+                       .counted = text(cluster.gpus_per_node) + " GPUs a node",
+                       .fabrics = check.good({"cluster.nodes"}) ? cluster.nodes : 1});
   }
   if (cluster.scale_out && cluster.nic && check.good({"cluster.nodes", "cluster.nic.per_node"})) {
     const int nics = cluster.nic->per_node;
@@ -114,6 +145,7 @@ void fabrics_fit_their_endpoints(const Check& check) {
   for (const FabricCheck& fabric : fabrics) {
     torus_sizes_multiply_out(check, fabric);
     leaves_are_full(check, fabric);
+    links_can_be_counted(check, fabric);
   }
 }
 

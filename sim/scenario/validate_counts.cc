@@ -63,23 +63,16 @@ void bytes_of_a_pair_can_be_counted(const Check& check) {
                                    " fewer tables or a smaller dim");
 }
 
-void lookups_of_a_wg_can_be_counted(const Check& check) {
-  if (!sizes_are_good(check) || !check.good({"workload.pooling"})) return;
-  const EmbeddingWork& work = check.scenario.workload.embedding;
-  constexpr std::int64_t kIndexBytes = 8;
-  const std::int64_t lookups = std::int64_t{work.rows_per_wg} * work.pooling;
-  const std::int64_t each = row_bytes(work) + kIndexBytes;
-  if (!product_exceeds(lookups, each, kMostBytes)) return;
-  check.fail(kRowsPerWg, text(lookups) + " lookups of " + text(each) +
-                             " B in one WG are more than 2^60 B; take fewer rows a WG, less"
-                             " pooling or a smaller dim");
-}
-
-// Bounds from above: loads one after another, adds on a quarter of one CU. Times a jitter of 1.9
-// and 1024 WGs on a CU they still fit 63 bits of picoseconds.
+// A result below 4 GiB keeps the bytes of all its lookups below 2^54. Its time is bounded from
+// above: loads one after another, adds on a quarter of one CU. Times a jitter of 1.9 and 1024 WGs
+// on a CU they still fit 63 bits of picoseconds.
 void a_wg_ends(const Check& check) {
-  if (!sizes_are_good(check) || !check.good({"workload.pooling", "cluster.gpu"})) return;
+  if (!sizes_are_good(check) ||
+      !check.good({"workload.pooling", "cluster.gpu.cus", "cluster.gpu.fp32_vector",
+                   "cluster.gpu.memory.latency", "cluster.gpu.memory.bandwidth"}))
+    return;
   const EmbeddingWork& work = check.scenario.workload.embedding;
+  if (result_bytes(work) > kMostOfMessage) return;  // said above
   const GpuSpec& gpu = check.scenario.cluster.gpu;
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const double lookups = real(work.rows_per_wg) * real(work.pooling);
@@ -146,7 +139,7 @@ void wgs_can_be_counted(const Check& check) {
   const std::int64_t of_one_gpu = each * gpus;  // at most batch x tables, 10^14
   if (product_exceeds(of_one_gpu, gpus, kMostItems - 1)) {
     return check.fail(kRowsPerWg, text(of_one_gpu) + " WGs on each of " + text(gpus) +
-                                      " GPUs are not fewer than 2^31; take more rows a WG, a"
+                                      " GPUs are 2^31 or more in all; take more rows a WG, a"
                                       " smaller batch or fewer tables");
   }
   const std::int64_t result = result_bytes(check.scenario.workload.embedding);
@@ -154,7 +147,7 @@ void wgs_can_be_counted(const Check& check) {
   const std::int64_t pairs = gpus * (gpus - 1);
   if (product_exceeds(fused_messages(check), pairs, kMostItems - 1)) {
     check.fail(kRowsPerWg, text(fused_messages(check)) + " messages from each of " + text(gpus) +
-                               " GPUs to each peer are not fewer than 2^31 in all; take more rows"
+                               " GPUs to each peer are 2^31 or more in all; take more rows"
                                " a WG, a smaller batch or fewer tables");
   }
   if (!pieces_are_good(check)) return;
@@ -163,7 +156,7 @@ void wgs_can_be_counted(const Check& check) {
   check.fail("cluster.gpu.collective.chunk",
              text(pieces) + " pieces from each of " + text(gpus) + " GPUs to each peer, with " +
                  text(of_one_gpu * gpus) +
-                 " WGs, are not fewer than 2^31; take larger chunks or fewer bytes");
+                 " WGs, are 2^31 or more in all; take larger chunks or fewer bytes");
 }
 
 void pieces_can_be_counted(const Check& check) {
@@ -176,12 +169,12 @@ void pieces_can_be_counted(const Check& check) {
   if (!product_exceeds(pieces, gpus * (gpus - 1), kMostItems - 1)) return;
   check.fail("cluster.gpu.collective.chunk",
              text(pieces) + " pieces from each of " + text(gpus) +
-                 " GPUs to each peer are not fewer than 2^31; take larger chunks or fewer bytes");
+                 " GPUs to each peer are 2^31 or more in all; take larger chunks or fewer bytes");
 }
 
 void places_can_be_counted(const Check& check) {
-  if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu.cus", "cluster.gpu.cu",
-                   "cluster.gpu.dma"})) {
+  if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu.cus",
+                   "cluster.gpu.cu.wgs", "cluster.gpu.dma.engines"})) {
     return;
   }
   const ClusterSpec& cluster = check.scenario.cluster;
@@ -190,7 +183,7 @@ void places_can_be_counted(const Check& check) {
   if (!product_exceeds(each, cluster.gpus(), kMostItems - 1)) return;
   check.fail("cluster.gpu.cus", text(each) + " places for WGs and copy engines on each of " +
                                     text(cluster.gpus()) +
-                                    " GPUs are not fewer than 2^31; take fewer CUs or GPUs");
+                                    " GPUs are 2^31 or more in all; take fewer CUs or GPUs");
 }
 
 }  // namespace
@@ -198,7 +191,6 @@ void places_can_be_counted(const Check& check) {
 void validate_counts(const Check& check) {
   a_result_fits_a_message(check);
   bytes_of_a_pair_can_be_counted(check);
-  lookups_of_a_wg_can_be_counted(check);
   a_wg_ends(check);
   wgs_can_be_counted(check);
   pieces_can_be_counted(check);

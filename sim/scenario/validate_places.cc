@@ -53,7 +53,9 @@ void a_wg_fits_on_a_cu(const Check& check) {
 void a_channel_fits_on_a_cu(const Check& check) {
   if (!check.has(Mode::bulk) && !check.has(Mode::kernel)) return;
   if (check.scenario.bulk.executor == CollectiveExecutor::dma) return;
-  if (!check.good({"modes", "bulk.executor", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
+  if (!check.good({"modes", "bulk.executor", "cluster.gpu.cu.waves", "cluster.gpu.cu.registers",
+                   "cluster.gpu.wave_size"}))
+    return;
   constexpr int kWaves = 4;
   constexpr int kRegistersPerThread = 64;
   const CuResources& cu = check.scenario.cluster.gpu.cu;

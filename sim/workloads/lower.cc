@@ -107,9 +107,10 @@ Bytes estimated_memory(const Scenario& scenario, const Cluster& cluster, Mode mo
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
   const std::int64_t per_send = static_cast<std::int64_t>(sizeof(Send) + sizeof(Latch)) + 16 + 16 +
                                 Transport::memory_per_message().count() * pieces;
-  constexpr std::int64_t kPerGpu = 200'000;
+  // Of a CU: its free resources, its accounts, and a shared server.
+  const std::int64_t per_gpu = 200'000 + std::int64_t{cluster.spec.gpu.cus} * 200;
   return bytes(counts.items * static_cast<std::int64_t>(sizeof(Item)) + counts.sends * per_send +
-               std::int64_t{cluster.gpus()} * kPerGpu) +
+               std::int64_t{cluster.gpus()} * per_gpu) +
          Transport::memory(cluster.network);
 }
 

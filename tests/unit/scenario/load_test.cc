@@ -91,6 +91,18 @@ TEST(LoadScenario, the_all_to_all_alone_runs_in_bulk_only) {
   EXPECT_EQ(loaded("peers_torus_128").modes, std::vector<Mode>{Mode::bulk});
 }
 
+TEST(LoadScenario, by_default_there_are_no_more_chunks_than_tables) {
+  EXPECT_EQ(loaded("embedding_a2a_4_gpus", {"kernel=~"}).kernel.chunks, 4);
+  EXPECT_EQ(loaded("embedding_a2a_4_gpus", {"kernel=~", "workload.tables_per_gpu=1"}).kernel.chunks,
+            1);
+  EXPECT_EQ(loaded("peers_torus_128").kernel.chunks, 4);
+  const Loaded written =
+      load_scenario(kConfigs / "scenarios/embedding_a2a_4_gpus.yaml",
+                    options({"kernel.chunks=2", "workload.tables_per_gpu=1", "fused.slice_wgs=1"}));
+  ASSERT_EQ(written.problems.all().size(), 1U);
+  EXPECT_EQ(written.problems.all()[0].path, "kernel.chunks");
+}
+
 TEST(LoadScenario, what_a_small_cluster_cannot_use_is_left_out) {
   const Scenario scenario = loaded("embedding_a2a_16x8_mi300x", {"cluster.nodes=1"});
   EXPECT_TRUE(scenario.cluster.scale_up);

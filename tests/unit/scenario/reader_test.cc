@@ -91,6 +91,10 @@ TEST(MapReader, describes_every_key_without_a_file) {
   EXPECT_EQ(reading.docs()[2].path, "inner.n");
   EXPECT_EQ(reading.docs()[2].fallback, "4");
   EXPECT_EQ(reading.docs()[2].only, "shape: torus");
+  EXPECT_EQ(reading.docs()[0].low, "0 ps");
+  EXPECT_EQ(reading.docs()[0].high, "1 s");
+  EXPECT_EQ(reading.docs()[1].low, "");
+  EXPECT_EQ(reading.docs()[2].high, "8");
   EXPECT_EQ(reading.problems().to_text(), "");
 }
 
