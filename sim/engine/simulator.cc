@@ -151,6 +151,12 @@ void Simulator::mark_memory(std::uint32_t gpu) {
   dirty_memory_.push_back(gpu);
 }
 
+void Simulator::mark_arithmetic(std::uint32_t cu) {
+  if (arithmetic_timers_[cu].dirty) return;
+  arithmetic_timers_[cu].dirty = true;
+  dirty_arithmetic_.push_back(cu);
+}
+
 void Simulator::settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id) {
   timer.dirty = false;
   const SimTime next = server.settle(now_);
@@ -175,32 +181,24 @@ void Simulator::settle_instant() {
 }
 
 void Simulator::memory_event(std::uint32_t gpu) {
-  if (memory_timers_[gpu].at != now_) return;  // another event took this one's place
-  memory_timers_[gpu].at = SharedServer::kNever;
-  SharedServer& server = memory_[gpu];
-  server.advance(now_);
-  for (std::uint32_t worker = server.take_done(); worker != SharedServer::kNoJob;
-       worker = server.take_done()) {
-    part_done(gpu, worker);
-  }
-  mark_memory(gpu);
+  if (serve(memory_[gpu], memory_timers_[gpu], gpu)) mark_memory(gpu);
 }
 
 void Simulator::arithmetic_event(std::uint32_t cu) {
-  Timer& timer = arithmetic_timers_[cu];
-  if (timer.at != now_) return;
-  timer.at = SharedServer::kNever;
-  SharedServer& server = arithmetic_[cu];
-  server.advance(now_);
   const std::uint32_t gpu = cu / static_cast<std::uint32_t>(cluster_.spec.gpu.cus);
+  if (serve(arithmetic_[cu], arithmetic_timers_[cu], gpu)) mark_arithmetic(cu);
+}
+
+// Takes what the server has done by now; false where another event has taken this one's place.
+bool Simulator::serve(SharedServer& server, Timer& timer, std::uint32_t gpu) {
+  if (timer.at != now_) return false;
+  timer.at = SharedServer::kNever;
+  server.advance(now_);
   for (std::uint32_t worker = server.take_done(); worker != SharedServer::kNoJob;
        worker = server.take_done()) {
     part_done(gpu, worker);
   }
-  if (!timer.dirty) {
-    timer.dirty = true;
-    dirty_arithmetic_.push_back(cu);
-  }
+  return true;
 }
 
 std::string Simulator::who_waits_for_whom() const {

@@ -116,6 +116,8 @@ class Simulator {
   void settle_instant();
   void settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id);
   void mark_memory(std::uint32_t gpu);
+  void mark_arithmetic(std::uint32_t cu);
+  bool serve(SharedServer& server, Timer& timer, std::uint32_t gpu);
   void memory_event(std::uint32_t gpu);
   void arithmetic_event(std::uint32_t cu);
   [[nodiscard]] std::string who_waits_for_whom() const;

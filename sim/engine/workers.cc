@@ -134,10 +134,7 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
     const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
     arithmetic_[cu].add(now_, w, part_of(work.arithmetic_alone, item, work.shares),
                         work.arithmetic_share);
-    if (!arithmetic_timers_[cu].dirty) {
-      arithmetic_timers_[cu].dirty = true;
-      dirty_arithmetic_.push_back(cu);
-    }
+    mark_arithmetic(cu);
   }
   return worker.parts == 0;
 }

@@ -6,56 +6,16 @@
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
 #include "sim/workloads/all_to_all.h"
+#include "sim/workloads/embedding_bag.h"
 
 namespace weft {
 namespace {
 
 constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
 constexpr std::int64_t kIndexBytes = 8;  // of one looked-up row
-constexpr std::uint32_t kFlagBytes = 8;
-constexpr int kSimdsPerCu = 4;  // waves that a CU executes at once, on AMD and NVIDIA
+constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
-// The numbers that all three lowerings share.
-struct Bag {
-  const EmbeddingWork& work;
-  std::uint32_t gpus;
-  std::uint32_t blocks;       // of rows_per_wg samples, per destination and table
-  std::int64_t result_bytes;  // of one WG
-
-  Bag(const EmbeddingWork& embedding, std::uint32_t gpu_count)
-      : work(embedding),
-        gpus(gpu_count),
-        blocks(static_cast<std::uint32_t>(embedding.batch / gpu_count / embedding.rows_per_wg)),
-        result_bytes(std::int64_t{embedding.rows_per_wg} * embedding.dim *
-                     size_of(embedding.dtype).count()) {}
-
-  [[nodiscard]] std::uint32_t per_destination() const {
-    return blocks * static_cast<std::uint32_t>(work.tables_per_gpu);
-  }
-};
-
-// One logical WG: which destination, and which of that destination's.
-struct Logical {
-  std::uint32_t destination;
-  std::uint32_t index;  // table x blocks + block
-};
-
-// The WG's share of work: the same in every mode, for it belongs to the WG and not to its turn.
-std::uint32_t scale_of(const Bag& bag, std::uint64_t seed, std::uint32_t gpu, Logical wg) {
-  if (bag.work.jitter == 0) return Item::kUnit;
-  const std::uint64_t id =
-      (std::uint64_t{gpu} * bag.gpus + wg.destination) * bag.per_destination() + wg.index;
-  const auto width = static_cast<std::int64_t>(bag.work.jitter * Item::kUnit);
-  return static_cast<std::uint32_t>(Item::kUnit +
-                                    Rng(seed, "embedding/jitter", id).between(-width, width));
-}
-
-int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers) {
-  return wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra_registers, wg.lds,
-                                      gpu.wave_size));
-}
 
 // A plain kernel that pools tables [first, last) and writes the results to its own memory.
 KernelId add_bag_kernel(TaskGraph& graph, const Scenario& scenario, const Cluster& cluster,
@@ -125,130 +85,6 @@ TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, std::u
   return graph;
 }
 
-// The order in which a GPU's persistent WGs take its slices: destination, slice of it.
-std::vector<Logical> slice_order(const Bag& bag, DestinationOrder order, std::uint32_t gpu,
-                                 std::uint32_t slices) {
-  const auto cyclic = [&](std::uint32_t step) { return (gpu + step) % bag.gpus; };
-  std::vector<Logical> result;
-  result.reserve(std::size_t{bag.gpus} * slices);
-  const auto all_of = [&](std::uint32_t destination) {
-    for (std::uint32_t s = 0; s < slices; ++s) result.push_back({destination, s});
-  };
-  switch (order) {
-    case DestinationOrder::remote_first:
-      for (std::uint32_t step = 1; step <= bag.gpus; ++step) all_of(cyclic(step));
-      break;
-    case DestinationOrder::local_first:
-      for (std::uint32_t step = 0; step < bag.gpus; ++step) all_of(cyclic(step));
-      break;
-    case DestinationOrder::staggered: {
-      const std::uint64_t stride = spreading_stride(bag.gpus);
-      for (std::uint32_t s = 0; s < slices; ++s) {
-        for (std::uint32_t step = 1; step < bag.gpus; ++step) {
-          result.push_back({cyclic(static_cast<std::uint32_t>(step * stride % bag.gpus)), s});
-        }
-      }
-      all_of(gpu);
-      break;
-    }
-    case DestinationOrder::given:
-      for (std::uint32_t destination = 0; destination < bag.gpus; ++destination)
-        all_of(destination);
-      break;
-  }
-  return result;
-}
-
-// One persistent kernel a GPU: slices of WGs, the last WG of a slice sends it.
-TaskGraph lower_fused(const Scenario& scenario, const Cluster& cluster) {
-  const Bag bag(scenario.workload.embedding, cluster.gpus());
-  const FusedOptions& fused = scenario.fused;
-  const GpuSpec& spec = cluster.spec.gpu;
-  const WgShape& wg = bag.work.wg;
-  const bool flag_per_slice = fused.flag_per == FlagPer::slice;
-  const auto slice_wgs = static_cast<std::uint32_t>(fused.slice_wgs);
-  const std::uint32_t slices = bag.per_destination() / slice_wgs;
-  SIM_ASSERT(slices * slice_wgs == bag.per_destination());
-
-  TaskGraph graph;
-  const int on_cu = resident(spec, wg, fused.extra_registers_per_thread);
-  const std::uint32_t written =
-      graph.add_work(embedding_work(bag.work, spec, on_cu, Result::written_here));
-  const std::uint32_t stored =
-      graph.add_work(embedding_work(bag.work, spec, on_cu, Result::stored_at_peer));
-  const OperatorId op =
-      graph.operators.push_back({.name = "fused_embedding_all_to_all", .role = KernelRole::fused});
-  graph.items.reserve(std::size_t{bag.gpus} * bag.gpus * bag.per_destination());
-  graph.latches.reserve(std::size_t{bag.gpus} * bag.gpus * (slices + 1));
-  graph.sends.reserve(std::size_t{bag.gpus} * (bag.gpus - 1) * (slices + 1));
-
-  const std::uint32_t flags = flag_per_slice ? slices * (bag.gpus - 1) : bag.gpus - 1;
-  std::vector<LatchId> flags_of;
-  for (std::uint32_t g = 0; g < bag.gpus; ++g) flags_of.push_back(graph.add_latch(flags));
-
-  for (std::uint32_t g = 0; g < bag.gpus; ++g) {
-    Kernel kernel{.gpu = GpuId(g), .op = op, .role = KernelRole::fused};
-    kernel.wg = footprint(wg.threads, wg.registers_per_thread + fused.extra_registers_per_thread,
-                          wg.lds, spec.wave_size);
-    kernel.persistent = true;
-    kernel.work_list = fused.work_list;
-    const int per_cu = fused.max_wgs_per_cu > 0 ? std::min(on_cu, fused.max_wgs_per_cu) : on_cu;
-    kernel.max_grid = static_cast<std::uint32_t>(per_cu * spec.cus);
-    kernel.launch = launch_gap(spec.launch, scenario.run.launch);
-    kernel.finish = flags_of[g];
-    kernel.store_rate = spec.peer_store.wg_rate;
-    kernel.fenced = true;
-    kernel.puts_by = cluster.spec.nic ? cluster.spec.nic->initiated_by : InitiatedBy::gpu;
-    kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-
-    // One flag a peer: sent when all slices for the peer are there.
-    std::vector<LatchId> peer_done(bag.gpus, LatchId::none());
-    for (std::uint32_t d = 0; d < bag.gpus && !flag_per_slice; ++d) {
-      if (d == g) continue;
-      const bool zero_copy = cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
-      peer_done[d] = graph.add_latch(zero_copy ? slices * slice_wgs : slices);
-      graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d], .ordered = 1});
-    }
-    for (const Logical& slice : slice_order(bag, fused.order, g, slices)) {
-      const std::uint32_t d = slice.destination;
-      LatchId out = LatchId::none();
-      const bool zero_copy = d != g && cluster.node_of(GpuId(d)) == cluster.node_of(GpuId(g));
-      LatchId slice_flag = LatchId::none();
-      if (zero_copy && flag_per_slice) {
-        slice_flag = graph.add_latch(slice_wgs);
-        graph.add_send({.to = d, .size = kFlagBytes, .arrives = flags_of[d]});
-      }
-      if (d != g && !zero_copy) {
-        out = graph.add_latch(slice_wgs);
-        // With a flag of its own a put takes three queue entries: payload, fence, flag.
-        graph.add_send({.to = d,
-                        .size = static_cast<std::uint32_t>(bag.result_bytes * slice_wgs),
-                        .arrives = flag_per_slice ? flags_of[d] : LatchId::none(),
-                        .issued = peer_done[d],
-                        .entries = static_cast<std::uint16_t>(flag_per_slice ? 3 : 1),
-                        // The flag of the peer must not overtake it.
-                        .ordered = static_cast<std::uint16_t>(flag_per_slice ? 0 : 1)});
-      }
-      for (std::uint32_t i = 0; i < slice_wgs; ++i) {
-        if (zero_copy) {  // every WG stores its own result and fences it; a slice is only a flag
-          out = graph.add_latch(1);
-          graph.add_send({.to = d,
-                          .size = static_cast<std::uint32_t>(bag.result_bytes),
-                          .issued = flag_per_slice ? slice_flag : peer_done[d]});
-        }
-        const Logical logical{d, slice.index * slice_wgs + i};
-        graph.items.push_back({.counts_down = out,
-                               .waits_for = LatchId::none(),
-                               .work = (zero_copy ? stored : written) & 0xFFU,
-                               .scale = scale_of(bag, scenario.run.seed, g, logical) & 0xFFFFFFU});
-      }
-    }
-    kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
-    graph.add_kernel(kernel, {});
-  }
-  return graph;
-}
-
 // Adds on `share` thousandths of one CU, at half of the peak, which counts multiply-adds. One
 // division.
 Duration arithmetic_time(Flops adds, const GpuSpec& gpu, std::uint32_t share) {
@@ -263,6 +99,20 @@ Duration arithmetic_time(Flops adds, const GpuSpec& gpu, std::uint32_t share) {
 }
 
 }  // namespace
+
+std::uint32_t scale_of(const Bag& bag, std::uint64_t seed, std::uint32_t gpu, Logical wg) {
+  if (bag.work.jitter == 0) return Item::kUnit;
+  const std::uint64_t id =
+      (std::uint64_t{gpu} * bag.gpus + wg.destination) * bag.per_destination() + wg.index;
+  const auto width = static_cast<std::int64_t>(bag.work.jitter * Item::kUnit);
+  return static_cast<std::uint32_t>(Item::kUnit +
+                                    Rng(seed, "embedding/jitter", id).between(-width, width));
+}
+
+int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers) {
+  return wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra_registers, wg.lds,
+                                      gpu.wave_size));
+}
 
 Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_on_cu,
                     Result result) {
@@ -310,7 +160,7 @@ TaskGraph lower_embedding(const Scenario& scenario, const Cluster& cluster, Mode
     case Mode::kernel:
       return lower_chunked(scenario, cluster, static_cast<std::uint32_t>(scenario.kernel.chunks));
     case Mode::fused:
-      return lower_fused(scenario, cluster);
+      return lower_fused_embedding(scenario, cluster);
   }
   SIM_ASSERT(false);
 }
