@@ -22,12 +22,14 @@ double sum_over(const std::vector<GpuUse>& gpus, Member member) {
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 LinkPeak busiest_link(const RunResult& result) {
-  LinkPeak peak;
-  for (const LinkRow& link : result.links) {
-    const double busy = share(in_us(link.use.busy), in_us(result.time));
-    if (busy > peak.busy) peak = {.busy = busy, .link_class = link.link_class};
-  }
-  return peak;
+  // Links of one rate in a row are equally busy: the one where messages queue is what holds them.
+  const auto less = [](const LinkRow& a, const LinkRow& b) {
+    return a.use.busy != b.use.busy ? a.use.busy < b.use.busy : a.use.queued < b.use.queued;
+  };
+  const auto busiest = std::max_element(result.links.begin(), result.links.end(), less);
+  if (busiest == result.links.end()) return {};
+  return {.busy = share(in_us(busiest->use.busy), in_us(result.time)),
+          .link_class = busiest->link_class};
 }
 
 // As the lowering has it: the fused kernel needs more registers and may be held to fewer WGs.

@@ -69,7 +69,7 @@ CollectiveSpec read_collective(MapReader map) {
 }  // namespace
 
 GpuSpec read_gpu(MapReader map) {
-  const GpuSpec gpu{
+  GpuSpec gpu{
       .name = map.name("name", "what reports call this GPU"),
       .cus = map.count("cus", {1, 65'536}, "compute units (SMs)"),
       .wave_size = map.count("wave_size", {1, 1'024}, "lanes of a wavefront (warp)"),

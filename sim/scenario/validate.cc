@@ -16,7 +16,10 @@ void Check::fail(const std::string& path, std::string message) const {
   reading.error_at_key(path, std::move(message));
 }
 
-bool Check::embeds() const { return scenario.workload.kind == WorkloadKind::embedding_all_to_all; }
+bool Check::embeds() const {
+  // A kind that could not be read has its values in no key.
+  return good({"workload.kind"}) && scenario.workload.kind == WorkloadKind::embedding_all_to_all;
+}
 
 bool Check::has(Mode mode) const {
   return std::find(scenario.modes.begin(), scenario.modes.end(), mode) != scenario.modes.end();

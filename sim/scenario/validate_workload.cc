@@ -19,8 +19,12 @@ void batch_divides_among_gpus(const Check& check) {
   if (samples_per_gpu(check.scenario) != 0) return;
   const std::int64_t batch = check.scenario.workload.embedding.batch;
   const int gpus = check.scenario.cluster.gpus();
-  check.fail(std::string(kBatch), text(batch) + " samples do not divide among " + text(gpus) +
-                                      " GPUs; nearest: " + multiples_around(batch, gpus));
+  // What is suggested suits the other rule too.
+  const int rows = check.good({kRowsPerWg}) ? check.scenario.workload.embedding.rows_per_wg : 1;
+  const std::int64_t step = std::int64_t{gpus} * rows;
+  check.fail(std::string(kBatch),
+             text(batch) + " samples do not divide among " + text(gpus) +
+                 " GPUs in blocks of rows_per_wg; nearest: " + multiples_around(batch, step));
 }
 
 void every_wg_has_one_destination(const Check& check) {
