@@ -6,7 +6,7 @@
 namespace weft {
 
 Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index) {
-  return post(gpu, send_index, Part::all, bytes(graph_.sends[send_index].size));
+  return post(gpu, send_index, Part::last, bytes(graph_.sends[send_index].size));
 }
 
 // Puts `size` of a send into the network. A send in parts is one message in the accounts.
@@ -59,7 +59,7 @@ void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint
   const Bandwidth rate = transport_.bandwidth(link);
   accounts_.background(gpu, size * factor);
   const bool begins = memory_[gpu].add_background(
-      now_, link.value, static_cast<std::uint64_t>(rate.count() / 1000) * factor,
+      now_, link.value, static_cast<std::uint64_t>(rate.count() / kRateUnit) * factor,
       transfer_time(size, rate));
   if (begins && memory_[gpu].jobs() > 0) mark_memory(gpu);
 }

@@ -12,14 +12,11 @@ namespace {
 constexpr unsigned kKindShift = 60;
 constexpr std::uint64_t kProgressEvery = 1U << 18U;
 
-// Rates of memory in kB/s: 2^43 of them are 8.8e15 B/s, and one WG's demand fits 32 bits.
-constexpr std::int64_t kRateUnit = 1000;
-
-std::uint32_t memory_demand(const Work& work) {
+std::uint32_t memory_demand(const Work& work, std::int64_t rate_unit) {
   if (work.traffic.count() == 0 || work.memory_alone.count() == 0) return 0;
   __extension__ using Wide = __int128;
   const Wide rate = static_cast<Wide>(work.traffic.count()) * 1'000'000'000'000 /
-                    work.memory_alone.count() / kRateUnit;
+                    work.memory_alone.count() / rate_unit;
   return static_cast<std::uint32_t>(std::clamp<Wide>(rate, 1, UINT32_MAX));
 }
 
@@ -55,7 +52,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
     arithmetic_timers_.resize(arithmetic_.size());
   }
   for (GpuState& state : gpus_) state.free_engines = static_cast<std::uint32_t>(gpu.dma.engines);
-  for (const Work& work : graph.works) demand_.push_back(memory_demand(work));
+  for (const Work& work : graph.works) demand_.push_back(memory_demand(work, kRateUnit));
 
   latches_.reserve(graph.latches.size());
   for (const Latch& latch : graph.latches) {

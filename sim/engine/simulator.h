@@ -35,6 +35,8 @@ class Simulator {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::int64_t kRateUnit =
+      1000;  // memory rates are in kB/s: one WG's fits 32 bits
 
   // Where a worker goes on when it is run next.
   enum class Phase : std::uint8_t {
@@ -149,7 +151,7 @@ class Simulator {
   void resume(std::uint32_t gpu, std::uint32_t worker);
 
   // messages.cc: messages, flags and the proxy
-  enum class Part : std::uint8_t { all, first, last };
+  enum class Part : std::uint8_t { first, last };  // of a send; what is sent whole is its last part
   Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   Posted post(std::uint32_t gpu, std::uint32_t send);
   [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;

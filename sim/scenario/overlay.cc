@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/core/fingerprint.h"
+
 namespace weft {
 namespace {
 
@@ -38,11 +40,7 @@ std::vector<std::string> yaml_names_in(const fs::path& folder) {
 }  // namespace
 
 std::string fnv1a_64_hex(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3U;
-  }
+  std::uint64_t hash = fnv1a(text);
   std::string digits(16, '0');
   for (std::size_t i = 16; i-- > 0; hash >>= 4U) digits[i] = "0123456789abcdef"[hash & 15U];
   return digits;

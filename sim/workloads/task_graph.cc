@@ -84,13 +84,6 @@ Duration TaskGraph::longest_item() const {
   return longest;
 }
 
-Bytes TaskGraph::memory() const {
-  const std::size_t size = works.size() * sizeof(Work) + kernels.size() * sizeof(Kernel) +
-                           items.size() * sizeof(Item) + latches.size() * sizeof(Latch) +
-                           sends.size() * sizeof(Send);
-  return bytes(static_cast<std::int64_t>(size));
-}
-
 std::string to_text(const TaskGraph& graph) {
   std::string text =
       fmt::format("tasks: {} kernels, {} WGs, {} latches, {} sends\n", graph.kernels.size(),

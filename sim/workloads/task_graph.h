@@ -121,8 +121,6 @@ struct TaskGraph {
 
   // The longest that one item of unit scale takes alone.
   [[nodiscard]] Duration longest_item() const;
-
-  [[nodiscard]] Bytes memory() const;  // taken by the graph itself
 };
 
 // What --stop-after=tasks prints: kernels by operator, items, sends, bytes; GPU 0 in detail.
