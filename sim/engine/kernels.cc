@@ -14,22 +14,31 @@ void Simulator::kernel_start(std::uint32_t k) {
   state.grid = kernel.items;
   if (kernel.persistent) {
     const GpuSpec& gpu = cluster_.spec.gpu;
-    const int fit =
-        kernel.executor == Executor::cu ? wgs_per_cu(gpu.cu, kernel.wg) * gpu.cus : gpu.dma.engines;
+    const int fit = kernel.executor == Executor::cu
+                        ? wgs_per_cu(gpu.cu, kernel.wg) * cus_in(kernel.cus, gpu.cus)
+                        : gpu.dma.engines;
     SIM_ASSERT(fit > 0);  // the scenario was checked for it
     state.grid = std::min({kernel.items, kernel.max_grid, static_cast<std::uint32_t>(fit)});
   }
   accounts_.kernel_started(now_, kernel);
-  // Kernels of one instant are in the order of their launch, which is that of their numbers.
   std::vector<std::uint32_t>& active = gpus_[kernel.gpu.value].active;
   auto place = active.end();
-  while (place != active.begin() && kernels_[*(place - 1)].start == now_ && *(place - 1) > k)
-    --place;
+  while (place != active.begin() && precedes(k, *(place - 1))) --place;
   active.insert(place, k);
   starting_.push_back(kernel.gpu.value);
 }
 
-// Gives WGs of waiting kernels the room there is, kernels in order of their start.
+// Higher priority first, then earlier start. Kernels of one instant are in the order of their
+// launch, which is that of their numbers.
+bool Simulator::precedes(std::uint32_t k, std::uint32_t other) const {
+  const int priority = graph_.kernels[KernelId(k)].priority;
+  const int other_priority = graph_.kernels[KernelId(other)].priority;
+  if (priority != other_priority) return priority > other_priority;
+  if (kernels_[k].start != kernels_[other].start) return kernels_[k].start < kernels_[other].start;
+  return k < other;
+}
+
+// Gives WGs of waiting kernels the room there is, kernels in their order.
 void Simulator::dispatch(std::uint32_t gpu) {
   std::vector<std::uint32_t>& active = gpus_[gpu].active;
   for (std::size_t i = 0; i < active.size();) {
@@ -38,7 +47,7 @@ void Simulator::dispatch(std::uint32_t gpu) {
     while (kernels_[k].dispatched < kernels_[k].grid) {
       std::uint32_t cu = kNone;
       if (kernel.executor == Executor::cu) {
-        cu = cus_[gpu].place(kernel.wg);
+        cu = cus_[gpu].place(kernel.wg, kernel.cus);
         if (cu == kNone) break;
       } else if (gpus_[gpu].free_engines == 0) {
         break;
@@ -77,6 +86,9 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   SimTime start = now_;
   if (cu == kNone) {
     state.free_engines -= 1;
+    // A command for each engine, one after another.
+    start = later(now_, state.commands_free) + cluster_.spec.gpu.dma.host;
+    state.commands_free = start;
   } else {
     start = later(now_, state.dispatcher_free);
     state.dispatcher_free = start + cluster_.spec.gpu.launch.wg_interval;
@@ -120,21 +132,46 @@ void Simulator::release_place(std::uint32_t gpu, std::uint32_t w) {
     dispatch(gpu);
     return;
   }
-  CuSet& set = cus_[gpu];
-  set.release(cu, wg);
-  // The freed place goes to the first kernel, in order of start, that fits there.
-  for (std::size_t i = 0; i < state.active.size(); ++i) {
+  cus_[gpu].release(cu, wg);
+  fill(gpu, cu);
+}
+
+// Gives the room on a CU to the kernels that wait for it.
+void Simulator::fill(std::uint32_t gpu, std::uint32_t cu) {
+  GpuState& state = gpus_[gpu];
+  for (std::size_t i = next_in_turn(gpu, cu); i < state.active.size(); i = next_in_turn(gpu, cu)) {
     const std::uint32_t k = state.active[i];
-    const Kernel& kernel = graph_.kernels[KernelId(k)];
-    if (kernel.executor != Executor::cu) continue;
-    while (kernels_[k].dispatched < kernels_[k].grid && set.place_on(cu, kernel.wg)) {
-      dispatch_one(gpu, k, cu);
-    }
+    state.turn = k;
+    dispatch_one(gpu, k, cu);
     if (kernels_[k].dispatched == kernels_[k].grid) {
       state.active.erase(state.active.begin() + static_cast<std::ptrdiff_t>(i));
-      --i;
     }
   }
+}
+
+// Takes room on a CU for the kernel whose turn it is: the first in their order that fits there; or,
+// among those of one priority, the first behind the kernel that had the turn before.
+std::size_t Simulator::next_in_turn(std::uint32_t gpu, std::uint32_t cu) {
+  const GpuState& state = gpus_[gpu];
+  const std::size_t all = state.active.size();
+  const bool take_turns = cluster_.spec.gpu.launch.arbitration == Arbitration::round_robin;
+  const auto fits = [&](std::size_t i) {
+    const Kernel& kernel = graph_.kernels[KernelId(state.active[i])];
+    return kernel.executor == Executor::cu && kernel.cus.contains(cu) &&
+           cus_[gpu].place_on(cu, kernel.wg);
+  };
+  for (std::size_t begin = 0, end = 0; begin < all; begin = end) {
+    std::size_t first = begin;
+    const int priority = graph_.kernels[KernelId(state.active[begin])].priority;
+    for (; end < all && graph_.kernels[KernelId(state.active[end])].priority == priority; ++end) {
+      if (take_turns && state.active[end] == state.turn) first = end + 1;
+    }
+    for (std::size_t step = 0; step < end - begin; ++step) {
+      const std::size_t i = begin + (first - begin + step) % (end - begin);
+      if (fits(i)) return i;
+    }
+  }
+  return all;
 }
 
 void Simulator::kernel_flags(std::uint32_t k) {

@@ -95,16 +95,18 @@ bool Simulator::count_down(LatchId id) {
 
 // Whoever waits polls: it sees the flag a little later.
 void Simulator::wake_waiters(LatchState& latch) {
-  const SimTime seen = now_ + cluster_.spec.gpu.peer_store.flag;
   std::uint32_t waiter = latch.waiter;
   latch.waiter = kNone;
   if ((waiter & kKernelBit) != 0) {
-    schedule(seen, EventKind::kernel_flags, waiter & ~kKernelBit);
+    const std::uint32_t kernel = waiter & ~kKernelBit;
+    schedule(now_ + flag_of(kernel), EventKind::kernel_flags, kernel);
     return;
   }
   while (waiter != kNone) {
-    Spare& spare = gpus_[waiter / worker_stride_].spares[waiter % worker_stride_];
-    schedule(seen, EventKind::worker, waiter);
+    GpuState& gpu = gpus_[waiter / worker_stride_];
+    Spare& spare = gpu.spares[waiter % worker_stride_];
+    schedule(now_ + flag_of(gpu.workers[waiter % worker_stride_].kernel), EventKind::worker,
+             waiter);
     waiter = spare.next_waiter;
     spare.next_waiter = kNone;
   }

@@ -101,9 +101,11 @@ class Simulator {
     std::vector<Worker> workers;
     std::vector<Spare> spares;
     std::vector<std::uint32_t> free_workers;
-    std::vector<std::uint32_t> active;  // kernels with WGs to dispatch, in order of start
+    std::vector<std::uint32_t> active;  // kernels with WGs to dispatch: by priority, then start
+    std::uint32_t turn = kNone;         // the kernel that got the last place that a WG freed
     std::uint32_t free_engines = 0;
     SimTime dispatcher_free;
+    SimTime commands_free;  // the CPU thread that gives commands to the copy engines
     SimTime proxy_free;
     RingQueue<std::uint32_t> proxy;  // sends handed over; the first is being worked on
   };
@@ -131,6 +133,9 @@ class Simulator {
   void dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
   void out_of_items(std::uint32_t gpu, std::uint32_t worker);
   void release_place(std::uint32_t gpu, std::uint32_t worker);
+  void fill(std::uint32_t gpu, std::uint32_t cu);
+  std::size_t next_in_turn(std::uint32_t gpu, std::uint32_t cu);
+  [[nodiscard]] bool precedes(std::uint32_t kernel, std::uint32_t other) const;
   void kernel_flags(std::uint32_t kernel);
   void finish_if_done(std::uint32_t kernel);
 
@@ -162,6 +167,9 @@ class Simulator {
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
   bool count_down(LatchId id);
   void wake_waiters(LatchState& latch);
+  [[nodiscard]] Duration flag_of(std::uint32_t kernel) const {
+    return graph_.kernels[KernelId(kernel)].flag;
+  }
   void background(std::uint32_t gpu, LinkId link, Bytes size, std::uint32_t factor);
 
   [[nodiscard]] std::uint32_t worker_id(std::uint32_t gpu, std::uint32_t worker) const {

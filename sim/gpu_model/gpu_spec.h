@@ -2,7 +2,10 @@
 // configs/gpus, where it stands with its source.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/core/quantity.h"
 
@@ -23,19 +26,37 @@ struct MemorySpec {
   Bytes capacity;
 };
 
-// What stands between a kernel and the one before it.
+// The last cache before HBM that all WGs of a die share.
+struct L2Spec {
+  Bytes capacity;  // of all dies together
+  int dies = 0;    // each with its part of the capacity; WGs are dealt to them in turn
+  Duration latency;
+};
+
+// Who gets the room that a WG frees, where kernels of several streams of one priority want it.
+enum class Arbitration : std::uint8_t {
+  in_order,    // the kernel that started first, until it has no WGs left to start
+  round_robin  // one WG of each in turn
+};
+
+// What stands between a kernel and the one before it, and how WGs get their places.
 struct LaunchSpec {
   Duration host;         // launched by the host after it saw the previous one end
   Duration queue;        // already waiting in the stream's queue when the previous one ends
   Duration graph;        // node of a graph launched as a whole
   Duration wg_interval;  // the dispatcher starts one WG per interval
+  Arbitration arbitration = Arbitration::in_order;
+  int mask_step = 1;  // CUs: masks are multiples of it
 };
 
 // Copy engines: they use neither CUs nor caches, but HBM and links.
 struct DmaSpec {
   int engines = 0;
-  Bandwidth rate;    // of one engine
-  Duration command;  // fixed cost of one copy: schedule and signal
+  Bandwidth rate;     // of one engine
+  Duration host;      // of the CPU thread, for one command, one after another
+  Duration schedule;  // from the command's arrival at an engine to its first byte
+  Duration next;      // the same for a command that the engine finds behind another one
+  Duration signal;    // from the last byte to the waiter seeing it
 };
 
 // Stores of a kernel into a peer's memory.
@@ -45,12 +66,43 @@ struct PeerStoreSpec {
   Duration flag;      // from the flag's arrival to the waiter seeing it (polling)
 };
 
+// What a WG of a kernel asks of its CU.
+struct WgShape {
+  int threads = 0;
+  int registers_per_thread = 0;
+  Bytes lds;
+  int loads_in_flight = 0;  // 16-byte loads each thread keeps outstanding
+};
+
+// How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one
+// with every 120, `simple` fences and then sets a flag.
+enum class Protocol : std::uint8_t { ll, ll128, simple };
+constexpr std::size_t kProtocols = 3;
+
+struct ProtocolSpec {
+  Duration startup;  // launch of the kernel to its first byte moving, and the last handshake
+  Duration step;     // from the last byte of a step in the peer's memory to its channel going on
+};
+
+enum class Algorithm : std::uint8_t {
+  direct,
+  one_shot,
+  ring,
+  tree,
+  halving_doubling,
+  hierarchical,
+  in_switch
+};
+
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
 struct CollectiveSpec {
-  Duration startup;        // launch of the kernel to its first byte moving, and the last handshake
-  int channels = 0;        // WGs of the kernel
-  Bandwidth channel_rate;  // what one of them copies
-  Bytes chunk;             // the most that one step of a channel moves
+  std::array<ProtocolSpec, kProtocols> protocols;
+  std::vector<Algorithm> algorithms;  // of the library, for reductions and gathers
+  int channels = 0;                   // WGs of the kernel
+  WgShape channel;                    // what one of them asks of its CU
+  Bandwidth channel_rate;   // what one of them passes on: receives, adds or copies, and sends
+  Bandwidth exchange_rate;  // what one of them sends while it receives as much (all-to-all)
+  Bytes chunk;              // the most that one step of a channel moves
 };
 
 struct GpuSpec {
@@ -59,7 +111,9 @@ struct GpuSpec {
   int wave_size = 0;  // lanes of a wave
   CuResources cu;
   FlopRate fp32_vector;  // peak of the whole GPU
+  FlopRate bf16_matrix;  // peak of its matrix units, dense, bf16 or fp16
   MemorySpec memory;
+  L2Spec l2;
   LaunchSpec launch;
   DmaSpec dma;
   PeerStoreSpec peer_store;

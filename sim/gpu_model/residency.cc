@@ -53,14 +53,19 @@ const char* occupancy_limit(const CuResources& cu, const WgFootprint& wg) {
   return tightest(cu, wg).name;
 }
 
+int cus_in(CuRange range, int cus) {
+  const std::int64_t rest = std::int64_t{cus} - range.first;
+  return static_cast<int>(std::clamp<std::int64_t>(rest, 0, range.count));
+}
+
 CuSet::CuSet(int cus, const CuResources& cu)
     : free_(static_cast<std::size_t>(cus), cu), slots_(cu.wgs) {}
 
-std::uint32_t CuSet::place(const WgFootprint& wg) {
+std::uint32_t CuSet::place(const WgFootprint& wg, CuRange among) {
   for (std::uint32_t tried = 0; tried < cus(); ++tried) {
     const std::uint32_t cu = next_;
     next_ = next_ + 1 == cus() ? 0 : next_ + 1;
-    if (place_on(cu, wg)) return cu;
+    if (among.contains(cu) && place_on(cu, wg)) return cu;
   }
   return kNone;
 }

@@ -26,6 +26,16 @@ int wgs_per_cu(const CuResources& cu, const WgFootprint& wg);
 // What limits wgs_per_cu(), in words: "waves", "registers", "LDS" or "WG slots".
 const char* occupancy_limit(const CuResources& cu, const WgFootprint& wg);
 
+// The CUs that a kernel's WGs may use: a mask, as a partition makes it.
+struct CuRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = UINT32_MAX;  // to the last one
+  [[nodiscard]] bool contains(std::uint32_t cu) const { return cu - first < count; }
+};
+
+// How many of a GPU's CUs those are.
+int cus_in(CuRange range, int cus);
+
 // The CUs of one GPU and what is free on each.
 class CuSet {
  public:
@@ -33,8 +43,8 @@ class CuSet {
 
   CuSet(int cus, const CuResources& cu);
 
-  // Takes a WG's share on the next CU, round robin, that has room; kNone where none has.
-  std::uint32_t place(const WgFootprint& wg);
+  // Takes a WG's share on the next CU of these, round robin, that has room; kNone where none has.
+  std::uint32_t place(const WgFootprint& wg, CuRange among = {});
 
   // The same on one given CU; false where it has no room.
   bool place_on(std::uint32_t cu, const WgFootprint& wg);

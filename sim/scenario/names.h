@@ -42,6 +42,24 @@ inline constexpr std::array kExecutors = {
     Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},
     Choice<CollectiveExecutor>{"dma", CollectiveExecutor::dma},
 };
+inline constexpr std::array kArbitrations = {
+    Choice<Arbitration>{"in_order", Arbitration::in_order},
+    Choice<Arbitration>{"round_robin", Arbitration::round_robin},
+};
+inline constexpr std::array kAlgorithms = {
+    Choice<Algorithm>{"direct", Algorithm::direct},
+    Choice<Algorithm>{"one_shot", Algorithm::one_shot},
+    Choice<Algorithm>{"ring", Algorithm::ring},
+    Choice<Algorithm>{"tree", Algorithm::tree},
+    Choice<Algorithm>{"halving_doubling", Algorithm::halving_doubling},
+    Choice<Algorithm>{"hierarchical", Algorithm::hierarchical},
+    Choice<Algorithm>{"in_switch", Algorithm::in_switch},
+};
+inline constexpr std::array kProtocolWords = {
+    Choice<Protocol>{"ll", Protocol::ll},
+    Choice<Protocol>{"ll128", Protocol::ll128},
+    Choice<Protocol>{"simple", Protocol::simple},
+};
 inline constexpr std::array kOrders = {
     Choice<DestinationOrder>{"remote_first", DestinationOrder::remote_first},
     Choice<DestinationOrder>{"local_first", DestinationOrder::local_first},

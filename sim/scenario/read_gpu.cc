@@ -1,3 +1,4 @@
+#include "sim/scenario/names.h"
 #include "sim/scenario/read.h"
 
 namespace weft {
@@ -27,12 +28,25 @@ MemorySpec read_memory(MapReader map) {
   return memory;
 }
 
+L2Spec read_l2(MapReader map) {
+  const L2Spec l2{
+      .capacity = map.size("capacity", "of all dies of the GPU together"),
+      .dies = map.count("dies", {1, 1'024}, "L2s of their own; WGs are dealt to them in turn"),
+      .latency = map.duration("latency", "of one load that hits")};
+  map.finish();
+  return l2;
+}
+
 LaunchSpec read_launch(MapReader map) {
   const LaunchSpec launch{
       .host = map.duration("host", "kernel boundary when the host launches the next kernel"),
       .queue = map.duration("queue", "kernel boundary when the next kernel waits in the queue"),
       .graph = map.duration("graph", "kernel boundary between two nodes of a graph"),
-      .wg_interval = map.duration("wg_interval", "the dispatcher starts one WG per interval")};
+      .wg_interval = map.duration("wg_interval", "the dispatcher starts one WG per interval"),
+      .arbitration = map.choice<Arbitration>("arbitration", names::table(names::kArbitrations),
+                                             "which stream gets the room that a WG frees")
+                         .value_or(Arbitration::in_order),
+      .mask_step = map.count("mask_step", {1, 65'536}, "CUs: masks are multiples of it")};
   map.finish();
   return launch;
 }
@@ -41,7 +55,10 @@ DmaSpec read_dma(MapReader map) {
   const DmaSpec dma{
       .engines = map.count("engines", {1, 1'024}, "copy engines"),
       .rate = map.bandwidth("rate", "what one engine copies"),
-      .command = map.duration("command", "fixed cost of one copy: schedule and signal")};
+      .host = map.duration("host", "the CPU thread's time for one command, one after another"),
+      .schedule = map.duration("schedule", "command at an engine to its first byte"),
+      .next = map.duration("next", "the same for a command found behind another one"),
+      .signal = map.duration("signal", "last byte to the waiter seeing it")};
   map.finish();
   return dma;
 }
@@ -55,11 +72,38 @@ PeerStoreSpec read_peer_store(MapReader map) {
   return store;
 }
 
-CollectiveSpec read_collective(MapReader map) {
-  const CollectiveSpec collective{
+ProtocolSpec read_protocol(MapReader map) {
+  const ProtocolSpec protocol{
       .startup = map.duration("startup", "launch of a collective kernel to its first byte"),
+      .step =
+          map.duration("step", "a step's last byte in the peer's memory to its channel going on")};
+  map.finish();
+  return protocol;
+}
+
+WgShape read_channel(MapReader map) {
+  const WgShape wg{.threads = map.count("threads", {1, 1'024}, "threads of a channel"),
+                   .registers_per_thread = map.count("registers_per_thread", {1, 4'096},
+                                                     "32-bit vector registers of a thread"),
+                   .lds = map.size("lds", "local data share of a channel"),
+                   .loads_in_flight = 1};
+  map.finish();
+  return wg;
+}
+
+CollectiveSpec read_collective(MapReader map) {
+  CollectiveSpec collective{
+      .protocols = {read_protocol(map.map("ll", "low latency: a flag with every 8 bytes")),
+                    read_protocol(map.map("ll128", "a flag with every 120 bytes")),
+                    read_protocol(map.map("simple", "fence, then flag"))},
+      .algorithms = map.choices<Algorithm>("algorithms", names::table(names::kAlgorithms), "[ring]",
+                                           "of the library; all-to-all is always direct")
+                        .value_or(std::vector{Algorithm::ring}),
       .channels = map.count("channels", {1, 65'536}, "WGs of a collective kernel"),
-      .channel_rate = map.bandwidth("channel_rate", "what one of them copies"),
+      .channel = read_channel(map.map("channel", "what one of them asks of its CU")),
+      .channel_rate = map.bandwidth("channel_rate", "what one of them passes on"),
+      .exchange_rate =
+          map.bandwidth("exchange_rate", "what one of them sends while it receives as much"),
       .chunk = map.size("chunk", "the most that one step of a channel moves",
                         {bytes(1), kAnySize.high})};
   map.finish();
@@ -75,7 +119,9 @@ GpuSpec read_gpu(MapReader map) {
       .wave_size = map.count("wave_size", {1, 1'024}, "lanes of a wavefront (warp)"),
       .cu = read_cu(map.map("cu", "what one CU holds")),
       .fp32_vector = map.flop_rate("fp32_vector", "peak of the whole GPU"),
+      .bf16_matrix = map.flop_rate("bf16_matrix", "peak of the matrix units, dense, bf16 or fp16"),
       .memory = read_memory(map.map("memory", "HBM")),
+      .l2 = read_l2(map.map("l2", "the last cache before HBM")),
       .launch = read_launch(map.map("launch", "kernel boundaries")),
       .dma = read_dma(map.map("dma", "copy engines")),
       .peer_store = read_peer_store(map.map("peer_store", "stores into a peer's memory")),

@@ -27,14 +27,6 @@ struct ClusterSpec {
 enum class DataType { fp32, fp16, bf16 };
 constexpr Bytes size_of(DataType type) { return bytes(type == DataType::fp32 ? 4 : 2); }
 
-// What a WG of a kernel asks of its CU.
-struct WgShape {
-  int threads = 0;
-  int registers_per_thread = 0;
-  Bytes lds;
-  int loads_in_flight = 0;  // 16-byte loads each thread keeps outstanding
-};
-
 // Every GPU pools `pooling` rows for every (sample of the global batch) x (table of its own); the
 // pooled rows then go to the GPU that owns the sample (docs/model.md, "Embedding").
 struct EmbeddingWork {

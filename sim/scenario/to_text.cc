@@ -35,6 +35,36 @@ class Writer {
   std::size_t indent_ = 0;
 };
 
+void write_protocol(Writer& out, std::string_view key, const ProtocolSpec& protocol) {
+  out.open(key);
+  out.line("startup", to_text(protocol.startup));
+  out.line("step", to_text(protocol.step));
+  out.close();
+}
+
+void write_collective(Writer& out, const CollectiveSpec& collective) {
+  out.open("collective");
+  write_protocol(out, "ll", collective.protocols[static_cast<std::size_t>(Protocol::ll)]);
+  write_protocol(out, "ll128", collective.protocols[static_cast<std::size_t>(Protocol::ll128)]);
+  write_protocol(out, "simple", collective.protocols[static_cast<std::size_t>(Protocol::simple)]);
+  std::string algorithms;
+  for (const Algorithm algorithm : collective.algorithms) {
+    algorithms += algorithms.empty() ? "" : ", ";
+    algorithms += names::word(names::kAlgorithms, algorithm);
+  }
+  out.line("algorithms", '[' + algorithms + ']');
+  out.line("channels", collective.channels);
+  out.open("channel");
+  out.line("threads", collective.channel.threads);
+  out.line("registers_per_thread", collective.channel.registers_per_thread);
+  out.line("lds", to_text(collective.channel.lds));
+  out.close();
+  out.line("channel_rate", to_text(collective.channel_rate));
+  out.line("exchange_rate", to_text(collective.exchange_rate));
+  out.line("chunk", to_text(collective.chunk));
+  out.close();
+}
+
 void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.open("gpu");
   out.quoted("name", gpu.name);
@@ -47,34 +77,40 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("wgs", gpu.cu.wgs);
   out.close();
   out.line("fp32_vector", to_text(gpu.fp32_vector));
+  out.line("bf16_matrix", to_text(gpu.bf16_matrix));
   out.open("memory");
   out.line("bandwidth", to_text(gpu.memory.bandwidth));
   out.line("latency", to_text(gpu.memory.latency));
   out.line("bend", number_text(gpu.memory.bend));
   out.line("capacity", to_text(gpu.memory.capacity));
   out.close();
+  out.open("l2");
+  out.line("capacity", to_text(gpu.l2.capacity));
+  out.line("dies", gpu.l2.dies);
+  out.line("latency", to_text(gpu.l2.latency));
+  out.close();
   out.open("launch");
   out.line("host", to_text(gpu.launch.host));
   out.line("queue", to_text(gpu.launch.queue));
   out.line("graph", to_text(gpu.launch.graph));
   out.line("wg_interval", to_text(gpu.launch.wg_interval));
+  out.line("arbitration", names::word(names::kArbitrations, gpu.launch.arbitration));
+  out.line("mask_step", gpu.launch.mask_step);
   out.close();
   out.open("dma");
   out.line("engines", gpu.dma.engines);
   out.line("rate", to_text(gpu.dma.rate));
-  out.line("command", to_text(gpu.dma.command));
+  out.line("host", to_text(gpu.dma.host));
+  out.line("schedule", to_text(gpu.dma.schedule));
+  out.line("next", to_text(gpu.dma.next));
+  out.line("signal", to_text(gpu.dma.signal));
   out.close();
   out.open("peer_store");
   out.line("wg_rate", to_text(gpu.peer_store.wg_rate));
   out.line("fence", to_text(gpu.peer_store.fence));
   out.line("flag", to_text(gpu.peer_store.flag));
   out.close();
-  out.open("collective");
-  out.line("startup", to_text(gpu.collective.startup));
-  out.line("channels", gpu.collective.channels);
-  out.line("channel_rate", to_text(gpu.collective.channel_rate));
-  out.line("chunk", to_text(gpu.collective.chunk));
-  out.close();
+  write_collective(out, gpu.collective);
   out.close();
 }
 

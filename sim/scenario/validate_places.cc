@@ -6,40 +6,42 @@
 namespace weft::rules {
 namespace {
 
-void threads_are_whole_waves(const Check& check) {
-  if (!check.embeds() || !check.good({"cluster.gpu.wave_size", "workload.wg.threads"})) return;
-  const int threads = check.scenario.workload.embedding.wg.threads;
+// Of a WG whose shape stands at `path`.
+void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::string& path) {
   const int wave = check.scenario.cluster.gpu.wave_size;
-  if (threads % wave == 0) return;
-  check.fail("workload.wg.threads", text(threads) + " threads are not whole waves of " +
-                                        text(wave) +
-                                        "; nearest: " + multiples_around(threads, wave));
+  const CuResources& cu = check.scenario.cluster.gpu.cu;
+  if (wg.threads % wave != 0) {
+    check.fail(path + ".threads", text(wg.threads) + " threads are not whole waves of " +
+                                      text(wave) +
+                                      "; nearest: " + multiples_around(wg.threads, wave));
+  }
+  const int waves = (wg.threads - 1) / wave + 1;
+  if (waves > cu.waves) {
+    check.fail(path + ".threads", "a WG of " + text(waves) + " waves does not fit on a CU of " +
+                                      text(cu.waves) + "; at most " + text(cu.waves * wave) +
+                                      " threads");
+  }
+  if (wg.lds > cu.lds) {
+    check.fail(path + ".lds",
+               to_text(wg.lds) + " a WG do not fit on a CU that has " + to_text(cu.lds));
+  }
+  const int most = cu.registers / wg.threads;
+  if (wg.registers_per_thread > most) {
+    check.fail(path + ".registers_per_thread",
+               text(wg.threads) + " threads x " + text(wg.registers_per_thread) +
+                   " registers do not fit on a CU that has " + text(cu.registers) + "; at most " +
+                   text(most) + " a thread");
+  }
 }
 
 void a_wg_fits_on_a_cu(const Check& check) {
   if (!check.embeds()) return;
   if (!check.good({"cluster.gpu.cu", "cluster.gpu.wave_size", "workload.wg"})) return;
-  const CuResources& cu = check.scenario.cluster.gpu.cu;
   const WgShape& wg = check.scenario.workload.embedding.wg;
-  const int waves = (wg.threads - 1) / check.scenario.cluster.gpu.wave_size + 1;
-  if (waves > cu.waves) {
-    check.fail("workload.wg.threads", "a WG of " + text(waves) + " waves does not fit on a CU of " +
-                                          text(cu.waves) + "; at most " +
-                                          text(cu.waves * check.scenario.cluster.gpu.wave_size) +
-                                          " threads");
-  }
-  if (wg.lds > cu.lds) {
-    check.fail("workload.wg.lds",
-               to_text(wg.lds) + " a WG do not fit on a CU that has " + to_text(cu.lds));
-  }
-  const int most = cu.registers / wg.threads;
-  if (wg.registers_per_thread > most) {
-    return check.fail("workload.wg.registers_per_thread",
-                      text(wg.threads) + " threads x " + text(wg.registers_per_thread) +
-                          " registers do not fit on a CU that has " + text(cu.registers) +
-                          "; at most " + text(most) + " a thread");
-  }
-  if (!check.has(Mode::fused) || !check.good({"fused.extra_registers_per_thread"})) return;
+  a_wg_of_this_shape_fits(check, wg, "workload.wg");
+  const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;
+  if (wg.registers_per_thread > most || !check.has(Mode::fused)) return;
+  if (!check.good({"fused.extra_registers_per_thread"})) return;
   const int extra = check.scenario.fused.extra_registers_per_thread;
   if (wg.registers_per_thread + extra > most) {
     check.fail("fused.extra_registers_per_thread",
@@ -51,33 +53,15 @@ void a_wg_fits_on_a_cu(const Check& check) {
 
 // A channel keeps a place on a CU like any WG.
 void a_channel_fits_on_a_cu(const Check& check) {
-  if (!check.has(Mode::bulk) && !check.has(Mode::kernel)) return;
-  if (check.scenario.bulk.executor == CollectiveExecutor::dma) return;
-  if (!check.good({"modes", "bulk.executor", "cluster.gpu.cu.waves", "cluster.gpu.cu.registers",
-                   "cluster.gpu.wave_size"}))
+  if (!check.good({"cluster.gpu.cu", "cluster.gpu.wave_size", "cluster.gpu.collective.channel"}))
     return;
-  constexpr int kWaves = 4;
-  constexpr int kRegistersPerThread = 64;
-  const CuResources& cu = check.scenario.cluster.gpu.cu;
-  if (cu.waves < kWaves) {
-    check.fail("cluster.gpu.cu.waves", "a channel of the collective, a WG of " + text(kWaves) +
-                                           " waves, does not fit on a CU of " + text(cu.waves) +
-                                           "; at least " + text(kWaves));
-  }
-  const int threads = kWaves * check.scenario.cluster.gpu.wave_size;
-  const int registers = threads * kRegistersPerThread;
-  if (cu.registers < registers) {
-    check.fail("cluster.gpu.cu.registers",
-               "a channel of the collective, " + text(threads) + " threads x " +
-                   text(kRegistersPerThread) + " registers, does not fit on a CU that has " +
-                   text(cu.registers) + "; at least " + text(registers));
-  }
+  a_wg_of_this_shape_fits(check, check.scenario.cluster.gpu.collective.channel,
+                          "cluster.gpu.collective.channel");
 }
 
 }  // namespace
 
 void validate_places(const Check& check) {
-  threads_are_whole_waves(check);
   a_wg_fits_on_a_cu(check);
   a_channel_fits_on_a_cu(check);
 }

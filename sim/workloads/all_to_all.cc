@@ -38,14 +38,14 @@ Work piece_work(const GpuSpec& gpu, CollectiveExecutor executor, std::int64_t si
   const bool dma = executor == CollectiveExecutor::dma;
   Work work;
   work.traffic = bytes(size * (staged ? 2 : 1));
-  work.memory_alone = transfer_time(bytes(size), dma ? gpu.dma.rate : gpu.collective.channel_rate);
-  if (command) work.fixed = gpu.dma.command;
+  work.memory_alone = transfer_time(bytes(size), dma ? gpu.dma.rate : gpu.collective.exchange_rate);
+  if (command) work.fixed = gpu.dma.schedule;
   return work;
 }
 
-// A channel is a WG of 256 threads or so that keeps its CU's slot to the end of the call.
 WgFootprint channel_footprint(const GpuSpec& gpu) {
-  return footprint(4 * gpu.wave_size, 64, bytes(0), gpu.wave_size);
+  const WgShape& wg = gpu.collective.channel;
+  return footprint(wg.threads, wg.registers_per_thread, wg.lds, gpu.wave_size);
 }
 
 }  // namespace
@@ -96,7 +96,10 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
     kernel.persistent = true;
     kernel.max_grid = workers;
     kernel.launch = call.launch;
-    if (!dma) kernel.startup = gpu.collective.startup;
+    const ProtocolSpec& simple =
+        gpu.collective.protocols[static_cast<std::size_t>(Protocol::simple)];
+    if (!dma) kernel.startup = simple.startup;
+    kernel.flag = dma ? gpu.dma.signal : simple.step;
     kernel.finish = received[g];
     kernel.puts_by = InitiatedBy::proxy;  // the library's network thread
     kernel.first_item = static_cast<std::uint32_t>(graph.items.size());

@@ -95,6 +95,7 @@ class FusedLowering {
     kernel.launch = launch_gap(gpu.launch, scenario_.run.launch);
     kernel.finish = flags_of_[g];
     kernel.store_rate = gpu.peer_store.wg_rate;
+    kernel.flag = gpu.peer_store.flag;
     kernel.fenced = true;
     kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());

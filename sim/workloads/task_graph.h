@@ -83,11 +83,14 @@ struct Kernel {
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;
   Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
+  Duration flag{};                   // from a flag's arrival to its WGs seeing it
   LatchId finish = LatchId::none();  // must be open before the kernel ends
   std::uint32_t max_grid = 0;
   Duration launch{};   // from the last dependency's end to the first WG
   Duration startup{};  // of each WG, in its place on the CU, before its first item
   WgFootprint wg{};
+  CuRange cus{};
+  int priority = 0;                    // of its stream: higher ones get places first
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;
 };
