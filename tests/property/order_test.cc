@@ -86,7 +86,9 @@ TEST(Order, of_gpus_in_the_task_graph_does_not_matter) {
 // Where two WGs of a GPU reach its NIC or its proxy in one instant, the one with the lower number
 // is first; where two messages reach a port in one instant, the one from the link with the lower
 // number. Another choice moves other messages back: in a twentieth of these runs, which have a
-// dozen messages, by up to 13 % (of seeds 1 to 3000), and on average by far less than 1 %.
+// dozen messages, by up to 13 %, and on average by far less than 1 %. Once in some hundred all WGs
+// of a GPU store in one instant: in their written order no two GPUs then store to the same peer at
+// a time, in any other order they do (36 % at most, of 1200 runs).
 TEST(Order, of_ties_moves_no_totals_and_the_time_little) {
   double sum = 0;
   int runs = 0;
@@ -97,7 +99,7 @@ TEST(Order, of_ties_moves_no_totals_and_the_time_little) {
         prepared.scenario.run.tie_shuffle = mix64(seed * 16 + shuffle) >> 8U;
         const RunResult result = run(prepared);
         EXPECT_EQ(totals_of(result), totals_of(written));
-        EXPECT_LE(ratio(result.time, written.time), 1.20) << name_of(prepared.mode);
+        EXPECT_LE(ratio(result.time, written.time), 1.40) << name_of(prepared.mode);
         sum += ratio(result.time, written.time);
         runs += 1;
       }

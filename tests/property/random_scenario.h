@@ -35,7 +35,7 @@ class RandomScenario {
       return std::to_string(kRates[static_cast<std::size_t>(between(0, 3))] * factor) + " GB/s";
     };
     std::string text = "name: random\ncluster:\n" + sizes() +
-                       "  gpu: {base: gpus/ideal, cus: 8, collective: {channel_rate: " + rate() +
+                       "  gpu: {base: gpus/ideal, cus: 8, collective: {exchange_rate: " + rate() +
                        ", channels: " + number(1, 16) + "}}\n";
     if (gpus_per_node_ > 1) {
       text += "  scale_up: {" + shape(gpus_per_node_) + ", link: {bandwidth: " + rate() +
@@ -138,12 +138,18 @@ class RandomScenario {
     text += "    launch: {host: " + duration(9000) + ", queue: " + duration(3000) +
             ", graph: " + duration(2000) + ", wg_interval: " + duration(2) + "}\n";
     text += "    dma: {engines: " + number(1, 6) + ", rate: " + bandwidth() +
-            ", command: " + duration(8000) + "}\n";
+            ", host: " + duration(5000) + ", schedule: " + duration(8000) +
+            ", next: " + duration(1000) + ", signal: " + duration(4000) + "}\n";
     text += "    peer_store: {wg_rate: " + number(2, 40) + " GB/s, fence: " + duration(900) +
             ", flag: " + duration(400) + "}\n";
-    text += "    collective: {startup: " + number(1, 9'000'000) + " ps" +
-            ", channels: " + number(1, 8) + ", channel_rate: " + number(2, 40) +
-            " GB/s, chunk: " + number(2000, 100'000) + " B}\n";
+    text += "    collective: {";
+    for (const char* protocol : {"ll", "ll128", "simple"}) {
+      text += std::string(protocol) + ": {startup: " + number(1, 9'000'000) +
+              " ps, step: " + duration(3000) + "}, ";
+    }
+    text += "channels: " + number(1, 8) + ", channel_rate: " + number(2, 40) +
+            " GB/s, exchange_rate: " + number(2, 40) + " GB/s, chunk: " + number(2000, 100'000) +
+            " B}\n";
     if (gpus_per_node_ > 1) {
       text += "  scale_up: {" + shape(gpus_per_node_) + ", " + link() + segment() + "}\n";
     }

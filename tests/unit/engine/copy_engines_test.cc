@@ -16,7 +16,7 @@ cluster:
   name: node
   nodes: 1
   gpus_per_node: 4
-  gpu: {base: gpus/ideal, cus: 4, dma: {rate: 10 GB/s, command: 5 us, engines: )" +
+  gpu: {base: gpus/ideal, cus: 4, dma: {rate: 10 GB/s, schedule: 5 us, engines: )" +
                          std::to_string(engines) + R"(}}
   scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 500 ns}}
 workload: {kind: all_to_all, bytes_per_pair: 1 MB}

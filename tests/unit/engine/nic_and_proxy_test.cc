@@ -17,7 +17,7 @@ std::size_t index_of(Wait wait) { return static_cast<std::size_t>(wait); }
 // One WG of GPU 0 that `count` times works and then sends `size` to GPU 1, whose kernel ends when
 // all is there.
 TaskGraph sender(Duration work, std::uint32_t count, std::uint32_t size, InitiatedBy by,
-                 std::uint16_t entries = 1) {
+                 std::uint16_t entries = 1, Duration flag = {}) {
   HandMade made;
   const std::uint32_t index = made.takes(work);
   const std::uint32_t nothing = made.takes({});
@@ -32,6 +32,7 @@ TaskGraph sender(Duration work, std::uint32_t count, std::uint32_t size, Initiat
   made.kernel(from, items);
   Kernel to = persistent(1, 1);
   to.finish = arrived;
+  to.flag = flag;
   made.kernel(to, {HandMade::item(nothing)});
   return made.graph;
 }
@@ -73,9 +74,9 @@ TEST(Nic, small_messages_leave_at_its_message_rate) {
 
 TEST(Nic, its_latencies_come_on_top_once) {
   // 2 us to the wire, 3 us from the wire into memory, 4 us until the poll sees it.
-  const Scenario scenario = two_nodes(
-      {"cluster.nic.latency=2 us", "cluster.nic.receive=3 us", "cluster.gpu.peer_store.flag=4 us"});
-  const RunResult result = run(scenario, sender({}, 1, 1'000'000, InitiatedBy::gpu));
+  const Scenario scenario = two_nodes({"cluster.nic.latency=2 us", "cluster.nic.receive=3 us"});
+  const RunResult result =
+      run(scenario, sender({}, 1, 1'000'000, InitiatedBy::gpu, 1, microseconds(4)));
   EXPECT_EQ(result.time, microseconds(2 + 40 + 3 + 4) + kPath);
 }
 

@@ -77,8 +77,10 @@ TEST(Gates, open_when_the_message_is_there_and_the_poll_has_seen_it) {
   const LatchId arrived = made.graph.add_latch(1);
   made.kernel(persistent(0, 1),
               {HandMade::item(one, made.sends({.to = 1, .size = 1'000'000, .arrives = arrived}))});
-  made.kernel(persistent(1, 1), {HandMade::item(seven, LatchId::none(), arrived)});
-  const RunResult result = run(one_node({"cluster.gpu.peer_store.flag=300 ns"}), made.graph);
+  Kernel waiting = persistent(1, 1);
+  waiting.flag = nanoseconds(300);
+  made.kernel(waiting, {HandMade::item(seven, LatchId::none(), arrived)});
+  const RunResult result = run(one_node(), made.graph);
   EXPECT_EQ(result.gpus[1].waits[index_of(Wait::flag)], nanoseconds(21'800));
   EXPECT_EQ(result.gpus[1].end, SimTime{} + nanoseconds(28'800));
 }
@@ -90,9 +92,10 @@ TEST(Gates, that_are_open_already_cost_nothing) {
   const LatchId arrived = made.graph.add_latch(1);
   made.kernel(persistent(0, 1),
               {HandMade::item(one, made.sends({.to = 1, .size = 1'000'000, .arrives = arrived}))});
-  made.kernel(persistent(1, 1),
-              {HandMade::item(thirty), HandMade::item(one, LatchId::none(), arrived)});
-  const RunResult result = run(one_node({"cluster.gpu.peer_store.flag=300 ns"}), made.graph);
+  Kernel waiting = persistent(1, 1);
+  waiting.flag = nanoseconds(300);
+  made.kernel(waiting, {HandMade::item(thirty), HandMade::item(one, LatchId::none(), arrived)});
+  const RunResult result = run(one_node(), made.graph);
   EXPECT_EQ(result.gpus[1].waits[index_of(Wait::flag)], Duration{});
   EXPECT_EQ(result.gpus[1].end, SimTime{} + microseconds(31));
 }
