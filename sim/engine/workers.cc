@@ -256,8 +256,8 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
-  // Behind a flag (nested) comes nothing that would have to wait for it.
-  if (!graph_.kernels[KernelId(worker.kernel)].fenced || worker.nested) {
+  // One fence for all stores of a latch. Behind a flag (nested) comes nothing that would wait.
+  if (!graph_.kernels[KernelId(worker.kernel)].fenced || worker.nested || worker.sends > 1) {
     gpus_[gpu].spares[w].store_free = left;
     return true;
   }

@@ -24,6 +24,7 @@ struct MemorySpec {
   Duration latency;     // of one load on an idle memory system
   double bend = 0;      // exponent of the bend near saturation (docs/model.md, "Memory")
   Bytes capacity;
+  Bytes side_cache;  // a cache in front of the HBM that all dies share; 0: none
 };
 
 // The last cache before HBM that all WGs of a die share.

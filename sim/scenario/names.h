@@ -31,6 +31,12 @@ inline constexpr std::array kDataTypes = {
 };
 inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"embedding_all_to_all", WorkloadKind::embedding_all_to_all},
+    Choice<WorkloadKind>{"embedding_backward", WorkloadKind::embedding_backward},
+    Choice<WorkloadKind>{"gemv_all_reduce", WorkloadKind::gemv_all_reduce},
+    Choice<WorkloadKind>{"gemm_all_to_all", WorkloadKind::gemm_all_to_all},
+    Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
+    Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
+    Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
     Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
 };
 inline constexpr std::array kModes = {
@@ -73,6 +79,28 @@ inline constexpr std::array kWorkLists = {
 inline constexpr std::array kFlagPer = {
     Choice<FlagPer>{"slice", FlagPer::slice},
     Choice<FlagPer>{"peer", FlagPer::peer},
+};
+inline constexpr std::array kPutBy = {
+    Choice<PutBy>{"wg", PutBy::wg},
+    Choice<PutBy>{"wave", PutBy::wave},
+    Choice<PutBy>{"thread", PutBy::thread},
+};
+inline constexpr std::array kStagings = {
+    Choice<Staging>{"zero_copy", Staging::zero_copy},
+    Choice<Staging>{"staged", Staging::staged},
+};
+inline constexpr std::array kTileOrders = {
+    Choice<TileOrder>{"row", TileOrder::row},
+    Choice<TileOrder>{"column", TileOrder::column},
+    Choice<TileOrder>{"swizzled", TileOrder::swizzled},
+};
+inline constexpr std::array kGemmSchedules = {
+    Choice<GemmSchedule>{"tiles", GemmSchedule::tiles},
+    Choice<GemmSchedule>{"persistent", GemmSchedule::persistent},
+};
+inline constexpr std::array kWeights = {
+    Choice<bool>{"in_hbm", false},
+    Choice<bool>{"in_l2", true},
 };
 inline constexpr std::array kLaunches = {
     Choice<LaunchKind>{"host", LaunchKind::host},

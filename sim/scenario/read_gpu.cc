@@ -23,7 +23,8 @@ MemorySpec read_memory(MapReader map) {
       .latency = map.duration("latency", "one load on an idle memory system",
                               {kShortestLatency, kHardwareTime.high}),
       .bend = map.number("bend", {1, 1'000}, "exponent of the bend near saturation"),
-      .capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high})};
+      .capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high}),
+      .side_cache = map.size_or("side_cache", bytes(0), "cache before the HBM; 0 B: none")};
   map.finish();
   return memory;
 }

@@ -9,50 +9,23 @@ namespace {
 
 constexpr Range<std::int64_t> kRegistersPerThread{1, 4'096};
 
-WgShape read_wg(MapReader map) {
-  const WgShape wg{
-      .threads = map.count_or("threads", 256, {1, 1'024}, "threads of a WG"),
-      .registers_per_thread = map.count_or("registers_per_thread", 64, kRegistersPerThread,
-                                           "32-bit vector registers of a thread"),
-      .lds = map.size_or("lds", bytes(0), "local data share of a WG"),
-      .loads_in_flight = map.count_or("loads_in_flight", 4, {1, 1'024},
-                                      "16-byte loads a thread keeps outstanding")};
-  map.finish();
-  return wg;
-}
-
-EmbeddingWork read_embedding(MapReader map) {
-  return {
-      .batch = map.integer("batch", kCount, "samples of the global batch"),
-      .tables_per_gpu = map.count("tables_per_gpu", {1, 100'000}, "tables of each GPU"),
-      .rows_per_table = map.integer("rows_per_table", {1, 1'000'000'000'000}, "rows of one table"),
-      .dim = map.count("dim", {1, 1'000'000}, "elements of a row"),
-      .pooling = map.count("pooling", {1, 1'000'000}, "rows summed up for one pooled row"),
-      .dtype = map.choice_or("dtype", DataType::fp32, names::table(names::kDataTypes),
-                             "type of an element"),
-      .rows_per_wg = map.count("rows_per_wg", {1, 1'000'000'000},
-                               "pooled rows of one WG, all for one destination"),
-      .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU")),
-      .jitter = map.fraction_or("jitter", 0, {0, 0.9},
-                                "each WG's work varies evenly by +- this fraction")};
-}
-
 std::vector<Mode> default_modes(WorkloadKind kind) {
   if (kind == WorkloadKind::all_to_all) return {Mode::bulk};
   return {Mode::bulk, Mode::kernel, Mode::fused};
 }
 
-BulkOptions read_bulk(MapReader map) {
-  const BulkOptions bulk{.executor = map.choice_or("executor", CollectiveExecutor::cu,
-                                                   names::table(names::kExecutors),
-                                                   "what carries the collective")};
+CollectiveOptions read_collective_options(MapReader map) {
+  CollectiveOptions options;
+  options.executor = map.choice_or("executor", CollectiveExecutor::cu,
+                                   names::table(names::kExecutors), "what carries the collective");
   map.finish();
-  return bulk;
+  return options;
 }
 
 KernelOptions read_kernel(MapReader map, const Workload& workload) {
   // A chunk is at least one table.
-  const bool embeds = workload.kind == WorkloadKind::embedding_all_to_all;
+  const bool embeds = workload.kind == WorkloadKind::embedding_all_to_all ||
+                      workload.kind == WorkloadKind::embedding_backward;
   const int fallback = embeds ? std::min(4, workload.embedding.tables_per_gpu) : 4;
   const auto chunks =
       map.optional_count("chunks", {1, 1'000'000},
@@ -70,6 +43,10 @@ FusedOptions read_fused(MapReader map) {
                         "how logical WGs come to physical ones"),
       .flag_per = map.choice_or("flag_per", FlagPer::slice, names::table(names::kFlagPer),
                                 "what one ready flag stands for"),
+      .put_by = map.choice_or("put_by", PutBy::wg, names::table(names::kPutBy),
+                              "whose results make one queue entry, or one burst of stores"),
+      .staging = map.choice_or("staging", Staging::zero_copy, names::table(names::kStagings),
+                               "stored where it belongs, or first in a buffer to send from"),
       .slice_wgs =
           map.count_or("slice_wgs", 1, {1, 1'000'000}, "WGs whose results leave as one put"),
       // In-kernel communication costs 12.5 % of the occupancy (Punniyamurthy et al., SC24,
@@ -110,24 +87,6 @@ RunOptions read_run(MapReader map) {
 
 }  // namespace
 
-Workload read_workload(MapReader map) {
-  const auto kind = map.choice<WorkloadKind>("kind", names::table(names::kWorkloadKinds),
-                                             "the operator and its collective");
-  const auto is = [&](WorkloadKind wanted) {
-    return kind ? std::optional(*kind == wanted) : std::nullopt;
-  };
-  Workload workload;
-  workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
-  workload.embedding = read_embedding(
-      map.where(is(WorkloadKind::embedding_all_to_all), "kind: embedding_all_to_all"));
-  workload.all_to_all.bytes_per_pair =
-      map.where(is(WorkloadKind::all_to_all), "kind: all_to_all")
-          .size("bytes_per_pair", "what every GPU sends to every other",
-                {bytes(1), bytes(1'000'000'000'000)});
-  map.finish();
-  return workload;
-}
-
 Scenario read_scenario(MapReader map) {
   Scenario scenario;
   scenario.name = map.name("name", "what reports call this scenario");
@@ -137,7 +96,8 @@ Scenario read_scenario(MapReader map) {
                                        "[bulk, kernel, fused]; [bulk] for all_to_all",
                                        "grains of overlap to compare");
   scenario.modes = modes ? *modes : default_modes(scenario.workload.kind);
-  scenario.bulk = read_bulk(map.map_of_defaults("bulk", "kernel, boundary, collective"));
+  scenario.collective =
+      read_collective_options(map.map_of_defaults("collective", "how the library runs it"));
   scenario.kernel =
       read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"), scenario.workload);
   scenario.fused = read_fused(map.map_of_defaults("fused", "WG-granular overlap"));

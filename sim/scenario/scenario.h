@@ -46,13 +46,59 @@ struct AllToAllWork {
   Bytes bytes_per_pair;
 };
 
-enum class WorkloadKind { embedding_all_to_all, all_to_all };
+// y = W x on every GPU, W of m x k (k is this GPU's share); the y of all GPUs are added up.
+struct GemvWork {
+  std::int64_t m = 0;
+  std::int64_t k = 0;
+  DataType dtype = DataType::fp16;  // of W
+  int rows_per_wg = 0;
+  bool weights_in_l2 = false;  // from a run before, where they fit
+  WgShape wg;
+  double jitter = 0;
+};
+
+enum class TileOrder { row, column, swizzled };
+enum class GemmSchedule { tiles, persistent };
+
+// C = A B on every GPU, C of m x n.
+struct GemmWork {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  DataType dtype = DataType::bf16;
+  int tile_m = 0;  // of C, made by one WG ...
+  int tile_n = 0;
+  int split_k = 1;  // ... or by so many, each for its part of k
+  TileOrder order = TileOrder::swizzled;
+  int swizzle = 0;        // rows of tiles in a group, where the order is swizzled
+  double efficiency = 0;  // of the matrix peak, on a CU full of WGs
+  double alone = 0;       // part of it that one WG reaches that has its CU to itself
+  GemmSchedule schedule = GemmSchedule::tiles;
+  WgShape wg;
+  double jitter = 0;
+};
+
+enum class WorkloadKind {
+  embedding_all_to_all,
+  embedding_backward,
+  gemv_all_reduce,
+  gemm_all_to_all,
+  gemm_reduce_scatter,
+  gemm_all_reduce,
+  all_gather_gemm,
+  all_to_all
+};
 
 struct Workload {
   WorkloadKind kind = WorkloadKind::embedding_all_to_all;
   EmbeddingWork embedding;
+  GemvWork gemv;
+  GemmWork gemm;
   AllToAllWork all_to_all;
 };
+
+// Of the kernel that computes.
+const WgShape& wg_of(const Workload& workload);
 
 enum class Mode { bulk, kernel, fused };
 
@@ -61,9 +107,24 @@ enum class CollectiveExecutor { cu, dma };
 enum class DestinationOrder { remote_first, local_first, staggered, given };
 enum class WorkList { dynamic_list, static_list };
 enum class FlagPer { slice, peer };
+enum class PutBy { wg, wave, thread };
+enum class Staging { zero_copy, staged };
 
-struct BulkOptions {
+enum class CollectiveOp {
+  all_to_all,
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  broadcast,
+  point_to_point
+};
+
+// How the library runs a collective.
+struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
+  std::optional<Algorithm> algorithm;  // none: the library's choice
+  std::optional<Protocol> protocol;    // none: the library's choice
+  int channels = 0;                    // 0: the GPU's
 };
 struct KernelOptions {
   int chunks = 0;
@@ -72,6 +133,8 @@ struct FusedOptions {
   DestinationOrder order = DestinationOrder::remote_first;
   WorkList work_list = WorkList::dynamic_list;
   FlagPer flag_per = FlagPer::slice;
+  PutBy put_by = PutBy::wg;
+  Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
   int max_wgs_per_cu = 0;              // 0: as many as fit
@@ -92,7 +155,7 @@ struct Scenario {
   ClusterSpec cluster;
   Workload workload;
   std::vector<Mode> modes;
-  BulkOptions bulk;
+  CollectiveOptions collective;
   KernelOptions kernel;
   FusedOptions fused;
   RunOptions run;

@@ -83,6 +83,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("latency", to_text(gpu.memory.latency));
   out.line("bend", number_text(gpu.memory.bend));
   out.line("capacity", to_text(gpu.memory.capacity));
+  out.line("side_cache", to_text(gpu.memory.side_cache));
   out.close();
   out.open("l2");
   out.line("capacity", to_text(gpu.l2.capacity));
@@ -178,6 +179,15 @@ void write_cluster(Writer& out, const ClusterSpec& cluster) {
   out.close();
 }
 
+void write_wg(Writer& out, const WgShape& wg) {
+  out.open("wg");
+  out.line("threads", wg.threads);
+  out.line("registers_per_thread", wg.registers_per_thread);
+  out.line("lds", to_text(wg.lds));
+  out.line("loads_in_flight", wg.loads_in_flight);
+  out.close();
+}
+
 void write_embedding(Writer& out, const EmbeddingWork& work) {
   out.line("batch", work.batch);
   out.line("tables_per_gpu", work.tables_per_gpu);
@@ -186,13 +196,39 @@ void write_embedding(Writer& out, const EmbeddingWork& work) {
   out.line("pooling", work.pooling);
   out.line("dtype", names::word(names::kDataTypes, work.dtype));
   out.line("rows_per_wg", work.rows_per_wg);
-  out.open("wg");
-  out.line("threads", work.wg.threads);
-  out.line("registers_per_thread", work.wg.registers_per_thread);
-  out.line("lds", to_text(work.wg.lds));
-  out.line("loads_in_flight", work.wg.loads_in_flight);
-  out.close();
+  write_wg(out, work.wg);
   out.line("jitter", number_text(work.jitter));
+}
+
+void write_gemv(Writer& out, const GemvWork& gemv) {
+  out.open("gemv");
+  out.line("m", gemv.m);
+  out.line("k", gemv.k);
+  out.line("dtype", names::word(names::kDataTypes, gemv.dtype));
+  out.line("rows_per_wg", gemv.rows_per_wg);
+  out.line("weights", names::word(names::kWeights, gemv.weights_in_l2));
+  write_wg(out, gemv.wg);
+  out.line("jitter", number_text(gemv.jitter));
+  out.close();
+}
+
+void write_gemm(Writer& out, const GemmWork& gemm) {
+  out.open("gemm");
+  out.line("m", gemm.m);
+  out.line("n", gemm.n);
+  out.line("k", gemm.k);
+  out.line("dtype", names::word(names::kDataTypes, gemm.dtype));
+  out.line("tile_m", gemm.tile_m);
+  out.line("tile_n", gemm.tile_n);
+  out.line("split_k", gemm.split_k);
+  out.line("order", names::word(names::kTileOrders, gemm.order));
+  out.line("swizzle", gemm.swizzle);
+  out.line("efficiency", number_text(gemm.efficiency));
+  out.line("alone", number_text(gemm.alone));
+  out.line("schedule", names::word(names::kGemmSchedules, gemm.schedule));
+  write_wg(out, gemm.wg);
+  out.line("jitter", number_text(gemm.jitter));
+  out.close();
 }
 
 void write_workload(Writer& out, const Workload& workload) {
@@ -200,7 +236,17 @@ void write_workload(Writer& out, const Workload& workload) {
   out.line("kind", names::word(names::kWorkloadKinds, workload.kind));
   switch (workload.kind) {
     case WorkloadKind::embedding_all_to_all:
+    case WorkloadKind::embedding_backward:
       write_embedding(out, workload.embedding);
+      break;
+    case WorkloadKind::gemv_all_reduce:
+      write_gemv(out, workload.gemv);
+      break;
+    case WorkloadKind::gemm_all_to_all:
+    case WorkloadKind::gemm_reduce_scatter:
+    case WorkloadKind::gemm_all_reduce:
+    case WorkloadKind::all_gather_gemm:
+      write_gemm(out, workload.gemm);
       break;
     case WorkloadKind::all_to_all:
       out.line("bytes_per_pair", to_text(workload.all_to_all.bytes_per_pair));
@@ -215,8 +261,15 @@ void write_modes(Writer& out, const Scenario& scenario) {
     modes += (modes.empty() ? "" : ", ") + std::string(names::word(names::kModes, mode));
   }
   out.line("modes", '[' + modes + ']');
-  out.open("bulk");
-  out.line("executor", names::word(names::kExecutors, scenario.bulk.executor));
+  out.open("collective");
+  out.line("executor", names::word(names::kExecutors, scenario.collective.executor));
+  if (scenario.collective.algorithm) {
+    out.line("algorithm", names::word(names::kAlgorithms, *scenario.collective.algorithm));
+  }
+  if (scenario.collective.protocol) {
+    out.line("protocol", names::word(names::kProtocolWords, *scenario.collective.protocol));
+  }
+  if (scenario.collective.channels > 0) out.line("channels", scenario.collective.channels);
   out.close();
   out.open("kernel");
   out.line("chunks", scenario.kernel.chunks);
@@ -226,6 +279,8 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("order", names::word(names::kOrders, fused.order));
   out.line("work_list", names::word(names::kWorkLists, fused.work_list));
   out.line("flag_per", names::word(names::kFlagPer, fused.flag_per));
+  out.line("put_by", names::word(names::kPutBy, fused.put_by));
+  out.line("staging", names::word(names::kStagings, fused.staging));
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);

@@ -18,7 +18,9 @@ void Check::fail(const std::string& path, std::string message) const {
 
 bool Check::embeds() const {
   // A kind that could not be read has its values in no key.
-  return good({"workload.kind"}) && scenario.workload.kind == WorkloadKind::embedding_all_to_all;
+  const WorkloadKind kind = scenario.workload.kind;
+  return good({"workload.kind"}) &&
+         (kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward);
 }
 
 bool Check::has(Mode mode) const {

@@ -97,7 +97,7 @@ std::int64_t pieces_of(const Scenario& scenario, std::int64_t total) {
   const GpuSpec& gpu = scenario.cluster.gpu;
   constexpr std::int64_t kLeast = 4096;
   constexpr std::int64_t kMost = std::int64_t{1} << 30U;
-  const bool dma = scenario.bulk.executor == CollectiveExecutor::dma;
+  const bool dma = scenario.collective.executor == CollectiveExecutor::dma;
   const std::int64_t workers = dma ? gpu.dma.engines : gpu.collective.channels;
   const std::int64_t spread = round_up(workers, scenario.cluster.gpus() - 1);
   const std::int64_t size = std::min(
@@ -106,7 +106,7 @@ std::int64_t pieces_of(const Scenario& scenario, std::int64_t total) {
 }
 
 bool pieces_are_good(const Check& check) {
-  return check.good({"modes", "bulk.executor", "cluster.gpu.dma.engines",
+  return check.good({"modes", "collective.executor", "cluster.gpu.dma.engines",
                      "cluster.gpu.collective.channels", "cluster.gpu.collective.chunk"});
 }
 

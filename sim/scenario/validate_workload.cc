@@ -98,11 +98,12 @@ void modes_suit_the_workload(const Check& check) {
 
 void copy_engines_reach_every_peer(const Check& check) {
   if (!check.has(Mode::bulk) && !check.has(Mode::kernel)) return;
-  if (!check.good({"modes", "bulk.executor", kNodes})) return;
-  if (check.scenario.bulk.executor != CollectiveExecutor::dma) return;
+  if (!check.good({"modes", "collective.executor", kNodes})) return;
+  if (check.scenario.collective.executor != CollectiveExecutor::dma) return;
   if (check.scenario.cluster.nodes == 1) return;
-  check.fail("bulk.executor", "dma needs one node, because copy engines cannot drive a NIC; with " +
-                                  text(check.scenario.cluster.nodes) + " nodes use cu");
+  check.fail("collective.executor",
+             "dma needs one node, because copy engines cannot drive a NIC; with " +
+                 text(check.scenario.cluster.nodes) + " nodes use cu");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sim/core/assert.h"
+#include "sim/workloads/grid.h"
 
 namespace weft {
 namespace {
@@ -54,18 +55,6 @@ std::uint32_t spreading_stride(std::uint32_t gpus) {
   auto stride = static_cast<std::uint32_t>(std::uint64_t{gpus} * 618 / 1000);
   while (std::gcd(stride, gpus) != 1) ++stride;
   return stride;
-}
-
-Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
-  switch (kind) {
-    case LaunchKind::host:
-      return launch.host;
-    case LaunchKind::queue:
-      return launch.queue;
-    case LaunchKind::graph:
-      return launch.graph;
-  }
-  SIM_ASSERT(false);
 }
 
 std::int64_t pieces_per_pair(const GpuSpec& gpu, CollectiveExecutor executor, Bytes bytes_per_pair,
@@ -137,7 +126,7 @@ TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mod
       graph.operators.push_back({.name = "all_to_all", .role = KernelRole::collective});
   add_all_to_all(graph, cluster,
                  {.bytes_per_pair = scenario.workload.all_to_all.bytes_per_pair,
-                  .executor = scenario.bulk.executor,
+                  .executor = scenario.collective.executor,
                   .op = op,
                   .launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch),
                   .after = {}});

@@ -35,7 +35,4 @@ std::int64_t pieces_per_pair(const GpuSpec& gpu, CollectiveExecutor executor, By
 // direction after another: an 8x8 torus then takes 18 % longer than its bound instead of 4 %.
 std::uint32_t spreading_stride(std::uint32_t gpus);
 
-// The gap in front of a kernel.
-Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
-
 }  // namespace weft

@@ -1,11 +1,11 @@
-// Embedding bags as work-groups (WGs), and the three ways to run them with their all-to-all.
+// Embedding bags as work-groups (WGs), forward and backward.
 //
 // GPU g owns `tables_per_gpu` tables and pools, for every sample of the global batch, `pooling`
 // rows of each. WG (destination, table, block) makes `rows_per_wg` pooled rows of samples that all
 // belong to one destination GPU (docs/model.md, "Embedding").
 #pragma once
 
-#include "sim/workloads/task_graph.h"
+#include "sim/workloads/grid.h"
 
 namespace weft {
 
@@ -15,9 +15,11 @@ enum class Result { written_here, stored_at_peer };
 Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_on_cu,
                     Result result);
 
-// WGs of one GPU whose results go to one destination.
-std::int64_t wgs_per_destination(const EmbeddingWork& embedding, int gpus);
+// A unit is one table's WGs for one destination.
+Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
 
-TaskGraph lower_embedding(const Scenario& scenario, const Cluster& cluster, Mode mode);
+// The gradient of the pooled rows comes from the samples' owners and goes into the tables: the same
+// WGs, whose peer is now the source.
+Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
 
 }  // namespace weft

@@ -7,6 +7,8 @@
 #include "sim/core/assert.h"
 #include "sim/workloads/all_to_all.h"
 #include "sim/workloads/embedding.h"
+#include "sim/workloads/gemm.h"
+#include "sim/workloads/gemv.h"
 
 namespace weft {
 namespace {
@@ -17,32 +19,85 @@ struct Counts {
   std::int64_t bytes = 0;  // of all sends
 };
 
-Counts count_embedding(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+// An operator and the collective beside it.
+struct Pattern {
+  WorkloadKind kind;
+  const char* title;
+  Grid (*grid)(const Scenario&, const Cluster&, int extra_registers);
+  CollectiveOp op;
+  Travels travels;
+};
+
+// A new operator is one file and one row.
+constexpr std::array kPatterns{
+    Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
+            CollectiveOp::all_to_all, Travels::result},
+    Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
+            embedding_backward_grid, CollectiveOp::all_to_all, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, CollectiveOp::all_reduce,
+            Travels::result},
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, CollectiveOp::all_to_all,
+            Travels::result},
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid,
+            CollectiveOp::reduce_scatter, Travels::result},
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, CollectiveOp::all_reduce,
+            Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, CollectiveOp::all_gather,
+            Travels::input},
+};
+
+const Pattern* pattern_of(WorkloadKind kind) {
+  const auto* const found = std::find_if(kPatterns.begin(), kPatterns.end(),
+                                         [&](const Pattern& row) { return row.kind == kind; });
+  return found == kPatterns.end() ? nullptr : &*found;
+}
+
+TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
+                        Mode mode) {
+  const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
+  const Grid grid = pattern.grid(scenario, cluster, extra);
+  switch (mode) {
+    case Mode::bulk:
+      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels, 1);
+    case Mode::kernel:
+      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels,
+                           static_cast<std::uint32_t>(scenario.kernel.chunks));
+    case Mode::fused:
+      return pattern.travels == Travels::result
+                 ? lower_fused_producer(scenario, cluster, grid, pattern.op)
+                 : lower_fused_consumer(scenario, cluster, grid, pattern.op);
+  }
+  SIM_ASSERT(false);
+}
+
+Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
+                     Mode mode) {
+  const Grid grid = pattern.grid(scenario, cluster, 0);
   const std::int64_t gpus = cluster.gpus();
-  const EmbeddingWork& work = scenario.workload.embedding;
-  const std::int64_t per_destination = wgs_per_destination(work, static_cast<int>(gpus));
-  const std::int64_t wgs = gpus * gpus * per_destination;
-  const std::int64_t bytes_per_pair =
-      per_destination * work.rows_per_wg * work.dim * size_of(work.dtype).count();
+  const std::int64_t pairs = gpus * (gpus - 1);
+  const std::int64_t wgs = gpus * gpus * grid.per_peer;
+  const std::int64_t bytes_per_pair = grid.input_bytes > 0 && pattern.travels == Travels::input
+                                          ? grid.units() * grid.input_bytes
+                                          : grid.bytes_of(grid.per_peer);
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
-    const std::int64_t slices = per_destination / scenario.fused.slice_wgs;
+    const std::int64_t slices = std::max<std::int64_t>(
+        1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts));
     const bool stores = cluster.spec.gpus_per_node > 1;
-    return {.items = wgs,
-            .sends = gpus * (gpus - 1) * (slices + 1 + (stores ? per_destination : 0)),
-            .bytes = gpus * (gpus - 1) * bytes_per_pair};
+    const std::int64_t phases = pattern.op == CollectiveOp::all_reduce ? 2 : 1;
+    return {.items = wgs + (pattern.op == CollectiveOp::all_to_all ? 0 : gpus * slices),
+            .sends = phases * pairs * (slices + 1 + (stores ? grid.per_peer : 0)),
+            .bytes = phases * pairs * bytes_per_pair};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
   const std::int64_t pieces =
-      chunks * pieces_per_pair(cluster.spec.gpu, scenario.bulk.executor,
+      chunks * pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
                                bytes((bytes_per_pair + chunks - 1) / chunks), gpus);
-  return {.items = wgs + gpus * (gpus - 1) * pieces,
-          .sends = gpus * (gpus - 1) * pieces,
-          .bytes = gpus * (gpus - 1) * bytes_per_pair};
+  return {.items = wgs + pairs * pieces, .sends = pairs * pieces, .bytes = pairs * bytes_per_pair};
 }
 
-Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode) {
+Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster) {
   const std::int64_t gpus = cluster.gpus();
-  const std::int64_t pieces = pieces_per_pair(cluster.spec.gpu, scenario.bulk.executor,
+  const std::int64_t pieces = pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
                                               scenario.workload.all_to_all.bytes_per_pair, gpus);
   return {.items = gpus * (gpus - 1) * pieces,
           .sends = gpus * (gpus - 1) * pieces,
@@ -53,27 +108,6 @@ Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode) 
 std::int64_t segments(const std::optional<FabricSpec>& fabric, std::int64_t bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
   return bytes_of_message / fabric->segment.count() + 1;
-}
-
-struct WorkloadRow {
-  WorkloadKind kind;
-  const char* title;
-  TaskGraph (*lower)(const Scenario&, const Cluster&, Mode);
-  Counts (*count)(const Scenario&, const Cluster&, Mode);
-};
-
-// A new workload is one file and one row.
-constexpr std::array kWorkloads{
-    WorkloadRow{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", lower_embedding,
-                count_embedding},
-    WorkloadRow{WorkloadKind::all_to_all, "all-to-all", lower_all_to_all, count_all_to_all},
-};
-
-const WorkloadRow& row_of(WorkloadKind kind) {
-  for (const WorkloadRow& row : kWorkloads) {
-    if (row.kind == kind) return row;
-  }
-  SIM_ASSERT(false);
 }
 
 }  // namespace
@@ -90,16 +124,23 @@ const char* name_of(Mode mode) {
   SIM_ASSERT(false);
 }
 
-const char* title_of(WorkloadKind kind) { return row_of(kind).title; }
+const char* title_of(WorkloadKind kind) {
+  const Pattern* pattern = pattern_of(kind);
+  return pattern != nullptr ? pattern->title : "all-to-all";
+}
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  TaskGraph graph = row_of(scenario.workload.kind).lower(scenario, cluster, mode);
+  const Pattern* pattern = pattern_of(scenario.workload.kind);
+  TaskGraph graph = pattern != nullptr ? lower_pattern(*pattern, scenario, cluster, mode)
+                                       : lower_all_to_all(scenario, cluster, mode);
   graph.verify();
   return graph;
 }
 
 Bytes estimated_memory(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const Counts counts = row_of(scenario.workload.kind).count(scenario, cluster, mode);
+  const Pattern* pattern = pattern_of(scenario.workload.kind);
+  const Counts counts = pattern != nullptr ? count_pattern(*pattern, scenario, cluster, mode)
+                                           : count_all_to_all(scenario, cluster);
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
   const std::int64_t message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;

@@ -20,7 +20,7 @@ class RandomScenario {
     choose_sizes();
     const bool embeds = chance(75);
     std::string text = "name: random\n" + cluster(true) + (embeds ? embedding() : all_to_all());
-    if (nodes_ == 1 && chance(30)) text += "bulk: {executor: dma}\n";
+    if (nodes_ == 1 && chance(30)) text += "collective: {executor: dma}\n";
     text += "run: {seed: " + number(1, 1'000'000) +
             ", launch: " + word({"host", "queue", "graph"}) + "}\n";
     return text;

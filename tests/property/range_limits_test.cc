@@ -43,7 +43,7 @@ cluster:
   scale_up: {shape: ring, link: {bandwidth: 50 GB/s, latency: 500 ns}, segment: 1 kB}
 workload: {kind: embedding_all_to_all, batch: 64, tables_per_gpu: 4, rows_per_table: 100, dim: 64,
            pooling: 10, rows_per_wg: 4, jitter: 0.9}
-bulk: {executor: dma}
+collective: {executor: dma}
 fused: {flag_per: peer, work_list: static, order: staggered}
 )"},
     {"two nodes", R"(

@@ -20,7 +20,7 @@ cluster:
                          std::to_string(engines) + R"(}}
   scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 500 ns}}
 workload: {kind: all_to_all, bytes_per_pair: 1 MB}
-bulk: {executor: dma}
+collective: {executor: dma}
 )"));
 }
 

@@ -1,0 +1,126 @@
+// Fused: input arrives while the kernel that needs it runs. The persistent kernel's first WGs send
+// what its peers wait for, slice by slice; the others take the slices that are here already, then
+// those of each peer in the order in which they come, and wait for each slice's flag.
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/workloads/collective.h"
+#include "sim/workloads/fused_kernel.h"
+
+namespace weft {
+namespace {
+
+class FusedConsumer {
+ public:
+  FusedConsumer(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op)
+      : scenario_(scenario),
+        grid_(grid),
+        op_(op),
+        sends_(scenario, cluster, grid),
+        units_(std::max(1U, static_cast<std::uint32_t>(scenario.fused.slice_wgs) / grid.unit)),
+        slices_(grid.units() / units_),
+        slice_bytes_(units_ * grid.input_bytes),
+        pieces_((slice_bytes_ + kPiece - 1) / kPiece) {
+    SIM_ASSERT(slices_ * units_ == grid.units());
+  }
+
+  TaskGraph lower() {
+    working_ = graph_.add_work(grid_.written);
+    operator_ =
+        graph_.operators.push_back({.name = std::string("fused_") + name_of(op_) + "_" + grid_.name,
+                                    .role = KernelRole::fused});
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
+      here_.emplace_back();
+      for (std::uint32_t i = 0; i < grid_.gpus * slices_; ++i) {
+        const bool own = i / slices_ == g;
+        here_[g].push_back(own ? LatchId::none()
+                               : graph_.add_latch(static_cast<std::uint32_t>(pieces_)));
+      }
+    }
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
+    return std::move(graph_);
+  }
+
+ private:
+  // One WG's stores of more would hold the slice up: several share it.
+  static constexpr std::int64_t kPiece = 64 * 1024;
+
+  // At GPU `g`: slice `s` of peer `from` has come.
+  [[nodiscard]] LatchId here(std::uint32_t g, std::uint32_t from, std::uint32_t s) const {
+    return here_[g][from * slices_ + s];
+  }
+
+  void add_kernel(std::uint32_t g) {
+    Kernel kernel = sends_.kernel(GpuId(g), operator_);
+    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
+    for (std::uint32_t s = 0; s < slices_; ++s) {
+      for (std::int64_t piece = 0; piece < pieces_; ++piece) {
+        const std::int64_t size = std::min(kPiece, slice_bytes_ - piece * kPiece);
+        if (op_ == CollectiveOp::all_gather) {
+          add_sending(size, send_to_peers(g, s, size));
+        } else {
+          for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
+            const std::uint32_t d = (g + step) % grid_.gpus;
+            add_sending(size, sends_.send_to_all(graph_, g, {{d, here(d, g, s)}}, size));
+          }
+        }
+      }
+    }
+    // A peer's first message goes to the GPU behind it: what comes first is from the one before.
+    for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
+      add_slices_of(g, (g + grid_.gpus - step) % grid_.gpus);
+    }
+    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
+    graph_.add_kernel(kernel, {});
+  }
+
+  LatchId send_to_peers(std::uint32_t g, std::uint32_t s, std::int64_t size) {
+    std::vector<Addressee> peers;
+    for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
+      const std::uint32_t d = (g + step) % grid_.gpus;
+      peers.push_back({d, here(d, g, s)});
+    }
+    return sends_.send_to_all(graph_, g, peers, size);
+  }
+
+  void add_sending(std::int64_t size, LatchId out) {
+    graph_.items.push_back({.counts_down = out,
+                            .waits_for = LatchId::none(),
+                            .work = graph_.add_work(sends_.reading(size)) & 0xFFU,
+                            .scale = Item::kUnit});
+  }
+
+  void add_slices_of(std::uint32_t g, std::uint32_t peer) {
+    const std::uint32_t wgs = units_ * grid_.unit;
+    for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
+      const std::uint32_t scale = scale_of(grid_, scenario_.run.seed, g, {peer, i});
+      graph_.items.push_back({.counts_down = LatchId::none(),
+                              .waits_for = here(g, peer, i / wgs),
+                              .work = working_ & 0xFFU,
+                              .scale = scale & 0xFFFFFFU});
+    }
+  }
+
+  const Scenario& scenario_;
+  const Grid& grid_;
+  CollectiveOp op_;
+  FusedSends sends_;
+  std::uint32_t units_;  // of a slice
+  std::uint32_t slices_;
+  std::int64_t slice_bytes_;
+  std::int64_t pieces_;  // of a slice
+  TaskGraph graph_;
+  OperatorId operator_;
+  std::uint32_t working_ = 0;
+  std::vector<std::vector<LatchId>> here_;
+};
+
+}  // namespace
+
+TaskGraph lower_fused_consumer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
+                               CollectiveOp op) {
+  return FusedConsumer(scenario, cluster, grid, op).lower();
+}
+
+}  // namespace weft

@@ -1,0 +1,129 @@
+#include "sim/workloads/fused_kernel.h"
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+constexpr std::uint32_t kFlagBytes = 8;
+// Threads that store 16 B each, every one in a line of its own: a quarter of each 64 B is used.
+constexpr std::int64_t kLinesOfThreads = 4;
+
+}  // namespace
+
+FusedSends::FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid)
+    : scenario_(scenario), cluster_(cluster), grid_(grid) {}
+
+Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
+  const FusedOptions& fused = scenario_.fused;
+  const GpuSpec& gpu = cluster_.spec.gpu;
+  const WgShape& wg = grid_.wg;
+  Kernel kernel{.gpu = id, .op = op, .role = KernelRole::fused};
+  kernel.wg = footprint(wg.threads, wg.registers_per_thread + fused.extra_registers_per_thread,
+                        wg.lds, gpu.wave_size);
+  kernel.persistent = true;
+  kernel.work_list = fused.work_list;
+  const int fit = resident(gpu, wg, fused.extra_registers_per_thread);
+  const int per_cu = fused.max_wgs_per_cu > 0 ? std::min(fit, fused.max_wgs_per_cu) : fit;
+  kernel.max_grid = static_cast<std::uint32_t>(per_cu * gpu.cus);
+  kernel.launch = launch_gap(gpu.launch, scenario_.run.launch);
+  kernel.store_rate = gpu.peer_store.wg_rate;
+  if (fused.put_by == PutBy::thread) {
+    kernel.store_rate = bytes_per_second(gpu.peer_store.wg_rate.count() / kLinesOfThreads);
+  }
+  kernel.flag = gpu.peer_store.flag;
+  kernel.fenced = true;
+  kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;
+  return kernel;
+}
+
+Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {
+  return {.to = to,
+          .size = kFlagBytes,
+          .arrives = told,
+          .ordered = static_cast<std::uint16_t>(ordered == Ordered::yes ? 1 : 0)};
+}
+
+// One queue entry for the payload; or, put by waves or threads, one for the part of each.
+Send FusedSends::put(std::uint32_t to, std::int64_t size) const {
+  const int threads = grid_.wg.threads;
+  int entries = 1;
+  if (scenario_.fused.put_by == PutBy::thread) entries = threads;
+  if (scenario_.fused.put_by == PutBy::wave) entries = threads / cluster_.spec.gpu.wave_size;
+  SIM_ASSERT(size <= UINT32_MAX);
+  return {.to = to,
+          .size = static_cast<std::uint32_t>(size),
+          .entries = static_cast<std::uint16_t>(entries)};
+}
+
+LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer,
+                               std::int64_t size, std::uint32_t wgs, LatchId done) const {
+  Send send = put(peer.gpu, size);
+  send.issued = done;
+  const bool own_flag = done.is_none();
+  if (same_node(from, peer.gpu)) {
+    send.entries = 1;
+    if (own_flag) {
+      send.issued = graph.add_latch(1);
+      graph.add_send(flag(peer.gpu, peer.told, Ordered::no));
+    }
+  } else if (own_flag) {  // fence and flag are entries of the same put
+    send.arrives = peer.told;
+    send.entries = static_cast<std::uint16_t>(send.entries + 2);
+  } else {  // the flag behind several puts must not overtake them
+    send.ordered = 1;
+  }
+  const LatchId out = graph.add_latch(wgs);
+  graph.add_send(send);
+  return out;
+}
+
+// Puts first; then stores, of which only the last is fenced, and their flags behind it.
+LatchId FusedSends::send_to_all(TaskGraph& graph, std::uint32_t from,
+                                const std::vector<Addressee>& peers, std::int64_t size) const {
+  std::vector<Addressee> near;
+  std::vector<Addressee> far;
+  for (const Addressee& peer : peers) (same_node(from, peer.gpu) ? near : far).push_back(peer);
+  LatchId flags = LatchId::none();
+  if (!near.empty()) {
+    flags = graph.add_latch(1);
+    for (const Addressee& peer : near) graph.add_send(flag(peer.gpu, peer.told, Ordered::no));
+  }
+  const LatchId out = graph.add_latch(1);
+  for (const Addressee& peer : far) {
+    Send send = put(peer.gpu, size);
+    send.arrives = peer.told;
+    send.entries = static_cast<std::uint16_t>(send.entries + 2);
+    graph.add_send(send);
+  }
+  for (const Addressee& peer : near) {
+    graph.add_send({.to = peer.gpu,
+                    .size = static_cast<std::uint32_t>(size),
+                    .issued = peer.gpu == near.back().gpu ? flags : LatchId::none()});
+  }
+  return out;
+}
+
+Work FusedSends::staged(Work work) const {
+  const std::int64_t result = grid_.result_bytes / grid_.parts;
+  // Inside a node the copy is the store itself, so only read again; for a NIC it is also written.
+  const bool for_nic = cluster_.spec.nic.has_value();
+  const Work copy = copy_work(cluster_.spec.gpu, grid_.wg, result, for_nic ? result : 0);
+  work.traffic += copy.traffic;
+  work.memory_alone += copy.memory_alone;
+  return work;
+}
+
+Work FusedSends::reading(std::int64_t size) const {
+  return copy_work(cluster_.spec.gpu, grid_.wg, size, 0);
+}
+
+Work FusedSends::reduction(std::int64_t size) const {
+  Work work = copy_work(cluster_.spec.gpu, grid_.wg, size * grid_.gpus, size);
+  work.flops = flops(size / 4 * (grid_.gpus - 1));
+  return work;
+}
+
+}  // namespace weft

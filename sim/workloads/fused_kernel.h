@@ -1,0 +1,59 @@
+// What fused kernels share: the persistent kernel itself, and how its WGs send.
+//
+// Between nodes a message is a put of several queue entries: payload, fence, flag. Inside a node it
+// is stores, a fence that waits until they have arrived, and a flag, stored as well.
+#pragma once
+
+#include <vector>
+
+#include "sim/workloads/grid.h"
+
+namespace weft {
+
+// For the peers of a group message: which of their latches its arrival counts down.
+struct Addressee {
+  std::uint32_t gpu;
+  LatchId told;  // by the flag behind the message
+};
+
+class FusedSends {
+ public:
+  FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid);
+
+  [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op) const;
+  [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
+    return cluster_.node_of(GpuId(a)) == cluster_.node_of(GpuId(b));
+  }
+
+  // A flag that is a message of its own. Ordered: behind all ordered messages of its pair.
+  enum class Ordered : std::uint8_t { no, yes };
+  [[nodiscard]] static Send flag(std::uint32_t to, LatchId told, Ordered ordered);
+
+  // A latch for `wgs` WGs; the last of them sends all their results as one message of `size` to
+  // `peer`. Its flag tells `peer.told`; or, where `done` is given, counts that down instead, for
+  // one flag behind several messages.
+  LatchId send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer, std::int64_t size,
+                     std::uint32_t wgs, LatchId done) const;
+
+  // A latch for one WG that then sends `size` to all of them, each with its flag.
+  LatchId send_to_all(TaskGraph& graph, std::uint32_t from, const std::vector<Addressee>& peers,
+                      std::int64_t size) const;
+
+  // The same work, then its result copied to where it is sent from.
+  [[nodiscard]] Work staged(Work work) const;
+
+  // Reading what is to be sent.
+  [[nodiscard]] Work reading(std::int64_t size) const;
+
+  // Adding up what all GPUs have made of `size` bytes.
+  [[nodiscard]] Work reduction(std::int64_t size) const;
+
+ private:
+  [[nodiscard]] Send put(std::uint32_t to, std::int64_t size) const;
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  const Grid& grid_;
+};
+
+}  // namespace weft

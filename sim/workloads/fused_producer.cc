@@ -1,0 +1,192 @@
+// Fused: results leave as they are made, from one persistent kernel a GPU. Between nodes the last
+// WG of a slice sends the slice; inside a node every WG stores its own result into the peer (zero
+// copy) and a slice is only a flag, or, staged, the last WG stores the slice.
+//
+// What is reduced has an owner: the other GPUs send it their parts, and a WG of the owner adds them
+// up when all are there. For an all-reduce that WG then sends the sum to everyone: the two-phase
+// direct algorithm, tile by tile.
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/collective.h"
+#include "sim/workloads/destination_order.h"
+#include "sim/workloads/fused_kernel.h"
+
+namespace weft {
+namespace {
+
+class FusedProducer {
+ public:
+  FusedProducer(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op)
+      : scenario_(scenario),
+        cluster_(cluster),
+        grid_(grid),
+        op_(op),
+        sends_(scenario, cluster, grid),
+        flag_per_slice_(scenario.fused.flag_per == FlagPer::slice),
+        zero_copy_(scenario.fused.staging == Staging::zero_copy && grid.parts == 1),
+        slice_wgs_(static_cast<std::uint32_t>(scenario.fused.slice_wgs) * grid.parts),
+        slices_(grid.per_peer / slice_wgs_) {
+    SIM_ASSERT(slices_ * slice_wgs_ == grid.per_peer);
+  }
+
+  TaskGraph lower() {
+    written_ = graph_.add_work(zero_copy_ ? grid_.written : sends_.staged(grid_.written));
+    stored_ = graph_.add_work(grid_.stored);
+    operator_ = graph_.operators.push_back(
+        {.name = "fused_" + grid_.name + "_" + name_of(op_), .role = KernelRole::fused});
+    reserve();
+    if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions have waited for all that comes
+      const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
+      const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
+      for (std::uint32_t g = 0; g < grid_.gpus; ++g) finished_.push_back(graph_.add_latch(flags));
+    }
+    if (reduces()) add_complete_latches();
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
+    return std::move(graph_);
+  }
+
+ private:
+  [[nodiscard]] bool reduces() const { return op_ != CollectiveOp::all_to_all; }
+
+  void reserve() {
+    const std::size_t pairs = std::size_t{grid_.gpus} * grid_.gpus;
+    graph_.items.reserve(pairs * grid_.per_peer);
+    graph_.latches.reserve(pairs * (slices_ + 1));
+    graph_.sends.reserve(pairs * (slices_ + 1));
+  }
+
+  // Of each owner and slice: all parts of it are there, its own and those of its peers. With one
+  // flag a peer it can only be known of all slices at once.
+  void add_complete_latches() {
+    const std::uint32_t peers = grid_.gpus - 1;
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
+      complete_.emplace_back();
+      for (std::uint32_t s = 0; s < (flag_per_slice_ ? slices_ : 1); ++s) {
+        const std::uint32_t own = flag_per_slice_ ? slice_wgs_ : grid_.per_peer;
+        complete_[g].push_back(graph_.add_latch(peers + own));
+      }
+    }
+  }
+
+  // What tells GPU `d` of slice `s` from a peer: the owner's slice is complete, or all has come.
+  [[nodiscard]] LatchId awaits(std::uint32_t d, std::uint32_t s) const {
+    return reduces() ? complete_[d][flag_per_slice_ ? s : 0] : finished_[d];
+  }
+
+  void add_kernel(std::uint32_t g) {
+    Kernel kernel = sends_.kernel(GpuId(g), operator_);
+    if (!finished_.empty()) kernel.finish = finished_[g];
+    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
+    add_peer_flags(g);
+    for (const Logical& slice : slice_order(grid_.gpus, scenario_.fused.order, g, slices_)) {
+      if (slice.peer != g && zero_copy_ && sends_.same_node(g, slice.peer)) {
+        add_stored_slice(g, slice);
+      } else {
+        add_sent_slice(g, slice);
+      }
+    }
+    if (reduces()) add_reductions(g);
+    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
+    graph_.add_kernel(kernel, {});
+  }
+
+  // One flag a peer: sent when all slices for the peer are out.
+  void add_peer_flags(std::uint32_t g) {
+    peer_done_.assign(grid_.gpus, LatchId::none());
+    if (flag_per_slice_) return;
+    for (std::uint32_t d = 0; d < grid_.gpus; ++d) {
+      if (d == g) continue;
+      const bool by_wg = zero_copy_ && sends_.same_node(d, g);
+      peer_done_[d] = graph_.add_latch(by_wg ? slices_ * slice_wgs_ : slices_);
+      graph_.add_send(sends_.flag(d, awaits(d, 0), FusedSends::Ordered::yes));
+    }
+  }
+
+  // A slice that stays here, or leaves as one message.
+  void add_sent_slice(std::uint32_t g, const Logical& slice) {
+    const std::uint32_t d = slice.peer;
+    LatchId out = reduces() && d == g ? awaits(g, slice.index) : LatchId::none();
+    if (d != g) {
+      out = sends_.send_slice(graph_, g, {d, awaits(d, slice.index)}, grid_.bytes_of(slice_wgs_),
+                              slice_wgs_, peer_done_[d]);
+    }
+    for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slice, i, out, written_);
+  }
+
+  // Every WG stores and fences its own result; the last of the slice sends the flag.
+  void add_stored_slice(std::uint32_t g, const Logical& slice) {
+    const std::uint32_t d = slice.peer;
+    LatchId then = peer_done_[d];
+    if (flag_per_slice_) {
+      then = graph_.add_latch(slice_wgs_);
+      graph_.add_send(sends_.flag(d, awaits(d, slice.index), FusedSends::Ordered::no));
+    }
+    for (std::uint32_t i = 0; i < slice_wgs_; ++i) {
+      const LatchId out = graph_.add_latch(1);
+      graph_.add_send(
+          {.to = d, .size = static_cast<std::uint32_t>(grid_.result_bytes), .issued = then});
+      add_item(g, slice, i, out, stored_);
+    }
+  }
+
+  // The owner's WGs add up what its peers have sent, slice by slice in the order of their making.
+  void add_reductions(std::uint32_t g) {
+    const std::int64_t size = grid_.bytes_of(slice_wgs_);
+    const std::uint32_t adding = graph_.add_work(sends_.reduction(size));
+    for (std::uint32_t s = 0; s < slices_; ++s) {
+      const LatchId all_sent = op_ == CollectiveOp::all_reduce ? send_sum(g) : LatchId::none();
+      graph_.items.push_back({.counts_down = all_sent,
+                              .waits_for = awaits(g, s),
+                              .work = adding & 0xFFU,
+                              .scale = Item::kUnit});
+    }
+  }
+
+  // The sum of a slice, from its owner to everyone.
+  LatchId send_sum(std::uint32_t g) {
+    std::vector<Addressee> peers;
+    for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
+      const std::uint32_t d = (g + step) % grid_.gpus;
+      peers.push_back({d, finished_[d]});
+    }
+    return sends_.send_to_all(graph_, g, peers, grid_.bytes_of(slice_wgs_));
+  }
+
+  void add_item(std::uint32_t g, const Logical& slice, std::uint32_t i, LatchId out,
+                std::uint32_t work) {
+    const Logical wg{slice.peer, slice.index * slice_wgs_ + i};
+    graph_.items.push_back({.counts_down = out,
+                            .waits_for = LatchId::none(),
+                            .work = work & 0xFFU,
+                            .scale = scale_of(grid_, scenario_.run.seed, g, wg) & 0xFFFFFFU});
+  }
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  const Grid& grid_;
+  CollectiveOp op_;
+  FusedSends sends_;
+  bool flag_per_slice_;
+  bool zero_copy_;
+  std::uint32_t slice_wgs_;
+  std::uint32_t slices_;
+  TaskGraph graph_;
+  OperatorId operator_;
+  std::uint32_t written_ = 0;
+  std::uint32_t stored_ = 0;
+  std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
+  std::vector<std::vector<LatchId>> complete_;  // by owner and slice
+  std::vector<LatchId> peer_done_;              // of the GPU at hand, by peer
+};
+
+}  // namespace
+
+TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
+                               CollectiveOp op) {
+  return FusedProducer(scenario, cluster, grid, op).lower();
+}
+
+}  // namespace weft

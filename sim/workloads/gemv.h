@@ -1,0 +1,11 @@
+// GEMV as work-groups: y = W x, a wave a row.
+#pragma once
+
+#include "sim/workloads/grid.h"
+
+namespace weft {
+
+// WGs of `rows_per_wg` rows of y in float32, of which every GPU owns an equal part.
+Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
+
+}  // namespace weft

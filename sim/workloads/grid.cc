@@ -1,0 +1,67 @@
+#include "sim/workloads/grid.h"
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/core/rng.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
+constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
+
+}  // namespace
+
+std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg) {
+  if (grid.jitter == 0) return Item::kUnit;
+  const std::uint64_t id = (std::uint64_t{gpu} * grid.gpus + wg.peer) * grid.per_peer + wg.index;
+  const auto width = static_cast<std::int64_t>(grid.jitter * Item::kUnit);
+  return static_cast<std::uint32_t>(Item::kUnit +
+                                    Rng(seed, grid.stream, id).between(-width, width));
+}
+
+Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
+  switch (kind) {
+    case LaunchKind::host:
+      return launch.host;
+    case LaunchKind::queue:
+      return launch.queue;
+    case LaunchKind::graph:
+      return launch.graph;
+  }
+  SIM_ASSERT(false);
+}
+
+int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers) {
+  return wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra_registers, wg.lds,
+                                      gpu.wave_size));
+}
+
+Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written) {
+  const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
+  Work work;
+  work.traffic = bytes(read + written);
+  work.memory_alone = longer(gpu.memory.latency * ((read + in_flight - 1) / in_flight),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
+  return work;
+}
+
+std::uint32_t share_of_cu(const GpuSpec& gpu, int threads) {
+  const int waves = (threads + gpu.wave_size - 1) / gpu.wave_size;
+  return static_cast<std::uint32_t>(1000 * std::min(waves, kSimdsPerCu) / kSimdsPerCu);
+}
+
+// One division.
+Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide all = static_cast<Wide>(work.count()) * static_cast<Wide>(gpu.cus) * 1000;
+  const Wide rate = static_cast<Wide>(peak.count()) * share;
+  constexpr std::uint64_t kPsPerSecond = 1'000'000'000'000;
+  SIM_ASSERT(all < (static_cast<Wide>(1) << 87U));  // times 10^12 < 2^127
+  const Wide ps = (all * kPsPerSecond + rate - 1) / rate;
+  SIM_ASSERT(ps <= static_cast<Wide>(INT64_MAX));
+  return picoseconds(static_cast<std::int64_t>(ps));
+}
+
+}  // namespace weft

@@ -1,0 +1,75 @@
+// Grid: the WGs of an operator as the patterns of overlap see them. Embedding bag, GEMV and GEMM
+// make one each; bulk, chunked and fused lowerings then need to know no operator.
+//
+// On every GPU `per_peer` WGs belong to each GPU (itself included): their results go there, or
+// their input comes from there.
+#pragma once
+
+#include <string>
+
+#include "sim/workloads/task_graph.h"
+
+namespace weft {
+
+struct Grid {
+  std::string name;  // of the operator
+  std::uint32_t gpus = 0;
+  std::uint32_t per_peer = 0;
+  std::uint32_t unit = 1;         // WGs of a peer that no chunk separates
+  std::uint32_t in_a_row = 1;     // WGs of a peer that a plain kernel runs one after another
+  std::uint32_t parts = 1;        // WGs that make one result together (split-k)
+  std::int64_t result_bytes = 0;  // of `parts` WGs
+  std::int64_t input_bytes = 0;   // of a unit, where the input comes from the peers
+  WgShape wg;
+  Work written;             // leaves its result in its own memory
+  Work stored;              // stores it straight into the peer's
+  bool persistent = false;  // the plain kernel's grid is what fits, each WG with a share of its own
+  double jitter = 0;        // each WG's work varies evenly by +- this fraction
+  const char* stream = "";  // of random numbers
+
+  [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
+  [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {
+    return wgs / parts * result_bytes;
+  }
+};
+
+// One logical WG: of which peer, and which of that peer's.
+struct Logical {
+  std::uint32_t peer;
+  std::uint32_t index;
+};
+
+// The WG's share of work, in units of 2^-20: the same in every mode, for it belongs to the WG and
+// not to its turn.
+std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg);
+
+// The gap in front of a kernel.
+Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
+
+// WGs of this shape that a CU holds.
+int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers);
+
+// What a WG of this shape does to read and write so many bytes of HBM, one after another.
+Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written);
+
+// Thousandths of a CU's arithmetic that a WG of so many threads can use alone: 4 SIMDs a CU.
+std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);
+
+// The time of so many operations on `share` thousandths of one CU of a GPU with this peak.
+Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share);
+
+// Results travel after the kernel, or its input before it.
+enum class Travels : std::uint8_t { result, input };
+
+// Bulk is one chunk. Kernel-granular overlap cuts the units into `chunks`: while the collective of
+// one chunk runs on one stream, the kernel of another one runs on the second.
+TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
+                        CollectiveOp op, Travels travels, std::uint32_t chunks);
+
+// WG-granular overlap: one persistent kernel a GPU.
+TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
+                               CollectiveOp op);
+TaskGraph lower_fused_consumer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
+                               CollectiveOp op);
+
+}  // namespace weft
