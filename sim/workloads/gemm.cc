@@ -45,7 +45,7 @@ Panels touched(const GemmWork& gemm, const Tiles& tiles, std::int64_t together) 
 
 // The matrix units' rate as this kernel reaches it.
 FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
-  return flops_per_second(
+  return FlopRate::from_count(
       std::llround(static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency));
 }
 
