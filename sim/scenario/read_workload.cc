@@ -116,9 +116,12 @@ Workload read_workload(MapReader map) {
   const auto is_exchange = [](WorkloadKind k) { return k == WorkloadKind::all_to_all; };
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
-  workload.embedding = read_embedding(map.where(is(is_embedding), "an embedding"));
-  workload.gemv = read_gemv(map.where(is(is_gemv), "a GEMV").map("gemv", "y = W x on every GPU"));
-  workload.gemm = read_gemm(map.where(is(is_gemm), "a GEMM").map("gemm", "C = A B on every GPU"));
+  workload.embedding =
+      read_embedding(map.where(is(is_embedding), "kind: embedding_all_to_all, embedding_backward"));
+  workload.gemv = read_gemv(
+      map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
+  workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm")
+                                .map("gemm", "C = A B on every GPU"));
   workload.all_to_all.bytes_per_pair =
       map.where(is(is_exchange), "kind: all_to_all")
           .size("bytes_per_pair", "what every GPU sends to every other",

@@ -66,6 +66,7 @@ void validate(const Scenario& scenario, Reading& reading) {
   const rules::Check check{.scenario = scenario, .reading = reading};
   rules::validate_cluster(check);
   rules::validate_workload(check);
+  rules::validate_operators(check);
   rules::validate_places(check);
   rules::validate_counts(check);
 }

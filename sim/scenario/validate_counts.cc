@@ -160,7 +160,8 @@ void wgs_can_be_counted(const Check& check) {
 }
 
 void pieces_can_be_counted(const Check& check) {
-  if (check.embeds() || !pieces_are_good(check)) return;
+  if (!pieces_are_good(check) || !check.good({"workload.kind"})) return;
+  if (check.scenario.workload.kind != WorkloadKind::all_to_all) return;
   if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "workload.bytes_per_pair"})) return;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   if (gpus < 2) return;

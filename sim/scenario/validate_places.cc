@@ -34,11 +34,31 @@ void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::s
   }
 }
 
+// Where the kernel's WG is described.
+std::string path_of_wg(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::gemv_all_reduce:
+      return "workload.gemv.wg";
+    case WorkloadKind::gemm_all_to_all:
+    case WorkloadKind::gemm_reduce_scatter:
+    case WorkloadKind::gemm_all_reduce:
+    case WorkloadKind::all_gather_gemm:
+      return "workload.gemm.wg";
+    case WorkloadKind::embedding_all_to_all:
+    case WorkloadKind::embedding_backward:
+    case WorkloadKind::all_to_all:
+      break;
+  }
+  return "workload.wg";
+}
+
 void a_wg_fits_on_a_cu(const Check& check) {
-  if (!check.embeds()) return;
-  if (!check.good({"cluster.gpu.cu", "cluster.gpu.wave_size", "workload.wg"})) return;
-  const WgShape& wg = check.scenario.workload.embedding.wg;
-  a_wg_of_this_shape_fits(check, wg, "workload.wg");
+  if (!check.good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
+  const Workload& workload = check.scenario.workload;
+  const std::string path = path_of_wg(workload.kind);
+  if (workload.kind == WorkloadKind::all_to_all || !check.good({path})) return;
+  const WgShape& wg = wg_of(workload);
+  a_wg_of_this_shape_fits(check, wg, path);
   const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;
   if (wg.registers_per_thread > most || !check.has(Mode::fused)) return;
   if (!check.good({"fused.extra_registers_per_thread"})) return;

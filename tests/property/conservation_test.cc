@@ -184,7 +184,8 @@ std::int64_t flag_bytes(const Prepared& prepared) {
   const std::int64_t gpus = prepared.cluster.gpus();
   const std::int64_t inside = prepared.cluster.spec.gpus_per_node - 1;
   if (fused.flag_per == FlagPer::peer) return 8 * (gpus - 1);
-  return 8 * inside * (wgs_per_destination(work, static_cast<int>(gpus)) / fused.slice_wgs);
+  const std::int64_t wgs = work.batch / gpus / work.rows_per_wg * work.tables_per_gpu;
+  return 8 * inside * (wgs / fused.slice_wgs);
 }
 
 TEST(Conservation, every_mode_delivers_the_same_results) {

@@ -20,7 +20,8 @@ inline RunReport two_gpus() {
   spec.gpu.memory = {.bandwidth = gigabytes_per_second(1000),
                      .latency = nanoseconds(500),
                      .bend = 4,
-                     .capacity = mebibytes(1024)};
+                     .capacity = mebibytes(1024),
+                     .side_cache = {}};
   FabricSpec fabric;
   fabric.link = {.bandwidth = gigabits_per_second(200), .latency = nanoseconds(700)};
   spec.scale_out = fabric;

@@ -1,0 +1,179 @@
+// GEMV and GEMM: what must divide among GPUs, WGs, slices and chunks, and what must fit the widths
+// that the simulator counts in.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/check.h"
+
+namespace weft::rules {
+namespace {
+
+constexpr std::int64_t kMostWgs = (std::int64_t{1} << 31U) - 1;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
+constexpr std::int64_t kMostOfMessage = UINT32_MAX;
+
+bool has_gemv(const Check& check) {
+  return check.good({"workload.kind", "workload.gemv"}) &&
+         check.scenario.workload.kind == WorkloadKind::gemv_all_reduce;
+}
+
+bool has_gemm(const Check& check) {
+  if (!check.good({"workload.kind", "workload.gemm"})) return false;
+  const WorkloadKind kind = check.scenario.workload.kind;
+  return kind == WorkloadKind::gemm_all_to_all || kind == WorkloadKind::gemm_reduce_scatter ||
+         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm;
+}
+
+bool knows_gpus(const Check& check) {
+  return check.good({"cluster.nodes", "cluster.gpus_per_node"});
+}
+
+std::string nearest(std::int64_t value, std::int64_t step) {
+  return "; nearest: " + multiples_around(value, step);
+}
+
+// The WGs of one GPU that belong to one peer: `units` of `unit`, which chunks do not cut.
+struct Wgs {
+  std::int64_t units;
+  std::int64_t unit;
+  std::int64_t parts;         // WGs that share one result
+  std::int64_t result_bytes;  // of `parts` WGs
+};
+
+void slices_and_chunks(const Check& check, const Wgs& wgs) {
+  const int chunks = check.scenario.kernel.chunks;
+  if (check.has(Mode::kernel) && check.good({"modes", "kernel.chunks"}) && chunks > wgs.units) {
+    check.fail("kernel.chunks", text(chunks) + " chunks of " + text(wgs.units) +
+                                    (wgs.unit > 1 ? " rows of tiles" : " WGs") +
+                                    " for each peer; at most " + text(wgs.units));
+  }
+  if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return;
+  const int slice = check.scenario.fused.slice_wgs;
+  const bool gathers = check.scenario.workload.kind == WorkloadKind::all_gather_gemm;
+  // Results are sliced WG by WG (parts by parts), input by whole rows of tiles.
+  const std::int64_t all = gathers ? wgs.units : wgs.units * wgs.unit / wgs.parts;
+  const std::int64_t each = gathers ? std::max<std::int64_t>(1, slice / wgs.unit) : slice;
+  if (all % each != 0) {
+    return check.fail("fused.slice_wgs", "slices of " + text(each) + " do not divide the " +
+                                             text(all) + (gathers ? " rows of tiles" : " results") +
+                                             " that each GPU has for one peer; nearest: " +
+                                             divisors_around(all, each));
+  }
+  if (wgs.result_bytes > kMostOfMessage / slice) {
+    check.fail("fused.slice_wgs", text(slice) + " results of " + text(wgs.result_bytes) +
+                                      " B are more than a message holds, 4 GiB; at most " +
+                                      text(kMostOfMessage / wgs.result_bytes));
+  }
+}
+
+// In floating point: the products need not fit 63 bits.
+bool too_many(double wgs_of_a_gpu, double bytes_of_a_pair, double gpus) {
+  return wgs_of_a_gpu * gpus * 4 > static_cast<double>(kMostWgs) ||
+         bytes_of_a_pair * gpus > static_cast<double>(kMostBytes);
+}
+
+void gemv_divides(const Check& check) {
+  if (!has_gemv(check) || !knows_gpus(check)) return;
+  const GemvWork& gemv = check.scenario.workload.gemv;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  const std::int64_t step = gemv.rows_per_wg * gpus;
+  if (gemv.m % step != 0) {
+    return check.fail("workload.gemv.m", text(gemv.m) + " rows do not divide among " + text(gpus) +
+                                             " GPUs in WGs of " + text(gemv.rows_per_wg) + " rows" +
+                                             nearest(gemv.m, step));
+  }
+  const auto m = static_cast<double>(gemv.m);
+  if (too_many(m / gemv.rows_per_wg, m * 4, static_cast<double>(gpus))) {
+    return check.fail("workload.gemv.m",
+                      "more WGs or bytes on all GPUs than can be counted; take"
+                      " fewer rows or more rows_per_wg");
+  }
+  slices_and_chunks(check, {.units = gemv.m / step,
+                            .unit = 1,
+                            .parts = 1,
+                            .result_bytes = std::int64_t{gemv.rows_per_wg} * 4});
+}
+
+bool gemm_divides_into_tiles(const Check& check, std::int64_t gpus) {
+  const GemmWork& gemm = check.scenario.workload.gemm;
+  const std::int64_t step = gemm.tile_m * gpus;
+  const bool rows = gemm.m % step == 0;
+  if (!rows) {
+    check.fail("workload.gemm.m", text(gemm.m) + " rows do not divide among " + text(gpus) +
+                                      " GPUs in tiles of " + text(gemm.tile_m) +
+                                      nearest(gemm.m, step));
+  }
+  const bool columns = gemm.n % gemm.tile_n == 0;
+  if (!columns) {
+    check.fail("workload.gemm.n", text(gemm.n) + " columns do not divide into tiles of " +
+                                      text(gemm.tile_n) + nearest(gemm.n, gemm.tile_n));
+  }
+  if (gemm.k % gemm.split_k == 0) return rows && columns;
+  check.fail("workload.gemm.split_k", text(gemm.split_k) +
+                                          " parts do not divide k = " + text(gemm.k) +
+                                          "; nearest: " + divisors_around(gemm.k, gemm.split_k));
+  return false;
+}
+
+void gemm_divides(const Check& check) {
+  if (!has_gemm(check) || !knows_gpus(check)) return;
+  const GemmWork& gemm = check.scenario.workload.gemm;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  if (!gemm_divides_into_tiles(check, gpus)) return;
+  const double wgs = static_cast<double>(gemm.m / gemm.tile_m) *
+                     static_cast<double>(gemm.n / gemm.tile_n) * gemm.split_k;
+  const double widest = static_cast<double>(gemm.m) * static_cast<double>(std::max(gemm.n, gemm.k));
+  if (too_many(wgs, widest * 4, static_cast<double>(gpus))) {
+    return check.fail("workload.gemm.m",
+                      "more WGs or bytes on all GPUs than can be counted; take"
+                      " larger tiles or smaller matrices");
+  }
+  slices_and_chunks(check, {.units = gemm.m / gemm.tile_m / gpus,
+                            .unit = gemm.n / gemm.tile_n * gemm.split_k,
+                            .parts = gemm.split_k,
+                            .result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n *
+                                            size_of(gemm.dtype).count()});
+}
+
+void gemm_runs_on_matrix_units(const Check& check) {
+  if (!has_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
+  check.fail("workload.gemm.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+}
+
+// So that a WG's time fits the clocks: an hour at most, on one CU.
+void an_operators_wg_ends(const Check& check) {
+  constexpr double kMost = 3600;  // seconds
+  const GpuSpec& gpu = check.scenario.cluster.gpu;
+  if (has_gemm(check) && check.good({"cluster.gpu.cus", "cluster.gpu.bf16_matrix"})) {
+    const GemmWork& gemm = check.scenario.workload.gemm;
+    const double work = 2.0 * gemm.tile_m * gemm.tile_n * static_cast<double>(gemm.k);
+    const double rate =
+        static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency * gemm.alone / gpu.cus / 4;
+    if (work / rate > kMost) {
+      check.fail("workload.gemm.k",
+                 "one tile would take more than an hour on its CU; take smaller"
+                 " tiles, a smaller k or more split_k");
+    }
+  }
+  if (!has_gemv(check)) return;
+  if (!check.good({"cluster.gpu.cus", "cluster.gpu.fp32_vector", "cluster.gpu.memory"})) return;
+  const GemvWork& gemv = check.scenario.workload.gemv;
+  const double products = static_cast<double>(gemv.rows_per_wg) * static_cast<double>(gemv.k);
+  const double rate = static_cast<double>(gpu.fp32_vector.count()) / gpu.cus / 4;
+  const double loads = products * 4 / 16 * static_cast<double>(gpu.memory.latency.count()) * 1e-12;
+  if (std::max(2 * products / rate, loads) <= kMost) return;
+  check.fail("workload.gemv.k",
+             "one WG would take more than an hour; take fewer rows_per_wg or a smaller k");
+}
+
+}  // namespace
+
+void validate_operators(const Check& check) {
+  gemv_divides(check);
+  gemm_divides(check);
+  gemm_runs_on_matrix_units(check);
+  an_operators_wg_ends(check);
+}
+
+}  // namespace weft::rules
