@@ -97,19 +97,6 @@ struct Workload {
   AllToAllWork all_to_all;
 };
 
-// Of the kernel that computes.
-const WgShape& wg_of(const Workload& workload);
-
-enum class Mode { bulk, kernel, fused };
-
-enum class LaunchKind { host, queue, graph };
-enum class CollectiveExecutor { cu, dma };
-enum class DestinationOrder { remote_first, local_first, staggered, given };
-enum class WorkList { dynamic_list, static_list };
-enum class FlagPer { slice, peer };
-enum class PutBy { wg, wave, thread };
-enum class Staging { zero_copy, staged };
-
 enum class CollectiveOp {
   all_to_all,
   all_gather,
@@ -137,6 +124,27 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
   }
   return false;
 }
+
+// Whether values of several GPUs are added up.
+constexpr bool reduces(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
+}
+
+// Of the kernel that computes.
+const WgShape& wg_of(const Workload& workload);
+
+// The collective beside it.
+CollectiveOp collective_of(WorkloadKind kind);
+
+enum class Mode { bulk, kernel, fused };
+
+enum class LaunchKind { host, queue, graph };
+enum class CollectiveExecutor { cu, dma };
+enum class DestinationOrder { remote_first, local_first, staggered, given };
+enum class WorkList { dynamic_list, static_list };
+enum class FlagPer { slice, peer };
+enum class PutBy { wg, wave, thread };
+enum class Staging { zero_copy, staged };
 
 // How copy engines are told what to do.
 enum class DmaPattern {
