@@ -111,8 +111,7 @@ std::string table(const RunReport& report) {
   std::vector<Row> rows{
       {"mode", "time", "vs bulk", "exposed comm", "CU busy", "HBM busy", "links busy (max)"}};
   for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run.result));
-  return fmt::format("{}   {}\n", title_of(report.scenario.workload.kind),
-                     one_line(report.cluster)) +
+  return fmt::format("{}   {}\n", title_of(report.scenario.workload), one_line(report.cluster)) +
          aligned(rows) + wrapped("why: ", why(report)) +
          fmt::format("ledger: {}   {}\n", ledger_text(report), engine_text(report));
 }

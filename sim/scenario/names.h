@@ -38,7 +38,7 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
     Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
-    Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
+    Choice<WorkloadKind>{"collective", WorkloadKind::collective},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},
@@ -73,7 +73,6 @@ inline constexpr std::array kAlgorithms = {
     Choice<Algorithm>{"tree", Algorithm::tree},
     Choice<Algorithm>{"halving_doubling", Algorithm::halving_doubling},
     Choice<Algorithm>{"hierarchical", Algorithm::hierarchical},
-    Choice<Algorithm>{"in_switch", Algorithm::in_switch},
 };
 inline constexpr std::array kProtocolWords = {
     Choice<Protocol>{"ll", Protocol::ll},

@@ -10,7 +10,7 @@ namespace {
 constexpr Range<std::int64_t> kRegistersPerThread{1, 4'096};
 
 std::vector<Mode> default_modes(WorkloadKind kind) {
-  if (kind == WorkloadKind::all_to_all) return {Mode::bulk};
+  if (kind == WorkloadKind::collective) return {Mode::bulk};
   return {Mode::bulk, Mode::kernel, Mode::fused};
 }
 
@@ -109,7 +109,7 @@ Scenario read_scenario(MapReader map) {
   scenario.cluster = read_cluster(map.map("cluster", "usually base: clusters/NAME"));
   scenario.workload = read_workload(map.map("workload", "what is run"));
   const auto modes = map.choices<Mode>("modes", names::table(names::kModes),
-                                       "[bulk, kernel, fused]; [bulk] for all_to_all",
+                                       "[bulk, kernel, fused]; [bulk] for collective",
                                        "grains of overlap to compare");
   scenario.modes = modes ? *modes : default_modes(scenario.workload.kind);
   scenario.collective =

@@ -106,12 +106,11 @@ const WgShape& wg_of(const Workload& workload) {
   return workload.embedding.wg;
 }
 
-CollectiveOp collective_of(WorkloadKind kind) {
-  switch (kind) {
+CollectiveOp collective_of(const Workload& workload) {
+  switch (workload.kind) {
     case WorkloadKind::embedding_all_to_all:
     case WorkloadKind::embedding_backward:
     case WorkloadKind::gemm_all_to_all:
-    case WorkloadKind::all_to_all:
       break;
     case WorkloadKind::gemv_all_reduce:
     case WorkloadKind::gemm_all_reduce:
@@ -120,6 +119,8 @@ CollectiveOp collective_of(WorkloadKind kind) {
       return CollectiveOp::reduce_scatter;
     case WorkloadKind::all_gather_gemm:
       return CollectiveOp::all_gather;
+    case WorkloadKind::collective:
+      return workload.collective.op;
   }
   return CollectiveOp::all_to_all;
 }
@@ -131,7 +132,7 @@ Workload read_workload(MapReader map) {
     return kind ? std::optional(suits(*kind)) : std::nullopt;
   };
   const auto is_gemv = [](WorkloadKind k) { return k == WorkloadKind::gemv_all_reduce; };
-  const auto is_exchange = [](WorkloadKind k) { return k == WorkloadKind::all_to_all; };
+  const auto is_collective = [](WorkloadKind k) { return k == WorkloadKind::collective; };
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
   workload.embedding =
@@ -140,10 +141,8 @@ Workload read_workload(MapReader map) {
       map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
   workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm")
                                 .map("gemm", "C = A B on every GPU"));
-  workload.all_to_all.bytes_per_pair =
-      map.where(is(is_exchange), "kind: all_to_all")
-          .size("bytes_per_pair", "what every GPU sends to every other",
-                {bytes(1), bytes(1'000'000'000'000)});
+  workload.collective =
+      read_collective_work(map.where(is(is_collective), "kind: collective"), is(is_collective));
   map.finish();
   return workload;
 }

@@ -92,9 +92,9 @@ void rows_are_whole_words(const Check& check) {
 
 void modes_suit_the_workload(const Check& check) {
   if (!check.good({"modes", "workload.kind"})) return;
-  if (check.scenario.workload.kind != WorkloadKind::all_to_all) return;
+  if (check.scenario.workload.kind != WorkloadKind::collective) return;
   if (!check.has(Mode::kernel) && !check.has(Mode::fused)) return;
-  check.fail("modes", "all_to_all has no kernel to overlap with: only [bulk]");
+  check.fail("modes", "a collective alone has no kernel to overlap with: only [bulk]");
 }
 
 }  // namespace

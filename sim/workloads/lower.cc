@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "sim/core/assert.h"
 #include "sim/workloads/collective.h"
@@ -12,12 +14,6 @@
 
 namespace weft {
 namespace {
-
-struct Counts {
-  std::int64_t items = 0;
-  std::int64_t sends = 0;
-  std::int64_t bytes = 0;  // of all sends
-};
 
 // An operator and the collective beside it.
 struct Pattern {
@@ -50,7 +46,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
                         Mode mode) {
   const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
   const Grid grid = pattern.grid(scenario, cluster, extra);
-  const CollectiveOp op = collective_of(pattern.kind);
+  const CollectiveOp op = collective_of(scenario.workload);
   switch (mode) {
     case Mode::bulk:
       return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
@@ -64,63 +60,88 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
   SIM_ASSERT(false);
 }
 
-Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
-                     Mode mode) {
+CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
+                               const Cluster& cluster, Mode mode) {
   const Grid grid = pattern.grid(scenario, cluster, 0);
-  const CollectiveOp op = collective_of(pattern.kind);
-  const std::int64_t gpus = cluster.gpus();
-  const std::int64_t pairs = gpus * (gpus - 1);
-  const std::int64_t wgs = gpus * gpus * grid.per_peer;
+  const CollectiveOp op = collective_of(scenario.workload);
+  const double gpus = cluster.gpus();
+  const double pairs = gpus * (gpus - 1);
+  const double wgs = gpus * gpus * grid.per_peer;
   const std::int64_t bytes_per_pair = pattern.travels == Travels::input
                                           ? grid.units() * grid.input_bytes
                                           : grid.bytes_of(grid.per_peer);
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
-    const std::int64_t slices = std::max<std::int64_t>(
-        1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts));
-    const bool stores = cluster.spec.gpus_per_node > 1;
-    const std::int64_t phases = op == CollectiveOp::all_reduce ? 2 : 1;
+    const auto slices = static_cast<double>(std::max<std::int64_t>(
+        1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts)));
+    const double stores = cluster.spec.gpus_per_node > 1 ? grid.per_peer : 0;
+    const double phases = op == CollectiveOp::all_reduce ? 2 : 1;
     return {.items = wgs + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),
-            .sends = phases * pairs * (slices + 1 + (stores ? grid.per_peer : 0)),
-            .bytes = phases * pairs * bytes_per_pair};
+            .sends = phases * pairs * (slices + 1 + stores),
+            .bytes = phases * pairs * static_cast<double>(bytes_per_pair)};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
   CollectiveCall call;
   call.op = op;
-  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * gpus);
+  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * cluster.gpus());
   call.options = scenario.collective;
   const CollectiveCounts each = count_collective(cluster, call);
-  return {.items = wgs + chunks * each.items,
-          .sends = chunks * each.sends,
-          .bytes = chunks * each.bytes};
+  const auto times = static_cast<double>(chunks);
+  return {
+      .items = wgs + times * each.items, .sends = times * each.sends, .bytes = times * each.bytes};
 }
 
-CollectiveCall call_of(const Scenario& scenario, const Cluster& cluster) {
-  CollectiveCall call;
-  call.buffer = scenario.workload.all_to_all.bytes_per_pair * cluster.gpus();
-  call.options = scenario.collective;
-  call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
-  return call;
+// One for each group.
+std::vector<CollectiveCall> calls_of(const Scenario& scenario, const Cluster& cluster) {
+  const CollectiveWork& work = scenario.workload.collective;
+  std::vector<CollectiveCall> calls;
+  for (std::vector<std::uint32_t>& ranks : groups_of(work.groups, scenario.cluster.gpus())) {
+    CollectiveCall& call = calls.emplace_back();
+    call.op = work.op;
+    call.buffer = work.bytes;
+    call.options = scenario.collective;
+    call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
+    call.ranks = std::move(ranks);
+    call.root = static_cast<std::uint32_t>(work.root);
+    call.target = static_cast<std::uint32_t>(work.target);
+    for (const std::vector<std::int64_t>& row : work.matrix) {
+      call.pair_bytes.insert(call.pair_bytes.end(), row.begin(), row.end());
+    }
+    if (!work.matrix.empty()) {  // as if all pairs had the most
+      const std::int64_t most = *std::max_element(call.pair_bytes.begin(), call.pair_bytes.end());
+      call.buffer = bytes(most * static_cast<std::int64_t>(work.matrix.size()));
+    }
+  }
+  return calls;
 }
 
-TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+TaskGraph lower_calls(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   SIM_ASSERT(mode == Mode::bulk);
   TaskGraph graph;
-  CollectiveCall call = call_of(scenario, cluster);
-  call.operator_id =
-      graph.operators.push_back({.name = name_of(call.op), .role = KernelRole::collective});
-  add_collective(graph, cluster, call);
+  const OperatorId op = graph.operators.push_back(
+      {.name = name_of(scenario.workload.collective.op), .role = KernelRole::collective});
+  for (CollectiveCall& call : calls_of(scenario, cluster)) {
+    call.operator_id = op;
+    add_collective(graph, cluster, call);
+  }
   return graph;
 }
 
-Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster) {
-  const CollectiveCounts counts = count_collective(cluster, call_of(scenario, cluster));
-  return {.items = counts.items, .sends = counts.sends, .bytes = counts.bytes};
+CollectiveCounts count_calls(const Scenario& scenario, const Cluster& cluster) {
+  CollectiveCounts all;
+  for (const CollectiveCall& call : calls_of(scenario, cluster)) {
+    const CollectiveCounts counts = count_collective(cluster, call);
+    all.items += counts.items;
+    all.sends += counts.sends;
+    all.bytes += counts.bytes;
+  }
+  return all;
 }
 
 // A message in flight is one segment of those it is cut into; the rest wait in the same queue.
-std::int64_t segments(const std::optional<FabricSpec>& fabric, std::int64_t bytes_of_message) {
+double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
-  return bytes_of_message / fabric->segment.count() + 1;
+  const auto segment = static_cast<double>(fabric->segment.count());
+  return std::max(1.0, bytes_of_message / segment);
 }
 
 }  // namespace
@@ -137,35 +158,44 @@ const char* name_of(Mode mode) {
   SIM_ASSERT(false);
 }
 
-const char* title_of(WorkloadKind kind) {
-  const Pattern* pattern = pattern_of(kind);
-  return pattern != nullptr ? pattern->title : "all-to-all";
+std::string title_of(const Workload& workload) {
+  const Pattern* pattern = pattern_of(workload.kind);
+  if (pattern != nullptr) return pattern->title;
+  std::string title = name_of(workload.collective.op);  // "all-to-all"
+  std::replace(title.begin(), title.end(), '_', '-');
+  return title;
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
   TaskGraph graph = pattern != nullptr ? lower_pattern(*pattern, scenario, cluster, mode)
-                                       : lower_all_to_all(scenario, cluster, mode);
+                                       : lower_calls(scenario, cluster, mode);
   graph.verify();
   return graph;
 }
 
-Bytes estimated_memory(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
-  const Counts counts = pattern != nullptr ? count_pattern(*pattern, scenario, cluster, mode)
-                                           : count_all_to_all(scenario, cluster);
+  const CollectiveCounts counts = pattern != nullptr
+                                      ? count_pattern(*pattern, scenario, cluster, mode)
+                                      : count_calls(scenario, cluster);
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
-  const std::int64_t message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
-  const std::int64_t pieces =
+  const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
+  const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
-  const std::int64_t per_send = static_cast<std::int64_t>(sizeof(Send) + sizeof(Latch)) + 16 + 16 +
-                                Transport::memory_per_message().count() * pieces;
+  const double per_send =
+      static_cast<double>(sizeof(Send) + sizeof(Latch) + 16 + 16) +
+      static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
   // Of a CU: its free resources, its accounts, and a shared server.
-  const std::int64_t per_gpu = 200'000 + std::int64_t{cluster.spec.gpu.cus} * 200;
-  return bytes(counts.items * static_cast<std::int64_t>(sizeof(Item)) + counts.sends * per_send +
-               std::int64_t{cluster.gpus()} * per_gpu) +
-         Transport::memory(cluster.network);
+  const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * 200.0;
+  const double memory = counts.items * static_cast<double>(sizeof(Item)) + counts.sends * per_send +
+                        cluster.gpus() * per_gpu +
+                        static_cast<double>(Transport::memory(cluster.network).count());
+  constexpr double kMost = 1e18;  // more than any machine has
+  return {.items = counts.items,
+          .sends = counts.sends,
+          .memory = bytes(static_cast<std::int64_t>(std::min(memory, kMost)))};
 }
 
 }  // namespace weft

@@ -19,7 +19,7 @@ cluster:
   gpu: {base: gpus/ideal, cus: 4, dma: {rate: 10 GB/s, schedule: 5 us, engines: )" +
                          std::to_string(engines) + further + R"(}}
   scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 500 ns}}
-workload: {kind: all_to_all, bytes_per_pair: 1 MB}
+workload: {kind: collective, op: all_to_all, bytes: 4 MB}
 collective: {executor: dma}
 )"));
 }
