@@ -13,11 +13,13 @@ double seconds(Duration time) { return static_cast<double>(time.count()) * 1e-12
 double rate(Bandwidth bandwidth) { return static_cast<double>(bandwidth.count()); }
 
 // What an algorithm asks of the links, where 1 is the buffer: bytes over the busiest link of a node
-// and through the busiest NIC; and of the busiest rank's channels: bytes in or out.
+// and through the busiest NIC; and of the busiest rank's channels: bytes in or out, and those in
+// while nothing, or less, goes out: then its links are idle.
 struct Loads {
   double inside = 0;
   double between = 0;
   double channels = 0;
+  double only_in = 0;
   double steps_inside = 0;
   double steps_between = 0;
 };
@@ -54,6 +56,7 @@ Loads ring_loads(const Cluster& cluster, const RankGroup& group) {
   loads.steps_between = group.one_node ? 0 : (n - 1) * group.nodes() / n;
   loads.steps_inside = n - 1 - loads.steps_between;
   loads.channels = 1;  // the last arrival is taken in as well
+  loads.only_in = 1 / n;
   return loads;
 }
 
@@ -116,6 +119,7 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       if (reduces_all) {  // the first of the second phase takes in what has come
         loads += again;
         loads.channels += (n - 2) / n;
+        loads.only_in = (n - 2) / n;
       }
       return loads;
     }
@@ -130,6 +134,7 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       if (reduces_all) {
         loads = times(loads, 2);
         loads.channels = (2 * n - 1) / n;
+        loads.only_in = 1 / n;
       }
       return loads;
     }
@@ -144,6 +149,7 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       loads.inside = 2 / l * (all_pairs(cluster) ? 1 : l - 1);
       loads.between = 2 * (m - 1) / m / l;
       loads.channels = 3 * (l - 1) / l + 2 * (m - 1) / m / l;
+      loads.only_in = (l - 1) / l;
       loads.steps_inside = 2;
       loads.steps_between = 2 * (m - 1);
       return loads;
@@ -198,7 +204,9 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
                                              spec.nic->proxy_operation + path(*spec.scale_out));
     links = std::max(links, loads.between * size / std::max(of_rank, 1.0));
   }
-  const double channels = loads.channels * size / (division.channels * rate(library.channel_rate));
+  const double all_channels = division.channels * rate(library.channel_rate);
+  const double channels = loads.channels * size / all_channels;
+  links += loads.only_in * size / all_channels;
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
   const bool overlaps = choice.algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast;
   const auto chunks = static_cast<double>(division.chunks);

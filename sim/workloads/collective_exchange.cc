@@ -4,6 +4,7 @@
 // the receiver an item.
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/core/assert.h"
 #include "sim/workloads/collective_run.h"
@@ -34,7 +35,6 @@ class Exchange {
 
   std::vector<KernelId> lower() {
     add_arrivals();
-    add_kinds(largest_);
     if (adds_) {  // read what has arrived and its own, write the sum
       const std::uint32_t in = plan_.ranks - 1;
       adding_ = run_.work({.in = in, .out = 0, .traffic = in + 2}, largest_, rate_,
@@ -109,9 +109,11 @@ class Exchange {
     return kinds_.back();
   }
 
-  // Of its own size, or, where pairs are uneven, the largest's to scale.
+  // Of its own size, or, where pairs are uneven, of the next power of two, to scale.
   const Kinds& kinds_of(std::int64_t size) {
-    if (!plan_.pair_bytes.empty()) return kinds_.front();
+    if (!plan_.pair_bytes.empty()) {
+      size = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+    }
     const auto known = std::find_if(kinds_.begin(), kinds_.end(),
                                     [&](const Kinds& kinds) { return kinds.size == size; });
     return known == kinds_.end() ? add_kinds(size) : *known;

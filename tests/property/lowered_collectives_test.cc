@@ -217,7 +217,7 @@ Ranks promised(const CollectiveCall& call, std::uint32_t rank) {
 }
 
 TEST(LoweredCollectives, every_rank_hears_of_all_that_it_must_in_whatever_order) {
-  for_each_seed(1500, text_of, [](std::uint64_t seed, const std::string&) {
+  for_each_seed(800, text_of, [](std::uint64_t seed, const std::string&) {
     const Case of = random_case(seed);
     const TaskGraph graph = lowered(of);
     Heard heard(graph, of.call.ranks);
@@ -229,7 +229,7 @@ TEST(LoweredCollectives, every_rank_hears_of_all_that_it_must_in_whatever_order)
 }
 
 TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
-  for_each_seed(1500, text_of, [](std::uint64_t seed, const std::string&) {
+  for_each_seed(600, text_of, [](std::uint64_t seed, const std::string&) {
     const Case of = random_case(seed);
     const TaskGraph graph = lowered(of);
     const RankGroup group = group_of(of.cluster, of.call.ranks);
@@ -246,7 +246,6 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
     // Each message is rounded up to a byte, and blocks that do not divide evenly differ by one.
     const double over = 4 * static_cast<double>(graph.sends.size()) * plan.blocks;
     EXPECT_NEAR(static_cast<double>(sent), factor * static_cast<double>(payload), over);
-    EXPECT_GE(static_cast<double>(sent), factor * static_cast<double>(payload) - over);
   });
 }
 
@@ -267,7 +266,7 @@ TEST(LoweredCollectives, end_and_balance) {
 // What the estimate before a run says is about what is made: never less, so that a run that is
 // let through does not need more.
 TEST(LoweredCollectives, are_no_larger_than_estimated) {
-  for_each_seed(1000, text_of, [](std::uint64_t seed, const std::string&) {
+  for_each_seed(600, text_of, [](std::uint64_t seed, const std::string&) {
     const Case of = random_case(seed);
     const TaskGraph graph = lowered(of);
     const CollectiveCounts counts = count_collective(of.cluster, of.call);

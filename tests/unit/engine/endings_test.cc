@@ -55,7 +55,8 @@ TEST(Endings, a_deadlock_names_the_flags_a_kernel_misses_and_who_waits_behind_it
 
 TEST(Endings, the_time_limit_is_named_and_met_to_the_picosecond) {
   Scenario scenario = one_node({"cluster.gpu.collective.channels=1"});
-  const Duration time = nanoseconds(1 + 20'000 + 500);  // copy, transfer, latency
+  const Duration time =
+      picoseconds(250) + nanoseconds(20'000 + 500);  // first part's copy, transfer, latency
   scenario.run.max_time = time;
   EXPECT_EQ(run(scenario).ending, Ending::finished);
   scenario.run.max_time = time - picoseconds(1);

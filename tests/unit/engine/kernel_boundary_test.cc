@@ -62,11 +62,12 @@ TEST(KernelBoundary, of_the_three_launches_differ_by_exactly_their_gaps) {
 }
 
 TEST(KernelBoundary, a_collective_also_pays_its_startup) {
-  // Two GPUs, 1 MB over 50 GB/s: gap 2 us + startup 3 us + copy 1 ns + 20 us + 500 ns + flag 4 us.
+  // Two GPUs, 1 MB over 50 GB/s: gap 2 us + startup 3 us + copy of the first of four parts
+  // 250 ps + 20 us + 500 ns + flag 4 us.
   const Scenario scenario =
       one_node({"cluster.gpu.launch.queue=2 us", "cluster.gpu.collective.simple.startup=3 us",
                 "cluster.gpu.collective.channels=1", "cluster.gpu.collective.simple.step=4 us"});
-  EXPECT_EQ(run(scenario).time, nanoseconds(2000 + 3000 + 1 + 20'000 + 500 + 4000));
+  EXPECT_EQ(run(scenario).time, picoseconds(250) + nanoseconds(2000 + 3000 + 20'000 + 500 + 4000));
 }
 
 // GPU 0 works 1 us and sends to GPU 1, whose receiving kernel starts only after 50 us of other
