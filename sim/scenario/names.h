@@ -37,12 +37,38 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
     Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
+    Choice<WorkloadKind>{"c3", WorkloadKind::c3},
     Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},
     Choice<Mode>{"kernel", Mode::kernel},
     Choice<Mode>{"fused", Mode::fused},
+    Choice<Mode>{"compute_alone", Mode::compute_alone},
+    Choice<Mode>{"comm_alone", Mode::comm_alone},
+    Choice<Mode>{"comm_alone_dma", Mode::comm_alone_dma},
+    Choice<Mode>{"serial", Mode::serial},
+    Choice<Mode>{"base", Mode::base},
+    Choice<Mode>{"comm_first", Mode::comm_first},
+    Choice<Mode>{"priority", Mode::priority},
+    Choice<Mode>{"launch_order", Mode::launch_order},
+    Choice<Mode>{"partition", Mode::partition},
+    Choice<Mode>{"priority+partition", Mode::priority_partition},
+    Choice<Mode>{"lookup", Mode::lookup},
+    Choice<Mode>{"best", Mode::best},
+    Choice<Mode>{"dma", Mode::dma},
+    Choice<Mode>{"dma+partition", Mode::dma_partition},
+};
+// Those that an independent workload can have.
+inline constexpr std::array kCommunications = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+};
+inline constexpr std::array kPartitions = {
+    Choice<PartitionBy>{"masks", PartitionBy::masks},
+    Choice<PartitionBy>{"channels", PartitionBy::channels},
 };
 inline constexpr std::array kExecutors = {
     Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},

@@ -69,7 +69,8 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
   const GpuSpec& gpu = cluster.spec.gpu;
   const std::uint32_t gpus = cluster.gpus();
   const bool dma = call.executor == CollectiveExecutor::dma;
-  const auto workers = static_cast<std::uint32_t>(dma ? gpu.dma.engines : gpu.collective.channels);
+  const int channels = call.channels > 0 ? call.channels : gpu.collective.channels;
+  const auto workers = static_cast<std::uint32_t>(dma ? gpu.dma.engines : channels);
   const Pieces pieces = cut(call.bytes_per_pair, gpus - 1, workers, gpu.collective.chunk);
   const std::uint32_t stride = spreading_stride(gpus);
 
@@ -85,6 +86,8 @@ std::vector<KernelId> add_all_to_all(TaskGraph& graph, const Cluster& cluster,
     kernel.persistent = true;
     kernel.max_grid = workers;
     kernel.launch = call.launch;
+    kernel.cus = call.cus;
+    kernel.priority = call.priority;
     const ProtocolSpec& simple =
         gpu.collective.protocols[static_cast<std::size_t>(Protocol::simple)];
     if (!dma) kernel.startup = simple.startup;
@@ -129,7 +132,8 @@ TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mod
                   .executor = scenario.collective.executor,
                   .op = op,
                   .launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch),
-                  .after = {}});
+                  .after = {},
+                  .cus = {}});
   return graph;
 }
 

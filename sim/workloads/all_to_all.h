@@ -17,6 +17,9 @@ struct AllToAllCall {
   OperatorId op;
   Duration launch;                           // dependency's end to the kernel's start
   std::vector<std::vector<KernelId>> after;  // dependencies, by GPU; may be empty
+  CuRange cus;                               // that its channels may use
+  int priority = 0;                          // of its stream
+  int channels = 0;                          // 0: the GPU's
 };
 
 // Adds one kernel per GPU to the graph; returns them by GPU. A kernel ends when all that it sends

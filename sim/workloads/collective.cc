@@ -31,7 +31,10 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
                          .executor = call.options.executor,
                          .op = call.operator_id,
                          .launch = call.launch,
-                         .after = call.after});
+                         .after = call.after,
+                         .cus = call.cus,
+                         .priority = call.priority,
+                         .channels = call.options.channels});
 }
 
 }  // namespace weft
