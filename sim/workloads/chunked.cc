@@ -20,11 +20,13 @@ struct Range {  // of the WGs of each peer
 
 class Chunked {
  public:
-  Chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op)
+  Chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op,
+          Travels travels)
       : scenario_(scenario),
         cluster_(cluster),
         grid_(grid),
         op_(op),
+        travels_(travels),
         launch_(launch_gap(cluster.spec.gpu.launch, scenario.run.launch)),
         kernels_(grid.gpus),
         collectives_(grid.gpus) {
@@ -32,7 +34,7 @@ class Chunked {
     graph_.items.reserve(std::size_t{grid.gpus} * grid.gpus * grid.per_peer);
   }
 
-  TaskGraph lower(Travels travels, std::uint32_t chunks) {
+  TaskGraph lower(std::uint32_t chunks) {
     SIM_ASSERT(chunks >= 1);
     SIM_ASSERT(chunks <= grid_.units());
     const std::uint64_t units = grid_.units();
@@ -40,7 +42,7 @@ class Chunked {
       const Range range{static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
                         static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
       const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
-      if (travels == Travels::result) {
+      if (travels_ == Travels::result) {
         add_kernels(range, suffix, kernels_);
         add_collective_of(range, suffix, both());
       } else {
@@ -99,7 +101,7 @@ class Chunked {
 
   // Bytes that travel between each pair, or of each block that is gathered or reduced.
   [[nodiscard]] std::int64_t block_bytes(Range range) const {
-    if (grid_.input_bytes > 0) return range.count() / grid_.unit * grid_.input_bytes;
+    if (travels_ == Travels::input) return range.count() / grid_.unit * grid_.input_bytes;
     return grid_.bytes_of(range.count());
   }
 
@@ -123,6 +125,7 @@ class Chunked {
   const Cluster& cluster_;
   const Grid& grid_;
   CollectiveOp op_;
+  Travels travels_;
   Duration launch_;
   TaskGraph graph_;
   ByGpu kernels_;  // the last of each GPU's stream of kernels
@@ -133,7 +136,7 @@ class Chunked {
 
 TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
                         CollectiveOp op, Travels travels, std::uint32_t chunks) {
-  return Chunked(scenario, cluster, grid, op).lower(travels, chunks);
+  return Chunked(scenario, cluster, grid, op, travels).lower(chunks);
 }
 
 }  // namespace weft

@@ -79,8 +79,8 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int cus, int on_cu, Sto
   const std::int64_t in_flight =
       std::int64_t{gemm.wg.threads} * gemm.wg.loads_in_flight * kLoadBytes;
   const Duration loading = gpu.l2.latency * round_up(loaded, in_flight);
-  const std::int64_t crowd =
-      std::max<std::int64_t>(1000, std::int64_t{on_cu} * work.arithmetic_share);
+  const std::int64_t residents = std::min<std::int64_t>(on_cu, round_up(wgs, gpu.cus));
+  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
   const Duration computing = picoseconds(work.arithmetic_alone.count() * crowd / 1000);
   work.memory_alone = longer(loading, computing);
   return work;

@@ -78,7 +78,7 @@ Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Clu
   const std::int64_t gpus = cluster.gpus();
   const std::int64_t pairs = gpus * (gpus - 1);
   const std::int64_t wgs = gpus * gpus * grid.per_peer;
-  const std::int64_t bytes_per_pair = grid.input_bytes > 0 && pattern.travels == Travels::input
+  const std::int64_t bytes_per_pair = pattern.travels == Travels::input
                                           ? grid.units() * grid.input_bytes
                                           : grid.bytes_of(grid.per_peer);
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
