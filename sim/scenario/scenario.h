@@ -99,6 +99,25 @@ enum class CollectiveOp {
   point_to_point
 };
 
+// Whether there is such an algorithm for this collective (docs/model.md, "Collective kernels").
+constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return true;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
+    case CollectiveOp::broadcast:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::tree;
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::point_to_point:
+      return algorithm == Algorithm::direct;
+  }
+  return false;
+}
+
 // A collective that depends on no kernel and none on it.
 struct CommunicationWork {
   CollectiveOp op = CollectiveOp::all_to_all;
@@ -147,9 +166,17 @@ enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
 enum class Staging { zero_copy, staged };
 
+// How copy engines are told what to do.
+enum class DmaPattern {
+  direct,        // one engine for each peer
+  back_to_back,  // all copies one after another on one engine
+  broadcast      // a command reads once and writes to two peers
+};
+
 // How the library runs a collective.
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
+  DmaPattern dma = DmaPattern::direct;
   std::optional<Algorithm> algorithm;  // none: the library's choice
   std::optional<Protocol> protocol;    // none: the library's choice
   int channels = 0;                    // 0: the GPU's

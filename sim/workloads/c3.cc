@@ -73,14 +73,14 @@ class C3 {
     const CommunicationWork& work = scenario_.workload.communication;
     const OperatorId op =
         graph_.operators.push_back({.name = name_of(work.op), .role = KernelRole::collective});
-    CollectiveCall call{.op = work.op,
-                        .buffer = work.buffer,
-                        .options = scenario_.collective,
-                        .operator_id = op,
-                        .launch = launch_,
-                        .after = {},
-                        .cus = strategy_.collective_cus,
-                        .priority = strategy_.priority};
+    CollectiveCall call;
+    call.op = work.op;
+    call.buffer = work.buffer;
+    call.options = scenario_.collective;
+    call.operator_id = op;
+    call.launch = launch_;
+    call.cus = strategy_.collective_cus;
+    call.priority = strategy_.priority;
     call.options.executor = strategy_.executor;
     if (strategy_.channels > 0) call.options.channels = strategy_.channels;
     if (strategy_.in_turn) {
