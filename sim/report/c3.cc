@@ -27,7 +27,7 @@ Duration at_work(const OperatorUse& use) { return use.last_end - use.first_place
 std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {
   const int all = report.cluster.spec.gpu.cus;
   if (cus_left == all) return "";
-  if (report.scenario.workload.gemm.schedule == GemmSchedule::persistent) {
+  if (report.scenario.workload.gemm.schedule != GemmSchedule::tiles) {
     return fmt::format("{} of {} CUs", cus_left, all);
   }
   const ModeRun* alone = find_run(report, Mode::compute_alone);

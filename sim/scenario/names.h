@@ -129,6 +129,7 @@ inline constexpr std::array kTileOrders = {
 inline constexpr std::array kGemmSchedules = {
     Choice<GemmSchedule>{"tiles", GemmSchedule::tiles},
     Choice<GemmSchedule>{"persistent", GemmSchedule::persistent},
+    Choice<GemmSchedule>{"stream_k", GemmSchedule::stream_k},
 };
 inline constexpr std::array kWeights = {
     Choice<bool>{"in_hbm", false},

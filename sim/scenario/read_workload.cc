@@ -81,7 +81,8 @@ GemmWork read_gemm(MapReader map) {
                                "of that, what one WG reaches with a CU to itself"),
       .schedule =
           map.choice_or("schedule", GemmSchedule::tiles, names::table(names::kGemmSchedules),
-                        "a WG a tile, or WGs that stay and take tiles in turn"),
+                        "a WG a tile; WGs that stay and take tiles in turn; or those that"
+                        " share the tiles out evenly and end together"),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kGemmWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};

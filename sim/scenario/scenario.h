@@ -58,7 +58,7 @@ struct GemvWork {
 };
 
 enum class TileOrder { row, column, swizzled };
-enum class GemmSchedule { tiles, persistent };
+enum class GemmSchedule { tiles, persistent, stream_k };
 
 // C = A B on every GPU, C of m x n.
 struct GemmWork {

@@ -114,6 +114,14 @@ void tiles_can_be_counted(const Check& check) {
              " smaller matrices");
 }
 
+void only_c3_shares_tiles(const Check& check) {
+  if (is_c3(check) || !check.good({"workload.kind", "workload.gemm.schedule"})) return;
+  if (check.scenario.workload.gemm.schedule != GemmSchedule::stream_k) return;
+  check.fail("workload.gemm.schedule",
+             "with stream_k tiles belong to no single WG, and this kind follows WGs; use tiles or"
+             " persistent");
+}
+
 }  // namespace
 
 void validate_c3(const Check& check) {
@@ -122,6 +130,7 @@ void validate_c3(const Check& check) {
   executor_is_the_strategys(check);
   a_buffer_has_a_block_for_every_gpu(check);
   tiles_can_be_counted(check);
+  only_c3_shares_tiles(check);
 }
 
 }  // namespace weft::rules

@@ -60,9 +60,8 @@ class C3 {
   void add_gemms() {
     const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
     for (std::uint32_t g = 0; g < cluster_.gpus(); ++g) {
-      Kernel kernel =
-          gemm_kernel(graph_, scenario_.workload.gemm, cluster_.spec.gpu, strategy_.gemm_cus);
-      kernel.gpu = GpuId(g);
+      Kernel kernel = gemm_kernel(graph_, scenario_, cluster_.spec.gpu,
+                                  {.gpu = GpuId(g), .cus = strategy_.gemm_cus});
       kernel.op = op;
       kernel.launch = launch_;
       gemms_.push_back(graph_.add_kernel(kernel, {}));
