@@ -80,6 +80,14 @@ inline constexpr std::array kDmaPatterns = {
     Choice<DmaPattern>{"back_to_back", DmaPattern::back_to_back},
     Choice<DmaPattern>{"broadcast", DmaPattern::broadcast},
 };
+inline constexpr std::array kCollectiveOps = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+    Choice<CollectiveOp>{"broadcast", CollectiveOp::broadcast},
+    Choice<CollectiveOp>{"point_to_point", CollectiveOp::point_to_point},
+};
 inline constexpr std::array kArbitrations = {
     Choice<Arbitration>{"in_order", Arbitration::in_order},
     Choice<Arbitration>{"round_robin", Arbitration::round_robin},

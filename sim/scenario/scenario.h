@@ -118,6 +118,11 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
   return false;
 }
 
+// Whether values of several GPUs are added up.
+constexpr bool reduces(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
+}
+
 // A collective that depends on no kernel and none on it.
 struct CommunicationWork {
   CollectiveOp op = CollectiveOp::all_to_all;
@@ -135,6 +140,9 @@ struct Workload {
 
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
+
+// The collective beside it.
+CollectiveOp collective_of(const Workload& workload);
 
 // Bulk to fused: grains of overlap of an operator and the collective that depends on it. The others
 // are of kind c3: a GEMM and a collective that know nothing of one another.

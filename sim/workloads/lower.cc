@@ -25,26 +25,20 @@ struct Pattern {
   WorkloadKind kind;
   const char* title;
   Grid (*grid)(const Scenario&, const Cluster&, int extra_registers);
-  CollectiveOp op;
   Travels travels;
 };
 
 // A new operator is one file and one row.
 constexpr std::array kPatterns{
     Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
-            CollectiveOp::all_to_all, Travels::result},
+            Travels::result},
     Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
-            embedding_backward_grid, CollectiveOp::all_to_all, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, CollectiveOp::all_to_all,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid,
-            CollectiveOp::reduce_scatter, Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, CollectiveOp::all_gather,
-            Travels::input},
+            embedding_backward_grid, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, Travels::input},
 };
 
 const Pattern* pattern_of(WorkloadKind kind) {
@@ -57,16 +51,16 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
                         Mode mode) {
   const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
   const Grid grid = pattern.grid(scenario, cluster, extra);
+  const CollectiveOp op = collective_of(scenario.workload);
   switch (mode) {
     case Mode::bulk:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels, 1);
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
     case Mode::kernel:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels,
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels,
                            static_cast<std::uint32_t>(scenario.kernel.chunks));
     case Mode::fused:
-      return pattern.travels == Travels::result
-                 ? lower_fused_producer(scenario, cluster, grid, pattern.op)
-                 : lower_fused_consumer(scenario, cluster, grid, pattern.op);
+      return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
+                                                : lower_fused_consumer(scenario, cluster, grid, op);
     default:
       SIM_ASSERT(false);
   }
@@ -75,6 +69,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
 Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
                      Mode mode) {
   const Grid grid = pattern.grid(scenario, cluster, 0);
+  const CollectiveOp op = collective_of(scenario.workload);
   const std::int64_t gpus = cluster.gpus();
   const std::int64_t pairs = gpus * (gpus - 1);
   const std::int64_t wgs = gpus * gpus * grid.per_peer;
@@ -85,14 +80,14 @@ Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Clu
     const std::int64_t slices = std::max<std::int64_t>(
         1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts));
     const bool stores = cluster.spec.gpus_per_node > 1;
-    const std::int64_t phases = pattern.op == CollectiveOp::all_reduce ? 2 : 1;
-    return {.items = wgs + (pattern.op == CollectiveOp::all_to_all ? 0 : gpus * slices),
+    const std::int64_t phases = op == CollectiveOp::all_reduce ? 2 : 1;
+    return {.items = wgs + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),
             .sends = phases * pairs * (slices + 1 + (stores ? grid.per_peer : 0)),
             .bytes = phases * pairs * bytes_per_pair};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
   CollectiveCall call;
-  call.op = pattern.op;
+  call.op = op;
   call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * gpus);
   call.options = scenario.collective;
   const CollectiveCounts each = count_collective(cluster, call);
