@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "sim/report/measures.h"
@@ -27,8 +28,13 @@ Duration at_work(const OperatorUse& use) { return use.last_end - use.first_place
 std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {
   const int all = report.cluster.spec.gpu.cus;
   if (cus_left == all) return "";
-  if (report.scenario.workload.gemm.schedule != GemmSchedule::tiles) {
-    return fmt::format("{} of {} CUs", cus_left, all);
+  switch (report.scenario.workload.gemm.schedule) {
+    case GemmSchedule::persistent:
+      return fmt::format("{} of {} CUs", cus_left, all);
+    case GemmSchedule::stream_k:
+      return fmt::format("{} of {} CUs, and its WGs end together", cus_left, all);
+    case GemmSchedule::tiles:
+      break;
   }
   const ModeRun* alone = find_run(report, Mode::compute_alone);
   const std::int64_t on_cu = std::max(1, measure(report, alone->result).wgs_per_cu);
@@ -48,6 +54,20 @@ int cus_left(const RunReport& report, const ModeRun& run) {
   return gpu.cus - std::min(gpu.cus, taken);
 }
 
+// What the collective has of its own.
+const char* parts_of(const RunReport& report) {
+  return report.scenario.c3.partition_by == PartitionBy::masks ? "CUs" : "channels";
+}
+
+// Copy engines against the kernel, each alone: part of what a strategy with engines gains or loses.
+std::string engines_text(const RunReport& report, const Isolated& alone) {
+  const ModeRun* engines = find_run(report, Mode::comm_alone_dma);
+  if (engines == nullptr) return "";
+  const double ratio = in_us(engines->result.time) / in_us(alone.communicate);
+  if (std::abs(ratio - 1) <= kNotable) return "";
+  return fmt::format("alone, copy engines take {} the kernel's time", ratio_text(ratio));
+}
+
 std::string collective_text(const RunReport& report, const ModeRun& run) {
   const bool engines = uses_copy_engines(run.result.mode);
   const ModeRun* alone = find_run(report, engines ? Mode::comm_alone_dma : Mode::comm_alone);
@@ -65,7 +85,7 @@ std::string collective_text(const RunReport& report, const ModeRun& run) {
     const int cus = run.partition.cus;
     text += fmt::format("{}the collective takes {} its time alone ({}HBM {} busy)",
                         text.empty() ? "" : ", then ", ratio_text(ratio),
-                        cus > 0 ? fmt::format("{} CUs; ", cus) : "",
+                        cus > 0 ? fmt::format("{} {}; ", cus, parts_of(report)) : "",
                         percent_text(measure(report, run.result).hbm_busy));
   }
   return text;
@@ -83,12 +103,18 @@ std::string gemm_text(const RunReport& report, const ModeRun& run) {
                      waves.empty() ? "" : "; ", percent_text(measure(report, run.result).hbm_busy));
 }
 
-std::string lost_text(const RunReport& report, const ModeRun& run) {
+std::string lost_text(const RunReport& report, const ModeRun& run, const Isolated& alone) {
   if (run.result.mode == Mode::serial) return "nothing overlaps";
-  const std::string collective = collective_text(report, run);
-  const std::string gemm = gemm_text(report, run);
-  if (collective.empty() && gemm.empty()) return "each takes as long as alone";
-  return collective + (collective.empty() || gemm.empty() ? "" : "; ") + gemm;
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  if (uses_copy_engines(run.result.mode)) add(engines_text(report, alone));
+  const std::size_t before = text.size();
+  add(collective_text(report, run));
+  add(gemm_text(report, run));
+  if (text.size() == before) add("side by side each takes as long as alone");
+  return text;
 }
 
 }  // namespace
@@ -124,9 +150,9 @@ std::string why_c3(const RunReport& report) {
   const std::optional<Isolated> alone = isolated(report);
   if (!alone) return "no isolated runs to compare with.";
   std::string text = fmt::format(
-      "{}: the GEMM alone takes {}, the collective {}, so at best {} of one after the "
-      "other.",
-      balance_of(*alone), time_text(alone->compute), time_text(alone->communicate),
+      "alone, the GEMM takes {} and the collective {} ({}); ideal, as long as the longer one, is {} "
+      "as fast as one after the other.",
+      time_text(alone->compute), time_text(alone->communicate), balance_of(*alone),
       ratio_text(ideal_speedup(*alone)));
   // Strategies that came to the same are named together.
   std::vector<std::pair<std::string, std::string>> said;
@@ -134,7 +160,7 @@ std::string why_c3(const RunReport& report) {
     if (is_isolated(run.result.mode)) continue;
     std::string lost =
         fmt::format("{:.0f} % of ideal: {}", 100 * fraction_of_ideal(*alone, run.result.time),
-                    lost_text(report, run));
+                    lost_text(report, run, *alone));
     const auto same = std::find_if(said.begin(), said.end(),
                                    [&](const auto& before) { return before.second == lost; });
     if (same != said.end()) {
