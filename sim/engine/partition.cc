@@ -21,8 +21,8 @@ class Search {
   Partition look_up() {
     Duration least;
     for (const int cus : powers_of_two()) {
-      const Duration compute = time_of(scenario_, compute_beside(scenario_, cluster_, cus));
-      const Duration communicate = time_of(scenario_, communicate_on(scenario_, cluster_, cus));
+      const Duration compute = time_of(scenario_, compute_beside(scenario_, cus));
+      const Duration communicate = time_of(scenario_, communicate_on(scenario_, cus));
       partition_.tried.push_back(
           {.cus = cus, .compute = compute, .communicate = communicate, .together = {}});
       keep_if_least(cus, longer(compute, communicate), least);
@@ -49,7 +49,7 @@ class Search {
     const GpuSpec& gpu = cluster_.spec.gpu;
     const int half = std::max(step_, gpu.cus / 2);
     return scenario_.c3.partition_by == PartitionBy::channels
-               ? std::max(step_, std::min(half, gpu.collective.channels))
+               ? std::max(step_, std::min(half, channels_of(scenario_)))
                : half;
   }
 

@@ -25,9 +25,26 @@ const OperatorUse* use_of(const RunResult& result, KernelRole role) {
 // From its first place on a CU, or its engine's first command, to the end of the last GPU.
 Duration at_work(const OperatorUse& use) { return use.last_end - use.first_place; }
 
+int gemm_wgs_per_cu(const RunReport& report) {
+  return std::max(1, measure(report, find_run(report, Mode::compute_alone)->result).wgs_per_cu);
+}
+
+// CUs that the GEMM has, at least while the collective runs; 0 where both share all CUs.
+int cus_left(const RunReport& report, const ModeRun& run) {
+  const int all = report.cluster.spec.gpu.cus;
+  const Mode mode = run.result.mode;
+  if (mode == Mode::serial || mode == Mode::dma) return all;
+  if (mode == Mode::dma_partition) return all - report.scenario.c3.dma_reserve_cus;
+  const int own = run.partition.cus;
+  if (own > 0 && report.scenario.c3.partition_by == PartitionBy::masks) return all - own;
+  // Each channel on a CU of its own.
+  if (gemm_wgs_per_cu(report) > 1) return 0;
+  return std::max(0, all - (own > 0 ? own : channels_of(report.scenario)));
+}
+
 std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {
   const int all = report.cluster.spec.gpu.cus;
-  if (cus_left == all) return "";
+  if (cus_left == all || cus_left == 0) return "";
   switch (report.scenario.workload.gemm.schedule) {
     case GemmSchedule::persistent:
       return fmt::format("{} of {} CUs", cus_left, all);
@@ -36,22 +53,11 @@ std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus
     case GemmSchedule::tiles:
       break;
   }
-  const ModeRun* alone = find_run(report, Mode::compute_alone);
-  const std::int64_t on_cu = std::max(1, measure(report, alone->result).wgs_per_cu);
+  const std::int64_t on_cu = gemm_wgs_per_cu(report);
   const auto wgs = static_cast<std::int64_t>(gemm.wgs / gemm.kernels);
   const auto waves = [&](std::int64_t cus) { return (wgs + on_cu * cus - 1) / (on_cu * cus); };
   return fmt::format("{} of {} CUs, {} waves of WGs instead of {}", cus_left, all, waves(cus_left),
                      waves(all));
-}
-
-// CUs that the GEMM has, at least while the collective runs.
-int cus_left(const RunReport& report, const ModeRun& run) {
-  const GpuSpec& gpu = report.cluster.spec.gpu;
-  const Mode mode = run.result.mode;
-  if (mode == Mode::serial || mode == Mode::dma) return gpu.cus;
-  if (mode == Mode::dma_partition) return gpu.cus - report.scenario.c3.dma_reserve_cus;
-  const int taken = run.partition.cus > 0 ? run.partition.cus : gpu.collective.channels;
-  return gpu.cus - std::min(gpu.cus, taken);
 }
 
 // What the collective has of its own.
@@ -64,7 +70,7 @@ std::string engines_text(const RunReport& report, const Isolated& alone) {
   const ModeRun* engines = find_run(report, Mode::comm_alone_dma);
   if (engines == nullptr) return "";
   const double ratio = in_us(engines->result.time) / in_us(alone.communicate);
-  if (std::abs(ratio - 1) <= kNotable) return "";
+  if (std::abs(ratio - 1) <= kNotable / 2) return "";
   return fmt::format("alone, copy engines take {} the kernel's time", ratio_text(ratio));
 }
 
@@ -132,9 +138,11 @@ double fraction_of_ideal(const Isolated& alone, Duration together) {
 }
 
 const char* balance_of(const Isolated& alone) {
-  constexpr double kEqual = 1.15;
-  if (in_us(alone.compute) > kEqual * in_us(alone.communicate)) return "G-long";
-  if (in_us(alone.communicate) > kEqual * in_us(alone.compute)) return "C-long";
+  const auto longer_by_15_percent = [](Duration a, Duration b) {
+    return a.count() / 23 > b.count() / 20;
+  };
+  if (longer_by_15_percent(alone.compute, alone.communicate)) return "G-long";
+  if (longer_by_15_percent(alone.communicate, alone.compute)) return "C-long";
   return "GC-equal";
 }
 
@@ -150,8 +158,8 @@ std::string why_c3(const RunReport& report) {
   const std::optional<Isolated> alone = isolated(report);
   if (!alone) return "no isolated runs to compare with.";
   std::string text = fmt::format(
-      "alone, the GEMM takes {} and the collective {} ({}); ideal, as long as the longer one, is {} "
-      "as fast as one after the other.",
+      "alone, the GEMM takes {} and the collective {} ({}); ideal, the longer one's time, is {} as "
+      "fast as one after the other.",
       time_text(alone->compute), time_text(alone->communicate), balance_of(*alone),
       ratio_text(ideal_speedup(*alone)));
   // Strategies that came to the same are named together.

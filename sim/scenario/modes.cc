@@ -40,6 +40,11 @@ bool has_partition(Mode mode) {
          mode == Mode::best;
 }
 
+int channels_of(const Scenario& scenario) {
+  return scenario.collective.channels > 0 ? scenario.collective.channels
+                                          : scenario.cluster.gpu.collective.channels;
+}
+
 bool can_use_copy_engines(const Scenario& scenario) {
   const CollectiveOp op = scenario.workload.communication.op;
   return scenario.cluster.nodes == 1 && op != CollectiveOp::all_reduce &&

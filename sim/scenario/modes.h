@@ -24,6 +24,9 @@ bool uses_copy_engines(Mode mode);
 // Strategies of c3 in which the collective has CUs of its own: c3.partition_cus of them.
 bool has_partition(Mode mode);
 
+// Channels of a collective's kernel that nobody restricts.
+int channels_of(const Scenario& scenario);
+
 // Whether copy engines could carry the collective of c3: they reach the GPUs of one node, and they
 // add nothing up.
 bool can_use_copy_engines(const Scenario& scenario);

@@ -48,8 +48,10 @@ void partitions_suit_the_gpu(const Check& check) {
   if (cus > 0 && check.good({kCus})) {
     if (masked) {
       a_mask_has_whole_steps(check, kCus, cus);
-    } else if (check.good({"cluster.gpu.collective.channels"}) && cus > gpu.cus) {
-      check.fail(kCus, text(cus) + " CUs of a GPU that has " + text(gpu.cus));
+    } else if (check.good({"cluster.gpu.collective.channels", "collective.channels"}) &&
+               cus > channels_of(scenario)) {
+      check.fail(kCus,
+                 text(cus) + " channels of a collective that has " + text(channels_of(scenario)));
     }
   }
   if (check.has(Mode::dma_partition) && check.good({kReserve})) {

@@ -28,15 +28,13 @@ std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
 }
 
 // The collective has `cus` CUs, or as many channels.
-void part(C3Strategy& strategy, const Scenario& scenario, const GpuSpec& gpu, int cus) {
+void part(C3Strategy& strategy, const Scenario& scenario, int cus) {
   SIM_ASSERT(cus > 0);
-  const int most = gpu.collective.channels;
   if (scenario.c3.partition_by == PartitionBy::channels) {
-    strategy.channels = std::min(most, cus);
+    strategy.channels = cus;
     strategy.first = First::collective;
     return;
   }
-  strategy.channels = std::min(most, cus * resident(gpu, gpu.collective.channel, 0));
   strategy.collective_cus = the_first(cus);
   strategy.gemm_cus = all_but_the_first(cus);
 }
@@ -102,7 +100,7 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
   const GpuSpec& gpu = cluster.spec.gpu;
   C3Strategy strategy;
   if (uses_copy_engines(mode)) strategy.executor = CollectiveExecutor::dma;
-  if (has_partition(mode)) part(strategy, scenario, gpu, scenario.c3.partition_cus);
+  if (has_partition(mode)) part(strategy, scenario, scenario.c3.partition_cus);
   switch (mode) {
     case Mode::compute_alone:
       strategy.communicate = false;
@@ -123,7 +121,7 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
       strategy.priority = 1;
       break;
     case Mode::launch_order:
-      if (gpu.collective.channels < gemm_wgs(scenario.workload.gemm, gpu)) {
+      if (channels_of(scenario) < gemm_wgs(scenario.workload.gemm, gpu)) {
         strategy.first = First::collective;
       }
       break;
@@ -144,16 +142,16 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
   return strategy;
 }
 
-C3Strategy compute_beside(const Scenario& scenario, const Cluster& cluster, int cus) {
+C3Strategy compute_beside(const Scenario& scenario, int cus) {
   C3Strategy strategy;
-  part(strategy, scenario, cluster.spec.gpu, cus);
+  part(strategy, scenario, cus);
   strategy.communicate = false;
   return strategy;
 }
 
-C3Strategy communicate_on(const Scenario& scenario, const Cluster& cluster, int cus) {
+C3Strategy communicate_on(const Scenario& scenario, int cus) {
   C3Strategy strategy;
-  part(strategy, scenario, cluster.spec.gpu, cus);
+  part(strategy, scenario, cus);
   strategy.compute = false;
   return strategy;
 }

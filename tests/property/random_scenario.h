@@ -69,14 +69,14 @@ class RandomScenario {
     const std::int64_t step = between(1, 2);
     const auto side = [&] { return std::to_string(16 * between(1, 8)); };
     std::string text = "name: random\n" + cluster(true);
-    text.insert(text.find("wg_interval: "), "mask_step: " + std::to_string(step) +
-                                                ", arbitration: " +
-                                                word({"in_order", "round_robin"}) + ", ");
+    text.insert(text.find("wg_interval: "),
+                "mask_step: " + std::to_string(step) +
+                    ", arbitration: " + word({"in_order", "round_robin"}) + ", ");
     text += "workload:\n  kind: c3\n  gemm: {m: " + number(1, 500) + ", n: " + number(1, 500) +
             ", k: " + number(16, 2000) + ", tile_m: " + side() + ", tile_n: " + side() +
             ", split_k: " + number(1, 3) +
-            ", schedule: " + word({"tiles", "persistent", "stream_k"}) + ", order: " +
-            word({"row", "column", "swizzled"}) + "}\n";
+            ", schedule: " + word({"tiles", "persistent", "stream_k"}) +
+            ", order: " + word({"row", "column", "swizzled"}) + "}\n";
     text += "  communication: {op: " +
             word({"all_to_all", "all_gather", "reduce_scatter", "all_reduce"}) +
             ", bytes: " + std::to_string(12 * between(400, 200'000)) + " B}\n";

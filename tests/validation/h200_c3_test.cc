@@ -50,7 +50,9 @@ double simulated_us(const Case& of, Mode mode) {
   };
   const bool gathers = of.line.at("collective") == "allgather";
   std::vector<std::string> sets{
-      set("gemm.m", "m"), set("gemm.n", "n"), set("gemm.k", "k"),
+      set("gemm.m", "m"),
+      set("gemm.n", "n"),
+      set("gemm.k", "k"),
       set("communication.bytes", "bytes_per_gpu") + " B",
       std::string("workload.communication.op=") + (gathers ? "all_gather" : "all_to_all"),
       "run.launch=queue"};
@@ -59,8 +61,8 @@ double simulated_us(const Case& of, Mode mode) {
     sets.push_back("c3.partition_cus=" + channels);
     sets.push_back("collective.channels=" + channels);
   }
-  const Loaded loaded = load_scenario(kConfigs / "scenarios/c3/h200.yaml",
-                                      {.sets = sets, .config_dirs = {kConfigs}});
+  const Loaded loaded =
+      load_scenario(kConfigs / "scenarios/c3/h200.yaml", {.sets = sets, .config_dirs = {kConfigs}});
   EXPECT_TRUE(loaded.scenario) << loaded.problems.to_text();
   if (!loaded.scenario) return 0;
   const Cluster cluster = build_cluster(loaded.scenario->cluster);
