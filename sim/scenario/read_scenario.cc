@@ -100,8 +100,9 @@ C3Options read_c3(MapReader map, int mask_step) {
   C3Options c3{.partition_by = map.choice_or("partition_by", PartitionBy::masks,
                                              names::table(names::kPartitions),
                                              "who keeps the GEMM off the collective's CUs")};
-  const auto cus = map.optional_count("partition_cus", {1, 100'000},
-                                      "CUs of the collective, or channels; default: what lookup finds");
+  const auto cus =
+      map.optional_count("partition_cus", {1, 100'000},
+                         "CUs of the collective, or channels; default: what lookup finds");
   c3.partition_cus = cus.value_or(0);
   const auto reserve = map.optional_count(
       "dma_reserve_cus", {1, 100'000},
