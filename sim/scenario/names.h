@@ -39,11 +39,37 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
     Choice<WorkloadKind>{"collective", WorkloadKind::collective},
+    Choice<WorkloadKind>{"c3", WorkloadKind::c3},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},
     Choice<Mode>{"kernel", Mode::kernel},
     Choice<Mode>{"fused", Mode::fused},
+    Choice<Mode>{"compute_alone", Mode::compute_alone},
+    Choice<Mode>{"comm_alone", Mode::comm_alone},
+    Choice<Mode>{"comm_alone_dma", Mode::comm_alone_dma},
+    Choice<Mode>{"serial", Mode::serial},
+    Choice<Mode>{"base", Mode::base},
+    Choice<Mode>{"comm_first", Mode::comm_first},
+    Choice<Mode>{"priority", Mode::priority},
+    Choice<Mode>{"launch_order", Mode::launch_order},
+    Choice<Mode>{"partition", Mode::partition},
+    Choice<Mode>{"priority+partition", Mode::priority_partition},
+    Choice<Mode>{"lookup", Mode::lookup},
+    Choice<Mode>{"best", Mode::best},
+    Choice<Mode>{"dma", Mode::dma},
+    Choice<Mode>{"dma+partition", Mode::dma_partition},
+};
+// Those that an independent workload can have.
+inline constexpr std::array kCommunications = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+};
+inline constexpr std::array kPartitions = {
+    Choice<PartitionBy>{"masks", PartitionBy::masks},
+    Choice<PartitionBy>{"channels", PartitionBy::channels},
 };
 inline constexpr std::array kExecutors = {
     Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},
@@ -110,6 +136,7 @@ inline constexpr std::array kTileOrders = {
 inline constexpr std::array kGemmSchedules = {
     Choice<GemmSchedule>{"tiles", GemmSchedule::tiles},
     Choice<GemmSchedule>{"persistent", GemmSchedule::persistent},
+    Choice<GemmSchedule>{"stream_k", GemmSchedule::stream_k},
 };
 inline constexpr std::array kWeights = {
     Choice<bool>{"in_hbm", false},

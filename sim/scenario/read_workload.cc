@@ -81,7 +81,8 @@ GemmWork read_gemm(MapReader map) {
                                "of that, what one WG reaches with a CU to itself"),
       .schedule =
           map.choice_or("schedule", GemmSchedule::tiles, names::table(names::kGemmSchedules),
-                        "a WG a tile, or WGs that stay and take tiles in turn"),
+                        "a WG a tile; WGs that stay and take tiles in turn; or those that"
+                        " share the tiles out evenly and end together"),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kGemmWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};
@@ -89,9 +90,21 @@ GemmWork read_gemm(MapReader map) {
   return gemm;
 }
 
+CollectiveWork read_communication(MapReader map) {
+  const auto op = map.choice<CollectiveOp>("op", names::table(names::kCommunications),
+                                           "what the GPUs exchange");
+  CollectiveWork communication;
+  communication.op = op.value_or(CollectiveOp::all_to_all);
+  communication.bytes =
+      map.size("bytes", "of each GPU's buffer", {bytes(4096), bytes(1'000'000'000'000)});
+  map.finish();
+  return communication;
+}
+
 bool is_gemm(WorkloadKind kind) {
   return kind == WorkloadKind::gemm_all_to_all || kind == WorkloadKind::gemm_reduce_scatter ||
-         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm;
+         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm ||
+         kind == WorkloadKind::c3;
 }
 
 bool is_embedding(WorkloadKind kind) {
@@ -120,6 +133,7 @@ CollectiveOp collective_of(const Workload& workload) {
     case WorkloadKind::all_gather_gemm:
       return CollectiveOp::all_gather;
     case WorkloadKind::collective:
+    case WorkloadKind::c3:
       return workload.collective.op;
   }
   return CollectiveOp::all_to_all;
@@ -133,16 +147,20 @@ Workload read_workload(MapReader map) {
   };
   const auto is_gemv = [](WorkloadKind k) { return k == WorkloadKind::gemv_all_reduce; };
   const auto is_collective = [](WorkloadKind k) { return k == WorkloadKind::collective; };
+  const auto is_c3 = [](WorkloadKind k) { return k == WorkloadKind::c3; };
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
   workload.embedding =
       read_embedding(map.where(is(is_embedding), "kind: embedding_all_to_all, embedding_backward"));
   workload.gemv = read_gemv(
       map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
-  workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm")
+  workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm, c3")
                                 .map("gemm", "C = A B on every GPU"));
   workload.collective =
       read_collective_work(map.where(is(is_collective), "kind: collective"), is(is_collective));
+  const CollectiveWork beside = read_communication(
+      map.where(is(is_c3), "kind: c3").map("communication", "the collective beside the GEMM"));
+  if (workload.kind == WorkloadKind::c3) workload.collective = beside;
   map.finish();
   return workload;
 }

@@ -53,7 +53,7 @@ struct GemvWork {
 };
 
 enum class TileOrder { row, column, swizzled };
-enum class GemmSchedule { tiles, persistent };
+enum class GemmSchedule { tiles, persistent, stream_k };
 
 // C = A B on every GPU, C of m x n.
 struct GemmWork {
@@ -88,7 +88,8 @@ enum class WorkloadKind {
   gemm_reduce_scatter,
   gemm_all_reduce,
   all_gather_gemm,
-  collective
+  collective,
+  c3
 };
 
 enum class CollectiveOp {
@@ -152,7 +153,27 @@ CollectiveOp collective_of(const Workload& workload);
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
-enum class Mode { bulk, kernel, fused };
+// Bulk to fused: grains of overlap of an operator and the collective that depends on it. The others
+// are of kind c3: a GEMM and a collective that know nothing of one another.
+enum class Mode {
+  bulk,
+  kernel,
+  fused,
+  compute_alone,
+  comm_alone,
+  comm_alone_dma,
+  serial,
+  base,
+  comm_first,
+  priority,
+  launch_order,
+  partition,
+  priority_partition,
+  lookup,
+  best,
+  dma,
+  dma_partition
+};
 
 enum class LaunchKind { host, queue, graph };
 enum class CollectiveExecutor { cu, dma };
@@ -191,6 +212,17 @@ struct FusedOptions {
   int max_wgs_per_cu = 0;              // 0: as many as fit
 };
 
+// Who keeps the GEMM off the collective's CUs.
+enum class PartitionBy {
+  masks,    // CU masks of both streams
+  channels  // nobody: the collective only has fewer channels, and is launched first
+};
+struct C3Options {
+  PartitionBy partition_by = PartitionBy::masks;
+  int partition_cus = 0;    // of the collective; 0: what lookup finds
+  int dma_reserve_cus = 0;  // that the GEMM leaves empty beside copy engines
+};
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
@@ -209,6 +241,7 @@ struct Scenario {
   CollectiveOptions collective;
   KernelOptions kernel;
   FusedOptions fused;
+  C3Options c3;
   RunOptions run;
 };
 

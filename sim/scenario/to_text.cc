@@ -286,6 +286,13 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::collective:
       write_collective_work(out, workload.collective);
       break;
+    case WorkloadKind::c3:
+      write_gemm(out, workload.gemm);
+      out.open("communication");
+      out.line("op", names::word(names::kCommunications, workload.collective.op));
+      out.line("bytes", to_text(workload.collective.bytes));
+      out.close();
+      break;
   }
   out.close();
 }
@@ -319,6 +326,11 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);
+  out.close();
+  out.open("c3");
+  out.line("partition_by", names::word(names::kPartitions, scenario.c3.partition_by));
+  if (scenario.c3.partition_cus > 0) out.line("partition_cus", scenario.c3.partition_cus);
+  out.line("dma_reserve_cus", scenario.c3.dma_reserve_cus);
   out.close();
 }
 

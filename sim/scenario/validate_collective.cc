@@ -11,14 +11,18 @@ namespace {
 
 std::string word_of(CollectiveOp op) { return std::string(names::word(names::kCollectiveOps, op)); }
 
+// Of kind c3 the mode says whether copy engines carry it (validate_c3.cc).
+bool is_c3(const Check& check) { return check.scenario.workload.kind == WorkloadKind::c3; }
+
 // Whether the library runs one: in mode fused the kernel sends for itself.
 bool runs(const Check& check) {
   return check.good({"modes", "workload.kind", "workload.op", "collective.executor"}) &&
-         (check.has(Mode::bulk) || check.has(Mode::kernel));
+         (check.has(Mode::bulk) || check.has(Mode::kernel) || is_c3(check));
 }
 
 bool by_copy_engines(const Check& check) {
-  return runs(check) && check.scenario.collective.executor == CollectiveExecutor::dma;
+  return runs(check) && !is_c3(check) &&
+         check.scenario.collective.executor == CollectiveExecutor::dma;
 }
 
 void copy_engines_add_nothing_up(const Check& check) {

@@ -51,11 +51,12 @@ FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
 
 enum class Stores : std::uint8_t { here, at_peer };
 
-Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int on_cu, Stores stores) {
+// Of a kernel that has `cus` of the CUs.
+Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int cus, int on_cu, Stores stores) {
   const Tiles tiles(gemm);
   const std::int64_t size = size_of(gemm.dtype).count();
   const std::int64_t wgs = tiles.count() * gemm.split_k;
-  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * gpu.cus);
+  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * cus);
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
 
@@ -122,31 +123,51 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
   grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
   grid.input_bytes = gemm.tile_m * gemm.k * size;
   grid.wg = gemm.wg;
-  grid.written = tile_work(gemm, gpu, on_cu, Stores::here);
-  grid.stored = tile_work(gemm, gpu, on_cu, Stores::at_peer);
+  grid.written = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::here);
+  grid.stored = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::at_peer);
   grid.persistent = gemm.schedule == GemmSchedule::persistent;
   grid.jitter = gemm.jitter;
   grid.stream = "gemm/jitter";
   return grid;
 }
 
-Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu, CuRange cus) {
+Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
+                   const GemmPlace& place) {
+  const GemmWork& gemm = scenario.workload.gemm;
+  const int cus = cus_in(place.cus, gpu.cus);
   const int on_cu = resident(gpu, gemm.wg, 0);
-  const std::uint32_t work = graph.add_work(tile_work(gemm, gpu, on_cu, Stores::here));
-  const Tiles tiles(gemm);
-  Kernel kernel{.role = KernelRole::compute};
+  const bool stream_k = gemm.schedule == GemmSchedule::stream_k;
+  const std::int64_t wgs = Tiles(gemm).count() * gemm.split_k;
+  const auto fit = std::int64_t{on_cu} * cus;
+  Kernel kernel{.gpu = place.gpu, .role = KernelRole::compute};
   kernel.wg = footprint(gemm.wg.threads, gemm.wg.registers_per_thread, gemm.wg.lds, gpu.wave_size);
-  kernel.persistent = gemm.schedule == GemmSchedule::persistent;
+  kernel.persistent = gemm.schedule != GemmSchedule::tiles;
   kernel.work_list = WorkList::static_list;
-  kernel.max_grid = static_cast<std::uint32_t>(on_cu * gpu.cus);
-  kernel.cus = cus;
+  kernel.max_grid = static_cast<std::uint32_t>(fit);
+  kernel.cus = place.cus;
   kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-  kernel.items = static_cast<std::uint32_t>(tiles.count() * gemm.split_k);
-  graph.items.insert(graph.items.end(), kernel.items,
-                     {.counts_down = LatchId::none(),
-                      .waits_for = LatchId::none(),
-                      .work = work & 0xFFU,
-                      .scale = Item::kUnit});
+  kernel.items = static_cast<std::uint32_t>(stream_k ? round_up(wgs, fit) * fit : wgs);
+  if (stream_k) kernel.finish = graph.add_latch(kernel.items);
+  // Of stream_k the last item of each WG: its part of the tiles that are no whole round.
+  const std::int64_t whole = stream_k ? (round_up(wgs, fit) - 1) * fit : wgs;
+  const std::int64_t part = stream_k ? round_up((wgs - whole) * Item::kUnit, fit) : 0;
+
+  Grid draws;
+  draws.gpus = 1;
+  draws.per_peer = kernel.items;
+  draws.jitter = gemm.jitter;
+  draws.stream = "gemm/jitter";
+  const std::uint32_t work = graph.add_work(tile_work(gemm, gpu, cus, on_cu, Stores::here));
+  for (std::uint32_t i = 0; i < kernel.items; ++i) {
+    const std::int64_t units = i < whole ? std::int64_t{Item::kUnit} : part;
+    const std::int64_t drawn =
+        scale_of(draws, scenario.run.seed, place.gpu.value, {.peer = 0, .index = i});
+    graph.items.push_back(
+        {.counts_down = kernel.finish,
+         .waits_for = LatchId::none(),
+         .work = work & 0xFFU,
+         .scale = static_cast<std::uint32_t>(round_up(units * drawn, Item::kUnit)) & 0xFFFFFFU});
+  }
   return kernel;
 }
 

@@ -16,7 +16,15 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int6
 // tiles.
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
 
-// The same GEMM alone on one GPU, as a library's kernel on these CUs.
-Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu, CuRange cus);
+struct GemmPlace {
+  GpuId gpu;
+  CuRange cus;
+};
+
+// The same GEMM by itself on one GPU, as a library's kernel on these CUs. Of schedule stream_k all
+// WGs have equal work, and as they add up one another's parts of tiles, none gives its place back
+// before all are done.
+Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
+                   const GemmPlace& place);
 
 }  // namespace weft

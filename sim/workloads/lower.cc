@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/workloads/c3.h"
 #include "sim/workloads/collective.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
@@ -56,8 +57,9 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
     case Mode::fused:
       return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
                                                 : lower_fused_consumer(scenario, cluster, grid, op);
+    default:
+      SIM_ASSERT(false);
   }
-  SIM_ASSERT(false);
 }
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
@@ -137,6 +139,21 @@ CollectiveCounts count_calls(const Scenario& scenario, const Cluster& cluster) {
   return all;
 }
 
+CollectiveCounts count_c3(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  const GemmWork& gemm = scenario.workload.gemm;
+  const std::int64_t rows = gemm.m / gemm.tile_m + 1;
+  const std::int64_t columns = gemm.n / gemm.tile_n + 1;
+  const double tiles = static_cast<double>(rows) * static_cast<double>(columns) * gemm.split_k;
+  CollectiveCall call;
+  call.op = scenario.workload.collective.op;
+  call.buffer = scenario.workload.collective.bytes;
+  call.options = scenario.collective;
+  if (uses_copy_engines(mode)) call.options.executor = CollectiveExecutor::dma;
+  CollectiveCounts counts = count_collective(cluster, call);
+  counts.items += cluster.gpus() * tiles;
+  return counts;
+}
+
 // A message in flight is one segment of those it is cut into; the rest wait in the same queue.
 double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
@@ -146,21 +163,10 @@ double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message
 
 }  // namespace
 
-const char* name_of(Mode mode) {
-  switch (mode) {
-    case Mode::bulk:
-      return "bulk";
-    case Mode::kernel:
-      return "kernel";
-    case Mode::fused:
-      return "fused";
-  }
-  SIM_ASSERT(false);
-}
-
 std::string title_of(const Workload& workload) {
   const Pattern* pattern = pattern_of(workload.kind);
   if (pattern != nullptr) return pattern->title;
+  if (workload.kind == WorkloadKind::c3) return "GEMM beside a collective";
   std::string title = name_of(workload.collective.op);  // "all-to-all"
   std::replace(title.begin(), title.end(), '_', '-');
   return title;
@@ -168,17 +174,28 @@ std::string title_of(const Workload& workload) {
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
-  TaskGraph graph = pattern != nullptr ? lower_pattern(*pattern, scenario, cluster, mode)
-                                       : lower_calls(scenario, cluster, mode);
+  TaskGraph graph;
+  if (pattern != nullptr) {
+    graph = lower_pattern(*pattern, scenario, cluster, mode);
+  } else if (scenario.workload.kind == WorkloadKind::c3) {
+    graph = lower_c3(scenario, cluster, strategy_of(scenario, cluster, mode));
+  } else {
+    graph = lower_calls(scenario, cluster, mode);
+  }
   graph.verify();
   return graph;
 }
 
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
-  const CollectiveCounts counts = pattern != nullptr
-                                      ? count_pattern(*pattern, scenario, cluster, mode)
-                                      : count_calls(scenario, cluster);
+  CollectiveCounts counts;
+  if (pattern != nullptr) {
+    counts = count_pattern(*pattern, scenario, cluster, mode);
+  } else if (scenario.workload.kind == WorkloadKind::c3) {
+    counts = count_c3(scenario, cluster, mode);
+  } else {
+    counts = count_calls(scenario, cluster);
+  }
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
   const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;

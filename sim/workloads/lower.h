@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "sim/scenario/modes.h"
 #include "sim/workloads/task_graph.h"
 
 namespace weft {
 
-const char* name_of(Mode mode);
 std::string title_of(const Workload& workload);  // "embedding + all-to-all", for people
 
+// Strategies of c3 with a partition need one that is chosen (sim/engine/partition.h).
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode);
 
 // What running `mode` will take, estimated before it is lowered.

@@ -61,6 +61,29 @@ class RandomScenario {
     return "name: random\n" + cluster(false) + (embeds ? embedding() : all_to_all());
   }
 
+  // A GEMM beside a collective on one node, in every mode that they have.
+  std::string c3() {
+    nodes_ = 1;
+    gpus_per_node_ = static_cast<int>(between(2, 4));
+    least_cus_ = 4;  // two parts
+    const std::int64_t step = between(1, 2);
+    const auto side = [&] { return std::to_string(16 * between(1, 8)); };
+    std::string text = "name: random\n" + cluster(true);
+    text.insert(text.find("wg_interval: "),
+                "mask_step: " + std::to_string(step) +
+                    ", arbitration: " + word({"in_order", "round_robin"}) + ", ");
+    text += "workload:\n  kind: c3\n  gemm: {m: " + number(1, 500) + ", n: " + number(1, 500) +
+            ", k: " + number(16, 2000) + ", tile_m: " + side() + ", tile_n: " + side() +
+            ", split_k: " + number(1, 3) +
+            ", schedule: " + word({"tiles", "persistent", "stream_k"}) +
+            ", order: " + word({"row", "column", "swizzled"}) + "}\n";
+    text += "  communication: {op: " +
+            word({"all_to_all", "all_gather", "reduce_scatter", "all_reduce"}) +
+            ", bytes: " + std::to_string(12 * between(400, 200'000)) + " B}\n";
+    text += "c3: {partition_by: " + word({"masks", "channels"}) + "}\n";
+    return text + "run: {launch: " + word({"host", "queue", "graph"}) + "}\n";
+  }
+
  private:
   std::int64_t between(std::int64_t low, std::int64_t high) { return rng_.between(low, high); }
   bool chance(int percent) { return between(1, 100) <= percent; }
@@ -129,7 +152,7 @@ class RandomScenario {
   // HBM is faster than all links of a GPU together, so that its traffic has a bound.
   std::string cluster(bool odd) {
     std::string text = "cluster:\n" + sizes() +
-                       "  gpu:\n    base: gpus/mi210\n    cus: " + number(1, 12) +
+                       "  gpu:\n    base: gpus/mi210\n    cus: " + number(least_cus_, 12) +
                        "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s\n";
     text += "    cu: {wgs: " + number(1, 8) + "}\n";
     text += "    memory: {bandwidth: " + number(800, 3000) +
@@ -198,6 +221,7 @@ class RandomScenario {
   int nodes_ = 1;
   int gpus_per_node_ = 1;
   int nics_ = 1;
+  std::int64_t least_cus_ = 1;
   bool symmetric_ = false;
 };
 

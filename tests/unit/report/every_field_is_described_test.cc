@@ -26,12 +26,34 @@ RunReport all_modes() {
   return report;
 }
 
-// "modes.bulk.time_us" is the field "modes.<mode>.time_us". Bulk comes last: what is compared with
-// it is named first.
+// A GEMM beside a collective: a partition from a table, and one from trial runs.
+RunReport strategies() {
+  RunReport report = testing::two_gpus();
+  report.scenario.workload.kind = WorkloadKind::c3;
+  report.scenario.workload.gemm.wg = report.scenario.workload.embedding.wg;
+  for (const Mode mode :
+       {Mode::compute_alone, Mode::comm_alone, Mode::serial, Mode::lookup, Mode::best}) {
+    testing::add_run(report, mode, microseconds(100), {.link = 70});
+  }
+  PartitionTried tried{.cus = 2,
+                       .compute = microseconds(100),
+                       .communicate = microseconds(100),
+                       .together = {}};
+  report.runs[3].partition = {.cus = 2, .tried = {tried}};
+  tried.together = microseconds(100);
+  report.runs[4].partition = {.cus = 2, .tried = {tried}};
+  return report;
+}
+
+// "modes.bulk.time_us" is the field "modes.<mode>.time_us". Bulk and serial come last: what is
+// compared with them is named first.
 std::string with_placeholders(std::string path) {
-  for (const std::string mode : {"fused", "kernel", "bulk"}) {
+  for (const std::string mode :
+       {"fused", "kernel", "bulk", "lookup", "best", "compute_alone", "comm_alone", "serial"}) {
     const auto at = path.find(mode);
-    if (at != std::string::npos) return path.replace(at, mode.size(), "<mode>");
+    if (at == std::string::npos) continue;
+    path.replace(at, mode.size(), "<mode>");
+    break;
   }
   const auto at = path.find(".0.");
   return at == std::string::npos ? path : path.replace(at, 3, ".<index>.");
@@ -59,7 +81,9 @@ std::set<std::string> described(ResultFile file) {
 }
 
 TEST(Fields, are_those_of_summary_json) {
-  EXPECT_EQ(names_in(summary_json(all_modes())), described(ResultFile::summary));
+  std::set<std::string> names = names_in(summary_json(all_modes()));
+  names.merge(names_in(summary_json(strategies())));
+  EXPECT_EQ(names, described(ResultFile::summary));
 }
 
 TEST(Fields, are_those_of_manifest_json) {

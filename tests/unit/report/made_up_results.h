@@ -76,6 +76,7 @@ inline RunResult& add_run(RunReport& report, Mode mode, Duration time, const Sha
   op.name = "embedding";
   op.role = mode == Mode::fused ? KernelRole::fused : KernelRole::compute;
   op.first_start = SimTime{} + nanoseconds(500);
+  op.first_place = op.first_start;
   op.last_end = SimTime{} + time;
   op.longest = time - nanoseconds(500);
   op.sum = op.longest + op.longest;

@@ -27,8 +27,10 @@ Scenario loaded(const std::string& name, std::vector<std::string> sets = {}) {
 
 std::vector<std::string> shipped_scenarios() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kConfigs / "scenarios")) {
-    names.push_back(entry.path().stem().string());
+  for (const auto& entry : fs::recursive_directory_iterator(kConfigs / "scenarios")) {
+    if (!entry.is_regular_file()) continue;
+    names.push_back(
+        entry.path().lexically_relative(kConfigs / "scenarios").replace_extension().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -168,6 +170,7 @@ TEST(ToText, writes_every_key_that_is_read) {
             "workload.matrix=[[0 B, 1 MB], [64 KiB, 0 B]]"}}) {
     written.merge(paths_in(to_text(loaded("peers_torus_128", sets))));
   }
+  written.merge(paths_in(to_text(loaded("c3/mi300x", {"c3.partition_cus=8"}))));
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
     return path.starts_with("cluster.scale_up.");
