@@ -122,7 +122,7 @@ Work FusedSends::reading(std::int64_t size) const {
 
 Work FusedSends::reduction(std::int64_t size) const {
   Work work = copy_work(cluster_.spec.gpu, grid_.wg, size * grid_.gpus, size);
-  work.flops = flops(size / 4 * (grid_.gpus - 1));
+  work.flops = flops(size / grid_.element_bytes * (grid_.gpus - 1));
   return work;
 }
 

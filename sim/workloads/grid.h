@@ -19,6 +19,7 @@ struct Grid {
   std::uint32_t in_a_row = 1;     // WGs of a peer that a plain kernel runs one after another
   std::uint32_t parts = 1;        // WGs that make one result together (split-k)
   std::int64_t result_bytes = 0;  // of `parts` WGs
+  std::int64_t element_bytes = 4;  // of a result that is added up
   std::int64_t input_bytes = 0;   // of a unit, where the input comes from the peers
   WgShape wg;
   Work written;             // leaves its result in its own memory
