@@ -121,8 +121,10 @@ void gemm_divides(const Check& check) {
   const GemmWork& gemm = check.scenario.workload.gemm;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   if (!gemm_divides_into_tiles(check, gpus)) return;
-  const double wgs = static_cast<double>(gemm.m / gemm.tile_m) *
-                     static_cast<double>(gemm.n / gemm.tile_n) * gemm.split_k;
+  const std::int64_t rows = gemm.m / gemm.tile_m;
+  const std::int64_t columns = gemm.n / gemm.tile_n;
+  const double wgs =
+      static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(gemm.split_k);
   const double widest = static_cast<double>(gemm.m) * static_cast<double>(std::max(gemm.n, gemm.k));
   if (too_many(wgs, widest * 4, static_cast<double>(gpus))) {
     return check.fail("workload.gemm.m",

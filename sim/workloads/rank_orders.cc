@@ -27,6 +27,7 @@ constexpr std::array<std::array<std::uint32_t, 4>, 6> kRingsOfFour = {
 template <class Table>
 std::vector<RankOrder> from_table(const Table& table) {
   std::vector<RankOrder> all;
+  all.reserve(table.size());
   for (const auto& ring : table) all.emplace_back(ring.begin(), ring.end());
   return all;
 }

@@ -1,0 +1,86 @@
+"""What the reproductions share: runs of weft in parallel, tables, figures."""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WEFT = ROOT / "build/release/sim/weft"
+
+
+def pyplot():
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+    return matplotlib.pyplot
+
+
+def file_name(text):
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+
+
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, dpi=130)
+    pyplot().close(figure)
+
+
+class Runner:
+    """Runs scenarios, several at a time. A run that fails ends the program with its message."""
+
+    def __init__(self, jobs):
+        self.jobs = jobs
+        self.done = 0
+
+    def one(self, job):
+        scenario, settings, modes = job
+        command = [WEFT, "run", ROOT / "configs" / f"{scenario}.yaml", "--json"]
+        for key, value in settings.items():
+            command += ["--set", f"{key}={value}"]
+        for mode in modes:
+            command += ["--mode", mode]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stderr}")
+        return json.loads(result.stdout)
+
+    def all(self, jobs):
+        """The summaries of (scenario, {key: value}, [mode]) in their order."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            results = []
+            for summary in pool.map(self.one, jobs):
+                results.append(summary)
+                self.done += 1
+                print(f"\r{self.done} runs", end="", file=sys.stderr, flush=True)
+        return results
+
+
+def start(what, description):
+    """The runner, what stands in configs/reproduce/, and the folder for results."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
+    parser.add_argument("-o", "--output", type=pathlib.Path,
+                        default=ROOT / "results" / f"reproduce_{what}", help="folder for results")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    with open(ROOT / "configs/reproduce" / f"{what}.yaml", encoding="utf-8") as stream:
+        return Runner(arguments.jobs), yaml.safe_load(stream), arguments.output
+
+
+def write_claims(rows, out):
+    """claims.md and the same on the terminal: claim, paper, weft, difference, tag."""
+    head = ["claim", "paper", "weft", "difference", "tag of the claim"]
+    text = "| " + " | ".join(head) + " |\n|" + "---|" * len(head) + "\n"
+    text += "".join("| " + " | ".join(row) + " |\n" for row in rows)
+    (out / "claims.md").write_text(text, encoding="utf-8")
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    print(file=sys.stderr)
+    for row in [head, *rows]:
+        print("   ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    print(f"\nresults: {out}/")
