@@ -60,10 +60,15 @@ struct DmaSpec {
   Duration signal;    // from the last byte to the waiter seeing it
 };
 
+// Release fences of the WGs of a CU: each waits for its own stores, or the CU has one under way, and
+// those that come meanwhile share the next.
+enum class Fences : std::uint8_t { independent, one_a_cu };
+
 // Stores of a kernel into a peer's memory.
 struct PeerStoreSpec {
   Bandwidth wg_rate;  // what one WG's stores reach alone
   Duration fence;     // release: until what is outstanding is known to have arrived
+  Fences fences = Fences::independent;
   Duration flag;      // from the flag's arrival to the waiter seeing it (polling)
 };
 

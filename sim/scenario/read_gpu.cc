@@ -68,6 +68,9 @@ PeerStoreSpec read_peer_store(MapReader map) {
   const PeerStoreSpec store{
       .wg_rate = map.bandwidth("wg_rate", "what one WG's stores to a peer reach alone"),
       .fence = map.duration("fence", "until outstanding stores are known to have arrived"),
+      .fences = map.choice<Fences>("fences", names::table(names::kFences),
+                                   "whether WGs of a CU fence apart, or one at a time")
+                    .value_or(Fences::independent),
       .flag = map.duration("flag", "from a flag's arrival to the waiter seeing it")};
   map.finish();
   return store;

@@ -108,6 +108,7 @@ enum class DestinationOrder { remote_first, local_first, staggered, given };
 enum class WorkList { dynamic_list, static_list };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
+enum class FenceBy { wg, wave };
 enum class Staging { zero_copy, staged };
 
 enum class CollectiveOp {
@@ -134,6 +135,7 @@ struct FusedOptions {
   WorkList work_list = WorkList::dynamic_list;
   FlagPer flag_per = FlagPer::slice;
   PutBy put_by = PutBy::wg;
+  FenceBy fence_by = FenceBy::wg;
   Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency

@@ -109,6 +109,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.open("peer_store");
   out.line("wg_rate", to_text(gpu.peer_store.wg_rate));
   out.line("fence", to_text(gpu.peer_store.fence));
+  out.line("fences", names::word(names::kFences, gpu.peer_store.fences));
   out.line("flag", to_text(gpu.peer_store.flag));
   out.close();
   write_collective(out, gpu.collective);
@@ -280,6 +281,7 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("work_list", names::word(names::kWorkLists, fused.work_list));
   out.line("flag_per", names::word(names::kFlagPer, fused.flag_per));
   out.line("put_by", names::word(names::kPutBy, fused.put_by));
+  out.line("fence_by", names::word(names::kFenceBys, fused.fence_by));
   out.line("staging", names::word(names::kStagings, fused.staging));
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);

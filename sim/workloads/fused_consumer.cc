@@ -92,11 +92,10 @@ class FusedConsumer {
   }
 
   void add_slices_of(std::uint32_t g, std::uint32_t peer) {
-    const std::uint32_t wgs = units_ * grid_.unit;
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       const std::uint32_t scale = scale_of(grid_, scenario_.run.seed, g, {peer, i});
       graph_.items.push_back({.counts_down = LatchId::none(),
-                              .waits_for = here(g, peer, i / wgs),
+                              .waits_for = here(g, peer, grid_.unit_of(i) / units_),
                               .work = working_ & 0xFFU,
                               .scale = scale & 0xFFFFFFU});
     }

@@ -35,6 +35,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   }
   kernel.flag = gpu.peer_store.flag;
   kernel.fenced = true;
+  kernel.waves_fence = fused.fence_by == FenceBy::wave;
   kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;
   return kernel;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "sim/core/assert.h"
@@ -14,47 +15,58 @@ constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
-struct Tiles {
-  std::int64_t rows;
-  std::int64_t columns;
-  explicit Tiles(const GemmWork& gemm)
-      : rows(round_up(gemm.m, gemm.tile_m)), columns(round_up(gemm.n, gemm.tile_n)) {}
-  [[nodiscard]] std::int64_t count() const { return rows * columns; }
-};
-
-// Where the tile is that comes `index`-th in this order.
-struct Place {
-  std::int64_t row;
-  std::int64_t column;
-};
-Place place_of(const GemmWork& gemm, const Tiles& tiles, std::int64_t index) {
+// Rows of tiles whose tiles come column by column.
+std::int64_t rows_together(const GemmWork& gemm, std::int64_t rows_of_a_peer) {
   switch (gemm.order) {
     case TileOrder::row:
-      return {index / tiles.columns, index % tiles.columns};
+      return 1;
     case TileOrder::column:
-      return {index % tiles.rows, index / tiles.rows};
-    case TileOrder::swizzled: {  // column by column within groups of `swizzle` rows
-      const std::int64_t first = index / (gemm.swizzle * tiles.columns) * gemm.swizzle;
-      const std::int64_t rows = std::min<std::int64_t>(gemm.swizzle, tiles.rows - first);
-      const std::int64_t in_group = index - first * tiles.columns;
-      return {first + in_group % rows, in_group / rows};
-    }
+      return rows_of_a_peer;
+    case TileOrder::swizzled:
+      return std::min<std::int64_t>(gemm.swizzle, rows_of_a_peer);
   }
   SIM_ASSERT(false);
 }
 
-// Rows of A and columns of B that the caches read for the first `together` tiles, dealt to them in
+struct Tiles {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t rows_of_a_peer;
+  std::int64_t together;
+  Tiles(const GemmWork& gemm, std::int64_t peers)
+      : rows(round_up(gemm.m, gemm.tile_m)),
+        columns(round_up(gemm.n, gemm.tile_n)),
+        rows_of_a_peer(rows / peers),
+        together(rows_together(gemm, rows_of_a_peer)) {}
+  [[nodiscard]] std::int64_t count() const { return rows * columns; }
+
+  // Where the tile is that comes `index`-th: one peer's rows after another's, in groups of
+  // `together`, the last one smaller.
+  struct Place {
+    std::int64_t row;
+    std::int64_t column;
+  };
+  [[nodiscard]] Place place_of(std::int64_t index) const {
+    const std::int64_t of_peer = index % (rows_of_a_peer * columns);
+    const std::int64_t first = of_peer / (together * columns) * together;
+    const std::int64_t group = std::min(together, rows_of_a_peer - first);
+    const std::int64_t of_group = of_peer - first * columns;
+    return {(index - of_peer) / columns + first + of_group % group, of_group / group};
+  }
+};
+
+// Rows of A and columns of B that the caches read for the first `at_once` tiles, dealt to them in
 // turn: a tile's rows and columns once for each cache that has such a tile.
-std::int64_t lines_read(const GemmWork& gemm, const Tiles& tiles, std::int64_t together,
+std::int64_t lines_read(const GemmWork& gemm, const Tiles& tiles, std::int64_t at_once,
                         int caches) {
   // No order has its n-th tile beyond row n or column n. 0: not read by this cache or any before.
-  std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, together)));
+  std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, at_once)));
   std::vector<std::uint16_t> column_read(
-      static_cast<std::size_t>(std::min(tiles.columns, together)));
+      static_cast<std::size_t>(std::min(tiles.columns, at_once)));
   std::int64_t lines = 0;
   for (int cache = 1; cache <= caches; ++cache) {
-    for (std::int64_t i = cache - 1; i < together; i += caches) {
-      const Place place = place_of(gemm, tiles, i);
+    for (std::int64_t i = cache - 1; i < at_once; i += caches) {
+      const Tiles::Place place = tiles.place_of(i);
       std::uint16_t& row = row_read[static_cast<std::size_t>(place.row)];
       std::uint16_t& column = column_read[static_cast<std::size_t>(place.column)];
       if (row != cache) lines += gemm.tile_m;
@@ -72,14 +84,13 @@ FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
 }
 
 // All that a WG does but leaving its result somewhere.
-Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int on_cu) {
+Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   const std::int64_t size = size_of(gemm.dtype).count();
-  const std::int64_t wgs = Tiles(gemm).count() * gemm.split_k;
-  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * gpu.cus);
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
 
   Work work;
-  work.traffic = bytes(round_up(operand_traffic(gemm, gpu, together), wgs));
+  work.traffic = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
   work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
   work.arithmetic_share =
       static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
@@ -97,24 +108,26 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int on_cu) {
 
 // The same where the result stays on this GPU. Of a tile in parts, each is added into it by
 // atomics: read and written.
-Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, int on_cu) {
-  Work work = tile_work(gemm, gpu, on_cu);
+Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  Work work = tile_work(gemm, gpu, run);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  work.traffic += bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes
-                                                     : size_of(gemm.dtype).count()));
+  work.traffic +=
+      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
   return work;
 }
 
 }  // namespace
 
-std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int64_t together) {
+std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   __extension__ using Wide = __int128;
-  const Tiles tiles(gemm);
+  const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   // WGs of one tile share its panels, each for its part of k.
-  const std::int64_t at_once = std::min(tiles.count(), round_up(together, gemm.split_k));
-  // WGs are dealt to the dies in turn; a memory-side cache sees all.
-  const int caches = gpu.memory.side_cache.count() > 0 ? 1 : gpu.l2.dies;
+  const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once, gemm.split_k));
+  // A memory-side cache sees all. Else WGs are dealt to the dies in turn, and where their number
+  // shares a factor with split_k, a part of k always comes to the same few of them.
+  const int dies = gpu.l2.dies / std::gcd(gpu.l2.dies, gemm.split_k);
+  const int caches = gpu.memory.side_cache.count() > 0 ? 1 : dies;
   const std::int64_t lines = lines_read(gemm, tiles, at_once, caches);
   // As many waves as there are tiles for, and never less than reading both operands once.
   const Wide all = static_cast<Wide>(lines) * tiles.count() * gemm.k * size;
@@ -125,8 +138,9 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int6
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
   const GemmWork& gemm = scenario.workload.gemm;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const Tiles tiles(gemm);
-  const int on_cu = resident(gpu, gemm.wg, extra_registers);
+  const GemmRun run{.wgs_at_once = std::int64_t{gpu.cus} * resident(gpu, gemm.wg, extra_registers),
+                    .peers = cluster.gpus()};
+  const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
   grid.name = "gemm";
@@ -134,13 +148,14 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
   grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
   grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
   grid.in_a_row = grid.per_peer;
+  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
   grid.parts = static_cast<std::uint32_t>(gemm.split_k);
   grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
   grid.element_bytes = size;
   grid.input_bytes = gemm.tile_m * gemm.k * size;
   grid.wg = gemm.wg;
-  grid.written = tile_work_written_here(gemm, gpu, on_cu);
-  grid.stored = tile_work(gemm, gpu, on_cu);
+  grid.written = tile_work_written_here(gemm, gpu, run);
+  grid.stored = tile_work(gemm, gpu, run);
   grid.persistent = gemm.schedule == GemmSchedule::persistent;
   grid.jitter = gemm.jitter;
   grid.stream = "gemm/jitter";
@@ -148,14 +163,14 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
 }
 
 Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu, CuRange cus) {
-  const int on_cu = resident(gpu, gemm.wg, 0);
-  const std::uint32_t work = graph.add_work(tile_work_written_here(gemm, gpu, on_cu));
-  const Tiles tiles(gemm);
+  const GemmRun run{.wgs_at_once = std::int64_t{gpu.cus} * resident(gpu, gemm.wg, 0), .peers = 1};
+  const std::uint32_t work = graph.add_work(tile_work_written_here(gemm, gpu, run));
+  const Tiles tiles(gemm, run.peers);
   Kernel kernel{.role = KernelRole::compute};
   kernel.wg = footprint(gemm.wg.threads, gemm.wg.registers_per_thread, gemm.wg.lds, gpu.wave_size);
   kernel.persistent = gemm.schedule == GemmSchedule::persistent;
   kernel.work_list = WorkList::static_list;
-  kernel.max_grid = static_cast<std::uint32_t>(on_cu * gpu.cus);
+  kernel.max_grid = static_cast<std::uint32_t>(run.wgs_at_once);
   kernel.cus = cus;
   kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   kernel.items = static_cast<std::uint32_t>(tiles.count() * gemm.split_k);

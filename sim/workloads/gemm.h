@@ -9,8 +9,13 @@
 
 namespace weft {
 
-// HBM bytes that all WGs of the GEMM read, when `together` of them run at a time.
-std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int64_t together);
+struct GemmRun {
+  std::int64_t wgs_at_once;
+  std::int64_t peers;  // whose rows of tiles come one after another
+};
+
+// HBM bytes that all WGs of the GEMM read.
+std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
 // tiles.

@@ -78,6 +78,7 @@ struct Kernel {
   // item is a WG of its own, dispatched when there is room.
   bool persistent = false;
   bool fenced = false;  // a WG waits until its stores have arrived
+  bool waves_fence = false;  // each wave for itself
   WorkList work_list = WorkList::dynamic_list;
   InitiatedBy puts_by = InitiatedBy::gpu;
   std::uint32_t first_item = 0;
