@@ -234,7 +234,11 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
   Worker& worker = gpus_[gpu].workers[w];
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
-  if (store_free > now_) {  // the stores before are not out: come back then
+  // The stores before are not out: come back then. A copy engine's writes to several peers leave
+  // together.
+  const bool together = worker.cu == kNone &&
+                        worker.send != latches_[graph_.items[worker.item].counts_down].first_send;
+  if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;
   }
@@ -260,7 +264,8 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested;
   if (fenced) awaits_arrival(gpu, w);
   if (fenced && worker.sends == 1) return fence(gpu, w);
-  gpus_[gpu].spares[w].store_free = left;
+  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  store_free = later(store_free, left);
   return true;
 }
 

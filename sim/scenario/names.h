@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -47,6 +48,19 @@ inline constexpr std::array kModes = {
 inline constexpr std::array kExecutors = {
     Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},
     Choice<CollectiveExecutor>{"dma", CollectiveExecutor::dma},
+};
+inline constexpr std::array kDmaPatterns = {
+    Choice<DmaPattern>{"direct", DmaPattern::direct},
+    Choice<DmaPattern>{"back_to_back", DmaPattern::back_to_back},
+    Choice<DmaPattern>{"broadcast", DmaPattern::broadcast},
+};
+inline constexpr std::array kCollectiveOps = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+    Choice<CollectiveOp>{"broadcast", CollectiveOp::broadcast},
+    Choice<CollectiveOp>{"point_to_point", CollectiveOp::point_to_point},
 };
 inline constexpr std::array kArbitrations = {
     Choice<Arbitration>{"in_order", Arbitration::in_order},
@@ -115,6 +129,18 @@ inline constexpr std::array kLaunches = {
     Choice<LaunchKind>{"queue", LaunchKind::queue},
     Choice<LaunchKind>{"graph", LaunchKind::graph},
 };
+
+// The same with `auto`: the library's choice.
+template <class E, std::size_t n>
+constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
+    const std::array<Choice<E>, n>& choices) {
+  std::array<Choice<std::optional<E>>, n + 1> all{};
+  all[0] = {"auto", std::nullopt};
+  for (std::size_t i = 0; i < n; ++i) all[i + 1] = {choices[i].name, choices[i].value};
+  return all;
+}
+inline constexpr auto kAlgorithmChoices = with_auto(kAlgorithms);
+inline constexpr auto kProtocolChoices = with_auto(kProtocolWords);
 
 // A table as the span that the reader's templates can match.
 template <class E, std::size_t n>

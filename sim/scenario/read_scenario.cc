@@ -18,6 +18,22 @@ CollectiveOptions read_collective_options(MapReader map) {
   CollectiveOptions options;
   options.executor = map.choice_or("executor", CollectiveExecutor::cu,
                                    names::table(names::kExecutors), "what carries the collective");
+  const bool dma = options.executor == CollectiveExecutor::dma;
+  MapReader of_channels = map.where(!dma, "executor: cu");
+  options.algorithm =
+      of_channels.choice_or("algorithm", options.algorithm, names::table(names::kAlgorithmChoices),
+                            "auto: the library's choice, as in collective.algorithms"
+                            " of the GPU");
+  options.protocol =
+      of_channels.choice_or("protocol", options.protocol, names::table(names::kProtocolChoices),
+                            "how channels synchronise; auto: the library's choice");
+  options.channels =
+      of_channels
+          .optional_count("channels", {1, 65'536}, "WGs of a kernel; default: those of the GPU")
+          .value_or(0);
+  options.dma = map.where(dma, "executor: dma")
+                    .choice_or("dma", options.dma, names::table(names::kDmaPatterns),
+                               "an engine a peer; one engine for all; or a command for two peers");
   map.finish();
   return options;
 }

@@ -107,6 +107,24 @@ const WgShape& wg_of(const Workload& workload) {
   return workload.embedding.wg;
 }
 
+CollectiveOp collective_of(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::embedding_all_to_all:
+    case WorkloadKind::embedding_backward:
+    case WorkloadKind::gemm_all_to_all:
+    case WorkloadKind::all_to_all:
+      break;
+    case WorkloadKind::gemv_all_reduce:
+    case WorkloadKind::gemm_all_reduce:
+      return CollectiveOp::all_reduce;
+    case WorkloadKind::gemm_reduce_scatter:
+      return CollectiveOp::reduce_scatter;
+    case WorkloadKind::all_gather_gemm:
+      return CollectiveOp::all_gather;
+  }
+  return CollectiveOp::all_to_all;
+}
+
 Workload read_workload(MapReader map) {
   const auto kind = map.choice<WorkloadKind>("kind", names::table(names::kWorkloadKinds),
                                              "the operator and its collective");

@@ -97,8 +97,44 @@ struct Workload {
   AllToAllWork all_to_all;
 };
 
+enum class CollectiveOp {
+  all_to_all,
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  broadcast,
+  point_to_point
+};
+
+// Whether there is such an algorithm for this collective (docs/model.md, "Collective kernels").
+constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return true;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
+    case CollectiveOp::broadcast:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::tree;
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::point_to_point:
+      return algorithm == Algorithm::direct;
+  }
+  return false;
+}
+
+// Whether values of several GPUs are added up.
+constexpr bool reduces(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
+}
+
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
+
+// The collective beside it.
+CollectiveOp collective_of(WorkloadKind kind);
 
 enum class Mode { bulk, kernel, fused };
 
@@ -111,18 +147,17 @@ enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };
 enum class Staging { zero_copy, staged };
 
-enum class CollectiveOp {
-  all_to_all,
-  all_gather,
-  reduce_scatter,
-  all_reduce,
-  broadcast,
-  point_to_point
+// How copy engines are told what to do.
+enum class DmaPattern {
+  direct,        // one engine for each peer
+  back_to_back,  // all copies one after another on one engine
+  broadcast      // a command reads once and writes to two peers
 };
 
 // How the library runs a collective.
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
+  DmaPattern dma = DmaPattern::direct;
   std::optional<Algorithm> algorithm;  // none: the library's choice
   std::optional<Protocol> protocol;    // none: the library's choice
   int channels = 0;                    // 0: the GPU's

@@ -264,11 +264,11 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("modes", '[' + modes + ']');
   out.open("collective");
   out.line("executor", names::word(names::kExecutors, scenario.collective.executor));
-  if (scenario.collective.algorithm) {
-    out.line("algorithm", names::word(names::kAlgorithms, *scenario.collective.algorithm));
-  }
-  if (scenario.collective.protocol) {
-    out.line("protocol", names::word(names::kProtocolWords, *scenario.collective.protocol));
+  if (scenario.collective.executor == CollectiveExecutor::dma) {
+    out.line("dma", names::word(names::kDmaPatterns, scenario.collective.dma));
+  } else {
+    out.line("algorithm", names::word(names::kAlgorithmChoices, scenario.collective.algorithm));
+    out.line("protocol", names::word(names::kProtocolChoices, scenario.collective.protocol));
   }
   if (scenario.collective.channels > 0) out.line("channels", scenario.collective.channels);
   out.close();

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "sim/core/assert.h"
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/collective.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -24,26 +24,20 @@ struct Pattern {
   WorkloadKind kind;
   const char* title;
   Grid (*grid)(const Scenario&, const Cluster&, int extra_registers);
-  CollectiveOp op;
   Travels travels;
 };
 
 // A new operator is one file and one row.
 constexpr std::array kPatterns{
     Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
-            CollectiveOp::all_to_all, Travels::result},
+            Travels::result},
     Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
-            embedding_backward_grid, CollectiveOp::all_to_all, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, CollectiveOp::all_to_all,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid,
-            CollectiveOp::reduce_scatter, Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, CollectiveOp::all_gather,
-            Travels::input},
+            embedding_backward_grid, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, Travels::input},
 };
 
 const Pattern* pattern_of(WorkloadKind kind) {
@@ -56,16 +50,16 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
                         Mode mode) {
   const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
   const Grid grid = pattern.grid(scenario, cluster, extra);
+  const CollectiveOp op = collective_of(pattern.kind);
   switch (mode) {
     case Mode::bulk:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels, 1);
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
     case Mode::kernel:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels,
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels,
                            static_cast<std::uint32_t>(scenario.kernel.chunks));
     case Mode::fused:
-      return pattern.travels == Travels::result
-                 ? lower_fused_producer(scenario, cluster, grid, pattern.op)
-                 : lower_fused_consumer(scenario, cluster, grid, pattern.op);
+      return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
+                                                : lower_fused_consumer(scenario, cluster, grid, op);
   }
   SIM_ASSERT(false);
 }
@@ -73,6 +67,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
 Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
                      Mode mode) {
   const Grid grid = pattern.grid(scenario, cluster, 0);
+  const CollectiveOp op = collective_of(pattern.kind);
   const std::int64_t gpus = cluster.gpus();
   const std::int64_t pairs = gpus * (gpus - 1);
   const std::int64_t wgs = gpus * gpus * grid.per_peer;
@@ -83,25 +78,43 @@ Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Clu
     const std::int64_t slices = std::max<std::int64_t>(
         1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts));
     const bool stores = cluster.spec.gpus_per_node > 1;
-    const std::int64_t phases = pattern.op == CollectiveOp::all_reduce ? 2 : 1;
-    return {.items = wgs + (pattern.op == CollectiveOp::all_to_all ? 0 : gpus * slices),
+    const std::int64_t phases = op == CollectiveOp::all_reduce ? 2 : 1;
+    return {.items = wgs + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),
             .sends = phases * pairs * (slices + 1 + (stores ? grid.per_peer : 0)),
             .bytes = phases * pairs * bytes_per_pair};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
-  const std::int64_t pieces =
-      chunks * pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
-                               bytes((bytes_per_pair + chunks - 1) / chunks), gpus);
-  return {.items = wgs + pairs * pieces, .sends = pairs * pieces, .bytes = pairs * bytes_per_pair};
+  CollectiveCall call;
+  call.op = op;
+  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * gpus);
+  call.options = scenario.collective;
+  const CollectiveCounts each = count_collective(cluster, call);
+  return {.items = wgs + chunks * each.items,
+          .sends = chunks * each.sends,
+          .bytes = chunks * each.bytes};
+}
+
+CollectiveCall call_of(const Scenario& scenario, const Cluster& cluster) {
+  CollectiveCall call;
+  call.buffer = scenario.workload.all_to_all.bytes_per_pair * cluster.gpus();
+  call.options = scenario.collective;
+  call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
+  return call;
+}
+
+TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  SIM_ASSERT(mode == Mode::bulk);
+  TaskGraph graph;
+  CollectiveCall call = call_of(scenario, cluster);
+  call.operator_id =
+      graph.operators.push_back({.name = name_of(call.op), .role = KernelRole::collective});
+  add_collective(graph, cluster, call);
+  return graph;
 }
 
 Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster) {
-  const std::int64_t gpus = cluster.gpus();
-  const std::int64_t pieces = pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
-                                              scenario.workload.all_to_all.bytes_per_pair, gpus);
-  return {.items = gpus * (gpus - 1) * pieces,
-          .sends = gpus * (gpus - 1) * pieces,
-          .bytes = gpus * (gpus - 1) * scenario.workload.all_to_all.bytes_per_pair.count()};
+  const CollectiveCounts counts = count_collective(cluster, call_of(scenario, cluster));
+  return {.items = counts.items, .sends = counts.sends, .bytes = counts.bytes};
 }
 
 // A message in flight is one segment of those it is cut into; the rest wait in the same queue.

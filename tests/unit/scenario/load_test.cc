@@ -159,7 +159,9 @@ TEST(ToText, writes_every_key_that_is_read) {
   std::set<std::string> written;
   for (const std::string& name : shipped_scenarios())
     written.merge(paths_in(to_text(loaded(name))));
-  written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"fused.max_wgs_per_cu=2"}))));
+  written.merge(paths_in(to_text(
+      loaded("embedding_a2a_4_gpus", {"fused.max_wgs_per_cu=2", "collective.channels=8"}))));
+  written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"collective.executor=dma"}))));
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
     return path.starts_with("cluster.scale_up.");

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/rank_orders.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft {
