@@ -53,8 +53,6 @@ def simulate(weft, case, mode, extra=()):
     if operator == "gemv":
         in_l2 = case["m"] * case["k_local"] * 2 < FITS_IN_L2
         sets.append(f"workload.gemv.weights={'in_l2' if in_l2 else 'in_hbm'}")
-    if operator == "gemv":
-        sets.append(f"modes=[{mode}]")
     command = [weft, "run", str(SCENARIOS / f"{scenario}.yaml"), "--json", "--mode", mode]
     for item in sets:
         command += ["--set", item]
@@ -93,6 +91,7 @@ def main():
     options = parser.parse_args()
 
     errors = {}
+    ratios = {}  # of each case: its measured and predicted times of bulk and fused
     skipped = 0
     columns = None
     for line in options.measured.read_text().splitlines():
@@ -110,20 +109,45 @@ def main():
         error = predicted / case["us"] - 1
         errors.setdefault(case["kind"], []).append(error)
         numbers = "".join(f" {case[c]} |" for c in columns)
+        operator, _, kind = case["kind"].partition(".")
+        if kind in ("bulk", "fused"):
+            key = (operator, *(case[c] for c in OPERATORS[operator][1]))
+            ratios.setdefault(key, {})[kind] = (case["us"], predicted)
         print(f"| {case['kind']} |{numbers} {case['us']:.1f} | {predicted:.1f} | {error:+.1%} |")
-    print("\n| kind | cases | median \\|error\\| | worst | bias (mean error) |")
-    print("|---|---|---|---|---|")
+    print("\n| kind | cases | median \\|error\\| | 90 % within | worst | bias (mean error) |")
+    print("|---|---|---|---|---|---|")
     every = []
     for kind, found in errors.items():
         every += found
         print(summary(kind, found))
     print(summary("all", every))
+    print_ratios(ratios)
     print(f"\n{skipped} lines skipped.", file=sys.stderr)
+
+
+def ninety(absolute):
+    """The least value that nine of ten do not exceed."""
+    return sorted(absolute)[-(-9 * len(absolute) // 10) - 1]
+
+
+def print_ratios(ratios):
+    print("\n| fused / bulk | cases | median difference | 90 % within | worst | sign wrong |")
+    print("|---|---|---|---|---|---|")
+    for operator in OPERATORS:
+        pairs = [(found["fused"][0] / found["bulk"][0], found["fused"][1] / found["bulk"][1])
+                 for key, found in ratios.items() if key[0] == operator and len(found) == 2]
+        if not pairs:
+            continue
+        apart = [abs(predicted - measured) for measured, predicted in pairs]
+        wrong = sum((predicted < 1) != (measured < 1) for measured, predicted in pairs)
+        print(f"| {operator} | {len(pairs)} | {statistics.median(apart):.3f} "
+              f"| {ninety(apart):.3f} | {max(apart):.3f} | {wrong} |")
 
 
 def summary(kind, errors):
     absolute = [abs(e) for e in errors]
     return (f"| {kind} | {len(errors)} | {statistics.median(absolute):.1%} "
+            f"| {ninety(absolute):.1%} "
             f"| {max(errors, key=abs):+.1%} | {statistics.mean(errors):+.1%} |")
 
 

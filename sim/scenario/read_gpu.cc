@@ -124,6 +124,7 @@ GpuSpec read_gpu(MapReader map) {
       .cu = read_cu(map.map("cu", "what one CU holds")),
       .fp32_vector = map.flop_rate("fp32_vector", "peak of the whole GPU"),
       .bf16_matrix = map.flop_rate("bf16_matrix", "peak of the matrix units, dense, bf16 or fp16"),
+      .wave_sum = map.duration("wave_sum", "a wave's lanes added up behind its last load"),
       .memory = read_memory(map.map("memory", "HBM")),
       .l2 = read_l2(map.map("l2", "the last cache before HBM")),
       .launch = read_launch(map.map("launch", "kernel boundaries")),

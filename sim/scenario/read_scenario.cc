@@ -51,9 +51,8 @@ KernelOptions read_kernel(MapReader map, const Workload& workload) {
 }
 
 FusedOptions read_fused(MapReader map, WorkloadKind kind) {
-  const bool produces =
-      kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
-  MapReader results = map.where(produces, "kinds whose results travel, not their input");
+  MapReader results =
+      map.where(results_travel(kind), "kinds whose results travel, not their input");
   FusedOptions fused{
       .order = results.choice_or("order", DestinationOrder::remote_first,
                                  names::table(names::kOrders), "which WGs go first"),

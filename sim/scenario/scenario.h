@@ -133,6 +133,11 @@ constexpr bool reduces(CollectiveOp op) {
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
 
+// Results travel to the peers; or, of the others, their input comes from there.
+constexpr bool results_travel(WorkloadKind kind) {
+  return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
+}
+
 // The collective beside it.
 CollectiveOp collective_of(WorkloadKind kind);
 

@@ -172,7 +172,8 @@ void matrices_fit_in_memory(const Check& check) {
   const auto fits = [&](double all, const char* key, const char* what) {
     if (all <= static_cast<double>(capacity.count())) return;
     check.fail(key, std::string(what) + " take " + text(std::llround(all / 1e9)) +
-                        " GB of a GPU, its memory holds " + to_text(capacity));
+                        " GB of a GPU, its memory holds " + to_text(capacity) +
+                        "; take smaller matrices or more GPUs");
   };
   if (has_gemm(check)) {
     const GemmWork& gemm = check.scenario.workload.gemm;

@@ -75,6 +75,12 @@ enum class Travels : std::uint8_t { result, input };
 TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
                         CollectiveOp op, Travels travels, std::uint32_t chunks);
 
+// Messages that so much input travels in, fused: one WG's stores of more would hold it up.
+constexpr std::int64_t kInputPiece = 64 * 1024;
+constexpr std::int64_t input_pieces(std::int64_t size) {
+  return (size + kInputPiece - 1) / kInputPiece;
+}
+
 // WG-granular overlap: one persistent kernel a GPU.
 TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
                                CollectiveOp op);

@@ -23,7 +23,7 @@ class RandomScenario {
                        (kind <= 40   ? embedding()
                         : kind <= 80 ? fusing()
                                      : all_to_all());
-    if (nodes_ == 1 && chance(30)) text += "collective: {executor: dma}\n";
+    if (nodes_ == 1 && !reduces_ && chance(30)) text += "collective: {executor: dma}\n";
     text += "run: {seed: " + number(1, 1'000'000) +
             ", launch: " + word({"host", "queue", "graph"}) + "}\n";
     return text;
@@ -140,7 +140,9 @@ class RandomScenario {
   std::string cluster(bool odd) {
     std::string text = "cluster:\n" + sizes() +
                        "  gpu:\n    base: gpus/mi210\n    cus: " + number(1, 12) +
-                       "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s\n";
+                       "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s" +
+                       "\n    bf16_matrix: " + number(50, 5000) + " GFLOP/s" +
+                       "\n    l2: {capacity: 64 MiB}" + "\n    wave_sum: " + duration(500) + "\n";
     text += "    cu: {wgs: " + number(1, 8) + "}\n";
     text += "    memory: {bandwidth: " + number(800, 3000) +
             " GB/s, latency: " + number(100, 1000) + " ns, bend: " + (odd ? number(1, 8) : "100") +
@@ -188,6 +190,7 @@ class RandomScenario {
   }
 
   std::string gemv() {
+    reduces_ = true;
     const int gpus = nodes_ * gpus_per_node_;
     const std::int64_t rows = between(1, 20);
     const int wgs = static_cast<int>(between(1, 12));
@@ -195,14 +198,14 @@ class RandomScenario {
            ", k: " + number(1, 3000) + ", rows_per_wg: " + std::to_string(rows) +
            ", weights: " + word({"in_hbm", "in_l2"}) + jitter() +
            ", wg: {threads: " + std::to_string(64 * between(1, 4)) +
-           ", loads_in_flight: " + number(1, 8) + "}}\nmodes: [fused]\n" + knobs(divisor(wgs));
+           ", loads_in_flight: " + number(1, 8) + "}}\n" + chunks(wgs) + knobs(divisor(wgs));
   }
 
-  // Only all-to-alls in bulk: other collectives have tests of their own.
   std::string gemm() {
     const int gpus = nodes_ * gpus_per_node_;
     const std::string kind =
         word({"gemm_all_to_all", "gemm_reduce_scatter", "gemm_all_reduce", "all_gather_gemm"});
+    reduces_ = kind == "gemm_reduce_scatter" || kind == "gemm_all_reduce";
     const int rows = static_cast<int>(between(1, 6));  // of tiles, of a peer
     const int columns = static_cast<int>(between(1, 4));
     const int parts = chance(70) ? 1 : static_cast<int>(between(2, 3));
@@ -215,12 +218,13 @@ class RandomScenario {
         ", split_k: " + std::to_string(parts) + tile_order() +
         ", schedule: " + word({"tiles", "persistent"}) + ", alone: 0." + number(3, 9) + jitter() +
         "}\n";
-    const bool exchanges = kind == "gemm_all_to_all";
-    text += exchanges ? "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, rows) + "}\n"
-                      : "modes: [fused]\n";
     const bool gathers = kind == "all_gather_gemm";
-    return text +
+    return text + chunks(rows) +
            knobs(gathers ? divisor(rows) * columns * parts : divisor(rows * columns), !gathers);
+  }
+
+  std::string chunks(int most) {
+    return "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, most) + "}\n";
   }
 
   std::string tile_order() {
@@ -270,6 +274,7 @@ class RandomScenario {
   int gpus_per_node_ = 1;
   int nics_ = 1;
   bool symmetric_ = false;
+  bool reduces_ = false;
 };
 
 }  // namespace weft

@@ -11,7 +11,7 @@ namespace {
 
 struct Caches {
   int dies = 1;
-  Bytes side_cache;
+  Bytes side_cache{};
 };
 
 GpuSpec gpu_with(const Caches& caches) {

@@ -11,7 +11,7 @@ namespace {
 Grid grid_of(const std::vector<std::string>& sets = {}) {
   const Scenario scenario = scenario_of(R"(
 name: gemv
-cluster: {base: clusters/node_4x_mi210}
+cluster: {base: clusters/node_4x_mi210, gpu: {base: gpus/mi210, wave_sum: 0 ns}}
 workload:
   kind: gemv_all_reduce
   gemv: {m: 8192, k: 1024, rows_per_wg: 16}
@@ -49,8 +49,15 @@ TEST(GemvGrid, each_wave_takes_its_rows_one_after_another) {
   EXPECT_EQ(grid_of({"workload.gemv.rows_per_wg=8"}).stored.memory_alone, nanoseconds(2 * 2 * 700));
 }
 
+TEST(GemvGrid, adds_up_the_lanes_at_the_end_of_each_row) {
+  // 4 rounds of 2 steps of 700 ns and 165 ns.
+  EXPECT_EQ(grid_of({"cluster.gpu.wave_sum=165 ns"}).stored.memory_alone,
+            nanoseconds(4 * (2 * 700 + 165)));
+}
+
 TEST(GemvGrid, of_weights_in_l2_reads_no_hbm) {
-  const Grid grid = grid_of({"workload.gemv.weights=in_l2", "cluster.gpu.l2.latency=300 ns"});
+  const Grid grid = grid_of({"workload.gemv.weights=in_l2", "cluster.gpu.l2.latency=300 ns",
+                             "cluster.gpu.l2.capacity=32 MiB"});
   EXPECT_EQ(grid.stored.traffic, bytes(0));
   EXPECT_EQ(grid.written.traffic, bytes(64));
   EXPECT_EQ(grid.stored.memory_alone, nanoseconds(4 * 2 * 300));
