@@ -31,6 +31,7 @@ class Accounts {
   void bytes_delivered(std::uint32_t gpu, Bytes size);
   void message_delivered() { done_.messages.done += 1; }
   void background(std::uint32_t gpu, Bytes size);
+  void proxied(std::uint32_t gpu, Duration time) { gpus_[gpu].proxy += time; }
 
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
 

@@ -91,6 +91,7 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
     start = later(now_, state.commands_free) + cluster_.spec.gpu.dma.host;
     state.commands_free = start;
   } else {
+    state.turn = k;
     start = later(now_, state.dispatcher_free);
     state.dispatcher_free = start + cluster_.spec.gpu.launch.wg_interval;
   }
@@ -142,7 +143,6 @@ void Simulator::fill(std::uint32_t gpu, std::uint32_t cu) {
   GpuState& state = gpus_[gpu];
   for (std::size_t i = next_in_turn(gpu, cu); i < state.active.size(); i = next_in_turn(gpu, cu)) {
     const std::uint32_t k = state.active[i];
-    state.turn = k;
     dispatch_one(gpu, k, cu);
     if (kernels_[k].dispatched == kernels_[k].grid) {
       state.active.erase(state.active.begin() + static_cast<std::ptrdiff_t>(i));

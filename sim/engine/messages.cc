@@ -50,8 +50,9 @@ void Simulator::delivered(std::uint32_t send_index) {
   if (fenced_.empty()) return;
   const auto fenced = fenced_.find(send_index);
   if (fenced == fenced_.end()) return;
-  schedule(now_ + cluster_.spec.gpu.peer_store.fence, EventKind::worker, fenced->second);
+  const std::uint32_t worker = fenced->second;
   fenced_.erase(fenced);
+  store_arrived(worker);
 }
 
 // A link's traffic at one end of it, as load on that GPU's HBM.
@@ -74,7 +75,9 @@ void Simulator::hand_to_proxy(std::uint32_t gpu, std::uint32_t send) {
 
 void Simulator::start_proxy(std::uint32_t gpu, SimTime from) {
   const Send& send = graph_.sends[gpus_[gpu].proxy.front()];
-  schedule(from + cluster_.spec.nic->proxy_operation * send.entries, EventKind::proxy, gpu);
+  const Duration operations = cluster_.spec.nic->proxy_operation * send.entries;
+  accounts_.proxied(gpu, operations);
+  schedule(from + operations, EventKind::proxy, gpu);
 }
 
 // A full queue holds the thread, and everything behind.

@@ -29,6 +29,7 @@ struct GpuUse {
   Bytes hbm;           // read and written
   Bytes sent;
   Bytes received;
+  Duration proxy;  // its CPU thread at work on operations, not held by a full queue
   std::array<Duration, kWaits> waits{};  // sums over WGs
 };
 

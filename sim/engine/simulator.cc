@@ -51,6 +51,9 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
                        SharedServer(1000, &cluster.arithmetic_bend));
     arithmetic_timers_.resize(arithmetic_.size());
   }
+  if (gpu.peer_store.fences == Fences::one_a_cu) {
+    fences_.resize(std::size_t{cluster.gpus()} * cus);
+  }
   for (GpuState& state : gpus_) state.free_engines = static_cast<std::uint32_t>(gpu.dma.engines);
   for (const Work& work : graph.works) demand_.push_back(memory_demand(work, kRateUnit));
 
@@ -138,6 +141,8 @@ void Simulator::handle(EventKind kind, std::uint32_t id) {
       return kernel_start(id);
     case EventKind::kernel_flags:
       return kernel_flags(id);
+    case EventKind::fence:
+      return fence_event(id);
   }
   SIM_ASSERT(false);
 }

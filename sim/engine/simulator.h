@@ -26,6 +26,7 @@ enum class EventKind : std::uint8_t {
   proxy,         // id: the GPU whose network thread has done an operation
   kernel_start,  // id: the kernel
   kernel_flags,  // id: the kernel whose last awaited flag is now seen
+  fence          // id: the CU (gpu x CUs + cu) whose release fence has ended
 };
 
 class Simulator {
@@ -78,6 +79,17 @@ class Simulator {
     std::uint32_t outer_sends = 0;      // ... and how many are left there
     std::uint32_t next_waiter = kNone;  // of the same latch
     SimTime store_free;                 // its last unfenced store has left
+    std::uint32_t next_fenced = kNone;  // of the same fence
+    std::uint32_t on_the_way = 0;       // its stores that the fence waits for
+    bool fencing = false;
+    bool fences_again = false;  // its other waves do, when the first one has
+  };
+  // A CU has one release fence under way. WGs that come meanwhile share the next one.
+  struct Fence {
+    std::uint32_t under_way = kNone;  // first of the WGs it serves
+    std::uint32_t waiting = kNone;    // first of those of the next one
+    std::uint32_t outstanding = 0;    // whose stores have not arrived
+    SimTime least;                    // it ends no earlier: there and back, though all has arrived
   };
   struct KernelState {
     std::uint32_t dependencies_left = 0;
@@ -155,6 +167,14 @@ class Simulator {
   void pause(std::uint32_t gpu, std::uint32_t worker, SimTime until, Wait why);
   void resume(std::uint32_t gpu, std::uint32_t worker);
 
+  // fences.cc: release fences
+  bool fence(std::uint32_t gpu, std::uint32_t worker);
+  void start_fence(std::uint32_t cu);
+  void awaits_arrival(std::uint32_t gpu, std::uint32_t worker);
+  void store_arrived(std::uint32_t worker_id);
+  void fence_event(std::uint32_t cu);
+  [[nodiscard]] Duration least_fence(std::uint32_t gpu, const Worker& worker) const;
+
   // messages.cc: messages, flags and the proxy
   enum class Part : std::uint8_t { first, last };  // of a send; what is sent whole is its last part
   Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
@@ -199,6 +219,7 @@ class Simulator {
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   IdVector<LatchId, LatchState> latches_;
+  std::vector<Fence> fences_;  // by CU; empty where they are independent
   // Workers that wait for word of a send's arrival.
   std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
   static constexpr std::uint32_t kKernelBit = 1U << 31U;

@@ -253,24 +253,20 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   return false;
 }
 
-// Fenced: the WG goes on when it has word that its stores have arrived (delivered() wakes it). Else
-// it goes on at once, but its next store waits until these have left.
+// Fenced: the WG goes on when its CU's fence has ended. Else it goes on at once, but its next store
+// waits until these have left.
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
-  // One fence for all stores of a latch. Behind a flag (nested) comes nothing that would wait.
-  if (!graph_.kernels[KernelId(worker.kernel)].fenced || worker.nested || worker.sends > 1) {
-    SimTime& store_free = gpus_[gpu].spares[w].store_free;
-    store_free = later(store_free, left);
-    return true;
-  }
-  worker.waits = true;
-  worker.waiting_for = Wait::store;
-  worker.since = now_;
-  fenced_.emplace(worker.send, worker_id(gpu, w));
-  return false;
+  // Behind a flag (nested) comes nothing that would wait. One fence for all stores of a latch.
+  const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested;
+  if (fenced) awaits_arrival(gpu, w);
+  if (fenced && worker.sends == 1) return fence(gpu, w);
+  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  store_free = later(store_free, left);
+  return true;
 }
 
 // The queue entry is written and the doorbell rung: the NIC has it as soon as its queue has room.

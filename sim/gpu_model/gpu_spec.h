@@ -60,11 +60,16 @@ struct DmaSpec {
   Duration signal;    // from the last byte to the waiter seeing it
 };
 
+// Release fences of the WGs of a CU: each waits for its own stores; or the CU has one under way,
+// and those that come meanwhile share the next.
+enum class Fences : std::uint8_t { independent, one_a_cu };
+
 // Stores of a kernel into a peer's memory.
 struct PeerStoreSpec {
   Bandwidth wg_rate;  // what one WG's stores reach alone
   Duration fence;     // release: until what is outstanding is known to have arrived
-  Duration flag;      // from the flag's arrival to the waiter seeing it (polling)
+  Fences fences = Fences::independent;
+  Duration flag;  // from the flag's arrival to the waiter seeing it (polling)
 };
 
 // What a WG of a kernel asks of its CU.
@@ -112,6 +117,7 @@ struct GpuSpec {
   CuResources cu;
   FlopRate fp32_vector;  // peak of the whole GPU
   FlopRate bf16_matrix;  // peak of its matrix units, dense, bf16 or fp16
+  Duration wave_sum;     // a wave's lanes added up and stored, behind its last load
   MemorySpec memory;
   L2Spec l2;
   LaunchSpec launch;

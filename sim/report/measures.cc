@@ -84,6 +84,9 @@ Measures measure(const RunReport& report, const RunResult& result) {
   }
   m.hbm_busy_computing = share(computed_bytes, bandwidth * gpus * in_us(m.computing));
   m.link = busiest_link(result);
+  for (const GpuUse& use : result.gpus) {
+    m.proxy_busy = std::max(m.proxy_busy, share(in_us(use.proxy), in_us(result.time)));
+  }
   m.wgs_per_cu = wgs_per_cu_of(report.scenario, gpu, result.mode);
   for (std::size_t i = 0; i < kWaits; ++i) {
     m.wait_us[i] =

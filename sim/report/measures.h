@@ -23,6 +23,7 @@ struct Measures {
   double hbm_busy = 0;
   double hbm_busy_computing = 0;  // by the kernels that compute, over the time in which they do
   LinkPeak link;                  // the busiest one
+  double proxy_busy = 0;          // of the busiest GPU's CPU thread; 0 where GPUs post
   int wgs_per_cu = 0;             // of the kernel that computes; 0: the workload has none
   double wg_time_us = 0;          // WGs at work, summed
   std::array<double, kWaits> wait_us{};  // WGs waiting, summed

@@ -25,17 +25,30 @@ double part(Duration duration, Duration whole) {
   return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
 }
 
-// The busiest link's share of the exposed communication; above 1 it works beside computation too.
-double link_busy_exposed(const Measures& m) {
-  return m.exposed.count() > 0 ? m.link.busy * in_us(m.time) / in_us(m.exposed) : 0;
+// What carries the communication: the busiest link, or the CPU thread that posts for a GPU where
+// that is busier.
+struct Carrier {
+  double busy;
+  std::string name;
+};
+Carrier carrier(const Measures& m) {
+  if (m.proxy_busy > m.link.busy) return {m.proxy_busy, "the CPU proxy"};
+  return {m.link.busy, m.link.link_class.empty() ? "links" : m.link.link_class};
+}
+
+// Its share of the exposed communication; above 1 it works beside computation too.
+double busy_exposed(const Measures& m) {
+  return m.exposed.count() > 0 ? carrier(m).busy * in_us(m.time) / in_us(m.exposed) : 0;
 }
 
 Bound bound_of(const Measures& m) {
   const double computing = part(m.computing, m.time);
   const double exposed = part(m.exposed, m.time);
   const bool phases = computing >= kPhase && exposed >= kPhase && computing + exposed >= kBusy;
-  if (std::max(m.link.busy, m.hbm_busy) >= (phases ? kBusyThroughout : kBusy)) {
-    return m.link.busy >= m.hbm_busy ? Bound::links : Bound::hbm;
+  const double carried = carrier(m).busy;
+  if (std::max(carried, m.hbm_busy) >= (phases ? kBusyThroughout : kBusy)) {
+    if (carried < m.hbm_busy) return Bound::hbm;
+    return m.proxy_busy > m.link.busy ? Bound::proxy : Bound::links;
   }
   if (phases) return Bound::phases;
   if (m.cu_busy >= kBusy) return Bound::wgs;
@@ -44,16 +57,13 @@ Bound bound_of(const Measures& m) {
   return Bound::gaps;
 }
 
-std::string link_name(const Measures& m) {
-  return m.link.link_class.empty() ? "links" : m.link.link_class;
-}
-
 // What a GPU does while nothing hides its communication.
 std::string exposed_text(const Measures& m) {
-  const double busy = link_busy_exposed(m);
-  if (busy > 1) return fmt::format("{} busy beside computation too", link_name(m));
-  if (busy >= kBusy) return fmt::format("bound by {}, {} busy", link_name(m), percent_text(busy));
-  return fmt::format("bound by start-up, latency and channels: {} only {} busy", link_name(m),
+  const std::string name = carrier(m).name;
+  const double busy = busy_exposed(m);
+  if (busy > 1) return fmt::format("{} busy beside computation too", name);
+  if (busy >= kBusy) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
+  return fmt::format("bound by start-up, latency and channels: {} only {} busy", name,
                      percent_text(busy));
 }
 
@@ -66,7 +76,9 @@ std::string computing_text(const Measures& m) {
 std::string bound_text(const Measures& m) {
   switch (bound_of(m)) {
     case Bound::links:
-      return fmt::format("is bound by {} ({} busy)", link_name(m), percent_text(m.link.busy));
+    case Bound::proxy:
+      return fmt::format("is bound by {} ({} busy)", carrier(m).name,
+                         percent_text(carrier(m).busy));
     case Bound::hbm:
       return fmt::format("is bound by HBM ({} busy)", percent_text(m.hbm_busy));
     case Bound::phases:

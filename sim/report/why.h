@@ -12,6 +12,7 @@ namespace weft {
 // Where computing and communicating take turns, one resource must be busy in both to be the bound.
 enum class Bound {
   links,     // the busiest link is in use for most of the time
+  proxy,     // so is the CPU thread that posts for a GPU, and more than the links
   hbm,       // so is the memory
   phases,    // computing and communicating take turns, each bounds its own part
   wgs,       // CUs are full of WGs that wait for their own loads or arithmetic

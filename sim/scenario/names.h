@@ -124,6 +124,14 @@ inline constexpr std::array kPutBy = {
     Choice<PutBy>{"wave", PutBy::wave},
     Choice<PutBy>{"thread", PutBy::thread},
 };
+inline constexpr std::array kFenceBys = {
+    Choice<FenceBy>{"wg", FenceBy::wg},
+    Choice<FenceBy>{"wave", FenceBy::wave},
+};
+inline constexpr std::array kFences = {
+    Choice<Fences>{"independent", Fences::independent},
+    Choice<Fences>{"one_a_cu", Fences::one_a_cu},
+};
 inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy},
     Choice<Staging>{"staged", Staging::staged},

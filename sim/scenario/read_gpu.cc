@@ -68,6 +68,9 @@ PeerStoreSpec read_peer_store(MapReader map) {
   const PeerStoreSpec store{
       .wg_rate = map.bandwidth("wg_rate", "what one WG's stores to a peer reach alone"),
       .fence = map.duration("fence", "until outstanding stores are known to have arrived"),
+      .fences = map.choice<Fences>("fences", names::table(names::kFences),
+                                   "whether WGs of a CU fence apart, or one at a time")
+                    .value_or(Fences::independent),
       .flag = map.duration("flag", "from a flag's arrival to the waiter seeing it")};
   map.finish();
   return store;
@@ -121,6 +124,7 @@ GpuSpec read_gpu(MapReader map) {
       .cu = read_cu(map.map("cu", "what one CU holds")),
       .fp32_vector = map.flop_rate("fp32_vector", "peak of the whole GPU"),
       .bf16_matrix = map.flop_rate("bf16_matrix", "peak of the matrix units, dense, bf16 or fp16"),
+      .wave_sum = map.duration("wave_sum", "a wave's lanes added up behind its last load"),
       .memory = read_memory(map.map("memory", "HBM")),
       .l2 = read_l2(map.map("l2", "the last cache before HBM")),
       .launch = read_launch(map.map("launch", "kernel boundaries")),

@@ -69,19 +69,23 @@ KernelOptions read_kernel(MapReader map, const Workload& workload) {
   return {.chunks = chunks.value_or(fallback)};
 }
 
-FusedOptions read_fused(MapReader map) {
+FusedOptions read_fused(MapReader map, WorkloadKind kind) {
+  MapReader results =
+      map.where(results_travel(kind), "kinds whose results travel, not their input");
   FusedOptions fused{
-      .order = map.choice_or("order", DestinationOrder::remote_first, names::table(names::kOrders),
-                             "which WGs go first"),
+      .order = results.choice_or("order", DestinationOrder::remote_first,
+                                 names::table(names::kOrders), "which WGs go first"),
       .work_list =
           map.choice_or("work_list", WorkList::dynamic_list, names::table(names::kWorkLists),
                         "how logical WGs come to physical ones"),
-      .flag_per = map.choice_or("flag_per", FlagPer::slice, names::table(names::kFlagPer),
-                                "what one ready flag stands for"),
+      .flag_per = results.choice_or("flag_per", FlagPer::slice, names::table(names::kFlagPer),
+                                    "what one ready flag stands for"),
       .put_by = map.choice_or("put_by", PutBy::wg, names::table(names::kPutBy),
                               "whose results make one queue entry, or one burst of stores"),
-      .staging = map.choice_or("staging", Staging::zero_copy, names::table(names::kStagings),
-                               "stored where it belongs, or first in a buffer to send from"),
+      .fence_by = map.choice_or("fence_by", FenceBy::wg, names::table(names::kFenceBys),
+                                "who fences the stores: one thread behind a barrier, or each wave"),
+      .staging = results.choice_or("staging", Staging::zero_copy, names::table(names::kStagings),
+                                   "stored where it belongs, or first in a buffer to send from"),
       .slice_wgs =
           map.count_or("slice_wgs", 1, {1, 1'000'000}, "WGs whose results leave as one put"),
       // In-kernel communication costs 12.5 % of the occupancy (Punniyamurthy et al., SC24,
@@ -151,7 +155,8 @@ Scenario read_scenario(MapReader map) {
       read_collective_options(map.map_of_defaults("collective", "how the library runs it"));
   scenario.kernel =
       read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"), scenario.workload);
-  scenario.fused = read_fused(map.map_of_defaults("fused", "WG-granular overlap"));
+  scenario.fused =
+      read_fused(map.map_of_defaults("fused", "WG-granular overlap"), scenario.workload.kind);
   scenario.c3 = read_c3(map.map_of_defaults("c3", "how a GEMM and a collective share the CUs"),
                         scenario.cluster.gpu.launch.mask_step);
   scenario.run = read_run(map.map_of_defaults("run", "of the simulation itself"));

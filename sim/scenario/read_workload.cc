@@ -62,6 +62,8 @@ GemvWork read_gemv(MapReader map) {
 
 GemmWork read_gemm(MapReader map) {
   constexpr Range<std::int64_t> kTile{1, 4'096};
+  const auto order = map.choice_or("order", TileOrder::swizzled, names::table(names::kTileOrders),
+                                   "which tiles run together: within the rows of each peer");
   const GemmWork gemm{
       .m = map.integer("m", kCount, "rows of C, all peers' together"),
       .n = map.integer("n", kCount, "columns of C"),
@@ -71,10 +73,9 @@ GemmWork read_gemm(MapReader map) {
       .tile_m = map.count_or("tile_m", 128, kTile, "rows of C that one WG makes"),
       .tile_n = map.count_or("tile_n", 128, kTile, "columns of C that one WG makes"),
       .split_k = map.count_or("split_k", 1, {1, 1'024}, "WGs that share a tile, each part of k"),
-      .order = map.choice_or("order", TileOrder::swizzled, names::table(names::kTileOrders),
-                             "which tiles run together"),
-      .swizzle = map.count_or("swizzle", 8, {1, 1'000'000},
-                              "rows of tiles in a group, where the order is swizzled"),
+      .order = order,
+      .swizzle = map.where(order == TileOrder::swizzled, "order: swizzled")
+                     .count_or("swizzle", 8, {1, 1'000'000}, "rows of tiles in a group"),
       .efficiency =
           map.fraction_or("efficiency", 0.7, {0.001, 1}, "of the matrix peak, on a CU full of WGs"),
       .alone = map.fraction_or("alone", 1, {0.01, 1},

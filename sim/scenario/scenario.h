@@ -150,6 +150,11 @@ const WgShape& wg_of(const Workload& workload);
 // What is run alone, or beside the kernel.
 CollectiveOp collective_of(const Workload& workload);
 
+// Results travel to the peers; or, of the others, their input comes from there.
+constexpr bool results_travel(WorkloadKind kind) {
+  return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
+}
+
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
@@ -181,6 +186,7 @@ enum class DestinationOrder { remote_first, local_first, staggered, given };
 enum class WorkList { dynamic_list, static_list };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
+enum class FenceBy { wg, wave };
 enum class Staging { zero_copy, staged };
 
 // How copy engines are told what to do.
@@ -206,6 +212,7 @@ struct FusedOptions {
   WorkList work_list = WorkList::dynamic_list;
   FlagPer flag_per = FlagPer::slice;
   PutBy put_by = PutBy::wg;
+  FenceBy fence_by = FenceBy::wg;
   Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency

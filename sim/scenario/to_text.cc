@@ -78,6 +78,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.close();
   out.line("fp32_vector", to_text(gpu.fp32_vector));
   out.line("bf16_matrix", to_text(gpu.bf16_matrix));
+  out.line("wave_sum", to_text(gpu.wave_sum));
   out.open("memory");
   out.line("bandwidth", to_text(gpu.memory.bandwidth));
   out.line("latency", to_text(gpu.memory.latency));
@@ -109,6 +110,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.open("peer_store");
   out.line("wg_rate", to_text(gpu.peer_store.wg_rate));
   out.line("fence", to_text(gpu.peer_store.fence));
+  out.line("fences", names::word(names::kFences, gpu.peer_store.fences));
   out.line("flag", to_text(gpu.peer_store.flag));
   out.close();
   write_collective(out, gpu.collective);
@@ -222,7 +224,7 @@ void write_gemm(Writer& out, const GemmWork& gemm) {
   out.line("tile_n", gemm.tile_n);
   out.line("split_k", gemm.split_k);
   out.line("order", names::word(names::kTileOrders, gemm.order));
-  out.line("swizzle", gemm.swizzle);
+  if (gemm.order == TileOrder::swizzled) out.line("swizzle", gemm.swizzle);
   out.line("efficiency", number_text(gemm.efficiency));
   out.line("alone", number_text(gemm.alone));
   out.line("schedule", names::word(names::kGemmSchedules, gemm.schedule));
@@ -318,11 +320,14 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.close();
   const FusedOptions& fused = scenario.fused;
   out.open("fused");
-  out.line("order", names::word(names::kOrders, fused.order));
+  if (results_travel(scenario.workload.kind)) {
+    out.line("order", names::word(names::kOrders, fused.order));
+    out.line("flag_per", names::word(names::kFlagPer, fused.flag_per));
+    out.line("staging", names::word(names::kStagings, fused.staging));
+  }
   out.line("work_list", names::word(names::kWorkLists, fused.work_list));
-  out.line("flag_per", names::word(names::kFlagPer, fused.flag_per));
   out.line("put_by", names::word(names::kPutBy, fused.put_by));
-  out.line("staging", names::word(names::kStagings, fused.staging));
+  out.line("fence_by", names::word(names::kFenceBys, fused.fence_by));
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);

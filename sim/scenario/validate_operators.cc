@@ -1,6 +1,7 @@
 // GEMV and GEMM: what must divide among GPUs, WGs, slices and chunks, and what must fit the widths
 // that the simulator counts in.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -47,6 +48,17 @@ struct Wgs {
   std::int64_t result_bytes;  // of `parts` WGs
 };
 
+// Input comes in whole units: one where a slice is smaller.
+void slices_of_input(const Check& check, const Wgs& wgs, const std::string& units) {
+  const int slice = check.scenario.fused.slice_wgs;
+  if (slice <= wgs.unit || (slice % wgs.unit == 0 && wgs.units % (slice / wgs.unit) == 0)) return;
+  check.fail("fused.slice_wgs",
+             "slices of " + text(slice) + " WGs: input comes in whole " + units + " of " +
+                 text(wgs.unit) + " WGs, and each peer has " + text(wgs.units) + "; nearest: " +
+                 divisors_around(wgs.units, std::max<std::int64_t>(1, slice / wgs.unit)) +
+                 " times " + text(wgs.unit));
+}
+
 void slices_and_chunks(const Check& check, const Wgs& wgs) {
   const int chunks = check.scenario.kernel.chunks;
   if (check.has(Mode::kernel) && check.good({"modes", "kernel.chunks"}) && chunks > wgs.units) {
@@ -56,15 +68,16 @@ void slices_and_chunks(const Check& check, const Wgs& wgs) {
   }
   if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
-  const bool gathers = check.scenario.workload.kind == WorkloadKind::all_gather_gemm;
-  // Results are sliced WG by WG (parts by parts), input by whole rows of tiles.
-  const std::int64_t all = gathers ? wgs.units : wgs.units * wgs.unit / wgs.parts;
-  const std::int64_t each = gathers ? std::max<std::int64_t>(1, slice / wgs.unit) : slice;
-  if (all % each != 0) {
-    return check.fail("fused.slice_wgs", "slices of " + text(each) + " do not divide the " +
-                                             text(all) + (gathers ? " rows of tiles" : " results") +
-                                             " that each GPU has for one peer; nearest: " +
-                                             divisors_around(all, each));
+  if (check.scenario.workload.kind == WorkloadKind::all_gather_gemm) {
+    return slices_of_input(check, wgs, "rows of tiles");
+  }
+  // Of results: WG by WG, or all parts of a tile together.
+  const std::int64_t all = wgs.units * wgs.unit / wgs.parts;
+  if (all % slice != 0) {
+    return check.fail(
+        "fused.slice_wgs",
+        "slices of " + text(slice) + " do not divide the " + text(all) +
+            " results that each GPU has for one peer; nearest: " + divisors_around(all, slice));
   }
   if (wgs.result_bytes > kMostOfMessage / slice) {
     check.fail("fused.slice_wgs", text(slice) + " results of " + text(wgs.result_bytes) +
@@ -144,6 +157,59 @@ void gemm_divides(const Check& check) {
                                             size_of(gemm.dtype).count()});
 }
 
+void backward_gets_whole_tables(const Check& check) {
+  if (!check.good({"workload.kind", "workload.batch", "workload.rows_per_wg",
+                   "workload.tables_per_gpu", "modes", "fused.slice_wgs"})) {
+    return;
+  }
+  if (check.scenario.workload.kind != WorkloadKind::embedding_backward) return;
+  if (!knows_gpus(check) || !check.has(Mode::fused)) return;
+  const std::int64_t wgs = wgs_per_destination(check.scenario);
+  const int tables = check.scenario.workload.embedding.tables_per_gpu;
+  if (wgs == 0 || wgs % check.scenario.fused.slice_wgs != 0) return;  // said elsewhere
+  slices_of_input(check, {.units = tables, .unit = wgs / tables, .parts = 1, .result_bytes = 0},
+                  "tables");
+}
+
+// What a kernel reads and writes; its peers' parts and buffers not counted.
+void matrices_fit_in_memory(const Check& check) {
+  if (!check.good({"cluster.gpu.memory.capacity"})) return;
+  const Bytes capacity = check.scenario.cluster.gpu.memory.capacity;
+  const auto fits = [&](double all, const char* key, const char* what) {
+    if (all <= static_cast<double>(capacity.count())) return;
+    check.fail(key, std::string(what) + " take " + text(std::llround(all / 1e9)) +
+                        " GB of a GPU, its memory holds " + to_text(capacity) +
+                        "; take smaller matrices or more GPUs");
+  };
+  if (has_gemm(check)) {
+    const GemmWork& gemm = check.scenario.workload.gemm;
+    const auto m = static_cast<double>(gemm.m);
+    const auto n = static_cast<double>(gemm.n);
+    const auto k = static_cast<double>(gemm.k);
+    const auto size = static_cast<double>(size_of(gemm.dtype).count());
+    fits((m * k + k * n + m * n) * size, "workload.gemm.m", "A, B and C");
+  }
+  if (has_gemv(check)) {
+    const GemvWork& gemv = check.scenario.workload.gemv;
+    const auto m = static_cast<double>(gemv.m);
+    const auto size = static_cast<double>(size_of(gemv.dtype).count());
+    fits(m * static_cast<double>(gemv.k) * size + m * 4, "workload.gemv.m", "W and y");
+  }
+}
+
+void weights_fit_in_l2(const Check& check) {
+  if (!has_gemv(check) || !check.good({"cluster.gpu.l2.capacity"})) return;
+  const GemvWork& gemv = check.scenario.workload.gemv;
+  if (!gemv.weights_in_l2) return;
+  const Bytes capacity = check.scenario.cluster.gpu.l2.capacity;
+  const double all = static_cast<double>(gemv.m) * static_cast<double>(gemv.k) *
+                     static_cast<double>(size_of(gemv.dtype).count());
+  if (all <= static_cast<double>(capacity.count())) return;
+  check.fail("workload.gemv.weights", "W takes " + text(std::llround(all / 1e6)) +
+                                          " MB, the L2 holds " + to_text(capacity) +
+                                          "; use in_hbm");
+}
+
 void gemm_runs_on_matrix_units(const Check& check) {
   if (!has_any_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
   check.fail("workload.gemm.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
@@ -180,6 +246,9 @@ void an_operators_wg_ends(const Check& check) {
 void validate_operators(const Check& check) {
   gemv_divides(check);
   gemm_divides(check);
+  backward_gets_whole_tables(check);
+  matrices_fit_in_memory(check);
+  weights_fit_in_l2(check);
   gemm_runs_on_matrix_units(check);
   an_operators_wg_ends(check);
 }

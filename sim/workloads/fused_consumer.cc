@@ -21,7 +21,7 @@ class FusedConsumer {
         units_(std::max(1U, static_cast<std::uint32_t>(scenario.fused.slice_wgs) / grid.unit)),
         slices_(grid.units() / units_),
         slice_bytes_(units_ * grid.input_bytes),
-        pieces_((slice_bytes_ + kPiece - 1) / kPiece) {
+        pieces_(input_pieces(slice_bytes_)) {
     SIM_ASSERT(slices_ * units_ == grid.units());
   }
 
@@ -43,9 +43,6 @@ class FusedConsumer {
   }
 
  private:
-  // One WG's stores of more would hold the slice up: several share it.
-  static constexpr std::int64_t kPiece = 64 * 1024;
-
   // At GPU `g`: slice `s` of peer `from` has come.
   [[nodiscard]] LatchId here(std::uint32_t g, std::uint32_t from, std::uint32_t s) const {
     return here_[g][from * slices_ + s];
@@ -56,7 +53,7 @@ class FusedConsumer {
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     for (std::uint32_t s = 0; s < slices_; ++s) {
       for (std::int64_t piece = 0; piece < pieces_; ++piece) {
-        const std::int64_t size = std::min(kPiece, slice_bytes_ - piece * kPiece);
+        const std::int64_t size = std::min(kInputPiece, slice_bytes_ - piece * kInputPiece);
         if (op_ == CollectiveOp::all_gather) {
           add_sending(size, send_to_peers(g, s, size));
         } else {
@@ -92,11 +89,10 @@ class FusedConsumer {
   }
 
   void add_slices_of(std::uint32_t g, std::uint32_t peer) {
-    const std::uint32_t wgs = units_ * grid_.unit;
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       const std::uint32_t scale = scale_of(grid_, scenario_.run.seed, g, {peer, i});
       graph_.items.push_back({.counts_down = LatchId::none(),
-                              .waits_for = here(g, peer, i / wgs),
+                              .waits_for = here(g, peer, grid_.unit_of(i) / units_),
                               .work = working_ & 0xFFU,
                               .scale = scale & 0xFFFFFFU});
     }

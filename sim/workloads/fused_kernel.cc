@@ -35,6 +35,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   }
   kernel.flag = gpu.peer_store.flag;
   kernel.fenced = true;
+  kernel.waves_fence = fused.fence_by == FenceBy::wave;
   kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;
   return kernel;
 }
@@ -122,7 +123,7 @@ Work FusedSends::reading(std::int64_t size) const {
 
 Work FusedSends::reduction(std::int64_t size) const {
   Work work = copy_work(cluster_.spec.gpu, grid_.wg, size * grid_.gpus, size);
-  work.flops = flops(size / 4 * (grid_.gpus - 1));
+  work.flops = flops(size / grid_.element_bytes * (grid_.gpus - 1));
   return work;
 }
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "sim/core/assert.h"
 
 namespace weft {
 namespace {
@@ -11,36 +15,66 @@ constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
+// Rows of tiles whose tiles come column by column.
+std::int64_t rows_together(const GemmWork& gemm, std::int64_t rows_of_a_peer) {
+  switch (gemm.order) {
+    case TileOrder::row:
+      return 1;
+    case TileOrder::column:
+      return rows_of_a_peer;
+    case TileOrder::swizzled:
+      return std::min<std::int64_t>(gemm.swizzle, rows_of_a_peer);
+  }
+  SIM_ASSERT(false);
+}
+
 struct Tiles {
   std::int64_t rows;
   std::int64_t columns;
-  explicit Tiles(const GemmWork& gemm)
-      : rows(round_up(gemm.m, gemm.tile_m)), columns(round_up(gemm.n, gemm.tile_n)) {}
+  std::int64_t rows_of_a_peer;
+  std::int64_t together;
+  Tiles(const GemmWork& gemm, std::int64_t peers)
+      : rows(round_up(gemm.m, gemm.tile_m)),
+        columns(round_up(gemm.n, gemm.tile_n)),
+        rows_of_a_peer(rows / peers),
+        together(rows_together(gemm, rows_of_a_peer)) {}
   [[nodiscard]] std::int64_t count() const { return rows * columns; }
+
+  // Where the tile is that comes `index`-th: one peer's rows after another's, in groups of
+  // `together`, the last one smaller.
+  struct Place {
+    std::int64_t row;
+    std::int64_t column;
+  };
+  [[nodiscard]] Place place_of(std::int64_t index) const {
+    const std::int64_t of_peer = index % (rows_of_a_peer * columns);
+    const std::int64_t first = of_peer / (together * columns) * together;
+    const std::int64_t group = std::min(together, rows_of_a_peer - first);
+    const std::int64_t of_group = of_peer - first * columns;
+    return {(index - of_peer) / columns + first + of_group % group, of_group / group};
+  }
 };
 
-struct Panels {  // rows and columns of tiles
-  std::int64_t rows;
-  std::int64_t columns;
-};
-
-// Panels that `together` tiles in a row touch, in this order of tiles.
-Panels touched(const GemmWork& gemm, const Tiles& tiles, std::int64_t together) {
-  switch (gemm.order) {
-    case TileOrder::row:
-      return {std::min(tiles.rows, round_up(together, tiles.columns)),
-              std::min(tiles.columns, together)};
-    case TileOrder::column:
-      return {std::min(tiles.rows, together),
-              std::min(tiles.columns, round_up(together, tiles.rows))};
-    case TileOrder::swizzled: {  // column by column within groups of `swizzle` rows
-      const std::int64_t group = std::min<std::int64_t>(gemm.swizzle, tiles.rows);
-      const std::int64_t columns = round_up(together, group);
-      if (columns <= tiles.columns) return {std::min(group, together), columns};
-      return {std::min(tiles.rows, group * round_up(columns, tiles.columns)), tiles.columns};
+// Rows of A and columns of B that the caches read for the first `at_once` tiles, dealt to them in
+// turn: a tile's rows and columns once for each cache that has such a tile.
+std::int64_t lines_read(const GemmWork& gemm, const Tiles& tiles, std::int64_t at_once,
+                        int caches) {
+  // No order has its n-th tile beyond row n or column n. 0: not read by this cache or any before.
+  std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, at_once)));
+  std::vector<std::uint16_t> column_read(
+      static_cast<std::size_t>(std::min(tiles.columns, at_once)));
+  std::int64_t lines = 0;
+  for (int cache = 1; cache <= caches; ++cache) {
+    for (std::int64_t i = cache - 1; i < at_once; i += caches) {
+      const Tiles::Place place = tiles.place_of(i);
+      std::uint16_t& row = row_read[static_cast<std::size_t>(place.row)];
+      std::uint16_t& column = column_read[static_cast<std::size_t>(place.column)];
+      if (row != cache) lines += gemm.tile_m;
+      if (column != cache) lines += gemm.tile_n;
+      row = column = static_cast<std::uint16_t>(cache);
     }
   }
-  return {};
+  return lines;
 }
 
 // The matrix units' rate as this kernel reaches it.
@@ -49,69 +83,64 @@ FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
       std::llround(static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency));
 }
 
-enum class Stores : std::uint8_t { here, at_peer };
-
-// Of a kernel that has `cus` of the CUs.
-Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int cus, int on_cu, Stores stores) {
-  const Tiles tiles(gemm);
+// All that a WG does but leaving its result somewhere.
+Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   const std::int64_t size = size_of(gemm.dtype).count();
-  const std::int64_t wgs = tiles.count() * gemm.split_k;
-  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * cus);
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
-  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
 
   Work work;
-  work.traffic = bytes(operand_traffic(gemm, gpu, together) / wgs);
-  if (gemm.split_k > 1) {  // added into C by atomics: read and written
-    work.traffic += bytes(elements * kPartialBytes * 2);
-  } else if (stores == Stores::here) {
-    work.traffic += bytes(elements * size);
-  }
-  work.flops = flops(2 * elements * k);
+  work.traffic = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
+  work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
   work.arithmetic_share =
       static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
   work.arithmetic_alone =
       arithmetic_time(work.flops, reached(gemm, gpu), gpu, work.arithmetic_share);
 
-  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
-  // all residents at work, their shares of the CU.
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does.
   const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) * k * size;
   const std::int64_t in_flight =
       std::int64_t{gemm.wg.threads} * gemm.wg.loads_in_flight * kLoadBytes;
   const Duration loading = gpu.l2.latency * round_up(loaded, in_flight);
-  const std::int64_t residents = std::min<std::int64_t>(on_cu, round_up(wgs, gpu.cus));
-  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
-  const Duration computing = picoseconds(work.arithmetic_alone.count() * crowd / 1000);
-  work.memory_alone = longer(loading, computing);
+  work.memory_alone = longer(loading, work.arithmetic_alone);
+  return work;
+}
+
+// The same where the result stays on this GPU. Of a tile in parts, each is added into it by
+// atomics: read and written.
+Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  Work work = tile_work(gemm, gpu, run);
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  work.traffic +=
+      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
   return work;
 }
 
 }  // namespace
 
-std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int64_t together) {
-  const Tiles tiles(gemm);
+std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  __extension__ using Wide = __int128;
+  const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
-  // Each L2 sees every `dies`-th tile of those that run together; a memory-side cache sees all.
-  const std::int64_t caches = gpu.memory.side_cache.count() > 0 ? 1 : gpu.l2.dies;
-  const Panels all = touched(gemm, tiles, std::min(together, tiles.count()));
-  const std::int64_t of_one = round_up(std::min(together, tiles.count()), caches);
-  const std::int64_t rows = std::min(all.rows, of_one);
-  const std::int64_t columns = std::min(all.columns, round_up(of_one, rows));
-  const std::int64_t wave = caches == 1 ? all.rows * gemm.tile_m + all.columns * gemm.tile_n
-                                        : caches * (rows * gemm.tile_m + columns * gemm.tile_n);
+  // WGs of one tile share its panels, each for its part of k.
+  const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once, gemm.split_k));
+  // A memory-side cache sees all. Else WGs are dealt to the dies in turn, and where their number
+  // shares a factor with split_k, a part of k always comes to the same few of them.
+  const int dies = gpu.l2.dies / std::gcd(gpu.l2.dies, gemm.split_k);
+  const int caches = gpu.memory.side_cache.count() > 0 ? 1 : dies;
+  const std::int64_t lines = lines_read(gemm, tiles, at_once, caches);
   // As many waves as there are tiles for, and never less than reading both operands once.
-  const double waves =
-      static_cast<double>(tiles.count()) / static_cast<double>(std::min(together, tiles.count()));
-  const auto read = static_cast<std::int64_t>(
-      std::llround(static_cast<double>(wave) * waves * static_cast<double>(gemm.k * size)));
-  return std::max(read, (gemm.m + gemm.n) * gemm.k * size);
+  const Wide all = static_cast<Wide>(lines) * tiles.count() * gemm.k * size;
+  return std::max(static_cast<std::int64_t>((all + at_once - 1) / at_once),
+                  (gemm.m + gemm.n) * gemm.k * size);
 }
 
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
   const GemmWork& gemm = scenario.workload.gemm;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const Tiles tiles(gemm);
-  const int on_cu = resident(gpu, gemm.wg, extra_registers);
+  const GemmRun run{.wgs_at_once = std::int64_t{gpu.cus} * resident(gpu, gemm.wg, extra_registers),
+                    .peers = cluster.gpus()};
+  const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
   grid.name = "gemm";
@@ -119,12 +148,14 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
   grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
   grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
   grid.in_a_row = grid.per_peer;
+  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
   grid.parts = static_cast<std::uint32_t>(gemm.split_k);
   grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
+  grid.element_bytes = size;
   grid.input_bytes = gemm.tile_m * gemm.k * size;
   grid.wg = gemm.wg;
-  grid.written = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::here);
-  grid.stored = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::at_peer);
+  grid.written = tile_work_written_here(gemm, gpu, run);
+  grid.stored = tile_work(gemm, gpu, run);
   grid.persistent = gemm.schedule == GemmSchedule::persistent;
   grid.jitter = gemm.jitter;
   grid.stream = "gemm/jitter";
@@ -134,11 +165,10 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
 Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
                    const GemmPlace& place) {
   const GemmWork& gemm = scenario.workload.gemm;
-  const int cus = cus_in(place.cus, gpu.cus);
-  const int on_cu = resident(gpu, gemm.wg, 0);
+  const auto fit = std::int64_t{resident(gpu, gemm.wg, 0)} * cus_in(place.cus, gpu.cus);
+  const GemmRun run{.wgs_at_once = fit, .peers = 1};
   const bool stream_k = gemm.schedule == GemmSchedule::stream_k;
-  const std::int64_t wgs = Tiles(gemm).count() * gemm.split_k;
-  const auto fit = std::int64_t{on_cu} * cus;
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   Kernel kernel{.gpu = place.gpu, .role = KernelRole::compute};
   kernel.wg = footprint(gemm.wg.threads, gemm.wg.registers_per_thread, gemm.wg.lds, gpu.wave_size);
   kernel.persistent = gemm.schedule != GemmSchedule::tiles;
@@ -157,7 +187,7 @@ Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gp
   draws.per_peer = kernel.items;
   draws.jitter = gemm.jitter;
   draws.stream = "gemm/jitter";
-  const std::uint32_t work = graph.add_work(tile_work(gemm, gpu, cus, on_cu, Stores::here));
+  const std::uint32_t work = graph.add_work(tile_work_written_here(gemm, gpu, run));
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
     const std::int64_t units = i < whole ? std::int64_t{Item::kUnit} : part;
     const std::int64_t drawn =

@@ -1,16 +1,21 @@
 // GEMM as work-groups: C = A B, a tile of C a WG, or split_k WGs.
 //
-// Operands come from HBM through L2. WGs that run together share rows of A and columns of B: what a
-// wave of them reads from HBM is the panels it touches, once for each L2 that its WGs are dealt to,
-// or once where a memory-side cache stands behind the L2s (docs/model.md, "GEMM").
+// Operands come from HBM through L2. WGs that run together share rows of A and columns of B: what
+// they read from HBM is the panels they touch, once for each L2 that such WGs are dealt to, or once
+// where a memory-side cache stands behind the L2s (docs/model.md, "GEMM").
 #pragma once
 
 #include "sim/workloads/grid.h"
 
 namespace weft {
 
-// HBM bytes that all WGs of the GEMM read, when `together` run at a time.
-std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, std::int64_t together);
+struct GemmRun {
+  std::int64_t wgs_at_once;
+  std::int64_t peers;  // whose rows of tiles come one after another
+};
+
+// HBM bytes that all WGs of the GEMM read.
+std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
 // tiles.

@@ -20,8 +20,8 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
   if (!gemv.weights_in_l2) work.traffic = bytes(gemv.rows_per_wg * row_bytes);
   if (writes_result) work.traffic += bytes(gemv.rows_per_wg * kResultBytes);
   const Duration latency = gemv.weights_in_l2 ? gpu.l2.latency : gpu.memory.latency;
-  work.memory_alone =
-      longer(latency * (rounds * steps), transfer_time(work.traffic, gpu.memory.bandwidth));
+  work.memory_alone = longer((latency * steps + gpu.wave_sum) * rounds,
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
   work.flops = flops(2 * gemv.rows_per_wg * gemv.k);
   work.arithmetic_share = share_of_cu(gpu, gemv.wg.threads);
   work.arithmetic_alone = arithmetic_time(work.flops, gpu.fp32_vector, gpu, work.arithmetic_share);

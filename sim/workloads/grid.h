@@ -5,6 +5,7 @@
 // their input comes from there.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "sim/workloads/task_graph.h"
@@ -15,11 +16,13 @@ struct Grid {
   std::string name;  // of the operator
   std::uint32_t gpus = 0;
   std::uint32_t per_peer = 0;
-  std::uint32_t unit = 1;         // WGs of a peer that no chunk separates
-  std::uint32_t in_a_row = 1;     // WGs of a peer that a plain kernel runs one after another
-  std::uint32_t parts = 1;        // WGs that make one result together (split-k)
-  std::int64_t result_bytes = 0;  // of `parts` WGs
-  std::int64_t input_bytes = 0;   // of a unit, where the input comes from the peers
+  std::uint32_t unit = 1;           // WGs of a peer that no chunk separates
+  std::uint32_t units_in_turn = 1;  // units of a peer whose results come in turns
+  std::uint32_t in_a_row = 1;       // WGs of a peer that a plain kernel runs one after another
+  std::uint32_t parts = 1;          // WGs that make one result together (split-k)
+  std::int64_t result_bytes = 0;    // of `parts` WGs
+  std::int64_t element_bytes = 4;   // of a result that is added up
+  std::int64_t input_bytes = 0;     // of a unit, where the input comes from the peers
   WgShape wg;
   Work written;             // leaves its result in its own memory
   Work stored;              // stores it straight into the peer's
@@ -30,6 +33,12 @@ struct Grid {
   [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {
     return wgs / parts * result_bytes;
+  }
+  // The unit that a peer's `index`-th WG belongs to.
+  [[nodiscard]] std::uint32_t unit_of(std::uint32_t index) const {
+    const std::uint32_t first = index / (units_in_turn * unit) * units_in_turn;
+    const std::uint32_t in_turn = std::min(units_in_turn, units() - first);
+    return first + (index - first * unit) / parts % in_turn;
   }
 };
 
@@ -65,6 +74,12 @@ enum class Travels : std::uint8_t { result, input };
 // one chunk runs on one stream, the kernel of another one runs on the second.
 TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
                         CollectiveOp op, Travels travels, std::uint32_t chunks);
+
+// Messages that so much input travels in, fused: one WG's stores of more would hold it up.
+constexpr std::int64_t kInputPiece = 64 * 1024;
+constexpr std::int64_t input_pieces(std::int64_t size) {
+  return (size + kInputPiece - 1) / kInputPiece;
+}
 
 // WG-granular overlap: one persistent kernel a GPU.
 TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,

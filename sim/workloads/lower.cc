@@ -75,6 +75,15 @@ CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
     const auto slices = static_cast<double>(std::max<std::int64_t>(
         1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts)));
+    if (pattern.travels == Travels::input) {  // in pieces, each with its flag
+      const std::int64_t units =
+          std::max<std::int64_t>(1, std::int64_t{scenario.fused.slice_wgs} / grid.unit);
+      const std::int64_t cuts = grid.units() / units * input_pieces(units * grid.input_bytes);
+      const auto pieces = static_cast<double>(cuts);
+      return {.items = wgs + pairs * pieces,
+              .sends = 2 * pairs * pieces,
+              .bytes = pairs * static_cast<double>(bytes_per_pair)};
+    }
     const double stores = cluster.spec.gpus_per_node > 1 ? grid.per_peer : 0;
     const double phases = op == CollectiveOp::all_reduce ? 2 : 1;
     return {.items = wgs + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),

@@ -45,6 +45,26 @@ TEST(Bounds, no_link_carries_more_than_its_bandwidth) {
   });
 }
 
+// Sums of several GPUs' results are taken to be free beside their traffic.
+bool adds_up(const Prepared& prepared) {
+  const WorkloadKind kind = prepared.scenario.workload.kind;
+  return kind == WorkloadKind::gemv_all_reduce || kind == WorkloadKind::gemm_reduce_scatter ||
+         kind == WorkloadKind::gemm_all_reduce;
+}
+
+TEST(Bounds, no_gpu_does_more_operations_than_its_units_can) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      if (adds_up(prepared)) continue;
+      const RunResult result = run(prepared);
+      const GpuSpec& gpu = prepared.cluster.spec.gpu;
+      const auto peak = static_cast<double>(std::max(gpu.bf16_matrix, gpu.fp32_vector).count());
+      const auto all = static_cast<double>(result.ledger.flops.done);
+      EXPECT_LE(all / prepared.cluster.gpus(), peak * to_seconds(result.time) * (1 + kRounding));
+    }
+  });
+}
+
 // What an item takes on an idle GPU.
 Duration alone(const TaskGraph& graph, const Item& item) {
   const Work& work = graph.works[item.work];

@@ -18,12 +18,22 @@ class RandomScenario {
   // Anything: every shape, mode, order and executor, several GPUs and NICs a node.
   std::string any() {
     choose_sizes();
-    const bool embeds = chance(75);
-    std::string text = "name: random\n" + cluster(true) + (embeds ? embedding() : all_to_all());
-    if (nodes_ == 1 && chance(30)) text += "collective: {executor: dma}\n";
+    const int kind = static_cast<int>(between(1, 100));
+    std::string text = "name: random\n" + cluster(true) +
+                       (kind <= 40   ? embedding()
+                        : kind <= 80 ? fusing()
+                                     : all_to_all());
+    if (nodes_ == 1 && !reduces_ && chance(30)) text += "collective: {executor: dma}\n";
     text += "run: {seed: " + number(1, 1'000'000) +
             ", launch: " + word({"host", "queue", "graph"}) + "}\n";
     return text;
+  }
+
+  // Any operator that fuses with its collective, few WGs.
+  std::string fused() {
+    choose_sizes();
+    return "name: random\n" + cluster(true) + fusing() + "run: {seed: " + number(1, 1'000'000) +
+           "}\n";
   }
 
   // An all-to-all in which only bandwidths take time, `factor` times some rates. All transfer times
@@ -153,7 +163,9 @@ class RandomScenario {
   std::string cluster(bool odd) {
     std::string text = "cluster:\n" + sizes() +
                        "  gpu:\n    base: gpus/mi210\n    cus: " + number(least_cus_, 12) +
-                       "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s\n";
+                       "\n    fp32_vector: " + number(50, 5000) + " GFLOP/s" +
+                       "\n    bf16_matrix: " + number(50, 5000) + " GFLOP/s" +
+                       "\n    l2: {capacity: 64 MiB}" + "\n    wave_sum: " + duration(500) + "\n";
     text += "    cu: {wgs: " + number(1, 8) + "}\n";
     text += "    memory: {bandwidth: " + number(800, 3000) +
             " GB/s, latency: " + number(100, 1000) + " ns, bend: " + (odd ? number(1, 8) : "100") +
@@ -164,7 +176,7 @@ class RandomScenario {
             ", host: " + duration(5000) + ", schedule: " + duration(8000) +
             ", next: " + duration(1000) + ", signal: " + duration(4000) + "}\n";
     text += "    peer_store: {wg_rate: " + number(2, 40) + " GB/s, fence: " + duration(900) +
-            ", flag: " + duration(400) + "}\n";
+            ", fences: " + word({"independent", "one_a_cu"}) + ", flag: " + duration(400) + "}\n";
     text += "    collective: {";
     for (const char* protocol : {"ll", "ll128", "simple"}) {
       text += std::string(protocol) + ": {startup: " + number(1, 9'000'000) +
@@ -194,14 +206,80 @@ class RandomScenario {
            std::to_string(of_pair * nodes_ * gpus_per_node_) + " B}\nmodes: [bulk]\n";
   }
 
-  std::string embedding() {
+  std::string fusing() {
+    const int kind = static_cast<int>(between(0, 6));
+    if (kind == 0) return embedding("embedding_all_to_all");
+    if (kind == 1) return embedding("embedding_backward");
+    return kind == 2 ? gemv() : gemm();
+  }
+
+  std::string gemv() {
+    reduces_ = true;
+    const int gpus = nodes_ * gpus_per_node_;
+    const std::int64_t rows = between(1, 20);
+    const int wgs = static_cast<int>(between(1, 12));
+    return "workload:\n  kind: gemv_all_reduce\n  gemv: {m: " + std::to_string(gpus * rows * wgs) +
+           ", k: " + number(1, 3000) + ", rows_per_wg: " + std::to_string(rows) +
+           ", weights: " + word({"in_hbm", "in_l2"}) + jitter() +
+           ", wg: {threads: " + std::to_string(64 * between(1, 4)) +
+           ", loads_in_flight: " + number(1, 8) + "}}\n" + chunks(wgs) + knobs(divisor(wgs));
+  }
+
+  std::string gemm() {
+    const int gpus = nodes_ * gpus_per_node_;
+    const std::string kind =
+        word({"gemm_all_to_all", "gemm_reduce_scatter", "gemm_all_reduce", "all_gather_gemm"});
+    reduces_ = kind == "gemm_reduce_scatter" || kind == "gemm_all_reduce";
+    const int rows = static_cast<int>(between(1, 6));  // of tiles, of a peer
+    const int columns = static_cast<int>(between(1, 4));
+    const int parts = chance(70) ? 1 : static_cast<int>(between(2, 3));
+    const std::int64_t m = between(1, 16);
+    const std::int64_t n = between(1, 16);
+    std::string text =
+        "workload:\n  kind: " + kind + "\n  gemm: {m: " + std::to_string(gpus * rows * m) +
+        ", n: " + std::to_string(columns * n) + ", k: " + std::to_string(parts * between(1, 2000)) +
+        ", tile_m: " + std::to_string(m) + ", tile_n: " + std::to_string(n) +
+        ", split_k: " + std::to_string(parts) + tile_order() +
+        ", schedule: " + word({"tiles", "persistent"}) + ", alone: 0." + number(3, 9) + jitter() +
+        "}\n";
+    const bool gathers = kind == "all_gather_gemm";
+    return text + chunks(rows) +
+           knobs(gathers ? divisor(rows) * columns * parts : divisor(rows * columns), !gathers);
+  }
+
+  std::string chunks(int most) {
+    return "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, most) + "}\n";
+  }
+
+  std::string tile_order() {
+    const std::string order = word({"row", "column", "swizzled"});
+    return ", order: " + order + (order == "swizzled" ? ", swizzle: " + number(1, 4) : "");
+  }
+
+  std::string jitter() { return chance(60) ? ", jitter: 0." + number(1, 8) : ""; }
+
+  std::string knobs(int slice_wgs, bool produces = true) {
+    std::string text = "fused: {work_list: " + word({"dynamic", "static"}) +
+                       ", put_by: " + word({"wg", "wave", "thread"}) +
+                       ", fence_by: " + word({"wg", "wave"}) +
+                       ", slice_wgs: " + std::to_string(slice_wgs);
+    if (produces) {
+      text += ", order: " + word({"remote_first", "local_first", "staggered", "given"}) +
+              ", flag_per: " + word({"slice", "peer"}) +
+              ", staging: " + word({"zero_copy", "staged"});
+    }
+    if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
+    return text + "}\n";
+  }
+
+  std::string embedding(const std::string& kind = "embedding_all_to_all") {
     const int gpus = nodes_ * gpus_per_node_;
     const std::int64_t rows = between(1, 6);
     const std::int64_t blocks = between(1, 5);
     const std::int64_t tables = between(1, 4);
     std::string text =
-        "workload:\n  kind: embedding_all_to_all\n  batch: " +
-        std::to_string(gpus * rows * blocks) + "\n  tables_per_gpu: " + std::to_string(tables) +
+        "workload:\n  kind: " + kind + "\n  batch: " + std::to_string(gpus * rows * blocks) +
+        "\n  tables_per_gpu: " + std::to_string(tables) +
         "\n  rows_per_table: 1000\n  dim: " + std::to_string(4 * between(1, 80)) +
         "\n  pooling: " + number(1, 30) + "\n  dtype: " + word({"fp32", "fp16", "bf16"}) +
         "\n  rows_per_wg: " + std::to_string(rows) + "\n";
@@ -209,12 +287,10 @@ class RandomScenario {
             ", loads_in_flight: " + number(1, 8) + "}\n";
     if (!symmetric_ && chance(60)) text += "  jitter: 0." + number(1, 8) + "\n";
     text += "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, tables) + "}\n";
-    text += "fused: {order: " + word({"remote_first", "local_first", "staggered", "given"}) +
-            ", work_list: " + word({"dynamic", "static"}) +
-            ", flag_per: " + word({"slice", "peer"}) +
-            ", slice_wgs: " + std::to_string(divisor(static_cast<int>(blocks * tables)));
-    if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
-    return text + "}\n";
+    const bool scatters = kind == "embedding_backward";
+    return text + knobs(scatters ? divisor(static_cast<int>(tables)) * static_cast<int>(blocks)
+                                 : divisor(static_cast<int>(blocks * tables)),
+                        !scatters);
   }
 
   Rng rng_;
@@ -223,6 +299,7 @@ class RandomScenario {
   int nics_ = 1;
   std::int64_t least_cus_ = 1;
   bool symmetric_ = false;
+  bool reduces_ = false;
 };
 
 }  // namespace weft

@@ -51,6 +51,7 @@ struct Shares {
   int cu = 0;
   int hbm = 0;
   int link = 0;
+  int proxy = 0;
 };
 
 // Adds a run in which both GPUs do the same.
@@ -70,6 +71,7 @@ inline RunResult& add_run(RunReport& report, Mode mode, Duration time, const Sha
   gpu.computing = percent(time, shares.computing);
   gpu.active = percent(time, shares.computing + shares.exposed);
   gpu.cu_busy = percent(time, shares.cu) * report.cluster.spec.gpu.cus;
+  gpu.proxy = percent(time, shares.proxy);
   gpu.hbm = bytes(percent(time, shares.hbm).count());  // 1 TB/s is a byte per picosecond
   result.gpus = {gpu, gpu};
   OperatorUse op;

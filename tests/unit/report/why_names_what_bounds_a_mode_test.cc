@@ -79,6 +79,31 @@ INSTANTIATE_TEST_SUITE_P(
              "bulk is bound by launch gaps and fixed costs (CUs 15 % busy, HBM 10 %, links 5 %)."}),
     [](const auto& one) { return one.param.name; });
 
+TEST(Why, names_the_proxy_that_is_busier_than_the_links) {
+  RunReport report = testing::two_gpus();
+  const RunResult& result =
+      add_run(report, Mode::fused, microseconds(100), {.hbm = 40, .link = 12, .proxy = 96});
+  EXPECT_EQ(bound_of(report, result), Bound::proxy);
+  EXPECT_EQ(why(report), "fused is bound by the CPU proxy (96 % busy).");
+}
+
+TEST(Why, names_the_proxy_where_it_bounds_only_the_communication) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(1000),
+          {.computing = 50, .exposed = 45, .cu = 49, .hbm = 45, .link = 8, .proxy = 36});
+  EXPECT_EQ(
+      why(report),
+      "bulk computes for 50 % of the time (bound by HBM, 90 % busy) and only communicates for "
+      "45 % (bound by the CPU proxy, 80 % busy).");
+}
+
+TEST(Why, names_the_link_where_the_proxy_is_less_busy) {
+  RunReport report = testing::two_gpus();
+  const RunResult& result =
+      add_run(report, Mode::fused, microseconds(100), {.link = 90, .proxy = 70});
+  EXPECT_EQ(bound_of(report, result), Bound::links);
+}
+
 TEST(Why, names_the_class_of_the_busiest_link) {
   RunReport report = testing::two_gpus();
   RunResult& result = add_run(report, Mode::fused, microseconds(100), {.link = 70});

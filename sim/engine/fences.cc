@@ -1,0 +1,114 @@
+// Release fences: a WG that has stored into a peer goes on when it has word that the stores have
+// arrived, so that its flag cannot overtake them.
+//
+// Independent, each waits for its own stores. One a CU: a CU has one fence under way, for all its
+// WGs; one that comes meanwhile waits, and all that wait share the next (docs/model.md, "Fences").
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+#include "sim/engine/simulator.h"
+
+namespace weft {
+
+// A store that a fence waits for has been posted.
+void Simulator::awaits_arrival(std::uint32_t gpu, std::uint32_t w) {
+  fenced_.emplace(gpus_[gpu].workers[w].send, worker_id(gpu, w));
+  gpus_[gpu].spares[w].on_the_way += 1;
+}
+
+// The WG has posted its last store, and fences all that are on the way.
+bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
+  Worker& worker = gpus_[gpu].workers[w];
+  Spare& spare = gpus_[gpu].spares[w];
+  worker.waits = true;
+  worker.waiting_for = Wait::store;
+  worker.since = now_;
+  const std::uint32_t id = worker_id(gpu, w);
+  spare.fencing = true;
+  if (fences_.empty()) return false;
+  const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
+  Fence& fence = fences_[cu];
+  const bool idle = fence.under_way == kNone;
+  // Of waves that fence each for themselves, the first finds the CU idle; the others come
+  // meanwhile.
+  spare.fences_again = idle && graph_.kernels[KernelId(worker.kernel)].waves_fence;
+  spare.next_fenced = fence.waiting;
+  fence.waiting = id;
+  if (idle) start_fence(cu);
+  return false;
+}
+
+void Simulator::start_fence(std::uint32_t cu) {
+  Fence& fence = fences_[cu];
+  SIM_ASSERT(fence.under_way == kNone);
+  fence.under_way = fence.waiting;
+  fence.waiting = kNone;
+  fence.outstanding = 0;
+  fence.least = now_;
+  for (std::uint32_t id = fence.under_way; id != kNone;) {
+    const std::uint32_t gpu = id / worker_stride_;
+    const Spare& spare = gpus_[gpu].spares[id % worker_stride_];
+    if (spare.on_the_way > 0) fence.outstanding += 1;
+    const Duration least = least_fence(gpu, gpus_[gpu].workers[id % worker_stride_]);
+    fence.least = later(fence.least, now_ + least);
+    id = spare.next_fenced;
+  }
+  if (fence.outstanding == 0) schedule(fence.least, EventKind::fence, cu);
+}
+
+// As long as a store that goes out with it, and the word of it.
+Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
+  const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
+  const int hops = transport_.scale_up()->hops(
+      gpu % per_node, graph_.sends[worker.send].to % per_node, worker.send);
+  return cluster_.spec.scale_up->link.latency * hops + cluster_.spec.gpu.peer_store.fence;
+}
+
+void Simulator::store_arrived(std::uint32_t id) {
+  const std::uint32_t gpu = id / worker_stride_;
+  Spare& spare = gpus_[gpu].spares[id % worker_stride_];
+  SIM_ASSERT(spare.on_the_way > 0);
+  spare.on_the_way -= 1;
+  if (!spare.fencing || spare.on_the_way > 0) return;
+  const Duration word = cluster_.spec.gpu.peer_store.fence;
+  if (fences_.empty()) {
+    spare.fencing = false;
+    return schedule(now_ + word, EventKind::worker, id);
+  }
+  const std::uint32_t cu = gpu * cus_[gpu].cus() + gpus_[gpu].workers[id % worker_stride_].cu;
+  Fence& fence = fences_[cu];
+  bool served = false;
+  for (std::uint32_t i = fence.under_way; i != kNone && !served;) {
+    served = i == id;
+    i = gpus_[gpu].spares[i % worker_stride_].next_fenced;
+  }
+  if (!served || --fence.outstanding > 0) return;
+  schedule(later(fence.least, now_ + word), EventKind::fence, cu);
+}
+
+void Simulator::fence_event(std::uint32_t cu) {
+  Fence& fence = fences_[cu];
+  const std::uint32_t gpu = cu / cus_[0].cus();
+  std::uint32_t done = kNone;
+  for (std::uint32_t id = fence.under_way; id != kNone;) {
+    Spare& spare = gpus_[gpu].spares[id % worker_stride_];
+    const std::uint32_t next = spare.next_fenced;
+    std::uint32_t& list = spare.fences_again ? fence.waiting : done;
+    spare.fences_again = false;
+    spare.next_fenced = list;
+    list = id;
+    id = next;
+  }
+  fence.under_way = kNone;
+  if (fence.waiting != kNone) start_fence(cu);
+  for (std::uint32_t id = done; id != kNone;) {
+    Spare& spare = gpus_[gpu].spares[id % worker_stride_];
+    const std::uint32_t next = spare.next_fenced;
+    spare.fencing = false;
+    resume(gpu, id % worker_stride_);
+    id = next;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,92 @@
+// Release fences of the WGs of one CU. one_node(): 50 GB/s (50 B are 1 ns), 500 ns to the peer; the
+// word of an arrival takes 2 us.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+std::size_t index_of(Wait wait) { return static_cast<std::size_t>(wait); }
+
+Scenario node(const char* fences, const char* cus) {
+  return one_node({std::string("cluster.gpu.peer_store.fences=") + fences,
+                   std::string("cluster.gpu.cus=") + cus, "cluster.gpu.cu.wgs=4",
+                   "cluster.gpu.peer_store.fence=2 us"});
+}
+
+// WGs of GPU 0 that work so many microseconds each, and then store 50 B into GPU 1.
+struct Fencing {
+  HandMade made;
+  explicit Fencing(const std::vector<int>& work, bool by_waves = false) {
+    const auto count = static_cast<std::uint32_t>(work.size());
+    const LatchId arrived = made.graph.add_latch(count);
+    std::vector<Item> items;
+    items.reserve(count);
+    for (const int us : work) {
+      items.push_back(HandMade::item(made.takes(microseconds(us)),
+                                     made.sends({.to = 1, .size = 50, .arrives = arrived})));
+    }
+    Kernel kernel = persistent(0, count);
+    kernel.fenced = true;
+    kernel.waves_fence = by_waves;
+    made.kernel(kernel, items);
+    Kernel receiver = persistent(1, 1);
+    receiver.finish = arrived;
+    made.kernel(receiver, {HandMade::item(made.takes({}))});
+  }
+  [[nodiscard]] Duration waits(const Scenario& scenario) const {
+    return run(scenario, made.graph).gpus[0].waits[index_of(Wait::store)];
+  }
+  [[nodiscard]] SimTime end(const Scenario& scenario) const {
+    return run(scenario, made.graph).gpus[0].end;
+  }
+};
+
+TEST(Fences, alone_wait_for_the_arrival_and_the_word_of_it) {
+  // 1 us of work, 1 ns on the link, 500 ns, 2 us.
+  const Fencing one({1});
+  EXPECT_EQ(one.end(node("one_a_cu", "1")), SimTime{} + nanoseconds(3'501));
+  EXPECT_EQ(one.end(node("independent", "1")), SimTime{} + nanoseconds(3'501));
+}
+
+TEST(Fences, independent_ones_do_not_see_each_other) {
+  // Each waits 2,501 ns for its own store.
+  EXPECT_EQ(Fencing({1, 2, 3}).waits(node("independent", "1")), nanoseconds(3 * 2'501));
+}
+
+TEST(Fences, that_come_while_one_is_under_way_share_the_next) {
+  // The first ends at 3,501 ns. The stores of the other two, at 2 and 3 us, arrive at 2,501 and
+  // 3,501 ns; their fence starts at 3,501 and goes there and back: 2,500 ns, to 6,001 ns.
+  const Fencing three({1, 2, 3});
+  EXPECT_EQ(three.end(node("one_a_cu", "1")), SimTime{} + nanoseconds(6'001));
+  EXPECT_EQ(three.waits(node("one_a_cu", "1")), nanoseconds(2'501 + 4'001 + 3'001));
+}
+
+TEST(Fences, that_come_in_one_instant_wait_for_the_first_of_them) {
+  // One finds the CU idle, the others come meanwhile: 3,502 ns as the first store on the link is
+  // the first one's, then 2,500 ns.
+  EXPECT_EQ(Fencing({1, 1, 1}).end(node("one_a_cu", "1")), SimTime{} + nanoseconds(6'001));
+}
+
+TEST(Fences, of_two_cus_do_not_see_each_other) {
+  // WGs are dealt to the CUs in turn.
+  EXPECT_EQ(Fencing({1, 2}).waits(node("one_a_cu", "2")), nanoseconds(2 * 2'501));
+}
+
+TEST(Fences, of_each_wave_are_two_where_the_cu_was_idle) {
+  // The first wave's, to 3,501 ns, and that of all the others: 2,500 ns more.
+  EXPECT_EQ(Fencing({1}, true).end(node("one_a_cu", "1")), SimTime{} + nanoseconds(6'001));
+  // Independent, the waves wait for the same arrival.
+  EXPECT_EQ(Fencing({1}, true).end(node("independent", "1")), SimTime{} + nanoseconds(3'501));
+}
+
+TEST(Fences, of_each_wave_that_find_one_under_way_are_one) {
+  // The second WG's waves all wait for the first one's fence, and share the next with its others.
+  EXPECT_EQ(Fencing({1, 2}, true).waits(node("one_a_cu", "1")), nanoseconds(5'001 + 4'001));
+}
+
+}  // namespace
+}  // namespace weft

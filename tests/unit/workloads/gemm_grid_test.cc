@@ -1,0 +1,130 @@
+// GEMM as WGs: how many, for whom, and what each does. 4 MI210 of 104 CUs.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sim/workloads/gemm.h"
+#include "tests/unit/engine/simulated.h"
+
+namespace weft {
+namespace {
+
+// 8 x 4 tiles of 128 x 128; two rows of tiles for each of 4 GPUs. A CU does 1 TFLOP/s, half of it
+// reached.
+Grid grid_of(std::vector<std::string> sets = {}) {
+  sets.insert(sets.end(), {"cluster.gpu.bf16_matrix=104 TFLOP/s", "cluster.gpu.l2.latency=100 ns"});
+  const Scenario scenario = scenario_of(R"(
+name: gemm
+cluster: {base: clusters/node_4x_mi210}
+workload:
+  kind: gemm_all_to_all
+  gemm: {m: 1024, n: 512, k: 1024, efficiency: 0.5}
+modes: [fused]
+fused: {slice_wgs: 1}
+)",
+                                        sets);
+  return gemm_grid(scenario, build_cluster(scenario.cluster), 0);
+}
+
+std::vector<std::uint32_t> units(const Grid& grid) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < grid.per_peer; ++i) all.push_back(grid.unit_of(i));
+  return all;
+}
+using Units = std::vector<std::uint32_t>;
+
+TEST(GemmGrid, has_a_wg_for_each_tile) {
+  const Grid grid = grid_of();
+  EXPECT_EQ(grid.unit, 4U);  // a row of tiles
+  EXPECT_EQ(grid.units(), 2U);
+  EXPECT_EQ(grid.per_peer, 8U);
+  EXPECT_EQ(grid.result_bytes, 128 * 128 * 2);
+  EXPECT_EQ(grid.bytes_of(8), 256 * 512 * 2);  // the rows of one GPU
+  EXPECT_EQ(grid.element_bytes, 2);
+}
+
+TEST(GemmGrid, split_k_has_several_wgs_for_each_tile) {
+  const Grid grid = grid_of({"workload.gemm.split_k=4"});
+  EXPECT_EQ(grid.unit, 16U);
+  EXPECT_EQ(grid.per_peer, 32U);
+  EXPECT_EQ(grid.parts, 4U);
+  EXPECT_EQ(grid.bytes_of(32), 256 * 512 * 2);  // as many results as before
+}
+
+TEST(GemmGrid, input_of_a_row_of_tiles_is_its_rows_of_a) {
+  EXPECT_EQ(grid_of().input_bytes, 128 * 1024 * 2);
+}
+
+TEST(GemmGrid, row_by_row_ends_a_row_of_tiles_before_the_next) {
+  EXPECT_EQ(units(grid_of({"workload.gemm.order=row"})), (Units{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST(GemmGrid, column_by_column_takes_the_rows_of_a_peer_in_turn) {
+  EXPECT_EQ(units(grid_of({"workload.gemm.order=column"})), (Units{0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(units(grid_of({"workload.gemm.swizzle=2"})), (Units{0, 1, 0, 1, 0, 1, 0, 1}));
+}
+
+TEST(GemmGrid, parts_of_a_tile_stay_together) {
+  EXPECT_EQ(units(grid_of({"workload.gemm.order=column", "workload.gemm.split_k=2"})),
+            (Units{0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}));
+}
+
+TEST(GemmGrid, swizzled_has_a_smaller_last_group) {
+  // 3 rows of tiles a peer, 2 columns, in groups of 2 rows.
+  EXPECT_EQ(
+      units(grid_of({"workload.gemm.m=1536", "workload.gemm.n=256", "workload.gemm.swizzle=2"})),
+      (Units{0, 1, 0, 1, 2, 2}));
+}
+
+TEST(GemmGrid, a_wg_multiplies_its_part_of_k) {
+  // 2 x 128 x 128 x 1024 = 33,554,432 operations at 0.5 TFLOP/s: 67.108864 us.
+  const Grid grid = grid_of();
+  EXPECT_EQ(grid.stored.flops, flops(33'554'432));
+  EXPECT_EQ(grid.stored.arithmetic_alone, picoseconds(67'108'864));
+  EXPECT_EQ(grid.stored.arithmetic_share, 1000U);
+  const Grid split = grid_of({"workload.gemm.split_k=4"});
+  EXPECT_EQ(split.stored.flops, flops(33'554'432 / 4));
+  EXPECT_EQ(split.stored.arithmetic_alone, picoseconds(67'108'864 / 4));
+}
+
+TEST(GemmGrid, a_wg_with_a_cu_to_itself_reaches_part_of_its_rate) {
+  // 0.8 of it, so 83.88608 us alone; two that share the CU take as long as at its full rate, each
+  // with half: 1.25 times slower alone is 800 of 1000.
+  const Grid grid = grid_of({"workload.gemm.alone=0.8"});
+  EXPECT_EQ(grid.stored.arithmetic_share, 800U);
+  EXPECT_EQ(grid.stored.arithmetic_alone, picoseconds(83'886'080));
+}
+
+TEST(GemmGrid, loads_last_as_long_as_the_arithmetic_or_their_own_latencies) {
+  // (128 + 128) x 1024 x 2 B = 512 KiB by 256 threads with 8 loads of 16 B in flight, 32 KiB: 16
+  // times 100 ns is less than the arithmetic's 67 us; 16 times 10 us is more.
+  EXPECT_EQ(grid_of().stored.memory_alone, picoseconds(67'108'864));
+  const Scenario scenario = scenario_of(R"(
+name: gemm
+cluster: {base: clusters/node_4x_mi210, gpu: {bf16_matrix: 104 TFLOP/s, l2: {latency: 10 us}}}
+workload:
+  kind: gemm_all_to_all
+  gemm: {m: 1024, n: 512, k: 1024, efficiency: 0.5}
+modes: [fused]
+fused: {slice_wgs: 1}
+)");
+  const Grid slow = gemm_grid(scenario, build_cluster(scenario.cluster), 0);
+  EXPECT_EQ(slow.stored.memory_alone, microseconds(160));
+}
+
+TEST(GemmGrid, shares_the_traffic_among_its_wgs) {
+  // All 32 tiles run at once: (1024 + 512) x 1024 x 2 B = 3 MiB once, 96 KiB a WG. Written here,
+  // the tile too: 32 KiB.
+  const Grid grid = grid_of();
+  EXPECT_EQ(grid.stored.traffic, kibibytes(96));
+  EXPECT_EQ(grid.written.traffic, kibibytes(96 + 32));
+  EXPECT_EQ(grid.written.flops, grid.stored.flops);
+}
+
+TEST(GemmGrid, parts_are_added_up_by_atomics_on_float32) {
+  // 3 MiB among 128 WGs, 24 KiB; each reads and writes 128 x 128 x 4 B.
+  EXPECT_EQ(grid_of({"workload.gemm.split_k=4"}).written.traffic, kibibytes(24 + 128));
+}
+
+}  // namespace
+}  // namespace weft
