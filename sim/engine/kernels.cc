@@ -145,6 +145,8 @@ void Simulator::fill(std::uint32_t gpu, std::uint32_t cu) {
     const std::uint32_t k = state.active[i];
     dispatch_one(gpu, k, cu);
     if (kernels_[k].dispatched == kernels_[k].grid) {
+      // The turn is then that of whoever comes behind it.
+      state.turn = i > 0 ? state.active[i - 1] : kNone;
       state.active.erase(state.active.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
