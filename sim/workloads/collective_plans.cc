@@ -52,6 +52,7 @@ std::uint32_t direct_plans(const Cluster& cluster, const RankGroup& group) {
 
 std::vector<Plan> over(const std::vector<RankOrder>& orders, Plan (*plan)(const RankOrder&)) {
   std::vector<Plan> plans;
+  plans.reserve(orders.size());
   for (const RankOrder& order : orders) plans.push_back(plan(order));
   return plans;
 }
