@@ -14,7 +14,8 @@ namespace {
 constexpr Range<std::int64_t> kRegistersPerThread{1, 4'096};
 
 // Those asked for; of kind c3 behind the isolated runs, which every measure of it is made from.
-std::vector<Mode> modes_to_run(const Scenario& scenario, std::optional<std::vector<Mode>> asked) {
+std::vector<Mode> modes_to_run(const Scenario& scenario,
+                               const std::optional<std::vector<Mode>>& asked) {
   const WorkloadKind kind = scenario.workload.kind;
   const std::span<const Mode> suiting = modes_of(kind);
   std::vector<Mode> modes = asked.value_or(std::vector<Mode>(suiting.begin(), suiting.end()));
