@@ -192,7 +192,7 @@ TEST_F(RunCommand, mistakes_in_the_scenario_are_refused_all_at_once) {
 
 TEST_F(RunCommand, a_mode_that_the_workload_does_not_have_is_refused_with_those_it_has) {
   const std::string peers = std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/peers_ring_128.yaml";
-  expect_refused(peers + " --mode fused -o results", "no mode fused; it has bulk");
+  expect_refused(peers + " --mode fused -o results", "has no mode fused; it has bulk");
 }
 
 TEST_F(RunCommand, too_much_memory_is_refused_before_it_is_taken) {
