@@ -80,16 +80,15 @@ void Accounts::waited(std::uint32_t gpu, Wait why, Duration time) {
   add_saturating(gpus_[gpu].waits[static_cast<std::size_t>(why)], time);
 }
 
-void Accounts::bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
+void Accounts::bytes_sent(std::uint32_t gpu, std::uint32_t op, Bytes size) {
   gpus_[gpu].sent += size;
   operators_[op].sent += size;
-  done_.message_bytes.asked += size.count();
   done_.sent_bytes.done += size.count();
 }
 
-void Accounts::message_posted(std::uint32_t op) {
+void Accounts::message_posted(std::uint32_t op, std::uint32_t deliveries) {
   operators_[op].messages += 1;
-  done_.messages.asked += 1;
+  done_.messages.asked += deliveries;
 }
 
 void Accounts::bytes_delivered(std::uint32_t gpu, Bytes size) {
@@ -110,7 +109,11 @@ void Accounts::close(const TaskGraph& graph, RunResult& result) const {
     ledger.flops.asked += scaled(work.flops.count(), item.scale);
     ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale);
   }
-  for (const Send& send : graph.sends) ledger.sent_bytes.asked += send.size;
+  for (const Send& send : graph.sends) {
+    const bool by_all = send.in_switch == InSwitch::reduces;
+    const std::size_t senders = by_all ? graph.groups[send.group].size() : 1;
+    ledger.sent_bytes.asked += static_cast<std::int64_t>(senders) * send.size;
+  }
 }
 
 }  // namespace weft

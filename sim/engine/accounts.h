@@ -26,8 +26,14 @@ class Accounts {
   // An item that waits in its middle is not at work.
   void item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu);
   void item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu);
-  void bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size);
-  void message_posted(std::uint32_t op);
+  void bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
+    bytes_sent(gpu, op, size);
+    bytes_to_deliver(size);
+  }
+  // The same in two, where a switch adds up or copies: what is put in is not what is delivered.
+  void bytes_sent(std::uint32_t gpu, std::uint32_t op, Bytes size);
+  void bytes_to_deliver(Bytes size) { done_.message_bytes.asked += size.count(); }
+  void message_posted(std::uint32_t op, std::uint32_t deliveries = 1);
   void bytes_delivered(std::uint32_t gpu, Bytes size);
   void message_delivered() { done_.messages.done += 1; }
   void background(std::uint32_t gpu, Bytes size);

@@ -12,6 +12,9 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index) {
 // Puts `size` of a send into the network. A send in parts is one message in the accounts.
 Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, Bytes size) {
   const Send& send = graph_.sends[send_index];
+  if (send.in_switch != InSwitch::nothing) [[unlikely]] {
+    return post_in_switch(gpu, send_index, part, size);
+  }
   const Posted posted = transport_.post(now_, {.tag = send_index,
                                                .from_gpu = gpu,
                                                .to_gpu = send.to,
@@ -30,23 +33,77 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
   return posted;
 }
 
+// What the switch adds up is read by the links from the HBM of each of the group; what it copies is
+// sent by one. Each copy is a message that has to be delivered, and so is one sum.
+Posted Simulator::post_in_switch(std::uint32_t gpu, std::uint32_t send_index, Part part,
+                                 Bytes size) {
+  const Send& send = graph_.sends[send_index];
+  const std::vector<std::uint32_t>& group = graph_.groups[send.group];
+  const bool copies = send.in_switch == InSwitch::multicasts;
+  const Posted posted = transport_.post_in_switch(now_, {.tag = send_index,
+                                                         .gpu = gpu,
+                                                         .op = send.in_switch,
+                                                         .size = size,
+                                                         .more_follows = part == Part::first,
+                                                         .group = group});
+  for (const Fanned& part_of_it : transport_.fan()) {
+    const Wake& wake = part_of_it.wake;
+    if (!wake.link.is_none()) schedule(wake.at, EventKind::link, wake.link.value);
+  }
+  const auto deliveries = static_cast<std::uint32_t>(copies ? group.size() : 1);
+  if (part != Part::first) accounts_.message_posted(send.op, deliveries);
+  accounts_.bytes_to_deliver(size * deliveries);
+  if (copies) {
+    accounts_.bytes_sent(gpu, send.op, size);
+    return posted;
+  }
+  for (const std::uint32_t member : group) {
+    accounts_.bytes_sent(member, send.op, size);
+    background(member, transport_.scale_up_link(member), size, 1);
+  }
+  return posted;
+}
+
 void Simulator::link_event(LinkId link) {
   const Arrived arrived = transport_.arrive(now_, link);
   for (const Wake& wake : arrived.wakes) {
     if (!wake.link.is_none()) schedule(wake.at, EventKind::link, wake.link.value);
   }
+  if (arrived.fanned) [[unlikely]]
+    fan_out(arrived);
   if (arrived.enters_last_link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
-  if (arrived.ended) accounts_.bytes_delivered(graph_.sends[arrived.tag].to, arrived.size);
-  if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived.delivered);
+  if (arrived.ended) {
+    const Send& send = graph_.sends[arrived.tag];
+    const bool copy = send.in_switch == InSwitch::multicasts;
+    accounts_.bytes_delivered(copy ? graph_.groups[send.group][arrived.member] : send.to,
+                              arrived.size);
+  }
+  if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived);
 }
 
-void Simulator::delivered(std::uint32_t send_index) {
+// Copies that have left the switch.
+void Simulator::fan_out(const Arrived& arrived) {
+  for (const Fanned& copy : transport_.fan()) {
+    if (!copy.wake.link.is_none()) {
+      schedule(copy.wake.at, EventKind::link, copy.wake.link.value);
+    }
+    background(copy.gpu, copy.link, arrived.size, graph_.sends[arrived.tag].receive_traffic);
+  }
+}
+
+void Simulator::delivered(const Arrived& arrived) {
+  const std::uint32_t send_index = arrived.delivered;
   const Send& send = graph_.sends[send_index];
   accounts_.message_delivered();
-  if (!send.arrives.is_none()) count_down(send.arrives);
+  if (!send.arrives.is_none()) {
+    const bool copy = send.in_switch == InSwitch::multicasts;
+    const bool load = send.in_switch == InSwitch::reduces;
+    count_down(copy ? LatchId(send.arrives.value + arrived.member) : send.arrives,
+               load ? Seen::loaded : Seen::polled);
+  }
   if (fenced_.empty()) return;
   const auto fenced = fenced_.find(send_index);
   if (fenced == fenced_.end()) return;
@@ -57,6 +114,7 @@ void Simulator::delivered(std::uint32_t send_index) {
 
 // A link's traffic at one end of it, as load on that GPU's HBM.
 void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint32_t factor) {
+  if (factor == 0) return;
   const Bandwidth rate = transport_.bandwidth(link);
   accounts_.background(gpu, size * factor);
   const bool begins = memory_[gpu].add_background(
@@ -88,16 +146,16 @@ void Simulator::proxy_event(std::uint32_t gpu) {
 }
 
 // True when the latch opens.
-bool Simulator::count_down(LatchId id) {
+bool Simulator::count_down(LatchId id, Seen seen) {
   LatchState& latch = latches_[id];
   SIM_ASSERT(latch.left > 0);
   if (--latch.left > 0) return false;
-  if (latch.waiter != kNone) wake_waiters(latch);
+  if (latch.waiter != kNone) wake_waiters(latch, seen);
   return true;
 }
 
-// Whoever waits polls: it sees the flag a little later.
-void Simulator::wake_waiters(LatchState& latch) {
+// Whoever waits polls: it sees the flag a little later; but the data of its own load at once.
+void Simulator::wake_waiters(LatchState& latch, Seen seen) {
   std::uint32_t waiter = latch.waiter;
   latch.waiter = kNone;
   if ((waiter & kKernelBit) != 0) {
@@ -108,8 +166,9 @@ void Simulator::wake_waiters(LatchState& latch) {
   while (waiter != kNone) {
     GpuState& gpu = gpus_[waiter / worker_stride_];
     Spare& spare = gpu.spares[waiter % worker_stride_];
-    schedule(now_ + flag_of(gpu.workers[waiter % worker_stride_].kernel), EventKind::worker,
-             waiter);
+    Duration flag;
+    if (seen == Seen::polled) flag = flag_of(gpu.workers[waiter % worker_stride_].kernel);
+    schedule(now_ + flag, EventKind::worker, waiter);
     waiter = spare.next_waiter;
     spare.next_waiter = kNone;
   }

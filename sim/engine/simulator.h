@@ -179,14 +179,17 @@ class Simulator {
   enum class Part : std::uint8_t { first, last };  // of a send; what is sent whole is its last part
   Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   Posted post(std::uint32_t gpu, std::uint32_t send);
+  Posted post_in_switch(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;
   void link_event(LinkId link);
-  void delivered(std::uint32_t send);
+  void fan_out(const Arrived& arrived);
+  void delivered(const Arrived& arrived);
   void proxy_event(std::uint32_t gpu);
   void start_proxy(std::uint32_t gpu, SimTime from);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
-  bool count_down(LatchId id);
-  void wake_waiters(LatchState& latch);
+  enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
+  bool count_down(LatchId id, Seen seen = Seen::polled);
+  void wake_waiters(LatchState& latch, Seen seen);
   [[nodiscard]] Duration flag_of(std::uint32_t kernel) const {
     return graph_.kernels[KernelId(kernel)].flag;
   }

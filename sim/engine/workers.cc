@@ -233,6 +233,12 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
 // rate of its own; the link has them at its rate, so the message enters it that much later.
 bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
   Worker& worker = gpus_[gpu].workers[w];
+  // A load: what it asks for takes the way to the others, no bandwidth, and waits for no stores.
+  if (send.in_switch == InSwitch::reduces) [[unlikely]] {
+    worker.phase = Phase::store;
+    pause(gpu, w, now_ + cluster_.spec.scale_up->link.latency * 2, Wait::store);
+    return false;
+  }
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
   // The stores before are not out: come back then. A copy engine's writes to several peers leave
   // together.

@@ -96,7 +96,8 @@ enum class Algorithm : std::uint8_t {
   ring,
   tree,
   halving_doubling,
-  hierarchical
+  hierarchical,
+  in_switch
 };
 
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").

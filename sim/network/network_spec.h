@@ -1,6 +1,7 @@
 // What a fabric and its NICs are. Plain data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,13 @@ enum class UpRouting {
   spray,           // hash of the message: every message its own route
 };
 
+// What a switch does with a message, where it can (FabricSpec::reduces).
+enum class InSwitch : std::uint8_t {
+  nothing,    // it passes on
+  reduces,    // what all of a group send to one of them meets there, and one sum goes on
+  multicasts  // what one of a group sends goes on to all of them
+};
+
 // One direction of one cable. `bandwidth` is what payload reaches on it.
 struct LinkSpec {
   Bandwidth bandwidth;
@@ -32,6 +40,7 @@ struct LinkSpec {
 struct FabricSpec {
   ShapeKind shape = ShapeKind::switched;
   LinkSpec link;
+  bool reduces = false;   // switched: it adds up and copies (NVLink SHARP)
   std::vector<int> dims;  // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
   RingTies ring_ties = RingTies::split;
   int endpoints_per_leaf = 0;   // fat tree

@@ -14,6 +14,7 @@ Transport::Transport(const NetworkSpec& spec)
   if (spec.gpus_per_node > 1) {
     SIM_ASSERT(spec.scale_up.has_value());
     scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
+    reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
     segment_up_ = spec.scale_up->segment;
     up_routing_inside_ = spec.scale_up->up_routing;
     for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
@@ -212,7 +213,12 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
   if (link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to)) {
     arrived.ended = true;
     if (message.last_segment != 0) arrived.delivered = message.tag;
+    arrived.member = message.hash;
     --in_flight_;
+    return arrived;
+  }
+  if (message.to == kToSwitch) [[unlikely]] {
+    arrive_at_switch(now, link, message, arrived);
     return arrived;
   }
   const LinkId next = onward(link, message);

@@ -11,11 +11,17 @@
 //
 // Paths.  Same node:    the links of the node's scale-up fabric.
 //         Other node:   NIC send port, links of the scale-out fabric, NIC receive port.
+//
+// In the switch (post_in_switch). Reduces: each member's part crosses its own link up; the last one
+// there goes on down to the one that asked, as the sum, and the others end. Multicasts: one crosses
+// up, a copy goes down to each. Who reduces or multicasts is a member like the others: its own part
+// and its own copy cross its links too.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +71,23 @@ struct Outgoing {
   bool more_follows = false;  // a part of something whose later part will report the delivery
 };
 
+// A message that the switch of the node adds up or copies, between `gpu` and all of a group.
+struct OutgoingInSwitch {
+  std::uint32_t tag = 0;
+  std::uint32_t gpu = 0;  // one of the group: has the sum, or what is copied
+  InSwitch op = InSwitch::reduces;
+  Bytes size;                            // that each of the group sends, or gets
+  bool more_follows = false;             // as above
+  std::span<const std::uint32_t> group;  // GPUs of the node; has to last until all is delivered
+};
+
+// A link that one of the several parts or copies of a message has entered.
+struct Fanned {
+  Wake wake;
+  LinkId link;
+  std::uint32_t gpu = 0;  // at its other end from the switch
+};
+
 struct Posted {
   SimTime queued_at;          // when the NIC's queue had room: the sender stalls until then
   SimTime accepted_at;        // when the last byte has left the sender
@@ -83,6 +106,8 @@ struct Arrived {
   std::uint32_t delivered = kNotDelivered;  // its tag, where with it all of the message is there
   bool enters_last_link = false;            // it begins to cross the last link of its way:
   LinkId last_link;
+  std::uint32_t member = 0;  // ended copy: of which of the group
+  bool fanned = false;       // the switch has copied it: see fan()
 };
 
 class Transport {
@@ -96,6 +121,12 @@ class Transport {
   // Puts a message in at its first link. In one queue messages leave in the order of the calls.
   Posted post(SimTime now, const Outgoing& message);
 
+  // As post(), but the links that it enters, one or several, are in fan().
+  Posted post_in_switch(SimTime now, const OutgoingInSwitch& message);
+
+  // The links that the last call entered, where it says so.
+  [[nodiscard]] const std::vector<Fanned>& fan() const { return fan_; }
+
   // The first message of `link` has come to its end.
   Arrived arrive(SimTime now, LinkId link);
 
@@ -105,6 +136,9 @@ class Transport {
 
   // The NIC that a message of this lane leaves a GPU by, or enters it by.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
+
+  // The only link that a GPU on a switch sends by inside its node.
+  [[nodiscard]] LinkId scale_up_link(std::uint32_t gpu) const;
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
@@ -155,6 +189,17 @@ class Transport {
     bool wake;
     bool last;
   };
+  // A message that is to meet others of its kind, or to be copied, at the switch it is bound for.
+  struct AtSwitch {
+    std::span<const std::uint32_t> group;
+    std::uint32_t to = 0;    // whom the sum is for, in its fabric
+    std::uint32_t left = 0;  // parts that are not there
+    SimTime tail;            // the last one that has to come
+  };
+  static constexpr std::uint32_t kToSwitch = 0x7FFFFFFF;  // no endpoint
+  std::uint32_t new_at_switch(const AtSwitch& what);
+  void arrive_at_switch(SimTime now, const Link& link, Message message, Arrived& arrived);
+  void copy_to_all(SimTime now, const Link& link, Message message, Arrived& arrived);
   void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
   SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
@@ -166,6 +211,7 @@ class Transport {
   std::uint32_t nics_per_node_ = 0;
   std::optional<Shape> scale_up_;
   std::optional<Shape> scale_out_;
+  bool reduces_ = false;
   Bytes segment_up_;
   Bytes segment_out_;
   std::uint32_t scale_out_base_ = 0;
@@ -177,6 +223,9 @@ class Transport {
   UpRouting up_routing_inside_ = UpRouting::by_destination;
   UpRouting up_routing_ = UpRouting::by_destination;
   std::size_t in_flight_ = 0;
+  std::vector<AtSwitch> at_switch_;  // the hash of a message bound for the switch is its index
+  std::vector<std::uint32_t> free_at_switch_;
+  std::vector<Fanned> fan_;
 };
 
 }  // namespace weft

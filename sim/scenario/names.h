@@ -16,6 +16,10 @@ inline constexpr std::array kRingTies = {
     Choice<RingTies>{"split", RingTies::split},
     Choice<RingTies>{"positive", RingTies::positive},
 };
+inline constexpr std::array kTruths = {
+    Choice<bool>{"false", false},
+    Choice<bool>{"true", true},
+};
 inline constexpr std::array kUpRoutings = {
     Choice<UpRouting>{"by_destination", UpRouting::by_destination},
     Choice<UpRouting>{"ecmp", UpRouting::ecmp},
@@ -99,6 +103,7 @@ inline constexpr std::array kAlgorithms = {
     Choice<Algorithm>{"tree", Algorithm::tree},
     Choice<Algorithm>{"halving_doubling", Algorithm::halving_doubling},
     Choice<Algorithm>{"hierarchical", Algorithm::hierarchical},
+    Choice<Algorithm>{"in_switch", Algorithm::in_switch},
 };
 inline constexpr std::array kProtocolWords = {
     Choice<Protocol>{"ll", Protocol::ll},

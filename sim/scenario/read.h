@@ -9,7 +9,8 @@
 namespace weft {
 
 GpuSpec read_gpu(MapReader map);
-FabricSpec read_fabric(MapReader map);
+enum class Fabric { scale_up, scale_out };
+FabricSpec read_fabric(MapReader map, Fabric which);
 NicSpec read_nic(MapReader map);
 ClusterSpec read_cluster(MapReader map);
 Workload read_workload(MapReader map);

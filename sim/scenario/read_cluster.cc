@@ -52,7 +52,7 @@ void imply_ring_size(FabricSpec& fabric, std::int64_t endpoints) {
 
 }  // namespace
 
-FabricSpec read_fabric(MapReader map) {
+FabricSpec read_fabric(MapReader map, Fabric which) {
   const auto word =
       map.choice<ShapeWord>("shape", names::table(kShapeWords), "how the endpoints are joined");
   const auto is = [&](std::initializer_list<ShapeWord> words) {
@@ -76,6 +76,12 @@ FabricSpec read_fabric(MapReader map) {
                                            "a leaf's bandwidth down divided by that up");
   fabric.up_routing = tree.choice_or("up_routing", UpRouting::by_destination,
                                      names::table(names::kUpRoutings), "which spine is taken");
+  if (which == Fabric::scale_up) {
+    fabric.reduces = map.where(is({ShapeWord::switched}), "shape: switch")
+                         .choice_or("reduces", false, names::table(names::kTruths),
+                                    "the switch adds up what several GPUs send to one, and copies "
+                                    "what one sends to several");
+  }
   fabric.segment =
       map.size_or("segment", bytes(0), "messages are cut into pieces of at most this; 0 B: never");
   map.finish();
@@ -111,10 +117,10 @@ ClusterSpec read_cluster(MapReader map) {
       .scale_out = std::nullopt,
       .nic = std::nullopt};
   if (auto scale_up = map.optional_map("scale_up", "fabric inside a node")) {
-    cluster.scale_up = read_fabric(*scale_up);
+    cluster.scale_up = read_fabric(*scale_up, Fabric::scale_up);
   }
   if (auto scale_out = map.optional_map("scale_out", "fabric between nodes")) {
-    cluster.scale_out = read_fabric(*scale_out);
+    cluster.scale_out = read_fabric(*scale_out, Fabric::scale_out);
   }
   if (auto nic = map.optional_map("nic", "network cards of a node")) cluster.nic = read_nic(*nic);
   map.finish();

@@ -109,10 +109,10 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
     case CollectiveOp::all_gather:
     case CollectiveOp::reduce_scatter:
       return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
-             algorithm == Algorithm::halving_doubling;
+             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
     case CollectiveOp::broadcast:
       return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
-             algorithm == Algorithm::tree;
+             algorithm == Algorithm::tree || algorithm == Algorithm::in_switch;
     case CollectiveOp::all_to_all:
     case CollectiveOp::point_to_point:
       return algorithm == Algorithm::direct;

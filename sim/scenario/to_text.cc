@@ -149,6 +149,7 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
     out.line("oversubscription", number_text(fabric.oversubscription));
     out.line("up_routing", names::word(names::kUpRoutings, fabric.up_routing));
   }
+  if (fabric.reduces) out.line("reduces", "true");
   out.line("segment", to_text(fabric.segment));
   out.close();
 }

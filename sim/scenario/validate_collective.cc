@@ -63,6 +63,35 @@ void the_algorithm_suits_the_collective(const Check& check) {
                                          "'; use one of " + known);
 }
 
+// Whether the key says that the switch is to do it.
+bool asks_the_switch(const Check& check) {
+  return runs(check) && check.good({"collective.algorithm"}) &&
+         check.scenario.collective.algorithm == Algorithm::in_switch &&
+         exists(collective_of(check.scenario.workload), Algorithm::in_switch);
+}
+
+void the_switch_can_reduce(const Check& check) {
+  if (!asks_the_switch(check) || !check.good({"cluster.scale_up", "cluster.scale_up.shape"}))
+    return;
+  const auto& fabric = check.scenario.cluster.scale_up;
+  if (fabric && fabric->reduces) return;
+  check.fail("collective.algorithm",
+             "in_switch needs a scale_up of shape: switch with reduces: true; this one " +
+                 std::string(!fabric                                ? "has a GPU a node and none"
+                             : fabric->shape != ShapeKind::switched ? "has another shape"
+                                                                    : "only passes messages on") +
+                 "; use auto or another algorithm");
+}
+
+void the_switch_moves_whole_pieces(const Check& check) {
+  if (!asks_the_switch(check) || !check.good({"collective.protocol"})) return;
+  const auto& protocol = check.scenario.collective.protocol;
+  if (!protocol || *protocol == Protocol::simple) return;
+  check.fail("collective.protocol", "the switch adds up no flags between the data, as " +
+                                        std::string(names::word(names::kProtocolWords, *protocol)) +
+                                        " has them; with algorithm: in_switch use simple or auto");
+}
+
 // The collective alone, its GPUs counted.
 bool is_alone(const Check& check) {
   return check.good({"workload.kind", "workload.op", "cluster.nodes", "cluster.gpus_per_node"}) &&
@@ -109,6 +138,33 @@ void each_gpu_is_in_one_group(const Check& check) {
       taken[at] = true;
     }
   }
+}
+
+// A switch joins the GPUs of one node.
+void groups_for_the_switch_are_in_a_node(const Check& check) {
+  if (!asks_the_switch(check) || !check.good({"cluster.nodes", "cluster.gpus_per_node"})) return;
+  const int nodes = check.scenario.cluster.nodes;
+  if (nodes == 1) return;
+  const bool alone = check.scenario.workload.kind == WorkloadKind::collective;
+  const GroupsWork& groups = check.scenario.workload.collective.groups;
+  const int per_node = check.scenario.cluster.gpus_per_node;
+  if (alone && !groups_are_good(check)) return;
+  if (alone && groups.size > 0 && (groups.size * groups.stride) <= per_node &&
+      per_node % (groups.size * groups.stride) == 0) {
+    return;
+  }
+  const auto in_a_node = [&](const std::vector<std::int64_t>& group) {
+    return std::all_of(group.begin(), group.end(), [&](std::int64_t gpu) {
+      return gpu / per_node == group.front() / per_node;
+    });
+  };
+  if (alone && !groups.gpus.empty() &&
+      std::all_of(groups.gpus.begin(), groups.gpus.end(), in_a_node)) {
+    return;
+  }
+  check.fail("collective.algorithm", "in_switch needs all GPUs of a group in one node of " +
+                                         text(per_node) + "; there are " + text(nodes) +
+                                         " nodes and a group spans them");
 }
 
 // GPUs of the smallest and the largest group, or 0 where they are not known.
@@ -174,6 +230,9 @@ void validate_collective(const Check& check) {
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);
   the_algorithm_suits_the_collective(check);
+  the_switch_can_reduce(check);
+  the_switch_moves_whole_pieces(check);
+  groups_for_the_switch_are_in_a_node(check);
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);
   ranks_are_in_every_group(check);

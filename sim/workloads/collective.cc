@@ -35,6 +35,10 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
   std::string& name = graph.operators[call.operator_id].name;
   const std::string how = " (" + (dma ? "copy engines" : text_of(choice)) + ")";
   if (!name.ends_with(how)) name += how;  // several groups may be one operator
+  if (choice.algorithm == Algorithm::in_switch) {
+    CollectiveRun run(graph, cluster, call, std::move(group), choice);
+    return run_in_switch(run);
+  }
   const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
   CollectiveRun run(graph, cluster, call, std::move(group), choice);
   if (dma) return run_copies(run, plans.front());
@@ -47,6 +51,7 @@ CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& 
   const RankGroup group = group_of(cluster, call.ranks);
   const bool dma = call.options.executor == CollectiveExecutor::dma;
   const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
+  if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
   const std::int64_t n = group.size();

@@ -6,6 +6,7 @@
 //   collective_exchange.cc  plans of one step, in which nobody waits: WGs take transfers in turn
 //   collective_steps.cc     plans of several: each channel has a part of the buffer, and a program
 //   collective_copies.cc    copy engines
+//   collective_in_switch.cc no plan: the switch adds up and copies
 #pragma once
 
 #include <cstdint>

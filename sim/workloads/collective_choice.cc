@@ -154,6 +154,15 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       loads.steps_between = 2 * (m - 1);
       return loads;
     }
+    case Algorithm::in_switch: {
+      Loads loads;
+      loads.inside = reduces_all ? 1 + 1 / n : 1;
+      loads.channels = call.op == CollectiveOp::broadcast ? 1 : 1 / n;
+      // Ready, stored: a load needs no step of the protocol, and all-gathers need not be ready.
+      loads.steps_inside =
+          (reduces(call.op) ? 2 : 0) + (call.op == CollectiveOp::reduce_scatter ? 0 : 1);
+      return loads;
+    }
   }
   SIM_ASSERT(false);
 }
@@ -187,7 +196,8 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const double size = static_cast<double>(call.buffer.count()) * wire_factor(choice.protocol);
 
   Division division{.channels = channels_of(cluster, call), .chunks = 1};
-  if (!is_exchange(call.op, choice.algorithm)) {
+  const bool in_turns = choice.algorithm != Algorithm::in_switch;
+  if (in_turns && !is_exchange(call.op, choice.algorithm)) {
     division = divide(cluster, call, plans, choice);
   }
   double latency = seconds(protocol.step) * (loads.steps_inside + loads.steps_between);
@@ -208,7 +218,8 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const double channels = loads.channels * size / all_channels;
   links += loads.only_in * size / all_channels;
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
-  const bool overlaps = choice.algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast;
+  const bool overlaps =
+      choice.algorithm == Algorithm::tree || (in_turns && call.op == CollectiveOp::broadcast);
   const auto chunks = static_cast<double>(division.chunks);
   const double turns = overlaps ? 1 : chunks;
   const double fill = overlaps ? channels / chunks * static_cast<double>(plans.steps) : 0;
@@ -227,7 +238,8 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
     algorithms = {*options.algorithm};
   } else {
     for (const Algorithm algorithm : cluster.spec.gpu.collective.algorithms) {
-      if (exists(call.op, algorithm)) algorithms.push_back(algorithm);
+      const bool can = algorithm != Algorithm::in_switch || switch_reduces(cluster, group);
+      if (can && exists(call.op, algorithm)) algorithms.push_back(algorithm);
     }
     if (algorithms.empty()) algorithms = {Algorithm::ring};
   }
@@ -237,6 +249,7 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
     SIM_ASSERT(exists(call.op, algorithm));  // the scenario was checked for it
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (options.protocol && *options.protocol != protocol) continue;
+      if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
       const CollectiveChoice choice{.algorithm = algorithm, .protocol = protocol};
       const double time = predicted_time(cluster, call, group, choice);
       if (time >= least) continue;

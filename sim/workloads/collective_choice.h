@@ -55,6 +55,9 @@ struct PlanCounts {
 PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                        Algorithm algorithm);
 
+// Whether the switch of a node can add up and copy for this group.
+bool switch_reduces(const Cluster& cluster, const RankGroup& group);
+
 // The rings that channels take in turn.
 std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group);
 

@@ -169,6 +169,8 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
                                                .inside = inside_of(cluster),
                                                .between = Scheme::ring}));
       break;
+    case Algorithm::in_switch:
+      SIM_ASSERT(false);  // one step of the switch: collective_in_switch.cc
   }
   return plans;
 }
@@ -237,8 +239,15 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
               .steps = 2 * (m - 1) + 2,
               .sent = real(2 * m * (l - 1) + 2 * (m - 1))};
     }
+    case Algorithm::in_switch:
+      return {.blocks = from_root ? 1 : n};
   }
   SIM_ASSERT(false);
+}
+
+bool switch_reduces(const Cluster& cluster, const RankGroup& group) {
+  const auto& fabric = cluster.spec.scale_up;
+  return group.one_node && fabric && fabric->shape == ShapeKind::switched && fabric->reduces;
 }
 
 bool is_exchange(CollectiveOp op, Algorithm algorithm) {

@@ -72,8 +72,8 @@ LatchId CollectiveRun::send(std::uint32_t from, std::uint32_t to, std::int64_t s
   graph_.add_send({.to = group_.gpus[to],
                    .size = static_cast<std::uint32_t>(on_wire(std::max<std::int64_t>(size, 1))),
                    .arrives = arrives,
-                   .receive_traffic = static_cast<std::uint16_t>(copied ? 3 : 1),
-                   .op = static_cast<std::uint16_t>(call_.operator_id.value)});
+                   .op = static_cast<std::uint16_t>(call_.operator_id.value),
+                   .receive_traffic = copied ? std::uint8_t{3} : std::uint8_t{1}});
   return out;
 }
 

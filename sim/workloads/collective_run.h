@@ -69,7 +69,11 @@ class CollectiveRun {
 std::vector<KernelId> run_exchange(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_steps(CollectiveRun& run, const std::vector<Plan>& plans);
 std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan);
+std::vector<KernelId> run_in_switch(CollectiveRun& run);
 
+// Items and sends of a call that the switch does; a load counts for all whose parts it asks for.
+CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
+                                 std::int64_t ranks);
 // Items and sends of a call by copy engines.
 CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call,
                               std::int64_t transfers);

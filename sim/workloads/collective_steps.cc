@@ -258,6 +258,8 @@ class Steps {
       case Algorithm::ring:  // one direction is all there is to fill
       case Algorithm::halving_doubling:
         return 0;
+      case Algorithm::in_switch:  // has no plan
+        break;
     }
     SIM_ASSERT(false);
   }

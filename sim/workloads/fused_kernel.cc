@@ -44,7 +44,7 @@ Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {
   return {.to = to,
           .size = kFlagBytes,
           .arrives = told,
-          .ordered = static_cast<std::uint16_t>(ordered == Ordered::yes ? 1 : 0)};
+          .ordered = ordered == Ordered::yes ? std::uint8_t{1} : std::uint8_t{0}};
 }
 
 // One queue entry for the payload; or, put by waves or threads, one for the part of each.

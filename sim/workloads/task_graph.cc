@@ -30,6 +30,14 @@ void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(latches.back().sends <= UINT16_MAX);
 }
 
+std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {
+  const auto known = std::find(groups.begin(), groups.end(), gpus);
+  const auto index = known - groups.begin();
+  if (known == groups.end()) groups.push_back(gpus);
+  SIM_ASSERT(groups.size() <= UINT16_MAX);
+  return static_cast<std::uint16_t>(index);
+}
+
 KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {
   kernel.first_dependency = static_cast<std::uint32_t>(dependencies.size());
   kernel.dependencies = static_cast<std::uint32_t>(after.size());
@@ -59,9 +67,16 @@ void TaskGraph::verify() const {
     SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
   }
   for (const Send& send : sends) {
-    count(send.arrives);
     count(send.issued);
-    SIM_ASSERT(send.arrives.is_none() || latches[send.arrives].sends == 0);
+    if (send.arrives.is_none()) continue;
+    SIM_ASSERT(send.in_switch == InSwitch::nothing || send.group < groups.size());
+    const bool copied = send.in_switch == InSwitch::multicasts;
+    const std::size_t copies = copied ? groups[send.group].size() : 1;
+    for (std::uint32_t i = 0; i < copies; ++i) {
+      const LatchId arrives(send.arrives.value + i);
+      count(arrives);
+      SIM_ASSERT(latches[arrives].sends == 0);
+    }
   }
   for (std::uint32_t i = 0; i < latches.size(); ++i) {
     SIM_ASSERT(counts[i] == latches[LatchId(i)].target);

@@ -60,10 +60,15 @@ struct Send {
   LatchId arrives = LatchId::none();  // counted down at the receiver when the last byte is there
   LatchId issued = LatchId::none();   // counted down at the sender once its side is done
   std::uint16_t entries = 1;          // work-queue entries where a NIC sends it
-  std::uint16_t receive_traffic = 1;  // HBM bytes moved at the receiver, per byte received
   std::uint16_t op = 0;               // operator it belongs to, for reports
-  std::uint16_t ordered = 0;          // 1: stays behind the ordered sends of its pair before it
+  std::uint16_t group = 0;            // index into TaskGraph::groups, of what is done in the switch
+  std::uint8_t receive_traffic : 4 = 1;  // HBM bytes moved at the receiver, per byte received
+  std::uint8_t ordered : 4 = 0;          // 1: stays behind the ordered sends of its pair before it
+  // By or for `to`, the GPU that issues it. Reduces: the sum of what the group has arrives there.
+  // Multicasts: a copy arrives at each of the group, where the latches are `arrives`, the next ...
+  InSwitch in_switch = InSwitch::nothing;
 };
+static_assert(sizeof(Send) == 24);
 
 enum class KernelRole : std::uint8_t { compute, collective, fused };
 enum class Executor : std::uint8_t { cu, dma };
@@ -110,6 +115,7 @@ struct TaskGraph {
   std::vector<Item> items;
   IdVector<LatchId, Latch> latches;
   std::vector<Send> sends;
+  std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
 
   // The index of this work: the same works recur, so each is kept once.
   std::uint32_t add_work(const Work& work);
@@ -117,6 +123,8 @@ struct TaskGraph {
   LatchId add_latch(std::uint32_t target);
   // Adds a send to the last latch added.
   void add_send(const Send& send);
+  // The index of this group.
+  std::uint16_t add_group(const std::vector<std::uint32_t>& gpus);
   KernelId add_kernel(Kernel kernel, const std::vector<KernelId>& after);
 
   // Aborts unless the graph makes sense: ids in range, every latch counted down exactly `target`
