@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/app/validate_command.h"
+
 namespace weft {
 
 enum class Stage { scenario, cluster, tasks, results };
@@ -25,7 +27,7 @@ struct Done {
   int exit_code;
 };
 
-std::variant<RunCommand, Done> parse_command_line(int argc, const char* const* argv);
+std::variant<RunCommand, ValidateCommand, Done> parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they
 // are printed changes nothing in them and is left out.
