@@ -12,6 +12,7 @@
 
 #include "sim/app/exit_code.h"
 #include "sim/app/version.h"
+#include "sim/scenario/names.h"
 
 namespace weft {
 namespace {
@@ -56,6 +57,12 @@ struct Raw {
   bool json = false;
 };
 
+std::vector<std::string> mode_names() {
+  std::vector<std::string> names;
+  for (const Choice<Mode>& choice : names::kModes) names.emplace_back(choice.name);
+  return names;
+}
+
 CLI::App* add_run(CLI::App& app, Raw& raw) {
   CLI::App* run = app.add_subcommand("run", "Simulate a scenario in each of its modes.");
   run->footer(kRunExample);
@@ -69,7 +76,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   run->add_option("--mode", raw.modes, "Only this mode (repeatable)")
       ->type_name("MODE")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"bulk", "kernel", "fused"}));
+      ->check(CLI::IsMember(mode_names()));
   run->add_option("--seed", raw.seed, "The same as --set run.seed=N")->type_name("N");
   CLI::Option* output =
       run->add_option("-o,--output", raw.output,

@@ -12,6 +12,7 @@
 #include "sim/app/memory_limit.h"
 #include "sim/app/progress.h"
 #include "sim/app/version.h"
+#include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
 #include "sim/report/measures.h"
 #include "sim/report/summary.h"
@@ -30,18 +31,21 @@ void print_problems(const Diagnostics& problems, Print print) {
 
 void print_tasks(const Scenario& scenario, const Cluster& cluster) {
   for (const Mode mode : scenario.modes) {
-    fmt::print("mode: {}\n{}", name_of(mode), to_text(lower(scenario, cluster, mode)));
+    const Partition partition = choose_partition(scenario, cluster, mode);
+    fmt::print("mode: {}\n{}", name_of(mode),
+               to_text(lower(with_partition(scenario, partition), cluster, mode)));
   }
 }
 
 // The task graph lives here only: those of two modes never take memory together.
 ModeRun run_mode(const Scenario& scenario, const Cluster& cluster, Mode mode, Print print) {
   using Clock = std::chrono::steady_clock;
-  const TaskGraph graph = lower(scenario, cluster, mode);
+  ModeRun run;
+  run.partition = choose_partition(scenario, cluster, mode);
+  const TaskGraph graph = lower(with_partition(scenario, run.partition), cluster, mode);
   const bool quiet = print == Print::nothing;
   ProgressLine line(mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
   const Clock::time_point start = Clock::now();
-  ModeRun run;
   run.result = simulate(cluster, graph, scenario.run,
                         [&line](const Progress& progress) { line.update(progress); });
   run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();

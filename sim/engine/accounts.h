@@ -12,6 +12,10 @@ class Accounts {
   Accounts(const Cluster& cluster, const TaskGraph& graph);
 
   void kernel_started(SimTime now, const Kernel& kernel);
+  void wg_placed(SimTime now, const Kernel& kernel) {
+    OperatorUse& use = operators_[kernel.op.value];
+    if (now < use.first_place) use.first_place = now;
+  }
   void kernel_ended(SimTime now, const Kernel& kernel, SimTime start);
   void item_begun(SimTime now, const Kernel& kernel, std::uint32_t cu) {
     item_resumed(now, kernel, cu);

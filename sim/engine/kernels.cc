@@ -83,6 +83,7 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   state.spares[index] = Spare{};
   state.spares[index].next_static = kernels_[k].dispatched++;
   worker.phase = Phase::take_item;
+  accounts_.wg_placed(now_, kernel);
   SimTime start = now_;
   if (cu == kNone) {
     state.free_engines -= 1;

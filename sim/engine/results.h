@@ -36,6 +36,7 @@ struct OperatorUse {
   std::string name;
   KernelRole role = KernelRole::compute;
   SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
+  SimTime first_place = SimTime::from_count(INT64_MAX);  // that a WG got, or a copy engine
   SimTime last_end;
   Duration longest;  // of one GPU's kernel
   Duration sum;      // over GPUs

@@ -234,7 +234,11 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
   Worker& worker = gpus_[gpu].workers[w];
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
-  if (store_free > now_) {  // the stores before are not out: come back then
+  // The stores before are not out: come back then. A copy engine's writes to several peers leave
+  // together.
+  const bool together = worker.cu == kNone &&
+                        worker.send != latches_[graph_.items[worker.item].counts_down].first_send;
+  if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;
   }
@@ -258,7 +262,8 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::sent;
   // One fence for all stores of a latch. Behind a flag (nested) comes nothing that would wait.
   if (!graph_.kernels[KernelId(worker.kernel)].fenced || worker.nested || worker.sends > 1) {
-    gpus_[gpu].spares[w].store_free = left;
+    SimTime& store_free = gpus_[gpu].spares[w].store_free;
+    store_free = later(store_free, left);
     return true;
   }
   worker.waits = true;

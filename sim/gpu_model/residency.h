@@ -30,7 +30,9 @@ const char* occupancy_limit(const CuResources& cu, const WgFootprint& wg);
 struct CuRange {
   std::uint32_t first = 0;
   std::uint32_t count = UINT32_MAX;  // to the last one
-  [[nodiscard]] bool contains(std::uint32_t cu) const { return cu - first < count; }
+  [[nodiscard]] bool contains(std::uint32_t cu) const {
+    return cu >= first && cu - first < count;
+  }
 };
 
 // How many of a GPU's CUs those are.

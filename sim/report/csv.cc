@@ -55,6 +55,7 @@ std::vector<std::string> row_of(Mode mode, const OperatorUse& use) {
           use.name,
           name_of(use.role),
           text(ran ? use.first_start - SimTime{} : Duration{}),
+          text(ran ? use.first_place - SimTime{} : Duration{}),
           text(use.last_end - SimTime{}),
           text(use.longest),
           text(mean),

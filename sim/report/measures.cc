@@ -36,6 +36,7 @@ LinkPeak busiest_link(const RunResult& result) {
 int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   if (scenario.workload.kind == WorkloadKind::all_to_all) return 0;
   const WgShape& wg = wg_of(scenario.workload);
+  if (mode == Mode::comm_alone || mode == Mode::comm_alone_dma) return 0;
   const bool fused = mode == Mode::fused;
   const int extra = fused ? scenario.fused.extra_registers_per_thread : 0;
   const int fit = wgs_per_cu(

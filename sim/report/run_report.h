@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster.h"
+#include "sim/engine/partition.h"
 #include "sim/engine/results.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/scenario.h"
@@ -14,7 +15,8 @@ namespace weft {
 
 struct ModeRun {
   RunResult result;
-  double wall_s = 0;  // of the simulation, measured by the application
+  Partition partition;  // of a strategy that has one
+  double wall_s = 0;    // of the simulation, measured by the application
 };
 
 struct RunReport {

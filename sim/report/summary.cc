@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/why.h"
 #include "sim/workloads/lower.h"
@@ -33,14 +34,48 @@ Json mode_json(const RunReport& report, const RunResult& result) {
 
 Json speedups(const RunReport& report) {
   Json speedup = Json::object();
-  const ModeRun* bulk = find_run(report, Mode::bulk);
-  if (bulk == nullptr) return speedup;
+  const Mode baseline = baseline_of(report.scenario.workload.kind);
+  const ModeRun* compared = find_run(report, baseline);
+  if (compared == nullptr) return speedup;
   for (const ModeRun& run : report.runs) {
-    if (run.result.mode == Mode::bulk || run.result.time.count() == 0) continue;
-    speedup[fmt::format("{}_vs_bulk", name_of(run.result.mode))] =
-        in_us(bulk->result.time) / in_us(run.result.time);
+    const Mode mode = run.result.mode;
+    if (mode == baseline || is_isolated(mode) || run.result.time.count() == 0) continue;
+    speedup[fmt::format("{}_vs_{}", name_of(mode), name_of(baseline))] =
+        in_us(compared->result.time) / in_us(run.result.time);
   }
   return speedup;
+}
+
+Json tried_json(const Partition& partition) {
+  Json sizes = Json::array();
+  for (const PartitionTried& tried : partition.tried) {
+    Json size{{"cus", tried.cus}};
+    if (tried.together.count() > 0) {
+      size["together_us"] = in_us(tried.together);
+    } else {
+      size["compute_us"] = in_us(tried.compute);
+      size["communicate_us"] = in_us(tried.communicate);
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Json c3_json(const RunReport& report, const Isolated& alone) {
+  Json strategies = Json::object();
+  for (const ModeRun& run : report.runs) {
+    if (is_isolated(run.result.mode)) continue;
+    Json& strategy = strategies[name_of(run.result.mode)];
+    strategy = {{"speedup", speedup(alone, run.result.time)},
+                {"fraction_of_ideal", fraction_of_ideal(alone, run.result.time)},
+                {"partition_cus", run.partition.cus}};
+    if (!run.partition.tried.empty()) strategy["tried"] = tried_json(run.partition);
+  }
+  return {{"compute_us", in_us(alone.compute)},
+          {"communicate_us", in_us(alone.communicate)},
+          {"balance", balance_of(alone)},
+          {"ideal_speedup", ideal_speedup(alone)},
+          {"strategies", strategies}};
 }
 
 Json ledger_json(const RunReport& report) {
@@ -80,12 +115,15 @@ std::string summary_json(const RunReport& report) {
   for (const ModeRun& run : report.runs) {
     modes[name_of(run.result.mode)] = mode_json(report, run.result);
   }
-  const Json summary = {
-      {"scenario", report.scenario.name},    {"scenario_hash", report.scenario.hash},
-      {"version", report.version},           {"seed", report.scenario.run.seed},
-      {"cluster", one_line(report.cluster)}, {"modes", modes},
-      {"speedup", speedups(report)},         {"why", why(report)},
-      {"ledger", ledger_json(report)},       {"engine", engine_json(report)}};
+  Json summary = {{"scenario", report.scenario.name},    {"scenario_hash", report.scenario.hash},
+                  {"version", report.version},           {"seed", report.scenario.run.seed},
+                  {"cluster", one_line(report.cluster)}, {"modes", modes},
+                  {"speedup", speedups(report)}};
+  if (const std::optional<Isolated> alone = isolated(report))
+    summary["c3"] = c3_json(report, *alone);
+  summary["why"] = why(report);
+  summary["ledger"] = ledger_json(report);
+  summary["engine"] = engine_json(report);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
 #include "sim/report/why.h"
@@ -14,31 +16,57 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t kColumns = 7;
-using Row = std::array<std::string, kColumns>;
+using Row = std::vector<std::string>;
 
-Row row_of(const RunReport& report, const RunResult& result) {
+// What stands between the comparison with the baseline and the shares.
+Row middle_titles(const RunReport& report) {
+  if (report.scenario.workload.kind == WorkloadKind::c3) return {"of ideal", "comm CUs"};
+  return {"exposed comm"};
+}
+
+Row middle_of(const RunReport& report, const ModeRun& run, const Measures& m) {
+  if (report.scenario.workload.kind != WorkloadKind::c3) return {time_text(m.exposed)};
+  const std::optional<Isolated> alone = isolated(report);
+  const bool measured = alone && !is_isolated(run.result.mode);
+  return {
+      measured ? fmt::format("{:.0f} %", 100 * fraction_of_ideal(*alone, run.result.time)) : "-",
+      run.partition.cus > 0 ? count_text(run.partition.cus) : "-"};
+}
+
+Row row_of(const RunReport& report, const ModeRun& run) {
+  const RunResult& result = run.result;
   const Measures m = measure(report, result);
-  const ModeRun* bulk = find_run(report, Mode::bulk);
-  const bool comparable = bulk != nullptr && result.time.count() > 0;
-  return {name_of(result.mode),
-          time_text(m.time),
-          comparable ? ratio_text(in_us(bulk->result.time) / in_us(result.time)) : "-",
-          time_text(m.exposed),
-          percent_text(m.cu_busy),
-          percent_text(m.hbm_busy),
-          m.link.link_class.empty() ? "-" : percent_text(m.link.busy) + " " + m.link.link_class};
+  const ModeRun* baseline = find_run(report, baseline_of(report.scenario.workload.kind));
+  const bool comparable =
+      baseline != nullptr && result.time.count() > 0 && !is_isolated(result.mode);
+  Row row{name_of(result.mode), time_text(m.time),
+          comparable ? ratio_text(in_us(baseline->result.time) / in_us(result.time)) : "-"};
+  for (std::string& text : middle_of(report, run, m)) row.push_back(std::move(text));
+  row.push_back(percent_text(m.cu_busy));
+  row.push_back(percent_text(m.hbm_busy));
+  row.push_back(m.link.link_class.empty() ? "-"
+                                          : percent_text(m.link.busy) + " " + m.link.link_class);
+  return row;
+}
+
+Row titles(const RunReport& report) {
+  Row row{"mode", "time",
+          fmt::format("vs {}", name_of(baseline_of(report.scenario.workload.kind)))};
+  for (std::string& text : middle_titles(report)) row.push_back(std::move(text));
+  for (const char* text : {"CU busy", "HBM busy", "links busy (max)"}) row.emplace_back(text);
+  return row;
 }
 
 std::string aligned(const std::vector<Row>& rows) {
-  std::array<std::size_t, kColumns> width{};
+  std::vector<std::size_t> width(rows.front().size());
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
+    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
   }
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < kColumns; ++i) line += fmt::format("{:<{}}   ", row[i], width[i]);
+    for (std::size_t i = 0; i < width.size(); ++i)
+      line += fmt::format("{:<{}}   ", row[i], width[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -108,9 +136,8 @@ std::string engine_text(const RunReport& report) {
 }  // namespace
 
 std::string table(const RunReport& report) {
-  std::vector<Row> rows{
-      {"mode", "time", "vs bulk", "exposed comm", "CU busy", "HBM busy", "links busy (max)"}};
-  for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run.result));
+  std::vector<Row> rows{titles(report)};
+  for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run));
   return fmt::format("{}   {}\n", title_of(report.scenario.workload.kind),
                      one_line(report.cluster)) +
          aligned(rows) + wrapped("why: ", why(report)) +

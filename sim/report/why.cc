@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sim/core/assert.h"
+#include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
 #include "sim/workloads/lower.h"
@@ -169,6 +170,7 @@ Bound bound_of(const RunReport& report, const RunResult& result) {
 }
 
 std::string why(const RunReport& report) {
+  if (report.scenario.workload.kind == WorkloadKind::c3) return why_c3(report);
   std::string bounds;
   for (const ModeRun& run : report.runs) {
     bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),

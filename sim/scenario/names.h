@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -37,16 +38,47 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
     Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
+    Choice<WorkloadKind>{"c3", WorkloadKind::c3},
     Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},
     Choice<Mode>{"kernel", Mode::kernel},
     Choice<Mode>{"fused", Mode::fused},
+    Choice<Mode>{"compute_alone", Mode::compute_alone},
+    Choice<Mode>{"comm_alone", Mode::comm_alone},
+    Choice<Mode>{"comm_alone_dma", Mode::comm_alone_dma},
+    Choice<Mode>{"serial", Mode::serial},
+    Choice<Mode>{"base", Mode::base},
+    Choice<Mode>{"comm_first", Mode::comm_first},
+    Choice<Mode>{"priority", Mode::priority},
+    Choice<Mode>{"launch_order", Mode::launch_order},
+    Choice<Mode>{"partition", Mode::partition},
+    Choice<Mode>{"priority+partition", Mode::priority_partition},
+    Choice<Mode>{"lookup", Mode::lookup},
+    Choice<Mode>{"best", Mode::best},
+    Choice<Mode>{"dma", Mode::dma},
+    Choice<Mode>{"dma+partition", Mode::dma_partition},
+};
+// Those that an independent workload can have.
+inline constexpr std::array kCommunications = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+};
+inline constexpr std::array kPartitions = {
+    Choice<PartitionBy>{"masks", PartitionBy::masks},
+    Choice<PartitionBy>{"channels", PartitionBy::channels},
 };
 inline constexpr std::array kExecutors = {
     Choice<CollectiveExecutor>{"cu", CollectiveExecutor::cu},
     Choice<CollectiveExecutor>{"dma", CollectiveExecutor::dma},
+};
+inline constexpr std::array kDmaPatterns = {
+    Choice<DmaPattern>{"direct", DmaPattern::direct},
+    Choice<DmaPattern>{"back_to_back", DmaPattern::back_to_back},
+    Choice<DmaPattern>{"broadcast", DmaPattern::broadcast},
 };
 inline constexpr std::array kArbitrations = {
     Choice<Arbitration>{"in_order", Arbitration::in_order},
@@ -107,6 +139,18 @@ inline constexpr std::array kLaunches = {
     Choice<LaunchKind>{"queue", LaunchKind::queue},
     Choice<LaunchKind>{"graph", LaunchKind::graph},
 };
+
+// The same with `auto`: the library's choice.
+template <class E, std::size_t n>
+constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
+    const std::array<Choice<E>, n>& choices) {
+  std::array<Choice<std::optional<E>>, n + 1> all{};
+  all[0] = {"auto", std::nullopt};
+  for (std::size_t i = 0; i < n; ++i) all[i + 1] = {choices[i].name, choices[i].value};
+  return all;
+}
+inline constexpr auto kAlgorithmChoices = with_auto(kAlgorithms);
+inline constexpr auto kProtocolChoices = with_auto(kProtocolWords);
 
 // A table as the span that the reader's templates can match.
 template <class E, std::size_t n>

@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "sim/scenario/modes.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/read.h"
 
@@ -9,15 +13,46 @@ namespace {
 
 constexpr Range<std::int64_t> kRegistersPerThread{1, 4'096};
 
-std::vector<Mode> default_modes(WorkloadKind kind) {
-  if (kind == WorkloadKind::all_to_all) return {Mode::bulk};
-  return {Mode::bulk, Mode::kernel, Mode::fused};
+// Those asked for; of kind c3 behind the isolated runs, which every measure of it is made from.
+std::vector<Mode> modes_to_run(const Scenario& scenario, std::optional<std::vector<Mode>> asked) {
+  const WorkloadKind kind = scenario.workload.kind;
+  const std::span<const Mode> suiting = modes_of(kind);
+  std::vector<Mode> modes = asked.value_or(std::vector<Mode>(suiting.begin(), suiting.end()));
+  const bool engines = can_use_copy_engines(scenario);
+  if (!asked && !engines) {
+    modes.erase(std::remove_if(modes.begin(), modes.end(), uses_copy_engines), modes.end());
+  }
+  if (kind != WorkloadKind::c3) return modes;
+  std::vector<Mode> with_isolated;
+  for (const Mode mode : suiting) {
+    const bool given = std::find(modes.begin(), modes.end(), mode) != modes.end();
+    const bool always = is_isolated(mode) && (engines || !uses_copy_engines(mode));
+    if (always && !given) with_isolated.push_back(mode);
+  }
+  with_isolated.insert(with_isolated.end(), modes.begin(), modes.end());
+  return with_isolated;
 }
 
 CollectiveOptions read_collective_options(MapReader map) {
   CollectiveOptions options;
   options.executor = map.choice_or("executor", CollectiveExecutor::cu,
                                    names::table(names::kExecutors), "what carries the collective");
+  const bool dma = options.executor == CollectiveExecutor::dma;
+  MapReader of_channels = map.where(!dma, "executor: cu");
+  options.algorithm =
+      of_channels.choice_or("algorithm", options.algorithm, names::table(names::kAlgorithmChoices),
+                            "auto: the library's choice, as in collective.algorithms"
+                            " of the GPU");
+  options.protocol =
+      of_channels.choice_or("protocol", options.protocol, names::table(names::kProtocolChoices),
+                            "how channels synchronise; auto: the library's choice");
+  options.channels =
+      of_channels
+          .optional_count("channels", {1, 65'536}, "WGs of a kernel; default: those of the GPU")
+          .value_or(0);
+  options.dma = map.where(dma, "executor: dma")
+                    .choice_or("dma", options.dma, names::table(names::kDmaPatterns),
+                               "an engine a peer; one engine for all; or a command for two peers");
   map.finish();
   return options;
 }
@@ -61,6 +96,21 @@ FusedOptions read_fused(MapReader map) {
   return fused;
 }
 
+C3Options read_c3(MapReader map, int mask_step) {
+  C3Options c3{.partition_by = map.choice_or("partition_by", PartitionBy::masks,
+                                             names::table(names::kPartitions),
+                                             "who keeps the GEMM off the collective's CUs")};
+  const auto cus = map.optional_count("partition_cus", {1, 100'000},
+                                      "CUs of the collective; default: what mode lookup finds");
+  c3.partition_cus = cus.value_or(0);
+  const auto reserve = map.optional_count(
+      "dma_reserve_cus", {1, 100'000},
+      "CUs that mode dma+partition takes from the GEMM; default: launch.mask_step");
+  c3.dma_reserve_cus = reserve.value_or(mask_step);
+  map.finish();
+  return c3;
+}
+
 RunOptions read_run(MapReader map) {
   constexpr Range<std::int64_t> kSeed{0, 999'999'999'999'999'999};
   // The clocks of shared servers hold 563 s of one WG alone, whose work may be twice the unit.
@@ -92,15 +142,17 @@ Scenario read_scenario(MapReader map) {
   scenario.name = map.name("name", "what reports call this scenario");
   scenario.cluster = read_cluster(map.map("cluster", "usually base: clusters/NAME"));
   scenario.workload = read_workload(map.map("workload", "what is run"));
-  const auto modes = map.choices<Mode>("modes", names::table(names::kModes),
-                                       "[bulk, kernel, fused]; [bulk] for all_to_all",
-                                       "grains of overlap to compare");
-  scenario.modes = modes ? *modes : default_modes(scenario.workload.kind);
+  const auto modes =
+      map.choices<Mode>("modes", names::table(names::kModes), "all that suit the kind",
+                        "grains of overlap, or strategies of c3, to compare");
+  scenario.modes = modes_to_run(scenario, modes);
   scenario.collective =
       read_collective_options(map.map_of_defaults("collective", "how the library runs it"));
   scenario.kernel =
       read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"), scenario.workload);
   scenario.fused = read_fused(map.map_of_defaults("fused", "WG-granular overlap"));
+  scenario.c3 = read_c3(map.map_of_defaults("c3", "how a GEMM and a collective share the CUs"),
+                        scenario.cluster.gpu.launch.mask_step);
   scenario.run = read_run(map.map_of_defaults("run", "of the simulation itself"));
   map.finish();
   return scenario;

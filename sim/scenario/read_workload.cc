@@ -89,9 +89,20 @@ GemmWork read_gemm(MapReader map) {
   return gemm;
 }
 
+CommunicationWork read_communication(MapReader map) {
+  const auto op = map.choice<CollectiveOp>("op", names::table(names::kCommunications),
+                                           "what the GPUs exchange");
+  const CommunicationWork communication{
+      .op = op.value_or(CollectiveOp::all_to_all),
+      .buffer = map.size("bytes", "of each GPU's buffer", {bytes(4096), bytes(1'000'000'000'000)})};
+  map.finish();
+  return communication;
+}
+
 bool is_gemm(WorkloadKind kind) {
   return kind == WorkloadKind::gemm_all_to_all || kind == WorkloadKind::gemm_reduce_scatter ||
-         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm;
+         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm ||
+         kind == WorkloadKind::c3;
 }
 
 bool is_embedding(WorkloadKind kind) {
@@ -113,6 +124,7 @@ Workload read_workload(MapReader map) {
     return kind ? std::optional(suits(*kind)) : std::nullopt;
   };
   const auto is_gemv = [](WorkloadKind k) { return k == WorkloadKind::gemv_all_reduce; };
+  const auto is_c3 = [](WorkloadKind k) { return k == WorkloadKind::c3; };
   const auto is_exchange = [](WorkloadKind k) { return k == WorkloadKind::all_to_all; };
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
@@ -120,8 +132,10 @@ Workload read_workload(MapReader map) {
       read_embedding(map.where(is(is_embedding), "kind: embedding_all_to_all, embedding_backward"));
   workload.gemv = read_gemv(
       map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
-  workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm")
+  workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm, c3")
                                 .map("gemm", "C = A B on every GPU"));
+  workload.communication = read_communication(
+      map.where(is(is_c3), "kind: c3").map("communication", "the collective beside the GEMM"));
   workload.all_to_all.bytes_per_pair =
       map.where(is(is_exchange), "kind: all_to_all")
           .size("bytes_per_pair", "what every GPU sends to every other",

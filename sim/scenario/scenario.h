@@ -86,29 +86,9 @@ enum class WorkloadKind {
   gemm_reduce_scatter,
   gemm_all_reduce,
   all_gather_gemm,
+  c3,
   all_to_all
 };
-
-struct Workload {
-  WorkloadKind kind = WorkloadKind::embedding_all_to_all;
-  EmbeddingWork embedding;
-  GemvWork gemv;
-  GemmWork gemm;
-  AllToAllWork all_to_all;
-};
-
-// Of the kernel that computes.
-const WgShape& wg_of(const Workload& workload);
-
-enum class Mode { bulk, kernel, fused };
-
-enum class LaunchKind { host, queue, graph };
-enum class CollectiveExecutor { cu, dma };
-enum class DestinationOrder { remote_first, local_first, staggered, given };
-enum class WorkList { dynamic_list, static_list };
-enum class FlagPer { slice, peer };
-enum class PutBy { wg, wave, thread };
-enum class Staging { zero_copy, staged };
 
 enum class CollectiveOp {
   all_to_all,
@@ -119,9 +99,84 @@ enum class CollectiveOp {
   point_to_point
 };
 
+// Whether there is such an algorithm for this collective (docs/model.md, "Collective kernels").
+constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return true;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
+    case CollectiveOp::broadcast:
+      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
+             algorithm == Algorithm::tree;
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::point_to_point:
+      return algorithm == Algorithm::direct;
+  }
+  return false;
+}
+
+// A collective that depends on no kernel and none on it.
+struct CommunicationWork {
+  CollectiveOp op = CollectiveOp::all_to_all;
+  Bytes buffer;  // of each GPU, as CollectiveCall has it
+};
+
+struct Workload {
+  WorkloadKind kind = WorkloadKind::embedding_all_to_all;
+  EmbeddingWork embedding;
+  GemvWork gemv;
+  GemmWork gemm;
+  AllToAllWork all_to_all;
+  CommunicationWork communication;
+};
+
+// Of the kernel that computes.
+const WgShape& wg_of(const Workload& workload);
+
+// Bulk to fused: grains of overlap of an operator and the collective that depends on it. The others
+// are of kind c3: a GEMM and a collective that know nothing of one another.
+enum class Mode {
+  bulk,
+  kernel,
+  fused,
+  compute_alone,
+  comm_alone,
+  comm_alone_dma,
+  serial,
+  base,
+  comm_first,
+  priority,
+  launch_order,
+  partition,
+  priority_partition,
+  lookup,
+  best,
+  dma,
+  dma_partition
+};
+
+enum class LaunchKind { host, queue, graph };
+enum class CollectiveExecutor { cu, dma };
+enum class DestinationOrder { remote_first, local_first, staggered, given };
+enum class WorkList { dynamic_list, static_list };
+enum class FlagPer { slice, peer };
+enum class PutBy { wg, wave, thread };
+enum class Staging { zero_copy, staged };
+
+// How copy engines are told what to do.
+enum class DmaPattern {
+  direct,        // one engine for each peer
+  back_to_back,  // all copies one after another on one engine
+  broadcast      // a command reads once and writes to two peers
+};
+
 // How the library runs a collective.
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
+  DmaPattern dma = DmaPattern::direct;
   std::optional<Algorithm> algorithm;  // none: the library's choice
   std::optional<Protocol> protocol;    // none: the library's choice
   int channels = 0;                    // 0: the GPU's
@@ -138,6 +193,17 @@ struct FusedOptions {
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
   int max_wgs_per_cu = 0;              // 0: as many as fit
+};
+
+// Who keeps the GEMM off the collective's CUs.
+enum class PartitionBy {
+  masks,    // CU masks of both streams
+  channels  // nobody: the collective only has fewer channels, and is launched first
+};
+struct C3Options {
+  PartitionBy partition_by = PartitionBy::masks;
+  int partition_cus = 0;    // of the collective; 0: what lookup finds
+  int dma_reserve_cus = 0;  // that the GEMM leaves empty beside copy engines
 };
 
 struct RunOptions {
@@ -158,6 +224,7 @@ struct Scenario {
   CollectiveOptions collective;
   KernelOptions kernel;
   FusedOptions fused;
+  C3Options c3;
   RunOptions run;
 };
 

@@ -249,6 +249,13 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::all_gather_gemm:
       write_gemm(out, workload.gemm);
       break;
+    case WorkloadKind::c3:
+      write_gemm(out, workload.gemm);
+      out.open("communication");
+      out.line("op", names::word(names::kCommunications, workload.communication.op));
+      out.line("bytes", to_text(workload.communication.buffer));
+      out.close();
+      break;
     case WorkloadKind::all_to_all:
       out.line("bytes_per_pair", to_text(workload.all_to_all.bytes_per_pair));
       break;
@@ -264,11 +271,11 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("modes", '[' + modes + ']');
   out.open("collective");
   out.line("executor", names::word(names::kExecutors, scenario.collective.executor));
-  if (scenario.collective.algorithm) {
-    out.line("algorithm", names::word(names::kAlgorithms, *scenario.collective.algorithm));
-  }
-  if (scenario.collective.protocol) {
-    out.line("protocol", names::word(names::kProtocolWords, *scenario.collective.protocol));
+  if (scenario.collective.executor == CollectiveExecutor::dma) {
+    out.line("dma", names::word(names::kDmaPatterns, scenario.collective.dma));
+  } else {
+    out.line("algorithm", names::word(names::kAlgorithmChoices, scenario.collective.algorithm));
+    out.line("protocol", names::word(names::kProtocolChoices, scenario.collective.protocol));
   }
   if (scenario.collective.channels > 0) out.line("channels", scenario.collective.channels);
   out.close();
@@ -285,6 +292,11 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);
+  out.close();
+  out.open("c3");
+  out.line("partition_by", names::word(names::kPartitions, scenario.c3.partition_by));
+  if (scenario.c3.partition_cus > 0) out.line("partition_cus", scenario.c3.partition_cus);
+  out.line("dma_reserve_cus", scenario.c3.dma_reserve_cus);
   out.close();
 }
 

@@ -25,6 +25,12 @@ bool has_gemm(const Check& check) {
          kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm;
 }
 
+// Any GEMM, also one whose rows belong to no peer.
+bool has_any_gemm(const Check& check) {
+  return has_gemm(check) || (check.good({"workload.kind", "workload.gemm"}) &&
+                             check.scenario.workload.kind == WorkloadKind::c3);
+}
+
 bool knows_gpus(const Check& check) {
   return check.good({"cluster.nodes", "cluster.gpus_per_node"});
 }
@@ -139,7 +145,7 @@ void gemm_divides(const Check& check) {
 }
 
 void gemm_runs_on_matrix_units(const Check& check) {
-  if (!has_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
+  if (!has_any_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
   check.fail("workload.gemm.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
 }
 
@@ -147,7 +153,7 @@ void gemm_runs_on_matrix_units(const Check& check) {
 void an_operators_wg_ends(const Check& check) {
   constexpr double kMost = 3600;  // seconds
   const GpuSpec& gpu = check.scenario.cluster.gpu;
-  if (has_gemm(check) && check.good({"cluster.gpu.cus", "cluster.gpu.bf16_matrix"})) {
+  if (has_any_gemm(check) && check.good({"cluster.gpu.cus", "cluster.gpu.bf16_matrix"})) {
     const GemmWork& gemm = check.scenario.workload.gemm;
     const double work = 2.0 * gemm.tile_m * gemm.tile_n * static_cast<double>(gemm.k);
     const double rate =

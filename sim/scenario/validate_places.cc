@@ -43,6 +43,7 @@ std::string path_of_wg(WorkloadKind kind) {
     case WorkloadKind::gemm_reduce_scatter:
     case WorkloadKind::gemm_all_reduce:
     case WorkloadKind::all_gather_gemm:
+    case WorkloadKind::c3:
       return "workload.gemm.wg";
     case WorkloadKind::embedding_all_to_all:
     case WorkloadKind::embedding_backward:

@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "sim/scenario/check.h"
+#include "sim/scenario/modes.h"
+#include "sim/scenario/names.h"
 
 namespace weft::rules {
 namespace {
@@ -92,9 +96,18 @@ void rows_are_whole_words(const Check& check) {
 
 void modes_suit_the_workload(const Check& check) {
   if (!check.good({"modes", "workload.kind"})) return;
-  if (check.scenario.workload.kind != WorkloadKind::all_to_all) return;
-  if (!check.has(Mode::kernel) && !check.has(Mode::fused)) return;
-  check.fail("modes", "all_to_all has no kernel to overlap with: only [bulk]");
+  const WorkloadKind kind = check.scenario.workload.kind;
+  const std::span<const Mode> suiting = modes_of(kind);
+  std::string wrong;
+  for (const Mode mode : check.scenario.modes) {
+    if (std::find(suiting.begin(), suiting.end(), mode) != suiting.end()) continue;
+    wrong += (wrong.empty() ? "" : ", ") + std::string(name_of(mode));
+  }
+  if (wrong.empty()) return;
+  std::string right;
+  for (const Mode mode : suiting) right += (right.empty() ? "" : ", ") + std::string(name_of(mode));
+  check.fail("modes", "kind " + std::string(names::word(names::kWorkloadKinds, kind)) +
+                          " has no mode " + wrong + "; it has " + right);
 }
 
 void copy_engines_reach_every_peer(const Check& check) {

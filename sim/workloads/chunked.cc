@@ -108,16 +108,14 @@ class Chunked {
   void add_collective_of(Range range, const std::string& suffix, const ByGpu& after) {
     const OperatorId op =
         graph_.operators.push_back({.name = name_of(op_) + suffix, .role = KernelRole::collective});
-    const std::vector<KernelId> made =
-        add_collective(graph_, cluster_,
-                       {.op = op_,
-                        .buffer = bytes(block_bytes(range) * grid_.gpus),
-                        .options = scenario_.collective,
-                        .operator_id = op,
-                        .launch = launch_,
-                        .after = after,
-                        .cus = {},
-                        .priority = 0});
+    CollectiveCall call;
+    call.op = op_;
+    call.buffer = bytes(block_bytes(range) * grid_.gpus);
+    call.options = scenario_.collective;
+    call.operator_id = op;
+    call.launch = launch_;
+    call.after = after;
+    const std::vector<KernelId> made = add_collective(graph_, cluster_, call);
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) collectives_[g] = {made[g]};
   }
 

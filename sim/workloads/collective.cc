@@ -1,7 +1,10 @@
 #include "sim/workloads/collective.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "sim/core/assert.h"
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/collective_run.h"
 
 namespace weft {
 
@@ -25,13 +28,46 @@ const char* name_of(CollectiveOp op) {
 
 std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
                                      const CollectiveCall& call) {
-  SIM_ASSERT(call.op == CollectiveOp::all_to_all);
-  return add_all_to_all(graph, cluster,
-                        {.bytes_per_pair = bytes(call.buffer.count() / cluster.gpus()),
-                         .executor = call.options.executor,
-                         .op = call.operator_id,
-                         .launch = call.launch,
-                         .after = call.after});
+  RankGroup group = group_of(cluster, call.ranks);
+  SIM_ASSERT(group.size() >= 2);
+  const bool dma = call.options.executor == CollectiveExecutor::dma;
+  const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
+  std::string& name = graph.operators[call.operator_id].name;
+  const std::string how = " (" + (dma ? "copy engines" : text_of(choice)) + ")";
+  if (!name.ends_with(how)) name += how;  // several groups may be one operator
+  const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
+  CollectiveRun run(graph, cluster, call, std::move(group), choice);
+  if (dma) return run_copies(run, plans.front());
+  if (is_exchange(call.op, choice.algorithm)) return run_exchange(run, plans.front());
+  return run_steps(run, plans);
+}
+
+CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+  const RankGroup group = group_of(cluster, call.ranks);
+  const bool dma = call.options.executor == CollectiveExecutor::dma;
+  const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
+  const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
+  if (dma) return count_copies(cluster, call, plans.transfers);
+  const std::int64_t n = group.size();
+  const std::uint32_t channels = channels_of(cluster, call);
+  const auto sent =
+      static_cast<std::int64_t>(plans.sent * static_cast<double>(call.buffer.count()) + 1);
+  if (is_exchange(call.op, choice.algorithm)) {
+    const bool one_peer = call.op == CollectiveOp::point_to_point;
+    const bool adds =
+        call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
+    const std::int64_t each = exchanged_bytes(call, n, choice.algorithm);
+    const std::int64_t pieces =
+        cut_for_peer(each, one_peer ? 1 : n - 1, channels, cluster.spec.gpu.collective.chunk)
+            .pieces;
+    return {.items = (plans.transfers + (adds ? n : 0)) * pieces + n,
+            .sends = plans.transfers * pieces,
+            .bytes = sent};
+  }
+  const Division division = divide(cluster, call, plans, choice.algorithm);
+  const std::int64_t times = std::int64_t{division.channels} * division.chunks;
+  // Programs of ranks that have less to do are filled up with items that do nothing.
+  return {.items = plans.busiest_rank * n * times, .sends = plans.transfers * times, .bytes = sent};
 }
 
 }  // namespace weft

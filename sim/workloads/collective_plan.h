@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "sim/core/quantity.h"
+#include "sim/scenario/scenario.h"
 #include "sim/workloads/rank_orders.h"
 
 namespace weft {
@@ -35,14 +36,7 @@ namespace weft {
 //   all_reduce      S of its own      -> the sum
 //   broadcast       S, at the root    -> S
 //   point_to_point  S, at the root    -> S, at `target`
-enum class Collective : std::uint8_t {
-  all_to_all,
-  all_gather,
-  reduce_scatter,
-  all_reduce,
-  broadcast,
-  point_to_point
-};
+using Collective = CollectiveOp;
 
 enum class Arrival : std::uint8_t { replaces, adds };
 enum class Source : std::uint8_t { held, own };

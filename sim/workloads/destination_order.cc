@@ -1,6 +1,6 @@
 #include "sim/workloads/destination_order.h"
 
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/rank_orders.h"
 
 namespace weft {
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "sim/core/assert.h"
-#include "sim/workloads/all_to_all.h"
 #include "sim/workloads/collective.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/fused_kernel.h"

@@ -51,11 +51,12 @@ FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
 
 enum class Stores : std::uint8_t { here, at_peer };
 
-Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int on_cu, Stores stores) {
+// Of a kernel that has `cus` of the CUs.
+Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, int cus, int on_cu, Stores stores) {
   const Tiles tiles(gemm);
   const std::int64_t size = size_of(gemm.dtype).count();
   const std::int64_t wgs = tiles.count() * gemm.split_k;
-  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * gpu.cus);
+  const std::int64_t together = std::min<std::int64_t>(wgs, std::int64_t{on_cu} * cus);
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
 
@@ -122,8 +123,8 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
   grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
   grid.input_bytes = gemm.tile_m * gemm.k * size;
   grid.wg = gemm.wg;
-  grid.written = tile_work(gemm, gpu, on_cu, Stores::here);
-  grid.stored = tile_work(gemm, gpu, on_cu, Stores::at_peer);
+  grid.written = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::here);
+  grid.stored = tile_work(gemm, gpu, gpu.cus, on_cu, Stores::at_peer);
   grid.persistent = gemm.schedule == GemmSchedule::persistent;
   grid.jitter = gemm.jitter;
   grid.stream = "gemm/jitter";
@@ -132,7 +133,8 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
 
 Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu, CuRange cus) {
   const int on_cu = resident(gpu, gemm.wg, 0);
-  const std::uint32_t work = graph.add_work(tile_work(gemm, gpu, on_cu, Stores::here));
+  const std::uint32_t work =
+      graph.add_work(tile_work(gemm, gpu, cus_in(cus, gpu.cus), on_cu, Stores::here));
   const Tiles tiles(gemm);
   Kernel kernel{.role = KernelRole::compute};
   kernel.wg = footprint(gemm.wg.threads, gemm.wg.registers_per_thread, gemm.wg.lds, gpu.wave_size);

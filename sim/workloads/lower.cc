@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "sim/core/assert.h"
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/c3.h"
+#include "sim/workloads/collective.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -66,8 +67,9 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
       return pattern.travels == Travels::result
                  ? lower_fused_producer(scenario, cluster, grid, pattern.op)
                  : lower_fused_consumer(scenario, cluster, grid, pattern.op);
+    default:
+      SIM_ASSERT(false);
   }
-  SIM_ASSERT(false);
 }
 
 Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
@@ -89,19 +91,51 @@ Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Clu
             .bytes = phases * pairs * bytes_per_pair};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
-  const std::int64_t pieces =
-      chunks * pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
-                               bytes((bytes_per_pair + chunks - 1) / chunks), gpus);
-  return {.items = wgs + pairs * pieces, .sends = pairs * pieces, .bytes = pairs * bytes_per_pair};
+  CollectiveCall call;
+  call.op = pattern.op;
+  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * gpus);
+  call.options = scenario.collective;
+  const CollectiveCounts each = count_collective(cluster, call);
+  return {.items = wgs + chunks * each.items,
+          .sends = chunks * each.sends,
+          .bytes = chunks * each.bytes};
+}
+
+CollectiveCall call_of(const Scenario& scenario, const Cluster& cluster) {
+  CollectiveCall call;
+  call.buffer = scenario.workload.all_to_all.bytes_per_pair * cluster.gpus();
+  call.options = scenario.collective;
+  call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
+  return call;
+}
+
+TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  SIM_ASSERT(mode == Mode::bulk);
+  TaskGraph graph;
+  CollectiveCall call = call_of(scenario, cluster);
+  call.operator_id =
+      graph.operators.push_back({.name = name_of(call.op), .role = KernelRole::collective});
+  add_collective(graph, cluster, call);
+  return graph;
 }
 
 Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster) {
-  const std::int64_t gpus = cluster.gpus();
-  const std::int64_t pieces = pieces_per_pair(cluster.spec.gpu, scenario.collective.executor,
-                                              scenario.workload.all_to_all.bytes_per_pair, gpus);
-  return {.items = gpus * (gpus - 1) * pieces,
-          .sends = gpus * (gpus - 1) * pieces,
-          .bytes = gpus * (gpus - 1) * scenario.workload.all_to_all.bytes_per_pair.count()};
+  const CollectiveCounts counts = count_collective(cluster, call_of(scenario, cluster));
+  return {.items = counts.items, .sends = counts.sends, .bytes = counts.bytes};
+}
+
+Counts count_c3(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  const GemmWork& gemm = scenario.workload.gemm;
+  const std::int64_t tiles = (gemm.m / gemm.tile_m + 1) * (gemm.n / gemm.tile_n + 1) * gemm.split_k;
+  CollectiveCall call;
+  call.op = scenario.workload.communication.op;
+  call.buffer = scenario.workload.communication.buffer;
+  call.options = scenario.collective;
+  if (uses_copy_engines(mode)) call.options.executor = CollectiveExecutor::dma;
+  const CollectiveCounts counts = count_collective(cluster, call);
+  return {.items = cluster.gpus() * tiles + counts.items,
+          .sends = counts.sends,
+          .bytes = counts.bytes};
 }
 
 // A message in flight is one segment of those it is cut into; the rest wait in the same queue.
@@ -112,35 +146,37 @@ std::int64_t segments(const std::optional<FabricSpec>& fabric, std::int64_t byte
 
 }  // namespace
 
-const char* name_of(Mode mode) {
-  switch (mode) {
-    case Mode::bulk:
-      return "bulk";
-    case Mode::kernel:
-      return "kernel";
-    case Mode::fused:
-      return "fused";
-  }
-  SIM_ASSERT(false);
-}
-
 const char* title_of(WorkloadKind kind) {
   const Pattern* pattern = pattern_of(kind);
+  if (kind == WorkloadKind::c3) return "GEMM beside a collective";
   return pattern != nullptr ? pattern->title : "all-to-all";
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const Pattern* pattern = pattern_of(scenario.workload.kind);
-  TaskGraph graph = pattern != nullptr ? lower_pattern(*pattern, scenario, cluster, mode)
-                                       : lower_all_to_all(scenario, cluster, mode);
+  const WorkloadKind kind = scenario.workload.kind;
+  const Pattern* pattern = pattern_of(kind);
+  TaskGraph graph;
+  if (pattern != nullptr) {
+    graph = lower_pattern(*pattern, scenario, cluster, mode);
+  } else if (kind == WorkloadKind::c3) {
+    graph = lower_c3(scenario, cluster, strategy_of(scenario, cluster, mode));
+  } else {
+    graph = lower_all_to_all(scenario, cluster, mode);
+  }
   graph.verify();
   return graph;
 }
 
 Bytes estimated_memory(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
-  const Counts counts = pattern != nullptr ? count_pattern(*pattern, scenario, cluster, mode)
-                                           : count_all_to_all(scenario, cluster);
+  Counts counts;
+  if (pattern != nullptr) {
+    counts = count_pattern(*pattern, scenario, cluster, mode);
+  } else if (scenario.workload.kind == WorkloadKind::c3) {
+    counts = count_c3(scenario, cluster, mode);
+  } else {
+    counts = count_all_to_all(scenario, cluster);
+  }
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
   const std::int64_t message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "sim/core/assert.h"
-#include "sim/workloads/all_to_all.h"
 #include "sim/workloads/collective_plan.h"
 #include "sim/workloads/plan_parts.h"
 

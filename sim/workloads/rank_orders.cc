@@ -57,6 +57,27 @@ std::vector<RankOrder> rings(std::uint32_t ranks, Wiring wiring) {
   return all;
 }
 
+RankOrder snake_order(const std::vector<int>& sizes) {
+  RankOrder order{0};
+  std::uint32_t slab = 1;  // ranks of the dimensions so far
+  for (const int size : sizes) {
+    const RankOrder before = order;
+    for (std::uint32_t i = 1; i < static_cast<std::uint32_t>(size); ++i) {
+      for (std::uint32_t k = 0; k < slab; ++k) {
+        order.push_back(i * slab + before[i % 2 == 0 ? k : slab - 1 - k]);
+      }
+    }
+    slab *= static_cast<std::uint32_t>(size);
+  }
+  return order;
+}
+
+std::uint32_t spreading_stride(std::uint32_t ranks) {
+  auto stride = static_cast<std::uint32_t>(std::uint64_t{ranks} * 618 / 1000);
+  while (std::gcd(stride, ranks) != 1) ++stride;
+  return stride;
+}
+
 std::vector<RankOrder> tree_orders(std::uint32_t ranks) {
   const RankOrder first = identity_order(ranks);
   RankOrder second = first;

@@ -23,6 +23,15 @@ enum class Wiring : std::uint8_t {
 //   shared     the ranks in their order; of a 2-D torus the caller numbers them in snake order
 std::vector<RankOrder> rings(std::uint32_t ranks, Wiring wiring);
 
+// The endpoints of a torus in a row of neighbours: the first dimension forth and back, while the
+// others step on. Closed by one more link where the last size is even.
+RankOrder snake_order(const std::vector<int>& sizes);
+
+// In steps of about the golden section of their number, coprime to it, any few peers in a row are
+// far and near, in all directions and dimensions of a torus. In steps of 1 they load one ring
+// direction after another: an 8x8 torus then takes 18 % longer than its bound instead of 4 %.
+std::uint32_t spreading_stride(std::uint32_t ranks);
+
 // Two trees for two halves of the buffer, as NCCL's double binary tree: a rank that has children in
 // one is a leaf of the other, but for rank 0 of an odd number, which has one child in each.
 std::vector<RankOrder> tree_orders(std::uint32_t ranks);

@@ -1,0 +1,152 @@
+#include "sim/report/c3.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/report/measures.h"
+#include "sim/report/numbers.h"
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+constexpr double kNotable = 0.02;  // of a time
+
+const OperatorUse* use_of(const RunResult& result, KernelRole role) {
+  for (const OperatorUse& use : result.operators) {
+    if (use.role == role && use.kernels > 0) return &use;
+  }
+  return nullptr;
+}
+
+// From its first place on a CU, or its engine's first command, to the end of the last GPU.
+Duration at_work(const OperatorUse& use) { return use.last_end - use.first_place; }
+
+std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {
+  const int all = report.cluster.spec.gpu.cus;
+  if (cus_left == all) return "";
+  if (report.scenario.workload.gemm.schedule == GemmSchedule::persistent) {
+    return fmt::format("{} of {} CUs", cus_left, all);
+  }
+  const ModeRun* alone = find_run(report, Mode::compute_alone);
+  const std::int64_t on_cu = std::max(1, measure(report, alone->result).wgs_per_cu);
+  const auto wgs = static_cast<std::int64_t>(gemm.wgs / gemm.kernels);
+  const auto waves = [&](std::int64_t cus) { return (wgs + on_cu * cus - 1) / (on_cu * cus); };
+  return fmt::format("{} of {} CUs, {} waves of WGs instead of {}", cus_left, all, waves(cus_left),
+                     waves(all));
+}
+
+// CUs that the GEMM has, at least while the collective runs.
+int cus_left(const RunReport& report, const ModeRun& run) {
+  const GpuSpec& gpu = report.cluster.spec.gpu;
+  const Mode mode = run.result.mode;
+  if (mode == Mode::serial || mode == Mode::dma) return gpu.cus;
+  if (mode == Mode::dma_partition) return gpu.cus - report.scenario.c3.dma_reserve_cus;
+  const int taken = run.partition.cus > 0 ? run.partition.cus : gpu.collective.channels;
+  return gpu.cus - std::min(gpu.cus, taken);
+}
+
+std::string collective_text(const RunReport& report, const ModeRun& run) {
+  const bool engines = uses_copy_engines(run.result.mode);
+  const ModeRun* alone = find_run(report, engines ? Mode::comm_alone_dma : Mode::comm_alone);
+  const OperatorUse* use = use_of(run.result, KernelRole::collective);
+  if (alone == nullptr || use == nullptr) return "";
+  const OperatorUse* before = use_of(alone->result, KernelRole::collective);
+  std::string text;
+  const Duration waited = use->first_place - use->first_start;
+  if (in_us(waited) > kNotable * in_us(run.result.time)) {
+    text = fmt::format("the collective waits {} for places that the GEMM's WGs hold",
+                       time_text(waited));
+  }
+  const double ratio = in_us(at_work(*use)) / in_us(at_work(*before));
+  if (ratio > 1 + kNotable) {
+    const int cus = run.partition.cus;
+    text += fmt::format("{}the collective takes {} its time alone ({}HBM {} busy)",
+                        text.empty() ? "" : ", then ", ratio_text(ratio),
+                        cus > 0 ? fmt::format("{} CUs; ", cus) : "",
+                        percent_text(measure(report, run.result).hbm_busy));
+  }
+  return text;
+}
+
+std::string gemm_text(const RunReport& report, const ModeRun& run) {
+  const ModeRun* alone = find_run(report, Mode::compute_alone);
+  const OperatorUse* use = use_of(run.result, KernelRole::compute);
+  const OperatorUse* before = use_of(alone->result, KernelRole::compute);
+  if (use == nullptr || before == nullptr) return "";
+  const double ratio = in_us(at_work(*use)) / in_us(at_work(*before));
+  if (ratio <= 1 + kNotable) return "";
+  const std::string waves = waves_text(report, *use, cus_left(report, run));
+  return fmt::format("the GEMM takes {} its time alone ({}{}HBM {} busy)", ratio_text(ratio), waves,
+                     waves.empty() ? "" : "; ", percent_text(measure(report, run.result).hbm_busy));
+}
+
+std::string lost_text(const RunReport& report, const ModeRun& run) {
+  if (run.result.mode == Mode::serial) return "nothing overlaps";
+  const std::string collective = collective_text(report, run);
+  const std::string gemm = gemm_text(report, run);
+  if (collective.empty() && gemm.empty()) return "each takes as long as alone";
+  return collective + (collective.empty() || gemm.empty() ? "" : "; ") + gemm;
+}
+
+}  // namespace
+
+double speedup(const Isolated& alone, Duration together) {
+  return (in_us(alone.compute) + in_us(alone.communicate)) / in_us(together);
+}
+
+double ideal_speedup(const Isolated& alone) {
+  return speedup(alone, longer(alone.compute, alone.communicate));
+}
+
+double fraction_of_ideal(const Isolated& alone, Duration together) {
+  return (speedup(alone, together) - 1) / (ideal_speedup(alone) - 1);
+}
+
+const char* balance_of(const Isolated& alone) {
+  constexpr double kEqual = 1.15;
+  if (in_us(alone.compute) > kEqual * in_us(alone.communicate)) return "G-long";
+  if (in_us(alone.communicate) > kEqual * in_us(alone.compute)) return "C-long";
+  return "GC-equal";
+}
+
+std::optional<Isolated> isolated(const RunReport& report) {
+  if (report.scenario.workload.kind != WorkloadKind::c3) return std::nullopt;
+  const ModeRun* compute = find_run(report, Mode::compute_alone);
+  const ModeRun* communicate = find_run(report, Mode::comm_alone);
+  if (compute == nullptr || communicate == nullptr) return std::nullopt;
+  return Isolated{.compute = compute->result.time, .communicate = communicate->result.time};
+}
+
+std::string why_c3(const RunReport& report) {
+  const std::optional<Isolated> alone = isolated(report);
+  if (!alone) return "no isolated runs to compare with.";
+  std::string text = fmt::format(
+      "{}: the GEMM alone takes {}, the collective {}, so at best {} of one after the "
+      "other.",
+      balance_of(*alone), time_text(alone->compute), time_text(alone->communicate),
+      ratio_text(ideal_speedup(*alone)));
+  // Strategies that came to the same are named together.
+  std::vector<std::pair<std::string, std::string>> said;
+  for (const ModeRun& run : report.runs) {
+    if (is_isolated(run.result.mode)) continue;
+    std::string lost =
+        fmt::format("{:.0f} % of ideal: {}", 100 * fraction_of_ideal(*alone, run.result.time),
+                    lost_text(report, run));
+    const auto same = std::find_if(said.begin(), said.end(),
+                                   [&](const auto& before) { return before.second == lost; });
+    if (same != said.end()) {
+      same->first += fmt::format(", {}", name_of(run.result.mode));
+    } else {
+      said.emplace_back(name_of(run.result.mode), std::move(lost));
+    }
+  }
+  for (const auto& [modes, lost] : said)
+    text += fmt::format(" {} reach{} {}.", modes, modes.find(',') == std::string::npos ? "es" : "",
+                        lost);
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,49 @@
+#include "sim/scenario/modes.h"
+
+#include <array>
+
+#include "sim/scenario/names.h"
+
+namespace weft {
+namespace {
+
+constexpr std::array kGrains = {Mode::bulk, Mode::kernel, Mode::fused};
+constexpr std::array kNoKernel = {Mode::bulk};
+constexpr std::array kStrategies = {
+    Mode::compute_alone, Mode::comm_alone,   Mode::comm_alone_dma, Mode::serial,
+    Mode::base,          Mode::comm_first,   Mode::priority,       Mode::launch_order,
+    Mode::partition,     Mode::lookup,       Mode::best,           Mode::priority_partition,
+    Mode::dma,           Mode::dma_partition};
+
+}  // namespace
+
+const char* name_of(Mode mode) { return names::word(names::kModes, mode).data(); }
+
+std::span<const Mode> modes_of(WorkloadKind kind) {
+  if (kind == WorkloadKind::c3) return kStrategies;
+  if (kind == WorkloadKind::all_to_all) return kNoKernel;
+  return kGrains;
+}
+
+Mode baseline_of(WorkloadKind kind) { return kind == WorkloadKind::c3 ? Mode::serial : Mode::bulk; }
+
+bool is_isolated(Mode mode) {
+  return mode == Mode::compute_alone || mode == Mode::comm_alone || mode == Mode::comm_alone_dma;
+}
+
+bool uses_copy_engines(Mode mode) {
+  return mode == Mode::comm_alone_dma || mode == Mode::dma || mode == Mode::dma_partition;
+}
+
+bool has_partition(Mode mode) {
+  return mode == Mode::partition || mode == Mode::priority_partition || mode == Mode::lookup ||
+         mode == Mode::best;
+}
+
+bool can_use_copy_engines(const Scenario& scenario) {
+  const CollectiveOp op = scenario.workload.communication.op;
+  return scenario.cluster.nodes == 1 && op != CollectiveOp::all_reduce &&
+         op != CollectiveOp::reduce_scatter;
+}
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// Which modes a kind of workload has, and what they are.
+#pragma once
+
+#include <span>
+
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+const char* name_of(Mode mode);
+
+// In the order in which they are run by default.
+std::span<const Mode> modes_of(WorkloadKind kind);
+
+// What the others of this kind are compared with.
+Mode baseline_of(WorkloadKind kind);
+
+// One of the two halves of c3 by itself.
+bool is_isolated(Mode mode);
+
+// Strategies of c3 that leave the collective to copy engines, and the isolated run of that.
+bool uses_copy_engines(Mode mode);
+
+// Strategies of c3 in which the collective has CUs of its own: c3.partition_cus of them.
+bool has_partition(Mode mode);
+
+// Whether copy engines could carry the collective of c3: they reach the GPUs of one node, and they
+// add nothing up.
+bool can_use_copy_engines(const Scenario& scenario);
+
+}  // namespace weft

@@ -1,0 +1,166 @@
+#include "sim/workloads/c3.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/core/assert.h"
+#include "sim/scenario/modes.h"
+#include "sim/workloads/collective.h"
+#include "sim/workloads/gemm.h"
+#include "sim/workloads/grid.h"
+
+namespace weft {
+namespace {
+
+CuRange the_first(int cus) { return {.first = 0, .count = static_cast<std::uint32_t>(cus)}; }
+
+CuRange all_but_the_first(int cus) {
+  return {.first = static_cast<std::uint32_t>(cus), .count = UINT32_MAX};
+}
+
+// WGs that each kernel starts with: a persistent one starts what fits.
+std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
+  const std::int64_t rows = (gemm.m + gemm.tile_m - 1) / gemm.tile_m;
+  const std::int64_t columns = (gemm.n + gemm.tile_n - 1) / gemm.tile_n;
+  const std::int64_t wgs = rows * columns * gemm.split_k;
+  if (gemm.schedule == GemmSchedule::tiles) return wgs;
+  return std::min<std::int64_t>(wgs, std::int64_t{resident(gpu, gemm.wg, 0)} * gpu.cus);
+}
+
+// The collective has `cus` CUs, or as many channels.
+void part(C3Strategy& strategy, const Scenario& scenario, const GpuSpec& gpu, int cus) {
+  SIM_ASSERT(cus > 0);
+  const int most = gpu.collective.channels;
+  if (scenario.c3.partition_by == PartitionBy::channels) {
+    strategy.channels = std::min(most, cus);
+    strategy.first = First::collective;
+    return;
+  }
+  strategy.channels = std::min(most, cus * resident(gpu, gpu.collective.channel, 0));
+  strategy.collective_cus = the_first(cus);
+  strategy.gemm_cus = all_but_the_first(cus);
+}
+
+class C3 {
+ public:
+  C3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy)
+      : scenario_(scenario),
+        cluster_(cluster),
+        strategy_(strategy),
+        launch_(launch_gap(cluster.spec.gpu.launch, scenario.run.launch)) {}
+
+  TaskGraph lower() {
+    if (strategy_.first == First::collective && strategy_.communicate) add_collectives();
+    if (strategy_.compute) add_gemms();
+    if (strategy_.first == First::gemm && strategy_.communicate) add_collectives();
+    return std::move(graph_);
+  }
+
+ private:
+  void add_gemms() {
+    const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
+    for (std::uint32_t g = 0; g < cluster_.gpus(); ++g) {
+      Kernel kernel =
+          gemm_kernel(graph_, scenario_.workload.gemm, cluster_.spec.gpu, strategy_.gemm_cus);
+      kernel.gpu = GpuId(g);
+      kernel.op = op;
+      kernel.launch = launch_;
+      gemms_.push_back(graph_.add_kernel(kernel, {}));
+    }
+  }
+
+  void add_collectives() {
+    const CommunicationWork& work = scenario_.workload.communication;
+    const OperatorId op =
+        graph_.operators.push_back({.name = name_of(work.op), .role = KernelRole::collective});
+    CollectiveCall call;
+    call.op = work.op;
+    call.buffer = work.buffer;
+    call.options = scenario_.collective;
+    call.operator_id = op;
+    call.launch = launch_;
+    call.cus = strategy_.collective_cus;
+    call.priority = strategy_.priority;
+    call.options.executor = strategy_.executor;
+    if (strategy_.channels > 0) call.options.channels = strategy_.channels;
+    if (strategy_.in_turn) {
+      for (const KernelId gemm : gemms_) call.after.push_back({gemm});
+    }
+    add_collective(graph_, cluster_, call);
+  }
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  const C3Strategy& strategy_;
+  Duration launch_;
+  TaskGraph graph_;
+  std::vector<KernelId> gemms_;  // by GPU
+};
+
+}  // namespace
+
+C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  const GpuSpec& gpu = cluster.spec.gpu;
+  C3Strategy strategy;
+  if (uses_copy_engines(mode)) strategy.executor = CollectiveExecutor::dma;
+  if (has_partition(mode)) part(strategy, scenario, gpu, scenario.c3.partition_cus);
+  switch (mode) {
+    case Mode::compute_alone:
+      strategy.communicate = false;
+      break;
+    case Mode::comm_alone:
+    case Mode::comm_alone_dma:
+      strategy.compute = false;
+      break;
+    case Mode::serial:
+      strategy.in_turn = true;
+      break;
+    case Mode::comm_first:
+      strategy.first = First::collective;
+      break;
+    case Mode::priority:
+    case Mode::priority_partition:
+      strategy.first = First::collective;
+      strategy.priority = 1;
+      break;
+    case Mode::launch_order:
+      if (gpu.collective.channels < gemm_wgs(scenario.workload.gemm, gpu)) {
+        strategy.first = First::collective;
+      }
+      break;
+    case Mode::dma_partition:
+      strategy.gemm_cus = all_but_the_first(scenario.c3.dma_reserve_cus);
+      break;
+    case Mode::base:
+    case Mode::partition:
+    case Mode::lookup:
+    case Mode::best:
+    case Mode::dma:
+      break;
+    case Mode::bulk:
+    case Mode::kernel:
+    case Mode::fused:
+      SIM_ASSERT(false);
+  }
+  return strategy;
+}
+
+C3Strategy compute_beside(const Scenario& scenario, const Cluster& cluster, int cus) {
+  C3Strategy strategy;
+  part(strategy, scenario, cluster.spec.gpu, cus);
+  strategy.communicate = false;
+  return strategy;
+}
+
+C3Strategy communicate_on(const Scenario& scenario, const Cluster& cluster, int cus) {
+  C3Strategy strategy;
+  part(strategy, scenario, cluster.spec.gpu, cus);
+  strategy.compute = false;
+  return strategy;
+}
+
+TaskGraph lower_c3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy) {
+  return C3(scenario, cluster, strategy).lower();
+}
+
+}  // namespace weft

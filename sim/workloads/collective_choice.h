@@ -1,0 +1,93 @@
+// By which algorithm and protocol a collective is run, and over which ranks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/workloads/collective.h"
+#include "sim/workloads/collective_plan.h"
+
+namespace weft {
+
+// The ranks of a call and how they lie in nodes.
+struct RankGroup {
+  std::vector<std::uint32_t> gpus;  // by rank
+  // Ranks of each node, numbered in a row; 1 where the nodes are not filled alike.
+  std::uint32_t per_node = 1;
+  bool one_node = false;
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(gpus.size()); }
+  [[nodiscard]] std::uint32_t nodes() const { return size() / per_node; }
+};
+RankGroup group_of(const Cluster& cluster, const std::vector<std::uint32_t>& ranks);
+
+struct CollectiveChoice {
+  Algorithm algorithm = Algorithm::direct;
+  Protocol protocol = Protocol::simple;
+};
+
+// What the options say; where they leave it open, what the library is taken to choose: of its
+// algorithms and protocols those with the least predicted_time(). All-to-all and point to point are
+// direct, and simple unless a protocol is given.
+CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
+
+// A closed form for an idle network (docs/model.md, "The library's choice"), as the tuning tables
+// of NCCL and RCCL are: latency of the steps + the longer of channels' and links' time. In seconds.
+double predicted_time(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                      CollectiveChoice choice);
+
+// "ring, simple".
+std::string text_of(CollectiveChoice choice);
+
+// One or several plans of the same steps over rings or trees that lie differently; channels take
+// them in turn.
+std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
+                           const RankGroup& group, Algorithm algorithm);
+
+// What those plans are like, without making them.
+struct PlanCounts {
+  std::int64_t plans = 1;
+  std::int64_t blocks = 1;
+  std::int64_t transfers = 0;     // of one plan
+  std::int64_t busiest_rank = 0;  // transfers and final receives of the rank that has most
+  std::int64_t steps = 1;
+  double sent = 0;  // by all ranks together, where 1 is the buffer
+};
+PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                       Algorithm algorithm);
+
+// The rings that channels take in turn.
+std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group);
+
+// All is there in one step, nobody waits for anybody.
+bool is_exchange(CollectiveOp op, Algorithm algorithm);
+
+// Channels that a call gets: as many as it is given and as fit on the CUs.
+std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
+
+// Below 4 KiB of payload a step's latency outweighs its bytes: a small call uses fewer channels.
+constexpr std::int64_t kLeastPiece = 4096;
+constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;  // sizes have 32 bits, LL doubles
+
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// How a part of a buffer of `total` bytes is cut: `pieces` of `size`, the last one shorter.
+struct Pieces {
+  std::int64_t size = 1;
+  std::int64_t pieces = 1;
+  [[nodiscard]] std::int64_t bytes_of(std::int64_t piece, std::int64_t total) const {
+    return piece + 1 < pieces ? size : total - piece * size;
+  }
+};
+// Of an exchange: what one rank has for one of `peers`.
+std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Algorithm algorithm);
+Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk);
+
+// Of a plan of several steps: `channels` parts of the buffer, each moved in `chunks` turns.
+struct Division {
+  std::uint32_t channels = 1;
+  std::uint32_t chunks = 1;
+};
+Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
+                Algorithm algorithm);
+
+}  // namespace weft

@@ -1,0 +1,281 @@
+// Which plans a call is run by, over which ranks, and how it is cut.
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/assert.h"
+#include "sim/workloads/collective_choice.h"
+
+namespace weft {
+namespace {
+
+// Ranks of each node where all nodes have as many, numbered in a row.
+std::uint32_t ranks_per_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) {
+  const auto node = [&](std::size_t rank) { return cluster.node_of(GpuId(gpus[rank])); };
+  std::size_t l = 1;
+  while (l < gpus.size() && node(l) == node(0)) ++l;
+  if (gpus.size() % l != 0) return 1;
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+    if (node(rank) != node(rank / l * l)) return 1;
+  }
+  return static_cast<std::uint32_t>(l);
+}
+
+// The way through a whole torus and, as its links go both ways, back.
+std::vector<RankOrder> both_ways(const std::vector<int>& dims) {
+  const RankOrder there = snake_order(dims);
+  const RankOrder back(there.rbegin(), there.rend());
+  return {there, back};
+}
+
+bool is_whole_torus(const FabricSpec& fabric, std::uint32_t ranks, std::uint32_t endpoints) {
+  return fabric.shape == ShapeKind::torus && ranks == endpoints && ranks > 2;
+}
+
+Scheme inside_of(const Cluster& cluster) {
+  const auto& fabric = cluster.spec.scale_up;
+  return fabric && fabric->shape == ShapeKind::torus ? Scheme::ring : Scheme::direct;
+}
+
+std::vector<Plan> over(const std::vector<RankOrder>& orders, Plan (*plan)(const RankOrder&)) {
+  std::vector<Plan> plans;
+  for (const RankOrder& order : orders) plans.push_back(plan(order));
+  return plans;
+}
+
+Plan scheme_plan(CollectiveOp op, Scheme scheme, const RankOrder& order) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return all_reduce(scheme, order);
+    case CollectiveOp::all_gather:
+      return all_gather(scheme, order);
+    case CollectiveOp::reduce_scatter:
+      return reduce_scatter(scheme, order);
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::broadcast:
+    case CollectiveOp::point_to_point:
+      break;
+  }
+  SIM_ASSERT(false);
+}
+
+Plan direct_plan(const CollectiveCall& call, std::uint32_t n) {
+  switch (call.op) {
+    case CollectiveOp::all_to_all:
+      return call.pair_bytes.empty() ? all_to_all(n) : all_to_all_uneven(n, call.pair_bytes);
+    case CollectiveOp::broadcast:
+      return broadcast_direct(n, call.root);
+    case CollectiveOp::point_to_point:
+      return point_to_point({.ranks = n, .from = call.root, .to = call.target});
+    case CollectiveOp::all_reduce:
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+      return scheme_plan(call.op, Scheme::direct, identity_order(n));
+  }
+  SIM_ASSERT(false);
+}
+
+}  // namespace
+
+RankGroup group_of(const Cluster& cluster, const std::vector<std::uint32_t>& ranks) {
+  RankGroup group{.gpus = ranks};
+  if (ranks.empty()) group.gpus = identity_order(cluster.gpus());
+  group.per_node = ranks_per_node(cluster, group.gpus);
+  const std::uint32_t first = cluster.node_of(GpuId(group.gpus.front()));
+  group.one_node = std::all_of(group.gpus.begin(), group.gpus.end(), [&](std::uint32_t gpu) {
+    return cluster.node_of(GpuId(gpu)) == first;
+  });
+  return group;
+}
+
+std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group) {
+  const ClusterSpec& spec = cluster.spec;
+  const std::uint32_t n = group.size();
+  if (group.one_node) {
+    const auto all = static_cast<std::uint32_t>(spec.gpus_per_node);
+    if (is_whole_torus(*spec.scale_up, n, all)) return both_ways(spec.scale_up->dims);
+    const bool pairs = spec.scale_up->shape == ShapeKind::fully_connected;
+    return rings(n, pairs ? Wiring::all_pairs : Wiring::shared);
+  }
+  if (group.per_node == 1) {
+    const bool endpoints = spec.gpus_per_node == 1 && spec.nic->per_node == 1;
+    const auto all = static_cast<std::uint32_t>(spec.nodes);
+    if (endpoints && is_whole_torus(*spec.scale_out, n, all))
+      return both_ways(spec.scale_out->dims);
+    return {identity_order(n)};
+  }
+  // Each ring leaves the nodes by another NIC.
+  const std::uint32_t l = group.per_node;
+  const std::uint32_t count = std::min(l, static_cast<std::uint32_t>(spec.nic->per_node));
+  std::vector<RankOrder> orders(count);
+  for (std::uint32_t ring = 0; ring < count; ++ring) {
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      orders[ring].push_back(rank / l * l + (rank + ring * l / count) % l);
+    }
+  }
+  return orders;
+}
+
+std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
+                           const RankGroup& group, Algorithm algorithm) {
+  const std::uint32_t n = group.size();
+  const bool from_root = call.op == CollectiveOp::broadcast;
+  std::vector<Plan> plans;
+  switch (algorithm) {
+    case Algorithm::direct:
+      plans.push_back(direct_plan(call, n));
+      break;
+    case Algorithm::one_shot:
+      plans.push_back(all_reduce_one_shot(n));
+      break;
+    case Algorithm::ring:
+      for (const RankOrder& order : ring_orders(cluster, group)) {
+        plans.push_back(from_root ? broadcast_ring(order, call.root)
+                                  : scheme_plan(call.op, Scheme::ring, order));
+      }
+      break;
+    case Algorithm::tree:
+      if (!from_root) return over(tree_orders(n), all_reduce_tree);
+      for (const RankOrder& order : tree_orders(n)) {
+        plans.push_back(broadcast_tree(order, call.root));
+      }
+      break;
+    case Algorithm::halving_doubling:
+      plans.push_back(scheme_plan(call.op, Scheme::halving, identity_order(n)));
+      break;
+    case Algorithm::hierarchical:
+      plans.push_back(all_reduce_hierarchical({.ranks = n,
+                                               .ranks_per_node = group.per_node,
+                                               .inside = inside_of(cluster),
+                                               .between = Scheme::ring}));
+      break;
+    case Algorithm::in_switch:
+      SIM_ASSERT(false);
+  }
+  return plans;
+}
+
+PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                       Algorithm algorithm) {
+  const std::int64_t n = group.size();
+  const std::int64_t pairs = n * (n - 1);
+  const std::int64_t phases = call.op == CollectiveOp::all_reduce ? 2 : 1;
+  const bool from_root =
+      call.op == CollectiveOp::broadcast || call.op == CollectiveOp::point_to_point;
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  const auto depth = [](std::int64_t ranks) {
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(ranks) - 1));
+  };
+  switch (algorithm) {
+    case Algorithm::direct:
+      if (from_root) {
+        const std::int64_t peers = call.op == CollectiveOp::broadcast ? n - 1 : 1;
+        return {.transfers = peers, .busiest_rank = peers, .sent = real(peers)};
+      }
+      return {.blocks = n,
+              .transfers = phases * pairs,
+              .busiest_rank = phases * (n - 1) + 1,
+              .steps = phases,
+              .sent = real(phases * (n - 1))};
+    case Algorithm::one_shot:
+      return {.transfers = pairs, .busiest_rank = n, .sent = real(pairs)};
+    case Algorithm::ring: {
+      const auto rings = static_cast<std::int64_t>(ring_orders(cluster, group).size());
+      if (from_root) {
+        return {.plans = rings,
+                .transfers = n - 1,
+                .busiest_rank = 2,
+                .steps = n - 1,
+                .sent = real(n - 1)};
+      }
+      return {.plans = rings,
+              .blocks = n,
+              .transfers = phases * pairs,
+              .busiest_rank = phases * (n - 1) + 1,
+              .steps = phases * (n - 1),
+              .sent = real(phases * (n - 1))};
+    }
+    case Algorithm::tree:
+      return {.plans = 2,
+              .transfers = phases * (n - 1),
+              .busiest_rank = 4,
+              .steps = phases * depth(n),
+              .sent = real(phases * (n - 1))};
+    case Algorithm::halving_doubling: {
+      const std::int64_t shared = phases == 2 ? std::int64_t{std::bit_floor(group.size())} : n;
+      return {.blocks = shared,
+              .transfers = phases * 2 * shared * depth(shared) + 2 * (n - shared),
+              .busiest_rank = phases * (2 * depth(shared) + 1) + 1,
+              .steps = phases * depth(n),
+              .sent = real(phases * (n - 1) + 2 * (n - shared))};
+    }
+    case Algorithm::hierarchical: {
+      const std::int64_t l = group.per_node;
+      const std::int64_t m = group.nodes();
+      return {.blocks = n,
+              .transfers = 2 * m * l * (l - 1) + 2 * l * m * (m - 1),
+              .busiest_rank = 2 * (l - 1) + 2 * (m - 1) + 1,
+              .steps = 2 * (m - 1) + 2,
+              .sent = real(2 * m * (l - 1) + 2 * (m - 1))};
+    }
+    case Algorithm::in_switch:
+      return {};
+  }
+  SIM_ASSERT(false);
+}
+
+bool is_exchange(CollectiveOp op, Algorithm algorithm) {
+  if (algorithm == Algorithm::one_shot) return true;
+  return algorithm == Algorithm::direct && op != CollectiveOp::all_reduce;
+}
+
+std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call) {
+  const GpuSpec& gpu = cluster.spec.gpu;
+  const WgShape& channel = gpu.collective.channel;
+  const WgFootprint wg =
+      footprint(channel.threads, channel.registers_per_thread, channel.lds, gpu.wave_size);
+  const int fit = wgs_per_cu(gpu.cu, wg) * cus_in(call.cus, gpu.cus);
+  const int wanted = call.options.channels > 0 ? call.options.channels : gpu.collective.channels;
+  return static_cast<std::uint32_t>(std::max(std::min(wanted, fit), 1));
+}
+
+std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Algorithm algorithm) {
+  if (!call.pair_bytes.empty()) {
+    return std::max<std::int64_t>(*std::max_element(call.pair_bytes.begin(), call.pair_bytes.end()),
+                                  1);
+  }
+  const bool whole = algorithm == Algorithm::one_shot || call.op == CollectiveOp::broadcast ||
+                     call.op == CollectiveOp::point_to_point;
+  return std::max<std::int64_t>(whole ? call.buffer.count() : round_up(call.buffer.count(), ranks),
+                                1);
+}
+
+Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk) {
+  const std::int64_t spread = round_up(channels, peers);
+  const std::int64_t spread_size = std::max(kLeastPiece, round_up(total, spread));
+  const std::int64_t size = std::min({total, chunk.count(), spread_size, kMostOfMessage});
+  return {.size = size, .pieces = round_up(total, size)};
+}
+
+Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
+                Algorithm algorithm) {
+  const std::int64_t buffer = std::max<std::int64_t>(call.buffer.count(), 1);
+  // Halving moves half of the buffer in its largest step.
+  const std::int64_t blocks = algorithm == Algorithm::halving_doubling ? 2 : plans.blocks;
+  std::int64_t channels = channels_of(cluster, call);
+  channels = std::clamp<std::int64_t>(buffer / (blocks * kLeastPiece), 1, channels);
+  if (channels > plans.plans) channels = channels / plans.plans * plans.plans;
+  const std::int64_t step = round_up(buffer, channels * blocks);
+  std::int64_t chunk = std::min(cluster.spec.gpu.collective.chunk.count(), kMostOfMessage);
+  // Trees and broadcasts move every chunk through all steps: as many chunks as steps fill them.
+  constexpr std::int64_t kLeastChunk = 32 * 1024;
+  if (algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast) {
+    while (round_up(step, chunk) < plans.steps && chunk > kLeastChunk) chunk /= 2;
+  }
+  return {.channels = static_cast<std::uint32_t>(channels),
+          .chunks = static_cast<std::uint32_t>(round_up(step, chunk))};
+}
+
+}  // namespace weft

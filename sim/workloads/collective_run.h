@@ -1,0 +1,78 @@
+// What the ways to run a plan share: the kernel of a rank, and what an item of it costs.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/workloads/collective_choice.h"
+
+namespace weft {
+
+// Blocks that an item moves. A channel moves in and out at once.
+struct Amount {
+  std::uint32_t in = 0;       // taken in from where they have arrived
+  std::uint32_t out = 0;      // sent
+  std::uint32_t traffic = 0;  // read and written in HBM
+  bool operator==(const Amount&) const = default;
+};
+
+// A call while it is lowered.
+class CollectiveRun {
+ public:
+  CollectiveRun(TaskGraph& graph, const Cluster& cluster, const CollectiveCall& call,
+                RankGroup group, CollectiveChoice choice);
+
+  TaskGraph& graph() { return graph_; }
+  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] const CollectiveCall& call() const { return call_; }
+  [[nodiscard]] const RankGroup& group() const { return group_; }
+  [[nodiscard]] const CollectiveChoice& choice() const { return choice_; }
+  [[nodiscard]] std::uint32_t ranks() const { return group_.size(); }
+  [[nodiscard]] bool leaves_node(std::uint32_t from, std::uint32_t to) const {
+    return !group_.one_node &&
+           cluster_.node_of(GpuId(group_.gpus[from])) != cluster_.node_of(GpuId(group_.gpus[to]));
+  }
+  // What so many bytes are on the wire: `ll` has 8 B of flag for 8 B, `ll128` 8 B for 120.
+  [[nodiscard]] std::int64_t on_wire(std::int64_t size) const;
+
+  // The kernel of a rank, without items.
+  [[nodiscard]] Kernel kernel(std::uint32_t rank, std::uint32_t grid) const;
+  // Adds it with the items that the graph has got since `kernel.first_item`; one that does nothing
+  // if there are none.
+  KernelId add(Kernel kernel, std::uint32_t rank);
+
+  // A latch for one send to `to`, of `size` bytes of payload.
+  LatchId send(std::uint32_t from, std::uint32_t to, std::int64_t size, LatchId arrives,
+               bool taken_in);
+
+  // Whole: copied, then sent, as if the receiver's copy out of a buffer came first. Streamed:
+  // stored as it is copied, in a few parts; the receiver takes it in by an item of its own. Staged:
+  // copied into a buffer that a NIC sends from.
+  enum class Way : std::uint8_t { whole, streamed, staged };
+  struct WorkKind {
+    std::uint32_t work = 0;
+    std::int64_t bytes = 1;  // payload that it is for, in or out
+  };
+  // A kind of work: of `amount` blocks of at most `block` bytes.
+  WorkKind work(const Amount& amount, std::int64_t block, Bandwidth rate, Way way);
+  // An item of this kind that moves `size` bytes, at most kind.bytes.
+  static Item item(const WorkKind& kind, std::int64_t size, LatchId counts_down, LatchId waits_for);
+
+ private:
+  TaskGraph& graph_;
+  const Cluster& cluster_;
+  const CollectiveCall& call_;
+  RankGroup group_;
+  CollectiveChoice choice_;
+};
+
+std::vector<KernelId> run_exchange(CollectiveRun& run, const Plan& plan);
+std::vector<KernelId> run_steps(CollectiveRun& run, const std::vector<Plan>& plans);
+std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan);
+
+// Items and sends of a call by copy engines.
+CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call,
+                              std::int64_t transfers);
+
+}  // namespace weft
