@@ -59,8 +59,12 @@ class LineReader {
 
   void fail(const std::string& path, std::string message) {
     failed_ = true;
-    file_.problems.add(
-        {.at = line_.at, .path = path, .message = std::move(message), .source_line = text_});
+    Diagnostic problem;
+    problem.at = line_.at;
+    problem.path = path;
+    problem.message = std::move(message);
+    problem.source_line = text_;
+    file_.problems.add(std::move(problem));
   }
 
   MeasuredFile& file_;
@@ -89,12 +93,15 @@ std::string MeasuredLine::text() const {
 
 MeasuredFile read_measured(const std::filesystem::path& file) {
   MeasuredFile measured;
+  const auto fail = [&](const char* message) {
+    Diagnostic problem;
+    problem.at.file = file.string();
+    problem.message = message;
+    measured.problems.add(std::move(problem));
+  };
   std::ifstream stream(file);
   if (!std::filesystem::is_regular_file(file) || !stream) {
-    measured.problems.add({.at = {.file = file.string()},
-                           .path = "",
-                           .message = "no such file, or not readable",
-                           .source_line = ""});
+    fail("no such file, or not readable");
     return measured;
   }
   int number = 0;
@@ -103,12 +110,7 @@ MeasuredFile read_measured(const std::filesystem::path& file) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     LineReader(measured, {.file = file.string(), .line = number, .column = 1}, line).read();
   }
-  if (number == 0) {
-    measured.problems.add({.at = {.file = file.string()},
-                           .path = "",
-                           .message = "holds no lines",
-                           .source_line = ""});
-  }
+  if (number == 0) fail("holds no lines");
   return measured;
 }
 

@@ -39,7 +39,7 @@ class Simulations {
 
   // The cluster's GPU, or problems.
   std::optional<GpuSpec> gpu(Diagnostics& problems) {
-    const Case any{.scenario = "validation/collective", .sets = {}};
+    const Case any{.scenario = "validation/emb", .sets = {}};
     Loaded loaded = load(any);
     for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
     if (!loaded.scenario) return std::nullopt;
@@ -80,7 +80,8 @@ class Simulations {
 
   [[nodiscard]] Loaded load(const Case& one) const {
     std::vector<std::string> sets{
-        fmt::format("cluster={{base: {}}}", options_.cluster.stem().string())};
+        fmt::format("cluster={{base: {}}}", options_.cluster.stem().string()),
+        fmt::format("modes=[{}]", name_of(one.mode))};
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }
