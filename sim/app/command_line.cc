@@ -29,6 +29,15 @@ constexpr const char* kRunExample =
     "exit status: 0 done; 1 a mistake in the scenario or the command line, or a run that cannot\n"
     "finish; 2 the machine cannot (write, allocate); 3 a mistake of weft's own\n";
 
+constexpr const char* kCalibrateExample =
+    "example:\n"
+    "  weft calibrate calibration/measurements/h200-x4.jsonl --base configs/gpus/h200.yaml \\\n"
+    "    -o results/h200.yaml --cluster configs/clusters/node_4x_h200.yaml \\\n"
+    "    --cluster-output results/node.yaml\n"
+    "\n"
+    "Each fitted number says which lines it comes from and how far they are from it. Numbers that\n"
+    "no line determines are named.\n";
+
 constexpr const char* kValidateExample =
     "example:\n"
     "  weft validate calibration/measurements/h200-x4.jsonl \\\n"
@@ -93,6 +102,34 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   return run;
 }
 
+CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
+  CLI::App* calibrate =
+      app.add_subcommand("calibrate", "Fit the numbers of a GPU's file to micro-benchmarks.");
+  calibrate->footer(kCalibrateExample);
+  calibrate->add_option("MICRO", command.measured, "JSON lines of micro-benchmarks")
+      ->type_name("FILE")
+      ->required();
+  calibrate
+      ->add_option("--base", command.base, "GPU file: what no line determines stays as it is there")
+      ->type_name("FILE")
+      ->required()
+      ->check(CLI::ExistingFile);
+  calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file there")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* cluster =
+      calibrate->add_option("--cluster", command.cluster, "Cluster file whose links are fitted too")
+          ->type_name("FILE")
+          ->check(CLI::ExistingFile);
+  CLI::Option* output =
+      calibrate
+          ->add_option("--cluster-output", command.cluster_output, "Write the fitted cluster there")
+          ->type_name("FILE");
+  cluster->needs(output);
+  output->needs(cluster);
+  return calibrate;
+}
+
 CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   CLI::App* validate = app.add_subcommand(
       "validate", "Simulate measured cases and print how far the predictions are off.");
@@ -153,8 +190,7 @@ std::string shell_quoted(const std::string& word) {
 
 }  // namespace
 
-std::variant<RunCommand, ValidateCommand, Done> parse_command_line(int argc,
-                                                                   const char* const* argv) {
+Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
       "weft simulates GPU clusters: how computation and the collective that depends on it\n"
       "overlap in bulk, by kernels, or fused, work-group by work-group.",
@@ -165,6 +201,8 @@ std::variant<RunCommand, ValidateCommand, Done> parse_command_line(int argc,
   Raw raw;
   ValidateCommand validating;
   const CLI::App* run = add_run(app, raw);
+  CalibrateCommand calibrating;
+  const CLI::App* calibrate = add_calibrate(app, calibrating);
   const CLI::App* validate = add_validate(app, validating);
   try {
     app.parse(argc, argv);
@@ -172,6 +210,7 @@ std::variant<RunCommand, ValidateCommand, Done> parse_command_line(int argc,
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
     return Done{app.exit(error) == 0 ? exit_code::ok : exit_code::user};
   }
+  if (calibrate->parsed()) return calibrating;
   if (validate->parsed()) return validating;
   return command_of(raw, run->count("--seed") > 0);
 }

@@ -8,6 +8,7 @@
 
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/calibrate_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
@@ -19,10 +20,13 @@ void start_log() {
   spdlog::set_pattern("weft: %^%l%$: %v");
 }
 
-int carry_out(const std::variant<RunCommand, ValidateCommand, Done>& parsed) {
+int carry_out(const Command& parsed) {
   if (const auto* validate = std::get_if<ValidateCommand>(&parsed)) {
     if (validate->quiet) spdlog::set_level(spdlog::level::err);
     return validate_command(*validate);
+  }
+  if (const auto* calibrate = std::get_if<CalibrateCommand>(&parsed)) {
+    return calibrate_command(*calibrate);
   }
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);

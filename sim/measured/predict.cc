@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double in_us(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
-
 // One simulation and the two moments that lines read of it.
 struct Simulated {
   double all_done_us = 0;
@@ -94,13 +92,14 @@ class Simulations {
     const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
     if (result.ending != Ending::finished) return {.trouble = result.stopped_because + "\n"};
     SIM_ASSERT(result.ledger.balanced());
-    Simulated simulated{.all_done_us = in_us(result.time),
+    Simulated simulated{.all_done_us = to_microseconds(result.time),
                         .computed_us = 0,
-                        .clock_us = in_us(scenario.cluster.gpu.launch.clock),
+                        .clock_us = to_microseconds(scenario.cluster.gpu.launch.clock),
                         .trouble = ""};
     for (const OperatorUse& use : result.operators) {
       if (use.role != KernelRole::compute) continue;
-      simulated.computed_us = std::max(simulated.computed_us, in_us(use.last_end - SimTime{}));
+      simulated.computed_us =
+          std::max(simulated.computed_us, to_microseconds(use.last_end - SimTime{}));
     }
     return simulated;
   }
