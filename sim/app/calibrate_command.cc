@@ -46,7 +46,7 @@ Loaded load_base(const CalibrateCommand& command) {
   for (const fs::path& folder : config_dirs(command.base)) dirs.push_back(folder);
   const std::string text = fmt::format(
       "name: base of a calibration\ncluster: {{base: {}, gpu: {{base: {}}}}}\n"
-      "workload:\n  kind: all_to_all\n  bytes_per_pair: 1 KiB\nmodes: [bulk]\n",
+      "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
       cluster, command.base.stem().string());
   return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
 }

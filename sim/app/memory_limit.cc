@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "sim/workloads/lower.h"
 
 namespace weft {
@@ -18,18 +21,29 @@ std::string mebibytes_text(Bytes size) {
 Diagnostics check_memory(const Scenario& scenario, const Cluster& cluster,
                          const std::string& file) {
   Diagnostics problems;
-  for (const Mode mode : scenario.modes) {
-    const Bytes estimate = estimated_memory(scenario, cluster, mode);
-    if (estimate <= scenario.run.max_memory) continue;
-    const std::string needed = mebibytes_text(estimate);
+  const auto add = [&](const char* path, std::string message) {
     Diagnostic problem;
     problem.at.file = file;
-    problem.path = "run.max_memory";
-    problem.message = fmt::format(
-        "mode {} is estimated to need {}, but {} are allowed; if the machine has them, "
-        "--set 'run.max_memory={}'",
-        name_of(mode), needed, mebibytes_text(scenario.run.max_memory), needed);
+    problem.path = path;
+    problem.message = std::move(message);
     problems.add(problem);
+  };
+  for (const Mode mode : scenario.modes) {
+    const Needs needs = estimated_needs(scenario, cluster, mode);
+    constexpr double kMost = 1U << 31U;  // of either: their numbers have 32 bits
+    if (const double count = std::max(needs.items, needs.sends); count >= kMost) {
+      add("workload", fmt::format("mode {} is estimated to make {:.3g} pieces of work and messages,"
+                                  " which is 2^31 or more; take larger chunks, fewer channels or"
+                                  " fewer bytes",
+                                  name_of(mode), count));
+      continue;
+    }
+    if (needs.memory <= scenario.run.max_memory) continue;
+    const std::string needed = mebibytes_text(needs.memory);
+    add("run.max_memory",
+        fmt::format("mode {} is estimated to need {}, but {} are allowed; if the machine has them, "
+                    "--set 'run.max_memory={}'",
+                    name_of(mode), needed, mebibytes_text(scenario.run.max_memory), needed));
   }
   return problems;
 }

@@ -92,8 +92,7 @@ enum class Algorithm : std::uint8_t {
   ring,
   tree,
   halving_doubling,
-  hierarchical,
-  in_switch
+  hierarchical
 };
 
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").

@@ -42,7 +42,7 @@ constexpr std::array kC3Columns = {
     Column{"k", "workload.gemm.k"},
     Column{"bytes_per_gpu", "workload.communication.bytes"},
 };
-constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.communication.bytes"}};
+constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"}};
 
 // What two lines of one case may differ in: how the fused kernel was launched.
 constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas"};
@@ -100,13 +100,13 @@ constexpr std::array kKinds = {
     Kind{"c3.partition", Mode::partition, Until::all_done, "", "c3.partition_cus"},
     Kind{"c3.dma", Mode::dma},
     Kind{"micro.nccl_alltoall", Mode::bulk, Until::all_done,
-         "workload.communication.op=all_to_all"},
+         "workload.op=all_to_all"},
     Kind{"micro.nccl_allreduce", Mode::bulk, Until::all_done,
-         "workload.communication.op=all_reduce"},
+         "workload.op=all_reduce"},
     Kind{"micro.nccl_allgather", Mode::bulk, Until::all_done,
-         "workload.communication.op=all_gather"},
+         "workload.op=all_gather"},
     Kind{"micro.nccl_reducescatter", Mode::bulk, Until::all_done,
-         "workload.communication.op=reduce_scatter"},
+         "workload.op=reduce_scatter"},
 };
 
 const Kind* find_kind(std::string_view word) {
@@ -178,8 +178,8 @@ class CaseMaker {
 
   void communicate(const char* op, std::int64_t size) {
     case_.scenario = "validation/collective";
-    case_.sets.push_back(fmt::format("workload.communication.op={}", op));
-    set("workload.communication.bytes", size);
+    case_.sets.push_back(fmt::format("workload.op={}", op));
+    set("workload.bytes", size);
   }
 
   // A kernel that is run again and again finds in L2 what fits there.

@@ -37,7 +37,7 @@ class Simulations {
 
   // The cluster's GPU, or problems.
   std::optional<GpuSpec> gpu(Diagnostics& problems) {
-    const Case any{.scenario = "validation/emb", .sets = {}};
+    const Case any{.scenario = "validation/collective", .sets = {}};
     Loaded loaded = load(any);
     for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
     if (!loaded.scenario) return std::nullopt;

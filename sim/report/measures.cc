@@ -34,7 +34,7 @@ LinkPeak busiest_link(const RunResult& result) {
 
 // As the lowering has it: the fused kernel needs more registers and may be held to fewer WGs.
 int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
-  if (scenario.workload.kind == WorkloadKind::all_to_all) return 0;
+  if (scenario.workload.kind == WorkloadKind::collective) return 0;
   const WgShape& wg = wg_of(scenario.workload);
   if (mode == Mode::comm_alone || mode == Mode::comm_alone_dma) return 0;
   const bool fused = mode == Mode::fused;

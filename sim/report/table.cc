@@ -138,8 +138,7 @@ std::string engine_text(const RunReport& report) {
 std::string table(const RunReport& report) {
   std::vector<Row> rows{titles(report)};
   for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run));
-  return fmt::format("{}   {}\n", title_of(report.scenario.workload.kind),
-                     one_line(report.cluster)) +
+  return fmt::format("{}   {}\n", title_of(report.scenario.workload), one_line(report.cluster)) +
          aligned(rows) + wrapped("why: ", why(report)) +
          fmt::format("ledger: {}   {}\n", ledger_text(report), engine_text(report));
 }

@@ -39,6 +39,7 @@ std::int64_t wgs_per_destination(const Scenario& scenario);
 void validate_cluster(const Check& check);
 void validate_workload(const Check& check);
 void validate_operators(const Check& check);
+void validate_collective(const Check& check);
 void validate_c3(const Check& check);
 void validate_places(const Check& check);
 void validate_counts(const Check& check);

@@ -21,7 +21,7 @@ const char* name_of(Mode mode) { return names::word(names::kModes, mode).data();
 
 std::span<const Mode> modes_of(WorkloadKind kind) {
   if (kind == WorkloadKind::c3) return kStrategies;
-  if (kind == WorkloadKind::all_to_all) return kNoKernel;
+  if (kind == WorkloadKind::collective) return kNoKernel;
   return kGrains;
 }
 
@@ -41,7 +41,7 @@ bool has_partition(Mode mode) {
 }
 
 bool can_use_copy_engines(const Scenario& scenario) {
-  const CollectiveOp op = scenario.workload.communication.op;
+  const CollectiveOp op = scenario.workload.collective.op;
   return scenario.cluster.nodes == 1 && op != CollectiveOp::all_reduce &&
          op != CollectiveOp::reduce_scatter;
 }

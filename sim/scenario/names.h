@@ -38,8 +38,8 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
     Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
+    Choice<WorkloadKind>{"collective", WorkloadKind::collective},
     Choice<WorkloadKind>{"c3", WorkloadKind::c3},
-    Choice<WorkloadKind>{"all_to_all", WorkloadKind::all_to_all},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},
@@ -80,6 +80,14 @@ inline constexpr std::array kDmaPatterns = {
     Choice<DmaPattern>{"back_to_back", DmaPattern::back_to_back},
     Choice<DmaPattern>{"broadcast", DmaPattern::broadcast},
 };
+inline constexpr std::array kCollectiveOps = {
+    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
+    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
+    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
+    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
+    Choice<CollectiveOp>{"broadcast", CollectiveOp::broadcast},
+    Choice<CollectiveOp>{"point_to_point", CollectiveOp::point_to_point},
+};
 inline constexpr std::array kArbitrations = {
     Choice<Arbitration>{"in_order", Arbitration::in_order},
     Choice<Arbitration>{"round_robin", Arbitration::round_robin},
@@ -91,7 +99,6 @@ inline constexpr std::array kAlgorithms = {
     Choice<Algorithm>{"tree", Algorithm::tree},
     Choice<Algorithm>{"halving_doubling", Algorithm::halving_doubling},
     Choice<Algorithm>{"hierarchical", Algorithm::hierarchical},
-    Choice<Algorithm>{"in_switch", Algorithm::in_switch},
 };
 inline constexpr std::array kProtocolWords = {
     Choice<Protocol>{"ll", Protocol::ll},

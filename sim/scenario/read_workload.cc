@@ -89,12 +89,13 @@ GemmWork read_gemm(MapReader map) {
   return gemm;
 }
 
-CommunicationWork read_communication(MapReader map) {
+CollectiveWork read_communication(MapReader map) {
   const auto op = map.choice<CollectiveOp>("op", names::table(names::kCommunications),
                                            "what the GPUs exchange");
-  const CommunicationWork communication{
-      .op = op.value_or(CollectiveOp::all_to_all),
-      .buffer = map.size("bytes", "of each GPU's buffer", {bytes(4096), bytes(1'000'000'000'000)})};
+  CollectiveWork communication;
+  communication.op = op.value_or(CollectiveOp::all_to_all);
+  communication.bytes =
+      map.size("bytes", "of each GPU's buffer", {bytes(4096), bytes(1'000'000'000'000)});
   map.finish();
   return communication;
 }
@@ -117,6 +118,26 @@ const WgShape& wg_of(const Workload& workload) {
   return workload.embedding.wg;
 }
 
+CollectiveOp collective_of(const Workload& workload) {
+  switch (workload.kind) {
+    case WorkloadKind::embedding_all_to_all:
+    case WorkloadKind::embedding_backward:
+    case WorkloadKind::gemm_all_to_all:
+      break;
+    case WorkloadKind::gemv_all_reduce:
+    case WorkloadKind::gemm_all_reduce:
+      return CollectiveOp::all_reduce;
+    case WorkloadKind::gemm_reduce_scatter:
+      return CollectiveOp::reduce_scatter;
+    case WorkloadKind::all_gather_gemm:
+      return CollectiveOp::all_gather;
+    case WorkloadKind::collective:
+    case WorkloadKind::c3:
+      return workload.collective.op;
+  }
+  return CollectiveOp::all_to_all;
+}
+
 Workload read_workload(MapReader map) {
   const auto kind = map.choice<WorkloadKind>("kind", names::table(names::kWorkloadKinds),
                                              "the operator and its collective");
@@ -124,8 +145,8 @@ Workload read_workload(MapReader map) {
     return kind ? std::optional(suits(*kind)) : std::nullopt;
   };
   const auto is_gemv = [](WorkloadKind k) { return k == WorkloadKind::gemv_all_reduce; };
+  const auto is_collective = [](WorkloadKind k) { return k == WorkloadKind::collective; };
   const auto is_c3 = [](WorkloadKind k) { return k == WorkloadKind::c3; };
-  const auto is_exchange = [](WorkloadKind k) { return k == WorkloadKind::all_to_all; };
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
   workload.embedding =
@@ -134,12 +155,11 @@ Workload read_workload(MapReader map) {
       map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
   workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm, c3")
                                 .map("gemm", "C = A B on every GPU"));
-  workload.communication = read_communication(
+  workload.collective =
+      read_collective_work(map.where(is(is_collective), "kind: collective"), is(is_collective));
+  const CollectiveWork beside = read_communication(
       map.where(is(is_c3), "kind: c3").map("communication", "the collective beside the GEMM"));
-  workload.all_to_all.bytes_per_pair =
-      map.where(is(is_exchange), "kind: all_to_all")
-          .size("bytes_per_pair", "what every GPU sends to every other",
-                {bytes(1), bytes(1'000'000'000'000)});
+  if (workload.kind == WorkloadKind::c3) workload.collective = beside;
   map.finish();
   return workload;
 }

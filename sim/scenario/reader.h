@@ -108,6 +108,12 @@ class MapReader {
   std::vector<int> counts(std::string_view key, Range<std::int64_t> range,
                           Range<std::size_t> length, std::string_view help);
 
+  // A list of lists; empty where the key is not given.
+  using Table = std::vector<std::vector<std::int64_t>>;
+  Table optional_counts_table(std::string_view key, Range<std::int64_t> range,
+                              std::string_view help);
+  Table optional_sizes_table(std::string_view key, std::string_view help);
+
   Duration duration(std::string_view key, std::string_view help,
                     Range<Duration> range = kHardwareTime);
   Duration duration_or(std::string_view key, Duration fallback, std::string_view help,
@@ -193,6 +199,17 @@ class MapReader {
                                                      const std::vector<std::string>& names,
                                                      std::string_view fallback,
                                                      std::string_view help);
+
+  // One value of a table.
+  struct Cell {
+    std::string_view type;     // of the table
+    std::string_view example;  // "[[0, 1], [2, 3]]"
+    Parsed<std::int64_t> (*parse)(std::string_view);
+    Range<std::int64_t> range;
+    std::string bounds;  // "must be from 0 to 7"
+  };
+  Table table(std::string_view key, const Cell& cell, std::string_view help);
+  std::int64_t cell_of(const Node& node, const Cell& cell, const std::string& path);
 
   template <class T>
   struct Kind {

@@ -41,11 +41,6 @@ struct EmbeddingWork {
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
 };
 
-// The all-to-all alone: every GPU sends `bytes_per_pair` to every other.
-struct AllToAllWork {
-  Bytes bytes_per_pair;
-};
-
 // y = W x on every GPU, W of m x k (k is this GPU's share); the y of all GPUs are added up.
 struct GemvWork {
   std::int64_t m = 0;
@@ -78,6 +73,13 @@ struct GemmWork {
   double jitter = 0;
 };
 
+// Groups of GPUs: given one by one, or in a regular form, or (all zero) one of all GPUs.
+struct GroupsWork {
+  int size = 0;                                 // GPUs of a group ...
+  int stride = 1;                               // ... so far apart: 1 makes neighbours a group
+  std::vector<std::vector<std::int64_t>> gpus;  // by rank
+};
+
 enum class WorkloadKind {
   embedding_all_to_all,
   embedding_backward,
@@ -86,8 +88,8 @@ enum class WorkloadKind {
   gemm_reduce_scatter,
   gemm_all_reduce,
   all_gather_gemm,
-  c3,
-  all_to_all
+  collective,
+  c3
 };
 
 enum class CollectiveOp {
@@ -107,7 +109,7 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
     case CollectiveOp::all_gather:
     case CollectiveOp::reduce_scatter:
       return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
-             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
+             algorithm == Algorithm::halving_doubling;
     case CollectiveOp::broadcast:
       return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
              algorithm == Algorithm::tree;
@@ -118,10 +120,20 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
   return false;
 }
 
-// A collective that depends on no kernel and none on it.
-struct CommunicationWork {
+// Whether values of several GPUs are added up.
+constexpr bool reduces(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
+}
+
+// A collective alone, of all GPUs or of several groups of them at once.
+struct CollectiveWork {
   CollectiveOp op = CollectiveOp::all_to_all;
-  Bytes buffer;  // of each GPU, as CollectiveCall has it
+  // Of each GPU: what it sends from, receives into (all-gather) or reduces; n blocks, one a rank.
+  Bytes bytes;
+  GroupsWork groups;
+  int root = 0;    // rank that broadcasts, or sends point to point ...
+  int target = 1;  // ... to this one
+  std::vector<std::vector<std::int64_t>> matrix;  // uneven all-to-all: bytes from rank to rank
 };
 
 struct Workload {
@@ -129,12 +141,17 @@ struct Workload {
   EmbeddingWork embedding;
   GemvWork gemv;
   GemmWork gemm;
-  AllToAllWork all_to_all;
-  CommunicationWork communication;
+  CollectiveWork collective;
 };
 
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
+
+// What is run alone, or beside the kernel.
+CollectiveOp collective_of(const Workload& workload);
+
+// The GPUs of each group, by rank. One group of all where none is given.
+std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
 // Bulk to fused: grains of overlap of an operator and the collective that depends on it. The others
 // are of kind c3: a GEMM and a collective that know nothing of one another.

@@ -232,6 +232,41 @@ void write_gemm(Writer& out, const GemmWork& gemm) {
   out.close();
 }
 
+// [[0, 1], [2, 3]]
+template <class Text>
+std::string table_text(const std::vector<std::vector<std::int64_t>>& table, Text text) {
+  std::string rows;
+  for (const std::vector<std::int64_t>& row : table) {
+    std::string cells;
+    for (const std::int64_t cell : row) cells += (cells.empty() ? "" : ", ") + text(cell);
+    rows += (rows.empty() ? "[" : ", [") + cells + ']';
+  }
+  return '[' + rows + ']';
+}
+
+void write_collective_work(Writer& out, const CollectiveWork& work) {
+  out.line("op", names::word(names::kCollectiveOps, work.op));
+  if (work.matrix.empty()) {
+    out.line("bytes", to_text(work.bytes));
+  } else {
+    out.line("matrix", table_text(work.matrix, [](std::int64_t n) { return to_text(bytes(n)); }));
+  }
+  if (!work.groups.gpus.empty()) {
+    out.open("groups");
+    out.line("gpus",
+             table_text(work.groups.gpus, [](std::int64_t n) { return std::to_string(n); }));
+    out.close();
+  } else if (work.groups.size > 0) {
+    out.open("groups");
+    out.line("size", work.groups.size);
+    out.line("stride", work.groups.stride);
+    out.close();
+  }
+  const bool one_pair = work.op == CollectiveOp::point_to_point;
+  if (one_pair || work.op == CollectiveOp::broadcast) out.line("root", work.root);
+  if (one_pair) out.line("target", work.target);
+}
+
 void write_workload(Writer& out, const Workload& workload) {
   out.open("workload");
   out.line("kind", names::word(names::kWorkloadKinds, workload.kind));
@@ -249,15 +284,15 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::all_gather_gemm:
       write_gemm(out, workload.gemm);
       break;
+    case WorkloadKind::collective:
+      write_collective_work(out, workload.collective);
+      break;
     case WorkloadKind::c3:
       write_gemm(out, workload.gemm);
       out.open("communication");
-      out.line("op", names::word(names::kCommunications, workload.communication.op));
-      out.line("bytes", to_text(workload.communication.buffer));
+      out.line("op", names::word(names::kCommunications, workload.collective.op));
+      out.line("bytes", to_text(workload.collective.bytes));
       out.close();
-      break;
-    case WorkloadKind::all_to_all:
-      out.line("bytes_per_pair", to_text(workload.all_to_all.bytes_per_pair));
       break;
   }
   out.close();

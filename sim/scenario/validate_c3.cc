@@ -81,7 +81,7 @@ void a_buffer_has_a_block_for_every_gpu(const Check& check) {
     return;
   }
   const std::int64_t gpus = check.scenario.cluster.gpus();
-  const std::int64_t size = check.scenario.workload.communication.buffer.count();
+  const std::int64_t size = check.scenario.workload.collective.bytes.count();
   if (gpus < 2) {
     return check.fail("cluster.gpus_per_node", "one GPU has nobody to communicate with");
   }

@@ -92,38 +92,6 @@ void a_wg_ends(const Check& check) {
                              "; take fewer rows a WG, less pooling or a smaller dim");
 }
 
-// Pieces that an all-to-all cuts the bytes of a pair into.
-std::int64_t pieces_of(const Scenario& scenario, std::int64_t total) {
-  const GpuSpec& gpu = scenario.cluster.gpu;
-  constexpr std::int64_t kLeast = 4096;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30U;
-  const bool dma = scenario.collective.executor == CollectiveExecutor::dma;
-  const std::int64_t workers = dma ? gpu.dma.engines : gpu.collective.channels;
-  const std::int64_t spread = round_up(workers, scenario.cluster.gpus() - 1);
-  const std::int64_t size = std::min(
-      {total, gpu.collective.chunk.count(), std::max(kLeast, round_up(total, spread)), kMost});
-  return round_up(total, size);
-}
-
-bool pieces_are_good(const Check& check) {
-  return check.good({"modes", "collective.executor", "cluster.gpu.dma.engines",
-                     "cluster.gpu.collective.channels", "cluster.gpu.collective.chunk"});
-}
-
-// The pieces of one pair in the mode that has most, or 0 where none has any.
-std::int64_t most_pieces(const Check& check) {
-  const Scenario& scenario = check.scenario;
-  const EmbeddingWork& work = scenario.workload.embedding;
-  std::int64_t pieces = 0;
-  const std::int64_t of_table =
-      wgs_per_destination(scenario) / work.tables_per_gpu * result_bytes(work);
-  if (check.has(Mode::bulk)) pieces = pieces_of(scenario, of_table * work.tables_per_gpu);
-  if (!check.has(Mode::kernel) || !check.good({"kernel.chunks"})) return pieces;
-  const std::int64_t chunks = std::min(scenario.kernel.chunks, work.tables_per_gpu);
-  const std::int64_t of_chunk = of_table * round_up(work.tables_per_gpu, chunks);
-  return std::max(pieces, chunks * pieces_of(scenario, of_chunk));
-}
-
 // Messages of one pair in mode fused: stores of WGs, puts or flags of slices, one flag more.
 std::int64_t fused_messages(const Check& check) {
   if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return 0;
@@ -150,27 +118,6 @@ void wgs_can_be_counted(const Check& check) {
                                " GPUs to each peer are 2^31 or more in all; take more rows"
                                " a WG, a smaller batch or fewer tables");
   }
-  if (!pieces_are_good(check)) return;
-  const std::int64_t pieces = most_pieces(check);
-  if (!product_exceeds(pieces, pairs, kMostItems - 1 - of_one_gpu * gpus)) return;
-  check.fail("cluster.gpu.collective.chunk",
-             text(pieces) + " pieces from each of " + text(gpus) + " GPUs to each peer, with " +
-                 text(of_one_gpu * gpus) +
-                 " WGs, are 2^31 or more in all; take larger chunks or fewer bytes");
-}
-
-void pieces_can_be_counted(const Check& check) {
-  if (!pieces_are_good(check) || !check.good({"workload.kind"})) return;
-  if (check.scenario.workload.kind != WorkloadKind::all_to_all) return;
-  if (!check.good({"cluster.nodes", "cluster.gpus_per_node", "workload.bytes_per_pair"})) return;
-  const std::int64_t gpus = check.scenario.cluster.gpus();
-  if (gpus < 2) return;
-  const std::int64_t pieces =
-      pieces_of(check.scenario, check.scenario.workload.all_to_all.bytes_per_pair.count());
-  if (!product_exceeds(pieces, gpus * (gpus - 1), kMostItems - 1)) return;
-  check.fail("cluster.gpu.collective.chunk",
-             text(pieces) + " pieces from each of " + text(gpus) +
-                 " GPUs to each peer are 2^31 or more in all; take larger chunks or fewer bytes");
 }
 
 void places_can_be_counted(const Check& check) {
@@ -194,7 +141,6 @@ void validate_counts(const Check& check) {
   bytes_of_a_pair_can_be_counted(check);
   a_wg_ends(check);
   wgs_can_be_counted(check);
-  pieces_can_be_counted(check);
   places_can_be_counted(check);
 }
 

@@ -47,7 +47,7 @@ std::string path_of_wg(WorkloadKind kind) {
       return "workload.gemm.wg";
     case WorkloadKind::embedding_all_to_all:
     case WorkloadKind::embedding_backward:
-    case WorkloadKind::all_to_all:
+    case WorkloadKind::collective:
       break;
   }
   return "workload.wg";
@@ -57,7 +57,7 @@ void a_wg_fits_on_a_cu(const Check& check) {
   if (!check.good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
   const Workload& workload = check.scenario.workload;
   const std::string path = path_of_wg(workload.kind);
-  if (workload.kind == WorkloadKind::all_to_all || !check.good({path})) return;
+  if (workload.kind == WorkloadKind::collective || !check.good({path})) return;
   const WgShape& wg = wg_of(workload);
   a_wg_of_this_shape_fits(check, wg, path);
   const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;

@@ -110,16 +110,6 @@ void modes_suit_the_workload(const Check& check) {
                           " has no mode " + wrong + "; it has " + right);
 }
 
-void copy_engines_reach_every_peer(const Check& check) {
-  if (!check.has(Mode::bulk) && !check.has(Mode::kernel)) return;
-  if (!check.good({"modes", "collective.executor", kNodes})) return;
-  if (check.scenario.collective.executor != CollectiveExecutor::dma) return;
-  if (check.scenario.cluster.nodes == 1) return;
-  check.fail("collective.executor",
-             "dma needs one node, because copy engines cannot drive a NIC; with " +
-                 text(check.scenario.cluster.nodes) + " nodes use cu");
-}
-
 }  // namespace
 
 void validate_workload(const Check& check) {
@@ -130,7 +120,6 @@ void validate_workload(const Check& check) {
   tables_fit_in_memory(check);
   rows_are_whole_words(check);
   modes_suit_the_workload(check);
-  copy_engines_reach_every_peer(check);
 }
 
 }  // namespace weft::rules

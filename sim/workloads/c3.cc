@@ -70,12 +70,12 @@ class C3 {
   }
 
   void add_collectives() {
-    const CommunicationWork& work = scenario_.workload.communication;
+    const CollectiveWork& work = scenario_.workload.collective;
     const OperatorId op =
         graph_.operators.push_back({.name = name_of(work.op), .role = KernelRole::collective});
     CollectiveCall call;
     call.op = work.op;
-    call.buffer = work.buffer;
+    call.buffer = work.bytes;
     call.options = scenario_.collective;
     call.operator_id = op;
     call.launch = launch_;

@@ -43,31 +43,30 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
 }
 
 CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const RankGroup group = group_of(cluster, call.ranks);
   const bool dma = call.options.executor == CollectiveExecutor::dma;
   const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
   const std::int64_t n = group.size();
-  const std::uint32_t channels = channels_of(cluster, call);
-  const auto sent =
-      static_cast<std::int64_t>(plans.sent * static_cast<double>(call.buffer.count()) + 1);
+  const double sent = plans.sent * real(call.buffer.count()) + 1;
   if (is_exchange(call.op, choice.algorithm)) {
     const bool one_peer = call.op == CollectiveOp::point_to_point;
-    const bool adds =
-        call.op == CollectiveOp::reduce_scatter || call.op == CollectiveOp::all_reduce;
     const std::int64_t each = exchanged_bytes(call, n, choice.algorithm);
-    const std::int64_t pieces =
-        cut_for_peer(each, one_peer ? 1 : n - 1, channels, cluster.spec.gpu.collective.chunk)
-            .pieces;
-    return {.items = (plans.transfers + (adds ? n : 0)) * pieces + n,
-            .sends = plans.transfers * pieces,
+    const double pieces = real(cut_for_peer(each, one_peer ? 1 : n - 1, channels_of(cluster, call),
+                                            cluster.spec.gpu.collective.chunk)
+                                   .pieces);
+    return {.items = real(plans.transfers + (reduces(call.op) ? n : 0)) * pieces + real(n),
+            .sends = real(plans.transfers) * pieces,
             .bytes = sent};
   }
-  const Division division = divide(cluster, call, plans, choice.algorithm);
-  const std::int64_t times = std::int64_t{division.channels} * division.chunks;
+  const Division division = divide(cluster, call, plans, choice);
+  const double times = division.channels * real(division.chunks);
   // Programs of ranks that have less to do are filled up with items that do nothing.
-  return {.items = plans.busiest_rank * n * times, .sends = plans.transfers * times, .bytes = sent};
+  return {.items = real(plans.busiest_rank * n) * times,
+          .sends = real(plans.transfers) * times,
+          .bytes = sent};
 }
 
 }  // namespace weft

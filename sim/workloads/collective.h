@@ -42,9 +42,9 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
 // What add_collective adds, or a little more; of an uneven all-to-all, as if all pairs had the
 // most.
 struct CollectiveCounts {
-  std::int64_t items = 0;
-  std::int64_t sends = 0;
-  std::int64_t bytes = 0;  // of all sends
+  double items = 0;
+  double sends = 0;
+  double bytes = 0;  // of all sends
 };
 CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call);
 

@@ -148,8 +148,6 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       loads.steps_between = 2 * (m - 1);
       return loads;
     }
-    case Algorithm::in_switch:
-      return {};
   }
   SIM_ASSERT(false);
 }
@@ -184,7 +182,7 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
 
   Division division{.channels = channels_of(cluster, call), .chunks = 1};
   if (!is_exchange(call.op, choice.algorithm)) {
-    division = divide(cluster, call, plans, choice.algorithm);
+    division = divide(cluster, call, plans, choice);
   }
   double latency = seconds(protocol.step) * (loads.steps_inside + loads.steps_between);
   double links = 0;
@@ -203,8 +201,9 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const double channels = loads.channels * size / (division.channels * rate(library.channel_rate));
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
   const bool overlaps = choice.algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast;
-  const double turns = overlaps ? 1 : division.chunks;
-  const double fill = overlaps ? channels / division.chunks * static_cast<double>(plans.steps) : 0;
+  const auto chunks = static_cast<double>(division.chunks);
+  const double turns = overlaps ? 1 : chunks;
+  const double fill = overlaps ? channels / chunks * static_cast<double>(plans.steps) : 0;
   return seconds(protocol.startup) + std::max(latency * turns + channels, latency + links) + fill;
 }
 

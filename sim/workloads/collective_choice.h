@@ -64,7 +64,7 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 // Channels that a call gets: as many as it is given and as fit on the CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 
-// Below 4 KiB of payload a step's latency outweighs its bytes: a small call uses fewer channels.
+// Below 4 KiB of payload a message's latency outweighs its bytes: an exchange is not cut further.
 constexpr std::int64_t kLeastPiece = 4096;
 constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;  // sizes have 32 bits, LL doubles
 
@@ -85,9 +85,9 @@ Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channel
 // Of a plan of several steps: `channels` parts of the buffer, each moved in `chunks` turns.
 struct Division {
   std::uint32_t channels = 1;
-  std::uint32_t chunks = 1;
+  std::int64_t chunks = 1;
 };
 Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
-                Algorithm algorithm);
+                CollectiveChoice choice);
 
 }  // namespace weft

@@ -159,9 +159,10 @@ CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call
   const Pattern pattern = pattern_of(cluster, call, n - 1);
   // Engines that have a command less are filled up.
   const std::int64_t commands = round_up(round_up(n - 1, pattern.peers_a_command), pattern.engines);
-  return {.items = n * commands * pattern.engines * parts,
-          .sends = transfers * parts,
-          .bytes = transfers * size};
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  return {.items = real(n * commands * pattern.engines) * real(parts),
+          .sends = real(transfers) * real(parts),
+          .bytes = real(transfers) * real(size)};
 }
 
 }  // namespace weft

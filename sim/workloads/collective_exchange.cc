@@ -34,15 +34,11 @@ class Exchange {
 
   std::vector<KernelId> lower() {
     add_arrivals();
-    const Amount send{.in = 0, .out = 1, .traffic = 1};
-    sending_[0] = run_.work(send, largest_, rate_, CollectiveRun::Way::whole);
-    if (!run_.group().one_node) {
-      sending_[1] = run_.work(send, largest_, rate_, CollectiveRun::Way::staged);
-    }
+    add_kinds(largest_);
     if (adds_) {  // read what has arrived and its own, write the sum
       const std::uint32_t in = plan_.ranks - 1;
       adding_ = run_.work({.in = in, .out = 0, .traffic = in + 2}, largest_, rate_,
-                          CollectiveRun::Way::whole);
+                          CollectiveRun::Way::streamed);
     }
     std::vector<KernelId> kernels;
     for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) kernels.push_back(add_kernel(rank));
@@ -85,12 +81,40 @@ class Exchange {
         const auto which = static_cast<std::size_t>(adds_ ? piece : 0);
         const LatchId out =
             run_.send(rank, transfer.to, size, arrivals_[transfer.to][which], adds_);
+        const Kinds& kinds = kinds_of(size);
         const bool staged = run_.leaves_node(rank, transfer.to);
-        items.push_back(CollectiveRun::item(sending_[staged ? 1 : 0], size, out, LatchId::none()));
+        items.push_back(
+            CollectiveRun::item(staged ? kinds.staged : kinds.inside, size, out, LatchId::none()));
       }
     }
     if (adds_) add_sums(rank);
     return run_.add(kernel, rank);
+  }
+
+  // Works of pieces of this size.
+  struct Kinds {
+    std::int64_t size = 0;
+    CollectiveRun::WorkKind inside;
+    CollectiveRun::WorkKind staged;
+  };
+
+  const Kinds& add_kinds(std::int64_t size) {
+    const Amount send{.in = 0, .out = 1, .traffic = 1};
+    const auto sending = [&](CollectiveRun::Way way) { return run_.work(send, size, rate_, way); };
+    const auto inside = sending(CollectiveRun::Way::streamed);
+    kinds_.push_back(
+        {.size = size,
+         .inside = inside,
+         .staged = run_.group().one_node ? inside : sending(CollectiveRun::Way::staged)});
+    return kinds_.back();
+  }
+
+  // Of its own size, or, where pairs are uneven, the largest's to scale.
+  const Kinds& kinds_of(std::int64_t size) {
+    if (!plan_.pair_bytes.empty()) return kinds_.front();
+    const auto known = std::find_if(kinds_.begin(), kinds_.end(),
+                                    [&](const Kinds& kinds) { return kinds.size == size; });
+    return known == kinds_.end() ? add_kinds(size) : *known;
   }
 
   void add_sums(std::uint32_t rank) {
@@ -115,7 +139,7 @@ class Exchange {
   Bandwidth rate_;
   std::int64_t largest_ = 1;  // bytes of a piece
   std::int64_t most_pieces_ = 0;
-  CollectiveRun::WorkKind sending_[2];  // inside a node, and staged for another one
+  std::vector<Kinds> kinds_;
   CollectiveRun::WorkKind adding_;
   std::vector<std::vector<LatchId>> arrivals_;
 };

@@ -60,6 +60,8 @@ struct Plan {
   std::uint32_t blocks = 1;
   std::uint32_t root = 0;    // of a broadcast; the sender of a point to point
   std::uint32_t target = 0;  // of a point to point
+  // Direct: whose turn it is first, so that plans that differ in it use other links at a time.
+  std::uint32_t first_peer = 0;
   std::vector<Transfer> transfers{};
   // First transfer of each phase (reduce, gather ...). To keep a tree filled in both directions, a
   // lowering may begin a phase of one piece before a later phase of the pieces before it: within a
@@ -86,7 +88,7 @@ Plan reduce_scatter(Scheme scheme, const RankOrder& order);
 // Reduce-scatter, then all-gather. Steps: ring 2(n-1), direct 2, halving 2 log2 n. Bytes: 2(n-1)/n.
 // Halving of p + e ranks, p a power of two: the second of each of the first e pairs of ranks is
 // folded into the first, and gets the sum at the end. Steps 2 log2 p + 2, bytes 2(p-1)/p + 1.
-Plan all_reduce(Scheme scheme, const RankOrder& order);
+Plan all_reduce(Scheme scheme, const RankOrder& order, std::uint32_t first_peer = 0);
 // Everybody sends all its own to everybody and adds up for itself. Steps 1, bytes n-1.
 Plan all_reduce_one_shot(std::uint32_t ranks);
 // To the root of a binary tree and back. Steps 2 ceil(log2 n), bytes <= 3: up once, down twice. Two

@@ -11,6 +11,9 @@
 namespace weft {
 namespace {
 
+// Each has a copy of the plan, of n^2 transfers.
+constexpr std::uint32_t kMostPlans = 16;
+
 // Ranks of each node where all nodes have as many, numbered in a row.
 std::uint32_t ranks_per_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) {
   const auto node = [&](std::size_t rank) { return cluster.node_of(GpuId(gpus[rank])); };
@@ -37,6 +40,14 @@ bool is_whole_torus(const FabricSpec& fabric, std::uint32_t ranks, std::uint32_t
 Scheme inside_of(const Cluster& cluster) {
   const auto& fabric = cluster.spec.scale_up;
   return fabric && fabric->shape == ShapeKind::torus ? Scheme::ring : Scheme::direct;
+}
+
+// Where each pair has a link of its own, channels that all began with the same peer would leave
+// the other links idle.
+std::uint32_t direct_plans(const Cluster& cluster, const RankGroup& group) {
+  const auto& fabric = cluster.spec.scale_up;
+  const bool pairs = group.one_node && fabric->shape == ShapeKind::fully_connected;
+  return pairs ? std::min(group.size() - 1, kMostPlans) : 1;
 }
 
 std::vector<Plan> over(const std::vector<RankOrder>& orders, Plan (*plan)(const RankOrder&)) {
@@ -125,7 +136,13 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
   std::vector<Plan> plans;
   switch (algorithm) {
     case Algorithm::direct:
-      plans.push_back(direct_plan(call, n));
+      if (call.op != CollectiveOp::all_reduce) {
+        plans.push_back(direct_plan(call, n));
+        break;
+      }
+      for (std::uint32_t i = 0; i < direct_plans(cluster, group); ++i) {
+        plans.push_back(all_reduce(Scheme::direct, identity_order(n), i));
+      }
       break;
     case Algorithm::one_shot:
       plans.push_back(all_reduce_one_shot(n));
@@ -151,8 +168,6 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
                                                .inside = inside_of(cluster),
                                                .between = Scheme::ring}));
       break;
-    case Algorithm::in_switch:
-      SIM_ASSERT(false);
   }
   return plans;
 }
@@ -174,7 +189,8 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
         const std::int64_t peers = call.op == CollectiveOp::broadcast ? n - 1 : 1;
         return {.transfers = peers, .busiest_rank = peers, .sent = real(peers)};
       }
-      return {.blocks = n,
+      return {.plans = phases == 2 ? direct_plans(cluster, group) : 1,
+              .blocks = n,
               .transfers = phases * pairs,
               .busiest_rank = phases * (n - 1) + 1,
               .steps = phases,
@@ -220,8 +236,6 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
               .steps = 2 * (m - 1) + 2,
               .sent = real(2 * m * (l - 1) + 2 * (m - 1))};
     }
-    case Algorithm::in_switch:
-      return {};
   }
   SIM_ASSERT(false);
 }
@@ -253,19 +267,28 @@ std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Alg
 }
 
 Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk) {
-  const std::int64_t spread = round_up(channels, peers);
-  const std::int64_t spread_size = std::max(kLeastPiece, round_up(total, spread));
-  const std::int64_t size = std::min({total, chunk.count(), spread_size, kMostOfMessage});
+  // As many as fill whole rounds of the channels: a piece more, and a round would be nearly empty.
+  __extension__ using Wide = __int128;
+  const std::int64_t least = round_up(total, std::min(chunk.count(), kMostOfMessage));
+  const Wide rounds = (Wide{least} * peers + channels - 1) / channels;
+  const auto full = static_cast<std::int64_t>(rounds * channels / peers);
+  const std::int64_t pieces = std::max(least, std::min(full, total / kLeastPiece));
+  const std::int64_t size = round_up(total, pieces);
   return {.size = size, .pieces = round_up(total, size)};
 }
 
 Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
-                Algorithm algorithm) {
+                CollectiveChoice choice) {
+  const Algorithm algorithm = choice.algorithm;
   const std::int64_t buffer = std::max<std::int64_t>(call.buffer.count(), 1);
   // Halving moves half of the buffer in its largest step.
   const std::int64_t blocks = algorithm == Algorithm::halving_doubling ? 2 : plans.blocks;
   std::int64_t channels = channels_of(cluster, call);
-  channels = std::clamp<std::int64_t>(buffer / (blocks * kLeastPiece), 1, channels);
+  // A small call uses fewer channels (NCCL's thread thresholds): each has so much of the buffer.
+  const bool simple = choice.protocol == Protocol::simple;
+  std::int64_t least = cluster.spec.gpu.collective.channel.threads * (simple ? 64 : 8);
+  if (algorithm == Algorithm::ring && choice.protocol == Protocol::ll) least *= blocks;
+  channels = std::clamp<std::int64_t>(buffer / least, 1, channels);
   if (channels > plans.plans) channels = channels / plans.plans * plans.plans;
   const std::int64_t step = round_up(buffer, channels * blocks);
   std::int64_t chunk = std::min(cluster.spec.gpu.collective.chunk.count(), kMostOfMessage);
@@ -274,8 +297,7 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCo
   if (algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast) {
     while (round_up(step, chunk) < plans.steps && chunk > kLeastChunk) chunk /= 2;
   }
-  return {.channels = static_cast<std::uint32_t>(channels),
-          .chunks = static_cast<std::uint32_t>(round_up(step, chunk))};
+  return {.channels = static_cast<std::uint32_t>(channels), .chunks = round_up(step, chunk)};
 }
 
 }  // namespace weft

@@ -46,10 +46,9 @@ class CollectiveRun {
   LatchId send(std::uint32_t from, std::uint32_t to, std::int64_t size, LatchId arrives,
                bool taken_in);
 
-  // Whole: copied, then sent, as if the receiver's copy out of a buffer came first. Streamed:
-  // stored as it is copied, in a few parts; the receiver takes it in by an item of its own. Staged:
-  // copied into a buffer that a NIC sends from.
-  enum class Way : std::uint8_t { whole, streamed, staged };
+  // Streamed: stored as it is copied, in a few parts. Staged: copied into a buffer that a NIC sends
+  // from.
+  enum class Way : std::uint8_t { streamed, staged };
   struct WorkKind {
     std::uint32_t work = 0;
     std::int64_t bytes = 1;  // payload that it is for, in or out

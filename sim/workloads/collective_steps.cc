@@ -43,11 +43,13 @@ class Steps {
         division_(
             divide(run.cluster(), run.call(),
                    count_plans(run.cluster(), run.call(), run.group(), run.choice().algorithm),
-                   run.choice().algorithm)),
+                   run.choice())),
+        chunks_(static_cast<std::uint32_t>(division_.chunks)),
         ranks_(plans.front().ranks) {
+    SIM_ASSERT(division_.chunks <= kNone);
     for (const Plan& plan : plans) prepared_.push_back(prepare(plan));
     for (std::uint32_t c = 0; c < division_.channels; ++c) {
-      for (std::uint32_t k = 0; k < division_.chunks; ++k) {
+      for (std::uint32_t k = 0; k < chunks_; ++k) {
         largest_ = std::max(largest_, chunk_bytes(c, k).count());
       }
     }
@@ -77,7 +79,7 @@ class Steps {
       return up_to(i + 1) - up_to(i);
     };
     const std::int64_t whole = part(run_.call().buffer.count(), c, division_.channels);
-    return bytes(part(whole, k, division_.chunks));
+    return bytes(part(whole, k, chunks_));
   }
 
   [[nodiscard]] bool lands_in_place(const Prepared& p, std::uint32_t waiter, Arrival how) const {
@@ -160,7 +162,7 @@ class Steps {
       const Prepared& p = of_channel(c);
       for (std::size_t f = 0; f < p.waits.finals.size(); ++f) {
         if (p.latch[p.plan->transfers.size() + f] != kNone) continue;
-        landing[p.waits.finals[f].rank] += p.waits.finals[f].arrivals * division_.chunks;
+        landing[p.waits.finals[f].rank] += p.waits.finals[f].arrivals * chunks_;
       }
     }
     for (const std::uint32_t arrivals : landing) {
@@ -172,7 +174,7 @@ class Steps {
     const Prepared& p = of_channel(channel);
     const std::size_t transfers = p.plan->transfers.size();
     first_latch_.push_back(run_.graph().latches.next_id().value);
-    for (std::uint32_t k = 0; k < division_.chunks; ++k) {
+    for (std::uint32_t k = 0; k < chunks_; ++k) {
       for (std::size_t w = 0; w < p.latch.size(); ++w) {
         if (p.latch[w] == kNone) continue;
         run_.graph().add_latch(w < transfers ? p.waits.arrivals[w]
@@ -229,10 +231,10 @@ class Steps {
     const auto begin = p.programs.transfers.begin() + p.programs.first[rank];
     const auto end = p.programs.transfers.begin() + p.programs.first[rank + 1];
     std::vector<Step> steps;
-    for (std::uint32_t turn = 0; turn < division_.chunks + (phases - 1) * ahead; ++turn) {
+    for (std::uint32_t turn = 0; turn < chunks_ + (phases - 1) * ahead; ++turn) {
       for (std::uint32_t phase = 0; phase < phases; ++phase) {
         const std::uint32_t k = turn - phase * ahead;  // wraps where it is not begun
-        if (k >= division_.chunks) continue;
+        if (k >= chunks_) continue;
         const bool is_last = phase + 1 == phases;
         const auto first = std::lower_bound(begin, end, plan.phases[phase]);
         const auto last = is_last ? end : std::lower_bound(begin, end, plan.phases[phase + 1]);
@@ -255,7 +257,6 @@ class Steps {
         return 1;
       case Algorithm::ring:  // one direction is all there is to fill
       case Algorithm::halving_doubling:
-      case Algorithm::in_switch:
         return 0;
     }
     SIM_ASSERT(false);
@@ -302,6 +303,7 @@ class Steps {
   CollectiveRun& run_;
   bool in_place_;
   Division division_;
+  std::uint32_t chunks_;
   std::uint32_t ranks_;
   std::vector<Prepared> prepared_;
   std::int64_t largest_ = 1;                // bytes of a chunk, all blocks

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "sim/core/assert.h"
 #include "sim/workloads/c3.h"
@@ -14,37 +16,25 @@
 namespace weft {
 namespace {
 
-struct Counts {
-  std::int64_t items = 0;
-  std::int64_t sends = 0;
-  std::int64_t bytes = 0;  // of all sends
-};
-
 // An operator and the collective beside it.
 struct Pattern {
   WorkloadKind kind;
   const char* title;
   Grid (*grid)(const Scenario&, const Cluster&, int extra_registers);
-  CollectiveOp op;
   Travels travels;
 };
 
 // A new operator is one file and one row.
 constexpr std::array kPatterns{
     Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
-            CollectiveOp::all_to_all, Travels::result},
+            Travels::result},
     Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
-            embedding_backward_grid, CollectiveOp::all_to_all, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, CollectiveOp::all_to_all,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid,
-            CollectiveOp::reduce_scatter, Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, CollectiveOp::all_reduce,
-            Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, CollectiveOp::all_gather,
-            Travels::input},
+            embedding_backward_grid, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, Travels::input},
 };
 
 const Pattern* pattern_of(WorkloadKind kind) {
@@ -57,138 +47,172 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
                         Mode mode) {
   const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
   const Grid grid = pattern.grid(scenario, cluster, extra);
+  const CollectiveOp op = collective_of(scenario.workload);
   switch (mode) {
     case Mode::bulk:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels, 1);
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
     case Mode::kernel:
-      return lower_chunked(scenario, cluster, grid, pattern.op, pattern.travels,
+      return lower_chunked(scenario, cluster, grid, op, pattern.travels,
                            static_cast<std::uint32_t>(scenario.kernel.chunks));
     case Mode::fused:
-      return pattern.travels == Travels::result
-                 ? lower_fused_producer(scenario, cluster, grid, pattern.op)
-                 : lower_fused_consumer(scenario, cluster, grid, pattern.op);
+      return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
+                                                : lower_fused_consumer(scenario, cluster, grid, op);
     default:
       SIM_ASSERT(false);
   }
 }
 
-Counts count_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
-                     Mode mode) {
+CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
+                               const Cluster& cluster, Mode mode) {
   const Grid grid = pattern.grid(scenario, cluster, 0);
-  const std::int64_t gpus = cluster.gpus();
-  const std::int64_t pairs = gpus * (gpus - 1);
-  const std::int64_t wgs = gpus * gpus * grid.per_peer;
+  const CollectiveOp op = collective_of(scenario.workload);
+  const double gpus = cluster.gpus();
+  const double pairs = gpus * (gpus - 1);
+  const double wgs = gpus * gpus * grid.per_peer;
   const std::int64_t bytes_per_pair = pattern.travels == Travels::input
                                           ? grid.units() * grid.input_bytes
                                           : grid.bytes_of(grid.per_peer);
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
-    const std::int64_t slices = std::max<std::int64_t>(
-        1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts));
-    const bool stores = cluster.spec.gpus_per_node > 1;
-    const std::int64_t phases = pattern.op == CollectiveOp::all_reduce ? 2 : 1;
-    return {.items = wgs + (pattern.op == CollectiveOp::all_to_all ? 0 : gpus * slices),
-            .sends = phases * pairs * (slices + 1 + (stores ? grid.per_peer : 0)),
-            .bytes = phases * pairs * bytes_per_pair};
+    const auto slices = static_cast<double>(std::max<std::int64_t>(
+        1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts)));
+    const double stores = cluster.spec.gpus_per_node > 1 ? grid.per_peer : 0;
+    const double phases = op == CollectiveOp::all_reduce ? 2 : 1;
+    return {.items = wgs + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),
+            .sends = phases * pairs * (slices + 1 + stores),
+            .bytes = phases * pairs * static_cast<double>(bytes_per_pair)};
   }
   const std::int64_t chunks = mode == Mode::kernel ? scenario.kernel.chunks : 1;
   CollectiveCall call;
-  call.op = pattern.op;
-  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * gpus);
+  call.op = op;
+  call.buffer = bytes((bytes_per_pair + chunks - 1) / chunks * cluster.gpus());
   call.options = scenario.collective;
   const CollectiveCounts each = count_collective(cluster, call);
-  return {.items = wgs + chunks * each.items,
-          .sends = chunks * each.sends,
-          .bytes = chunks * each.bytes};
+  const auto times = static_cast<double>(chunks);
+  return {
+      .items = wgs + times * each.items, .sends = times * each.sends, .bytes = times * each.bytes};
 }
 
-CollectiveCall call_of(const Scenario& scenario, const Cluster& cluster) {
-  CollectiveCall call;
-  call.buffer = scenario.workload.all_to_all.bytes_per_pair * cluster.gpus();
-  call.options = scenario.collective;
-  call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
-  return call;
+// One for each group.
+std::vector<CollectiveCall> calls_of(const Scenario& scenario, const Cluster& cluster) {
+  const CollectiveWork& work = scenario.workload.collective;
+  std::vector<CollectiveCall> calls;
+  for (std::vector<std::uint32_t>& ranks : groups_of(work.groups, scenario.cluster.gpus())) {
+    CollectiveCall& call = calls.emplace_back();
+    call.op = work.op;
+    call.buffer = work.bytes;
+    call.options = scenario.collective;
+    call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
+    call.ranks = std::move(ranks);
+    call.root = static_cast<std::uint32_t>(work.root);
+    call.target = static_cast<std::uint32_t>(work.target);
+    for (const std::vector<std::int64_t>& row : work.matrix) {
+      call.pair_bytes.insert(call.pair_bytes.end(), row.begin(), row.end());
+    }
+    if (!work.matrix.empty()) {  // as if all pairs had the most
+      const std::int64_t most = *std::max_element(call.pair_bytes.begin(), call.pair_bytes.end());
+      call.buffer = bytes(most * static_cast<std::int64_t>(work.matrix.size()));
+    }
+  }
+  return calls;
 }
 
-TaskGraph lower_all_to_all(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+TaskGraph lower_calls(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   SIM_ASSERT(mode == Mode::bulk);
   TaskGraph graph;
-  CollectiveCall call = call_of(scenario, cluster);
-  call.operator_id =
-      graph.operators.push_back({.name = name_of(call.op), .role = KernelRole::collective});
-  add_collective(graph, cluster, call);
+  const OperatorId op = graph.operators.push_back(
+      {.name = name_of(scenario.workload.collective.op), .role = KernelRole::collective});
+  for (CollectiveCall& call : calls_of(scenario, cluster)) {
+    call.operator_id = op;
+    add_collective(graph, cluster, call);
+  }
   return graph;
 }
 
-Counts count_all_to_all(const Scenario& scenario, const Cluster& cluster) {
-  const CollectiveCounts counts = count_collective(cluster, call_of(scenario, cluster));
-  return {.items = counts.items, .sends = counts.sends, .bytes = counts.bytes};
+CollectiveCounts count_calls(const Scenario& scenario, const Cluster& cluster) {
+  CollectiveCounts all;
+  for (const CollectiveCall& call : calls_of(scenario, cluster)) {
+    const CollectiveCounts counts = count_collective(cluster, call);
+    all.items += counts.items;
+    all.sends += counts.sends;
+    all.bytes += counts.bytes;
+  }
+  return all;
 }
 
-Counts count_c3(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+CollectiveCounts count_c3(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const GemmWork& gemm = scenario.workload.gemm;
-  const std::int64_t tiles = (gemm.m / gemm.tile_m + 1) * (gemm.n / gemm.tile_n + 1) * gemm.split_k;
+  const std::int64_t rows = gemm.m / gemm.tile_m + 1;
+  const std::int64_t columns = gemm.n / gemm.tile_n + 1;
+  const double tiles = static_cast<double>(rows) * static_cast<double>(columns) * gemm.split_k;
   CollectiveCall call;
-  call.op = scenario.workload.communication.op;
-  call.buffer = scenario.workload.communication.buffer;
+  call.op = scenario.workload.collective.op;
+  call.buffer = scenario.workload.collective.bytes;
   call.options = scenario.collective;
   if (uses_copy_engines(mode)) call.options.executor = CollectiveExecutor::dma;
-  const CollectiveCounts counts = count_collective(cluster, call);
-  return {.items = cluster.gpus() * tiles + counts.items,
-          .sends = counts.sends,
-          .bytes = counts.bytes};
+  CollectiveCounts counts = count_collective(cluster, call);
+  counts.items += cluster.gpus() * tiles;
+  return counts;
 }
 
 // A message in flight is one segment of those it is cut into; the rest wait in the same queue.
-std::int64_t segments(const std::optional<FabricSpec>& fabric, std::int64_t bytes_of_message) {
+double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
-  return bytes_of_message / fabric->segment.count() + 1;
+  const auto segment = static_cast<double>(fabric->segment.count());
+  return std::max(1.0, bytes_of_message / segment);
 }
 
 }  // namespace
 
-const char* title_of(WorkloadKind kind) {
-  const Pattern* pattern = pattern_of(kind);
-  if (kind == WorkloadKind::c3) return "GEMM beside a collective";
-  return pattern != nullptr ? pattern->title : "all-to-all";
+std::string title_of(const Workload& workload) {
+  const Pattern* pattern = pattern_of(workload.kind);
+  if (pattern != nullptr) return pattern->title;
+  if (workload.kind == WorkloadKind::c3) return "GEMM beside a collective";
+  std::string title = name_of(workload.collective.op);  // "all-to-all"
+  std::replace(title.begin(), title.end(), '_', '-');
+  return title;
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const WorkloadKind kind = scenario.workload.kind;
-  const Pattern* pattern = pattern_of(kind);
+  const Pattern* pattern = pattern_of(scenario.workload.kind);
   TaskGraph graph;
   if (pattern != nullptr) {
     graph = lower_pattern(*pattern, scenario, cluster, mode);
-  } else if (kind == WorkloadKind::c3) {
+  } else if (scenario.workload.kind == WorkloadKind::c3) {
     graph = lower_c3(scenario, cluster, strategy_of(scenario, cluster, mode));
   } else {
-    graph = lower_all_to_all(scenario, cluster, mode);
+    graph = lower_calls(scenario, cluster, mode);
   }
   graph.verify();
   return graph;
 }
 
-Bytes estimated_memory(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
-  Counts counts;
+  CollectiveCounts counts;
   if (pattern != nullptr) {
     counts = count_pattern(*pattern, scenario, cluster, mode);
   } else if (scenario.workload.kind == WorkloadKind::c3) {
     counts = count_c3(scenario, cluster, mode);
   } else {
-    counts = count_all_to_all(scenario, cluster);
+    counts = count_calls(scenario, cluster);
   }
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
-  const std::int64_t message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
-  const std::int64_t pieces =
+  const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
+  const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
-  const std::int64_t per_send = static_cast<std::int64_t>(sizeof(Send) + sizeof(Latch)) + 16 + 16 +
-                                Transport::memory_per_message().count() * pieces;
+  const double per_send =
+      static_cast<double>(sizeof(Send) + sizeof(Latch) + 16 + 16) +
+      static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
   // Of a CU: its free resources, its accounts, and a shared server.
-  const std::int64_t per_gpu = 200'000 + std::int64_t{cluster.spec.gpu.cus} * 200;
-  return bytes(counts.items * static_cast<std::int64_t>(sizeof(Item)) + counts.sends * per_send +
-               std::int64_t{cluster.gpus()} * per_gpu) +
-         Transport::memory(cluster.network);
+  const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * 200.0;
+  const double memory = counts.items * static_cast<double>(sizeof(Item)) + counts.sends * per_send +
+                        cluster.gpus() * per_gpu +
+                        static_cast<double>(Transport::memory(cluster.network).count());
+  constexpr double kMost = 1e18;  // more than any machine has
+  return {.items = counts.items,
+          .sends = counts.sends,
+          .memory = bytes(static_cast<std::int64_t>(std::min(memory, kMost)))};
 }
 
 }  // namespace weft

@@ -11,10 +11,11 @@ namespace {
 
 // Calls send({i, peer}) for all pairs of positions: everybody's first peer, everybody's second ...
 template <class Send>
-void for_each_pair(std::size_t n, Send send) {
+void for_each_pair(std::size_t n, std::size_t first, Send send) {
   if (n < 2) return;
   const std::size_t stride = spreading_stride(static_cast<std::uint32_t>(n));
-  for (std::size_t step = 1; step < n; ++step) {
+  for (std::size_t turn = 0; turn + 1 < n; ++turn) {
+    const std::size_t step = (first + turn) % (n - 1) + 1;
     for (std::size_t i = 0; i < n; ++i) {
       send(Hop{.from = static_cast<std::uint32_t>(i),
                .to = static_cast<std::uint32_t>((i + step * stride) % n)});
@@ -29,14 +30,14 @@ void add_pair(Plan& plan, Hop pair) {
 }  // namespace
 
 void add_direct_reduce_scatter(Plan& plan, const Group& group) {
-  for_each_pair(group.size(), [&](Hop at) {
+  for_each_pair(group.size(), plan.first_peer, [&](Hop at) {
     const Member& peer = group[at.to];
     add(plan, {.from = group[at.from].rank, .to = peer.rank}, peer.part, Arrival::adds);
   });
 }
 
 void add_direct_all_gather(Plan& plan, const Group& group) {
-  for_each_pair(group.size(), [&](Hop at) {
+  for_each_pair(group.size(), plan.first_peer, [&](Hop at) {
     const Member& self = group[at.from];
     add(plan, {.from = self.rank, .to = group[at.to].rank}, self.part);
   });
@@ -45,7 +46,7 @@ void add_direct_all_gather(Plan& plan, const Group& group) {
 Plan all_reduce_one_shot(std::uint32_t ranks) {
   Plan plan{.collective = Collective::all_reduce, .ranks = ranks};
   begin_phase(plan);
-  for_each_pair(ranks, [&](Hop pair) { add(plan, pair, {}, Arrival::adds, Source::own); });
+  for_each_pair(ranks, 0, [&](Hop pair) { add(plan, pair, {}, Arrival::adds, Source::own); });
   return plan;
 }
 
@@ -54,7 +55,7 @@ Plan all_to_all(std::uint32_t ranks) {
   Plan plan{.collective = Collective::all_to_all, .ranks = ranks, .blocks = ranks};
   begin_phase(plan);
   plan.transfers.reserve(std::size_t{ranks} * (ranks - 1));
-  for_each_pair(ranks, [&](Hop pair) { add_pair(plan, pair); });
+  for_each_pair(ranks, 0, [&](Hop pair) { add_pair(plan, pair); });
   return plan;
 }
 
@@ -65,7 +66,7 @@ Plan all_to_all_uneven(std::uint32_t ranks, std::vector<std::int64_t> pair_bytes
             .blocks = ranks,
             .pair_bytes = std::move(pair_bytes)};
   begin_phase(plan);
-  for_each_pair(ranks, [&](Hop pair) {
+  for_each_pair(ranks, 0, [&](Hop pair) {
     const std::int64_t size = plan.pair_bytes[std::size_t{pair.from} * ranks + pair.to];
     SIM_ASSERT(size >= 0);
     if (size > 0) add_pair(plan, pair);

@@ -96,10 +96,11 @@ Plan reduce_scatter(Scheme scheme, const RankOrder& order) {
   return plan;
 }
 
-Plan all_reduce(Scheme scheme, const RankOrder& order) {
+Plan all_reduce(Scheme scheme, const RankOrder& order, std::uint32_t first_peer) {
   const SharedBlocks shared{.ranks = order, .first_block = 0};
   Plan plan = begin(Collective::all_reduce, order,
                     blocks_to_share(scheme, static_cast<std::uint32_t>(order.size())));
+  plan.first_peer = first_peer;
   add_reduce_half(plan, scheme, shared);
   begin_phase(plan);
   add_gather_half(plan, scheme, shared);

@@ -166,8 +166,9 @@ class RandomScenario {
   }
 
   std::string all_to_all() {
-    return "workload: {kind: all_to_all, bytes_per_pair: " +
-           number(1, chance(50) ? 5'000 : 300'000) + " B}\nmodes: [bulk]\n";
+    const std::int64_t of_pair = between(1, chance(50) ? 5'000 : 300'000);
+    return "workload: {kind: collective, op: all_to_all, bytes: " +
+           std::to_string(of_pair * nodes_ * gpus_per_node_) + " B}\nmodes: [bulk]\n";
   }
 
   std::string embedding() {

@@ -83,7 +83,7 @@ cluster:
   scale_up: {shape: switch, link: {bandwidth: 50 GB/s, latency: 500 ns}}
   scale_out: {shape: ring, link: {bandwidth: 200 Gb/s, latency: 700 ns}}
   nic: {base: nics/connectx6, per_node: 1}
-workload: {kind: all_to_all, bytes_per_pair: 100 kB}
+workload: {kind: collective, op: all_to_all, bytes: 400 kB}
 )"},
 };
 
@@ -107,7 +107,8 @@ Outcome outcome_of(const Base& base, std::vector<std::string> sets) {
   const Scenario& scenario = *loaded.scenario;
   const Cluster cluster = build_cluster(scenario.cluster);
   for (const Mode mode : scenario.modes) {
-    if (estimated_memory(scenario, cluster, mode) > bytes(200'000'000)) return Outcome::too_large;
+    if (estimated_needs(scenario, cluster, mode).memory > bytes(200'000'000))
+      return Outcome::too_large;
   }
   for (const Mode mode : scenario.modes) {
     const RunResult result = simulate(cluster, lower(scenario, cluster, mode), scenario.run);

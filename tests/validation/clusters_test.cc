@@ -20,15 +20,13 @@ const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
 // three peers still take a third longer than the links, measured and simulated (docs/hardware.md).
 Scenario all_to_all_on(const fs::path& cluster) {
   const std::string text = "{name: a, cluster: {base: clusters/" + cluster.stem().string() +
-                           "}, workload: {kind: all_to_all, bytes_per_pair: 64 MiB}}";
-  LoadOptions options{.sets = {}, .config_dirs = {kConfigs}};
-  Loaded loaded = load_scenario_text(text, "a.yaml", options);
-  if (loaded.scenario && loaded.scenario->cluster.nodes > 2) {  // many pairs: less of each
-    options.sets = {"workload.bytes_per_pair=4 MiB"};
-    loaded = load_scenario_text(text, "a.yaml", options);
-  }
+                           "}, workload: {kind: collective, op: all_to_all, bytes: 1 GiB}}";
+  const Loaded loaded = load_scenario_text(text, "a.yaml", {.sets = {}, .config_dirs = {kConfigs}});
   EXPECT_EQ(loaded.problems.to_text(), "") << cluster;
-  return loaded.scenario.value_or(Scenario{});
+  Scenario scenario = loaded.scenario.value_or(Scenario{});
+  const int mebi_of_pair = scenario.cluster.nodes > 2 ? 4 : 64;  // many pairs: less of each
+  scenario.workload.collective.bytes = mebibytes(mebi_of_pair) * scenario.cluster.gpus();
+  return scenario;
 }
 
 double seconds(double bytes, const LinkSpec& link) {
@@ -38,7 +36,8 @@ double seconds(double bytes, const LinkSpec& link) {
 // What the links take that carry most, each message once: the links of the node, or the NICs'.
 double least_seconds(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
-  const double pair = static_cast<double>(scenario.workload.all_to_all.bytes_per_pair.count());
+  const double pair =
+      static_cast<double>(scenario.workload.collective.bytes.count()) / cluster.gpus();
   const int gpus = cluster.gpus_per_node;
   double least = 0;
   if (cluster.scale_up) {

@@ -26,8 +26,8 @@ cluster:
   scale_out: {)" + shape +
                      R"(, link: {bandwidth: 25 GB/s, latency: 700 ns}}
   nic: {base: nics/ideal, bandwidth: 25 GB/s}
-workload: {kind: all_to_all, bytes_per_pair: )" +
-                     std::to_string(size.count()) + " B}\n");
+workload: {kind: collective, op: all_to_all, bytes: )" +
+                     std::to_string(size.count() * nodes) + " B}\n");
 }
 
 Scenario in_one_node(int gpus, const std::string& shape, Bytes size, int channels) {
@@ -42,8 +42,8 @@ cluster:
                      std::to_string(channels) + R"(}}
   scale_up: {shape: )" +
                      shape + R"(, link: {bandwidth: 25 GB/s, latency: 700 ns}}
-workload: {kind: all_to_all, bytes_per_pair: )" +
-                     std::to_string(size.count()) + " B}\n");
+workload: {kind: collective, op: all_to_all, bytes: )" +
+                     std::to_string(size.count() * gpus) + " B}\n");
 }
 
 // Most bytes that a link of `link_class` carried.

@@ -48,7 +48,7 @@ cluster:
   gpus_per_node: 2
   gpu: {base: gpus/ideal, cus: 2, cu: {wgs: 2}}
   scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 500 ns}}
-workload: {kind: all_to_all, bytes_per_pair: 1 MB}
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
 )",
                      sets);
 }
@@ -64,7 +64,7 @@ cluster:
   gpu: {base: gpus/ideal, cus: 2, cu: {wgs: 2}}
   scale_out: {shape: switch, link: {bandwidth: 25 GB/s, latency: 300 ns}}
   nic: {base: nics/ideal, bandwidth: 25 GB/s}
-workload: {kind: all_to_all, bytes_per_pair: 1 MB}
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
 )",
                      sets);
 }

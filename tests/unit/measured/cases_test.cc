@@ -57,8 +57,8 @@ TEST(MeasuredCases, computing_alone_is_bulk_until_it_has_computed) {
 TEST(MeasuredCases, communication_alone_is_the_collective_of_that_many_bytes) {
   const Case one = case_without_problems(line("emb.comm", kBags));
   EXPECT_EQ(one.scenario, "validation/collective");
-  EXPECT_TRUE(sets(one, "workload.communication.op=all_to_all"));
-  EXPECT_TRUE(sets(one, "workload.communication.bytes=67108864 B"));
+  EXPECT_TRUE(sets(one, "workload.op=all_to_all"));
+  EXPECT_TRUE(sets(one, "workload.bytes=67108864 B"));
 }
 
 // 792 WGs on 132 CUs are 6 a CU, 64 are one.

@@ -33,7 +33,7 @@ TEST(Measures, fusing_takes_registers_and_so_residency) {
   report.scenario.fused.max_wgs_per_cu = 3;
   EXPECT_EQ(measure(report, bulk).wgs_per_cu, 8);
   EXPECT_EQ(measure(report, fused).wgs_per_cu, 3);
-  report.scenario.workload.kind = WorkloadKind::all_to_all;
+  report.scenario.workload.kind = WorkloadKind::collective;
   EXPECT_EQ(measure(report, bulk).wgs_per_cu, 0);
 }
 

@@ -30,8 +30,8 @@ std::vector<std::string> files_of(const std::string& folder) {
 }
 
 ClusterSpec loaded(const std::string& cluster) {
-  const std::string text =
-      "{name: a, cluster: " + cluster + ", workload: {kind: all_to_all, bytes_per_pair: 1 kB}}";
+  const std::string text = "{name: a, cluster: " + cluster +
+                           ", workload: {kind: collective, op: all_to_all, bytes: 1 MB}}";
   const Loaded result = load_scenario_text(text, "a.yaml", {.sets = {}, .config_dirs = {kConfigs}});
   EXPECT_EQ(result.problems.to_text(), "") << cluster;
   return result.scenario.value_or(Scenario{}).cluster;

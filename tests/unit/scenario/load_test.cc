@@ -42,7 +42,7 @@ TEST(LoadScenario, every_shipped_scenario_loads) {
 TEST(LoadScenario, every_shipped_cluster_loads_with_some_workload) {
   for (const auto& entry : fs::directory_iterator(kConfigs / "clusters")) {
     const std::string text = "{name: a, cluster: {base: clusters/" + entry.path().stem().string() +
-                             "}, workload: {kind: all_to_all, bytes_per_pair: 1 kB}}";
+                             "}, workload: {kind: collective, op: all_to_all, bytes: 1 MB}}";
     EXPECT_EQ(load_scenario_text(text, "a.yaml", options()).problems.to_text(), "");
   }
 }
@@ -87,7 +87,7 @@ TEST(LoadScenario, a_ring_gets_its_size_from_the_endpoints) {
   EXPECT_EQ(scenario.cluster.scale_out->dims, std::vector<int>{128});
 }
 
-TEST(LoadScenario, the_all_to_all_alone_runs_in_bulk_only) {
+TEST(LoadScenario, a_collective_alone_runs_in_bulk_only) {
   EXPECT_EQ(loaded("peers_torus_128").modes, std::vector<Mode>{Mode::bulk});
 }
 
@@ -159,7 +159,15 @@ TEST(ToText, writes_every_key_that_is_read) {
   std::set<std::string> written;
   for (const std::string& name : shipped_scenarios())
     written.merge(paths_in(to_text(loaded(name))));
-  written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"fused.max_wgs_per_cu=2"}))));
+  written.merge(paths_in(to_text(
+      loaded("embedding_a2a_4_gpus", {"fused.max_wgs_per_cu=2", "collective.channels=8"}))));
+  written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"collective.executor=dma"}))));
+  for (const std::vector<std::string>& sets : std::vector<std::vector<std::string>>{
+           {"workload.op=point_to_point", "workload.groups={size: 4, stride: 2}"},
+           {"workload.bytes=~", "workload.groups={gpus: [[0, 1], [2, 3]]}",
+            "workload.matrix=[[0 B, 1 MB], [64 KiB, 0 B]]"}}) {
+    written.merge(paths_in(to_text(loaded("peers_torus_128", sets))));
+  }
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
     return path.starts_with("cluster.scale_up.");

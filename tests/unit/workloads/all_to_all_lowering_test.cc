@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/workloads/all_to_all.h"
+#include "sim/workloads/rank_orders.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft {
@@ -17,7 +17,7 @@ Scenario eight_gpus(const std::vector<std::string>& sets = {}) {
   return scenario_of(R"(
 name: lowering
 cluster: {base: clusters/node_8x_mi300x}
-workload: {kind: all_to_all, bytes_per_pair: 1 MiB}
+workload: {kind: collective, op: all_to_all, bytes: 8 MiB}
 )",
                      sets);
 }
@@ -28,7 +28,7 @@ TaskGraph lowered(const Scenario& scenario) {
 
 TEST(AllToAllLowering, sends_every_pair_exactly_its_bytes) {
   // 1,000,003 B: not a multiple of any piece.
-  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=1000003 B"}));
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes=8000024 B"}));
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sent;
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
@@ -43,21 +43,28 @@ TEST(AllToAllLowering, sends_every_pair_exactly_its_bytes) {
   for (const auto& [pair, size] : sent) EXPECT_EQ(size, 1'000'003) << pair.first << pair.second;
 }
 
-TEST(AllToAllLowering, spreads_a_small_call_over_all_channels) {
-  // 64 channels, 7 peers: 10 pieces a pair would use all; 1 MiB / 10 = 104,858 B each.
+TEST(AllToAllLowering, spreads_a_small_call_over_one_round_of_the_channels) {
+  // 64 channels, 7 peers: 9 pieces a pair keep 63 busy, a tenth would take a second round for 6 of
+  // 70. 1 MiB / 9 = 116,509 B each.
   const TaskGraph graph = lowered(eight_gpus());
-  EXPECT_EQ(graph.items.size(), 8U * 7U * 10U);
-  EXPECT_EQ(graph.sends[0].size, 104'858U);
+  EXPECT_EQ(graph.items.size(), 8U * 7U * 9U);
+  EXPECT_EQ(graph.sends[0].size, 116'509U);
+}
+
+TEST(AllToAllLowering, fills_every_round_of_the_channels) {
+  // 5 MiB a pair are 10 chunks, 70 for 64 channels: two rounds, which hold 18 pieces a pair.
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes=40 MiB"}));
+  EXPECT_EQ(graph.items.size(), 8U * 7U * 18U);
 }
 
 TEST(AllToAllLowering, cuts_nothing_below_4_kib) {
-  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=4 KiB"}));
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes=32 KiB"}));
   EXPECT_EQ(graph.items.size(), 8U * 7U);
 }
 
 TEST(AllToAllLowering, cuts_a_large_call_into_chunks) {
   // 64 MiB / 512 KiB = 128 pieces a pair.
-  const TaskGraph graph = lowered(eight_gpus({"workload.bytes_per_pair=64 MiB"}));
+  const TaskGraph graph = lowered(eight_gpus({"workload.bytes=512 MiB"}));
   EXPECT_EQ(graph.items.size(), 8U * 7U * 128U);
 }
 
@@ -83,7 +90,7 @@ cluster:
   nodes: 2
   scale_out: {shape: switch, link: {bandwidth: 200 Gb/s, latency: 300 ns}}
   nic: {base: nics/connectx6, per_node: 4}
-workload: {kind: all_to_all, bytes_per_pair: 1 KiB}
+workload: {kind: collective, op: all_to_all, bytes: 8 KiB}
 )");
   const TaskGraph graph = lowered(scenario);
   for (const Kernel& kernel : graph.kernels) {

@@ -1,0 +1,77 @@
+// The getters of lists of lists.
+#include "sim/scenario/reader.h"
+
+namespace weft {
+namespace {
+
+Parsed<std::int64_t> parse_size(std::string_view text) {
+  const Parsed<Bytes> size = parse_bytes(text);
+  return {.value = size.value.count(), .problem = size.problem};
+}
+
+}  // namespace
+
+std::int64_t MapReader::cell_of(const Node& node, const Cell& cell, const std::string& path) {
+  if (node.kind != Node::Kind::scalar) {
+    reading_->error(node.at, path, "must be one value, not " + std::string(kind_text(node)));
+    return cell.range.low;
+  }
+  const Parsed<std::int64_t> parsed = cell.parse(node.text);
+  if (!parsed.ok()) {
+    reading_->error(node.at, path, parsed.problem);
+    return cell.range.low;
+  }
+  if (parsed.value < cell.range.low || cell.range.high < parsed.value) {
+    reading_->error(node.at, path, cell.bounds + ", not " + node.text);
+    return cell.range.low;
+  }
+  return parsed.value;
+}
+
+MapReader::Table MapReader::table(std::string_view key, const Cell& cell, std::string_view help) {
+  KeyDoc key_doc = doc(key, cell.type, help);
+  key_doc.fallback = "optional";
+  const Entry* entry = find(key, key_doc, Missing::fine);
+  if (entry == nullptr) return {};
+  const std::string wanted =
+      "must be a list of lists that are not empty, for example " + std::string(cell.example);
+  const Node& rows = entry->value;
+  if (rows.kind != Node::Kind::list || rows.items.empty()) {
+    reading_->error(rows.at, key_doc.path, wanted);
+    return {};
+  }
+  Table read;
+  for (const Node& row : rows.items) {
+    if (row.kind != Node::Kind::list || row.items.empty()) {
+      reading_->error(row.at, key_doc.path, wanted);
+      continue;
+    }
+    read.emplace_back();
+    for (const Node& node : row.items) read.back().push_back(cell_of(node, cell, key_doc.path));
+  }
+  return read;
+}
+
+MapReader::Table MapReader::optional_counts_table(std::string_view key, Range<std::int64_t> range,
+                                                  std::string_view help) {
+  return table(
+      key,
+      {.type = "list of lists of integers",
+       .example = "[[0, 1], [2, 3]]",
+       .parse = parse_integer,
+       .range = range,
+       .bounds = "must be from " + std::to_string(range.low) + " to " + std::to_string(range.high)},
+      help);
+}
+
+MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::string_view help) {
+  return table(key,
+               {.type = "list of lists of sizes",
+                .example = "[[0 B, 1 MB], [64 KiB, 0 B]]",
+                .parse = parse_size,
+                .range = {0, kAnySize.high.count()},
+                .bounds = "must be at most " + to_text(kAnySize.high)},
+               help);
+}
+
+}  // namespace weft

@@ -1,0 +1,179 @@
+// The collective of a workload: of which GPUs, carried by what, by which algorithm.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/check.h"
+#include "sim/scenario/names.h"
+
+namespace weft::rules {
+namespace {
+
+std::string word_of(CollectiveOp op) { return std::string(names::word(names::kCollectiveOps, op)); }
+
+// Whether the library runs one: in mode fused the kernel sends for itself.
+bool runs(const Check& check) {
+  return check.good({"modes", "workload.kind", "workload.op", "collective.executor"}) &&
+         (check.has(Mode::bulk) || check.has(Mode::kernel));
+}
+
+bool by_copy_engines(const Check& check) {
+  return runs(check) && check.scenario.collective.executor == CollectiveExecutor::dma;
+}
+
+void copy_engines_add_nothing_up(const Check& check) {
+  const CollectiveOp op = collective_of(check.scenario.workload);
+  if (!by_copy_engines(check) || !reduces(op)) return;
+  check.fail("collective.executor",
+             "dma moves data but adds nothing up, as " + word_of(op) + " has to; use cu");
+}
+
+void copy_engines_reach_every_peer(const Check& check) {
+  if (!by_copy_engines(check) || !check.good({"cluster.nodes"})) return;
+  if (check.scenario.cluster.nodes == 1) return;
+  check.fail("collective.executor",
+             "dma needs one node, because copy engines cannot drive a NIC; with " +
+                 text(check.scenario.cluster.nodes) + " nodes use cu");
+}
+
+void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
+  if (!by_copy_engines(check) || !check.good({"collective.dma"})) return;
+  if (check.scenario.collective.dma != DmaPattern::broadcast) return;
+  const CollectiveOp op = collective_of(check.scenario.workload);
+  if (op == CollectiveOp::all_gather || op == CollectiveOp::broadcast) return;
+  check.fail("collective.dma", "a command that writes to two peers gives both the same, but " +
+                                   word_of(op) + " does not; use direct or back_to_back");
+}
+
+void the_algorithm_suits_the_collective(const Check& check) {
+  if (!runs(check) || !check.good({"collective.algorithm"})) return;
+  const CollectiveOp op = collective_of(check.scenario.workload);
+  const auto& algorithm = check.scenario.collective.algorithm;
+  if (!algorithm || exists(op, *algorithm)) return;
+  std::string known = "auto";
+  for (const Choice<Algorithm>& choice : names::kAlgorithms) {
+    if (exists(op, choice.value)) known += ' ' + std::string(choice.name);
+  }
+  check.fail("collective.algorithm", word_of(op) + " is not done by '" +
+                                         std::string(names::word(names::kAlgorithms, *algorithm)) +
+                                         "'; use one of " + known);
+}
+
+// The collective alone, its GPUs counted.
+bool is_alone(const Check& check) {
+  return check.good({"workload.kind", "workload.op", "cluster.nodes", "cluster.gpus_per_node"}) &&
+         check.scenario.workload.kind == WorkloadKind::collective &&
+         check.scenario.cluster.gpus() >= 2;
+}
+
+bool groups_are_good(const Check& check) {
+  return is_alone(check) && check.good({"workload.groups", "workload.groups.gpus",
+                                        "workload.groups.size", "workload.groups.stride"});
+}
+
+void regular_groups_fill_the_cluster(const Check& check) {
+  if (!groups_are_good(check)) return;
+  const GroupsWork& groups = check.scenario.workload.collective.groups;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  if (groups.size == 0) return;
+  const std::int64_t block = std::int64_t{groups.size} * groups.stride;
+  if (gpus % block == 0) return;
+  check.fail("workload.groups.size", text(groups.size) + " GPUs " + text(groups.stride) +
+                                         " apart are of a block of " + text(block) +
+                                         ", which does not divide " + text(gpus) +
+                                         " GPUs; nearest block: " + divisors_around(gpus, block));
+}
+
+void each_gpu_is_in_one_group(const Check& check) {
+  if (!groups_are_good(check)) return;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  std::vector<bool> taken(static_cast<std::size_t>(gpus));
+  for (const auto& group : check.scenario.workload.collective.groups.gpus) {
+    if (group.size() < 2) {
+      return check.fail("workload.groups.gpus", "a group of one GPU has no peer; at least 2");
+    }
+    for (const std::int64_t gpu : group) {
+      if (gpu >= gpus) {
+        return check.fail("workload.groups.gpus",
+                          "there is no GPU " + text(gpu) + "; the last is " + text(gpus - 1));
+      }
+      const auto at = static_cast<std::size_t>(gpu);
+      if (taken[at]) {
+        return check.fail("workload.groups.gpus",
+                          "GPU " + text(gpu) + " is named twice; a GPU is in one group");
+      }
+      taken[at] = true;
+    }
+  }
+}
+
+// GPUs of the smallest and the largest group, or 0 where they are not known.
+Range<std::int64_t> group_sizes(const Check& check) {
+  if (!groups_are_good(check)) return {};
+  const GroupsWork& groups = check.scenario.workload.collective.groups;
+  const std::int64_t regular = groups.size > 0 ? groups.size : check.scenario.cluster.gpus();
+  if (groups.gpus.empty()) return {.low = regular, .high = regular};
+  const auto [least, most] =
+      std::minmax_element(groups.gpus.begin(), groups.gpus.end(),
+                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return {.low = static_cast<std::int64_t>(least->size()),
+          .high = static_cast<std::int64_t>(most->size())};
+}
+
+void ranks_are_in_every_group(const Check& check) {
+  const std::int64_t least = group_sizes(check).low;
+  if (least == 0) return;
+  const CollectiveWork& work = check.scenario.workload.collective;
+  const auto check_rank = [&](const char* path, std::int64_t rank) {
+    if (!check.good({path}) || rank < least) return;
+    check.fail(path, "there is no rank " + text(rank) + " in a group of " + text(least) +
+                         "; the last is " + text(least - 1));
+  };
+  const bool one_pair = work.op == CollectiveOp::point_to_point;
+  if (one_pair || work.op == CollectiveOp::broadcast) check_rank("workload.root", work.root);
+  if (!one_pair) return;
+  check_rank("workload.target", work.target);
+  if (check.good({"workload.root", "workload.target"}) && work.root == work.target) {
+    check.fail("workload.target", "a rank sends nothing to itself; target and root must differ");
+  }
+}
+
+void the_matrix_is_of_a_groups_ranks(const Check& check) {
+  const auto& matrix = check.scenario.workload.collective.matrix;
+  if (matrix.empty() || !check.good({"workload.matrix"})) return;
+  const Range<std::int64_t> sizes = group_sizes(check);
+  if (sizes.low == 0) return;
+  std::int64_t sent = 0;
+  for (std::size_t row = 0; row < matrix.size(); ++row) {
+    const auto wide = static_cast<std::int64_t>(matrix[row].size());
+    const auto rows = static_cast<std::int64_t>(matrix.size());
+    if (wide != sizes.low || wide != sizes.high || rows != wide) {
+      return check.fail("workload.matrix",
+                        text(rows) + " rows, of which row " + text(static_cast<std::int64_t>(row)) +
+                            " has " + text(wide) + " values; a group has " + text(sizes.low) +
+                            (sizes.low == sizes.high ? "" : " to " + text(sizes.high)) +
+                            " ranks: as many rows, and values in each");
+    }
+    if (matrix[row][row] != 0) {
+      return check.fail("workload.matrix", "rank " + text(static_cast<std::int64_t>(row)) +
+                                               " sends nothing to itself: its own value is 0 B");
+    }
+    for (const std::int64_t size : matrix[row]) sent = std::max(sent, size);
+  }
+  if (sent == 0) check.fail("workload.matrix", "nobody sends anything; at least one value above 0");
+}
+
+}  // namespace
+
+void validate_collective(const Check& check) {
+  copy_engines_add_nothing_up(check);
+  copy_engines_reach_every_peer(check);
+  a_command_for_two_peers_copies_the_same_to_both(check);
+  the_algorithm_suits_the_collective(check);
+  regular_groups_fill_the_cluster(check);
+  each_gpu_is_in_one_group(check);
+  ranks_are_in_every_group(check);
+  the_matrix_is_of_a_groups_ranks(check);
+}
+
+}  // namespace weft::rules
