@@ -21,8 +21,9 @@ LAYERS = {
     "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "report": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["report", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
-            "core"],
+    "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "app": ["measured", "report", "engine", "workloads", "cluster", "scenario", "gpu_model",
+            "network", "core"],
 }
 YAML_FOLDER = "scenario"
 

@@ -29,6 +29,23 @@ constexpr const char* kRunExample =
     "exit status: 0 done; 1 a mistake in the scenario or the command line, or a run that cannot\n"
     "finish; 2 the machine cannot (write, allocate); 3 a mistake of weft's own\n";
 
+constexpr const char* kCalibrateExample =
+    "example:\n"
+    "  weft calibrate calibration/measurements/h200-x4.jsonl --base configs/gpus/h200.yaml \\\n"
+    "    -o results/h200.yaml --cluster configs/clusters/node_4x_h200.yaml \\\n"
+    "    --cluster-output results/node.yaml\n"
+    "\n"
+    "Each fitted number says which lines it comes from and how far they are from it. Numbers that\n"
+    "no line determines are named.\n";
+
+constexpr const char* kValidateExample =
+    "example:\n"
+    "  weft validate calibration/measurements/h200-x4.jsonl \\\n"
+    "    --cluster configs/clusters/node_4x_h200.yaml --max-median 8\n"
+    "\n"
+    "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
+    "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
+
 struct StageName {
   const char* name;
   Stage stage;
@@ -86,6 +103,64 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   return run;
 }
 
+CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
+  CLI::App* calibrate =
+      app.add_subcommand("calibrate", "Fit the numbers of a GPU's file to micro-benchmarks.");
+  calibrate->footer(kCalibrateExample);
+  calibrate->add_option("MICRO", command.measured, "JSON lines of micro-benchmarks")
+      ->type_name("FILE")
+      ->required();
+  calibrate
+      ->add_option("--base", command.base, "GPU file: what no line determines stays as it is there")
+      ->type_name("FILE")
+      ->required()
+      ->check(CLI::ExistingFile);
+  calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file there")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* cluster =
+      calibrate->add_option("--cluster", command.cluster, "Cluster file whose links are fitted too")
+          ->type_name("FILE")
+          ->check(CLI::ExistingFile);
+  CLI::Option* output =
+      calibrate
+          ->add_option("--cluster-output", command.cluster_output, "Write the fitted cluster there")
+          ->type_name("FILE");
+  cluster->needs(output);
+  output->needs(cluster);
+  return calibrate;
+}
+
+CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
+  CLI::App* validate = app.add_subcommand(
+      "validate", "Simulate measured cases and print how far the predictions are off.");
+  validate->footer(kValidateExample);
+  validate->add_option("MEASURED", command.measured, "JSON lines of real kernels' times")
+      ->type_name("FILE")
+      ->required();
+  validate->add_option("--cluster", command.cluster, "YAML file of the machine they ran on")
+      ->type_name("FILE")
+      ->required();
+  validate->add_option("--json", command.json, "Write every case and the summaries there")
+      ->type_name("FILE");
+  validate->add_option("--csv", command.csv, "Write every case there")->type_name("FILE");
+  validate
+      ->add_option("--max-median", command.max_median,
+                   "Exit with 1 if the median error of all times is larger, in per cent")
+      ->type_name("PERCENT")
+      ->check(CLI::NonNegativeNumber);
+  validate
+      ->add_option("--max-p90", command.max_p90,
+                   "The same of the error that 90 % of the times do not exceed")
+      ->type_name("PERCENT")
+      ->check(CLI::NonNegativeNumber);
+  validate->add_option("-j,--jobs", command.jobs, "Simulations at a time; default: all cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  validate->add_flag("-q,--quiet", command.quiet, "Print no table");
+  return validate;
+}
+
 RunCommand command_of(const Raw& raw, bool seed_given) {
   RunCommand command;
   command.scenario = raw.scenario;
@@ -116,7 +191,7 @@ std::string shell_quoted(const std::string& word) {
 
 }  // namespace
 
-std::variant<RunCommand, Done> parse_command_line(int argc, const char* const* argv) {
+Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
       "weft simulates GPU clusters: how computation and the collective that depends on it\n"
       "overlap in bulk, by kernels, or fused, work-group by work-group.",
@@ -125,13 +200,19 @@ std::variant<RunCommand, Done> parse_command_line(int argc, const char* const* a
   app.set_version_flag("--version", fmt::format("weft {}", kVersion));
   app.require_subcommand(1);
   Raw raw;
+  ValidateCommand validating;
   const CLI::App* run = add_run(app, raw);
+  CalibrateCommand calibrating;
+  const CLI::App* calibrate = add_calibrate(app, calibrating);
+  const CLI::App* validate = add_validate(app, validating);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
     return Done{app.exit(error) == 0 ? exit_code::ok : exit_code::user};
   }
+  if (calibrate->parsed()) return calibrating;
+  if (validate->parsed()) return validating;
   return command_of(raw, run->count("--seed") > 0);
 }
 

@@ -7,6 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "sim/app/calibrate_command.h"
+#include "sim/app/validate_command.h"
+
 namespace weft {
 
 enum class Stage { scenario, cluster, tasks, results };
@@ -25,7 +28,8 @@ struct Done {
   int exit_code;
 };
 
-std::variant<RunCommand, Done> parse_command_line(int argc, const char* const* argv);
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, Done>;
+Command parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they
 // are printed changes nothing in them and is left out.

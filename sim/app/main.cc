@@ -6,6 +6,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "sim/app/calibrate_command.h"
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/run_command.h"
@@ -19,12 +20,23 @@ void start_log() {
   spdlog::set_pattern("weft: %^%l%$: %v");
 }
 
+int carry_out(const Command& parsed) {
+  if (const auto* validate = std::get_if<ValidateCommand>(&parsed)) {
+    if (validate->quiet) spdlog::set_level(spdlog::level::err);
+    return validate_command(*validate);
+  }
+  if (const auto* calibrate = std::get_if<CalibrateCommand>(&parsed)) {
+    return calibrate_command(*calibrate);
+  }
+  const auto& command = std::get<RunCommand>(parsed);
+  if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
+  return run_command(command);
+}
+
 int run(int argc, const char* const* argv) {
   const auto parsed = parse_command_line(argc, argv);
   if (const Done* done = std::get_if<Done>(&parsed)) return done->exit_code;
-  const auto& command = std::get<RunCommand>(parsed);
-  if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
-  const int code = run_command(command);
+  const int code = carry_out(parsed);
   if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write the results to stdout");
   return code;
 }

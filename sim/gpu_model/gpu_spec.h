@@ -45,6 +45,7 @@ struct LaunchSpec {
   Duration host;         // launched by the host after it saw the previous one end
   Duration queue;        // already waiting in the stream's queue when the previous one ends
   Duration graph;        // node of a graph launched as a whole
+  Duration clock;        // in a measured time, but not in a simulated one: the marks at both ends
   Duration wg_interval;  // the dispatcher starts one WG per interval
   Arbitration arbitration = Arbitration::in_order;
   int mask_step = 1;  // CUs: masks are multiples of it

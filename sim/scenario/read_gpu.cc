@@ -43,6 +43,8 @@ LaunchSpec read_launch(MapReader map) {
       .host = map.duration("host", "kernel boundary when the host launches the next kernel"),
       .queue = map.duration("queue", "kernel boundary when the next kernel waits in the queue"),
       .graph = map.duration("graph", "kernel boundary between two nodes of a graph"),
+      .clock = map.duration_or("clock", nanoseconds(0),
+                               "what measuring adds to a time; weft validate adds it too"),
       .wg_interval = map.duration("wg_interval", "the dispatcher starts one WG per interval"),
       .arbitration = map.choice<Arbitration>("arbitration", names::table(names::kArbitrations),
                                              "which stream gets the room that a WG frees")

@@ -95,6 +95,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("host", to_text(gpu.launch.host));
   out.line("queue", to_text(gpu.launch.queue));
   out.line("graph", to_text(gpu.launch.graph));
+  out.line("clock", to_text(gpu.launch.clock));
   out.line("wg_interval", to_text(gpu.launch.wg_interval));
   out.line("arbitration", names::word(names::kArbitrations, gpu.launch.arbitration));
   out.line("mask_step", gpu.launch.mask_step);

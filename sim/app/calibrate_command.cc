@@ -1,0 +1,128 @@
+#include "sim/app/calibrate_command.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "sim/app/config_dirs.h"
+#include "sim/app/exit_code.h"
+#include "sim/measured/fit.h"
+#include "sim/report/write_files.h"
+#include "sim/scenario/edit.h"
+#include "sim/scenario/load.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLinkPrefix = "link.";
+
+bool is_of_link(const FittedValue& value) { return value.path.starts_with(kLinkPrefix); }
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+std::string read_text(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// The base as the simulator sees it, in a cluster.
+Loaded load_base(const CalibrateCommand& command) {
+  std::vector<fs::path> dirs{folder_of(command.base)};
+  std::string cluster = "validation/node";
+  if (!command.cluster.empty()) {
+    dirs.push_back(folder_of(command.cluster));
+    cluster = command.cluster.stem().string();
+  }
+  for (const fs::path& folder : config_dirs(command.base)) dirs.push_back(folder);
+  const std::string text = fmt::format(
+      "name: base of a calibration\ncluster: {{base: {}, gpu: {{base: {}}}}}\n"
+      "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
+      cluster, command.base.stem().string());
+  return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
+}
+
+bool print_errors(const Diagnostics& problems) {
+  if (problems.has_errors()) fmt::print(stderr, "{}", problems.to_text());
+  return problems.has_errors();
+}
+
+// The base's text with the fitted values of the GPU.
+std::string gpu_text(const CalibrateCommand& command, const Fit& fit, Diagnostics& problems) {
+  std::vector<NewValue> values;
+  for (const FittedValue& value : fit.values) {
+    if (!is_of_link(value)) values.push_back({value.path, value.text, value.comment});
+  }
+  return fmt::format("# Numbers fitted by weft calibrate to {} [M]; the others as in {}.\n",
+                     command.measured.filename().string(), command.base.filename().string()) +
+         with_values(read_text(command.base), command.base.string(), values, problems);
+}
+
+// The cluster's text with the fitted link, and the GPU that was written.
+std::string cluster_text(const CalibrateCommand& command, const Fit& fit, Diagnostics& problems) {
+  const fs::path gpu =
+      fs::proximate(folder_of(command.output), folder_of(*command.cluster_output)) /
+      command.output.stem();
+  std::vector<NewValue> values{
+      {"gpu.base", gpu.lexically_normal().generic_string(), "written by weft calibrate"}};
+  for (const FittedValue& value : fit.values) {
+    if (is_of_link(value)) {
+      values.push_back({"scale_up." + value.path, value.text, value.comment});
+    }
+  }
+  return with_values(read_text(command.cluster), command.cluster.string(), values, problems);
+}
+
+void write_to(const fs::path& file, std::string text) {
+  write_files(folder_of(file), {{file.filename().string(), std::move(text)}});
+}
+
+void print_fit(const Fit& fit, bool link_is_written) {
+  for (const FittedValue& value : fit.values) {
+    fmt::print("{:<32} {:<14} {}\n", value.path, value.text, value.comment);
+  }
+  for (const std::string& kept : fit.kept) spdlog::warn("{}", kept);
+  if (!link_is_written && std::any_of(fit.values.begin(), fit.values.end(), is_of_link)) {
+    spdlog::warn("link.* belong to a cluster's scale_up and are written with --cluster");
+  }
+}
+
+}  // namespace
+
+int calibrate_command(const CalibrateCommand& command) {
+  const MeasuredFile measured = read_measured(command.measured);
+  const Loaded base = load_base(command);
+  const bool unreadable = print_errors(measured.problems);
+  if (print_errors(base.problems) || unreadable) return exit_code::user;
+  const ClusterSpec& cluster = base.scenario->cluster;
+  if (!cluster.scale_up) {
+    spdlog::error("{}: has no scale_up: nothing to fit links of", command.cluster.string());
+    return exit_code::user;
+  }
+  const Fit fit = fit_machine(measured.lines, cluster.gpu, cluster.scale_up->link);
+  if (print_errors(fit.problems)) return exit_code::user;
+  if (fit.values.empty()) {
+    spdlog::error("{}: no lines of micro-benchmarks that determine anything",
+                  command.measured.string());
+    return exit_code::user;
+  }
+  Diagnostics problems;
+  std::string gpu = gpu_text(command, fit, problems);
+  std::string node = command.cluster_output ? cluster_text(command, fit, problems) : "";
+  if (print_errors(problems)) return exit_code::user;
+  write_to(command.output, std::move(gpu));
+  if (command.cluster_output) write_to(*command.cluster_output, std::move(node));
+  print_fit(fit, command.cluster_output.has_value());
+  return exit_code::ok;
+}
+
+}  // namespace weft

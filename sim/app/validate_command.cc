@@ -1,0 +1,76 @@
+#include "sim/app/validate_command.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "sim/app/config_dirs.h"
+#include "sim/app/exit_code.h"
+#include "sim/measured/errors.h"
+#include "sim/report/write_files.h"
+
+namespace weft {
+namespace {
+
+void write_to(const std::filesystem::path& file, std::string content) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  write_files(folder, {{file.filename().string(), std::move(content)}});
+}
+
+void print_skipped(const Predictions& predictions) {
+  for (const auto& [kind, count] : predictions.skipped) {
+    spdlog::info("skipped: {} x {}, which no simulation stands for", count, kind);
+  }
+}
+
+bool exceeds(const char* what, double share, const std::optional<double>& most_percent) {
+  if (!most_percent || share * 100 <= *most_percent) return false;
+  spdlog::error("the {} error of all is {:.2f} %, more than {} %", what, share * 100,
+                *most_percent);
+  return true;
+}
+
+}  // namespace
+
+int validate_command(const ValidateCommand& command) {
+  const MeasuredFile measured = read_measured(command.measured);
+  if (measured.problems.has_errors()) {
+    fmt::print(stderr, "{}", measured.problems.to_text());
+    return exit_code::user;
+  }
+  PredictOptions options{.cluster = command.cluster,
+                         .config_dirs = config_dirs(command.cluster),
+                         .jobs = command.jobs,
+                         .on_progress = {}};
+  if (options.jobs == 0) options.jobs = static_cast<int>(std::thread::hardware_concurrency());
+  const bool shows = !command.quiet && isatty(STDERR_FILENO) != 0;
+  if (shows) {
+    options.on_progress = [](std::size_t done, std::size_t all) {
+      fmt::print(stderr, "\r{} of {} cases simulated{}", done, all, done == all ? "\n" : "");
+    };
+  }
+  Predictions predictions = predict(measured.lines, options);
+  if (predictions.problems.has_errors()) {
+    fmt::print(stderr, "{}", predictions.problems.to_text());
+    return exit_code::user;
+  }
+  print_skipped(predictions);
+  if (predictions.outcomes.empty()) {
+    spdlog::error("{}: no line of a kind that weft can simulate", command.measured.string());
+    return exit_code::user;
+  }
+  const ErrorReport report = report_errors(std::move(predictions.outcomes));
+  if (command.json) write_to(*command.json, error_json(report));
+  if (command.csv) write_to(*command.csv, error_csv(report));
+  if (!command.quiet) fmt::print("{}", error_table(report));
+  const ErrorSummary& all = report.by_kind.back();
+  const bool too_far = exceeds("median", all.median, command.max_median);
+  return exceeds("90th percentile", all.p90, command.max_p90) || too_far ? exit_code::user
+                                                                         : exit_code::ok;
+}
+
+}  // namespace weft

@@ -1,0 +1,239 @@
+#include "sim/measured/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+// A number of a line that is a key of its scenario.
+struct Column {
+  const char* name;
+  const char* key;
+};
+constexpr std::array kBagColumns = {
+    Column{"batch", "workload.batch"},
+    Column{"tables", "workload.tables_per_gpu"},
+    Column{"dim", "workload.dim"},
+    Column{"pooling", "workload.pooling"},
+    Column{"rows_per_table", "workload.rows_per_table"},
+    Column{"rows_per_wg", "workload.rows_per_wg"},
+};
+constexpr std::array kGemvColumns = {
+    Column{"m", "workload.gemv.m"},
+    Column{"k_local", "workload.gemv.k"},
+    Column{"rows_per_wg", "workload.gemv.rows_per_wg"},
+};
+constexpr std::array kGemmColumns = {
+    Column{"m", "workload.gemm.m"},
+    Column{"n", "workload.gemm.n"},
+    Column{"k", "workload.gemm.k"},
+};
+constexpr std::array kC3Columns = {
+    Column{"m", "workload.gemm.m"},
+    Column{"n", "workload.gemm.n"},
+    Column{"k", "workload.gemm.k"},
+    Column{"bytes_per_gpu", "workload.communication.bytes"},
+};
+constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"}};
+
+// What two lines of one case may differ in: how the fused kernel was launched.
+constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas"};
+
+struct Family {
+  const char* prefix;
+  const char* scenario;
+  std::span<const Column> columns;
+};
+constexpr std::array kFamilies = {
+    Family{"emb", "validation/emb", kBagColumns},
+    Family{"gemv", "validation/gemv", kGemvColumns},
+    Family{"gemm", "validation/gemm", kGemmColumns},
+    Family{"gemm_rs", "validation/gemm_rs", kGemmColumns},
+    Family{"c3", "validation/c3", kC3Columns},
+    Family{"micro", "validation/collective", kLibraryColumns},
+};
+
+// What is the same of every line of a kind.
+struct Kind {
+  const char* kind;
+  Mode mode = Mode::bulk;
+  Until until = Until::all_done;
+  const char* sets = "";          // one more
+  const char* limited_by = "";    // key that the column `ctas` sets
+  const char* communicates = "";  // the collective alone: which, of how much
+};
+constexpr std::array kKinds = {
+    Kind{"emb.compute", Mode::bulk, Until::computed},
+    Kind{"emb.comm", Mode::bulk, Until::all_done, "", "", "all_to_all"},
+    Kind{"emb.bulk"},
+    Kind{"emb.fused", Mode::fused},
+    Kind{"emb.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
+    Kind{"emb.fused_low_occ", Mode::fused},
+    Kind{"gemv.compute", Mode::bulk, Until::computed},
+    Kind{"gemv.comm", Mode::bulk, Until::all_done, "", "", "all_reduce"},
+    Kind{"gemv.bulk"},
+    Kind{"gemv.fused", Mode::fused},
+    Kind{"gemm.compute", Mode::bulk, Until::computed},
+    Kind{"gemm.comm", Mode::bulk, Until::all_done, "", "", "all_to_all"},
+    Kind{"gemm.bulk"},
+    Kind{"gemm.fused", Mode::fused},
+    Kind{"gemm_rs.compute", Mode::bulk, Until::computed},
+    Kind{"gemm_rs.comm", Mode::bulk, Until::all_done, "", "", "reduce_scatter"},
+    Kind{"gemm_rs.bulk"},
+    Kind{"gemm_rs.fused", Mode::fused},
+    Kind{"c3.gemm_alone", Mode::compute_alone},
+    Kind{"c3.comm_alone", Mode::comm_alone},
+    Kind{"c3.comm_alone_ctas", Mode::comm_alone, Until::all_done, "", "collective.channels"},
+    Kind{"c3.ce_alone", Mode::comm_alone_dma},
+    Kind{"c3.serial", Mode::serial},
+    Kind{"c3.base", Mode::base},
+    Kind{"c3.priority", Mode::priority},
+    Kind{"c3.comm_first", Mode::comm_first},
+    Kind{"c3.partition", Mode::partition, Until::all_done, "", "c3.partition_cus"},
+    Kind{"c3.dma", Mode::dma},
+    Kind{"micro.nccl_alltoall", Mode::bulk, Until::all_done, "workload.op=all_to_all"},
+    Kind{"micro.nccl_allreduce", Mode::bulk, Until::all_done, "workload.op=all_reduce"},
+    Kind{"micro.nccl_allgather", Mode::bulk, Until::all_done, "workload.op=all_gather"},
+    Kind{"micro.nccl_reducescatter", Mode::bulk, Until::all_done, "workload.op=reduce_scatter"},
+};
+
+const Kind* find_kind(std::string_view word) {
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [&](const Kind& kind) { return word == kind.kind; });
+  return found == kKinds.end() ? nullptr : found;
+}
+
+std::string_view prefix_of(std::string_view kind) { return kind.substr(0, kind.find('.')); }
+
+const Family& family_of(std::string_view kind) {
+  const auto* found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& family) {
+    return prefix_of(kind) == family.prefix;
+  });
+  SIM_ASSERT(found != kFamilies.end());
+  return *found;
+}
+
+class CaseMaker {
+ public:
+  CaseMaker(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems)
+      : line_(line), gpu_(gpu), problems_(problems) {}
+
+  Case make(const Kind& kind) {
+    const std::string_view prefix = prefix_of(line_.kind);
+    case_.mode = kind.mode;
+    case_.until = kind.until;
+    set("cluster.gpus_per_node", needed("gpus"));
+    if (*kind.communicates != '\0') {
+      communicate(kind.communicates, sent_of(prefix));
+      return case_;
+    }
+    const Family& family = family_of(line_.kind);
+    case_.scenario = family.scenario;
+    for (const Column& column : family.columns) set(column.key, needed(column.name));
+    if (*kind.sets != '\0') case_.sets.emplace_back(kind.sets);
+    if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
+    if (prefix == "gemv") place_weights();
+    if (prefix == "c3") set_collective();
+    if (kind.mode == Mode::fused) limit_residents();
+    return case_;
+  }
+
+ private:
+  std::int64_t needed(const char* name) {
+    const std::optional<std::int64_t> value = line_.number(name);
+    if (value && *value > 0) return *value;
+    problems_.add(
+        {.at = line_.at,
+         .path = name,
+         .message = fmt::format("missing; {} lines say it, a whole number above 0", line_.kind),
+         .source_line = ""});
+    return 1;
+  }
+
+  void set(const char* key, std::int64_t value) {
+    const bool size = std::string_view(key).ends_with(".bytes");
+    case_.sets.push_back(fmt::format("{}={}{}", key, value, size ? " B" : ""));
+  }
+
+  // What the collective of an operator moves, of one GPU.
+  std::int64_t sent_of(std::string_view prefix) {
+    if (prefix == "emb") {
+      return needed("batch") * needed("tables") * needed("dim") * needed("dtype_bytes");
+    }
+    if (prefix == "gemv") return needed("m") * needed("out_bytes");
+    return needed("m") * needed("n") * needed("dtype_bytes");
+  }
+
+  void communicate(const char* op, std::int64_t size) {
+    case_.scenario = "validation/collective";
+    case_.sets.push_back(fmt::format("workload.op={}", op));
+    set("workload.bytes", size);
+  }
+
+  // A kernel that is run again and again finds in L2 what fits there.
+  void place_weights() {
+    const std::int64_t size = needed("m") * needed("k_local") * needed("weight_bytes");
+    const bool fits = size <= gpu_.l2.capacity.count();
+    case_.sets.push_back(fmt::format("workload.gemv.weights={}", fits ? "in_l2" : "in_hbm"));
+  }
+
+  void set_collective() {
+    constexpr std::array kOps = {
+        std::pair{"allgather", "all_gather"}, std::pair{"alltoall", "all_to_all"},
+        std::pair{"allreduce", "all_reduce"}, std::pair{"reducescatter", "reduce_scatter"}};
+    const auto found = line_.words.find("collective");
+    const std::string word = found == line_.words.end() ? "" : found->second;
+    for (const auto& [said, op] : kOps) {
+      if (word != said) continue;
+      case_.sets.push_back(fmt::format("workload.communication.op={}", op));
+      return;
+    }
+    problems_.add({.at = line_.at,
+                   .path = "collective",
+                   .message = "must be allgather, alltoall, allreduce or reducescatter",
+                   .source_line = ""});
+  }
+
+  // A persistent kernel was launched with so many WGs.
+  void limit_residents() {
+    const std::int64_t wgs = needed("wgs");
+    set("fused.max_wgs_per_cu", (wgs + gpu_.cus - 1) / gpu_.cus);
+  }
+
+  const MeasuredLine& line_;
+  const GpuSpec& gpu_;
+  Diagnostics& problems_;
+  Case case_;
+};
+
+}  // namespace
+
+bool has_case(const std::string& kind) { return find_kind(kind) != nullptr; }
+
+Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
+  const Kind* kind = find_kind(line.kind);
+  SIM_ASSERT(kind != nullptr);
+  return CaseMaker(line, gpu, problems).make(*kind);
+}
+
+std::string bulk_kind_of(const std::string& kind) {
+  const Kind* found = find_kind(kind);
+  if (found == nullptr || found->mode != Mode::fused) return "";
+  return std::string(prefix_of(kind)) + ".bulk";
+}
+
+std::string compared_text(const MeasuredLine& line) {
+  MeasuredLine common = line;
+  for (const char* name : kOfOneVersion) common.numbers.erase(name);
+  return common.text();
+}
+
+}  // namespace weft

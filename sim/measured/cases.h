@@ -1,0 +1,34 @@
+// Cases: the simulation of the very thing that a measured line says was run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/measured/lines.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+// Which moment of the simulated run is the end of the measured time.
+enum class Until : std::uint8_t { all_done, computed };
+
+struct Case {
+  std::string scenario;           // file of configs: the kernel as it was written
+  std::vector<std::string> sets;  // this case's numbers, "workload.batch=2048"
+  Mode mode = Mode::bulk;
+  Until until = Until::all_done;
+};
+
+// False: weft has no simulation of this kind of line.
+bool has_case(const std::string& kind);
+
+// The case of a line on GPUs like this one; what the line lacks for it becomes problems.
+Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems);
+
+// The kind of the line that a fused one is compared with ("emb.bulk" of "emb.fused"); else empty.
+std::string bulk_kind_of(const std::string& kind);
+
+// What two lines of one comparison have in common: their text without what belongs to one of them.
+std::string compared_text(const MeasuredLine& line);
+
+}  // namespace weft

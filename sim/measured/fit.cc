@@ -1,0 +1,117 @@
+#include "sim/measured/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/measured/fit_steps.h"
+#include "sim/scenario/units.h"
+
+namespace weft {
+namespace {
+
+double four_digits(double value) {
+  if (value <= 0) return 0;
+  const double scale = std::pow(10.0, 3 - std::floor(std::log10(value)));
+  return std::round(value * scale) / scale;
+}
+
+struct Unit {
+  double size;
+  const char* name;
+};
+
+// "338.1 GB/s": in the largest unit of which there is at least one.
+std::string in_unit(double value, std::initializer_list<Unit> largest_first) {
+  for (const Unit& unit : largest_first) {
+    if (value >= unit.size) return fmt::format("{:.4g} {}", value / unit.size, unit.name);
+  }
+  return fmt::format("0 {}", std::prev(largest_first.end())->name);
+}
+
+std::string comment_of(std::string_view from, double worst) {
+  return fmt::format("[M] {}: within {:.1f} %", from, worst * 100);
+}
+
+}  // namespace
+
+LineRefs FitRun::lines(std::string_view kind, std::initializer_list<const char*> numbers) {
+  LineRefs found;
+  for (const MeasuredLine& line : lines_) {
+    if (line.kind != kind) continue;
+    bool whole = true;
+    for (const char* name : numbers) {
+      const std::optional<std::int64_t> value = line.number(name);
+      if (value && *value > 0) continue;
+      whole = false;
+      Diagnostic problem;
+      problem.at = line.at;
+      problem.path = name;
+      problem.message = fmt::format("missing; {} lines say it, a whole number above 0", kind);
+      fit_.problems.add(std::move(problem));
+    }
+    if (whole) found.push_back(&line);
+  }
+  return found;
+}
+
+Duration FitRun::note(const char* path, Duration value, std::string_view from, double worst) {
+  const Duration rounded = from_us(four_digits(to_microseconds(value)));
+  fit_.values.push_back(
+      {.path = path,
+       .text = in_unit(to_microseconds(rounded), {{1, "us"}, {1e-3, "ns"}, {1e-6, "ps"}}),
+       .comment = comment_of(from, worst)});
+  return rounded;
+}
+
+Bandwidth FitRun::note(const char* path, Bandwidth value, std::string_view from, double worst) {
+  const Bandwidth rounded = from_bytes_a_us(four_digits(bytes_a_us(value)));
+  fit_.values.push_back(
+      {.path = path,
+       .text = in_unit(bytes_a_us(rounded), {{1e6, "TB/s"}, {1e3, "GB/s"}, {1, "MB/s"}}),
+       .comment = comment_of(from, worst)});
+  return rounded;
+}
+
+double FitRun::note(const char* path, double value, std::string_view from, double worst) {
+  const double rounded = four_digits(value);
+  fit_.values.push_back(
+      {.path = path, .text = fmt::format("{}", rounded), .comment = comment_of(from, worst)});
+  return rounded;
+}
+
+void FitRun::keep(std::string_view path, std::string_view wants) {
+  fit_.kept.push_back(fmt::format("{}: kept; {} would determine it", path, wants));
+}
+
+double FitRun::overhead_us() const {
+  return to_microseconds(fit_.gpu.launch.clock + fit_.gpu.launch.queue);
+}
+
+std::vector<double> times_of(const LineRefs& lines) {
+  std::vector<double> times;
+  times.reserve(lines.size());
+  for (const MeasuredLine* line : lines) times.push_back(line->us);
+  return times;
+}
+
+std::string from_text(std::string_view kind, const LineRefs& lines) {
+  return fmt::format("{}, {} line{}", kind, lines.size(), lines.size() == 1 ? "" : "s");
+}
+
+Duration from_us(double us) { return picoseconds(std::llround(us * 1e6)); }
+double bytes_a_us(Bandwidth rate) { return static_cast<double>(rate.count()) * 1e-6; }
+Bandwidth from_bytes_a_us(double rate) { return Bandwidth::from_count(std::llround(rate * 1e6)); }
+
+Fit fit_machine(const std::vector<MeasuredLine>& lines, const GpuSpec& gpu, const LinkSpec& link) {
+  Fit fit{.gpu = gpu, .link = link, .values = {}, .kept = {}, .problems = {}};
+  FitRun run(lines, fit);
+  fit_launch(run);
+  fit_memory(run);
+  fit_peer_store(run);
+  fit_dma(run);
+  return fit;
+}
+
+}  // namespace weft

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "sim/measured/fit_steps.h"
+
+namespace weft {
+namespace {
+
+void fit_rates(FitRun& run) {
+  const LineRefs lines = run.lines("micro.p2p_store_one_peer", {"wgs", "bytes"});
+  if (lines.size() < 2) {
+    return run.keep("peer_store.wg_rate, link.bandwidth",
+                    "micro.p2p_store_one_peer by few and by many WGs");
+  }
+  const auto rate_of = [overhead = run.overhead_us()](const MeasuredLine& line) {
+    return static_cast<double>(*line.number("bytes")) / (line.us - overhead);
+  };
+  const auto fastest =
+      *std::max_element(lines.begin(), lines.end(),
+                        [&](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+  const double most = rate_of(*fastest);
+  run.link().bandwidth = run.note(
+      "link.bandwidth", from_bytes_a_us(most),
+      fmt::format("p2p_store_one_peer by {} WGs, the fastest", *fastest->number("wgs")), 0);
+
+  LineRefs few;  // the link is not in their way
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(few),
+               [&](const MeasuredLine* line) { return rate_of(*line) < most / 2; });
+  if (few.empty()) return run.keep("peer_store.wg_rate", "micro.p2p_store_one_peer by few WGs");
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(few.size());
+    for (const MeasuredLine* line : few) {
+      times.push_back(run.overhead_us() + static_cast<double>(*line->number("bytes")) /
+                                              static_cast<double>(*line->number("wgs")) / p[0]);
+    }
+    return times;
+  };
+  const Solution found =
+      least_squares(times_of(few), {bytes_a_us(run.gpu().peer_store.wg_rate)}, model);
+  run.gpu().peer_store.wg_rate =
+      run.note("peer_store.wg_rate", from_bytes_a_us(found.parameters[0]),
+               from_text("p2p_store_one_peer", few), found.worst);
+}
+
+// A flag crosses two links, to the switch and from it, and is seen by polling. The lines give the
+// sum; what polling has of it stays.
+void fit_flag(FitRun& run) {
+  const LineRefs lines = run.lines("micro.flag_one_way", {});
+  if (lines.empty()) return run.keep("link.latency", "micro.flag_one_way");
+  double sum = 0;
+  for (const MeasuredLine* line : lines) sum += line->us;
+  const double one_way = sum / static_cast<double>(lines.size());
+  const double polling = std::min(to_microseconds(run.gpu().peer_store.flag), one_way / 2);
+  run.link().latency = run.note("link.latency", from_us((one_way - polling) / 2),
+                                from_text("flag_one_way", lines) + " less peer_store.flag", 0);
+}
+
+}  // namespace
+
+void fit_peer_store(FitRun& run) {
+  fit_rates(run);
+  fit_flag(run);
+}
+
+void fit_dma(FitRun& run) {
+  const LineRefs lines = run.lines("micro.ce_copy_one_peer", {"bytes"});
+  if (lines.size() < 2) {
+    return run.keep("dma.rate, dma.schedule, dma.signal", "micro.ce_copy_one_peer of two sizes");
+  }
+  DmaSpec& dma = run.gpu().dma;
+  const double clock = to_microseconds(run.gpu().launch.clock);
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) {
+      times.push_back(clock + p[0] + static_cast<double>(*line->number("bytes")) / p[1]);
+    }
+    return times;
+  };
+  const double fixed = to_microseconds(dma.schedule + dma.signal);
+  const Solution found =
+      least_squares(times_of(lines), {std::max(1.0, fixed), bytes_a_us(dma.rate)}, model);
+  const std::string from = from_text("ce_copy_one_peer", lines);
+  // The lines give the sum; the base says how it is split.
+  const double share = fixed > 0 ? to_microseconds(dma.schedule) / fixed : 0.5;
+  dma.schedule = run.note("dma.schedule", from_us(found.parameters[0] * share), from, found.worst);
+  dma.signal =
+      run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
+  dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
+}
+
+}  // namespace weft

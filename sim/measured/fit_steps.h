@@ -1,0 +1,51 @@
+// What the steps of a fit share. Each step determines a few keys from the lines of a few kinds and
+// may use what the steps before it found.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sim/measured/fit.h"
+#include "sim/measured/least_squares.h"
+
+namespace weft {
+
+using LineRefs = std::vector<const MeasuredLine*>;
+
+class FitRun {
+ public:
+  FitRun(const std::vector<MeasuredLine>& lines, Fit& fit) : lines_(lines), fit_(fit) {}
+
+  Fit& fit() { return fit_; }
+  GpuSpec& gpu() { return fit_.gpu; }
+  LinkSpec& link() { return fit_.link; }
+
+  // Lines of a kind that have all these numbers; one that lacks a number becomes a problem.
+  LineRefs lines(std::string_view kind, std::initializer_list<const char*> numbers);
+
+  // A value of the fit: rounded to four digits, noted with where it comes from.
+  Duration note(const char* path, Duration value, std::string_view from, double worst);
+  Bandwidth note(const char* path, Bandwidth value, std::string_view from, double worst);
+  double note(const char* path, double value, std::string_view from, double worst);
+  void keep(std::string_view path, std::string_view wants);
+
+  // What a measured time holds besides the kernel itself: the clock and one launch.
+  [[nodiscard]] double overhead_us() const;
+
+ private:
+  const std::vector<MeasuredLine>& lines_;
+  Fit& fit_;
+};
+
+std::vector<double> times_of(const LineRefs& lines);
+std::string from_text(std::string_view kind, const LineRefs& lines);
+Duration from_us(double us);
+double bytes_a_us(Bandwidth rate);
+Bandwidth from_bytes_a_us(double rate);
+
+void fit_launch(FitRun& run);      // launch.*
+void fit_memory(FitRun& run);      // memory.*
+void fit_peer_store(FitRun& run);  // peer_store.*, link.*
+void fit_dma(FitRun& run);         // dma.*
+
+}  // namespace weft

@@ -1,0 +1,84 @@
+#include "sim/measured/least_squares.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <unsupported/Eigen/NonLinearOptimization>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+// In logarithms of parameters and times: relative errors, and nothing can become negative.
+class Logarithms {
+ public:
+  Logarithms(const std::vector<double>& measured, const std::vector<double>& start,
+             const TimesOf& model, double step)
+      : measured_(measured), start_(start), model_(model), step_(step) {}
+
+  // What Eigen's solver asks for.
+  [[nodiscard]] int inputs() const { return static_cast<int>(start_.size()); }
+  [[nodiscard]] int values() const { return static_cast<int>(measured_.size()); }
+
+  int operator()(const Vector& x, Vector& errors) const {
+    const std::vector<double> times = model_(parameters(x));
+    SIM_ASSERT(times.size() == measured_.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      errors[static_cast<Eigen::Index>(i)] = std::log(times[i] / measured_[i]);
+    }
+    return 0;
+  }
+
+  int df(const Vector& x, Eigen::MatrixXd& slopes) const {
+    Vector here(values());
+    Vector there(values());
+    (*this)(x, here);
+    for (Eigen::Index p = 0; p < x.size(); ++p) {
+      Vector moved = x;
+      moved[p] += step_;
+      (*this)(moved, there);
+      slopes.col(p) = (there - here) / step_;
+    }
+    return 0;
+  }
+
+  [[nodiscard]] std::vector<double> parameters(const Vector& x) const {
+    std::vector<double> all;
+    all.reserve(start_.size());
+    for (std::size_t p = 0; p < start_.size(); ++p) {
+      // A step that goes astray must not overflow.
+      all.push_back(start_[p] * std::exp(std::clamp(x[static_cast<Eigen::Index>(p)], -7.0, 7.0)));
+    }
+    return all;
+  }
+
+ private:
+  const std::vector<double>& measured_;
+  const std::vector<double>& start_;
+  const TimesOf& model_;
+  double step_;
+};
+
+}  // namespace
+
+Solution least_squares(const std::vector<double>& measured, const std::vector<double>& start,
+                       const TimesOf& model, double step) {
+  SIM_ASSERT(measured.size() >= start.size() && !start.empty());
+  Logarithms logarithms(measured, start, model, step);
+  Vector x = Vector::Zero(logarithms.inputs());
+  Eigen::LevenbergMarquardt<Logarithms> solver(logarithms);
+  constexpr int kMostCalls = 200;
+  solver.parameters.maxfev = kMostCalls;
+  solver.minimize(x);
+  Solution solution{.parameters = logarithms.parameters(x), .worst = 0};
+  const std::vector<double> times = model(solution.parameters);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    solution.worst = std::max(solution.worst, std::abs(times[i] / measured[i] - 1));
+  }
+  return solution;
+}
+
+}  // namespace weft

@@ -1,0 +1,117 @@
+#include "sim/measured/lines.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array kTimes = {"us", "us_min", "us_max"};
+
+class LineReader {
+ public:
+  LineReader(MeasuredFile& file, SourcePosition at, std::string text)
+      : file_(file), text_(std::move(text)) {
+    line_.at = std::move(at);
+  }
+
+  void read() {
+    const Json object = Json::parse(text_, nullptr, false);
+    if (object.is_discarded() || !object.is_object()) {
+      return fail("", "not a JSON object; every line is one, with at least kind and us");
+    }
+    for (const auto& [name, value] : object.items()) take(name, value);
+    if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
+    if (line_.kind == "meta") return;
+    if (!timed_ && !failed_) fail("us", "missing; the median time in microseconds");
+    if (!failed_) file_.lines.push_back(std::move(line_));
+  }
+
+ private:
+  void take(const std::string& name, const Json& value) {
+    for (const char* time : kTimes) {
+      if (name == time) return take_time(name, value);
+    }
+    if (name == "kind") {
+      if (!value.is_string()) return fail(name, "must be a word, for example \"emb.bulk\"");
+      line_.kind = value.get<std::string>();
+    } else if (value.is_number_integer()) {
+      line_.numbers[name] = value.get<std::int64_t>();
+    } else if (value.is_string()) {
+      line_.words[name] = value.get<std::string>();
+    }  // anything else is nothing that a case asks for: what it does ask for is missing then
+  }
+
+  void take_time(const std::string& name, const Json& value) {
+    if (!value.is_number() || value.get<double>() <= 0) {
+      return fail(name, "must be a time in microseconds above 0");
+    }
+    if (name != "us") return;
+    line_.us = value.get<double>();
+    timed_ = true;
+  }
+
+  void fail(const std::string& path, std::string message) {
+    failed_ = true;
+    Diagnostic problem;
+    problem.at = line_.at;
+    problem.path = path;
+    problem.message = std::move(message);
+    problem.source_line = text_;
+    file_.problems.add(std::move(problem));
+  }
+
+  MeasuredFile& file_;
+  MeasuredLine line_;
+  std::string text_;
+  bool timed_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> MeasuredLine::number(const std::string& name) const {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string MeasuredLine::text() const {
+  std::string all;
+  const auto add = [&all](const std::string& name, const std::string& value) {
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", name, value);
+  };
+  for (const auto& [name, value] : numbers) add(name, std::to_string(value));
+  for (const auto& [name, value] : words) add(name, value);
+  return all;
+}
+
+MeasuredFile read_measured(const std::filesystem::path& file) {
+  MeasuredFile measured;
+  const auto fail = [&](const char* message) {
+    Diagnostic problem;
+    problem.at.file = file.string();
+    problem.message = message;
+    measured.problems.add(std::move(problem));
+  };
+  std::ifstream stream(file);
+  if (!std::filesystem::is_regular_file(file) || !stream) {
+    fail("no such file, or not readable");
+    return measured;
+  }
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    LineReader(measured, {.file = file.string(), .line = number, .column = 1}, line).read();
+  }
+  if (number == 0) fail("holds no lines");
+  return measured;
+}
+
+}  // namespace weft

@@ -1,0 +1,40 @@
+// Measured lines: what real kernels took, one JSON object a line.
+//
+//   {"kind":"emb.bulk","gpus":4,"batch":2048, ... ,"us":697.9,"us_min":694.1,"us_max":702.3}
+//
+// `kind` says what ran, `us` is the median in microseconds; the other fields are the case's own
+// numbers (calibration/README.md). A line of kind `meta` tells about the machine.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+
+namespace weft {
+
+struct MeasuredLine {
+  SourcePosition at;
+  std::string kind;
+  double us = 0;
+  std::map<std::string, std::int64_t> numbers;  // without `us`, `us_min`, `us_max`
+  std::map<std::string, std::string> words;     // without `kind`
+
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;
+  // "batch 2048, tables 32": everything but the time, in the order of names.
+  [[nodiscard]] std::string text() const;
+};
+
+struct MeasuredFile {
+  std::vector<MeasuredLine> lines;  // without meta
+  Diagnostics problems;             // lines that are no such objects: errors
+};
+
+MeasuredFile read_measured(const std::filesystem::path& file);
+
+}  // namespace weft

@@ -1,0 +1,161 @@
+#include "sim/measured/predict.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include "sim/core/assert.h"
+#include "sim/engine/simulate.h"
+#include "sim/scenario/load.h"
+#include "sim/workloads/lower.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One simulation and the two moments that lines read of it.
+struct Simulated {
+  double all_done_us = 0;
+  double computed_us = 0;
+  double clock_us = 0;
+  std::string trouble;  // not empty: it could not be run
+};
+
+class Simulations {
+ public:
+  explicit Simulations(const PredictOptions& options) : options_(options) {
+    dirs_ = options.config_dirs;
+    dirs_.insert(dirs_.begin(), options.cluster.parent_path().empty()
+                                    ? fs::path(".")
+                                    : options.cluster.parent_path());
+  }
+
+  // The cluster's GPU, or problems.
+  std::optional<GpuSpec> gpu(Diagnostics& problems) {
+    const Case any{.scenario = "validation/collective", .sets = {}};
+    Loaded loaded = load(any);
+    for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
+    if (!loaded.scenario) return std::nullopt;
+    return loaded.scenario->cluster.gpu;
+  }
+
+  // The simulation of this case: its number in results().
+  std::size_t add(const Case& one) {
+    std::string name = fmt::format("{} {}", one.scenario, static_cast<int>(one.mode));
+    for (const std::string& set : one.sets) name += ' ' + set;
+    const auto [found, fresh] = numbers_.try_emplace(name, cases_.size());
+    if (fresh) cases_.push_back(one);
+    return found->second;
+  }
+
+  std::vector<Simulated> run() {
+    std::vector<Simulated> results(cases_.size());
+    std::mutex reporting;
+    std::size_t done = 0;
+    tbb::task_arena(options_.jobs).execute([&] {
+      tbb::parallel_for(std::size_t{0}, cases_.size(), [&](std::size_t i) {
+        results[i] = simulate_case(cases_[i]);
+        const std::lock_guard lock(reporting);
+        if (options_.on_progress) options_.on_progress(++done, cases_.size());
+      });
+    });
+    return results;
+  }
+
+ private:
+  [[nodiscard]] fs::path scenario_file(const std::string& name) const {
+    for (const fs::path& folder : dirs_) {
+      fs::path file = folder / (name + ".yaml");
+      if (fs::exists(file)) return file;
+    }
+    return name + ".yaml";
+  }
+
+  [[nodiscard]] Loaded load(const Case& one) const {
+    std::vector<std::string> sets{
+        fmt::format("cluster={{base: {}}}", options_.cluster.stem().string()),
+        fmt::format("modes=[{}]", name_of(one.mode))};
+    sets.insert(sets.end(), one.sets.begin(), one.sets.end());
+    return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
+  }
+
+  [[nodiscard]] Simulated simulate_case(const Case& one) const {
+    const Loaded loaded = load(one);
+    if (!loaded.scenario) return {.trouble = loaded.problems.to_text()};
+    const Scenario& scenario = *loaded.scenario;
+    const Cluster cluster = build_cluster(scenario.cluster);
+    const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
+    if (result.ending != Ending::finished) return {.trouble = result.stopped_because + "\n"};
+    SIM_ASSERT(result.ledger.balanced());
+    Simulated simulated{.all_done_us = to_microseconds(result.time),
+                        .computed_us = 0,
+                        .clock_us = to_microseconds(scenario.cluster.gpu.launch.clock),
+                        .trouble = ""};
+    for (const OperatorUse& use : result.operators) {
+      if (use.role != KernelRole::compute) continue;
+      simulated.computed_us =
+          std::max(simulated.computed_us, to_microseconds(use.last_end - SimTime{}));
+    }
+    return simulated;
+  }
+
+  const PredictOptions& options_;
+  std::vector<fs::path> dirs_;
+  std::vector<Case> cases_;
+  std::map<std::string, std::size_t> numbers_;
+};
+
+// A line and where its time comes from.
+struct Plan {
+  const MeasuredLine* line;
+  std::size_t simulation;
+  Until until;
+};
+
+std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<Simulated>& results,
+                              Diagnostics& problems) {
+  std::vector<Outcome> outcomes;
+  outcomes.reserve(plans.size());
+  for (const Plan& plan : plans) {
+    const Simulated& from = results[plan.simulation];
+    if (!from.trouble.empty()) {
+      problems.add({.at = plan.line->at,
+                    .path = plan.line->kind,
+                    .message = "cannot be simulated: " + from.trouble,
+                    .source_line = ""});
+      continue;
+    }
+    const double end = plan.until == Until::computed ? from.computed_us : from.all_done_us;
+    outcomes.push_back({.line = *plan.line, .predicted_us = end + from.clock_us});
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
+  Predictions predictions;
+  Simulations simulations(options);
+  const std::optional<GpuSpec> gpu = simulations.gpu(predictions.problems);
+  if (!gpu) return predictions;
+  std::vector<Plan> plans;
+  for (const MeasuredLine& line : lines) {
+    if (!has_case(line.kind)) {
+      ++predictions.skipped[line.kind];
+      continue;
+    }
+    const Case one = case_of(line, *gpu, predictions.problems);
+    plans.push_back({.line = &line, .simulation = simulations.add(one), .until = one.until});
+  }
+  if (predictions.problems.has_errors()) return predictions;
+  predictions.outcomes = read_off(plans, simulations.run(), predictions.problems);
+  if (predictions.problems.has_errors()) predictions.outcomes.clear();
+  return predictions;
+}
+
+}  // namespace weft

@@ -1,0 +1,38 @@
+// Predictions: the simulated time of every measured line.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/measured/cases.h"
+
+namespace weft {
+
+struct Outcome {
+  MeasuredLine line;
+  double predicted_us = 0;
+  [[nodiscard]] double error() const { return predicted_us / line.us - 1; }
+};
+
+struct Predictions {
+  std::vector<Outcome> outcomes;                // in the order of the lines
+  std::map<std::string, std::int64_t> skipped;  // kinds that weft has no simulation of
+  Diagnostics problems;
+};
+
+struct PredictOptions {
+  std::filesystem::path cluster;                   // its YAML file
+  std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are
+  int jobs = 1;
+  std::function<void(std::size_t done, std::size_t all)> on_progress;
+};
+
+// The simulated time plus launch.clock of the GPU, which is what the measuring adds. The same case
+// is simulated once, whatever the number of lines that read it. With errors in the problems there
+// are no outcomes.
+Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options);
+
+}  // namespace weft

@@ -1,0 +1,129 @@
+#include "sim/measured/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/measured/least_squares.h"
+
+namespace weft {
+namespace {
+
+TEST(LeastSquares, finds_the_parameters_that_made_the_times) {
+  const std::vector<double> sizes = {1, 2, 5, 10, 100};
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    for (const double size : sizes) times.push_back(p[0] + p[1] * size);
+    return times;
+  };
+  const Solution found = least_squares(model({3.0, 0.25}), {1, 1}, model);
+  EXPECT_NEAR(found.parameters[0], 3.0, 1e-6);
+  EXPECT_NEAR(found.parameters[1], 0.25, 1e-6);
+  EXPECT_LT(found.worst, 1e-6);
+}
+
+MeasuredLine line(const std::string& kind, std::map<std::string, std::int64_t> numbers, double us) {
+  MeasuredLine one;
+  one.kind = kind;
+  one.us = us;
+  one.numbers = std::move(numbers);
+  return one;
+}
+
+// A machine that nobody has: other numbers than the base's, so that no fit finds them by staying.
+GpuSpec base() {
+  GpuSpec gpu;
+  gpu.cus = 100;
+  gpu.cu.waves = 64;
+  gpu.memory.bandwidth = gigabytes_per_second(4000);
+  gpu.memory.latency = nanoseconds(600);
+  gpu.memory.bend = 2;
+  gpu.launch.queue = microseconds(2);
+  gpu.peer_store.wg_rate = gigabytes_per_second(5);
+  gpu.peer_store.flag = nanoseconds(300);
+  gpu.dma.schedule = microseconds(6);
+  gpu.dma.signal = microseconds(3);
+  gpu.dma.rate = gigabytes_per_second(100);
+  return gpu;
+}
+const LinkSpec kLink = {.bandwidth = gigabytes_per_second(300), .latency = nanoseconds(500)};
+
+// A row of n kernels takes 2.5 + 1.2 n us.
+std::vector<MeasuredLine> launch_lines() {
+  return {line("micro.empty_kernel", {{"n", 1}}, 3.7),
+          line("micro.empty_kernel", {{"n", 101}}, 2.5 + 1.2 * 101)};
+}
+
+TEST(Fit, launches) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  // 800 WGs take 799 intervals of 1 ns longer than one.
+  lines.push_back(line("micro.empty_kernel_full", {{"n", 101}}, 2.5 + (1.2 + 0.799) * 101));
+  const Fit fit = fit_machine(lines, base(), kLink);
+  EXPECT_EQ(fit.gpu.launch.queue, nanoseconds(1200));
+  EXPECT_EQ(fit.gpu.launch.clock, nanoseconds(2500));
+  EXPECT_EQ(fit.gpu.launch.wg_interval, nanoseconds(1));
+}
+
+// 5 TB/s, 500 ns, bend 3; 16 KiB in flight: x = n x 16384 / 500 ns / 5 TB/s, rate = n x 32.8 GB/s x
+// (1 + x^3)^(-1/3).
+TEST(Fit, memory) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  for (const int wgs : {1, 20, 100, 200, 800}) {
+    const double demand = wgs * 16384 / 0.5;  // B/us
+    const double rate = demand * std::pow(1 + std::pow(demand / 5e6, 3), -1.0 / 3);
+    lines.push_back(
+        line("micro.hbm_read", {{"wgs", wgs}, {"bytes", 1 << 28}}, 2.5 + 1.2 + (1 << 28) / rate));
+  }
+  const Fit fit = fit_machine(lines, base(), kLink);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.memory.bandwidth.count()), 5e12, 5e9);
+  EXPECT_NEAR(to_microseconds(fit.gpu.memory.latency), 0.5, 0.001);
+  EXPECT_NEAR(fit.gpu.memory.bend, 3, 0.01);
+}
+
+// 10 GB/s a WG, 350 GB/s a link; a flag there takes 1.1 us, of which 0.3 are polling.
+TEST(Fit, peer_stores_and_links) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  for (const int wgs : {1, 8, 64}) {
+    const double rate = std::min(wgs * 10e3, 350e3);
+    lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", wgs}, {"bytes", 1 << 26}},
+                         2.5 + 1.2 + (1 << 26) / rate));
+  }
+  lines.push_back(line("micro.flag_one_way", {{"n", 1000}}, 1.1));
+  const Fit fit = fit_machine(lines, base(), kLink);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.peer_store.wg_rate.count()), 10e9, 1e7);
+  EXPECT_NEAR(static_cast<double>(fit.link.bandwidth.count()), 350e9, 1e8);
+  EXPECT_EQ(fit.link.latency, nanoseconds(400));
+}
+
+// 9 us and 200 GB/s; of the 9 us, two thirds come before the first byte, as in the base.
+TEST(Fit, copy_engines) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  for (const int bytes : {1 << 12, 1 << 20, 1 << 28}) {
+    lines.push_back(line("micro.ce_copy_one_peer", {{"bytes", bytes}}, 2.5 + 9 + bytes / 200e3));
+  }
+  const Fit fit = fit_machine(lines, base(), kLink);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.dma.rate.count()), 200e9, 1e8);
+  EXPECT_NEAR(to_microseconds(fit.gpu.dma.schedule), 6, 0.01);
+  EXPECT_NEAR(to_microseconds(fit.gpu.dma.signal), 3, 0.01);
+}
+
+TEST(Fit, what_no_line_determines_stays_and_is_named) {
+  const Fit fit = fit_machine(launch_lines(), base(), kLink);
+  EXPECT_EQ(fit.gpu.memory.bandwidth, base().memory.bandwidth);
+  EXPECT_EQ(fit.link.latency, kLink.latency);
+  EXPECT_EQ(fit.values.size(), 2U);
+  for (const char* key : {"memory.bandwidth", "peer_store.wg_rate", "link.latency", "dma.rate"}) {
+    EXPECT_TRUE(std::any_of(fit.kept.begin(), fit.kept.end(), [&](const std::string& kept) {
+      return kept.find(key) != std::string::npos;
+    })) << key;
+  }
+}
+
+TEST(Fit, a_line_that_lacks_a_number_is_a_problem) {
+  const Fit fit = fit_machine({line("micro.hbm_read", {{"wgs", 4}}, 100)}, base(), kLink);
+  EXPECT_TRUE(fit.problems.has_errors());
+}
+
+}  // namespace
+}  // namespace weft
