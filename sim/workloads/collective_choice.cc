@@ -257,6 +257,7 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
       best = choice;
     }
   }
+  SIM_ASSERT(least < std::numeric_limits<double>::infinity());
   return best;
 }
 
