@@ -188,8 +188,9 @@ class RandomScenario {
     if (gpus_per_node_ > 1) {
       const std::string fabric = shape(gpus_per_node_);
       const bool adds_up = fabric == "shape: switch" && chance(50);
-      text += "  scale_up: {" + fabric + (adds_up ? ", reduces: true" : "") + ", " + link() +
-              segment() + "}\n";
+      text += "  scale_up: {" + fabric +
+              (adds_up ? ", reduces: true, in_switch_bandwidth: " + bandwidth() : "") + ", " +
+              link() + segment() + "}\n";
     }
     if (nodes_ > 1) {
       text += "  scale_out: {" + shape(nodes_ * nics_) + ", " + link() + segment() + "}\n";
