@@ -51,6 +51,7 @@ struct Raw {
 
 std::vector<std::string> mode_names() {
   std::vector<std::string> names;
+  names.reserve(names::kModes.size());
   for (const Choice<Mode>& choice : names::kModes) names.emplace_back(choice.name);
   return names;
 }

@@ -97,12 +97,15 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   work.arithmetic_alone =
       arithmetic_time(work.flops, reached(gemm, gpu), gpu, work.arithmetic_share);
 
-  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does.
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
+  // all residents at work, as their shares of the CU's rate make it last.
   const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) * k * size;
   const std::int64_t in_flight =
       std::int64_t{gemm.wg.threads} * gemm.wg.loads_in_flight * kLoadBytes;
   const Duration loading = gpu.l2.latency * round_up(loaded, in_flight);
-  work.memory_alone = longer(loading, work.arithmetic_alone);
+  const std::int64_t residents = std::min(run.wgs_on_cu, round_up(wgs, run.cus));
+  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
+  work.memory_alone = longer(loading, picoseconds(work.arithmetic_alone.count() * crowd / 1000));
   return work;
 }
 
@@ -123,7 +126,7 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   // WGs of one tile share its panels, each for its part of k.
-  const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once, gemm.split_k));
+  const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once(), gemm.split_k));
   // A memory-side cache sees all. Else WGs are dealt to the dies in turn, and where their number
   // shares a factor with split_k, a part of k always comes to the same few of them.
   const int dies = gpu.l2.dies / std::gcd(gpu.l2.dies, gemm.split_k);
@@ -138,7 +141,8 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
   const GemmWork& gemm = scenario.workload.gemm;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const GemmRun run{.wgs_at_once = std::int64_t{gpu.cus} * resident(gpu, gemm.wg, extra_registers),
+  const GemmRun run{.cus = gpu.cus,
+                    .wgs_on_cu = resident(gpu, gemm.wg, extra_registers),
                     .peers = cluster.gpus()};
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
@@ -165,8 +169,9 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_regis
 Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
                    const GemmPlace& place) {
   const GemmWork& gemm = scenario.workload.gemm;
-  const auto fit = std::int64_t{resident(gpu, gemm.wg, 0)} * cus_in(place.cus, gpu.cus);
-  const GemmRun run{.wgs_at_once = fit, .peers = 1};
+  const GemmRun run{
+      .cus = cus_in(place.cus, gpu.cus), .wgs_on_cu = resident(gpu, gemm.wg, 0), .peers = 1};
+  const std::int64_t fit = run.wgs_at_once();
   const bool stream_k = gemm.schedule == GemmSchedule::stream_k;
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   Kernel kernel{.gpu = place.gpu, .role = KernelRole::compute};

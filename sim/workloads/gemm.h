@@ -10,8 +10,10 @@
 namespace weft {
 
 struct GemmRun {
-  std::int64_t wgs_at_once;
-  std::int64_t peers;  // whose rows of tiles come one after another
+  std::int64_t cus;
+  std::int64_t wgs_on_cu;  // that fit
+  std::int64_t peers;      // whose rows of tiles come one after another
+  [[nodiscard]] std::int64_t wgs_at_once() const { return cus * wgs_on_cu; }
 };
 
 // HBM bytes that all WGs of the GEMM read.

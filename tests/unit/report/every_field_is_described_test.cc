@@ -35,10 +35,8 @@ RunReport strategies() {
        {Mode::compute_alone, Mode::comm_alone, Mode::serial, Mode::lookup, Mode::best}) {
     testing::add_run(report, mode, microseconds(100), {.link = 70});
   }
-  PartitionTried tried{.cus = 2,
-                       .compute = microseconds(100),
-                       .communicate = microseconds(100),
-                       .together = {}};
+  PartitionTried tried{
+      .cus = 2, .compute = microseconds(100), .communicate = microseconds(100), .together = {}};
   report.runs[3].partition = {.cus = 2, .tried = {tried}};
   tried.together = microseconds(100);
   report.runs[4].partition = {.cus = 2, .tried = {tried}};

@@ -112,6 +112,13 @@ fused: {slice_wgs: 1}
   EXPECT_EQ(slow.stored.memory_alone, microseconds(160));
 }
 
+TEST(GemmGrid, loads_are_paced_by_the_arithmetic_of_all_residents) {
+  // 32 x 8 = 256 tiles on 104 CUs are 3 a CU, of which 2 fit: each tile's 67 us of arithmetic take
+  // 134 beside the other, and so do its loads.
+  EXPECT_EQ(grid_of({"workload.gemm.m=4096", "workload.gemm.n=1024"}).stored.memory_alone,
+            picoseconds(2 * 67'108'864));
+}
+
 TEST(GemmGrid, shares_the_traffic_among_its_wgs) {
   // All 32 tiles run at once: (1024 + 512) x 1024 x 2 B = 3 MiB once, 96 KiB a WG. Written here,
   // the tile too: 32 KiB.
