@@ -24,6 +24,11 @@ std::uint32_t Transport::new_at_switch(const AtSwitch& what) {
   return index;
 }
 
+Transport::Crossing Transport::cross_in_switch(SimTime now, LinkId link, Message message) {
+  return enter(now, links_[link], message, 0,
+               transfer_time(bytes(message.size), in_switch_bandwidth_));
+}
+
 Posted Transport::post_in_switch(SimTime now, const OutgoingInSwitch& out) {
   SIM_ASSERT(reduces_);
   SIM_ASSERT(out.size.count() > 0);
@@ -54,7 +59,7 @@ Posted Transport::post_in_switch(SimTime now, const OutgoingInSwitch& out) {
     for (const std::uint32_t gpu : senders) {
       SIM_ASSERT(same_node(gpu, out.gpu));
       const LinkId up = scale_up_link(gpu);
-      const Crossing crossing = cross(now, up, message, 0);
+      const Crossing crossing = cross_in_switch(now, up, message);
       ++in_flight_;
       fan_.push_back(
           {.wake = crossing.wake ? Wake{up, crossing.due} : Wake{}, .link = up, .gpu = gpu});
@@ -77,7 +82,7 @@ void Transport::arrive_at_switch(SimTime now, const Link& link, Message message,
   message.lag = meeting.tail - now;
   message.to = meeting.to & kToSwitch;
   const LinkId down = onward(link, message);
-  const Crossing crossing = cross(now, down, message, 0);
+  const Crossing crossing = cross_in_switch(now, down, message);
   if (crossing.wake) arrived.wakes[1] = {down, crossing.due};
   arrived.enters_last_link = true;
   arrived.last_link = down;
@@ -92,7 +97,7 @@ void Transport::copy_to_all(SimTime now, const Link& link, Message message, Arri
     message.to = group[member] % gpus_per_node_ & kToSwitch;
     message.hash = member;
     const LinkId down = onward(link, message);
-    const Crossing crossing = cross(now, down, message, 0);
+    const Crossing crossing = cross_in_switch(now, down, message);
     fan_.push_back({.wake = crossing.wake ? Wake{down, crossing.due} : Wake{},
                     .link = down,
                     .gpu = group[member]});

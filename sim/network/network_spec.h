@@ -40,8 +40,9 @@ struct LinkSpec {
 struct FabricSpec {
   ShapeKind shape = ShapeKind::switched;
   LinkSpec link;
-  bool reduces = false;   // switched: it adds up and copies (NVLink SHARP)
-  std::vector<int> dims;  // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
+  Bandwidth in_switch_bandwidth;  // where it reduces: of a link, for what is added up or copied
+  bool reduces = false;           // switched: it adds up and copies (NVLink SHARP)
+  std::vector<int> dims;          // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
   RingTies ring_ties = RingTies::split;
   int endpoints_per_leaf = 0;   // fat tree
   double oversubscription = 1;  // fat tree: leaf's down bandwidth / up bandwidth

@@ -15,6 +15,7 @@ Transport::Transport(const NetworkSpec& spec)
     SIM_ASSERT(spec.scale_up.has_value());
     scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
     reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
+    in_switch_bandwidth_ = spec.scale_up->in_switch_bandwidth;
     segment_up_ = spec.scale_up->segment;
     up_routing_inside_ = spec.scale_up->up_routing;
     for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
@@ -159,19 +160,25 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   return posted;
 }
 
-// Puts a message whose head is at the link's start at `now` behind those that wait there.
 Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message message, int entries) {
   Link& link = links_[link_id];
   if (message.size != link.cached_size) {
     link.cached_size = message.size;
     link.cached_time = transfer_time(bytes(message.size), bytes_per_second(link.bytes_per_second));
   }
-  Duration busy = link.cached_time;
+  return enter(now, link, message, entries, link.cached_time);
+}
+
+// Puts a message whose head is at the link's start at `now` behind those that wait there. It takes
+// `time` to pass.
+Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, int entries,
+                                     Duration time) {
+  Duration busy = time;
   if (link.role == LinkRole::nic_send) busy = longer(busy, link.interval * entries);
 
   const SimTime start = later(now, link.free_at);
   link.free_at = start + busy;
-  SimTime tail = later(start + link.cached_time, now + message.lag);
+  SimTime tail = later(start + time, now + message.lag);
   if (link.role == LinkRole::nic_send && entries > 1) {
     tail = later(tail, start + link.interval * (entries - 1));  // the flag is the last entry
   }

@@ -203,6 +203,8 @@ class Transport {
   void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
   SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
+  Crossing cross_in_switch(SimTime now, LinkId link, Message message);
+  static Crossing enter(SimTime now, Link& link, Message message, int entries, Duration time);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
   [[nodiscard]] static std::uint32_t route_hash(UpRouting routing, std::uint32_t from,
                                                 std::uint32_t to, std::uint64_t lane);
@@ -212,6 +214,7 @@ class Transport {
   std::optional<Shape> scale_up_;
   std::optional<Shape> scale_out_;
   bool reduces_ = false;
+  Bandwidth in_switch_bandwidth_;
   Bytes segment_up_;
   Bytes segment_out_;
   std::uint32_t scale_out_base_ = 0;

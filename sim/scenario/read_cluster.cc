@@ -81,6 +81,9 @@ FabricSpec read_fabric(MapReader map, Fabric which) {
                          .choice_or("reduces", false, names::table(names::kTruths),
                                     "the switch adds up what several GPUs send to one, and copies "
                                     "what one sends to several");
+    fabric.in_switch_bandwidth =
+        map.where(fabric.reduces, "reduces: true")
+            .bandwidth("in_switch_bandwidth", "what payload reaches on a link, added up or copied");
   }
   fabric.segment =
       map.size_or("segment", bytes(0), "messages are cut into pieces of at most this; 0 B: never");

@@ -150,7 +150,10 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
     out.line("oversubscription", number_text(fabric.oversubscription));
     out.line("up_routing", names::word(names::kUpRoutings, fabric.up_routing));
   }
-  if (fabric.reduces) out.line("reduces", "true");
+  if (fabric.reduces) {
+    out.line("reduces", "true");
+    out.line("in_switch_bandwidth", to_text(fabric.in_switch_bandwidth));
+  }
   out.line("segment", to_text(fabric.segment));
   out.close();
 }

@@ -71,8 +71,7 @@ bool asks_the_switch(const Check& check) {
 }
 
 void the_switch_can_reduce(const Check& check) {
-  if (!asks_the_switch(check) || !check.good({"cluster.scale_up", "cluster.scale_up.shape"}))
-    return;
+  if (!check.good({"cluster.scale_up", "cluster.scale_up.shape"})) return;
   const auto& fabric = check.scenario.cluster.scale_up;
   if (fabric && fabric->reduces) return;
   check.fail("collective.algorithm",
@@ -84,7 +83,7 @@ void the_switch_can_reduce(const Check& check) {
 }
 
 void the_switch_moves_whole_pieces(const Check& check) {
-  if (!asks_the_switch(check) || !check.good({"collective.protocol"})) return;
+  if (!check.good({"collective.protocol"})) return;
   const auto& protocol = check.scenario.collective.protocol;
   if (!protocol || *protocol == Protocol::simple) return;
   check.fail("collective.protocol", "the switch adds up no flags between the data, as " +
@@ -142,7 +141,7 @@ void each_gpu_is_in_one_group(const Check& check) {
 
 // A switch joins the GPUs of one node.
 void groups_for_the_switch_are_in_a_node(const Check& check) {
-  if (!asks_the_switch(check) || !check.good({"cluster.nodes", "cluster.gpus_per_node"})) return;
+  if (!check.good({"cluster.nodes", "cluster.gpus_per_node"})) return;
   const int nodes = check.scenario.cluster.nodes;
   if (nodes == 1) return;
   const bool alone = check.scenario.workload.kind == WorkloadKind::collective;
@@ -230,9 +229,11 @@ void validate_collective(const Check& check) {
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);
   the_algorithm_suits_the_collective(check);
-  the_switch_can_reduce(check);
-  the_switch_moves_whole_pieces(check);
-  groups_for_the_switch_are_in_a_node(check);
+  if (asks_the_switch(check)) {
+    the_switch_can_reduce(check);
+    the_switch_moves_whole_pieces(check);
+    groups_for_the_switch_are_in_a_node(check);
+  }
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);
   ranks_are_in_every_group(check);

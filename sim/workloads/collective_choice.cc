@@ -158,9 +158,9 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
       Loads loads;
       loads.inside = reduces_all ? 1 + 1 / n : 1;
       loads.channels = call.op == CollectiveOp::broadcast ? 1 : 1 / n;
-      // Ready, stored: a load needs no step of the protocol, and all-gathers need not be ready.
+      // Ready, loaded, stored.
       loads.steps_inside =
-          (reduces(call.op) ? 2 : 0) + (call.op == CollectiveOp::reduce_scatter ? 0 : 1);
+          1 + (reduces(call.op) ? 1 : 0) + (call.op == CollectiveOp::reduce_scatter ? 0 : 1);
       return loads;
     }
   }
@@ -204,7 +204,8 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   double links = 0;
   if (spec.scale_up) {
     latency += loads.steps_inside * seconds(path(*spec.scale_up));
-    links = loads.inside * size / rate(spec.scale_up->link.bandwidth);
+    links = loads.inside * size /
+            rate(in_turns ? spec.scale_up->link.bandwidth : spec.scale_up->in_switch_bandwidth);
   }
   if (!group.one_node) {
     const double nics = std::min(spec.nic->per_node, spec.gpus_per_node);
@@ -257,6 +258,7 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
       best = choice;
     }
   }
+  SIM_ASSERT(least < std::numeric_limits<double>::infinity());
   return best;
 }
 

@@ -1,10 +1,10 @@
 // Collectives that the switch of a node does: it adds up what all hold of a block, and copies to
 // all what one stores. Block r is rank r's: a WG of it loads the sum (multimem.ld_reduce of
-// NVLink), or reads the block, and stores it everywhere (multimem.st). The others do nothing but
-// say once that their data is there: nothing can be added up before.
+// NVLink), or reads the block, and stores it everywhere (multimem.st). Before that everybody says
+// once that it is ready: its data is there, and others may store into its memory.
 //
 //   all_reduce      ready, load, store      reduce_scatter  ready, load
-//   all_gather      store                   broadcast       store, by the root
+//   all_gather      ready, store            broadcast       ready, store by the root
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -54,7 +54,7 @@ class InSwitchRun {
     SIM_ASSERT(switch_reduces(run_.cluster(), run_.group()));
     const bool one_owner = run_.call().op == CollectiveOp::broadcast;
     const std::int64_t owners = one_owner ? 1 : run_.ranks();
-    if (loads_) ready_ = add_latches(run_.ranks());
+    ready_ = add_latches(run_.ranks());
     if (stores_) finish_ = add_latches(owners * pieces_.pieces);
     nothing_ = {.work = run_.graph().add_work({})};
     const Amount amount{
@@ -82,7 +82,7 @@ class InSwitchRun {
   KernelId add_kernel(std::uint32_t rank) {
     Kernel kernel = run_.kernel(rank, static_cast<std::uint32_t>(channels_));
     if (stores_) kernel.finish = LatchId(finish_.value + rank);
-    if (loads_) say_ready(rank);
+    say_ready(rank);
     const std::int64_t own = own_bytes(run_.call(), rank, run_.ranks());
     if (own > 0) move(rank, own);
     return run_.add(kernel, rank);
@@ -126,7 +126,8 @@ class InSwitchRun {
     if (piece >= pieces_.pieces) return skip();
     const std::int64_t size = size_of(own, piece);
     const LatchId out = stores_ ? send(rank, size, finish_, InSwitch::multicasts) : LatchId::none();
-    push(moves_, size, out, sums_[static_cast<std::size_t>(piece)]);
+    const LatchId ready(ready_.value + rank);
+    push(moves_, size, out, loads_ ? sums_[static_cast<std::size_t>(piece)] : ready);
   }
 
   LatchId send(std::uint32_t rank, std::int64_t size, LatchId arrives, InSwitch op) {
@@ -154,7 +155,7 @@ class InSwitchRun {
   std::uint16_t group_;
   Pieces pieces_;
   std::int64_t channels_;
-  LatchId ready_ = LatchId::none();   // rank 0's: everybody's data is there
+  LatchId ready_ = LatchId::none();   // rank 0's: everybody is ready
   LatchId finish_ = LatchId::none();  // rank 0's: all copies are there
   CollectiveRun::WorkKind nothing_;
   CollectiveRun::WorkKind moves_;
@@ -175,11 +176,10 @@ CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& c
   const bool stores = call.op != CollectiveOp::reduce_scatter;
   const std::int64_t owners = call.op == CollectiveOp::broadcast ? 1 : ranks;
   const std::int64_t messages = (loads ? ranks : 0) + (stores ? 1 : 0);
-  const std::int64_t flags = loads ? ranks : 0;
   return {.items = real(owners * listed * (loads ? 2 : 1) + ranks * (channels + 1)),
-          .sends = real(owners * pieces * messages + flags),
+          .sends = real(owners * pieces * messages + ranks),
           .bytes = real(call.buffer.count() + pieces * owners) * real(messages) +
-                   real(flags * kFlagBytes)};
+                   real(ranks * kFlagBytes)};
 }
 
 }  // namespace weft

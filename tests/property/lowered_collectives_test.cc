@@ -32,11 +32,13 @@ constexpr std::array kOps{CollectiveOp::all_to_all,     CollectiveOp::all_gather
                           CollectiveOp::reduce_scatter, CollectiveOp::all_reduce,
                           CollectiveOp::broadcast,      CollectiveOp::point_to_point};
 constexpr std::array kAlgorithms{
-    Algorithm::direct, Algorithm::one_shot,         Algorithm::ring,
-    Algorithm::tree,   Algorithm::halving_doubling, Algorithm::hierarchical};
+    Algorithm::direct,           Algorithm::one_shot,     Algorithm::ring,     Algorithm::tree,
+    Algorithm::halving_doubling, Algorithm::hierarchical, Algorithm::in_switch};
 
 std::string cluster_text(Rng& rng, int nodes, int gpus) {
-  const std::string shape = one_of<std::string>(rng, {"fully_connected", "switch", "ring"});
+  const std::string shape = one_of<std::string>(
+      rng,
+      {"fully_connected", "switch", "switch, reduces: true, in_switch_bandwidth: 40 GB/s", "ring"});
   const std::string nics = std::to_string(rng.between(0, 1) == 0 ? 1 : gpus);
   return "name: c\ncluster:\n  name: c\n  nodes: " + std::to_string(nodes) +
          "\n  gpus_per_node: " + std::to_string(gpus) +
@@ -84,8 +86,12 @@ Case random_case(std::uint64_t seed) {
   }
   const Algorithm algorithm =
       kAlgorithms[static_cast<std::size_t>(rng.between(0, kAlgorithms.size() - 1))];
-  if (exists(call.op, algorithm)) call.options.algorithm = algorithm;
-  if (rng.between(0, 1) == 0) {
+  const bool in_switch = algorithm == Algorithm::in_switch;
+  if (exists(call.op, algorithm) &&
+      (!in_switch || switch_reduces(made.cluster, group_of(made.cluster, call.ranks)))) {
+    call.options.algorithm = algorithm;
+  }
+  if (rng.between(0, 1) == 0 && call.options.algorithm != Algorithm::in_switch) {
     call.options.protocol =
         one_of<Protocol>(rng, {Protocol::ll, Protocol::ll128, Protocol::simple});
   }
@@ -187,10 +193,15 @@ class Heard {
     if (latch.is_none() || --left_[latch.value] != 0) return;
     const Latch& opened = graph_.latches[latch];
     for (std::uint32_t s = 0; s < opened.sends; ++s) {
-      const LatchId arrives = graph_.sends[opened.first_send + s].arrives;
-      if (arrives.is_none()) continue;
-      latches_[arrives.value] |= worker.heard;
-      --left_[arrives.value];
+      const Send& send = graph_.sends[opened.first_send + s];
+      if (send.arrives.is_none()) continue;
+      // A sum is of what the loader knows to be ready: it adds nothing to what it has heard.
+      const bool copied = send.in_switch == InSwitch::multicasts;
+      const std::size_t copies = copied ? graph_.groups[send.group].size() : 1;
+      for (std::uint32_t i = 0; i < copies; ++i) {
+        latches_[send.arrives.value + i] |= worker.heard;
+        --left_[send.arrives.value + i];
+      }
     }
   }
 
@@ -235,6 +246,17 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
     const RankGroup group = group_of(of.cluster, of.call.ranks);
     const bool dma = of.call.options.executor == CollectiveExecutor::dma;
     const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(of.cluster, of.call, group);
+    if (choice.algorithm == Algorithm::in_switch) {
+      // Each block is loaded once, and stored once; a flag of 8 B says that it is there.
+      const double buffer = static_cast<double>(of.call.buffer.count());
+      const bool loads = reduces(of.call.op);
+      const bool stores = of.call.op != CollectiveOp::reduce_scatter;
+      double sent = 0;
+      for (const Send& send : graph.sends) sent += send.size;
+      EXPECT_NEAR(sent, buffer * (loads && stores ? 2 : 1) + 8.0 * group.size(),
+                  static_cast<double>(graph.sends.size()));
+      return;
+    }
     const Plan plan = plans_of(of.cluster, of.call, group, choice.algorithm).front();
     std::int64_t payload = 0;
     for (const RankBytes& bytes : rank_bytes(plan, of.call.buffer)) payload += bytes.sent.count();

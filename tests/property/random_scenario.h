@@ -184,9 +184,13 @@ class RandomScenario {
     }
     text += "channels: " + number(1, 8) + ", channel_rate: " + number(2, 40) +
             " GB/s, exchange_rate: " + number(2, 40) + " GB/s, chunk: " + number(2000, 100'000) +
-            " B}\n";
+            " B" + (chance(50) ? ", algorithms: [in_switch]" : "") + "}\n";
     if (gpus_per_node_ > 1) {
-      text += "  scale_up: {" + shape(gpus_per_node_) + ", " + link() + segment() + "}\n";
+      const std::string fabric = shape(gpus_per_node_);
+      const bool adds_up = fabric == "shape: switch" && chance(50);
+      text += "  scale_up: {" + fabric +
+              (adds_up ? ", reduces: true, in_switch_bandwidth: " + bandwidth() : "") + ", " +
+              link() + segment() + "}\n";
     }
     if (nodes_ > 1) {
       text += "  scale_out: {" + shape(nodes_ * nics_) + ", " + link() + segment() + "}\n";

@@ -65,6 +65,20 @@ TEST(PublishedCollectives, rccl_all_reduce_in_a_graph_on_8_mi300x) {
   expect_published({{1024, 7.47, 0.2}, {64 * 1024, 9.14, 0.2}, {kMebi, 19.40, 0.2}}, "graph");
 }
 
+// NCCL 2.29 with NVLS on eight H200 (ai-dynamo/aiconfigurator): the switch adds up.
+TEST(PublishedCollectives, nccl_all_reduce_on_8_h200) {
+  struct Line {
+    std::int64_t mebi;
+    double us;
+    double within;
+  };
+  for (const Line& line : {Line{16, 121.74, 0.3}, Line{64, 319.63, 0.15}, Line{128, 564.52, 0.1},
+                           Line{256, 1052.63, 0.1}, Line{512, 2040.31, 0.1}}) {
+    const double us = simulated_us("node_8x_h200", "all_reduce", line.mebi * kMebi);
+    EXPECT_NEAR(us / line.us, 1, line.within) << line.mebi << " MiB: " << us << " us";
+  }
+}
+
 // ConCCL (arXiv:2412.14335): on 8 MI300X an all-gather gains nothing beyond 32 CUs, an all-to-all
 // nothing beyond 64.
 TEST(PublishedCollectives, an_all_gather_is_as_fast_on_32_cus_and_an_all_to_all_on_64) {

@@ -113,6 +113,64 @@ TEST(CollectiveTime, ll_puts_twice_the_bytes_on_the_wire_and_ll128_a_fifteenth_m
                over_link(16 * (kGpus - 1), 15 * kGpus) + kPath);
 }
 
+// Four ideal GPUs under a switch that adds up and copies; blocks of one piece.
+RunResult in_switch(const std::string& op, const std::vector<std::string>& further = {}) {
+  std::vector<std::string> sets{"workload.op=" + op};
+  sets.insert(sets.end(), further.begin(), further.end());
+  return run(scenario_of(R"(
+name: collective
+cluster:
+  name: node
+  nodes: 1
+  gpus_per_node: 4
+  gpu: {base: gpus/ideal, collective: {channels: 1}}
+  scale_up: {shape: switch, reduces: true, in_switch_bandwidth: 25 GB/s,
+             link: {bandwidth: 25 GB/s, latency: 700 ns}}
+workload: {kind: collective, bytes: 120 kB}
+collective: {algorithm: in_switch}
+)",
+                         sets));
+}
+
+TEST(CollectiveTime, the_switch_copies_in_one_step) {
+  // Flags 2 L, then every port down has all blocks, its own GPU's too: S/B + 2 L.
+  const Duration bytes_down = nanoseconds(4800);
+  expect_about(in_switch("all_gather").time, bytes_down + kPath * 2);
+  expect_about(in_switch("broadcast").time, bytes_down + kPath * 2);
+}
+
+TEST(CollectiveTime, the_switch_adds_up_what_is_ready_and_asked_for) {
+  // Flags 2 L, what is asked for 2 L, then every port up has all blocks: S/B + 2 L.
+  const Duration bytes_up = nanoseconds(4800);
+  expect_about(in_switch("reduce_scatter").time, bytes_up + kPath * 3);
+  // One piece each, so the stores come when all has been loaded: S/B more. The last sum is on its
+  // way (2 L + S/n/B) no longer than the ports down are busy with copies of the first ones.
+  expect_about(in_switch("all_reduce").time, bytes_up * 2 + kPath * 3);
+}
+
+TEST(CollectiveTime, loads_and_stores_of_many_pieces_overlap_in_the_switch) {
+  // Each port: all blocks, and 1/n of them once more: (1 + 1/n) S/B, here 6 ms.
+  const Duration busy = microseconds(6000);
+  const Duration time =
+      in_switch("all_reduce", {"workload.bytes=120 MB", "cluster.gpu.collective.channels=16"}).time;
+  EXPECT_GE(time, busy);
+  EXPECT_LE(time, busy + microseconds(300));
+}
+
+TEST(CollectiveTime, links_of_a_switch_that_reduces_carry_half) {
+  // Up: all blocks, the own sum, a flag of 8 B. Down: the own sum, all blocks, four flags.
+  const RunResult result = in_switch("all_reduce");
+  ASSERT_EQ(result.links.size(), 8U);
+  for (const LinkRow& row : result.links) {
+    const bool up = row.link_class == "scale_up_up";
+    EXPECT_EQ(row.use.carried.count(), up ? 150'008 : 150'032) << row.name;
+    EXPECT_EQ(row.use.messages, up ? 6U : 9U) << row.name;
+  }
+  EXPECT_TRUE(result.ledger.balanced());
+  EXPECT_EQ(result.ledger.sent_bytes.done, 4 * 150'008);
+  EXPECT_EQ(result.ledger.message_bytes.done, 4 * 150'032);
+}
+
 TEST(CollectiveTime, groups_under_a_switch_do_not_disturb_one_another) {
   // Two groups of two, neighbours or not: (n-1)/n S/B + 2 L each, at the same time.
   for (const char* groups : {"{size: 2}", "{size: 2, stride: 2}", "{gpus: [[3, 0], [1, 2]]}"}) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "sim/network/transport.h"
@@ -25,6 +26,15 @@ class Drive {
     return posted;
   }
 
+  // The same of what the switch adds up or copies.
+  Posted post_in_switch(SimTime at, const OutgoingInSwitch& message) {
+    while (!pending_.empty() && pending_.begin()->at < at) step();
+    const Posted posted = transport_.post_in_switch(at, message);
+    wake_fan();
+    if (message.op == InSwitch::multicasts) copied_.insert(message.tag);
+    return posted;
+  }
+
   // Until nothing moves any more.
   void run() {
     while (!pending_.empty()) step();
@@ -32,6 +42,11 @@ class Drive {
 
   // When the last byte of `tag` was there; fails the test if it never was.
   [[nodiscard]] SimTime delivered(std::uint32_t tag) const { return delivered_.at(tag); }
+  // When the copy of `tag` for this member of the group was there.
+  [[nodiscard]] SimTime copy_delivered(std::uint32_t tag, std::uint32_t member) const {
+    return copies_.at({tag, member});
+  }
+  [[nodiscard]] std::size_t copies() const { return copies_.size(); }
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
   [[nodiscard]] std::size_t events() const { return events_; }
   [[nodiscard]] const Transport& transport() const { return transport_; }
@@ -47,13 +62,22 @@ class Drive {
     if (!wake.link.is_none()) pending_.insert({wake.at, wake.link});
   }
 
+  void wake_fan() {
+    for (const Fanned& part : transport_.fan()) wake(part.wake);
+  }
+
   void step() {
     const Pending next = *pending_.begin();
     pending_.erase(pending_.begin());
     ++events_;
     const Arrived arrived = transport_.arrive(next.at, next.link);
     for (const Wake& w : arrived.wakes) wake(w);
+    if (arrived.fanned) wake_fan();
     if (arrived.delivered == Arrived::kNotDelivered) return;
+    if (copied_.count(arrived.delivered) > 0) {
+      EXPECT_TRUE(copies_.emplace(std::pair{arrived.delivered, arrived.member}, next.at).second);
+      return;
+    }
     EXPECT_TRUE(delivered_.emplace(arrived.delivered, next.at).second) << "delivered twice";
     order_.push_back(arrived.delivered);
   }
@@ -61,6 +85,8 @@ class Drive {
   Transport transport_;
   std::multiset<Pending> pending_;
   std::map<std::uint32_t, SimTime> delivered_;
+  std::set<std::uint32_t> copied_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, SimTime> copies_;
   std::vector<std::uint32_t> order_;
   std::size_t events_ = 0;
 };
