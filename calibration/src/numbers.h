@@ -1,0 +1,81 @@
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+#if !defined(CALIBRATION_EMULATION)
+#if defined(__CUDACC__)
+#include <cuda_fp16.h>
+#else
+#include <hip/hip_fp16.h>
+#endif
+#endif
+
+// Numbers of 16 bits as their bits, and test data that the host and every GPU agree on.
+
+namespace calibration {
+
+using half_bits = std::uint16_t;
+using bf16_bits = std::uint16_t;
+
+__host__ __device__ inline std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+__host__ __device__ inline float float_of(std::uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+__host__ __device__ inline float from_bf16(bf16_bits bits) {
+  return float_of(static_cast<std::uint32_t>(bits) << 16);
+}
+
+// Rounds to nearest even. Not for NaN, which no test data hold.
+__host__ __device__ inline bf16_bits to_bf16(float value) {
+  const std::uint32_t bits = bits_of(value);
+  return static_cast<bf16_bits>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+// Two halves of a word, the low one first.
+__device__ inline float2 from_halves(std::uint32_t word) {
+#if defined(CALIBRATION_EMULATION)
+  _Float16 halves[2];
+  memcpy(halves, &word, sizeof word);
+  return {static_cast<float>(halves[0]), static_cast<float>(halves[1])};
+#else
+  __half2 halves;
+  memcpy(&halves, &word, sizeof word);
+  return __half22float2(halves);
+#endif
+}
+
+// A well-mixed 32-bit number of (seed, index); murmur3's finalizer.
+__host__ __device__ inline std::uint32_t mixed(std::uint32_t seed, std::uint64_t index) {
+  std::uint64_t x = (index + 1) * 0x9E3779B97F4A7C15ULL + seed;
+  x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDULL;
+  x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53ULL;
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+// Uniform in [-1, 1) in steps of 1/128: exact as float, half and bf16.
+__host__ __device__ inline float test_value(std::uint32_t seed, std::uint64_t index) {
+  return (static_cast<float>(mixed(seed, index) & 0xFFU) - 128.0F) / 128.0F;
+}
+
+// The same value as a half: sign, exponent and the bits of a number of at most 8 bits.
+__host__ __device__ inline half_bits test_half(std::uint32_t seed, std::uint64_t index) {
+  const std::uint32_t bits = bits_of(test_value(seed, index));
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  if (magnitude == 0) {
+    return static_cast<half_bits>(sign);
+  }
+  return static_cast<half_bits>(sign | ((magnitude - (112U << 23)) >> 13));  // re-biased exponent
+}
+
+}  // namespace calibration

@@ -1,0 +1,413 @@
+// Embedding + all-to-all. Each GPU has `tables` tables of its own and pools rows of them for every
+// (sample of the global batch) x (table); then each GPU gets its part of the samples, of all
+// tables.
+
+#include "buffers.h"
+#include "collectives.h"
+#include "data.h"
+#include "flags.h"
+#include "kernels.h"
+#include "slices.h"
+#include "suite.h"
+
+namespace calibration {
+namespace {
+
+constexpr int usual_occupancy = 6;  // WGs on an SM or CU
+
+struct Shape {
+  int batch;
+  int tables;
+  int dim;
+  int pooling;
+  int rows_per_table;
+  int rows_per_wg;
+
+  std::size_t pooled_rows() const {
+    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(tables);
+  }
+  std::size_t results() const { return pooled_rows() * static_cast<std::size_t>(dim); }
+};
+
+// A pooled row is a sample of the batch and a table: row / tables and row % tables.
+struct Lookup {
+  const float4* table_rows;
+  const std::uint32_t* indices;  // `pooling` of a pooled row
+  unsigned tables;
+  unsigned lanes;  // threads a row takes: 16 bytes each
+  unsigned pooling;
+  unsigned rows_per_table;
+  unsigned rows_per_wg;
+};
+
+__device__ void add_to(float4& sum, const float4& row) {
+  sum.x += row.x;
+  sum.y += row.y;
+  sum.z += row.z;
+  sum.w += row.w;
+}
+
+// Pools `rows_per_wg` rows from `first_row` on into `out`. Four rows are in flight in a thread.
+__device__ void pool_rows(const Lookup& lookup, unsigned first_row, float4* out) {
+  const unsigned lane = threadIdx.x % lookup.lanes;
+  const unsigned rows_at_once = blockDim.x / lookup.lanes;
+  for (unsigned r = threadIdx.x / lookup.lanes; r < lookup.rows_per_wg; r += rows_at_once) {
+    const unsigned row = first_row + r;
+    const unsigned table = row % lookup.tables;
+    const float4* rows =
+        lookup.table_rows + static_cast<std::size_t>(table) * lookup.rows_per_table * lookup.lanes;
+    const std::uint32_t* indices = lookup.indices + static_cast<std::size_t>(row) * lookup.pooling;
+    const auto at = [&](unsigned p) {
+      return rows + static_cast<std::size_t>(indices[p]) * lookup.lanes + lane;
+    };
+    float4 sum = make_float4(0, 0, 0, 0);
+    unsigned p = 0;
+    for (; p + 4 <= lookup.pooling; p += 4) {
+      const float4 v0 = *at(p);
+      const float4 v1 = *at(p + 1);
+      const float4 v2 = *at(p + 2);
+      const float4 v3 = *at(p + 3);
+      add_to(sum, v0);
+      add_to(sum, v1);
+      add_to(sum, v2);
+      add_to(sum, v3);
+    }
+    for (; p < lookup.pooling; ++p) {
+      add_to(sum, *at(p));
+    }
+    out[static_cast<std::size_t>(r) * lookup.lanes + lane] = sum;
+  }
+}
+
+__global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
+    pool(Lookup lookup, float4* out) {
+  const unsigned first_row = blockIdx.x * lookup.rows_per_wg;
+  pool_rows(lookup, first_row, out + static_cast<std::size_t>(first_row) * lookup.lanes);
+}
+
+struct Sending {
+  SliceOrder order;
+  int flags_per_destination;
+  PerGpu<float4> out;  // [source][sample of mine][table][dim]
+  PerGpu<Flag> flags;  // [source][flag]
+  unsigned* counters;  // [destination][flag]
+  unsigned run;
+};
+
+// Persistent: slices in the order given, stored straight into the output of their destination.
+__global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
+    pool_and_send(Lookup lookup, Sending sending) {
+  const SliceOrder& order = sending.order;
+  const int groups = sending.flags_per_destination;
+  const std::size_t words_per_slice = static_cast<std::size_t>(lookup.rows_per_wg) * lookup.lanes;
+  const std::size_t words_per_source =
+      words_per_slice * static_cast<std::size_t>(order.slices_per_destination);
+  const int slices_per_flag = (order.slices_per_destination + groups - 1) / groups;
+  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
+       position += static_cast<int>(gridDim.x)) {
+    const Slice slice = order.at(position);
+    const int whole = slice.destination * order.slices_per_destination + slice.index;
+    float4* out = sending.out.at[slice.destination] +
+                  static_cast<std::size_t>(order.me) * words_per_source +
+                  static_cast<std::size_t>(slice.index) * words_per_slice;
+    pool_rows(lookup, static_cast<unsigned>(whole) * lookup.rows_per_wg, out);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const int group = slice.index / slices_per_flag;
+      const int left = order.slices_per_destination - group * slices_per_flag;
+      const int expected = left < slices_per_flag ? left : slices_per_flag;
+      arrive(sending.counters + slice.destination * groups + group, static_cast<unsigned>(expected),
+             sending.flags.at[slice.destination] + order.me * groups + group, sending.run);
+    }
+  }
+  const int flags = (order.slices_per_destination + slices_per_flag - 1) / slices_per_flag;
+  if (blockIdx.x == 0) {
+    for (int f = static_cast<int>(threadIdx.x); f < order.gpus * flags;
+         f += static_cast<int>(blockDim.x)) {
+      wait_for_flag(sending.flags.at[order.me] + f / flags * groups + f % flags, sending.run);
+    }
+  }
+}
+
+constexpr std::uint32_t table_seed = 100;
+constexpr std::uint32_t index_seed = 200;
+
+// The data of one shape on all GPUs, and its ways to run.
+class Embedding {
+ public:
+  Embedding(const Bench& bench, const Shape& shape, int wgs_per_unit)
+      : bench_(bench),
+        machine_(bench.machine),
+        shape_(shape),
+        tables_(machine_, table_elements(shape), Reach::local),
+        indices_(machine_, shape.pooled_rows() * static_cast<std::size_t>(shape.pooling),
+                 Reach::local),
+        pooled_(machine_, shape.results(), Reach::local),
+        received_(machine_, shape.results(), Reach::peers),
+        occupancy_(wgs_per_unit),
+        pooling_grid_(limit_occupancy(
+            machine_, pool, {.wgs = slices_per_destination() * machine_.size()}, wgs_per_unit)) {
+    for (int g = 0; g < machine_.size(); ++g) {
+      const Gpu& gpu = machine_.gpu(g);
+      fill_test_data(gpu, tables_[g], tables_.count(), table_seed + static_cast<unsigned>(g));
+      fill_indices(gpu, indices_[g], indices_.count(), index_seed + static_cast<unsigned>(g),
+                   static_cast<std::uint32_t>(shape.rows_per_table));
+    }
+    machine_.synchronize();
+  }
+
+  std::vector<double> compute() {
+    return bench_.timer.behind_gate({.queue = [&](unsigned) { queue_pooling(); },
+                                     .prepare = [&] { pooled_.fill_bytes(0xFF); },
+                                     .verify = [&] { verify_pooled(); }});
+  }
+
+  std::vector<double> communicate() {
+    Communicator& communicator = bench_.communicators.with_channels(0);
+    return bench_.timer.behind_gate(
+        {.queue = [&](unsigned) { queue_exchange(communicator, received_); }});
+  }
+
+  std::vector<double> bulk() {
+    Communicator& communicator = bench_.communicators.with_channels(0);
+    return bench_.timer.behind_gate({.queue =
+                                         [&](unsigned) {
+                                           queue_pooling();
+                                           queue_exchange(communicator, received_);
+                                         },
+                                     .prepare = [&] { received_.fill_bytes(0xFF); },
+                                     .verify = [&] { verify_received(); }});
+  }
+
+  std::vector<double> fused(Order order, int wgs, int flags_per_destination) {
+    const std::size_t flags =
+        static_cast<std::size_t>(machine_.size()) * static_cast<std::size_t>(flags_per_destination);
+    const Buffers<Flag> arrived(machine_, flags, Reach::peers);
+    const Buffers<unsigned> counters(machine_, flags, Reach::local);
+    const Buffers<float> reference = bulk_results();
+    arrived.fill_bytes(0);
+    counters.fill_bytes(0);
+    const Grid grid = limit_occupancy(machine_, pool_and_send, {.wgs = wgs}, occupancy_);
+    prepare_persistent(machine_, pool_and_send, grid);
+    const auto queue = [&](unsigned run) {
+      for (int g = 0; g < machine_.size(); ++g) {
+        Sending sending{.order = {machine_.size(), g, slices_per_destination(), order},
+                        .flags_per_destination = flags_per_destination,
+                        .out = {},
+                        .flags = arrived.all(),
+                        .counters = counters[g],
+                        .run = run};
+        for (int to = 0; to < machine_.size(); ++to) {
+          sending.out.at[to] = reinterpret_cast<float4*>(received_[to]);
+        }
+        machine_.gpu(g).use();
+        launch(pool_and_send, grid, machine_.gpu(g).main, lookup(g), sending);
+      }
+    };
+    return bench_.timer.behind_gate({.queue = queue,
+                                     .prepare = [&] { received_.fill_bytes(0xFF); },
+                                     .verify =
+                                         [&] {
+                                           for (int g = 0; g < machine_.size(); ++g) {
+                                             expect_equal(machine_.gpu(g), received_[g],
+                                                          reference[g], received_.count(), 0,
+                                                          "fused embedding + all-to-all");
+                                           }
+                                         }});
+  }
+
+ private:
+  static std::size_t table_elements(const Shape& shape) {
+    return static_cast<std::size_t>(shape.tables) * static_cast<std::size_t>(shape.rows_per_table) *
+           static_cast<std::size_t>(shape.dim);
+  }
+
+  int slices_per_destination() const {
+    return shape_.batch / machine_.size() * shape_.tables / shape_.rows_per_wg;
+  }
+
+  Lookup lookup(int g) const {
+    return {.table_rows = reinterpret_cast<const float4*>(tables_[g]),
+            .indices = indices_[g],
+            .tables = static_cast<unsigned>(shape_.tables),
+            .lanes = static_cast<unsigned>(shape_.dim / 4),
+            .pooling = static_cast<unsigned>(shape_.pooling),
+            .rows_per_table = static_cast<unsigned>(shape_.rows_per_table),
+            .rows_per_wg = static_cast<unsigned>(shape_.rows_per_wg)};
+  }
+
+  void queue_pooling() const {
+    for (int g = 0; g < machine_.size(); ++g) {
+      machine_.gpu(g).use();
+      launch(pool, pooling_grid_, machine_.gpu(g).main, lookup(g),
+             reinterpret_cast<float4*>(pooled_[g]));
+    }
+  }
+
+  void queue_exchange(Communicator& communicator, const Buffers<float>& to) const {
+    communicator.launch({.what = Collective::all_to_all,
+                         .element = Element::float32,
+                         .bytes = shape_.results() * sizeof(float),
+                         .from = [&](int g) { return pooled_[g]; },
+                         .to = [&](int g) { return to[g]; }},
+                        machine_.streams(&Gpu::main));
+  }
+
+  Buffers<float> bulk_results() const {
+    Buffers<float> results(machine_, shape_.results(), Reach::local);
+    results.fill_bytes(0xFF);
+    machine_.synchronize();
+    queue_pooling();
+    queue_exchange(bench_.communicators.with_channels(0), results);
+    machine_.synchronize();
+    return results;
+  }
+
+  // Column `d` of pooled row `row` of GPU `g`, summed as the kernel does.
+  double expected(int g, std::size_t row, std::size_t d) const {
+    float sum = 0;
+    const std::size_t table = row % static_cast<std::size_t>(shape_.tables);
+    const auto pooling = static_cast<std::size_t>(shape_.pooling);
+    for (std::size_t p = 0; p < pooling; ++p) {
+      const std::size_t index = mixed(index_seed + static_cast<unsigned>(g), row * pooling + p) %
+                                static_cast<std::uint32_t>(shape_.rows_per_table);
+      const std::size_t table_row = table * static_cast<std::size_t>(shape_.rows_per_table) + index;
+      sum += test_value(table_seed + static_cast<unsigned>(g),
+                        table_row * static_cast<std::size_t>(shape_.dim) + d);
+    }
+    return static_cast<double>(sum);
+  }
+
+  void verify_pooled() const {
+    for (int g = 0; g < machine_.size(); ++g) {
+      for (std::uint32_t i = 0; i < 8; ++i) {
+        const std::size_t element = i == 0 ? shape_.results() - 1 : mixed(i, i) % shape_.results();
+        const auto dim = static_cast<std::size_t>(shape_.dim);
+        expect_close(machine_.gpu(g), pooled_[g], element,
+                     expected(g, element / dim, element % dim), 0, "pooled embedding");
+      }
+    }
+  }
+
+  void verify_received() const {
+    const auto gpus = static_cast<std::size_t>(machine_.size());
+    const std::size_t per_source = shape_.results() / gpus;
+    const auto dim = static_cast<std::size_t>(shape_.dim);
+    for (std::size_t to = 0; to < gpus; ++to) {
+      for (std::size_t source = 0; source < gpus; ++source) {
+        const std::size_t i = mixed(7, source) % per_source;
+        const std::size_t element = to * per_source + i;  // of what `source` pooled
+        expect_close(machine_.gpu(static_cast<int>(to)), received_[static_cast<int>(to)],
+                     source * per_source + i,
+                     expected(static_cast<int>(source), element / dim, element % dim), 0,
+                     "bulk embedding + all-to-all");
+      }
+    }
+  }
+
+  const Bench& bench_;
+  const Machine& machine_;
+  Shape shape_;
+  Buffers<float> tables_;
+  Buffers<std::uint32_t> indices_;
+  Buffers<float> pooled_;    // [sample of the batch][table][dim]
+  Buffers<float> received_;  // [source][sample of mine][table][dim]
+  int occupancy_;            // WGs on an SM or CU
+  Grid pooling_grid_;
+};
+
+JsonLine line_for(const char* kind, const Plan& plan, const Shape& shape) {
+  JsonLine line = line_of(kind, plan);
+  line.set("batch", shape.batch)
+      .set("tables", shape.tables)
+      .set("dim", shape.dim)
+      .set("pooling", shape.pooling)
+      .set("rows_per_table", shape.rows_per_table)
+      .set("rows_per_wg", shape.rows_per_wg)
+      .set("dtype_bytes", 4);
+  return line;
+}
+
+struct Fusion {
+  const char* kind;
+  Order order = Order::remote_first;
+  int occupancy = usual_occupancy;
+  int flags_per_destination = 1;
+};
+
+void add_fused(const Plan& plan, const Shape& shape, const Fusion& fusion, Depth depth,
+               Cases& cases) {
+  const int slices = shape.batch * shape.tables / shape.rows_per_wg;
+  const int wgs = std::min(fusion.occupancy * plan.units, slices);
+  JsonLine line = line_for(fusion.kind, plan, shape);
+  line.set("wgs", wgs);
+  if (fusion.flags_per_destination != 1) {
+    line.set("flags_per_destination", fusion.flags_per_destination);
+  }
+  if (fusion.occupancy != usual_occupancy) {
+    line.set("wgs_per_unit", fusion.occupancy);
+  }
+  cases.push_back({line, depth, [=](const Bench& bench) {
+                     Embedding embedding(bench, shape, fusion.occupancy);
+                     return embedding.fused(fusion.order, wgs, fusion.flags_per_destination);
+                   }});
+}
+
+void add_shape(const Plan& plan, const Shape& shape, Depth depth, Cases& cases) {
+  const auto add = [&](const char* kind, auto run) {
+    cases.push_back({line_for(kind, plan, shape), depth, [=](const Bench& bench) {
+                       Embedding embedding(bench, shape, usual_occupancy);
+                       return run(embedding);
+                     }});
+  };
+  add("emb.compute", [](Embedding& embedding) { return embedding.compute(); });
+  add("emb.comm", [](Embedding& embedding) { return embedding.communicate(); });
+  add("emb.bulk", [](Embedding& embedding) { return embedding.bulk(); });
+  add_fused(plan, shape, {.kind = "emb.fused"}, depth, cases);
+  add_fused(plan, shape, {.kind = "emb.fused_local_first", .order = Order::local_first}, depth,
+            cases);
+  add_fused(plan, shape, {.kind = "emb.fused_low_occ", .occupancy = 2}, depth, cases);
+}
+
+}  // namespace
+
+void add_embedding(const Plan& plan, Cases& cases) {
+  const Shape usual{.batch = 2048,
+                    .tables = 32,
+                    .dim = 256,
+                    .pooling = 32,
+                    .rows_per_table = 20000,
+                    .rows_per_wg = 32};
+  std::vector<Shape> shapes(13, usual);
+  shapes[1].batch = 512;
+  shapes[1].tables = 16;
+  shapes[2].tables = 64;
+  shapes[3].batch = 4096;
+  shapes[3].tables = 16;
+  shapes[4].pooling = 1;
+  shapes[5].pooling = 16;
+  shapes[6].pooling = 128;
+  shapes[7].dim = 64;
+  shapes[8].rows_per_wg = 4;
+  shapes[9].rows_per_wg = 128;
+  shapes[10].pooling = 4;
+  shapes[11].pooling = 64;
+  shapes[12].batch = 1024;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    shapes[i].batch = plan.at_most(shapes[i].batch, 32);
+    shapes[i].rows_per_table = plan.at_most(shapes[i].rows_per_table, 100);
+    // Whole slices for each GPU, also where their number is no power of two.
+    const int unit = plan.gpus * std::max(1, shapes[i].rows_per_wg / shapes[i].tables);
+    shapes[i].batch = (shapes[i].batch + unit - 1) / unit * unit;
+    add_shape(plan, shapes[i], i < 2 ? Depth::quick : Depth::full, cases);
+  }
+  for (const int flags : {4, 64, 512}) {
+    add_fused(plan, shapes[0], {.kind = "emb.fused", .flags_per_destination = flags}, Depth::full,
+              cases);
+  }
+  for (const int occupancy : {1, 3, 4, 5}) {
+    add_fused(plan, shapes[0], {.kind = "emb.fused", .occupancy = occupancy}, Depth::full, cases);
+  }
+}
+
+}  // namespace calibration
