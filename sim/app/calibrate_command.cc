@@ -82,10 +82,6 @@ std::string cluster_text(const CalibrateCommand& command, const Fit& fit, Diagno
   return with_values(read_text(command.cluster), command.cluster.string(), values, problems);
 }
 
-void write_to(const fs::path& file, std::string text) {
-  write_files(folder_of(file), {{file.filename().string(), std::move(text)}});
-}
-
 void print_fit(const Fit& fit, bool link_is_written) {
   for (const FittedValue& value : fit.values) {
     fmt::print("{:<32} {:<14} {}\n", value.path, value.text, value.comment);
@@ -119,8 +115,8 @@ int calibrate_command(const CalibrateCommand& command) {
   std::string gpu = gpu_text(command, fit, problems);
   std::string node = command.cluster_output ? cluster_text(command, fit, problems) : "";
   if (print_errors(problems)) return exit_code::user;
-  write_to(command.output, std::move(gpu));
-  if (command.cluster_output) write_to(*command.cluster_output, std::move(node));
+  write_file(command.output, std::move(gpu));
+  if (command.cluster_output) write_file(*command.cluster_output, std::move(node));
   print_fit(fit, command.cluster_output.has_value());
   return exit_code::ok;
 }

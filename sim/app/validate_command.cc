@@ -16,11 +16,6 @@
 namespace weft {
 namespace {
 
-void write_to(const std::filesystem::path& file, std::string content) {
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  write_files(folder, {{file.filename().string(), std::move(content)}});
-}
-
 void print_skipped(const Predictions& predictions) {
   for (const auto& [kind, count] : predictions.skipped) {
     spdlog::info("skipped: {} x {}, which no simulation stands for", count, kind);
@@ -64,8 +59,8 @@ int validate_command(const ValidateCommand& command) {
     return exit_code::user;
   }
   const ErrorReport report = report_errors(std::move(predictions.outcomes));
-  if (command.json) write_to(*command.json, error_json(report));
-  if (command.csv) write_to(*command.csv, error_csv(report));
+  if (command.json) write_file(*command.json, error_json(report));
+  if (command.csv) write_file(*command.csv, error_csv(report));
   if (!command.quiet) fmt::print("{}", error_table(report));
   const ErrorSummary& all = report.by_kind.back();
   const bool too_far = exceeds("median", all.median, command.max_median);

@@ -147,16 +147,7 @@ class CaseMaker {
   }
 
  private:
-  std::int64_t needed(const char* name) {
-    const std::optional<std::int64_t> value = line_.number(name);
-    if (value && *value > 0) return *value;
-    problems_.add(
-        {.at = line_.at,
-         .path = name,
-         .message = fmt::format("missing; {} lines say it, a whole number above 0", line_.kind),
-         .source_line = ""});
-    return 1;
-  }
+  std::int64_t needed(const char* name) { return line_.needed(name, problems_).value_or(1); }
 
   void set(const char* key, std::int64_t value) {
     const bool size = std::string_view(key).ends_with(".bytes");

@@ -42,14 +42,7 @@ LineRefs FitRun::lines(std::string_view kind, std::initializer_list<const char*>
     if (line.kind != kind) continue;
     bool whole = true;
     for (const char* name : numbers) {
-      const std::optional<std::int64_t> value = line.number(name);
-      if (value && *value > 0) continue;
-      whole = false;
-      Diagnostic problem;
-      problem.at = line.at;
-      problem.path = name;
-      problem.message = fmt::format("missing; {} lines say it, a whole number above 0", kind);
-      fit_.problems.add(std::move(problem));
+      whole = line.needed(name, fit_.problems).has_value() && whole;
     }
     if (whole) found.push_back(&line);
   }

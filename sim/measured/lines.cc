@@ -81,6 +81,17 @@ std::optional<std::int64_t> MeasuredLine::number(const std::string& name) const 
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<std::int64_t> MeasuredLine::needed(const char* name, Diagnostics& problems) const {
+  const std::optional<std::int64_t> value = number(name);
+  if (value && *value > 0) return value;
+  Diagnostic problem;
+  problem.at = at;
+  problem.path = name;
+  problem.message = fmt::format("missing; {} lines say it, a whole number above 0", kind);
+  problems.add(std::move(problem));
+  return std::nullopt;
+}
+
 std::string MeasuredLine::text() const {
   std::string all;
   const auto add = [&all](const std::string& name, const std::string& value) {

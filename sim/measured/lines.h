@@ -26,6 +26,8 @@ struct MeasuredLine {
   std::map<std::string, std::string> words;     // without `kind`
 
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;
+  // A number above 0, or nothing and a problem of this line.
+  [[nodiscard]] std::optional<std::int64_t> needed(const char* name, Diagnostics& problems) const;
   // "batch 2048, tables 32": everything but the time, in the order of names.
   [[nodiscard]] std::string text() const;
 };

@@ -89,4 +89,9 @@ void write_files(const fs::path& folder, const std::vector<OutputFile>& files) {
   pending.move_all();
 }
 
+void write_file(const fs::path& file, std::string content) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  write_files(folder, {{file.filename().string(), std::move(content)}});
+}
+
 }  // namespace weft

@@ -24,4 +24,7 @@ void expect_writable(const std::filesystem::path& folder);
 // so that a failure leaves no half of a file.
 void write_files(const std::filesystem::path& folder, const std::vector<OutputFile>& files);
 
+// The same of one file, by its path.
+void write_file(const std::filesystem::path& file, std::string content);
+
 }  // namespace weft

@@ -64,13 +64,6 @@ inline constexpr std::array kModes = {
     Choice<Mode>{"dma", Mode::dma},
     Choice<Mode>{"dma+partition", Mode::dma_partition},
 };
-// Those that an independent workload can have.
-inline constexpr std::array kCommunications = {
-    Choice<CollectiveOp>{"all_to_all", CollectiveOp::all_to_all},
-    Choice<CollectiveOp>{"all_gather", CollectiveOp::all_gather},
-    Choice<CollectiveOp>{"reduce_scatter", CollectiveOp::reduce_scatter},
-    Choice<CollectiveOp>{"all_reduce", CollectiveOp::all_reduce},
-};
 inline constexpr std::array kPartitions = {
     Choice<PartitionBy>{"masks", PartitionBy::masks},
     Choice<PartitionBy>{"channels", PartitionBy::channels},
@@ -92,6 +85,8 @@ inline constexpr std::array kCollectiveOps = {
     Choice<CollectiveOp>{"broadcast", CollectiveOp::broadcast},
     Choice<CollectiveOp>{"point_to_point", CollectiveOp::point_to_point},
 };
+// Those that every GPU takes part in alike: what can run beside a GEMM.
+inline constexpr std::span kCommunications = std::span(kCollectiveOps).first<4>();
 inline constexpr std::array kArbitrations = {
     Choice<Arbitration>{"in_order", Arbitration::in_order},
     Choice<Arbitration>{"round_robin", Arbitration::round_robin},

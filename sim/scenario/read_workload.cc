@@ -92,8 +92,7 @@ GemmWork read_gemm(MapReader map) {
 }
 
 CollectiveWork read_communication(MapReader map) {
-  const auto op = map.choice<CollectiveOp>("op", names::table(names::kCommunications),
-                                           "what the GPUs exchange");
+  const auto op = map.choice<CollectiveOp>("op", names::kCommunications, "what the GPUs exchange");
   CollectiveWork communication;
   communication.op = op.value_or(CollectiveOp::all_to_all);
   communication.bytes =

@@ -296,7 +296,7 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::c3:
       write_gemm(out, workload.gemm);
       out.open("communication");
-      out.line("op", names::word(names::kCommunications, workload.collective.op));
+      out.line("op", names::word(names::kCollectiveOps, workload.collective.op));
       out.line("bytes", to_text(workload.collective.bytes));
       out.close();
       break;
