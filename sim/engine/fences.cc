@@ -54,6 +54,10 @@ void Simulator::start_fence(std::uint32_t cu) {
     fence.least = later(fence.least, now_ + least);
     id = spare.next_fenced;
   }
+  // The fences of all CUs pass one place, one after another.
+  SimTime& last = gpus_[cu / cus_[0].cus()].last_fence;
+  fence.least = later(fence.least, last + cluster_.spec.gpu.peer_store.fence_gap);
+  last = fence.least;
   if (fence.outstanding == 0) schedule(fence.least, EventKind::fence, cu);
 }
 

@@ -15,8 +15,9 @@ constexpr std::uint64_t kProgressEvery = 1U << 18U;
 std::uint32_t memory_demand(const Work& work, std::int64_t rate_unit) {
   if (work.traffic.count() == 0 || work.memory_alone.count() == 0) return 0;
   __extension__ using Wide = __int128;
-  const Wide rate = static_cast<Wide>(work.traffic.count()) * 1'000'000'000'000 /
-                    work.memory_alone.count() / rate_unit;
+  const Bytes weight = work.traffic + work.written_more;
+  const Wide rate =
+      static_cast<Wide>(weight.count()) * 1'000'000'000'000 / work.memory_alone.count() / rate_unit;
   return static_cast<std::uint32_t>(std::clamp<Wide>(rate, 1, UINT32_MAX));
 }
 

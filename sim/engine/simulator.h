@@ -119,6 +119,7 @@ class Simulator {
     SimTime dispatcher_free;
     SimTime commands_free;  // the CPU thread that gives commands to the copy engines
     SimTime proxy_free;
+    SimTime last_fence;              // that one of its CUs has started: its earliest end
     RingQueue<std::uint32_t> proxy;  // sends handed over; the first is being worked on
   };
   struct Timer {  // the pending event of a server

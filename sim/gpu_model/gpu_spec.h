@@ -19,10 +19,20 @@ struct CuResources {
   int wgs = 0;        // WG slots
 };
 
+// Rows read at random places (docs/model.md, "Gathers").
+struct GatherSpec {
+  Duration latency;       // of one row on an idle memory system
+  Duration doubling;      // more for each doubling of the rows that a thread waits for at once
+  Duration cached;        // the same of a row in the L2
+  double unfairness = 0;  // how much CUs' speeds spread as more is asked of the memory
+};
+
 struct MemorySpec {
-  Bandwidth bandwidth;  // what streams reach with many WGs, not the data sheet's peak
-  Duration latency;     // of one load on an idle memory system
-  double bend = 0;      // exponent of the bend near saturation (docs/model.md, "Memory")
+  Bandwidth bandwidth;    // what streams reach with many WGs, not the data sheet's peak
+  double write_cost = 1;  // time of a written byte, in those read
+  Duration latency;       // of one load on an idle memory system
+  Duration doubling;      // more for each doubling of the loads that a thread waits for at once
+  double bend = 0;        // exponent of the bend near saturation (docs/model.md, "Memory")
   Bytes capacity;
   Bytes side_cache;  // a cache in front of the HBM that all dies share; 0: none
 };
@@ -31,7 +41,9 @@ struct MemorySpec {
 struct L2Spec {
   Bytes capacity;  // of all dies together
   int dies = 0;    // each with its part of the capacity; WGs are dealt to them in turn
+  int copies = 1;  // in which a line is kept that all CUs of a die read
   Duration latency;
+  Bandwidth bandwidth;  // of all dies together; 0: never the limit
 };
 
 // Who gets the room that a WG frees, where kernels of several streams of one priority want it.
@@ -46,6 +58,7 @@ struct LaunchSpec {
   Duration queue;        // already waiting in the stream's queue when the previous one ends
   Duration graph;        // node of a graph launched as a whole
   Duration clock;        // in a measured time, but not in a simulated one: the marks at both ends
+  Duration ramp;         // of a kernel that does something more than of an empty one
   Duration wg_interval;  // the dispatcher starts one WG per interval
   Arbitration arbitration = Arbitration::in_order;
   int mask_step = 1;  // CUs: masks are multiples of it
@@ -70,7 +83,8 @@ struct PeerStoreSpec {
   Bandwidth wg_rate;  // what one WG's stores reach alone
   Duration fence;     // release: until what is outstanding is known to have arrived
   Fences fences = Fences::independent;
-  Duration flag;  // from the flag's arrival to the waiter seeing it (polling)
+  Duration fence_gap;  // one_a_cu: between the ends of two CUs' fences
+  Duration flag;       // from the flag's arrival to the waiter seeing it (polling)
 };
 
 // What a WG of a kernel asks of its CU.
@@ -122,6 +136,7 @@ struct GpuSpec {
   Duration wave_sum;     // a wave's lanes added up and stored, behind its last load
   MemorySpec memory;
   L2Spec l2;
+  GatherSpec gather;
   LaunchSpec launch;
   DmaSpec dma;
   PeerStoreSpec peer_store;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/workloads/grid.h"
 #include "sim/workloads/lower.h"
 
 namespace weft {
@@ -32,17 +33,11 @@ LinkPeak busiest_link(const RunResult& result) {
           .link_class = busiest->link_class};
 }
 
-// As the lowering has it: the fused kernel needs more registers and may be held to fewer WGs.
 int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   if (scenario.workload.kind == WorkloadKind::collective) return 0;
   const WgShape& wg = wg_of(scenario.workload);
   if (mode == Mode::comm_alone || mode == Mode::comm_alone_dma) return 0;
-  const bool fused = mode == Mode::fused;
-  const int extra = fused ? scenario.fused.extra_registers_per_thread : 0;
-  const int fit = wgs_per_cu(
-      gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra, wg.lds, gpu.wave_size));
-  const int most = scenario.fused.max_wgs_per_cu;
-  return fused && most > 0 ? std::min(fit, most) : fit;
+  return resident(gpu, wg, mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{});
 }
 
 double end_skew(const std::vector<GpuUse>& gpus) {

@@ -128,6 +128,10 @@ inline constexpr std::array kFenceBys = {
     Choice<FenceBy>{"wg", FenceBy::wg},
     Choice<FenceBy>{"wave", FenceBy::wave},
 };
+inline constexpr std::array kAcquires = {
+    Choice<Acquire>{"load", Acquire::load},
+    Choice<Acquire>{"fence", Acquire::fence},
+};
 inline constexpr std::array kFences = {
     Choice<Fences>{"independent", Fences::independent},
     Choice<Fences>{"one_a_cu", Fences::one_a_cu},
@@ -145,6 +149,10 @@ inline constexpr std::array kGemmSchedules = {
     Choice<GemmSchedule>{"tiles", GemmSchedule::tiles},
     Choice<GemmSchedule>{"persistent", GemmSchedule::persistent},
     Choice<GemmSchedule>{"stream_k", GemmSchedule::stream_k},
+};
+inline constexpr std::array kTableWalks = {
+    Choice<TableWalk>{"by_table", TableWalk::by_table},
+    Choice<TableWalk>{"by_sample", TableWalk::by_sample},
 };
 inline constexpr std::array kWeights = {
     Choice<bool>{"in_hbm", false},

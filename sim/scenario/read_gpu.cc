@@ -17,14 +17,29 @@ CuResources read_cu(MapReader map) {
   return cu;
 }
 
+GatherSpec read_gather(MapReader map) {
+  const GatherSpec gather{
+      .latency = map.duration("latency", "of one row at a random place of the HBM"),
+      .doubling = map.duration("doubling", "more for each doubling of a thread's rows in flight"),
+      .cached = map.duration("cached", "of one row in the L2"),
+      .unfairness =
+          map.number("unfairness", {0, 1}, "spread of CUs' speeds as more is asked of the memory")};
+  map.finish();
+  return gather;
+}
+
 MemorySpec read_memory(MapReader map) {
-  const MemorySpec memory{
-      .bandwidth = map.bandwidth("bandwidth", "what streams reach with many WGs, not the peak"),
-      .latency = map.duration("latency", "one load on an idle memory system",
-                              {kShortestLatency, kHardwareTime.high}),
-      .bend = map.number("bend", {1, 1'000}, "exponent of the bend near saturation"),
-      .capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high}),
-      .side_cache = map.size_or("side_cache", bytes(0), "cache before the HBM; 0 B: none")};
+  MemorySpec memory;
+  memory.bandwidth = map.bandwidth("bandwidth", "what streams reach with many WGs, not the peak");
+  memory.write_cost =
+      map.number_or("write_cost", 1, {1, 100}, "time of a written byte, in bytes read");
+  memory.latency = map.duration("latency", "one load on an idle memory system",
+                                {kShortestLatency, kHardwareTime.high});
+  memory.doubling = map.duration_or("doubling", nanoseconds(0),
+                                    "more for each doubling of a thread's loads in flight");
+  memory.bend = map.number("bend", {1, 1'000}, "exponent of the bend near saturation");
+  memory.capacity = map.size("capacity", "HBM of one GPU", {bytes(1), kAnySize.high});
+  memory.side_cache = map.size_or("side_cache", bytes(0), "cache before the HBM; 0 B: none");
   map.finish();
   return memory;
 }
@@ -33,7 +48,13 @@ L2Spec read_l2(MapReader map) {
   const L2Spec l2{
       .capacity = map.size("capacity", "of all dies of the GPU together"),
       .dies = map.count("dies", {1, 1'024}, "L2s of their own; WGs are dealt to them in turn"),
-      .latency = map.duration("latency", "of one load that hits")};
+      .copies =
+          map.count_or("copies", 1, {1, 1'024}, "in which a die keeps a line that all CUs read"),
+      .latency = map.duration("latency", "of one load that hits"),
+      .bandwidth = map.optional_bandwidth("bandwidth",
+                                          "of all dies together; never the limit if "
+                                          "not given")
+                       .value_or(Bandwidth{})};
   map.finish();
   return l2;
 }
@@ -45,6 +66,8 @@ LaunchSpec read_launch(MapReader map) {
       .graph = map.duration("graph", "kernel boundary between two nodes of a graph"),
       .clock = map.duration_or("clock", nanoseconds(0),
                                "what measuring adds to a time; weft validate adds it too"),
+      .ramp =
+          map.duration_or("ramp", nanoseconds(0), "of a compute kernel, more than of an empty one"),
       .wg_interval = map.duration("wg_interval", "the dispatcher starts one WG per interval"),
       .arbitration = map.choice<Arbitration>("arbitration", names::table(names::kArbitrations),
                                              "which stream gets the room that a WG frees")
@@ -73,6 +96,8 @@ PeerStoreSpec read_peer_store(MapReader map) {
       .fences = map.choice<Fences>("fences", names::table(names::kFences),
                                    "whether WGs of a CU fence apart, or one at a time")
                     .value_or(Fences::independent),
+      .fence_gap = map.duration_or("fence_gap", nanoseconds(0),
+                                   "between the ends of fences of two CUs, one at a time each"),
       .flag = map.duration("flag", "from a flag's arrival to the waiter seeing it")};
   map.finish();
   return store;
@@ -129,10 +154,16 @@ GpuSpec read_gpu(MapReader map) {
       .wave_sum = map.duration("wave_sum", "a wave's lanes added up behind its last load"),
       .memory = read_memory(map.map("memory", "HBM")),
       .l2 = read_l2(map.map("l2", "the last cache before HBM")),
+      .gather = {},
       .launch = read_launch(map.map("launch", "kernel boundaries")),
       .dma = read_dma(map.map("dma", "copy engines")),
       .peer_store = read_peer_store(map.map("peer_store", "stores into a peer's memory")),
       .collective = read_collective(map.map("collective", "the library's collective kernels"))};
+  // Not given: a row takes as long as any load.
+  gpu.gather = {.latency = gpu.memory.latency, .doubling = {}, .cached = gpu.l2.latency};
+  if (auto gather = map.optional_map("gather", "rows at random places")) {
+    gpu.gather = read_gather(*gather);
+  }
   map.finish();
   return gpu;
 }

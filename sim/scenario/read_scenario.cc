@@ -85,6 +85,9 @@ FusedOptions read_fused(MapReader map, WorkloadKind kind) {
                               "whose results make one queue entry, or one burst of stores"),
       .fence_by = map.choice_or("fence_by", FenceBy::wg, names::table(names::kFenceBys),
                                 "who fences the stores: one thread behind a barrier, or each wave"),
+      .acquire = map.choice_or("acquire", Acquire::load, names::table(names::kAcquires),
+                               "how a flag's reader gets what came before it: by its load, or by a "
+                               "fence behind it"),
       .staging = results.choice_or("staging", Staging::zero_copy, names::table(names::kStagings),
                                    "stored where it belongs, or first in a buffer to send from"),
       .slice_wgs =

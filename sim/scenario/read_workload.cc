@@ -37,8 +37,13 @@ EmbeddingWork read_embedding(MapReader map) {
       .pooling = map.count("pooling", {1, 1'000'000}, "rows summed up for one pooled row"),
       .dtype = map.choice_or("dtype", DataType::fp32, names::table(names::kDataTypes),
                              "type of an element"),
+      .index_bytes = map.count_or("index_bytes", 8, {1, 8}, "of one looked-up row's number"),
       .rows_per_wg = map.count("rows_per_wg", {1, 1'000'000'000},
                                "pooled rows of one WG, all for one destination"),
+      .walk = map.choice_or("walk", TableWalk::by_table, names::table(names::kTableWalks),
+                            "order in which WGs come to the tables"),
+      .chain = map.count_or("chain", 1, {1, 1'024},
+                            "loads of wg.loads_in_flight that wait for one another"),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kBagWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};

@@ -27,6 +27,10 @@ struct ClusterSpec {
 enum class DataType { fp32, fp16, bf16 };
 constexpr Bytes size_of(DataType type) { return bytes(type == DataType::fp32 ? 4 : 2); }
 
+// In which order a kernel's WGs come to their pooled rows: all samples of a table, then those of
+// the next; or all tables of a sample, so that a WG comes to several.
+enum class TableWalk : std::uint8_t { by_table, by_sample };
+
 // Every GPU pools `pooling` rows for every (sample of the global batch) x (table of its own); the
 // pooled rows then go to the GPU that owns the sample (docs/model.md, "Embedding").
 struct EmbeddingWork {
@@ -36,7 +40,10 @@ struct EmbeddingWork {
   int dim = 0;
   int pooling = 0;
   DataType dtype = DataType::fp32;
+  int index_bytes = 0;  // of one looked-up row
   int rows_per_wg = 0;  // pooled rows one WG makes, all for one destination
+  TableWalk walk = TableWalk::by_table;
+  int chain = 1;  // of a thread's loads in flight, those that wait for one another
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
 };
@@ -187,6 +194,7 @@ enum class WorkList { dynamic_list, static_list };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };
+enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
 
 // How copy engines are told what to do.
@@ -213,6 +221,7 @@ struct FusedOptions {
   FlagPer flag_per = FlagPer::slice;
   PutBy put_by = PutBy::wg;
   FenceBy fence_by = FenceBy::wg;
+  Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency

@@ -81,7 +81,9 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("wave_sum", to_text(gpu.wave_sum));
   out.open("memory");
   out.line("bandwidth", to_text(gpu.memory.bandwidth));
+  out.line("write_cost", number_text(gpu.memory.write_cost));
   out.line("latency", to_text(gpu.memory.latency));
+  out.line("doubling", to_text(gpu.memory.doubling));
   out.line("bend", number_text(gpu.memory.bend));
   out.line("capacity", to_text(gpu.memory.capacity));
   out.line("side_cache", to_text(gpu.memory.side_cache));
@@ -89,13 +91,22 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.open("l2");
   out.line("capacity", to_text(gpu.l2.capacity));
   out.line("dies", gpu.l2.dies);
+  out.line("copies", gpu.l2.copies);
   out.line("latency", to_text(gpu.l2.latency));
+  if (gpu.l2.bandwidth.count() > 0) out.line("bandwidth", to_text(gpu.l2.bandwidth));
+  out.close();
+  out.open("gather");
+  out.line("latency", to_text(gpu.gather.latency));
+  out.line("doubling", to_text(gpu.gather.doubling));
+  out.line("cached", to_text(gpu.gather.cached));
+  out.line("unfairness", number_text(gpu.gather.unfairness));
   out.close();
   out.open("launch");
   out.line("host", to_text(gpu.launch.host));
   out.line("queue", to_text(gpu.launch.queue));
   out.line("graph", to_text(gpu.launch.graph));
   out.line("clock", to_text(gpu.launch.clock));
+  out.line("ramp", to_text(gpu.launch.ramp));
   out.line("wg_interval", to_text(gpu.launch.wg_interval));
   out.line("arbitration", names::word(names::kArbitrations, gpu.launch.arbitration));
   out.line("mask_step", gpu.launch.mask_step);
@@ -112,6 +123,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("wg_rate", to_text(gpu.peer_store.wg_rate));
   out.line("fence", to_text(gpu.peer_store.fence));
   out.line("fences", names::word(names::kFences, gpu.peer_store.fences));
+  out.line("fence_gap", to_text(gpu.peer_store.fence_gap));
   out.line("flag", to_text(gpu.peer_store.flag));
   out.close();
   write_collective(out, gpu.collective);
@@ -202,7 +214,10 @@ void write_embedding(Writer& out, const EmbeddingWork& work) {
   out.line("dim", work.dim);
   out.line("pooling", work.pooling);
   out.line("dtype", names::word(names::kDataTypes, work.dtype));
+  out.line("index_bytes", work.index_bytes);
   out.line("rows_per_wg", work.rows_per_wg);
+  out.line("walk", names::word(names::kTableWalks, work.walk));
+  out.line("chain", work.chain);
   write_wg(out, work.wg);
   out.line("jitter", number_text(work.jitter));
 }
@@ -333,6 +348,7 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("work_list", names::word(names::kWorkLists, fused.work_list));
   out.line("put_by", names::word(names::kPutBy, fused.put_by));
   out.line("fence_by", names::word(names::kFenceBys, fused.fence_by));
+  out.line("acquire", names::word(names::kAcquires, fused.acquire));
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);

@@ -84,6 +84,16 @@ void tables_fit_in_memory(const Check& check) {
                  "; at most " + text(most) + " rows a table");
 }
 
+void loads_of_a_chain_are_in_flight(const Check& check) {
+  if (!check.embeds() || !check.good({"workload.chain", "workload.wg.loads_in_flight"})) return;
+  const EmbeddingWork& work = check.scenario.workload.embedding;
+  if (work.chain <= work.wg.loads_in_flight) return;
+  check.fail("workload.chain", text(work.chain) + " of " + text(work.wg.loads_in_flight) +
+                                   " loads in flight (wg.loads_in_flight) cannot wait for one "
+                                   "another; at most " +
+                                   text(work.wg.loads_in_flight));
+}
+
 void rows_are_whole_words(const Check& check) {
   if (!check.embeds() || !check.good({"workload.dim", "workload.dtype"})) return;
   const EmbeddingWork& work = check.scenario.workload.embedding;
@@ -118,6 +128,7 @@ void validate_workload(const Check& check) {
   slices_divide_the_wgs_of_a_destination(check);
   chunks_are_whole_tables(check);
   tables_fit_in_memory(check);
+  loads_of_a_chain_are_in_flight(check);
   rows_are_whole_words(check);
   modes_suit_the_workload(check);
 }

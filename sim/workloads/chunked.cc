@@ -77,10 +77,10 @@ class Chunked {
     const WgShape& wg = grid_.wg;
     Kernel kernel{.gpu = gpu, .op = op, .role = KernelRole::compute};
     kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
-    kernel.launch = launch_;
+    kernel.launch = compute_gap(spec.launch, scenario_.run.launch);
     kernel.persistent = grid_.persistent;
     kernel.work_list = WorkList::static_list;
-    kernel.max_grid = static_cast<std::uint32_t>(resident(spec, wg, 0) * spec.cus);
+    kernel.max_grid = static_cast<std::uint32_t>(resident(spec, wg, {}) * spec.cus);
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     for (std::uint32_t row = range.first; row < range.last; row += grid_.in_a_row) {
       const std::uint32_t end = std::min(row + grid_.in_a_row, range.last);

@@ -1,55 +1,112 @@
 #include "sim/workloads/embedding.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
-constexpr std::int64_t kIndexBytes = 8;  // of one looked-up row
+constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
+constexpr std::int64_t kLineBytes = 128;  // of a cache: what a first index brings along
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
+// How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
+// rows at once as it has lanes for.
+struct Steps {
+  Steps(const EmbeddingWork& bag, std::int64_t threads)
+      : row_bytes(bag.dim * size_of(bag.dtype).count()),
+        rows_at_once(std::max<std::int64_t>(1, threads / round_up(row_bytes, kLoadBytes))),
+        rounds(round_up(bag.rows_per_wg, rows_at_once)),
+        in_flight(static_cast<double>(bag.wg.loads_in_flight) / bag.chain) {
+    const std::int64_t passes = round_up(round_up(row_bytes, kLoadBytes), threads);
+    const std::int64_t of_a_row =
+        round_up(std::int64_t{bag.pooling} * bag.chain, bag.wg.loads_in_flight);
+    waits = rounds * passes * of_a_row;
+    const std::int64_t indices = std::int64_t{bag.pooling} * bag.index_bytes;
+    index_lines = std::min(rounds * round_up(indices, kLineBytes),
+                           round_up(bag.rows_per_wg * indices, kLineBytes));
+  }
+
+  std::int64_t row_bytes;
+  std::int64_t rows_at_once;
+  std::int64_t rounds;
+  double in_flight;              // rows of a thread
+  std::int64_t waits = 0;        // for rows in flight, one after another
+  std::int64_t index_lines = 0;  // waited for before the rows that they name
+};
+
+Duration alone(const Steps& steps, const GpuSpec& gpu, const RowsFound& found) {
+  return gather_latency(gpu, steps.in_flight, found) * steps.waits +
+         gpu.gather.latency * steps.index_lines;
+}
+
+// The rows of all WGs that run at once come through the L2.
+Duration through_l2(const GpuSpec& gpu, int wgs_on_cu, std::int64_t bytes_of_a_wg) {
+  if (gpu.l2.bandwidth.count() == 0) return {};
+  return transfer_time(bytes(bytes_of_a_wg * wgs_on_cu * gpu.cus), gpu.l2.bandwidth);
+}
+
+GatherWalk walk_of(const Scenario& scenario, const Cluster& cluster, int on_cu) {
+  const EmbeddingWork& bag = scenario.workload.embedding;
+  const GpuSpec& gpu = cluster.spec.gpu;
+  const Steps steps(bag, bag.wg.threads);
+  GatherWalk walk;
+  walk.walk = bag.walk;
+  walk.tables = bag.tables_per_gpu;
+  walk.rows_per_table = bag.rows_per_table;
+  walk.row_bytes = steps.row_bytes;
+  walk.wgs_of_a_table = bag.batch / bag.rows_per_wg;
+  walk.wgs = walk.wgs_of_a_table * bag.tables_per_gpu;
+  walk.rows_per_wg = bag.rows_per_wg;
+  walk.rows_at_once = steps.rows_at_once;
+  walk.pooling = bag.pooling;
+  walk.in_flight = steps.in_flight;
+  walk.on_cu = on_cu;
+  const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
+  const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
+                       static_cast<double>(steps.row_bytes) * on_cu * gpu.cus / time;
+  walk.unevenness = unevenness(gpu, asked / static_cast<double>(gpu.memory.bandwidth.count()));
+  return walk;
+}
+
 }  // namespace
 
-Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_on_cu,
-                    Result result) {
-  const std::int64_t row_bytes = embedding.dim * size_of(embedding.dtype).count();
-  const std::int64_t lanes = round_up(row_bytes, kLoadBytes);
-  const std::int64_t threads = embedding.wg.threads;
-  // A row is read by `lanes` threads; the WG works on as many pooled rows at once as it has lanes
-  // for.
-  const std::int64_t rows_at_once = std::max<std::int64_t>(1, threads / lanes);
-  const std::int64_t passes = round_up(lanes, threads);
-  const std::int64_t rounds = round_up(embedding.rows_per_wg, rows_at_once);
-  const std::int64_t steps = round_up(embedding.pooling, embedding.wg.loads_in_flight);
-
-  const std::int64_t lookups = std::int64_t{embedding.rows_per_wg} * embedding.pooling;
+Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
+  const Steps steps(bag, bag.wg.threads);
+  const std::int64_t lookups = std::int64_t{bag.rows_per_wg} * bag.pooling;
+  const double missed = 1 - run.found.in_l2 - run.found.in_side_cache;
   Work work;
-  work.traffic = bytes(lookups * (row_bytes + kIndexBytes));
-  if (result == Result::written_here) work.traffic += bytes(embedding.rows_per_wg * row_bytes);
-  // Each step reads indices, then the rows they name: two latencies, one after the other.
-  work.memory_alone = longer(gpu.memory.latency * (rounds * passes * steps * 2),
-                             transfer_time(work.traffic, gpu.memory.bandwidth));
-  work.flops = flops(lookups * embedding.dim);
+  work.traffic = bytes(std::llround(static_cast<double>(lookups * steps.row_bytes) * missed) +
+                       lookups * bag.index_bytes);
+  if (run.result == Result::written_here) {
+    add_writes(work, gpu, bag.rows_per_wg * steps.row_bytes);
+  }
+  work.memory_alone = longer(alone(steps, gpu, run.found),
+                             through_l2(gpu, run.wgs_on_cu, lookups * steps.row_bytes));
+  work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
+  work.flops = flops(lookups * bag.dim);
   // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any
   // more.
-  if (result == Result::stored_at_peer) {
-    work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(rounds, 8));
+  if (run.result == Result::stored_at_peer) {
+    work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(steps.rounds, 8));
   }
   // Adds, so half of the peak, which counts multiply-adds; a WG of few waves uses part of a CU.
-  work.arithmetic_share = share_of_cu(gpu, embedding.wg.threads);
+  work.arithmetic_share = share_of_cu(gpu, bag.wg.threads);
   work.arithmetic_alone =
       arithmetic_time(flops(work.flops.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
   // Sharing the CU with all its residents it still ends before the memory does: never the limit.
-  if (work.arithmetic_alone * wgs_on_cu <= work.memory_alone) work.arithmetic_alone = Duration{};
+  if (work.arithmetic_alone * run.wgs_on_cu <= work.memory_alone) work.arithmetic_alone = {};
   return work;
 }
 
-Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
+Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
+                    const KernelVersion& version) {
   const EmbeddingWork& work = scenario.workload.embedding;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const int on_cu = resident(gpu, work.wg, extra_registers);
+  BagRun run;
+  run.wgs_on_cu = resident(gpu, work.wg, version);
+  run.found = find_rows(walk_of(scenario, cluster, run.wgs_on_cu), gpu);
   Grid grid;
   grid.name = "embedding";
   grid.gpus = cluster.gpus();
@@ -58,26 +115,29 @@ Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, int extra_
   grid.in_a_row = grid.unit;
   grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
   grid.wg = work.wg;
-  grid.written = embedding_work(work, gpu, on_cu, Result::written_here);
-  grid.stored = embedding_work(work, gpu, on_cu, Result::stored_at_peer);
+  grid.written = embedding_work(work, gpu, run);
+  run.result = Result::stored_at_peer;
+  grid.stored = embedding_work(work, gpu, run);
   grid.jitter = work.jitter;
   grid.stream = "embedding/jitter";
   return grid;
 }
 
 // A WG adds the gradient of each of its pooled rows to the rows that were pooled: it reads the
-// gradients once, and reads and writes what it pooled. A step is the rows' indices, then the rows;
-// writes are posted.
+// gradients once, and reads and writes what it pooled. Writes are posted.
 Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
-                             int extra_registers) {
-  Grid grid = embedding_grid(scenario, cluster, extra_registers);
+                             const KernelVersion& version) {
+  Grid grid = embedding_grid(scenario, cluster, version);
+  const GpuSpec& gpu = cluster.spec.gpu;
   const EmbeddingWork& work = scenario.workload.embedding;
-  const std::int64_t rows = std::int64_t{work.rows_per_wg} * work.pooling;
+  const std::int64_t row_bytes = work.dim * size_of(work.dtype).count();
   grid.name = "embedding_backward";
-  grid.written.traffic += bytes(rows * work.dim * size_of(work.dtype).count());
-  grid.written.memory_alone =
-      longer(grid.written.memory_alone,
-             transfer_time(grid.written.traffic, cluster.spec.gpu.memory.bandwidth));
+  // What pooling writes, the pooled rows, is here what is read: the gradients.
+  grid.written = grid.stored;
+  grid.written.shares = 1;
+  grid.written.traffic += bytes(work.rows_per_wg * row_bytes);
+  add_writes(grid.written, gpu, std::int64_t{work.rows_per_wg} * work.pooling * row_bytes);
+  grid.written.memory_alone = longer(grid.written.memory_alone, memory_time(grid.written, gpu));
   grid.stored = grid.written;
   grid.input_bytes = grid.unit * grid.result_bytes;
   return grid;

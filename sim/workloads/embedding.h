@@ -5,21 +5,26 @@
 // belong to one destination GPU (docs/model.md, "Embedding").
 #pragma once
 
+#include "sim/workloads/gather.h"
 #include "sim/workloads/grid.h"
 
 namespace weft {
 
-// What a WG of the bag does. `writes_result` is false where the result goes straight into a peer's
-// memory (zero copy).
+// What a WG of the bag does; its result may go straight into a peer's memory (zero copy).
 enum class Result { written_here, stored_at_peer };
-Work embedding_work(const EmbeddingWork& embedding, const GpuSpec& gpu, int wgs_on_cu,
-                    Result result);
+struct BagRun {
+  int wgs_on_cu = 1;
+  Result result = Result::written_here;
+  RowsFound found;  // in caches
+};
+Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run);
 
 // A unit is one table's WGs for one destination.
-Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
+Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
 
 // The gradient of the pooled rows comes from the samples' owners and goes into the tables: the same
 // WGs, whose peer is now the source.
-Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
+Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
+                             const KernelVersion& version);
 
 }  // namespace weft

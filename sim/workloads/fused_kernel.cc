@@ -25,15 +25,18 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
                         wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  const int fit = resident(gpu, wg, fused.extra_registers_per_thread);
-  const int per_cu = fused.max_wgs_per_cu > 0 ? std::min(fit, fused.max_wgs_per_cu) : fit;
-  kernel.max_grid = static_cast<std::uint32_t>(per_cu * gpu.cus);
-  kernel.launch = launch_gap(gpu.launch, scenario_.run.launch);
+  kernel.max_grid = static_cast<std::uint32_t>(resident(gpu, wg, fused_version(fused)) * gpu.cus);
+  kernel.launch = compute_gap(gpu.launch, scenario_.run.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {
     kernel.store_rate = bytes_per_second(gpu.peer_store.wg_rate.count() / kLinesOfThreads);
   }
   kernel.flag = gpu.peer_store.flag;
+  // Such a fence takes as long as one that has stores to wait for.
+  if (fused.acquire == Acquire::fence && cluster_.spec.scale_up) {
+    const int hops = cluster_.spec.scale_up->shape == ShapeKind::fully_connected ? 1 : 2;
+    kernel.flag += cluster_.spec.scale_up->link.latency * hops + gpu.peer_store.fence;
+  }
   kernel.fenced = true;
   kernel.waves_fence = fused.fence_by == FenceBy::wave;
   kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;

@@ -138,12 +138,11 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
                   (gemm.m + gemm.n) * gemm.k * size);
 }
 
-Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
+Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
   const GemmWork& gemm = scenario.workload.gemm;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const GemmRun run{.cus = gpu.cus,
-                    .wgs_on_cu = resident(gpu, gemm.wg, extra_registers),
-                    .peers = cluster.gpus()};
+  const GemmRun run{
+      .cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = cluster.gpus()};
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
@@ -170,7 +169,7 @@ Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gp
                    const GemmPlace& place) {
   const GemmWork& gemm = scenario.workload.gemm;
   const GemmRun run{
-      .cus = cus_in(place.cus, gpu.cus), .wgs_on_cu = resident(gpu, gemm.wg, 0), .peers = 1};
+      .cus = cus_in(place.cus, gpu.cus), .wgs_on_cu = resident(gpu, gemm.wg, {}), .peers = 1};
   const std::int64_t fit = run.wgs_at_once();
   const bool stream_k = gemm.schedule == GemmSchedule::stream_k;
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;

@@ -21,7 +21,7 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
 // tiles.
-Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
+Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
 
 struct GemmPlace {
   GpuId gpu;

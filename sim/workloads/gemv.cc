@@ -1,6 +1,7 @@
 #include "sim/workloads/gemv.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 namespace {
@@ -9,6 +10,17 @@ constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
 constexpr std::int64_t kResultBytes = 4;  // of an element of y
 
 std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+// What takes so long for each WG alone, all of them together reading so much from the L2: bent as
+// the memory's (docs/model.md, "Memory").
+Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t all_bytes) {
+  if (gpu.l2.bandwidth.count() == 0) return alone;
+  const double asked = static_cast<double>(all_bytes) / to_seconds(alone) /
+                       static_cast<double>(gpu.l2.bandwidth.count());
+  const double bend = gpu.memory.bend;
+  const double slowed = std::pow(1 + std::pow(asked, bend), 1 / bend);
+  return picoseconds(std::llround(static_cast<double>(alone.count()) * slowed));
+}
 
 Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool writes_result) {
   const std::int64_t row_bytes = gemv.k * size_of(gemv.dtype).count();
@@ -19,9 +31,16 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
   Work work;
   if (!gemv.weights_in_l2) work.traffic = bytes(gemv.rows_per_wg * row_bytes);
   if (writes_result) work.traffic += bytes(gemv.rows_per_wg * kResultBytes);
-  const Duration latency = gemv.weights_in_l2 ? gpu.l2.latency : gpu.memory.latency;
+  const Duration latency =
+      gemv.weights_in_l2 ? gpu.l2.latency : stream_latency(gpu, gemv.wg.loads_in_flight);
   work.memory_alone = longer((latency * steps + gpu.wave_sum) * rounds,
                              transfer_time(work.traffic, gpu.memory.bandwidth));
+  if (gemv.weights_in_l2) {
+    const std::int64_t at_once =
+        std::min(gemv.m / gemv.rows_per_wg, std::int64_t{wgs_on_cu} * gpu.cus);
+    work.memory_alone =
+        shared_l2_time(gpu, work.memory_alone, gemv.rows_per_wg * row_bytes * at_once);
+  }
   work.flops = flops(2 * gemv.rows_per_wg * gemv.k);
   work.arithmetic_share = share_of_cu(gpu, gemv.wg.threads);
   work.arithmetic_alone = arithmetic_time(work.flops, gpu.fp32_vector, gpu, work.arithmetic_share);
@@ -31,10 +50,10 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
 
 }  // namespace
 
-Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers) {
+Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
   const GemvWork& gemv = scenario.workload.gemv;
   const GpuSpec& gpu = cluster.spec.gpu;
-  const int on_cu = resident(gpu, gemv.wg, extra_registers);
+  const int on_cu = resident(gpu, gemv.wg, version);
   Grid grid;
   grid.name = "gemv";
   grid.gpus = cluster.gpus();

@@ -6,6 +6,6 @@
 namespace weft {
 
 // WGs of `rows_per_wg` rows of y in float32, of which every GPU owns an equal part.
-Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, int extra_registers);
+Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "sim/workloads/grid.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
@@ -33,18 +34,43 @@ Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
   SIM_ASSERT(false);
 }
 
-int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers) {
-  return wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread + extra_registers, wg.lds,
-                                      gpu.wave_size));
+KernelVersion fused_version(const FusedOptions& fused) {
+  return {.extra_registers = fused.extra_registers_per_thread, .most_on_cu = fused.max_wgs_per_cu};
+}
+
+Duration compute_gap(const LaunchSpec& launch, LaunchKind kind) {
+  return launch_gap(launch, kind) + launch.ramp;
+}
+
+int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version) {
+  const int registers = wg.registers_per_thread + version.extra_registers;
+  const int fit = wgs_per_cu(gpu.cu, footprint(wg.threads, registers, wg.lds, gpu.wave_size));
+  return version.most_on_cu > 0 ? std::min(fit, version.most_on_cu) : fit;
+}
+
+void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written) {
+  work.traffic += bytes(written);
+  work.written_more +=
+      bytes(std::llround(static_cast<double>(written) * (gpu.memory.write_cost - 1)));
+}
+
+Duration memory_time(const Work& work, const GpuSpec& gpu) {
+  return transfer_time(work.traffic + work.written_more, gpu.memory.bandwidth);
 }
 
 Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written) {
   const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
   Work work;
   work.traffic = bytes(read + written);
-  work.memory_alone = longer(gpu.memory.latency * ((read + in_flight - 1) / in_flight),
-                             transfer_time(work.traffic, gpu.memory.bandwidth));
+  work.memory_alone =
+      longer(stream_latency(gpu, wg.loads_in_flight) * ((read + in_flight - 1) / in_flight),
+             transfer_time(work.traffic, gpu.memory.bandwidth));
   return work;
+}
+
+Duration stream_latency(const GpuSpec& gpu, int loads_in_flight) {
+  const double more = static_cast<double>(gpu.memory.doubling.count()) * std::log2(loads_in_flight);
+  return gpu.memory.latency + picoseconds(std::llround(more));
 }
 
 std::uint32_t share_of_cu(const GpuSpec& gpu, int threads) {

@@ -52,14 +52,31 @@ struct Logical {
 // not to its turn.
 std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg);
 
-// The gap in front of a kernel.
+// The gap in front of a kernel; of one that computes, with what its start and end add.
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
+Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
-// WGs of this shape that a CU holds.
-int resident(const GpuSpec& gpu, const WgShape& wg, int extra_registers);
+// What the fused version of a kernel has else than the plain one.
+struct KernelVersion {
+  int extra_registers = 0;  // a thread
+  int most_on_cu = 0;       // WGs; 0: as many as fit
+};
+KernelVersion fused_version(const FusedOptions& fused);
+
+// WGs of this shape that a CU runs at once.
+int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
+
+// From a thread's loads of a stream, so many of them, to the last one's data.
+Duration stream_latency(const GpuSpec& gpu, int loads_in_flight);
 
 // What a WG of this shape does to read and write so many bytes of HBM, one after another.
 Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written);
+
+// Writes so many bytes more.
+void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
+
+// The time that the whole memory needs for the work.
+Duration memory_time(const Work& work, const GpuSpec& gpu);
 
 // Thousandths of a CU's arithmetic that a WG of so many threads can use alone: 4 SIMDs a CU.
 std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);

@@ -20,7 +20,7 @@ namespace {
 struct Pattern {
   WorkloadKind kind;
   const char* title;
-  Grid (*grid)(const Scenario&, const Cluster&, int extra_registers);
+  Grid (*grid)(const Scenario&, const Cluster&, const KernelVersion&);
   Travels travels;
 };
 
@@ -45,8 +45,9 @@ const Pattern* pattern_of(WorkloadKind kind) {
 
 TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
                         Mode mode) {
-  const int extra = mode == Mode::fused ? scenario.fused.extra_registers_per_thread : 0;
-  const Grid grid = pattern.grid(scenario, cluster, extra);
+  const KernelVersion version =
+      mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{};
+  const Grid grid = pattern.grid(scenario, cluster, version);
   const CollectiveOp op = collective_of(scenario.workload);
   switch (mode) {
     case Mode::bulk:
@@ -64,7 +65,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
                                const Cluster& cluster, Mode mode) {
-  const Grid grid = pattern.grid(scenario, cluster, 0);
+  const Grid grid = pattern.grid(scenario, cluster, {});
   const CollectiveOp op = collective_of(scenario.workload);
   const double gpus = cluster.gpus();
   const double pairs = gpus * (gpus - 1);

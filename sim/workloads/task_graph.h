@@ -28,6 +28,7 @@ using OperatorId = StrongId<struct OperatorTag>;
 // What one item does. Times are those of an idle GPU; sharing is the engine's business.
 struct Work {
   Bytes traffic;          // read and written in HBM
+  Bytes written_more;     // what writes weigh more than reads in HBM's time, as bytes read
   Duration memory_alone;  // what its own loads in flight allow
   Flops flops;
   Duration arithmetic_alone;           // with the CU to itself; 0 where it can never be the limit

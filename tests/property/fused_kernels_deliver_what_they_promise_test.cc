@@ -26,16 +26,16 @@ Prepared fused_of(const std::string& text) {
 }
 
 Grid grid_of(const Prepared& prepared) {
-  const int extra = prepared.scenario.fused.extra_registers_per_thread;
+  const KernelVersion version = fused_version(prepared.scenario.fused);
   switch (prepared.scenario.workload.kind) {
     case WorkloadKind::embedding_all_to_all:
-      return embedding_grid(prepared.scenario, prepared.cluster, extra);
+      return embedding_grid(prepared.scenario, prepared.cluster, version);
     case WorkloadKind::embedding_backward:
-      return embedding_backward_grid(prepared.scenario, prepared.cluster, extra);
+      return embedding_backward_grid(prepared.scenario, prepared.cluster, version);
     case WorkloadKind::gemv_all_reduce:
-      return gemv_grid(prepared.scenario, prepared.cluster, extra);
+      return gemv_grid(prepared.scenario, prepared.cluster, version);
     default:
-      return gemm_grid(prepared.scenario, prepared.cluster, extra);
+      return gemm_grid(prepared.scenario, prepared.cluster, version);
   }
 }
 

@@ -19,6 +19,7 @@ inline RunReport two_gpus() {
   spec.gpu.cu = {.waves = 40, .registers = 8 * 256 * 64, .lds = kibibytes(64), .wgs = 32};
   spec.gpu.memory = {.bandwidth = gigabytes_per_second(1000),
                      .latency = nanoseconds(500),
+                     .doubling = {},
                      .bend = 4,
                      .capacity = mebibytes(1024),
                      .side_cache = {}};

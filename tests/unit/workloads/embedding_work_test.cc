@@ -23,8 +23,9 @@ workload:
                      sets);
 }
 
-Work work_of(const Scenario& scenario, int wgs_on_cu, Result result) {
-  return embedding_work(scenario.workload.embedding, scenario.cluster.gpu, wgs_on_cu, result);
+Work work_of(const Scenario& scenario, int wgs_on_cu, Result result, const RowsFound& found = {}) {
+  return embedding_work(scenario.workload.embedding, scenario.cluster.gpu,
+                        {.wgs_on_cu = wgs_on_cu, .result = result, .found = found});
 }
 
 TEST(EmbeddingWork, reads_its_rows_and_their_indices) {
@@ -40,25 +41,70 @@ TEST(EmbeddingWork, adds_each_element_of_each_row) {
   EXPECT_EQ(work_of(mi210(), 8, Result::written_here).flops, flops(16 * 70 * 92));
 }
 
-TEST(EmbeddingWork, alone_waits_two_latencies_a_step) {
+TEST(EmbeddingWork, alone_waits_for_rows_and_for_lines_of_indices) {
   // A row is 23 loads of 16 B; 256 threads read 11 rows at once, so 16 rows are 2 rounds. 70 rows
-  // by 4 in flight are 18 steps. 2 x 18 x 2 x 700 ns = 50.4 us.
-  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).memory_alone, nanoseconds(50'400));
+  // by 4 in flight are 18 steps, and 70 indices of 8 B are 5 lines of 128 B.
+  // 2 x (18 + 5) x 700 ns = 32.2 us.
+  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).memory_alone, nanoseconds(32'200));
+}
+
+TEST(EmbeddingWork, of_few_lookups_shares_lines_of_indices_among_its_rows) {
+  // 16 rows of one lookup are one line of indices; 2 rounds of one step.
+  EXPECT_EQ(work_of(mi210({"workload.pooling=1"}), 8, Result::written_here).memory_alone,
+            nanoseconds(700) * (2 + 1));
+}
+
+TEST(EmbeddingWork, whose_loads_wait_for_one_another_takes_more_steps) {
+  // Three waits for each 4 of 70 rows: ceil(70 x 3 / 4) = 53, not 18.
+  EXPECT_EQ(work_of(mi210({"workload.chain=3"}), 8, Result::written_here).memory_alone,
+            nanoseconds(700) * (2 * (53 + 5)));
+}
+
+TEST(EmbeddingWork, waits_longer_for_the_last_of_several_rows) {
+  // 400 ns for one row, 50 more for each doubling: 500 of four.
+  const Scenario scenario = mi210(
+      {"cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, unfairness: 0}"});
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here).memory_alone,
+            nanoseconds(2 * (18 * 500 + 5 * 400)));
+}
+
+TEST(EmbeddingWork, finds_rows_in_caches) {
+  // Half of the rows in the L2, a quarter in the side cache: a quarter comes from the HBM. Of four
+  // rows all are in the L2 one time in 16: 500 ns - 300 ns / 16 = 481.25 ns a step.
+  const Scenario scenario = mi210(
+      {"cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, unfairness: 0}"});
+  const RowsFound found{.in_l2 = 0.5, .in_side_cache = 0.25};
+  const Work work = work_of(scenario, 8, Result::stored_at_peer, found);
+  EXPECT_EQ(work.traffic, bytes(16 * 70 * (368 / 4 + 8)));
+  EXPECT_EQ(work.memory_alone, picoseconds(2 * (18 * 481'250 + 5 * 400'000)));
+}
+
+TEST(EmbeddingWork, shares_the_l2_with_all_that_run_at_once) {
+  // 104 CUs x 8 WGs x 16 x 70 rows of 368 B through 1 TB/s: 342.9 us.
+  const Scenario scenario = mi210({"cluster.gpu.l2.bandwidth=1 TB/s"});
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here, {.in_l2 = 1}).memory_alone,
+            transfer_time(bytes(104 * 8 * 16 * 70 * 368), bytes_per_second(1'000'000'000'000)));
+}
+
+TEST(EmbeddingWork, counts_written_bytes_for_more_where_writes_are_slower) {
+  const Scenario scenario = mi210({"cluster.gpu.memory.write_cost=2"});
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here).written_more, bytes(16 * 368));
+  EXPECT_EQ(work_of(mi210(), 8, Result::written_here).written_more, bytes(0));
 }
 
 TEST(EmbeddingWork, of_half_precision_reads_half) {
   const Scenario scenario = mi210({"workload.dtype=fp16"});
   EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).traffic, bytes(16 * 70 * (184 + 8)));
   // 12 loads a row, 21 rows at once: one round.
-  EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).memory_alone, nanoseconds(25'200));
+  EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).memory_alone, nanoseconds(700 * (18 + 5)));
 }
 
 TEST(EmbeddingWork, of_rows_longer_than_a_wg_needs_several_passes) {
-  // 4096 x 4 B = 1024 loads for 256 threads: 4 passes, one row at a time: 16 x 4 x 18 x 2
-  // latencies.
+  // 4096 x 4 B = 1024 loads for 256 threads: 4 passes, one row at a time: 16 x 4 x 18 latencies,
+  // and 16 x 5 lines of indices, but 16 x 560 B are 70 in all.
   const Scenario scenario = mi210({"workload.dim=4096", "workload.rows_per_table=1000"});
   EXPECT_EQ(work_of(scenario, 8, Result::written_here).memory_alone,
-            nanoseconds(700) * (16 * 4 * 18 * 2));
+            nanoseconds(700) * (16 * 4 * 18 + 70));
 }
 
 TEST(EmbeddingWork, is_never_faster_alone_than_the_whole_memory) {
@@ -93,19 +139,19 @@ TEST(EmbeddingWork, on_cus_of_any_strength_has_a_time) {
 
 TEST(EmbeddingBackward, reads_gradients_and_reads_and_writes_the_rows_they_are_added_to) {
   // 16 x 70 rows of 368 B and their indices of 8 B read; the rows written; 16 gradients read.
-  const Scenario scenario = mi210();
-  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), 0);
+  const Scenario scenario = mi210({"cluster.gpu.l2.capacity=0 B"});
+  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), {});
   EXPECT_EQ(grid.written.traffic, bytes(16 * 70 * (368 + 8 + 368) + 16 * 368));
   EXPECT_EQ(grid.written.flops, flops(16 * 70 * 92));
   EXPECT_EQ(grid.stored, grid.written);
   // Writes are posted: it takes what reading takes.
-  EXPECT_EQ(grid.written.memory_alone, nanoseconds(50'400));
+  EXPECT_EQ(grid.written.memory_alone, nanoseconds(32'200));
 }
 
 TEST(EmbeddingBackward, gets_the_gradients_of_a_table_together) {
   // 512 samples of a peer in WGs of 16: 32 WGs a table; their gradients are 512 x 368 B.
   const Scenario scenario = mi210();
-  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), 0);
+  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), {});
   EXPECT_EQ(grid.unit, 32U);
   EXPECT_EQ(grid.units(), 64U);
   EXPECT_EQ(grid.input_bytes, 512 * 368);

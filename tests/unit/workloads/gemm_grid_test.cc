@@ -23,7 +23,7 @@ modes: [fused]
 fused: {slice_wgs: 1}
 )",
                                         sets);
-  return gemm_grid(scenario, build_cluster(scenario.cluster), 0);
+  return gemm_grid(scenario, build_cluster(scenario.cluster), {});
 }
 
 std::vector<std::uint32_t> units(const Grid& grid) {
@@ -108,7 +108,7 @@ workload:
 modes: [fused]
 fused: {slice_wgs: 1}
 )");
-  const Grid slow = gemm_grid(scenario, build_cluster(scenario.cluster), 0);
+  const Grid slow = gemm_grid(scenario, build_cluster(scenario.cluster), {});
   EXPECT_EQ(slow.stored.memory_alone, microseconds(160));
 }
 

@@ -19,7 +19,7 @@ modes: [fused]
 fused: {slice_wgs: 1}
 )",
                                         sets);
-  return gemv_grid(scenario, build_cluster(scenario.cluster), 0);
+  return gemv_grid(scenario, build_cluster(scenario.cluster), {});
 }
 
 TEST(GemvGrid, has_a_wg_for_so_many_rows) {

@@ -1,0 +1,170 @@
+#include "sim/workloads/gather.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "sim/core/rng.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kSampled = std::int64_t{1} << 21U;
+constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most that are told apart
+constexpr std::size_t kWays = 16;
+constexpr std::uint64_t kNoRow = UINT64_MAX;
+
+// Least recently used of `kWays` rows a set.
+class RowCache {
+ public:
+  explicit RowCache(std::int64_t rows)
+      : sets_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rows) / kWays)),
+        rows_(rows > 0 ? sets_ * kWays : 0, kNoRow) {}
+
+  // Whether it was there; it is now.
+  bool touch(std::uint64_t row) {
+    if (rows_.empty()) return false;
+    const auto set = rows_.begin() + static_cast<std::ptrdiff_t>(mix64(row) % sets_ * kWays);
+    const auto end = set + kWays;
+    const auto found = std::find(set, end, row);
+    const bool hit = found != end;
+    std::move_backward(set, hit ? found : end - 1, hit ? found + 1 : end);
+    *set = row;
+    return hit;
+  }
+
+ private:
+  std::uint64_t sets_;
+  std::vector<std::uint64_t> rows_;
+};
+
+constexpr std::int64_t kStep = 1 << 16;  // mean length of a step
+// Standard deviation of one step's length: WGs of one CU of an H200 differ by 0.9 % after 512.
+constexpr double kStepSpread = 0.2;
+
+// An even spread of this standard deviation, in units of a step.
+std::int64_t spread(Rng& rng, double deviation) {
+  const auto width = static_cast<std::int64_t>(std::sqrt(3.0) * deviation * kStep);
+  return kStep + rng.between(-width, width);
+}
+
+// A WG on its way through its rows.
+struct Walker {
+  std::int64_t time;
+  std::int64_t slot;
+  std::int64_t wg;
+  std::int64_t round;
+  std::int64_t looked_up;  // of each of the round's rows
+  std::int64_t steps;
+  bool operator>(const Walker& other) const {
+    return time != other.time ? time > other.time : slot > other.slot;
+  }
+};
+
+class Sampler {
+ public:
+  Sampler(const GatherWalk& walk, const GpuSpec& gpu)
+      : walk_(walk),
+        cus_(gpu.cus),
+        side_(std::min(gpu.memory.side_cache.count() / walk.row_bytes, 2 * kSampled)),
+        rng_(0, "gather") {
+    const std::int64_t dies = std::min<std::int64_t>(gpu.l2.dies, cus_);
+    const std::int64_t rows =
+        gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies / walk.row_bytes;
+    // More than a die looks up is never filled.
+    l2_.assign(static_cast<std::size_t>(dies), RowCache(std::min(rows, 2 * kSampled / dies)));
+    for (std::int64_t cu = 0; cu < cus_; ++cu) pace_.push_back(spread(rng_, walk.unevenness));
+  }
+
+  RowsFound run() {
+    const std::int64_t slots = std::min({walk_.wgs, cus_ * walk_.on_cu, kWalkers});
+    for (; next_wg_ < slots; ++next_wg_) waiting_.push({next_wg_, next_wg_, next_wg_, 0, 0, 0});
+    while (!waiting_.empty() && looked_up_ < kSampled) {
+      Walker walker = waiting_.top();
+      waiting_.pop();
+      step(walker);
+      if (walker.wg < walk_.wgs) waiting_.push(walker);
+    }
+    const auto all = static_cast<double>(std::max<std::int64_t>(1, looked_up_));
+    return {static_cast<double>(in_l2_) / all, static_cast<double>(in_side_) / all};
+  }
+
+ private:
+  void step(Walker& walker) {
+    ++walker.steps;
+    const auto upto = std::min(
+        walk_.pooling,
+        static_cast<std::int64_t>(std::floor(static_cast<double>(walker.steps) * walk_.in_flight)));
+    const std::int64_t first = walker.round * walk_.rows_at_once;
+    const std::int64_t last = std::min(walk_.rows_per_wg, first + walk_.rows_at_once);
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t table = table_of(walker.wg, row);
+      for (std::int64_t i = walker.looked_up; i < upto; ++i) look_up(walker.slot, table);
+    }
+    walker.looked_up = upto;
+    const std::int64_t pace = pace_[static_cast<std::size_t>(walker.slot % cus_)];
+    walker.time += spread(rng_, kStepSpread) * pace / kStep;
+    if (walker.looked_up == walk_.pooling) next_round(walker);
+  }
+
+  void next_round(Walker& walker) {
+    walker.looked_up = 0;
+    walker.steps = 0;
+    if (++walker.round * walk_.rows_at_once < walk_.rows_per_wg) return;
+    walker.round = 0;
+    walker.wg = next_wg_++;
+  }
+
+  [[nodiscard]] std::int64_t table_of(std::int64_t wg, std::int64_t row) const {
+    return walk_.walk == TableWalk::by_sample ? (wg * walk_.rows_per_wg + row) % walk_.tables
+                                              : wg / walk_.wgs_of_a_table % walk_.tables;
+  }
+
+  void look_up(std::int64_t slot, std::int64_t table) {
+    const auto row = static_cast<std::uint64_t>(table * walk_.rows_per_table +
+                                                rng_.between(0, walk_.rows_per_table - 1));
+    ++looked_up_;
+    RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
+    if (l2.touch(row)) {
+      ++in_l2_;
+    } else if (side_.touch(row)) {
+      ++in_side_;
+    }
+  }
+
+  const GatherWalk& walk_;
+  std::int64_t cus_;
+  std::vector<RowCache> l2_;  // of each die
+  RowCache side_;
+  std::vector<std::int64_t> pace_;  // of each CU's steps
+  Rng rng_;
+  std::priority_queue<Walker, std::vector<Walker>, std::greater<>> waiting_;
+  std::int64_t next_wg_ = 0;
+  std::int64_t looked_up_ = 0;
+  std::int64_t in_l2_ = 0;
+  std::int64_t in_side_ = 0;
+};
+
+}  // namespace
+
+RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) { return Sampler(walk, gpu).run(); }
+
+// The slowest of n rows comes later than one of them: so much for each doubling. All of them must
+// be in the L2 for the step to be as fast as the L2.
+Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found) {
+  const GatherSpec& gather = gpu.gather;
+  const double missed = static_cast<double>(gather.latency.count()) +
+                        static_cast<double>(gather.doubling.count()) * std::log2(in_flight);
+  const double hit = static_cast<double>(gather.cached.count());
+  const double all_hit = std::pow(found.in_l2, in_flight);
+  return picoseconds(std::llround(missed - (missed - hit) * all_hit));
+}
+
+double unevenness(const GpuSpec& gpu, double demand) {
+  constexpr double kEven = 1.6;  // up to there the CUs of an H200 are as fast as each other
+  return std::min(0.5, gpu.gather.unfairness * std::max(0.0, demand - kEven));
+}
+
+}  // namespace weft

@@ -1,0 +1,43 @@
+// Rows at random places of tables: how many of them the caches still hold, and what a step of
+// looked-up rows waits for (docs/model.md, "Gathers").
+#pragma once
+
+#include <cstdint>
+
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+// In which order a kernel's WGs come to the tables, and how far apart they are at one time.
+struct GatherWalk {
+  TableWalk walk = TableWalk::by_table;
+  std::int64_t tables = 0;
+  std::int64_t rows_per_table = 0;
+  std::int64_t row_bytes = 0;
+  std::int64_t wgs = 0;             // of the kernel on one GPU
+  std::int64_t wgs_of_a_table = 0;  // by_table: that come one after another
+  std::int64_t rows_per_wg = 0;     // pooled rows of one WG
+  std::int64_t rows_at_once = 0;    // of them
+  std::int64_t pooling = 0;
+  double in_flight = 1;   // rows that a thread has on their way at once
+  int on_cu = 0;          // WGs that run at once on a CU
+  double unevenness = 0;  // spread of the CUs' speeds: standard deviation / mean
+};
+
+// Fractions of the looked-up rows.
+struct RowsFound {
+  double in_l2 = 0;
+  double in_side_cache = 0;
+};
+
+// Walks at most two million look-ups through caches of the GPU's sizes. Pure: the same draws for
+// the same walk.
+RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu);
+
+// A step of `in_flight` rows, of which it waits for the last.
+Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found);
+
+// Spread of the CUs' speeds where all WGs together would draw `demand` times what memory gives.
+double unevenness(const GpuSpec& gpu, double demand);
+
+}  // namespace weft

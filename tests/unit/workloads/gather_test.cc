@@ -1,0 +1,130 @@
+// Which rows the caches still hold, where it is known by other means.
+#include "sim/workloads/gather.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kRow = 1024;
+
+GpuSpec gpu_of(Bytes l2) {
+  GpuSpec gpu;
+  gpu.cus = 100;
+  gpu.l2 = {.capacity = l2, .dies = 1, .copies = 1, .latency = {}, .bandwidth = {}};
+  gpu.gather = {.latency = nanoseconds(400),
+                .doubling = nanoseconds(40),
+                .cached = nanoseconds(200),
+                .unfairness = 0.1};
+  return gpu;
+}
+
+// 400 WGs at once; 2 million look-ups in all.
+GatherWalk one_table(std::int64_t rows) {
+  GatherWalk walk;
+  walk.walk = TableWalk::by_table;
+  walk.tables = 1;
+  walk.rows_per_table = rows;
+  walk.row_bytes = kRow;
+  walk.wgs = 2048;
+  walk.wgs_of_a_table = 2048;
+  walk.rows_per_wg = 32;
+  walk.rows_at_once = 4;
+  walk.pooling = 32;
+  walk.in_flight = 4;
+  walk.on_cu = 4;
+  return walk;
+}
+
+TEST(FoundRows, of_a_table_that_fits_are_all_but_the_first_touches) {
+  // 10 MiB of 16: each of 10,240 rows misses once of 2,097,152 look-ups; a few sets of 16 ways get
+  // more than 16 rows.
+  const RowsFound found = find_rows(one_table(10 * 1024), gpu_of(mebibytes(16)));
+  EXPECT_NEAR(found.in_l2, 1 - 10'240.0 / 2'097'152, 0.015);
+  EXPECT_EQ(found.in_side_cache, 0);
+}
+
+TEST(FoundRows, of_a_table_that_does_not_fit_are_its_part_that_does) {
+  // Least recently used, of rows all equally likely: capacity / size.
+  const RowsFound found = find_rows(one_table(64 * 1024), gpu_of(mebibytes(16)));
+  EXPECT_NEAR(found.in_l2, 0.25, 0.01);
+}
+
+TEST(FoundRows, are_fewer_where_every_line_is_kept_twice) {
+  GpuSpec gpu = gpu_of(mebibytes(16));
+  gpu.l2.copies = 2;
+  EXPECT_NEAR(find_rows(one_table(64 * 1024), gpu).in_l2, 0.125, 0.01);
+}
+
+TEST(FoundRows, are_fewer_where_each_die_has_its_own_l2) {
+  GpuSpec gpu = gpu_of(mebibytes(16));
+  gpu.l2.dies = 4;
+  EXPECT_NEAR(find_rows(one_table(64 * 1024), gpu).in_l2, 0.0625, 0.01);
+}
+
+TEST(FoundRows, may_be_in_the_side_cache) {
+  // The L2 holds a quarter, the side cache all; each of 65,536 rows misses both once, of 2,097,152
+  // look-ups.
+  GpuSpec gpu = gpu_of(mebibytes(16));
+  gpu.memory.side_cache = mebibytes(128);
+  const RowsFound found = find_rows(one_table(64 * 1024), gpu);
+  EXPECT_NEAR(found.in_l2, 0.25, 0.01);
+  EXPECT_NEAR(found.in_side_cache, 1 - 0.25 - 65'536.0 / 2'097'152, 0.01);
+}
+
+// Sample by sample, 32 tables of 20,000 rows; 400 WGs look up 32 rows each of 4 tables at once.
+GatherWalk hot_tables() {
+  GatherWalk walk = one_table(20'000);
+  walk.walk = TableWalk::by_sample;
+  walk.tables = 32;
+  return walk;
+}
+
+TEST(FoundRows, of_tables_walked_in_step_are_more_than_of_all_tables_at_random) {
+  // At random 16 MiB of 625 MiB would be 2.6 %. In step, 12,800 look-ups go to each of 4 tables, of
+  // 78 MiB: x = 0.64 of its rows, of which c = 0.205 stay. Until x0 = -ln(1 - c) all that was
+  // touched is there: 1 - e^-x; from then on c: ((x0 - c) + c (x - x0)) / x = 0.166.
+  const RowsFound found = find_rows(hot_tables(), gpu_of(mebibytes(16)));
+  EXPECT_GT(found.in_l2, 0.026 * 3);
+  EXPECT_LT(found.in_l2, 0.166 + 0.01);
+}
+
+TEST(FoundRows, are_fewer_where_some_cus_run_ahead) {
+  GatherWalk uneven = hot_tables();
+  uneven.unevenness = 0.2;
+  const GpuSpec gpu = gpu_of(mebibytes(16));
+  EXPECT_LT(find_rows(uneven, gpu).in_l2, 0.8 * find_rows(hot_tables(), gpu).in_l2);
+}
+
+TEST(FoundRows, are_the_same_every_time) {
+  const GpuSpec gpu = gpu_of(mebibytes(16));
+  EXPECT_EQ(find_rows(hot_tables(), gpu).in_l2, find_rows(hot_tables(), gpu).in_l2);
+}
+
+TEST(FoundRows, of_a_gpu_without_caches_are_none) {
+  EXPECT_EQ(find_rows(one_table(1'000), gpu_of(bytes(0))).in_l2, 0);
+}
+
+TEST(GatherLatency, grows_with_the_rows_in_flight) {
+  const GpuSpec gpu = gpu_of(mebibytes(1));
+  EXPECT_EQ(gather_latency(gpu, 1, {}), nanoseconds(400));
+  EXPECT_EQ(gather_latency(gpu, 4, {}), nanoseconds(480));
+}
+
+TEST(GatherLatency, is_that_of_the_l2_only_where_all_rows_are_there) {
+  const GpuSpec gpu = gpu_of(mebibytes(1));
+  EXPECT_EQ(gather_latency(gpu, 1, {.in_l2 = 1}), nanoseconds(200));
+  // Two rows, both there one time in four: 440 - (440 - 200) / 4.
+  EXPECT_EQ(gather_latency(gpu, 2, {.in_l2 = 0.5}), nanoseconds(380));
+}
+
+TEST(Unevenness, begins_where_the_memory_is_asked_for_too_much) {
+  const GpuSpec gpu = gpu_of(mebibytes(1));
+  EXPECT_EQ(unevenness(gpu, 1.5), 0);
+  EXPECT_NEAR(unevenness(gpu, 3.6), 0.2, 1e-12);
+}
+
+}  // namespace
+}  // namespace weft
