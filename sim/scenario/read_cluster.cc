@@ -36,9 +36,12 @@ ShapeKind shape_of(ShapeWord word) {
 }
 
 LinkSpec read_link(MapReader map) {
-  const LinkSpec link{
+  LinkSpec link{
       .bandwidth = map.bandwidth("bandwidth", "what payload reaches on a link, one direction"),
-      .latency = map.duration("latency", "first byte in to first byte out, switch included")};
+      .latency = map.duration("latency", "first byte in to first byte out, switch included"),
+      .engine_bandwidth = {}};
+  link.engine_bandwidth = map.bandwidth_or("engine_bandwidth", link.bandwidth, "as bandwidth",
+                                           "what a copy engine's payload reaches on it");
   map.finish();
   return link;
 }

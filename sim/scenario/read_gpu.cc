@@ -1,3 +1,6 @@
+#include <array>
+#include <utility>
+
 #include "sim/scenario/names.h"
 #include "sim/scenario/read.h"
 
@@ -82,7 +85,13 @@ ProtocolSpec read_protocol(MapReader map) {
   const ProtocolSpec protocol{
       .startup = map.duration("startup", "launch of a collective kernel to its first byte"),
       .step =
-          map.duration("step", "a step's last byte in the peer's memory to its channel going on")};
+          map.duration("step", "a step's last byte in the peer's memory to its channel going on"),
+      .rate = map.bandwidth_or("rate", Bandwidth{}, "of channel_rate, by what is on the wire",
+                               "payload that a channel copies, in or out"),
+      .relay_rate = map.bandwidth_or("relay_rate", Bandwidth{}, "as rate",
+                                     "payload that a channel takes in and sends on at once"),
+      .of_bytes = map.number_or("of_bytes", 1, {0.01, 1},
+                                "share of these rates where bytes are moved, not numbers")};
   map.finish();
   return protocol;
 }
@@ -95,6 +104,47 @@ WgShape read_channel(MapReader map) {
                    .loads_in_flight = 1};
   map.finish();
   return wg;
+}
+
+CostSpec read_cost(MapReader map) {
+  const CostSpec cost{
+      .startup = map.duration("startup", "whatever the size"),
+      .step = map.duration("step", "for each step"),
+      .bus = map.bandwidth("bus", "that the busiest rank's bytes pass")};
+  map.finish();
+  return cost;
+}
+
+CostTable read_costs(MapReader map) {
+  constexpr std::array kOf = {std::pair{"ring", Algorithm::ring}, std::pair{"tree", Algorithm::tree},
+                              std::pair{"in_switch", Algorithm::in_switch}};
+  constexpr std::array kBy = {"ll", "ll128", "simple"};
+  CostTable table{};
+  for (const auto& [name, algorithm] : kOf) {
+    auto of = map.optional_map(name, "this algorithm in a node");
+    if (!of) continue;
+    for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {
+      auto by = of->optional_map(kBy.at(protocol), "by this protocol");
+      if (by) table.at(static_cast<std::size_t>(algorithm)).at(protocol) = read_cost(*by);
+    }
+    of->finish();
+  }
+  map.finish();
+  return table;
+}
+
+PeerPartSpec read_peer_parts(MapReader map) {
+  const Range<Bytes> some{bytes(1), kAnySize.high};
+  const PeerPartSpec parts{
+      .least = map.size("least", "no channel takes less of what goes to a peer", some),
+      .least_ll = map.size("least_ll", "the same with protocol ll", some),
+      .most = map.size("most", "where a channel would take more, more channels share it", some),
+      .chunk = map.size("chunk", "what a channel signals at once", some),
+      .ll_up_to = map.size("ll_up_to", "to a peer: up to it, times the channels, by ll"),
+      .total = map.bandwidth("total", "the most that all channels of a GPU send together"),
+      .startup = map.duration("startup", "launch of such a kernel to its first byte")};
+  map.finish();
+  return parts;
 }
 
 CollectiveSpec read_collective(MapReader map) {
@@ -111,7 +161,17 @@ CollectiveSpec read_collective(MapReader map) {
       .exchange_rate =
           map.bandwidth("exchange_rate", "what one of them sends while it receives as much"),
       .chunk = map.size("chunk", "the most that one step of a channel moves",
-                        {bytes(1), kAnySize.high})};
+                        {bytes(1), kAnySize.high}),
+      .slices = map.count_or("slices", 1, {1, 64},
+                             "chunks that a ring's channel sends before it takes in the next"),
+      .costs = std::nullopt,
+      .peer_parts = std::nullopt};
+  if (auto costs = map.optional_map("costs", "what the library reckons with when it chooses")) {
+    collective.costs = read_costs(*costs);
+  }
+  if (auto parts = map.optional_map("peer_parts", "an all-to-all's channels are its peers'")) {
+    collective.peer_parts = read_peer_parts(*parts);
+  }
   map.finish();
   return collective;
 }

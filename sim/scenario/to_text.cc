@@ -1,4 +1,6 @@
 // The resolved scenario as YAML. Every key that read_*.cc reads is written here; a test compares.
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "sim/scenario/load.h"
@@ -39,6 +41,44 @@ void write_protocol(Writer& out, std::string_view key, const ProtocolSpec& proto
   out.open(key);
   out.line("startup", to_text(protocol.startup));
   out.line("step", to_text(protocol.step));
+  if (protocol.rate.count() > 0) out.line("rate", to_text(protocol.rate));
+  if (protocol.relay_rate.count() > 0) out.line("relay_rate", to_text(protocol.relay_rate));
+  if (protocol.of_bytes < 1) out.line("of_bytes", number_text(protocol.of_bytes));
+  out.close();
+}
+
+void write_costs(Writer& out, const CostTable& costs) {
+  constexpr std::array kProtocolNames = {"ll", "ll128", "simple"};
+  out.open("costs");
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
+    const auto& of = costs.at(static_cast<std::size_t>(algorithm));
+    const bool has = std::any_of(of.begin(), of.end(),
+                                 [](const CostSpec& cost) { return cost.bus.count() > 0; });
+    if (!has) continue;
+    out.open(names::word(names::kAlgorithms, algorithm));
+    for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {
+      const CostSpec& cost = of.at(protocol);
+      if (cost.bus.count() == 0) continue;
+      out.open(kProtocolNames.at(protocol));
+      out.line("startup", to_text(cost.startup));
+      out.line("step", to_text(cost.step));
+      out.line("bus", to_text(cost.bus));
+      out.close();
+    }
+    out.close();
+  }
+  out.close();
+}
+
+void write_peer_parts(Writer& out, const PeerPartSpec& parts) {
+  out.open("peer_parts");
+  out.line("least", to_text(parts.least));
+  out.line("least_ll", to_text(parts.least_ll));
+  out.line("most", to_text(parts.most));
+  out.line("chunk", to_text(parts.chunk));
+  out.line("ll_up_to", to_text(parts.ll_up_to));
+  out.line("total", to_text(parts.total));
+  out.line("startup", to_text(parts.startup));
   out.close();
 }
 
@@ -62,6 +102,9 @@ void write_collective(Writer& out, const CollectiveSpec& collective) {
   out.line("channel_rate", to_text(collective.channel_rate));
   out.line("exchange_rate", to_text(collective.exchange_rate));
   out.line("chunk", to_text(collective.chunk));
+  if (collective.slices > 1) out.line("slices", collective.slices);
+  if (collective.costs) write_costs(out, *collective.costs);
+  if (collective.peer_parts) write_peer_parts(out, *collective.peer_parts);
   out.close();
 }
 
@@ -138,6 +181,9 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
   out.open("link");
   out.line("bandwidth", to_text(fabric.link.bandwidth));
   out.line("latency", to_text(fabric.link.latency));
+  if (fabric.link.engine_bandwidth != fabric.link.bandwidth) {
+    out.line("engine_bandwidth", to_text(fabric.link.engine_bandwidth));
+  }
   out.close();
   if (fabric.shape == ShapeKind::torus) {
     std::string dims;

@@ -1,6 +1,7 @@
 #include "sim/workloads/collective_run.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/assert.h"
 
@@ -77,12 +78,32 @@ LatchId CollectiveRun::send(std::uint32_t from, std::uint32_t to, std::int64_t s
   return out;
 }
 
+Duration CollectiveRun::copy_time(const Amount& amount, std::int64_t block) const {
+  const CollectiveSpec& library = cluster_.spec.gpu.collective;
+  const ProtocolSpec& protocol = library.protocols[static_cast<std::size_t>(choice_.protocol)];
+  const std::int64_t size = std::max(amount.in, amount.out) * block;
+  Bandwidth rate = protocol.rate;
+  if (amount.in > 0 && amount.out > 0 && protocol.relay_rate.count() > 0) {
+    rate = protocol.relay_rate;
+  }
+  if (rate.count() == 0) return wire_time(size, library.channel_rate);
+  return transfer_time(bytes(size), of_what_moves(rate));
+}
+
+// Numbers are added up; all else moves bytes, whatever they stand for.
+Bandwidth CollectiveRun::of_what_moves(Bandwidth rate) const {
+  if (reduces(call_.op)) return rate;
+  const ProtocolSpec& protocol =
+      cluster_.spec.gpu.collective.protocols[static_cast<std::size_t>(choice_.protocol)];
+  return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * protocol.of_bytes));
+}
+
 CollectiveRun::WorkKind CollectiveRun::work(const Amount& amount, std::int64_t block,
-                                            Bandwidth rate, Way way) {
+                                            Duration alone, Way way) {
   const std::int64_t out = amount.out * block;
   Work work;
   work.traffic = bytes(amount.traffic * block + (way == Way::staged ? out : 0));
-  work.memory_alone = transfer_time(bytes(on_wire(std::max(amount.in, amount.out) * block)), rate);
+  work.memory_alone = alone;
   if (out > 0 && way == Way::streamed) {
     work.shares = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(on_wire(out) / kLeastPart, 1, kMostParts));
