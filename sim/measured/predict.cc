@@ -69,6 +69,9 @@ class Simulations {
 
  private:
   [[nodiscard]] fs::path scenario_file(const std::string& name) const {
+    if (!options_.kernels.empty()) {
+      return options_.kernels / (fs::path(name).filename().string() + ".yaml");
+    }
     for (const fs::path& folder : dirs_) {
       fs::path file = folder / (name + ".yaml");
       if (fs::exists(file)) return file;
@@ -80,6 +83,7 @@ class Simulations {
     std::vector<std::string> sets{
         fmt::format("cluster={{base: {}}}", options_.cluster.stem().string()),
         fmt::format("modes=[{}]", name_of(one.mode))};
+    sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }

@@ -26,6 +26,8 @@ struct Predictions {
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
   std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are
+  std::filesystem::path kernels;                   // emb.yaml ...; empty: validation of the dirs
+  std::vector<std::string> sets;                   // of every case, before its own
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> on_progress;
 };
