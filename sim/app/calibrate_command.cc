@@ -48,18 +48,14 @@ std::vector<fs::path> dirs_of(const CalibrateCommand& command) {
   return dirs;
 }
 
-// Name of the cluster that the base is put into.
-std::string cluster_of(const CalibrateCommand& command) {
-  return command.cluster.empty() ? "validation/node" : command.cluster.stem().string();
-}
-
+// The cluster that the base is put into.
 fs::path cluster_file(const CalibrateCommand& command) {
   if (!command.cluster.empty()) return command.cluster;
   for (const fs::path& folder : dirs_of(command)) {
-    const fs::path file = folder / (cluster_of(command) + ".yaml");
+    fs::path file = folder / "validation/node.yaml";
     if (fs::exists(file)) return file;
   }
-  return cluster_of(command) + ".yaml";
+  return "validation/node.yaml";
 }
 
 // What of the base has to be found by simulating.
@@ -68,7 +64,7 @@ void fit_by_simulating(const CalibrateCommand& command, const MeasuredFile& meas
       .cluster = cluster_file(command),
       .config_dirs = dirs_of(command),
       .kernels = {},
-      .sets = {fmt::format("cluster.gpu.base={}", command.base.stem().string())},
+      .sets = {fmt::format("cluster.gpu.base={}", base_text(command.base))},
       .jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
       .on_progress = {}};
   fit_collectives(measured.lines, options, fit);
@@ -77,11 +73,10 @@ void fit_by_simulating(const CalibrateCommand& command, const MeasuredFile& meas
 // The base as the simulator sees it, in a cluster.
 Loaded load_base(const CalibrateCommand& command) {
   const std::vector<fs::path> dirs = dirs_of(command);
-  const std::string cluster = cluster_of(command);
   const std::string text = fmt::format(
       "name: base of a calibration\ncluster: {{base: {}, gpu: {{base: {}}}}}\n"
       "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
-      cluster, command.base.stem().string());
+      base_text(cluster_file(command)), base_text(command.base));
   return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
 }
 

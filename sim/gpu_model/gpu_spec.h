@@ -108,7 +108,8 @@ enum class Algorithm : std::uint8_t {
 
 constexpr std::size_t kAlgorithms = 7;
 
-// What the library reckons that a way to run a collective costs: start-up + step x steps + bytes / bus.
+// What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
+// bus.
 struct CostSpec {
   Duration startup;
   Duration step;
@@ -119,13 +120,13 @@ using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
 // How the library divides its channels among the peers of an all-to-all in a node. Each peer has
 // channels of its own: as many as it would get if all channels were dealt out, itself included.
 struct PeerPartSpec {
-  Bytes least;      // no channel takes less of what goes to a peer ...
-  Bytes least_ll;   // ... with protocol `ll`
-  Bytes most;       // where a channel would take more, more channels share it
-  Bytes chunk;      // what a channel signals at once
-  Bytes ll_up_to;   // to a peer: below it, times the channels, the protocol is `ll`
-  Bandwidth total;  // the most that all channels of a GPU send together
-  Duration startup; // as a protocol's
+  Bytes least;       // no channel takes less of what goes to a peer ...
+  Bytes least_ll;    // ... with protocol `ll`
+  Bytes most;        // where a channel would take more, more channels share it
+  Bytes chunk;       // what a channel signals at once
+  Bytes ll_up_to;    // to a peer: below it, times the channels, the protocol is `ll`
+  Bandwidth total;   // the most that all channels of a GPU send together
+  Duration startup;  // as a protocol's
 };
 
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").

@@ -130,8 +130,8 @@ class CollectiveFit {
       if (most > 0.01) {
         moving.push_back(unknowns_[i]);
       } else {
-        fit_.kept.push_back(
-            fmt::format("{}: kept; none of the micro.nccl_* lines depends on it", unknowns_[i].path));
+        fit_.kept.push_back(fmt::format("{}: kept; none of the micro.nccl_* lines depends on it",
+                                        unknowns_[i].path));
       }
     }
     unknowns_ = std::move(moving);
@@ -146,8 +146,9 @@ class CollectiveFit {
     std::sort(errors.begin(), errors.end());
     const double median = errors.empty() ? 0 : errors[errors.size() / 2];
     const double worst = errors.empty() ? 0 : errors.back();
-    const std::string from = fmt::format("simulated, with all of collective: {} nccl_* lines, median {:.1f} %",
-                                         lines_.size(), median * 100);
+    const std::string from =
+        fmt::format("simulated, with all of collective: {} nccl_* lines, median {:.1f} %",
+                    lines_.size(), median * 100);
     FitRun run(lines_, fit_);
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       const Unknown& unknown = unknowns_[i];

@@ -58,8 +58,8 @@ void fit_flag(FitRun& run) {
                                 from_text("flag_one_way", lines) + " less peer_store.flag", 0);
 }
 
-// A WG that stores little, fences and sets a flag, again and again: a turn is the way there and back
-// and the fence.
+// A WG that stores little, fences and sets a flag, again and again: a turn is the way there and
+// back and the fence.
 void fit_fence(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
   constexpr std::int64_t kLittle = 1024;
@@ -103,8 +103,7 @@ void fit_next(FitRun& run) {
     }
     return times;
   };
-  const Solution found =
-      least_squares(measured, {std::max(1.0, to_microseconds(dma.next))}, model);
+  const Solution found = least_squares(measured, {std::max(1.0, to_microseconds(dma.next))}, model);
   dma.next = run.note("dma.next", from_us(found.parameters[0]),
                       from_text("ce_copies_one_peer", lines), found.worst);
 }
@@ -143,8 +142,8 @@ void fit_dma(FitRun& run) {
       run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
   dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
   // An engine is no slower than its link: what is seen of the link is this.
-  run.link().engine_bandwidth = run.note(
-      "link.engine_bandwidth", from_bytes_a_us(found.parameters[1]), from, found.worst);
+  run.link().engine_bandwidth =
+      run.note("link.engine_bandwidth", from_bytes_a_us(found.parameters[1]), from, found.worst);
   fit_next(run);
 }
 
@@ -157,7 +156,8 @@ void fit_gemm(FitRun& run) {
   };
   constexpr double kLarge = 5e11;  // far longer than its first and its last tiles
   std::erase_if(lines, [&](const MeasuredLine* line) {
-    return line->number("units_planned") || line->number("units_held") || operations(*line) < kLarge;
+    return line->number("units_planned") || line->number("units_held") ||
+           operations(*line) < kLarge;
   });
   if (lines.empty()) {
     return run.keep("workload.gemm.efficiency", "micro.gemm_library of large shapes, all CUs");

@@ -80,9 +80,8 @@ class Simulations {
   }
 
   [[nodiscard]] Loaded load(const Case& one) const {
-    std::vector<std::string> sets{
-        fmt::format("cluster={{base: {}}}", options_.cluster.stem().string()),
-        fmt::format("modes=[{}]", name_of(one.mode))};
+    std::vector<std::string> sets{fmt::format("cluster={{base: {}}}", base_text(options_.cluster)),
+                                  fmt::format("modes=[{}]", name_of(one.mode))};
     sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
@@ -142,6 +141,10 @@ std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<
 }
 
 }  // namespace
+
+std::string base_text(const fs::path& file) {
+  return '"' + fs::absolute(file).lexically_normal().replace_extension().generic_string() + '"';
+}
 
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
   Predictions predictions;

@@ -23,6 +23,9 @@ struct Predictions {
   Diagnostics problems;
 };
 
+// What `base:` says of just this file, wherever it is read: quoted, without its .yaml.
+std::string base_text(const std::filesystem::path& file);
+
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
   std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are

@@ -168,9 +168,8 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
   if (message.size != link.cached_size || engine != link.cached_engine) {
     link.cached_size = message.size;
     link.cached_engine = engine;
-    link.cached_time =
-        transfer_time(bytes(message.size),
-                      engine ? engine_bandwidth_ : bytes_per_second(link.bytes_per_second));
+    link.cached_time = transfer_time(
+        bytes(message.size), engine ? engine_bandwidth_ : bytes_per_second(link.bytes_per_second));
   }
   return enter(now, link, message, entries, link.cached_time);
 }

@@ -162,7 +162,7 @@ class Transport {
     SimTime due;   // head (on the last link: tail) at the end of the link it is on
     Duration lag;  // of the tail behind the head
     std::uint32_t tag;
-    std::uint32_t to : 30;         // endpoint in its fabric
+    std::uint32_t to : 30;          // endpoint in its fabric
     std::uint32_t from_engine : 1;  // a copy engine's
     std::uint32_t last_segment : 1;
     std::uint32_t size;

@@ -81,17 +81,22 @@ PeerStoreSpec read_peer_store(MapReader map) {
   return store;
 }
 
-ProtocolSpec read_protocol(MapReader map) {
-  const ProtocolSpec protocol{
-      .startup = map.duration("startup", "launch of a collective kernel to its first byte"),
-      .step =
-          map.duration("step", "a step's last byte in the peer's memory to its channel going on"),
-      .rate = map.bandwidth_or("rate", Bandwidth{}, "of channel_rate, by what is on the wire",
-                               "payload that a channel copies, in or out"),
-      .relay_rate = map.bandwidth_or("relay_rate", Bandwidth{}, "as rate",
-                                     "payload that a channel takes in and sends on at once"),
-      .of_bytes = map.number_or("of_bytes", 1, {0.01, 1},
-                                "share of these rates where bytes are moved, not numbers")};
+// Of `ll128` no rates of its own have been measured; only `ll` unpacks its lines.
+ProtocolSpec read_protocol(MapReader map, Protocol which) {
+  ProtocolSpec protocol;
+  protocol.startup = map.duration("startup", "launch of a collective kernel to its first byte");
+  protocol.step =
+      map.duration("step", "a step's last byte in the peer's memory to its channel going on");
+  if (which != Protocol::ll128) {
+    protocol.rate = map.bandwidth_or("rate", Bandwidth{}, "of channel_rate, by what is on the wire",
+                                     "payload that a channel copies, in or out");
+    protocol.relay_rate = map.bandwidth_or("relay_rate", Bandwidth{}, "as rate",
+                                           "payload that a channel takes in and sends on at once");
+  }
+  if (which == Protocol::ll) {
+    protocol.of_bytes = map.number_or("of_bytes", 1, {0.01, 1},
+                                      "share of these rates where bytes are moved, not numbers");
+  }
   map.finish();
   return protocol;
 }
@@ -107,23 +112,24 @@ WgShape read_channel(MapReader map) {
 }
 
 CostSpec read_cost(MapReader map) {
-  const CostSpec cost{
-      .startup = map.duration("startup", "whatever the size"),
-      .step = map.duration("step", "for each step"),
-      .bus = map.bandwidth("bus", "that the busiest rank's bytes pass")};
+  const CostSpec cost{.startup = map.duration("startup", "whatever the size"),
+                      .step = map.duration("step", "for each step"),
+                      .bus = map.bandwidth("bus", "that the busiest rank's bytes pass")};
   map.finish();
   return cost;
 }
 
 CostTable read_costs(MapReader map) {
-  constexpr std::array kOf = {std::pair{"ring", Algorithm::ring}, std::pair{"tree", Algorithm::tree},
+  constexpr std::array kOf = {std::pair{"ring", Algorithm::ring},
+                              std::pair{"tree", Algorithm::tree},
                               std::pair{"in_switch", Algorithm::in_switch}};
   constexpr std::array kBy = {"ll", "ll128", "simple"};
   CostTable table{};
   for (const auto& [name, algorithm] : kOf) {
     auto of = map.optional_map(name, "this algorithm in a node");
     if (!of) continue;
-    for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {
+    const bool all = algorithm != Algorithm::in_switch;  // of it only the last, simple
+    for (std::size_t protocol = all ? 0 : kProtocols - 1; protocol < kProtocols; ++protocol) {
       auto by = of->optional_map(kBy.at(protocol), "by this protocol");
       if (by) table.at(static_cast<std::size_t>(algorithm)).at(protocol) = read_cost(*by);
     }
@@ -149,9 +155,10 @@ PeerPartSpec read_peer_parts(MapReader map) {
 
 CollectiveSpec read_collective(MapReader map) {
   CollectiveSpec collective{
-      .protocols = {read_protocol(map.map("ll", "low latency: a flag with every 8 bytes")),
-                    read_protocol(map.map("ll128", "a flag with every 120 bytes")),
-                    read_protocol(map.map("simple", "fence, then flag"))},
+      .protocols = {read_protocol(map.map("ll", "low latency: a flag with every 8 bytes"),
+                                  Protocol::ll),
+                    read_protocol(map.map("ll128", "a flag with every 120 bytes"), Protocol::ll128),
+                    read_protocol(map.map("simple", "fence, then flag"), Protocol::simple)},
       .algorithms = map.choices<Algorithm>("algorithms", names::table(names::kAlgorithms), "[ring]",
                                            "of the library; all-to-all is always direct")
                         .value_or(std::vector{Algorithm::ring}),
@@ -160,8 +167,8 @@ CollectiveSpec read_collective(MapReader map) {
       .channel_rate = map.bandwidth("channel_rate", "what one of them passes on"),
       .exchange_rate =
           map.bandwidth("exchange_rate", "what one of them sends while it receives as much"),
-      .chunk = map.size("chunk", "the most that one step of a channel moves",
-                        {bytes(1), kAnySize.high}),
+      .chunk =
+          map.size("chunk", "the most that one step of a channel moves", {bytes(1), kAnySize.high}),
       .slices = map.count_or("slices", 1, {1, 64},
                              "chunks that a ring's channel sends before it takes in the next"),
       .costs = std::nullopt,

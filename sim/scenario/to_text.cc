@@ -181,7 +181,8 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
   out.open("link");
   out.line("bandwidth", to_text(fabric.link.bandwidth));
   out.line("latency", to_text(fabric.link.latency));
-  if (fabric.link.engine_bandwidth != fabric.link.bandwidth) {
+  if (fabric.link.engine_bandwidth.count() > 0 &&
+      fabric.link.engine_bandwidth != fabric.link.bandwidth) {
     out.line("engine_bandwidth", to_text(fabric.link.engine_bandwidth));
   }
   out.close();

@@ -67,8 +67,9 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 // Channels that a call gets: as many as it is given and as fit on the CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 
-// Where the library's channels are divided among the peers of an all-to-all (GpuSpec, PeerPartSpec):
-// their number is a power of two, and each peer's part, of `size` bytes, is cut into so many.
+// Where the library's channels are divided among the peers of an all-to-all (GpuSpec,
+// PeerPartSpec): their number is a power of two, and each peer's part, of `size` bytes, is cut into
+// so many.
 bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
 std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call);
 std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks,

@@ -25,8 +25,8 @@ class PeerParts {
       slots_.push_back(slots_of(rank));
       most_ = std::max(most_, slots_.back().size());
     }
-    channels_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(
-        most_, 1, std::size_t{peer_channels(run.cluster(), run.call())}));
+    channels_ = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(most_, 1, std::size_t{peer_channels(run.cluster(), run.call())}));
   }
 
   std::vector<KernelId> lower() {

@@ -349,9 +349,8 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCo
   }
   const std::int64_t turns = round_up(step, chunk * slices);
   slices = std::clamp<std::int64_t>(round_up(step, turns * kLeastSlice), 1, slices);
-  return {.channels = static_cast<std::uint32_t>(channels),
-          .chunks = turns * slices,
-          .slices = slices};
+  return {
+      .channels = static_cast<std::uint32_t>(channels), .chunks = turns * slices, .slices = slices};
 }
 
 }  // namespace weft

@@ -55,8 +55,8 @@ class MeasuredCommands : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
   [[nodiscard]] Ended weft(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments +
-                                " >out.txt 2>err.txt";
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
     const int status = std::system(command.c_str());
     return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .out = text_of(folder_ / "out.txt"),
@@ -119,9 +119,8 @@ TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
 
 TEST_F(MeasuredCommands, every_bad_line_is_named_and_nothing_is_written) {
   write("bad.jsonl", std::string(kMeasured) + "{\"kind\": \"emb.bulk\",\n{\"us\": 3}\n");
-  for (const std::string& command :
-       {"validate bad.jsonl --json out.json --csv out.csv" + kCluster,
-        "calibrate bad.jsonl -o out.yaml" + kBase}) {
+  for (const std::string& command : {"validate bad.jsonl --json out.json --csv out.csv" + kCluster,
+                                     "calibrate bad.jsonl -o out.yaml" + kBase}) {
     const Ended ended = weft(command);
     EXPECT_EQ(ended.status, 1) << command;
     EXPECT_TRUE(ended.says("bad.jsonl:5")) << ended.err;
@@ -161,7 +160,8 @@ TEST_F(MeasuredCommands, calibrate_writes_files_that_run_accepts) {
 TEST_F(MeasuredCommands, calibrate_finds_the_start_up_that_made_the_lines) {
   write("gpu.yaml", "base: " + kConfigs + "/gpus/h200\ncollective: {ll: {startup: 2.5 us}}\n");
   write("node.yaml", "base: " + kConfigs + "/clusters/node_4x_h200\ngpu: {base: gpu}\n");
-  write("small.jsonl", R"({"kind": "micro.nccl_allreduce", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
+  write("small.jsonl",
+        R"({"kind": "micro.nccl_allreduce", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
 {"kind": "micro.nccl_allgather", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
 {"kind": "micro.nccl_reducescatter", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
 )");
@@ -177,8 +177,8 @@ TEST_F(MeasuredCommands, calibrate_finds_the_start_up_that_made_the_lines) {
              "\n";
   }
   write("made.jsonl", lines);
-  const Ended ended = weft("calibrate made.jsonl -o fitted.yaml --cluster-output out.yaml" + kBase +
-                           kCluster);
+  const Ended ended =
+      weft("calibrate made.jsonl -o fitted.yaml --cluster-output out.yaml" + kBase + kCluster);
   ASSERT_EQ(ended.status, 0) << ended.err;
   const std::string path = "collective.ll.startup";
   const std::size_t at = ended.out.find(path);
