@@ -42,8 +42,8 @@ std::string read_text(const fs::path& file) {
 }
 
 std::vector<fs::path> dirs_of(const CalibrateCommand& command) {
-  std::vector<fs::path> dirs{folder_of(command.base)};
-  if (!command.cluster.empty()) dirs.push_back(folder_of(command.cluster));
+  std::vector<fs::path> dirs{base_name(command.base).dir};
+  if (!command.cluster.empty()) dirs.push_back(base_name(command.cluster).dir);
   for (const fs::path& folder : config_dirs(command.base)) dirs.push_back(folder);
   return dirs;
 }
@@ -64,7 +64,7 @@ void fit_by_simulating(const CalibrateCommand& command, const MeasuredFile& meas
       .cluster = cluster_file(command),
       .config_dirs = dirs_of(command),
       .kernels = {},
-      .sets = {fmt::format("cluster.gpu.base={}", base_text(command.base))},
+      .sets = {fmt::format("cluster.gpu.base={}", base_name(command.base).name)},
       .jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
       .on_progress = {}};
   fit_collectives(measured.lines, options, fit);
@@ -76,7 +76,7 @@ Loaded load_base(const CalibrateCommand& command) {
   const std::string text = fmt::format(
       "name: base of a calibration\ncluster: {{base: {}, gpu: {{base: {}}}}}\n"
       "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
-      base_text(cluster_file(command)), base_text(command.base));
+      base_name(cluster_file(command)).name, base_name(command.base).name);
   return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
 }
 

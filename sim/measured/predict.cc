@@ -30,9 +30,7 @@ class Simulations {
  public:
   explicit Simulations(const PredictOptions& options) : options_(options) {
     dirs_ = options.config_dirs;
-    dirs_.insert(dirs_.begin(), options.cluster.parent_path().empty()
-                                    ? fs::path(".")
-                                    : options.cluster.parent_path());
+    dirs_.insert(dirs_.begin(), base_name(options.cluster).dir);
   }
 
   // The cluster's GPU, or problems.
@@ -80,8 +78,9 @@ class Simulations {
   }
 
   [[nodiscard]] Loaded load(const Case& one) const {
-    std::vector<std::string> sets{fmt::format("cluster={{base: {}}}", base_text(options_.cluster)),
-                                  fmt::format("modes=[{}]", name_of(one.mode))};
+    std::vector<std::string> sets{
+        fmt::format("cluster={{base: {}}}", base_name(options_.cluster).name),
+        fmt::format("modes=[{}]", name_of(one.mode))};
     sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
@@ -142,8 +141,11 @@ std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<
 
 }  // namespace
 
-std::string base_text(const fs::path& file) {
-  return '"' + fs::absolute(file).lexically_normal().replace_extension().generic_string() + '"';
+BaseName base_name(const fs::path& file) {
+  const fs::path whole = fs::absolute(file).lexically_normal();
+  const fs::path dir = whole.parent_path().parent_path();
+  return {.name = (whole.parent_path().filename() / whole.stem()).generic_string(),
+          .dir = file.is_relative() ? fs::proximate(dir) : dir};
 }
 
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {

@@ -23,8 +23,13 @@ struct Predictions {
   Diagnostics problems;
 };
 
-// What `base:` says of just this file, wherever it is read: quoted, without its .yaml.
-std::string base_text(const std::filesystem::path& file);
+// How `base:` names just this file: with its folder, so that another of its name does not stand in
+// its way, looked for in `dir`.
+struct BaseName {
+  std::string name;  // "clusters/node_4x_h200"
+  std::filesystem::path dir;
+};
+BaseName base_name(const std::filesystem::path& file);
 
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
