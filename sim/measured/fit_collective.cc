@@ -76,9 +76,9 @@ class CollectiveFit {
     if (times.empty()) return;
     keep_what_moves_nothing(times);
     if (unknowns_.empty()) return;
-    // Numbers that only act together would run away from each other; each is held to the base as if
-    // that were a line known to 10 times what a line is.
-    constexpr double kHold = 0.1;
+    // Numbers that only act together would run away from each other; each is held to the base as by
+    // a line that is known to a third of what a line is.
+    constexpr double kHold = 0.3;
     const std::vector<double> start = starts();
     std::vector<double> measured;
     for (const MeasuredLine& line : lines_) measured.push_back(line.us);

@@ -89,6 +89,8 @@ TEST(Fit, peer_stores_and_links) {
     lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", wgs}, {"bytes", 1 << 26}},
                          2.5 + 1.2 + (1 << 26) / rate));
   }
+  lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", 1}, {"bytes", 1 << 26}}, 1335));
+  lines.back().words["from"] = "registers";  // nothing is loaded: another kernel's rate
   lines.push_back(line("micro.flag_one_way", {{"n", 1000}}, 1.1));
   const Fit fit = fit_machine(lines, base(), kLink);
   EXPECT_NEAR(static_cast<double>(fit.gpu.peer_store.wg_rate.count()), 10e9, 1e7);
