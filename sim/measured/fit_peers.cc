@@ -121,7 +121,8 @@ void fit_peer_store(FitRun& run) {
 void fit_dma(FitRun& run) {
   const LineRefs lines = run.lines("micro.ce_copy_one_peer", {"bytes"});
   if (lines.size() < 2) {
-    return run.keep("dma.rate, dma.schedule, dma.signal", "micro.ce_copy_one_peer of two sizes");
+    run.keep("dma.rate, dma.schedule, dma.signal", "micro.ce_copy_one_peer of two sizes");
+    return fit_next(run);
   }
   DmaSpec& dma = run.gpu().dma;
   const double clock = to_microseconds(run.gpu().launch.clock);
