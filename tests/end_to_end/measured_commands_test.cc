@@ -167,8 +167,9 @@ TEST_F(MeasuredCommands, calibrate_finds_the_start_up_that_made_the_lines) {
 )");
   ASSERT_EQ(weft("validate small.jsonl --json said.json --cluster node.yaml").status, 0)
       << text_of(folder_ / "err.txt");
+  const auto said = nlohmann::json::parse(text_of(folder_ / "said.json"));
   std::string lines;
-  for (const auto& one : nlohmann::json::parse(text_of(folder_ / "said.json"))["cases"]) {
+  for (const auto& one : said["cases"]) {
     lines += nlohmann::json{{"kind", one["kind"]},
                             {"gpus", 4},
                             {"bytes_per_gpu", 4096},
