@@ -81,6 +81,7 @@ class CollectiveFit {
     constexpr double kHold = 0.3;
     const std::vector<double> start = starts();
     std::vector<double> measured;
+    measured.reserve(lines_.size() + start.size());
     for (const MeasuredLine& line : lines_) measured.push_back(line.us);
     measured.insert(measured.end(), start.size(), 1.0);
     const auto model = [&](const std::vector<double>& p) {
@@ -109,6 +110,7 @@ class CollectiveFit {
     }
     Predictions predictions = predict(lines_, options);
     std::vector<double> times;
+    times.reserve(predictions.outcomes.size());
     for (const Outcome& outcome : predictions.outcomes) times.push_back(outcome.predicted_us);
     if (times.empty() && !fit_.problems.has_errors()) {
       for (const Diagnostic& problem : predictions.problems.all()) fit_.problems.add(problem);

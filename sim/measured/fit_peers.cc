@@ -93,8 +93,7 @@ void fit_next(FitRun& run) {
   if (lines.empty()) return run.keep("dma.next", "micro.ce_copies_one_peer");
   DmaSpec& dma = run.gpu().dma;
   const double before = to_microseconds(run.gpu().launch.clock + dma.schedule + dma.signal);
-  std::vector<double> measured;
-  for (const MeasuredLine* line : lines) measured.push_back(line->us);
+  const std::vector<double> measured = times_of(lines);
   const auto model = [&](const std::vector<double>& p) {
     std::vector<double> times;
     times.reserve(lines.size());
@@ -166,8 +165,7 @@ void fit_gemm(FitRun& run) {
     return run.keep("workload.gemm.efficiency", "micro.gemm_library of large shapes, all CUs");
   }
   const auto peak = static_cast<double>(run.gpu().bf16_matrix.count()) * 1e-6;  // a microsecond
-  std::vector<double> measured;
-  for (const MeasuredLine* line : lines) measured.push_back(line->us);
+  const std::vector<double> measured = times_of(lines);
   const auto model = [&](const std::vector<double>& p) {
     std::vector<double> times;
     times.reserve(lines.size());
