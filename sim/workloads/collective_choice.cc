@@ -222,7 +222,8 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
   const bool overlaps =
       choice.algorithm == Algorithm::tree || (in_turns && call.op == CollectiveOp::broadcast);
-  const auto chunks = static_cast<double>(division.chunks / division.slices);
+  const std::int64_t in_turn = division.chunks / division.slices;
+  const auto chunks = static_cast<double>(in_turn);
   const double turns = overlaps ? 1 : chunks;
   const double fill = overlaps ? channels / chunks * static_cast<double>(plans.steps) : 0;
   return seconds(protocol.startup) + std::max(latency * turns + channels, latency + links) + fill;
