@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/measured/fit.h"
+#include "sim/measured/fit_collective.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/edit.h"
 #include "sim/scenario/load.h"
@@ -22,8 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLinkPrefix = "link.";
+constexpr std::string_view kWorkloadPrefix = "workload.";
 
 bool is_of_link(const FittedValue& value) { return value.path.starts_with(kLinkPrefix); }
+bool is_of_gpu(const FittedValue& value) {
+  return !is_of_link(value) && !value.path.starts_with(kWorkloadPrefix);
+}
 
 fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -35,19 +41,42 @@ std::string read_text(const fs::path& file) {
   return text.str();
 }
 
+std::vector<fs::path> dirs_of(const CalibrateCommand& command) {
+  std::vector<fs::path> dirs{base_name(command.base).dir};
+  if (!command.cluster.empty()) dirs.push_back(base_name(command.cluster).dir);
+  for (const fs::path& folder : config_dirs(command.base)) dirs.push_back(folder);
+  return dirs;
+}
+
+// The cluster that the base is put into.
+fs::path cluster_file(const CalibrateCommand& command) {
+  if (!command.cluster.empty()) return command.cluster;
+  for (const fs::path& folder : dirs_of(command)) {
+    fs::path file = folder / "validation/node.yaml";
+    if (fs::exists(file)) return file;
+  }
+  return "validation/node.yaml";
+}
+
+// What of the base has to be found by simulating.
+void fit_by_simulating(const CalibrateCommand& command, const MeasuredFile& measured, Fit& fit) {
+  const PredictOptions options{
+      .cluster = cluster_file(command),
+      .config_dirs = dirs_of(command),
+      .kernels = {},
+      .sets = {fmt::format("cluster.gpu.base={}", base_name(command.base).name)},
+      .jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
+      .on_progress = {}};
+  fit_collectives(measured.lines, options, fit);
+}
+
 // The base as the simulator sees it, in a cluster.
 Loaded load_base(const CalibrateCommand& command) {
-  std::vector<fs::path> dirs{folder_of(command.base)};
-  std::string cluster = "validation/node";
-  if (!command.cluster.empty()) {
-    dirs.push_back(folder_of(command.cluster));
-    cluster = command.cluster.stem().string();
-  }
-  for (const fs::path& folder : config_dirs(command.base)) dirs.push_back(folder);
+  const std::vector<fs::path> dirs = dirs_of(command);
   const std::string text = fmt::format(
       "name: base of a calibration\ncluster: {{base: {}, gpu: {{base: {}}}}}\n"
       "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
-      cluster, command.base.stem().string());
+      base_name(cluster_file(command)).name, base_name(command.base).name);
   return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
 }
 
@@ -60,7 +89,7 @@ bool print_errors(const Diagnostics& problems) {
 std::string gpu_text(const CalibrateCommand& command, const Fit& fit, Diagnostics& problems) {
   std::vector<NewValue> values;
   for (const FittedValue& value : fit.values) {
-    if (!is_of_link(value)) values.push_back({value.path, value.text, value.comment});
+    if (is_of_gpu(value)) values.push_back({value.path, value.text, value.comment});
   }
   return fmt::format("# Numbers fitted by weft calibrate to {} [M]; the others as in {}.\n",
                      command.measured.filename().string(), command.base.filename().string()) +
@@ -90,6 +119,11 @@ void print_fit(const Fit& fit, bool link_is_written) {
   if (!link_is_written && std::any_of(fit.values.begin(), fit.values.end(), is_of_link)) {
     spdlog::warn("link.* belong to a cluster's scale_up and are written with --cluster");
   }
+  for (const FittedValue& value : fit.values) {
+    if (value.path.starts_with(kWorkloadPrefix)) {
+      spdlog::warn("{} belongs to a scenario and is not written", value.path);
+    }
+  }
 }
 
 }  // namespace
@@ -104,7 +138,8 @@ int calibrate_command(const CalibrateCommand& command) {
     spdlog::error("{}: has no scale_up: nothing to fit links of", command.cluster.string());
     return exit_code::user;
   }
-  const Fit fit = fit_machine(measured.lines, cluster.gpu, cluster.scale_up->link);
+  Fit fit = fit_machine(measured.lines, cluster.gpu, cluster.scale_up->link);
+  if (!fit.problems.has_errors()) fit_by_simulating(command, measured, fit);
   if (print_errors(fit.problems)) return exit_code::user;
   if (fit.values.empty()) {
     spdlog::error("{}: no lines of micro-benchmarks that determine anything",

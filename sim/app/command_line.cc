@@ -43,6 +43,7 @@ constexpr const char* kValidateExample =
     "  weft validate calibration/measurements/h200-x4.jsonl \\\n"
     "    --cluster configs/clusters/node_4x_h200.yaml --max-median 8\n"
     "\n"
+    "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
     "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
@@ -141,6 +142,12 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   validate->add_option("--cluster", command.cluster, "YAML file of the machine they ran on")
       ->type_name("FILE")
       ->required();
+  validate
+      ->add_option("--kernels", command.kernels,
+                   "Folder of the scenarios that describe the measured kernels; default: "
+                   "validation of the configs")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
   validate->add_option("--json", command.json, "Write every case and the summaries there")
       ->type_name("FILE");
   validate->add_option("--csv", command.csv, "Write every case there")->type_name("FILE");

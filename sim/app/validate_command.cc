@@ -39,6 +39,8 @@ int validate_command(const ValidateCommand& command) {
   }
   PredictOptions options{.cluster = command.cluster,
                          .config_dirs = config_dirs(command.cluster),
+                         .kernels = command.kernels,
+                         .sets = {},
                          .jobs = command.jobs,
                          .on_progress = {}};
   if (options.jobs == 0) options.jobs = static_cast<int>(std::thread::hardware_concurrency());

@@ -9,6 +9,7 @@ namespace weft {
 struct ValidateCommand {
   std::filesystem::path measured;
   std::filesystem::path cluster;
+  std::filesystem::path kernels;  // folder of their scenarios; empty: of the configs
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> csv;
   // Of all times together, in per cent; exit code 1 where it is exceeded.

@@ -21,7 +21,8 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
                                                .size = size,
                                                .entries = send.entries,
                                                .ordered = send.ordered != 0,
-                                               .more_follows = part == Part::first});
+                                               .more_follows = part == Part::first,
+                                               .from_engine = send.from_engine != 0});
   if (!posted.wake.link.is_none()) {
     schedule(posted.wake.at, EventKind::link, posted.wake.link.value);
   }

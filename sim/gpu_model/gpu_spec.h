@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,10 @@ constexpr std::size_t kProtocols = 3;
 struct ProtocolSpec {
   Duration startup;  // launch of the kernel to its first byte moving, and the last handshake
   Duration step;     // from the last byte of a step in the peer's memory to its channel going on
+  // Payload that a channel copies, in or out; and while it does both. 0: channel_rate of the wire.
+  Bandwidth rate;
+  Bandwidth relay_rate;
+  double of_bytes = 1;  // share of it where single bytes are moved, not numbers: gathers, exchanges
 };
 
 enum class Algorithm : std::uint8_t {
@@ -115,6 +120,29 @@ enum class Algorithm : std::uint8_t {
   in_switch
 };
 
+constexpr std::size_t kAlgorithms = 7;
+
+// What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
+// bus.
+struct CostSpec {
+  Duration startup;
+  Duration step;
+  Bandwidth bus;  // 0: the library does not have this way
+};
+using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
+
+// How the library divides its channels among the peers of an all-to-all in a node. Each peer has
+// channels of its own: as many as it would get if all channels were dealt out, itself included.
+struct PeerPartSpec {
+  Bytes least;       // no channel takes less of what goes to a peer ...
+  Bytes least_ll;    // ... with protocol `ll`
+  Bytes most;        // where a channel would take more, more channels share it
+  Bytes chunk;       // what a channel signals at once
+  Bytes ll_up_to;    // to a peer: below it, times the channels, the protocol is `ll`
+  Bandwidth total;   // the most that all channels of a GPU send together
+  Duration startup;  // as a protocol's
+};
+
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
 struct CollectiveSpec {
   std::array<ProtocolSpec, kProtocols> protocols;
@@ -124,6 +152,9 @@ struct CollectiveSpec {
   Bandwidth channel_rate;   // what one of them passes on: receives, adds or copies, and sends
   Bandwidth exchange_rate;  // what one of them sends while it receives as much (all-to-all)
   Bytes chunk;              // the most that one step of a channel moves
+  int slices = 1;           // chunks that a channel of a ring sends before it takes in the next
+  std::optional<CostTable> costs;          // in a node: by which it chooses; else a closed form
+  std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
 };
 
 struct GpuSpec {

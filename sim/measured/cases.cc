@@ -140,6 +140,7 @@ class CaseMaker {
     for (const Column& column : family.columns) set(column.key, needed(column.name));
     if (*kind.sets != '\0') case_.sets.emplace_back(kind.sets);
     if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
+    if (prefix == "micro" && line_.number("ctas")) set("collective.channels", needed("ctas"));
     if (prefix == "gemv") place_weights();
     if (prefix == "c3") set_collective();
     if (kind.mode == Mode::fused) limit_residents();

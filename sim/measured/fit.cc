@@ -104,6 +104,7 @@ Fit fit_machine(const std::vector<MeasuredLine>& lines, const GpuSpec& gpu, cons
   fit_memory(run);
   fit_peer_store(run);
   fit_dma(run);
+  fit_gemm(run);
   return fit;
 }
 

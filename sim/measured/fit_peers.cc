@@ -9,7 +9,9 @@ namespace weft {
 namespace {
 
 void fit_rates(FitRun& run) {
-  const LineRefs lines = run.lines("micro.p2p_store_one_peer", {"wgs", "bytes"});
+  LineRefs lines = run.lines("micro.p2p_store_one_peer", {"wgs", "bytes"});
+  // A WG of an operator has to load what it stores: lines that store what is at hand are others.
+  std::erase_if(lines, [](const MeasuredLine* line) { return line->words.contains("from"); });
   if (lines.size() < 2) {
     return run.keep("peer_store.wg_rate, link.bandwidth",
                     "micro.p2p_store_one_peer by few and by many WGs");
@@ -58,17 +60,68 @@ void fit_flag(FitRun& run) {
                                 from_text("flag_one_way", lines) + " less peer_store.flag", 0);
 }
 
+// A WG that stores little, fences and sets a flag, again and again: a turn is the way there and
+// back and the fence.
+void fit_fence(FitRun& run) {
+  LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
+  constexpr std::int64_t kLittle = 1024;
+  std::erase_if(lines, [](const MeasuredLine* line) {
+    return *line->number("wgs") > 1 || *line->number("slice_bytes") > kLittle;
+  });
+  constexpr const char* kWants = "micro.store_fence_flag by one WG, of 1 KiB or less";
+  if (lines.empty()) return run.keep("peer_store.fence", kWants);
+  double sum = 0;
+  for (const MeasuredLine* line : lines) {
+    const double stored = static_cast<double>(*line->number("slice_bytes")) /
+                          bytes_a_us(run.gpu().peer_store.wg_rate);
+    sum += (line->us - run.overhead_us()) / static_cast<double>(*line->number("slices_per_wg")) -
+           stored;
+  }
+  const double fence =
+      sum / static_cast<double>(lines.size()) - 2 * to_microseconds(run.link().latency);
+  if (fence <= 0) {
+    return run.keep("peer_store.fence", "a turn that is longer than the way of a flag");
+  }
+  run.gpu().peer_store.fence =
+      run.note("peer_store.fence", from_us(fence),
+               from_text("store_fence_flag", lines) + " less the stores and two links", 0);
+}
+
+// Several copies on one engine: each further one waits `next` and copies.
+void fit_next(FitRun& run) {
+  const LineRefs lines = run.lines("micro.ce_copies_one_peer", {"bytes", "copies"});
+  if (lines.empty()) return run.keep("dma.next", "micro.ce_copies_one_peer");
+  DmaSpec& dma = run.gpu().dma;
+  const double before = to_microseconds(run.gpu().launch.clock + dma.schedule + dma.signal);
+  const std::vector<double> measured = times_of(lines);
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) {
+      const auto copies = static_cast<double>(*line->number("copies"));
+      times.push_back(before + (copies - 1) * p[0] +
+                      copies * static_cast<double>(*line->number("bytes")) / bytes_a_us(dma.rate));
+    }
+    return times;
+  };
+  const Solution found = least_squares(measured, {std::max(1.0, to_microseconds(dma.next))}, model);
+  dma.next = run.note("dma.next", from_us(found.parameters[0]),
+                      from_text("ce_copies_one_peer", lines), found.worst);
+}
+
 }  // namespace
 
 void fit_peer_store(FitRun& run) {
   fit_rates(run);
   fit_flag(run);
+  fit_fence(run);
 }
 
 void fit_dma(FitRun& run) {
   const LineRefs lines = run.lines("micro.ce_copy_one_peer", {"bytes"});
   if (lines.size() < 2) {
-    return run.keep("dma.rate, dma.schedule, dma.signal", "micro.ce_copy_one_peer of two sizes");
+    run.keep("dma.rate, dma.schedule, dma.signal", "micro.ce_copy_one_peer of two sizes");
+    return fit_next(run);
   }
   DmaSpec& dma = run.gpu().dma;
   const double clock = to_microseconds(run.gpu().launch.clock);
@@ -90,6 +143,40 @@ void fit_dma(FitRun& run) {
   dma.signal =
       run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
   dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
+  // An engine is no slower than its link: what is seen of the link is this.
+  run.link().engine_bandwidth =
+      run.note("link.engine_bandwidth", from_bytes_a_us(found.parameters[1]), from, found.worst);
+  fit_next(run);
+}
+
+// What the library's GEMM reaches of the matrix units belongs to the kernel, not to the GPU's file.
+void fit_gemm(FitRun& run) {
+  LineRefs lines = run.lines("micro.gemm_library", {"m", "n", "k"});
+  const auto operations = [](const MeasuredLine& line) {
+    return 2.0 * static_cast<double>(*line.number("m")) * static_cast<double>(*line.number("n")) *
+           static_cast<double>(*line.number("k"));
+  };
+  constexpr double kLarge = 5e11;  // far longer than its first and its last tiles
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return line->number("units_planned") || line->number("units_held") ||
+           operations(*line) < kLarge;
+  });
+  if (lines.empty()) {
+    return run.keep("workload.gemm.efficiency", "micro.gemm_library of large shapes, all CUs");
+  }
+  const auto peak = static_cast<double>(run.gpu().bf16_matrix.count()) * 1e-6;  // a microsecond
+  const std::vector<double> measured = times_of(lines);
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) {
+      times.push_back(run.overhead_us() + operations(*line) / peak / p[0]);
+    }
+    return times;
+  };
+  const Solution found = least_squares(measured, {0.7}, model);
+  run.note("workload.gemm.efficiency", found.parameters[0], from_text("gemm_library", lines),
+           found.worst);
 }
 
 }  // namespace weft

@@ -46,6 +46,7 @@ Bandwidth from_bytes_a_us(double rate);
 void fit_launch(FitRun& run);      // launch.*
 void fit_memory(FitRun& run);      // memory.*
 void fit_peer_store(FitRun& run);  // peer_store.*, link.*
-void fit_dma(FitRun& run);         // dma.*
+void fit_dma(FitRun& run);         // dma.*, the link's engine_bandwidth
+void fit_gemm(FitRun& run);        // workload.gemm.efficiency
 
 }  // namespace weft

@@ -92,6 +92,11 @@ std::optional<std::int64_t> MeasuredLine::needed(const char* name, Diagnostics& 
   return std::nullopt;
 }
 
+bool MeasuredLine::says(const std::string& name, std::string_view word) const {
+  const auto found = words.find(name);
+  return found != words.end() && found->second == word;
+}
+
 std::string MeasuredLine::text() const {
   std::string all;
   const auto add = [&all](const std::string& name, const std::string& value) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct MeasuredLine {
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;
   // A number above 0, or nothing and a problem of this line.
   [[nodiscard]] std::optional<std::int64_t> needed(const char* name, Diagnostics& problems) const;
+  [[nodiscard]] bool says(const std::string& name, std::string_view word) const;
   // "batch 2048, tables 32": everything but the time, in the order of names.
   [[nodiscard]] std::string text() const;
 };

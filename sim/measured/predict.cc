@@ -30,9 +30,7 @@ class Simulations {
  public:
   explicit Simulations(const PredictOptions& options) : options_(options) {
     dirs_ = options.config_dirs;
-    dirs_.insert(dirs_.begin(), options.cluster.parent_path().empty()
-                                    ? fs::path(".")
-                                    : options.cluster.parent_path());
+    dirs_.insert(dirs_.begin(), base_name(options.cluster).dir);
   }
 
   // The cluster's GPU, or problems.
@@ -69,6 +67,9 @@ class Simulations {
 
  private:
   [[nodiscard]] fs::path scenario_file(const std::string& name) const {
+    if (!options_.kernels.empty()) {
+      return options_.kernels / (fs::path(name).filename().string() + ".yaml");
+    }
     for (const fs::path& folder : dirs_) {
       fs::path file = folder / (name + ".yaml");
       if (fs::exists(file)) return file;
@@ -78,8 +79,9 @@ class Simulations {
 
   [[nodiscard]] Loaded load(const Case& one) const {
     std::vector<std::string> sets{
-        fmt::format("cluster={{base: {}}}", options_.cluster.stem().string()),
+        fmt::format("cluster={{base: {}}}", base_name(options_.cluster).name),
         fmt::format("modes=[{}]", name_of(one.mode))};
+    sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }
@@ -131,12 +133,20 @@ std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<
       continue;
     }
     const double end = plan.until == Until::computed ? from.computed_us : from.all_done_us;
-    outcomes.push_back({.line = *plan.line, .predicted_us = end + from.clock_us});
+    const double clock = plan.line->says("timing", "in_a_row") ? 0 : from.clock_us;
+    outcomes.push_back({.line = *plan.line, .predicted_us = end + clock});
   }
   return outcomes;
 }
 
 }  // namespace
+
+BaseName base_name(const fs::path& file) {
+  const fs::path whole = fs::absolute(file).lexically_normal();
+  const fs::path dir = whole.parent_path().parent_path();
+  return {.name = (whole.parent_path().filename() / whole.stem()).generic_string(),
+          .dir = file.is_relative() ? fs::proximate(dir) : dir};
+}
 
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
   Predictions predictions;

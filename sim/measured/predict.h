@@ -23,9 +23,19 @@ struct Predictions {
   Diagnostics problems;
 };
 
+// How `base:` names just this file: with its folder, so that another of its name does not stand in
+// its way, looked for in `dir`.
+struct BaseName {
+  std::string name;  // "clusters/node_4x_h200"
+  std::filesystem::path dir;
+};
+BaseName base_name(const std::filesystem::path& file);
+
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
   std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are
+  std::filesystem::path kernels;                   // emb.yaml ...; empty: validation of the dirs
+  std::vector<std::string> sets;                   // of every case, before its own
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> on_progress;
 };

@@ -53,6 +53,7 @@ Posted Transport::post_in_switch(SimTime now, const OutgoingInSwitch& out) {
                           .lag = {},
                           .tag = out.tag,
                           .to = kToSwitch,
+                          .from_engine = 0,
                           .last_segment = left == 0 && !out.more_follows ? 1U : 0U,
                           .size = static_cast<std::uint32_t>(size),
                           .hash = meeting};

@@ -35,6 +35,8 @@ enum class InSwitch : std::uint8_t {
 struct LinkSpec {
   Bandwidth bandwidth;
   Duration latency;  // first byte in to first byte out, switch behind it included
+  // What copy engines reach: their packets are larger than those of stores. 0: as `bandwidth`.
+  Bandwidth engine_bandwidth{};
 };
 
 struct FabricSpec {

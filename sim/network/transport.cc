@@ -16,6 +16,7 @@ Transport::Transport(const NetworkSpec& spec)
     scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
     reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
     in_switch_bandwidth_ = spec.scale_up->in_switch_bandwidth;
+    engine_bandwidth_ = spec.scale_up->link.engine_bandwidth;
     segment_up_ = spec.scale_up->segment;
     up_routing_inside_ = spec.scale_up->up_routing;
     for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
@@ -143,7 +144,8 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
     const Message message{.due = {},
                           .lag = {},
                           .tag = out.tag,
-                          .to = to & 0x7FFFFFFFU,
+                          .to = to & kToSwitch,
+                          .from_engine = inside && out.from_engine ? 1U : 0U,
                           .last_segment = left == 0 && !out.more_follows ? 1U : 0U,
                           .size = static_cast<std::uint32_t>(size),
                           .hash = hash};
@@ -162,9 +164,12 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
 
 Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message message, int entries) {
   Link& link = links_[link_id];
-  if (message.size != link.cached_size) {
+  const bool engine = message.from_engine != 0 && engine_bandwidth_.count() > 0;
+  if (message.size != link.cached_size || engine != link.cached_engine) {
     link.cached_size = message.size;
-    link.cached_time = transfer_time(bytes(message.size), bytes_per_second(link.bytes_per_second));
+    link.cached_engine = engine;
+    link.cached_time = transfer_time(
+        bytes(message.size), engine ? engine_bandwidth_ : bytes_per_second(link.bytes_per_second));
   }
   return enter(now, link, message, entries, link.cached_time);
 }

@@ -69,6 +69,7 @@ struct Outgoing {
   int entries = 1;
   bool ordered = false;       // stays behind all ordered messages of its pair: same NIC, same route
   bool more_follows = false;  // a part of something whose later part will report the delivery
+  bool from_engine = false;   // copied by an engine, not stored by a WG
 };
 
 // A message that the switch of the node adds up or copies, between `gpu` and all of a group.
@@ -161,7 +162,8 @@ class Transport {
     SimTime due;   // head (on the last link: tail) at the end of the link it is on
     Duration lag;  // of the tail behind the head
     std::uint32_t tag;
-    std::uint32_t to : 31;  // endpoint in its fabric
+    std::uint32_t to : 30;          // endpoint in its fabric
+    std::uint32_t from_engine : 1;  // a copy engine's
     std::uint32_t last_segment : 1;
     std::uint32_t size;
     std::uint32_t hash;  // chooses among equal routes
@@ -177,6 +179,7 @@ class Transport {
     std::uint32_t base = 0;  // first link of its fabric's instance
     Duration cached_time;    // serialisation time of the last size: sizes repeat
     std::uint32_t cached_size = 0;
+    bool cached_engine = false;
     LinkRole role = LinkRole::inner;
     bool is_scale_up = false;
     std::int64_t bytes_per_second = 1;
@@ -196,7 +199,7 @@ class Transport {
     std::uint32_t left = 0;  // parts that are not there
     SimTime tail;            // the last one that has to come
   };
-  static constexpr std::uint32_t kToSwitch = 0x7FFFFFFF;  // no endpoint
+  static constexpr std::uint32_t kToSwitch = 0x3FFFFFFF;  // no endpoint
   std::uint32_t new_at_switch(const AtSwitch& what);
   void arrive_at_switch(SimTime now, const Link& link, Message message, Arrived& arrived);
   void copy_to_all(SimTime now, const Link& link, Message message, Arrived& arrived);
@@ -215,6 +218,7 @@ class Transport {
   std::optional<Shape> scale_out_;
   bool reduces_ = false;
   Bandwidth in_switch_bandwidth_;
+  Bandwidth engine_bandwidth_;  // on a link inside a node; 0: as the link's
   Bytes segment_up_;
   Bytes segment_out_;
   std::uint32_t scale_out_base_ = 0;

@@ -35,10 +35,16 @@ ShapeKind shape_of(ShapeWord word) {
   return ShapeKind::switched;
 }
 
-LinkSpec read_link(MapReader map) {
-  const LinkSpec link{
+// Copy engines reach no further than their node.
+LinkSpec read_link(MapReader map, Fabric which) {
+  LinkSpec link{
       .bandwidth = map.bandwidth("bandwidth", "what payload reaches on a link, one direction"),
-      .latency = map.duration("latency", "first byte in to first byte out, switch included")};
+      .latency = map.duration("latency", "first byte in to first byte out, switch included"),
+      .engine_bandwidth = {}};
+  if (which == Fabric::scale_up) {
+    link.engine_bandwidth = map.bandwidth_or("engine_bandwidth", link.bandwidth, "as bandwidth",
+                                             "what a copy engine's payload reaches on it");
+  }
   map.finish();
   return link;
 }
@@ -64,7 +70,7 @@ FabricSpec read_fabric(MapReader map, Fabric which) {
   };
   FabricSpec fabric;
   fabric.shape = shape_of(word.value_or(ShapeWord::switched));
-  fabric.link = read_link(map.map("link", "one direction of one cable"));
+  fabric.link = read_link(map.map("link", "one direction of one cable"), which);
   fabric.dims = map.where(is({ShapeWord::torus}), "shape: torus")
                     .counts("dims", kRingSize, {1, 3}, "sizes; their product is the endpoints");
   fabric.ring_ties = map.where(is({ShapeWord::torus, ShapeWord::ring}), "shape: torus or ring")

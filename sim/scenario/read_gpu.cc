@@ -1,3 +1,6 @@
+#include <array>
+#include <utility>
+
 #include "sim/scenario/names.h"
 #include "sim/scenario/read.h"
 
@@ -51,10 +54,7 @@ L2Spec read_l2(MapReader map) {
       .copies =
           map.count_or("copies", 1, {1, 1'024}, "in which a die keeps a line that all CUs read"),
       .latency = map.duration("latency", "of one load that hits"),
-      .bandwidth = map.optional_bandwidth("bandwidth",
-                                          "of all dies together; never the limit if "
-                                          "not given")
-                       .value_or(Bandwidth{})};
+      .bandwidth = map.bandwidth_or("bandwidth", Bandwidth{}, "no limit", "of all dies together")};
   map.finish();
   return l2;
 }
@@ -103,11 +103,22 @@ PeerStoreSpec read_peer_store(MapReader map) {
   return store;
 }
 
-ProtocolSpec read_protocol(MapReader map) {
-  const ProtocolSpec protocol{
-      .startup = map.duration("startup", "launch of a collective kernel to its first byte"),
-      .step =
-          map.duration("step", "a step's last byte in the peer's memory to its channel going on")};
+// Of `ll128` no rates of its own have been measured; only `ll` unpacks its lines.
+ProtocolSpec read_protocol(MapReader map, Protocol which) {
+  ProtocolSpec protocol;
+  protocol.startup = map.duration("startup", "launch of a collective kernel to its first byte");
+  protocol.step =
+      map.duration("step", "a step's last byte in the peer's memory to its channel going on");
+  if (which != Protocol::ll128) {
+    protocol.rate = map.bandwidth_or("rate", Bandwidth{}, "of channel_rate, by what is on the wire",
+                                     "payload that a channel copies, in or out");
+    protocol.relay_rate = map.bandwidth_or("relay_rate", Bandwidth{}, "as rate",
+                                           "payload that a channel takes in and sends on at once");
+  }
+  if (which == Protocol::ll) {
+    protocol.of_bytes = map.number_or("of_bytes", 1, {0.01, 1},
+                                      "share of these rates where bytes are moved, not numbers");
+  }
   map.finish();
   return protocol;
 }
@@ -122,11 +133,54 @@ WgShape read_channel(MapReader map) {
   return wg;
 }
 
+CostSpec read_cost(MapReader map) {
+  const CostSpec cost{.startup = map.duration("startup", "whatever the size"),
+                      .step = map.duration("step", "for each step"),
+                      .bus = map.bandwidth("bus", "that the busiest rank's bytes pass")};
+  map.finish();
+  return cost;
+}
+
+CostTable read_costs(MapReader map) {
+  constexpr std::array kOf = {std::pair{"ring", Algorithm::ring},
+                              std::pair{"tree", Algorithm::tree},
+                              std::pair{"in_switch", Algorithm::in_switch}};
+  constexpr std::array kBy = {"ll", "ll128", "simple"};
+  CostTable table{};
+  for (const auto& [name, algorithm] : kOf) {
+    auto of = map.optional_map(name, "this algorithm in a node");
+    if (!of) continue;
+    const bool all = algorithm != Algorithm::in_switch;  // of it only the last, simple
+    for (std::size_t protocol = all ? 0 : kProtocols - 1; protocol < kProtocols; ++protocol) {
+      auto by = of->optional_map(kBy.at(protocol), "by this protocol");
+      if (by) table.at(static_cast<std::size_t>(algorithm)).at(protocol) = read_cost(*by);
+    }
+    of->finish();
+  }
+  map.finish();
+  return table;
+}
+
+PeerPartSpec read_peer_parts(MapReader map) {
+  const Range<Bytes> some{bytes(1), kAnySize.high};
+  const PeerPartSpec parts{
+      .least = map.size("least", "no channel takes less of what goes to a peer", some),
+      .least_ll = map.size("least_ll", "the same with protocol ll", some),
+      .most = map.size("most", "where a channel would take more, more channels share it", some),
+      .chunk = map.size("chunk", "what a channel signals at once", some),
+      .ll_up_to = map.size("ll_up_to", "to a peer: up to it, times the channels, by ll"),
+      .total = map.bandwidth("total", "the most that all channels of a GPU send together"),
+      .startup = map.duration("startup", "launch of such a kernel to its first byte")};
+  map.finish();
+  return parts;
+}
+
 CollectiveSpec read_collective(MapReader map) {
   CollectiveSpec collective{
-      .protocols = {read_protocol(map.map("ll", "low latency: a flag with every 8 bytes")),
-                    read_protocol(map.map("ll128", "a flag with every 120 bytes")),
-                    read_protocol(map.map("simple", "fence, then flag"))},
+      .protocols = {read_protocol(map.map("ll", "low latency: a flag with every 8 bytes"),
+                                  Protocol::ll),
+                    read_protocol(map.map("ll128", "a flag with every 120 bytes"), Protocol::ll128),
+                    read_protocol(map.map("simple", "fence, then flag"), Protocol::simple)},
       .algorithms = map.choices<Algorithm>("algorithms", names::table(names::kAlgorithms), "[ring]",
                                            "of the library; all-to-all is always direct")
                         .value_or(std::vector{Algorithm::ring}),
@@ -135,8 +189,18 @@ CollectiveSpec read_collective(MapReader map) {
       .channel_rate = map.bandwidth("channel_rate", "what one of them passes on"),
       .exchange_rate =
           map.bandwidth("exchange_rate", "what one of them sends while it receives as much"),
-      .chunk = map.size("chunk", "the most that one step of a channel moves",
-                        {bytes(1), kAnySize.high})};
+      .chunk =
+          map.size("chunk", "the most that one step of a channel moves", {bytes(1), kAnySize.high}),
+      .slices = map.count_or("slices", 1, {1, 64},
+                             "chunks that a ring's channel sends before it takes in the next"),
+      .costs = std::nullopt,
+      .peer_parts = std::nullopt};
+  if (auto costs = map.optional_map("costs", "what the library reckons with when it chooses")) {
+    collective.costs = read_costs(*costs);
+  }
+  if (auto parts = map.optional_map("peer_parts", "an all-to-all's channels are its peers'")) {
+    collective.peer_parts = read_peer_parts(*parts);
+  }
   map.finish();
   return collective;
 }

@@ -122,7 +122,9 @@ class MapReader {
   Bytes size_or(std::string_view key, Bytes fallback, std::string_view help,
                 Range<Bytes> range = kAnySize);
   Bandwidth bandwidth(std::string_view key, std::string_view help);
-  std::optional<Bandwidth> optional_bandwidth(std::string_view key, std::string_view help);
+  // `means` says in words what holds where the key is not given.
+  Bandwidth bandwidth_or(std::string_view key, Bandwidth fallback, std::string_view means,
+                         std::string_view help);
   FlopRate flop_rate(std::string_view key, std::string_view help);
   Duration message_rate(std::string_view key, std::string_view help);  // as the time between two
   double number(std::string_view key, Range<double> range, std::string_view help);

@@ -130,11 +130,11 @@ Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
   return value<Bandwidth>(key, kind, kAnyBandwidth, help, std::nullopt).value_or(kAnyBandwidth.low);
 }
 
-std::optional<Bandwidth> MapReader::optional_bandwidth(std::string_view key,
-                                                       std::string_view help) {
+Bandwidth MapReader::bandwidth_or(std::string_view key, Bandwidth fallback, std::string_view means,
+                                  std::string_view help) {
   const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
                              bandwidth_text};
-  return value<Bandwidth>(key, kind, kAnyBandwidth, help, "optional");
+  return value<Bandwidth>(key, kind, kAnyBandwidth, help, std::string(means)).value_or(fallback);
 }
 
 FlopRate MapReader::flop_rate(std::string_view key, std::string_view help) {

@@ -3,67 +3,10 @@
 
 #include "sim/scenario/load.h"
 #include "sim/scenario/names.h"
+#include "sim/scenario/writer.h"
 
 namespace weft {
 namespace {
-
-// Lines of "key: value", two spaces deeper in each map.
-class Writer {
- public:
-  void open(std::string_view key) {
-    line(key, "");
-    indent_ += 2;
-  }
-  void close() { indent_ -= 2; }
-  void line(std::string_view key, std::string_view value) {
-    text_.append(indent_, ' ').append(key).append(value.empty() ? ":" : ": ");
-    text_.append(value).append("\n");
-  }
-  void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
-  void quoted(std::string_view key, std::string_view value) {
-    std::string safe = "\"";
-    for (const char c : value) {
-      if (c == '"' || c == '\\') safe += '\\';
-      safe += c;
-    }
-    line(key, safe + '"');
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-  std::size_t indent_ = 0;
-};
-
-void write_protocol(Writer& out, std::string_view key, const ProtocolSpec& protocol) {
-  out.open(key);
-  out.line("startup", to_text(protocol.startup));
-  out.line("step", to_text(protocol.step));
-  out.close();
-}
-
-void write_collective(Writer& out, const CollectiveSpec& collective) {
-  out.open("collective");
-  write_protocol(out, "ll", collective.protocols[static_cast<std::size_t>(Protocol::ll)]);
-  write_protocol(out, "ll128", collective.protocols[static_cast<std::size_t>(Protocol::ll128)]);
-  write_protocol(out, "simple", collective.protocols[static_cast<std::size_t>(Protocol::simple)]);
-  std::string algorithms;
-  for (const Algorithm algorithm : collective.algorithms) {
-    algorithms += algorithms.empty() ? "" : ", ";
-    algorithms += names::word(names::kAlgorithms, algorithm);
-  }
-  out.line("algorithms", '[' + algorithms + ']');
-  out.line("channels", collective.channels);
-  out.open("channel");
-  out.line("threads", collective.channel.threads);
-  out.line("registers_per_thread", collective.channel.registers_per_thread);
-  out.line("lds", to_text(collective.channel.lds));
-  out.close();
-  out.line("channel_rate", to_text(collective.channel_rate));
-  out.line("exchange_rate", to_text(collective.exchange_rate));
-  out.line("chunk", to_text(collective.chunk));
-  out.close();
-}
 
 void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.open("gpu");
@@ -150,6 +93,10 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
   out.open("link");
   out.line("bandwidth", to_text(fabric.link.bandwidth));
   out.line("latency", to_text(fabric.link.latency));
+  if (fabric.link.engine_bandwidth.count() > 0 &&
+      fabric.link.engine_bandwidth != fabric.link.bandwidth) {
+    out.line("engine_bandwidth", to_text(fabric.link.engine_bandwidth));
+  }
   out.close();
   if (fabric.shape == ShapeKind::torus) {
     std::string dims;

@@ -42,6 +42,7 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
   const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
   CollectiveRun run(graph, cluster, call, std::move(group), choice);
   if (dma) return run_copies(run, plans.front());
+  if (has_peer_parts(cluster, call, run.group())) return run_peer_parts(run, plans.front());
   if (is_exchange(call.op, choice.algorithm)) return run_exchange(run, plans.front());
   return run_steps(run, plans);
 }
@@ -59,6 +60,7 @@ CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& 
   if (is_exchange(call.op, choice.algorithm)) {
     const bool one_peer = call.op == CollectiveOp::point_to_point;
     const std::int64_t each = exchanged_bytes(call, n, choice.algorithm);
+    if (has_peer_parts(cluster, call, group)) return count_peer_parts(cluster, call, n, sent);
     const double pieces = real(cut_for_peer(each, one_peer ? 1 : n - 1, channels_of(cluster, call),
                                             cluster.spec.gpu.collective.chunk)
                                    .pieces);

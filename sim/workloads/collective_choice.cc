@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "sim/core/assert.h"
 #include "sim/scenario/names.h"
@@ -221,18 +222,61 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
   const bool overlaps =
       choice.algorithm == Algorithm::tree || (in_turns && call.op == CollectiveOp::broadcast);
-  const auto chunks = static_cast<double>(division.chunks);
+  const std::int64_t in_turn = division.chunks / division.slices;
+  const auto chunks = static_cast<double>(in_turn);
   const double turns = overlaps ? 1 : chunks;
   const double fill = overlaps ? channels / chunks * static_cast<double>(plans.steps) : 0;
   return seconds(protocol.startup) + std::max(latency * turns + channels, latency + links) + fill;
 }
 
+namespace {
+
+// Of the busiest rank, where 1 is the buffer, and over how many steps: as the library counts.
+struct Counted {
+  double carried = 0;
+  double steps = 0;
+};
+Counted counted_by_library(CollectiveOp op, Algorithm algorithm, double n) {
+  const bool all = op == CollectiveOp::all_reduce;
+  if (algorithm == Algorithm::tree) return {.carried = 2, .steps = 2 * (n - 1)};  // a chain
+  if (algorithm == Algorithm::in_switch) return {.carried = all ? (n - 1) / n : 1, .steps = 1};
+  if (op == CollectiveOp::broadcast) return {.carried = 1, .steps = n};
+  return {.carried = (all ? 2 : 1) * (n - 1) / n, .steps = (all ? 2 : 1) * (n - 1)};
+}
+
+// What the library itself reckons with; nothing where it has no such way, or between nodes.
+std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall& call,
+                                    const RankGroup& group, CollectiveChoice choice) {
+  const std::optional<CostTable>& costs = cluster.spec.gpu.collective.costs;
+  if (!costs || !group.one_node) return std::nullopt;
+  const CostSpec& cost = costs->at(static_cast<std::size_t>(choice.algorithm))
+                             .at(static_cast<std::size_t>(choice.protocol));
+  if (cost.bus.count() == 0) return std::nullopt;
+  const Counted counted = counted_by_library(call.op, choice.algorithm, group.size());
+  return seconds(cost.startup) + counted.steps * seconds(cost.step) +
+         counted.carried * static_cast<double>(call.buffer.count()) / rate(cost.bus);
+}
+
+// An all-to-all is direct. Its small parts go with flags of their own, where the library says so.
+CollectiveChoice exchange_choice(const Cluster& cluster, const CollectiveCall& call,
+                                 const RankGroup& group) {
+  CollectiveChoice choice{.algorithm = Algorithm::direct, .protocol = Protocol::simple};
+  if (has_peer_parts(cluster, call, group)) {
+    const std::int64_t to_peer = exchanged_bytes(call, group.size(), Algorithm::direct);
+    const std::int64_t up_to = cluster.spec.gpu.collective.peer_parts->ll_up_to.count();
+    if (to_peer <= up_to * peer_channels(cluster, call)) choice.protocol = Protocol::ll;
+  }
+  choice.protocol = call.options.protocol.value_or(choice.protocol);
+  return choice;
+}
+
+}  // namespace
+
 CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
                         const RankGroup& group) {
   const CollectiveOptions& options = call.options;
   if (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point) {
-    return {.algorithm = Algorithm::direct,
-            .protocol = options.protocol.value_or(Protocol::simple)};
+    return exchange_choice(cluster, call, group);
   }
   std::vector<Algorithm> algorithms;
   if (options.algorithm) {
@@ -252,7 +296,8 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
       if (options.protocol && *options.protocol != protocol) continue;
       if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
       const CollectiveChoice choice{.algorithm = algorithm, .protocol = protocol};
-      const double time = predicted_time(cluster, call, group, choice);
+      const double time = reckoned_time(cluster, call, group, choice)
+                              .value_or(predicted_time(cluster, call, group, choice));
       if (time >= least) continue;
       least = time;
       best = choice;

@@ -67,6 +67,14 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 // Channels that a call gets: as many as it is given and as fit on the CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 
+// Where the library's channels are divided among the peers of an all-to-all (GpuSpec,
+// PeerPartSpec): their number is a power of two, and each peer's part, of `size` bytes, is cut into
+// so many.
+bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
+std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call);
+std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks,
+                           std::int64_t size);
+
 // Below 4 KiB of payload a message's latency outweighs its bytes: an exchange is not cut further.
 constexpr std::int64_t kLeastPiece = 4096;
 constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;  // sizes have 32 bits, LL doubles
@@ -88,7 +96,8 @@ Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channel
 // Of a plan of several steps: `channels` parts of the buffer, each moved in `chunks` turns.
 struct Division {
   std::uint32_t channels = 1;
-  std::int64_t chunks = 1;
+  std::int64_t chunks = 1;  // a multiple of the slices
+  std::int64_t slices = 1;  // of a turn: sent one behind the other, each taken in when it is there
 };
 Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
                 CollectiveChoice choice);

@@ -130,7 +130,8 @@ class Copies {
       run_.graph().add_send({.to = run_.group().gpus[to],
                              .size = static_cast<std::uint32_t>(part.size),
                              .arrives = finish_[to],
-                             .op = static_cast<std::uint16_t>(run_.call().operator_id.value)});
+                             .op = static_cast<std::uint16_t>(run_.call().operator_id.value),
+                             .from_engine = 1});
     }
     return CollectiveRun::item(kinds_[part.kind], part.size, out, LatchId::none());
   }

@@ -37,8 +37,8 @@ class Exchange {
     add_arrivals();
     if (adds_) {  // read what has arrived and its own, write the sum
       const std::uint32_t in = plan_.ranks - 1;
-      adding_ = run_.work({.in = in, .out = 0, .traffic = in + 2}, largest_, rate_,
-                          CollectiveRun::Way::streamed);
+      adding_ = run_.work({.in = in, .out = 0, .traffic = in + 2}, largest_,
+                          run_.wire_time(in * largest_, rate_), CollectiveRun::Way::streamed);
     }
     std::vector<KernelId> kernels;
     for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) kernels.push_back(add_kernel(rank));
@@ -100,7 +100,9 @@ class Exchange {
 
   const Kinds& add_kinds(std::int64_t size) {
     const Amount send{.in = 0, .out = 1, .traffic = 1};
-    const auto sending = [&](CollectiveRun::Way way) { return run_.work(send, size, rate_, way); };
+    const auto sending = [&](CollectiveRun::Way way) {
+      return run_.work(send, size, run_.wire_time(size, rate_), way);
+    };
     const auto inside = sending(CollectiveRun::Way::streamed);
     kinds_.push_back(
         {.size = size,

@@ -61,7 +61,8 @@ class InSwitchRun {
         .in = loads_ ? 1U : 0U,
         .out = stores_ ? 1U : 0U,
         .traffic = loads_ && stores_ ? 0U : 1U};  // a sum comes and goes in registers
-    moves_ = run_.work(amount, pieces_.size, run_.cluster().spec.gpu.collective.channel_rate,
+    const Bandwidth rate = run_.cluster().spec.gpu.collective.channel_rate;
+    moves_ = run_.work(amount, pieces_.size, run_.wire_time(pieces_.size, rate),
                        CollectiveRun::Way::streamed);
     std::vector<KernelId> kernels;
     kernels.reserve(run_.ranks());

@@ -265,6 +265,31 @@ std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call) {
   return static_cast<std::uint32_t>(std::max(std::min(wanted, fit), 1));
 }
 
+std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call) {
+  CollectiveCall most = call;
+  const std::uint32_t few = channels_of(cluster, call);
+  most.options.channels = static_cast<int>(std::bit_ceil(few));
+  const std::uint32_t fit = channels_of(cluster, most);
+  return fit == std::bit_ceil(few) ? fit : std::bit_floor(fit);
+}
+
+bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {
+  return cluster.spec.gpu.collective.peer_parts && group.one_node &&
+         (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point);
+}
+
+std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks,
+                           std::int64_t size) {
+  const PeerPartSpec& spec = *cluster.spec.gpu.collective.peer_parts;
+  const std::int64_t all = peer_channels(cluster, call);
+  std::int64_t most = all;
+  while (most * ranks > all && most > 1) most /= 2;
+  const bool ll = choose(cluster, call, group_of(cluster, call.ranks)).protocol == Protocol::ll;
+  std::int64_t parts = std::min(most, round_up(size, (ll ? spec.least_ll : spec.least).count()));
+  while (round_up(size, parts) > spec.most.count() && parts <= all / 2) parts *= 2;
+  return parts;
+}
+
 std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Algorithm algorithm) {
   if (!call.pair_bytes.empty()) {
     return std::max<std::int64_t>(*std::max_element(call.pair_bytes.begin(), call.pair_bytes.end()),
@@ -316,7 +341,16 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCo
   if (algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast) {
     while (round_up(step, chunk) < plans.steps && chunk > kLeastChunk) chunk /= 2;
   }
-  return {.channels = static_cast<std::uint32_t>(channels), .chunks = round_up(step, chunk)};
+  // What one signals is not waited for by all: the next slice is sent meanwhile.
+  constexpr std::int64_t kLeastSlice = 32 * 1024;
+  std::int64_t slices = 1;
+  if (algorithm == Algorithm::ring && simple && call.op != CollectiveOp::broadcast) {
+    slices = cluster.spec.gpu.collective.slices;
+  }
+  const std::int64_t turns = round_up(step, chunk * slices);
+  slices = std::clamp<std::int64_t>(round_up(step, turns * kLeastSlice), 1, slices);
+  return {
+      .channels = static_cast<std::uint32_t>(channels), .chunks = turns * slices, .slices = slices};
 }
 
 }  // namespace weft

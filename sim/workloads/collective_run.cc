@@ -1,6 +1,7 @@
 #include "sim/workloads/collective_run.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/assert.h"
 
@@ -10,6 +11,7 @@ namespace {
 // A channel that streams stores in so many parts at most, of at least so many bytes: its copy and
 // the way over the link then hardly add up.
 constexpr std::int64_t kMostParts = 4;
+constexpr std::int64_t kMostPartsOfPeer = 16;  // all channels at work share one link
 constexpr std::int64_t kLeastPart = 16 * 1024;
 
 }  // namespace
@@ -77,15 +79,40 @@ LatchId CollectiveRun::send(std::uint32_t from, std::uint32_t to, std::int64_t s
   return out;
 }
 
+Duration CollectiveRun::copy_time(const Amount& amount, std::int64_t block) const {
+  const CollectiveSpec& library = cluster_.spec.gpu.collective;
+  const ProtocolSpec& protocol = library.protocols[static_cast<std::size_t>(choice_.protocol)];
+  const std::int64_t size = std::max(amount.in, amount.out) * block;
+  Bandwidth rate = protocol.rate;
+  if (amount.in > 0 && amount.out > 0 && protocol.relay_rate.count() > 0) {
+    rate = protocol.relay_rate;
+  }
+  if (rate.count() == 0) return wire_time(size, library.channel_rate);
+  const Duration alone = transfer_time(bytes(size), of_what_moves(rate));
+  if (choice_.protocol != Protocol::ll) return alone;
+  // The first line of each thread is in the step's latency; only its bytes take longer.
+  const std::int64_t at_once = std::min<std::int64_t>(size, library.channel.threads * 8);
+  return alone - transfer_time(bytes(at_once), rate);
+}
+
+// Numbers are added up; all else moves bytes, whatever they stand for.
+Bandwidth CollectiveRun::of_what_moves(Bandwidth rate) const {
+  if (reduces(call_.op)) return rate;
+  const ProtocolSpec& protocol =
+      cluster_.spec.gpu.collective.protocols[static_cast<std::size_t>(choice_.protocol)];
+  return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * protocol.of_bytes));
+}
+
 CollectiveRun::WorkKind CollectiveRun::work(const Amount& amount, std::int64_t block,
-                                            Bandwidth rate, Way way) {
+                                            Duration alone, Way way) {
   const std::int64_t out = amount.out * block;
   Work work;
   work.traffic = bytes(amount.traffic * block + (way == Way::staged ? out : 0));
-  work.memory_alone = transfer_time(bytes(on_wire(std::max(amount.in, amount.out) * block)), rate);
+  work.memory_alone = alone;
   if (out > 0 && way == Way::streamed) {
-    work.shares = static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(on_wire(out) / kLeastPart, 1, kMostParts));
+    const bool of_peer = has_peer_parts(cluster_, call_, group_);
+    work.shares = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+        on_wire(out) / kLeastPart, 1, of_peer ? kMostPartsOfPeer : kMostParts));
   }
   return {.work = graph_.add_work(work), .bytes = out > 0 ? out : amount.in * block};
 }

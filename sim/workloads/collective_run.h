@@ -53,8 +53,15 @@ class CollectiveRun {
     std::uint32_t work = 0;
     std::int64_t bytes = 1;  // payload that it is for, in or out
   };
-  // A kind of work: of `amount` blocks of at most `block` bytes.
-  WorkKind work(const Amount& amount, std::int64_t block, Bandwidth rate, Way way);
+  // A kind of work: of `amount` blocks of at most `block` bytes, that takes `alone` on an idle GPU.
+  WorkKind work(const Amount& amount, std::int64_t block, Duration alone, Way way);
+  // What a channel takes for it by the protocol's own rates, or by the library's on the wire.
+  [[nodiscard]] Duration copy_time(const Amount& amount, std::int64_t block) const;
+  [[nodiscard]] Duration wire_time(std::int64_t size, Bandwidth rate) const {
+    return transfer_time(bytes(on_wire(size)), rate);
+  }
+  // The share of a protocol's rate that it has for what this call moves.
+  [[nodiscard]] Bandwidth of_what_moves(Bandwidth rate) const;
   // An item of this kind that moves `size` bytes, at most kind.bytes.
   static Item item(const WorkKind& kind, std::int64_t size, LatchId counts_down, LatchId waits_for);
 
@@ -67,9 +74,14 @@ class CollectiveRun {
 };
 
 std::vector<KernelId> run_exchange(CollectiveRun& run, const Plan& plan);
+std::vector<KernelId> run_peer_parts(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_steps(CollectiveRun& run, const std::vector<Plan>& plans);
 std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_in_switch(CollectiveRun& run);
+
+// Items and sends of a call whose channels are divided among the peers.
+CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& call,
+                                  std::int64_t ranks, double sent);
 
 // Items and sends of a call that the switch does; a load counts for all whose parts it asks for.
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,

@@ -184,15 +184,15 @@ class Steps {
   }
 
   void add_works(const Prepared& p) {
-    const Bandwidth rate = run_.cluster().spec.gpu.collective.channel_rate;
     const std::int64_t block = round_up(largest_, p.plan->blocks);
     kinds_.emplace_back();
     for (const Amount& amount : p.amounts) {
+      const Duration alone = run_.copy_time(amount, block);
       const CollectiveRun::WorkKind inside =
-          run_.work(amount, block, rate, CollectiveRun::Way::streamed);
+          run_.work(amount, block, alone, CollectiveRun::Way::streamed);
       const bool staged = !run_.group().one_node && amount.out > 0;
       kinds_.back().push_back(
-          {inside, staged ? run_.work(amount, block, rate, CollectiveRun::Way::staged) : inside});
+          {inside, staged ? run_.work(amount, block, alone, CollectiveRun::Way::staged) : inside});
     }
   }
 
@@ -218,7 +218,8 @@ class Steps {
     return run_.add(kernel, rank);
   }
 
-  // What a channel does at one rank. Phase f of chunk k is in turn k + f x ahead.
+  // What a channel does at one rank. Phase f of turn k is in turn k + f x ahead; a turn has one or
+  // several slices, of which each goes its own way: while one is on it the next is sent.
   [[nodiscard]] std::vector<Step> program(const Prepared& p, std::uint32_t rank) const {
     const Plan& plan = *p.plan;
     const auto phases = static_cast<std::uint32_t>(plan.phases.size());
@@ -231,16 +232,23 @@ class Steps {
     const auto begin = p.programs.transfers.begin() + p.programs.first[rank];
     const auto end = p.programs.transfers.begin() + p.programs.first[rank + 1];
     std::vector<Step> steps;
-    for (std::uint32_t turn = 0; turn < chunks_ + (phases - 1) * ahead; ++turn) {
+    const auto slices = static_cast<std::uint32_t>(division_.slices);
+    const std::uint32_t turns = chunks_ / slices;
+    const auto add = [&](std::uint32_t k, std::uint32_t waiter) {
+      for (std::uint32_t s = 0; s < slices; ++s) {
+        steps.push_back({.chunk = k * slices + s, .waiter = waiter});
+      }
+    };
+    for (std::uint32_t turn = 0; turn < turns + (phases - 1) * ahead; ++turn) {
       for (std::uint32_t phase = 0; phase < phases; ++phase) {
         const std::uint32_t k = turn - phase * ahead;  // wraps where it is not begun
-        if (k >= chunks_) continue;
+        if (k >= turns) continue;
         const bool is_last = phase + 1 == phases;
         const auto first = std::lower_bound(begin, end, plan.phases[phase]);
         const auto last = is_last ? end : std::lower_bound(begin, end, plan.phases[phase + 1]);
-        for (auto t = first; t != last; ++t) steps.push_back({.chunk = k, .waiter = *t});
+        for (auto t = first; t != last; ++t) add(k, *t);
         if (!is_last) continue;
-        for (const std::uint32_t waiter : finals) steps.push_back({.chunk = k, .waiter = waiter});
+        for (const std::uint32_t waiter : finals) add(k, waiter);
       }
     }
     return steps;

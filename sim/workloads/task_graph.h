@@ -64,7 +64,8 @@ struct Send {
   std::uint16_t op = 0;               // operator it belongs to, for reports
   std::uint16_t group = 0;            // index into TaskGraph::groups, of what is done in the switch
   std::uint8_t receive_traffic : 4 = 1;  // HBM bytes moved at the receiver, per byte received
-  std::uint8_t ordered : 4 = 0;          // 1: stays behind the ordered sends of its pair before it
+  std::uint8_t ordered : 3 = 0;          // 1: stays behind the ordered sends of its pair before it
+  std::uint8_t from_engine : 1 = 0;      // 1: a copy engine's
   // By or for `to`, the GPU that issues it. Reduces: the sum of what the group has arrives there.
   // Multicasts: a copy arrives at each of the group, where the latches are `arrives`, the next ...
   InSwitch in_switch = InSwitch::nothing;

@@ -79,9 +79,8 @@ void expect(const std::vector<Predicted>& all, const Accepted& accepted) {
 
 TEST(H200, gemm_then_all_to_all_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
-  // The worst is the smallest: its all-to-all of 2 MiB took 23.7 us, more than weft's 17.8 and than
-  // micro.nccl_alltoall of 4 MiB lets expect (25.6).
-  expect(predict("gemm.bulk", "gemm_a2a_4x_h200", Mode::bulk), {.median = 0.06, .worst = 0.12});
+  // The worst is the GEMM of k = 14336 (docs/validation.md).
+  expect(predict("gemm.bulk", "gemm_a2a_4x_h200", Mode::bulk), {.median = 0.03, .worst = 0.08});
 }
 
 TEST(H200, gemm_fused_with_all_to_all_takes_about_as_long_as_measured) {
@@ -91,7 +90,8 @@ TEST(H200, gemm_fused_with_all_to_all_takes_about_as_long_as_measured) {
 
 TEST(H200, gemv_then_all_reduce_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
-  expect(predict("gemv.bulk", "gemv_ar_4x_h200", Mode::bulk), {.median = 0.07, .worst = 0.18});
+  // Short GEMVs come out too short; an all-reduce that was 12 % too long does not hide that now.
+  expect(predict("gemv.bulk", "gemv_ar_4x_h200", Mode::bulk), {.median = 0.08, .worst = 0.18});
 }
 
 TEST(H200, gemv_fused_with_all_reduce_takes_about_as_long_as_measured) {

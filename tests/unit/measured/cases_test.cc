@@ -53,6 +53,16 @@ TEST(MeasuredCases, computing_alone_is_bulk_until_it_has_computed) {
   EXPECT_EQ(one.until, Until::computed);
 }
 
+TEST(MeasuredCases, a_collective_may_be_held_to_channels) {
+  const std::map<std::string, std::int64_t> numbers = {{"gpus", 2}, {"bytes_per_gpu", 1 << 20}};
+  std::map<std::string, std::int64_t> held = numbers;
+  held["ctas"] = 4;
+  EXPECT_FALSE(
+      sets(case_without_problems(line("micro.nccl_allgather", numbers)), "collective.channels=4"));
+  EXPECT_TRUE(
+      sets(case_without_problems(line("micro.nccl_allgather", held)), "collective.channels=4"));
+}
+
 // 2048 samples x 32 tables x 256 elements x 4 B = 64 MiB of each GPU.
 TEST(MeasuredCases, communication_alone_is_the_collective_of_that_many_bytes) {
   const Case one = case_without_problems(line("emb.comm", kBags));

@@ -89,6 +89,8 @@ TEST(Fit, peer_stores_and_links) {
     lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", wgs}, {"bytes", 1 << 26}},
                          2.5 + 1.2 + (1 << 26) / rate));
   }
+  lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", 1}, {"bytes", 1 << 26}}, 1335));
+  lines.back().words["from"] = "registers";  // nothing is loaded: another kernel's rate
   lines.push_back(line("micro.flag_one_way", {{"n", 1000}}, 1.1));
   const Fit fit = fit_machine(lines, base(), kLink);
   EXPECT_NEAR(static_cast<double>(fit.gpu.peer_store.wg_rate.count()), 10e9, 1e7);
@@ -106,6 +108,51 @@ TEST(Fit, copy_engines) {
   EXPECT_NEAR(static_cast<double>(fit.gpu.dma.rate.count()), 200e9, 1e8);
   EXPECT_NEAR(to_microseconds(fit.gpu.dma.schedule), 6, 0.01);
   EXPECT_NEAR(to_microseconds(fit.gpu.dma.signal), 3, 0.01);
+}
+
+// 16 copies of 1 MB on an engine of 200 GB/s (5 us each) that waits 4 us before each further one:
+// 9 + 16 x 5 + 15 x 4 us.
+TEST(Fit, copies_behind_one_another) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  for (const int bytes : {1 << 12, 1 << 20, 1 << 28}) {
+    lines.push_back(line("micro.ce_copy_one_peer", {{"bytes", bytes}}, 2.5 + 9 + bytes / 200e3));
+  }
+  lines.push_back(
+      line("micro.ce_copies_one_peer", {{"bytes", 1'000'000}, {"copies", 16}}, 2.5 + 9 + 80 + 60));
+  const Fit fit = fit_machine(lines, base(), kLink);
+  EXPECT_NEAR(to_microseconds(fit.gpu.dma.next), 4, 0.01);
+  EXPECT_NEAR(static_cast<double>(fit.link.engine_bandwidth.count()), 200e9, 1e8);
+}
+
+// 32 turns of 1.5 us: two links of 500 ns and 100 ns for 1 KiB at 10.24 GB/s leave 400 ns. Lines of
+// more WGs or larger slices are not asked.
+TEST(Fit, the_fence) {
+  GpuSpec gpu = base();
+  gpu.peer_store.wg_rate = Bandwidth::from_count(10'240'000'000);
+  std::vector<MeasuredLine> lines = launch_lines();
+  const auto turns = [](int wgs, int slice, double us) {
+    return line("micro.store_fence_flag",
+                {{"wgs", wgs}, {"slice_bytes", slice}, {"slices_per_wg", 32}}, 3.7 + 32 * us);
+  };
+  lines.push_back(turns(1, 1024, 1.5));
+  lines.push_back(turns(16, 1024, 2.5));
+  lines.push_back(turns(1, 65536, 9));
+  const Fit fit = fit_machine(lines, gpu, kLink);
+  EXPECT_NEAR(to_microseconds(fit.gpu.peer_store.fence), 0.4, 0.001);
+}
+
+// 2^40 operations in 1.5 ms at a peak of 1000 TFLOP/s: 0.733.
+TEST(Fit, what_the_librarys_gemm_reaches_is_no_key_of_the_gpu) {
+  GpuSpec gpu = base();
+  gpu.bf16_matrix = FlopRate::from_count(1'000'000'000'000'000);
+  std::vector<MeasuredLine> lines = launch_lines();
+  lines.push_back(line("micro.gemm_library", {{"m", 8192}, {"n", 8192}, {"k", 8192}}, 3.7 + 1500));
+  const Fit fit = fit_machine(lines, gpu, kLink);
+  const auto found = std::find_if(
+      fit.values.begin(), fit.values.end(),
+      [](const FittedValue& value) { return value.path == "workload.gemm.efficiency"; });
+  ASSERT_NE(found, fit.values.end());
+  EXPECT_NEAR(std::stod(found->text), 0.733, 0.001);
 }
 
 TEST(Fit, what_no_line_determines_stays_and_is_named) {

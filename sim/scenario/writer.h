@@ -1,0 +1,42 @@
+// How the resolved scenario is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sim/gpu_model/gpu_spec.h"
+
+namespace weft {
+
+// Lines of "key: value", two spaces deeper in each map.
+class Writer {
+ public:
+  void open(std::string_view key) {
+    line(key, "");
+    indent_ += 2;
+  }
+  void close() { indent_ -= 2; }
+  void line(std::string_view key, std::string_view value) {
+    text_.append(indent_, ' ').append(key).append(value.empty() ? ":" : ": ");
+    text_.append(value).append("\n");
+  }
+  void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
+  void quoted(std::string_view key, std::string_view value) {
+    std::string safe = "\"";
+    for (const char c : value) {
+      if (c == '"' || c == '\\') safe += '\\';
+      safe += c;
+    }
+    line(key, safe + '"');
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t indent_ = 0;
+};
+
+void write_collective(Writer& out, const CollectiveSpec& collective);
+
+}  // namespace weft

@@ -1,0 +1,193 @@
+// `weft validate` and `weft calibrate` as a user meets them.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kConfigs = std::string(WEFT_SOURCE_DIR) + "/configs";
+const std::string kCluster = " --cluster " + kConfigs + "/clusters/node_4x_h200.yaml";
+const std::string kBase = " --base " + kConfigs + "/gpus/h200.yaml";
+
+// Two cases that take a few milliseconds to simulate, one kind that nothing stands for.
+constexpr const char* kMeasured = R"({"kind": "meta", "device": "none"}
+{"kind": "micro.nccl_allreduce", "gpus": 4, "bytes_per_gpu": 4096, "us": 12.5}
+{"kind": "micro.nccl_alltoall", "gpus": 4, "bytes_per_gpu": 4096, "us": 9.8}
+{"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 1.5}
+)";
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+  [[nodiscard]] bool says(const std::string& words) const {
+    return err.find(words) != std::string::npos;
+  }
+};
+
+class MeasuredCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    write("measured.jsonl", kMeasured);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  [[nodiscard]] Ended weft(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of(folder_ / "out.txt"),
+            .err = text_of(folder_ / "err.txt")};
+  }
+  [[nodiscard]] bool wrote(const std::string& name) const { return fs::exists(folder_ / name); }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_measured_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(MeasuredCommands, help_names_what_there_is) {
+  const Ended validate = weft("validate --help");
+  EXPECT_EQ(validate.status, 0);
+  for (const char* option : {"--cluster", "--kernels", "--json", "--csv", "--max-median"}) {
+    EXPECT_NE(validate.out.find(option), std::string::npos) << option;
+  }
+  const Ended calibrate = weft("calibrate --help");
+  EXPECT_EQ(calibrate.status, 0);
+  for (const char* option : {"--base", "--output", "--cluster", "--cluster-output"}) {
+    EXPECT_NE(calibrate.out.find(option), std::string::npos) << option;
+  }
+}
+
+TEST_F(MeasuredCommands, validate_prints_a_table_and_writes_what_it_is_asked_for) {
+  const Ended ended = weft("validate measured.jsonl --json all.json --csv all.csv" + kCluster);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("| micro.nccl_allreduce | bytes_per_gpu 4096, gpus 4 | 12.5 |"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_TRUE(ended.says("skipped: 1 x micro.flag_one_way")) << ended.err;
+  const auto json = nlohmann::json::parse(text_of(folder_ / "all.json"));
+  EXPECT_EQ(json["cases"].size(), 2U);
+  EXPECT_EQ(json["error_by_kind"]["all"]["cases"], 2);
+  const std::string csv = text_of(folder_ / "all.csv");
+  EXPECT_TRUE(csv.starts_with("kind,case,measured_us,predicted_us,error\n")) << csv;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+}
+
+TEST_F(MeasuredCommands, a_bound_that_is_exceeded_is_exit_1) {
+  EXPECT_EQ(weft("validate measured.jsonl -q --max-median 1000" + kCluster).status, 0);
+  const Ended ended = weft("validate measured.jsonl -q --max-median 0 --max-p90 0" + kCluster);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("the median error of all is")) << ended.err;
+  EXPECT_TRUE(ended.says("the 90th percentile error of all is")) << ended.err;
+}
+
+TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
+  fs::create_directories(folder_ / "mine");
+  fs::copy(kConfigs + "/validation/collective.yaml", folder_ / "mine");
+  const Ended own = weft("validate measured.jsonl --kernels mine" + kCluster);
+  EXPECT_EQ(own.status, 0) << own.err;
+  EXPECT_EQ(own.out, weft("validate measured.jsonl" + kCluster).out);
+  fs::remove(folder_ / "mine/collective.yaml");
+  const Ended none = weft("validate measured.jsonl --kernels mine" + kCluster);
+  EXPECT_EQ(none.status, 1);
+  EXPECT_TRUE(none.says("mine/collective.yaml")) << none.err;
+}
+
+TEST_F(MeasuredCommands, every_bad_line_is_named_and_nothing_is_written) {
+  write("bad.jsonl", std::string(kMeasured) + "{\"kind\": \"emb.bulk\",\n{\"us\": 3}\n");
+  for (const std::string& command : {"validate bad.jsonl --json out.json --csv out.csv" + kCluster,
+                                     "calibrate bad.jsonl -o out.yaml" + kBase}) {
+    const Ended ended = weft(command);
+    EXPECT_EQ(ended.status, 1) << command;
+    EXPECT_TRUE(ended.says("bad.jsonl:5")) << ended.err;
+    EXPECT_TRUE(ended.says("not a JSON object")) << ended.err;
+    EXPECT_TRUE(ended.says("bad.jsonl:6")) << ended.err;
+    EXPECT_EQ(ended.out, "");
+  }
+  for (const char* name : {"out.json", "out.csv", "out.yaml"}) EXPECT_FALSE(wrote(name)) << name;
+}
+
+TEST_F(MeasuredCommands, a_line_that_lacks_a_number_of_its_case_is_named) {
+  write("lacks.jsonl", R"({"kind": "micro.nccl_alltoall", "gpus": 4, "us": 9.8})");
+  const Ended ended = weft("validate lacks.jsonl" + kCluster);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("bytes_per_gpu")) << ended.err;
+}
+
+// 1.2 us of 1.5 are the two links; polling keeps the base's 0.3.
+TEST_F(MeasuredCommands, calibrate_writes_files_that_run_accepts) {
+  write("flag.jsonl", R"({"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 1.5})");
+  const Ended ended =
+      weft("calibrate flag.jsonl -o gpu.yaml --cluster-output node.yaml" + kBase + kCluster);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(ended.says("memory.bandwidth")) << "not determined: " << ended.err;
+  EXPECT_TRUE(ended.says("dma.next: kept")) << ended.err;
+  EXPECT_NE(text_of(folder_ / "node.yaml").find("latency: 600 ns"), std::string::npos)
+      << text_of(folder_ / "node.yaml");
+  write("run.yaml",
+        "name: run\ncluster: {base: node}\nworkload: {kind: collective, op: all_to_all, bytes: 1 "
+        "MiB}\nmodes: [bulk]\n");
+  const Ended run = weft("run run.yaml");
+  EXPECT_EQ(run.status, 0) << run.err;
+}
+
+// The lines are what the simulator itself says of a start-up of 2.5 us, the base has 3.037. It is
+// 0.3 of such a time, and the base holds it by 0.3 too: as one line more beside three, so a quarter
+// of the way back, 2.63 us. (A line's other numbers take their share.)
+TEST_F(MeasuredCommands, calibrate_goes_for_the_start_up_that_made_the_lines) {
+  write("gpu.yaml", "base: gpus/h200\ncollective: {ll: {startup: 2.5 us}}\n");
+  write("node.yaml", "base: clusters/node_4x_h200\ngpu: {base: gpu}\n");
+  write("small.jsonl",
+        R"({"kind": "micro.nccl_allreduce", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
+{"kind": "micro.nccl_allgather", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
+{"kind": "micro.nccl_reducescatter", "gpus": 4, "bytes_per_gpu": 4096, "us": 1}
+)");
+  ASSERT_EQ(weft("validate small.jsonl --json said.json --cluster node.yaml").status, 0)
+      << text_of(folder_ / "err.txt");
+  const auto said = nlohmann::json::parse(text_of(folder_ / "said.json"));
+  std::string lines;
+  for (const auto& one : said["cases"]) {
+    lines += nlohmann::json{{"kind", one["kind"]},
+                            {"gpus", 4},
+                            {"bytes_per_gpu", 4096},
+                            {"us", one["predicted_us"]}}
+                 .dump() +
+             "\n";
+  }
+  write("made.jsonl", lines);
+  const Ended ended =
+      weft("calibrate made.jsonl -o fitted.yaml --cluster-output out.yaml" + kBase + kCluster);
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const std::string path = "collective.ll.startup";
+  const std::size_t at = ended.out.find(path);
+  ASSERT_NE(at, std::string::npos) << ended.out;
+  EXPECT_NEAR(std::stod(ended.out.substr(at + path.size())), 2.63, 0.08) << ended.out;
+  EXPECT_TRUE(ended.says("collective.exchange_rate: kept")) << ended.err;
+}
+
+}  // namespace
+}  // namespace weft
