@@ -90,7 +90,7 @@ void add_gather(const Plan& plan, Cases& cases) {
   for (const int wgs : {1, plan.units / 4, plan.units, 2 * plan.units, 4 * plan.units}) {
     add(plan, 1024, 2048 * mebibyte, wgs, Depth::full, cases);
   }
-  for (const std::size_t table : {4, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256, 1024}) {
+  for (const std::size_t table : {4, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256, 512, 1024}) {
     for (const int row_bytes : {64, 1024}) {
       add(plan, row_bytes, table * mebibyte, full, Depth::full, cases);
     }

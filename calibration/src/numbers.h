@@ -2,6 +2,7 @@
 
 #include <hip/hip_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #if !defined(CALIBRATION_EMULATION)
@@ -52,6 +53,10 @@ __device__ inline float2 from_halves(std::uint32_t word) {
   memcpy(&halves, &word, sizeof word);
   return __half22float2(halves);
 #endif
+}
+
+inline std::size_t elements(int rows, int columns) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
 }
 
 // A well-mixed 32-bit number of (seed, index); murmur3's finalizer.
