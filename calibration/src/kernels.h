@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check.h"
+#include "kernel_facts.h"
 #include "machine.h"
 
 namespace calibration {
@@ -15,14 +16,6 @@ struct Grid {
   int wgs;
   int threads = threads_per_wg;
   std::size_t shared_bytes = 0;
-};
-
-// What the compiler and the GPU make of a kernel.
-struct KernelFacts {
-  int registers = 0;             // of a thread
-  std::size_t spilled = 0;       // bytes of a thread that found no register
-  std::size_t shared_bytes = 0;  // of a WG, with what is there to hold others back
-  int resident = 0;              // WGs that fit on an SM or CU
 };
 
 // Queues `kernel` on `stream` of the GPU in use.

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #if !defined(CALIBRATION_EMULATION)
-#if defined(__CUDACC__)
+#if defined(__HIP_PLATFORM_NVIDIA__)
 #include <cuda_fp16.h>
 #else
 #include <hip/hip_fp16.h>

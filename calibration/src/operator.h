@@ -7,6 +7,7 @@
 #include "buffers.h"
 #include "collectives.h"
 #include "data.h"
+#include "kernels.h"
 #include "suite.h"
 
 // What all operators have in common: a kernel and then a collective of the library, which is bulk,

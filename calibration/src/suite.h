@@ -9,7 +9,7 @@
 
 #include "collectives.h"
 #include "json_line.h"
-#include "kernels.h"
+#include "kernel_facts.h"
 #include "machine.h"
 #include "timer.h"
 

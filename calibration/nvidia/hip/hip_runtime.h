@@ -3,6 +3,8 @@
 // The HIP names that the harness uses, as CUDA. Found in place of AMD's header when the sources
 // are compiled with nvcc (`-x cu -I nvidia`). Only what is used is here.
 
+#define __HIP_PLATFORM_NVIDIA__
+
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
