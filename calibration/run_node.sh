@@ -7,6 +7,7 @@
 #
 #   OUT/measured_N.jsonl  the lines of N GPUs     OUT/messages_N.txt  what was said beside them
 #   OUT/check.txt         the check               OUT/build.txt       the build
+#   OUT/node.txt          driver, links; clocks and heat before and after
 #
 #   CALIBRATE   a `calibrate` that was built elsewhere
 #   GROUPS_ONLY the groups to run, as patterns of --only (default: all, see below)
@@ -56,6 +57,12 @@ fi
 
 failed=0
 
+describe_node() {
+  date -u +%FT%TZ
+  local asked=index,name,driver_version,clocks.sm,clocks.max.sm,clocks.mem
+  nvidia-smi --format=csv --query-gpu="$asked",temperature.gpu,power.draw,power.limit
+}
+
 # With tiny sizes and once each: a wrong answer is seen before the time is spent.
 check() {
   local start=$SECONDS status=0
@@ -98,6 +105,10 @@ if [[ -z $sizes ]]; then
     sizes+=" $size"
   done
 fi
+{
+  describe_node
+  nvidia-smi topo -m
+} >"$out/node.txt" 2>&1
 check
 first=yes
 for size in ${sizes:-1}; do
@@ -109,6 +120,7 @@ for size in ${sizes:-1}; do
     measure "$size" "$group" "$@"
   done
 done
+describe_node >>"$out/node.txt" 2>&1
 wc -l "$out"/measured_*.jsonl
 echo "$SECONDS s, $failed groups failed"
 ((failed == 0))
