@@ -5,13 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#if !defined(CALIBRATION_EMULATION)
-#if defined(__HIP_PLATFORM_NVIDIA__)
-#include <cuda_fp16.h>
-#else
-#include <hip/hip_fp16.h>
-#endif
-#endif
 
 // Numbers of 16 bits as their bits, and test data that the host and every GPU agree on.
 
@@ -40,19 +33,6 @@ __host__ __device__ inline float from_bf16(bf16_bits bits) {
 __host__ __device__ inline bf16_bits to_bf16(float value) {
   const std::uint32_t bits = bits_of(value);
   return static_cast<bf16_bits>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
-}
-
-// Two halves of a word, the low one first.
-__device__ inline float2 from_halves(std::uint32_t word) {
-#if defined(CALIBRATION_EMULATION)
-  _Float16 halves[2];
-  memcpy(halves, &word, sizeof word);
-  return {static_cast<float>(halves[0]), static_cast<float>(halves[1])};
-#else
-  __half2 halves;
-  memcpy(&halves, &word, sizeof word);
-  return __half22float2(halves);
-#endif
 }
 
 inline std::size_t elements(int rows, int columns) {

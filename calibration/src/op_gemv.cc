@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flags.h"
+#include "halves.h"
 #include "operator.h"
 #include "slices.h"
 

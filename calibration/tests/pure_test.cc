@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "halves.h"
 #include "json_line.h"
 #include "numbers.h"
 #include "options.h"
