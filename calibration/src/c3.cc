@@ -17,10 +17,6 @@ struct Shape {
   Collective collective;
 };
 
-std::size_t elements(int rows, int columns) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-}
-
 class Concurrent {
  public:
   Concurrent(const Bench& bench, const Shape& shape);

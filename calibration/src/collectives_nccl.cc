@@ -1,5 +1,7 @@
 // RCCL has NCCL's interface, so that one source serves both.
-#if defined(__CUDACC__)
+#include <hip/hip_runtime.h>
+
+#if defined(__HIP_PLATFORM_NVIDIA__)
 #include <nccl.h>
 #else
 #include <rccl/rccl.h>
@@ -107,7 +109,7 @@ std::unique_ptr<Communicator> make_communicator(const Machine& machine, int chan
 std::string collectives_library() {
   int version = 0;
   check_nccl(ncclGetVersion(&version));
-#if defined(__CUDACC__)
+#if defined(__HIP_PLATFORM_NVIDIA__)
   return "NCCL " + std::to_string(version);
 #else
   return "RCCL " + std::to_string(version);

@@ -121,8 +121,8 @@ void expect_equal(const Gpu& gpu, const float* got, const float* expected, std::
   compare(gpu, got, expected, count, tolerance, what);
 }
 
-void expect_equal_bf16(const Gpu& gpu, const bf16_bits* got, const bf16_bits* expected,
-                       std::size_t count, float tolerance, const char* what) {
+void expect_equal(const Gpu& gpu, const bf16_bits* got, const bf16_bits* expected,
+                  std::size_t count, float tolerance, const char* what) {
   compare(gpu, got, expected, count, tolerance, what);
 }
 

@@ -23,8 +23,8 @@ void fill_indices(const Gpu& gpu, std::uint32_t* data, std::size_t count, std::u
 // `tolerance` or is not a number. Zero asks for equality.
 void expect_equal(const Gpu& gpu, const float* got, const float* expected, std::size_t count,
                   float tolerance, const char* what);
-void expect_equal_bf16(const Gpu& gpu, const bf16_bits* got, const bf16_bits* expected,
-                       std::size_t count, float tolerance, const char* what);
+void expect_equal(const Gpu& gpu, const bf16_bits* got, const bf16_bits* expected,
+                  std::size_t count, float tolerance, const char* what);
 
 // Element `index`, fetched, against a value computed on the host.
 void expect_close(const Gpu& gpu, const float* data, std::size_t index, double expected,

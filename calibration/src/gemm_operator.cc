@@ -20,33 +20,45 @@ __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
 
 }  // namespace
 
-GemmOnAll::GemmOnAll(const Machine& machine, const GemmShape& shape)
-    : machine_(machine),
+GemmOperator::GemmOperator(const Bench& bench, const GemmShape& shape, Collective collective,
+                           std::size_t result_count, Reach reach)
+    : Operator(bench, result_count, reach),
       shape_(shape),
-      a_(machine, static_cast<std::size_t>(shape.m) * static_cast<std::size_t>(shape.k),
-         Reach::local),
-      b_(machine, static_cast<std::size_t>(shape.n) * static_cast<std::size_t>(shape.k),
-         Reach::local),
-      c_(machine, shape.results(), Reach::local),
-      grid_(limit_occupancy(machine, multiply_all,
+      collective_(collective),
+      a_(machine(), elements(shape.m, shape.k), Reach::local),
+      b_(machine(), elements(shape.n, shape.k), Reach::local),
+      c_(machine(), shape.results(), Reach::local),
+      grid_(limit_occupancy(machine(), multiply_all,
                             {.wgs = shape.tiles(), .shared_bytes = tile_shared_bytes},
                             gemm_occupancy)) {
-  for (int g = 0; g < machine.size(); ++g) {
-    const Gpu& gpu = machine.gpu(g);
+  for (int g = 0; g < machine().size(); ++g) {
+    const Gpu& gpu = machine().gpu(g);
     fill_test_bf16(gpu, a_[g], a_.count(), a_seed + static_cast<unsigned>(g));
     fill_test_bf16(gpu, b_[g], b_.count(), b_seed + static_cast<unsigned>(g));
   }
-  machine.synchronize();
+  machine().synchronize();
 }
 
-void GemmOnAll::queue() const {
-  for (int g = 0; g < machine_.size(); ++g) {
-    machine_.gpu(g).use();
-    launch(multiply_all, grid_, machine_.gpu(g).main, product(g), c_[g]);
+void GemmOperator::queue_kernel() const {
+  for (int g = 0; g < machine().size(); ++g) {
+    machine().gpu(g).use();
+    launch(multiply_all, grid_, machine().gpu(g).main, product(g), c_[g]);
   }
 }
 
-double GemmOnAll::expected(int gpu, std::size_t row, std::size_t column) const {
+KernelFacts GemmOperator::kernel_facts() const {
+  return facts_of(machine().gpu(0), multiply_all, grid_);
+}
+
+Exchange GemmOperator::exchange(const Buffers<bf16_bits>& to) const {
+  return {.what = collective_,
+          .element = Element::bf16,
+          .bytes = shape_.results() * sizeof(bf16_bits),
+          .from = [&](int g) { return c_[g]; },
+          .to = [&](int g) { return to[g]; }};
+}
+
+double GemmOperator::expected(int gpu, std::size_t row, std::size_t column) const {
   const auto k = static_cast<std::size_t>(shape_.k);
   const auto rank = static_cast<unsigned>(gpu);
   double sum = 0;
@@ -58,22 +70,27 @@ double GemmOnAll::expected(int gpu, std::size_t row, std::size_t column) const {
 }
 
 // Results are about sqrt(k) / 3 and rarely five times that; bf16 keeps 8 bits of them.
-double GemmOnAll::tolerance() const { return 2.0 * std::sqrt(shape_.k) / 256.0; }
+double GemmOperator::tolerance() const { return 2.0 * std::sqrt(shape_.k) / 256.0; }
 
-int rows_in_tiles(int m, int gpus) {
-  const int unit = gpus * tile_m;
-  return (m + unit - 1) / unit * unit;
+GemmShape gemm_shape(const Plan& plan, const GemmShape& usual) {
+  const int unit = plan.gpus * tile_m;
+  return {(plan.at_most(usual.m, 256) + unit - 1) / unit * unit, plan.at_most(usual.n, 256),
+          plan.at_most(usual.k, 256)};
 }
 
-JsonLine gemm_line(const char* kind, const Plan& plan, const GemmShape& shape) {
-  JsonLine line = line_of(kind, plan);
-  line.set("m", shape.m)
-      .set("n", shape.n)
-      .set("k", shape.k)
-      .set("tile_m", tile_m)
-      .set("tile_n", tile_n)
-      .set("dtype_bytes", 2);
-  return line;
+OperatorLine gemm_line(const char* name, const Plan& plan, const GemmShape& shape, int occupancy) {
+  return {.operator_name = name,
+          .plan = plan,
+          .shape = {{"m", shape.m},
+                    {"n", shape.n},
+                    {"k", shape.k},
+                    {"tile_m", tile_m},
+                    {"tile_n", tile_n},
+                    {"dtype_bytes", 2}},
+          .kernel = {{"threads", threads_per_wg},
+                     {"tile_k", tile_k},
+                     {"stages", tile_stages},
+                     {"occupancy", occupancy}}};
 }
 
 }  // namespace calibration

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
+#include <vector>
 
-#include "buffers.h"
-#include "data.h"
 #include "gemm_tile.h"
-#include "suite.h"
+#include "operator.h"
+#include "slices.h"
 
 // What GEMM + all-to-all and GEMM + reduce-scatter have in common: the matrices on each GPU, and
-// the kernel that computes all tiles of C, one WG a tile.
+// the kernel that computes all tiles of C, one WG a tile. Rows of C are grouped by GPU.
 
 namespace calibration {
 
@@ -19,34 +21,96 @@ struct GemmShape {
   int n;
   int k;
 
-  std::size_t results() const { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
+  std::size_t results() const { return elements(m, n); }
   int tiles() const { return m / tile_m * (n / tile_n); }
 };
 
-class GemmOnAll {
- public:
-  GemmOnAll(const Machine& machine, const GemmShape& shape);
+// How a fused kernel runs.
+struct GemmFusion {
+  Order order;
+  int occupancy;
+  int wgs = 0;  // as many as fit, of add_fused_gemm
+};
 
-  void queue() const;  // C on every GPU
+class GemmOperator : public Operator<bf16_bits> {
+ public:
+  GemmOperator(const Bench& bench, const GemmShape& shape, Collective collective,
+               std::size_t result_count, Reach reach);
+
+ protected:
   Product product(int gpu) const { return {a_[gpu], b_[gpu], shape_.n, shape_.k}; }
-  const Buffers<bf16_bits>& c() const { return c_; }
   const GemmShape& shape() const { return shape_; }
+  SliceOrder order_of(int gpu, Order order) const {  // a slice is a tile
+    return {machine().size(), gpu, shape_.tiles() / machine().size(), order};
+  }
   // C of `gpu` at (row, column), computed on the host.
   double expected(int gpu, std::size_t row, std::size_t column) const;
   double tolerance() const;  // of a C that is rounded to bf16
 
  private:
-  const Machine& machine_;
+  void queue_kernel() const override;
+  KernelFacts kernel_facts() const override;
+  Exchange exchange(const Buffers<bf16_bits>& to) const override;
+
   GemmShape shape_;
+  Collective collective_;
   Buffers<bf16_bits> a_;
   Buffers<bf16_bits> b_;
   Buffers<bf16_bits> c_;
   Grid grid_;
 };
 
-// Rows of C for each GPU, rounded up to whole tiles for each.
-int rows_in_tiles(int m, int gpus);
+// The place of a slice's tile in C, and in the rows that its destination has of it.
+struct SlicePlace {
+  TilePlace in_all;
+  TilePlace at_destination;
+  int rows;  // of each destination
+};
 
-JsonLine gemm_line(const char* kind, const Plan& plan, const GemmShape& shape);
+__device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice, int n) {
+  const int across = n / tile_n;
+  const int rows = order.slices_per_destination / across * tile_m;
+  const TilePlace own{slice.index / across * tile_m, slice.index % across * tile_n};
+  return {{slice.destination * rows + own.row, own.column}, own, rows};
+}
+
+// Computes the tile of `slice` and stores it in `to`, [source][row of the destination][column].
+__device__ inline void send_tile(const Product& product, const SliceOrder& order, Slice slice,
+                                 bf16_bits* to) {
+  const SlicePlace place = place_of_slice(order, slice, product.n);
+  const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
+  make_tile(product, place.in_all,
+            to + row * static_cast<std::size_t>(product.n) + place.at_destination.column,
+            product.n);
+}
+
+GemmShape gemm_shape(const Plan& plan, const GemmShape& usual);  // whole tiles for each GPU
+OperatorLine gemm_line(const char* name, const Plan& plan, const GemmShape& shape, int occupancy);
+
+template <class Gemm>
+void add_fused_gemm(const char* name, const Plan& plan, const GemmShape& shape,
+                    const GemmFusion& usual, Depth depth, Cases& cases) {
+  GemmFusion fusion = usual;
+  fusion.wgs = std::min(fusion.occupancy * plan.units, shape.tiles());
+  const char* part = fusion.order == Order::remote_first ? "fused" : "fused_local_first";
+  JsonLine line = gemm_line(name, plan, shape, fusion.occupancy).with_kernel(part);
+  line.set("wgs", fusion.wgs);
+  cases.push_back(
+      {line, depth, [=](const Bench& bench) { return Gemm(bench, shape).fused(fusion); }});
+}
+
+// Bulk and fused, of all shapes; the first two are quick.
+template <class Gemm>
+void add_gemm_shapes(const char* name, const Plan& plan, const std::vector<GemmShape>& shapes,
+                     Cases& cases) {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const GemmShape shape = gemm_shape(plan, shapes[i]);
+    const Depth depth = i < 2 ? Depth::quick : Depth::full;
+    add_unfused(
+        gemm_line(name, plan, shape, gemm_occupancy), depth,
+        [=](const Bench& bench) { return Gemm(bench, shape); }, cases);
+    add_fused_gemm<Gemm>(name, plan, shape, {Order::remote_first, gemm_occupancy}, depth, cases);
+  }
+}
 
 }  // namespace calibration

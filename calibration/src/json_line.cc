@@ -27,12 +27,24 @@ std::string decimal(double value) {
   return result;
 }
 
+std::string object(const Numbers& group) {
+  std::string result = "{";
+  for (const auto& [name, value] : group) {
+    result += result.size() == 1 ? "" : ", ";
+    result += quoted(name) + ": " + std::to_string(value);
+  }
+  return result + "}";
+}
+
 std::string plain(const JsonLine::Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return std::to_string(*integer);
   }
   if (const auto* number = std::get_if<double>(&value)) {
     return decimal(*number);
+  }
+  if (const auto* group = std::get_if<Numbers>(&value)) {
+    return object(*group);
   }
   return std::get<std::string>(value);
 }

@@ -9,10 +9,13 @@
 
 namespace calibration {
 
+// Numbers with their names, as a line takes them all or as one field: {"registers": 40, ...}.
+using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
+
 // The fields of a line, in the order they are written: `{"kind": "micro.hbm_read", "wgs": 4}`.
 class JsonLine {
  public:
-  using Value = std::variant<std::int64_t, double, std::string>;
+  using Value = std::variant<std::int64_t, double, std::string, Numbers>;
 
   explicit JsonLine(std::string kind) { set("kind", std::move(kind)); }
 
@@ -21,6 +24,13 @@ class JsonLine {
   JsonLine& set(std::string name, double value) { return put(std::move(name), value); }
   JsonLine& set(std::string name, std::string value) {
     return put(std::move(name), std::move(value));
+  }
+  JsonLine& set(std::string name, Numbers group) { return put(std::move(name), std::move(group)); }
+  JsonLine& set_each(const Numbers& numbers) {
+    for (const auto& [name, value] : numbers) {
+      set(name, value);
+    }
+    return *this;
   }
 
   const std::vector<std::pair<std::string, Value>>& fields() const { return fields_; }

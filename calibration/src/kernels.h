@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check.h"
+#include "kernel_facts.h"
 #include "machine.h"
 
 namespace calibration {
@@ -47,6 +48,15 @@ int prepare_kernel(const Gpu& gpu, void (*kernel)(Parameters...), Grid grid) {
   return resident;
 }
 
+template <class... Parameters>
+KernelFacts facts_of(const Gpu& gpu, void (*kernel)(Parameters...), Grid grid) {
+  hipFuncAttributes attributes;
+  const int resident = prepare_kernel(gpu, kernel, grid);
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  return {attributes.numRegs, attributes.localSizeBytes,
+          attributes.sharedSizeBytes + grid.shared_bytes, resident};
+}
+
 // Adds unused shared memory where without it more than `wgs_per_unit` WGs would fit on an SM or CU.
 // Where nothing has to be held back the memory stays a cache.
 template <class... Parameters>
@@ -61,9 +71,12 @@ Grid limit_occupancy(const Machine& machine, void (*kernel)(Parameters...), Grid
   return grid;
 }
 
-// For kernels whose WGs wait for one another: all `grid.wgs` have to be resident together.
+// For kernels whose WGs wait for one another: at most `wgs_per_unit` on an SM or CU, and all
+// `grid.wgs` resident together.
 template <class... Parameters>
-void prepare_persistent(const Machine& machine, void (*kernel)(Parameters...), Grid grid) {
+Grid persistent_grid(const Machine& machine, void (*kernel)(Parameters...), Grid grid,
+                     int wgs_per_unit) {
+  grid = limit_occupancy(machine, kernel, grid, wgs_per_unit);
   for (const Gpu& gpu : machine.gpus()) {
     const int resident = prepare_kernel(gpu, kernel, grid) * gpu.units;
     if (grid.wgs > resident) {
@@ -71,6 +84,7 @@ void prepare_persistent(const Machine& machine, void (*kernel)(Parameters...), G
                         " WGs of a persistent kernel fit");
     }
   }
+  return grid;
 }
 
 }  // namespace calibration

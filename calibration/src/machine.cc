@@ -40,7 +40,7 @@ Gpu open_gpu(int device, int count) {
   check(hipGetDeviceProperties(&properties, device));
   gpu.units = properties.multiProcessorCount;
   gpu.shared_per_unit = properties.maxSharedMemoryPerMultiProcessor;
-#if defined(__CUDACC__)
+#if defined(__HIP_PLATFORM_NVIDIA__)
   gpu.shared_per_wg_own = properties.reservedSharedMemPerBlock;
 #endif
   if (gpu.shared_per_unit == 0) {

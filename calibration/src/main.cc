@@ -35,14 +35,25 @@ void list(const Cases& cases) {
   }
 }
 
+Numbers as_numbers(const KernelFacts& kernel) {
+  return {{"registers", kernel.registers},
+          {"spilled_bytes", static_cast<std::int64_t>(kernel.spilled)},
+          {"shared_bytes", static_cast<std::int64_t>(kernel.shared_bytes)},
+          {"resident", kernel.resident}};
+}
+
 enum class Outcome { measured, left_out, wrong, failed };
 
 // Measures and writes one line.
 Outcome measure(const Case& one, const Bench& bench, LineWriter& writer) {
   const std::string text = one.line.to_text();
   try {
-    const Summary us = summarize(one.measure(bench));
+    const Measured measured = one.measure(bench);
+    const Summary us = summarize(measured.us);
     JsonLine line = one.line;
+    if (measured.kernel) {
+      line.set("kernel", as_numbers(*measured.kernel));
+    }
     line.set("us", us.median).set("us_min", us.minimum).set("us_max", us.maximum);
     writer.write(line);
   } catch (const NotPossible& reason) {

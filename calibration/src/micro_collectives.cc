@@ -28,7 +28,7 @@ std::vector<double> measure(const Bench& bench, Collective what, std::size_t byt
 }
 
 void add(const Plan& plan, const char* kind, Collective what, std::size_t bytes, int channels,
-         Cases& cases) {
+         Depth depth, Cases& cases) {
   const auto unit = 16 * static_cast<std::size_t>(plan.gpus);  // words of 16 bytes, shared evenly
   bytes = (plan.at_most(bytes, std::size_t{65536}) + unit - 1) / unit * unit;
   JsonLine line = line_of(kind, plan);
@@ -36,8 +36,8 @@ void add(const Plan& plan, const char* kind, Collective what, std::size_t bytes,
   if (channels != 0) {
     line.set("ctas", channels);
   }
-  cases.push_back({line, channels == 0 ? Depth::quick : Depth::full,
-                   [=](const Bench& bench) { return measure(bench, what, bytes, channels); }});
+  cases.push_back(
+      {line, depth, [=](const Bench& bench) { return measure(bench, what, bytes, channels); }});
 }
 
 }  // namespace
@@ -51,12 +51,13 @@ void add_collectives(const Plan& plan, Cases& cases) {
                              Named{"micro.nccl_allreduce", Collective::all_reduce},
                              Named{"micro.nccl_allgather", Collective::all_gather},
                              Named{"micro.nccl_reducescatter", Collective::reduce_scatter}}) {
-    for (const std::size_t kibibytes : {4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144}) {
-      add(plan, named.kind, named.what, kibibytes << 10U, 0, cases);
+    for (unsigned power = 10; power <= 28; ++power) {  // 1 KiB to 256 MiB; each second one is quick
+      add(plan, named.kind, named.what, std::size_t{1} << power, 0,
+          power % 2 == 0 ? Depth::quick : Depth::full, cases);
     }
     for (const int channels : {1, 2, 4, 8, 16, 24, 32}) {
       for (const std::size_t mebibytes : {1, 64}) {
-        add(plan, named.kind, named.what, mebibytes << 20U, channels, cases);
+        add(plan, named.kind, named.what, mebibytes << 20U, channels, Depth::full, cases);
       }
     }
   }

@@ -1,7 +1,6 @@
 // Copy engines: one copy to one peer, several at once to one peer, and one to each peer.
 
 #include "buffers.h"
-#include "kernels.h"
 #include "suite.h"
 
 namespace calibration {

@@ -16,8 +16,11 @@ struct GatherShape {
   std::size_t rows;
 };
 
-__global__ void gather_rows(const uint4* table, const std::uint32_t* indices, std::size_t rows,
-                            unsigned lanes, unsigned* sink) {
+constexpr int occupancy = 6;  // WGs on an SM or CU, and the registers that this leaves them
+
+__global__ void __launch_bounds__(threads_per_wg, occupancy)
+    gather_rows(const uint4* table, const std::uint32_t* indices, std::size_t rows, unsigned lanes,
+                unsigned* sink) {
   const unsigned lane = threadIdx.x % lanes;
   const std::size_t rows_at_once = blockDim.x / lanes;
   const std::size_t stride = gridDim.x * rows_at_once;
@@ -83,14 +86,14 @@ void add(const Plan& plan, int row_bytes, std::size_t usual_table, int wgs, Dept
 
 void add_gather(const Plan& plan, Cases& cases) {
   constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-  const int full = 6 * plan.units;
+  const int full = occupancy * plan.units;
   for (const int row_bytes : {64, 128, 256, 512, 1024, 2048}) {
     add(plan, row_bytes, 2048 * mebibyte, full, Depth::quick, cases);
   }
   for (const int wgs : {1, plan.units / 4, plan.units, 2 * plan.units, 4 * plan.units}) {
     add(plan, 1024, 2048 * mebibyte, wgs, Depth::full, cases);
   }
-  for (const std::size_t table : {4, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256, 1024}) {
+  for (const std::size_t table : {4, 16, 24, 32, 40, 48, 56, 64, 96, 128, 256, 512, 1024}) {
     for (const int row_bytes : {64, 1024}) {
       add(plan, row_bytes, table * mebibyte, full, Depth::full, cases);
     }

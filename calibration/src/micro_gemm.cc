@@ -19,10 +19,6 @@ struct Shape {
   int k;
 };
 
-std::size_t elements(int rows, int columns) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-}
-
 // Holds an SM or CU, as it takes all of its shared memory, until `release` is set.
 __global__ void hold_unit(unsigned* held, const Flag* release, unsigned run) {
   if (threadIdx.x == 0) {

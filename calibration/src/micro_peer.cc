@@ -101,8 +101,9 @@ void add_peer_stores(const Plan& plan, Cases& cases) {
     cases.push_back({line, Depth::quick, [=](const Bench& bench) {
                        return measure_one_peer(bench, wgs, stored_bytes, Source::memory);
                      }});
-    line.set("from", std::string("registers"));
-    cases.push_back({line, Depth::full, [=](const Bench& bench) {
+    JsonLine stores = line_of("micro.p2p_store_registers", plan);
+    stores.set("wgs", wgs).set("bytes", static_cast<std::int64_t>(stored_bytes));
+    cases.push_back({stores, Depth::full, [=](const Bench& bench) {
                        return measure_one_peer(bench, wgs, stored_bytes, Source::registers);
                      }});
     JsonLine all = line_of("micro.p2p_store_all_peers", plan);

@@ -2,15 +2,9 @@
 
 #include <hip/hip_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#if !defined(CALIBRATION_EMULATION)
-#if defined(__CUDACC__)
-#include <cuda_fp16.h>
-#else
-#include <hip/hip_fp16.h>
-#endif
-#endif
 
 // Numbers of 16 bits as their bits, and test data that the host and every GPU agree on.
 
@@ -41,17 +35,8 @@ __host__ __device__ inline bf16_bits to_bf16(float value) {
   return static_cast<bf16_bits>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
-// Two halves of a word, the low one first.
-__device__ inline float2 from_halves(std::uint32_t word) {
-#if defined(CALIBRATION_EMULATION)
-  _Float16 halves[2];
-  memcpy(halves, &word, sizeof word);
-  return {static_cast<float>(halves[0]), static_cast<float>(halves[1])};
-#else
-  __half2 halves;
-  memcpy(&halves, &word, sizeof word);
-  return __half22float2(halves);
-#endif
+inline std::size_t elements(int rows, int columns) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
 }
 
 // A well-mixed 32-bit number of (seed, index); murmur3's finalizer.

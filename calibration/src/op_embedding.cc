@@ -2,18 +2,17 @@
 // (sample of the global batch) x (table); then each GPU gets its part of the samples, of all
 // tables.
 
-#include "buffers.h"
-#include "collectives.h"
-#include "data.h"
+#include <algorithm>
+
 #include "flags.h"
-#include "kernels.h"
+#include "operator.h"
 #include "slices.h"
-#include "suite.h"
 
 namespace calibration {
 namespace {
 
 constexpr int usual_occupancy = 6;  // WGs on an SM or CU
+constexpr int loads_in_flight = 4;  // of 16 bytes, in a thread
 
 struct Shape {
   int batch;
@@ -132,98 +131,68 @@ __global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
 constexpr std::uint32_t table_seed = 100;
 constexpr std::uint32_t index_seed = 200;
 
-// The data of one shape on all GPUs, and its ways to run.
-class Embedding {
+struct Fusion {
+  const char* part = "fused";
+  Order order = Order::remote_first;
+  int occupancy = usual_occupancy;
+  int flags_per_destination = 1;
+};
+
+class EmbeddingAllToAll final : public Operator<float> {
  public:
-  Embedding(const Bench& bench, const Shape& shape, int wgs_per_unit)
-      : bench_(bench),
-        machine_(bench.machine),
+  EmbeddingAllToAll(const Bench& bench, const Shape& shape)
+      : Operator(bench, shape.results(), Reach::peers),
         shape_(shape),
-        tables_(machine_, table_elements(shape), Reach::local),
-        indices_(machine_, shape.pooled_rows() * static_cast<std::size_t>(shape.pooling),
+        tables_(machine(), table_elements(shape), Reach::local),
+        indices_(machine(), shape.pooled_rows() * static_cast<std::size_t>(shape.pooling),
                  Reach::local),
-        pooled_(machine_, shape.results(), Reach::local),
-        received_(machine_, shape.results(), Reach::peers),
-        occupancy_(wgs_per_unit),
-        pooling_grid_(limit_occupancy(
-            machine_, pool, {.wgs = slices_per_destination() * machine_.size()}, wgs_per_unit)) {
-    for (int g = 0; g < machine_.size(); ++g) {
-      const Gpu& gpu = machine_.gpu(g);
+        pooled_(machine(), shape.results(), Reach::local),
+        grid_(limit_occupancy(machine(), pool, {.wgs = slices_per_destination() * machine().size()},
+                              usual_occupancy)) {
+    for (int g = 0; g < machine().size(); ++g) {
+      const Gpu& gpu = machine().gpu(g);
       fill_test_data(gpu, tables_[g], tables_.count(), table_seed + static_cast<unsigned>(g));
       fill_indices(gpu, indices_[g], indices_.count(), index_seed + static_cast<unsigned>(g),
                    static_cast<std::uint32_t>(shape.rows_per_table));
     }
-    machine_.synchronize();
+    machine().synchronize();
   }
 
-  std::vector<double> compute() {
-    return bench_.timer.behind_gate({.queue = [&](unsigned) { queue_pooling(); },
-                                     .prepare = [&] { pooled_.fill_bytes(0xFF); },
-                                     .verify = [&] { verify_pooled(); }});
-  }
-
-  std::vector<double> communicate() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate(
-        {.queue = [&](unsigned) { queue_exchange(communicator, received_); }});
-  }
-
-  std::vector<double> bulk() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate({.queue =
-                                         [&](unsigned) {
-                                           queue_pooling();
-                                           queue_exchange(communicator, received_);
-                                         },
-                                     .prepare = [&] { received_.fill_bytes(0xFF); },
-                                     .verify = [&] { verify_received(); }});
-  }
-
-  std::vector<double> fused(Order order, int wgs, int flags_per_destination) {
-    const std::size_t flags =
-        static_cast<std::size_t>(machine_.size()) * static_cast<std::size_t>(flags_per_destination);
-    const Buffers<Flag> arrived(machine_, flags, Reach::peers);
-    const Buffers<unsigned> counters(machine_, flags, Reach::local);
-    const Buffers<float> reference = bulk_results();
+  Measured fused(const Fusion& fusion, int wgs) const {
+    const std::size_t flags = static_cast<std::size_t>(machine().size()) *
+                              static_cast<std::size_t>(fusion.flags_per_destination);
+    const Buffers<Flag> arrived(machine(), flags, Reach::peers);
+    const Buffers<unsigned> counters(machine(), flags, Reach::local);
     arrived.fill_bytes(0);
     counters.fill_bytes(0);
-    const Grid grid = limit_occupancy(machine_, pool_and_send, {.wgs = wgs}, occupancy_);
-    prepare_persistent(machine_, pool_and_send, grid);
+    const Grid grid = persistent_grid(machine(), pool_and_send, {.wgs = wgs}, fusion.occupancy);
     const auto queue = [&](unsigned run) {
-      for (int g = 0; g < machine_.size(); ++g) {
-        Sending sending{.order = {machine_.size(), g, slices_per_destination(), order},
-                        .flags_per_destination = flags_per_destination,
+      for (int g = 0; g < machine().size(); ++g) {
+        Sending sending{.order = {machine().size(), g, slices_per_destination(), fusion.order},
+                        .flags_per_destination = fusion.flags_per_destination,
                         .out = {},
                         .flags = arrived.all(),
                         .counters = counters[g],
                         .run = run};
-        for (int to = 0; to < machine_.size(); ++to) {
-          sending.out.at[to] = reinterpret_cast<float4*>(received_[to]);
+        for (int to = 0; to < machine().size(); ++to) {
+          sending.out.at[to] = reinterpret_cast<float4*>(results()[to]);
         }
-        machine_.gpu(g).use();
-        launch(pool_and_send, grid, machine_.gpu(g).main, lookup(g), sending);
+        machine().gpu(g).use();
+        launch(pool_and_send, grid, machine().gpu(g).main, lookup(g), sending);
       }
     };
-    return bench_.timer.behind_gate({.queue = queue,
-                                     .prepare = [&] { received_.fill_bytes(0xFF); },
-                                     .verify =
-                                         [&] {
-                                           for (int g = 0; g < machine_.size(); ++g) {
-                                             expect_equal(machine_.gpu(g), received_[g],
-                                                          reference[g], received_.count(), 0,
-                                                          "fused embedding + all-to-all");
-                                           }
-                                         }});
+    return time_fused({.queue = queue,
+                       .what = "fused embedding + all-to-all",
+                       .kernel = facts_of(machine().gpu(0), pool_and_send, grid)});
   }
 
  private:
   static std::size_t table_elements(const Shape& shape) {
-    return static_cast<std::size_t>(shape.tables) * static_cast<std::size_t>(shape.rows_per_table) *
-           static_cast<std::size_t>(shape.dim);
+    return elements(shape.tables, shape.rows_per_table) * static_cast<std::size_t>(shape.dim);
   }
 
   int slices_per_destination() const {
-    return shape_.batch / machine_.size() * shape_.tables / shape_.rows_per_wg;
+    return shape_.batch / machine().size() * shape_.tables / shape_.rows_per_wg;
   }
 
   Lookup lookup(int g) const {
@@ -236,31 +205,21 @@ class Embedding {
             .rows_per_wg = static_cast<unsigned>(shape_.rows_per_wg)};
   }
 
-  void queue_pooling() const {
-    for (int g = 0; g < machine_.size(); ++g) {
-      machine_.gpu(g).use();
-      launch(pool, pooling_grid_, machine_.gpu(g).main, lookup(g),
-             reinterpret_cast<float4*>(pooled_[g]));
+  void queue_kernel() const override {
+    for (int g = 0; g < machine().size(); ++g) {
+      machine().gpu(g).use();
+      launch(pool, grid_, machine().gpu(g).main, lookup(g), reinterpret_cast<float4*>(pooled_[g]));
     }
   }
 
-  void queue_exchange(Communicator& communicator, const Buffers<float>& to) const {
-    communicator.launch({.what = Collective::all_to_all,
-                         .element = Element::float32,
-                         .bytes = shape_.results() * sizeof(float),
-                         .from = [&](int g) { return pooled_[g]; },
-                         .to = [&](int g) { return to[g]; }},
-                        machine_.streams(&Gpu::main));
-  }
+  KernelFacts kernel_facts() const override { return facts_of(machine().gpu(0), pool, grid_); }
 
-  Buffers<float> bulk_results() const {
-    Buffers<float> results(machine_, shape_.results(), Reach::local);
-    results.fill_bytes(0xFF);
-    machine_.synchronize();
-    queue_pooling();
-    queue_exchange(bench_.communicators.with_channels(0), results);
-    machine_.synchronize();
-    return results;
+  Exchange exchange(const Buffers<float>& to) const override {
+    return {.what = Collective::all_to_all,
+            .element = Element::float32,
+            .bytes = shape_.results() * sizeof(float),
+            .from = [&](int g) { return pooled_[g]; },
+            .to = [&](int g) { return to[g]; }};
   }
 
   // Column `d` of pooled row `row` of GPU `g`, summed as the kernel does.
@@ -278,95 +237,80 @@ class Embedding {
     return static_cast<double>(sum);
   }
 
-  void verify_pooled() const {
-    for (int g = 0; g < machine_.size(); ++g) {
+  void clear_kernel() const override { pooled_.fill_bytes(0xFF); }
+
+  void verify_kernel() const override {
+    const auto dim = static_cast<std::size_t>(shape_.dim);
+    for (int g = 0; g < machine().size(); ++g) {
       for (std::uint32_t i = 0; i < 8; ++i) {
         const std::size_t element = i == 0 ? shape_.results() - 1 : mixed(i, i) % shape_.results();
-        const auto dim = static_cast<std::size_t>(shape_.dim);
-        expect_close(machine_.gpu(g), pooled_[g], element,
+        expect_close(machine().gpu(g), pooled_[g], element,
                      expected(g, element / dim, element % dim), 0, "pooled embedding");
       }
     }
   }
 
-  void verify_received() const {
-    const auto gpus = static_cast<std::size_t>(machine_.size());
+  void verify() const override {
+    const auto gpus = static_cast<std::size_t>(machine().size());
     const std::size_t per_source = shape_.results() / gpus;
     const auto dim = static_cast<std::size_t>(shape_.dim);
     for (std::size_t to = 0; to < gpus; ++to) {
       for (std::size_t source = 0; source < gpus; ++source) {
         const std::size_t i = mixed(7, source) % per_source;
         const std::size_t element = to * per_source + i;  // of what `source` pooled
-        expect_close(machine_.gpu(static_cast<int>(to)), received_[static_cast<int>(to)],
+        expect_close(machine().gpu(static_cast<int>(to)), results()[static_cast<int>(to)],
                      source * per_source + i,
                      expected(static_cast<int>(source), element / dim, element % dim), 0,
-                     "bulk embedding + all-to-all");
+                     "embedding + all-to-all");
       }
     }
   }
 
-  const Bench& bench_;
-  const Machine& machine_;
   Shape shape_;
   Buffers<float> tables_;
   Buffers<std::uint32_t> indices_;
-  Buffers<float> pooled_;    // [sample of the batch][table][dim]
-  Buffers<float> received_;  // [source][sample of mine][table][dim]
-  int occupancy_;            // WGs on an SM or CU
-  Grid pooling_grid_;
+  Buffers<float> pooled_;  // [sample of the batch][table][dim]
+  Grid grid_;
 };
 
-JsonLine line_for(const char* kind, const Plan& plan, const Shape& shape) {
-  JsonLine line = line_of(kind, plan);
-  line.set("batch", shape.batch)
-      .set("tables", shape.tables)
-      .set("dim", shape.dim)
-      .set("pooling", shape.pooling)
-      .set("rows_per_table", shape.rows_per_table)
-      .set("rows_per_wg", shape.rows_per_wg)
-      .set("dtype_bytes", 4);
-  return line;
+OperatorLine line_for(const Plan& plan, const Shape& shape, int occupancy) {
+  return {.operator_name = "emb",
+          .plan = plan,
+          .shape = {{"batch", shape.batch},
+                    {"tables", shape.tables},
+                    {"dim", shape.dim},
+                    {"pooling", shape.pooling},
+                    {"rows_per_table", shape.rows_per_table},
+                    {"rows_per_wg", shape.rows_per_wg},
+                    {"dtype_bytes", 4}},
+          .kernel = {{"threads", threads_per_wg},
+                     {"loads_in_flight", loads_in_flight},
+                     {"occupancy", occupancy}}};
 }
-
-struct Fusion {
-  const char* kind;
-  Order order = Order::remote_first;
-  int occupancy = usual_occupancy;
-  int flags_per_destination = 1;
-};
 
 void add_fused(const Plan& plan, const Shape& shape, const Fusion& fusion, Depth depth,
                Cases& cases) {
   const int slices = shape.batch * shape.tables / shape.rows_per_wg;
   const int wgs = std::min(fusion.occupancy * plan.units, slices);
-  JsonLine line = line_for(fusion.kind, plan, shape);
+  JsonLine line = line_for(plan, shape, fusion.occupancy).with_kernel(fusion.part);
   line.set("wgs", wgs);
   if (fusion.flags_per_destination != 1) {
     line.set("flags_per_destination", fusion.flags_per_destination);
   }
-  if (fusion.occupancy != usual_occupancy) {
-    line.set("wgs_per_unit", fusion.occupancy);
-  }
   cases.push_back({line, depth, [=](const Bench& bench) {
-                     Embedding embedding(bench, shape, fusion.occupancy);
-                     return embedding.fused(fusion.order, wgs, fusion.flags_per_destination);
+                     return EmbeddingAllToAll(bench, shape).fused(fusion, wgs);
                    }});
 }
 
 void add_shape(const Plan& plan, const Shape& shape, Depth depth, Cases& cases) {
-  const auto add = [&](const char* kind, auto run) {
-    cases.push_back({line_for(kind, plan, shape), depth, [=](const Bench& bench) {
-                       Embedding embedding(bench, shape, usual_occupancy);
-                       return run(embedding);
-                     }});
-  };
-  add("emb.compute", [](Embedding& embedding) { return embedding.compute(); });
-  add("emb.comm", [](Embedding& embedding) { return embedding.communicate(); });
-  add("emb.bulk", [](Embedding& embedding) { return embedding.bulk(); });
-  add_fused(plan, shape, {.kind = "emb.fused"}, depth, cases);
-  add_fused(plan, shape, {.kind = "emb.fused_local_first", .order = Order::local_first}, depth,
-            cases);
-  add_fused(plan, shape, {.kind = "emb.fused_low_occ", .occupancy = 2}, depth, cases);
+  add_unfused(
+      line_for(plan, shape, usual_occupancy), depth,
+      [=](const Bench& bench) { return EmbeddingAllToAll(bench, shape); }, cases);
+  for (const Fusion& fusion :
+       {Fusion{}, Fusion{.part = "fused_local_first", .order = Order::local_first},
+        Fusion{.part = "fused_low_occ", .occupancy = 2}}) {
+    add_fused(plan, shape, fusion, depth, cases);
+  }
 }
 
 }  // namespace
@@ -402,11 +346,10 @@ void add_embedding(const Plan& plan, Cases& cases) {
     add_shape(plan, shapes[i], i < 2 ? Depth::quick : Depth::full, cases);
   }
   for (const int flags : {4, 64, 512}) {
-    add_fused(plan, shapes[0], {.kind = "emb.fused", .flags_per_destination = flags}, Depth::full,
-              cases);
+    add_fused(plan, shapes[0], {.flags_per_destination = flags}, Depth::full, cases);
   }
   for (const int occupancy : {1, 3, 4, 5}) {
-    add_fused(plan, shapes[0], {.kind = "emb.fused", .occupancy = occupancy}, Depth::full, cases);
+    add_fused(plan, shapes[0], {.occupancy = occupancy}, Depth::full, cases);
   }
 }
 

@@ -1,38 +1,28 @@
 // GEMM + reduce-scatter: k is spread over the GPUs, so that each computes a part of every element
 // of C; each GPU gets the sums of its share of the rows. Parts travel as bf16, as the library's do.
 
-#include <algorithm>
 #include <cmath>
 
-#include "collectives.h"
 #include "flags.h"
 #include "gemm_operator.h"
-#include "slices.h"
 
 namespace calibration {
 namespace {
 
 struct Reducing {
-  SliceOrder order;         // a slice is a tile
+  SliceOrder order;
   PerGpu<bf16_bits> parts;  // [source][row of mine][column], at the owner
   PerGpu<Flag> flags;       // [source][tile of mine]
   bf16_bits* sums;          // [row of mine][column]
   unsigned run;
 };
 
-__device__ void send_parts(const Product& product, const Reducing& reducing, int across) {
+__device__ void send_parts(const Product& product, const Reducing& reducing) {
   const SliceOrder& order = reducing.order;
-  const int rows = order.slices_per_destination / across * tile_m;
   for (int position = static_cast<int>(blockIdx.x); position < order.slices();
        position += static_cast<int>(gridDim.x)) {
     const Slice slice = order.at(position);
-    const int row = slice.index / across * tile_m;
-    const int column = slice.index % across * tile_n;
-    bf16_bits* out =
-        reducing.parts.at[slice.destination] +
-        static_cast<std::size_t>(order.me * rows + row) * static_cast<std::size_t>(product.n) +
-        column;
-    make_tile(product, {slice.destination * rows + row, column}, out, product.n);
+    send_tile(product, order, slice, reducing.parts.at[slice.destination]);
     if (threadIdx.x == 0) {
       set_flag(reducing.flags.at[slice.destination] + order.me * order.slices_per_destination +
                    slice.index,
@@ -72,9 +62,7 @@ __device__ void sum_tile(const Reducing& reducing, TilePlace at, int rows, int n
 __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
     multiply_and_reduce(Product product, Reducing reducing) {
   const SliceOrder& order = reducing.order;
-  const int across = product.n / tile_n;
-  const int rows = order.slices_per_destination / across * tile_m;
-  send_parts(product, reducing, across);
+  send_parts(product, reducing);
   for (int tile = static_cast<int>(blockIdx.x); tile < order.slices_per_destination;
        tile += static_cast<int>(gridDim.x)) {
     const int source = static_cast<int>(threadIdx.x);
@@ -83,156 +71,74 @@ __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
                     reducing.run);
     }
     __syncthreads();
-    sum_tile(reducing, {tile / across * tile_m, tile % across * tile_n}, rows, product.n);
+    const SlicePlace place = place_of_slice(order, {order.me, tile}, product.n);
+    sum_tile(reducing, place.at_destination, place.rows, product.n);
     __syncthreads();
   }
 }
 
-class GemmReduceScatter {
+class GemmReduceScatter final : public GemmOperator {
  public:
   GemmReduceScatter(const Bench& bench, const GemmShape& shape)
-      : bench_(bench),
-        machine_(bench.machine),
-        gemm_(machine_, shape),
-        sums_(machine_, shape.results() / machine_.gpus().size(), Reach::local) {}
+      : GemmOperator(bench, shape, Collective::reduce_scatter,
+                     shape.results() / bench.machine.gpus().size(), Reach::local) {}
 
-  std::vector<double> compute() {
-    return bench_.timer.behind_gate({.queue = [&](unsigned) { gemm_.queue(); }});
-  }
-
-  std::vector<double> communicate() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate(
-        {.queue = [&](unsigned) { queue_exchange(communicator, sums_); }});
-  }
-
-  std::vector<double> bulk() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate({.queue =
-                                         [&](unsigned) {
-                                           gemm_.queue();
-                                           queue_exchange(communicator, sums_);
-                                         },
-                                     .prepare = [&] { sums_.fill_bytes(0xFF); },
-                                     .verify = [&] { verify_some(); }});
-  }
-
-  std::vector<double> fused(Order order, int wgs, int occupancy) {
-    const auto tiles = static_cast<std::size_t>(gemm_.shape().tiles());
-    const Buffers<bf16_bits> parts(machine_, gemm_.shape().results(), Reach::peers);
-    const Buffers<Flag> flags(machine_, tiles, Reach::peers);
+  Measured fused(const GemmFusion& fusion) const {
+    const Buffers<bf16_bits> parts(machine(), shape().results(), Reach::peers);
+    const Buffers<Flag> flags(machine(), static_cast<std::size_t>(shape().tiles()), Reach::peers);
     flags.fill_bytes(0);
-    const Buffers<bf16_bits> reference = bulk_results();
-    const Grid grid = limit_occupancy(machine_, multiply_and_reduce,
-                                      {.wgs = wgs, .shared_bytes = tile_shared_bytes}, occupancy);
-    prepare_persistent(machine_, multiply_and_reduce, grid);
+    const Grid grid =
+        persistent_grid(machine(), multiply_and_reduce,
+                        {.wgs = fusion.wgs, .shared_bytes = tile_shared_bytes}, fusion.occupancy);
     const auto queue = [&](unsigned run) {
-      for (int g = 0; g < machine_.size(); ++g) {
-        const int own = static_cast<int>(tiles) / machine_.size();
-        machine_.gpu(g).use();
-        launch(multiply_and_reduce, grid, machine_.gpu(g).main, gemm_.product(g),
-               Reducing{{machine_.size(), g, own, order}, parts.all(), flags.all(), sums_[g], run});
+      for (int g = 0; g < machine().size(); ++g) {
+        machine().gpu(g).use();
+        launch(multiply_and_reduce, grid, machine().gpu(g).main, product(g),
+               Reducing{order_of(g, fusion.order), parts.all(), flags.all(), results()[g], run});
       }
     };
-    const auto verify = [&] {
-      for (int g = 0; g < machine_.size(); ++g) {
-        // The library rounds to bf16 after each part, in an order of its own.
-        expect_equal_bf16(machine_.gpu(g), sums_[g], reference[g], sums_.count(),
-                          static_cast<float>(tolerance()), "fused GEMM + reduce-scatter");
-      }
-      verify_some();
-    };
-    return bench_.timer.behind_gate({.queue = queue,
-                                     .prepare =
-                                         [&] {
-                                           sums_.fill_bytes(0xFF);
-                                           parts.fill_bytes(0xFF);
-                                         },
-                                     .verify = verify});
+    // The library rounds to bf16 after each part, in an order of its own.
+    return time_fused({.queue = queue,
+                       .clear = [&] { parts.fill_bytes(0xFF); },
+                       .tolerance = static_cast<float>(sum_tolerance()),
+                       .what = "fused GEMM + reduce-scatter",
+                       .kernel = facts_of(machine().gpu(0), multiply_and_reduce, grid)});
   }
 
  private:
   // A rounding for each part and one for each partial sum.
-  double tolerance() const {
-    return 2.0 * gemm_.tolerance() * std::sqrt(static_cast<double>(machine_.size()));
+  double sum_tolerance() const {
+    return 2.0 * tolerance() * std::sqrt(static_cast<double>(machine().size()));
   }
 
-  void queue_exchange(Communicator& communicator, const Buffers<bf16_bits>& to) const {
-    communicator.launch({.what = Collective::reduce_scatter,
-                         .element = Element::bf16,
-                         .bytes = gemm_.shape().results() * sizeof(bf16_bits),
-                         .from = [&](int g) { return gemm_.c()[g]; },
-                         .to = [&](int g) { return to[g]; }},
-                        machine_.streams(&Gpu::main));
-  }
-
-  Buffers<bf16_bits> bulk_results() const {
-    Buffers<bf16_bits> results(machine_, sums_.count(), Reach::local);
-    results.fill_bytes(0xFF);
-    machine_.synchronize();
-    gemm_.queue();
-    queue_exchange(bench_.communicators.with_channels(0), results);
-    machine_.synchronize();
-    return results;
-  }
-
-  void verify_some() const {
-    const auto n = static_cast<std::size_t>(gemm_.shape().n);
-    const std::size_t rows = sums_.count() / n;
-    for (int owner = 0; owner < machine_.size(); ++owner) {
+  void verify() const override {
+    const auto n = static_cast<std::size_t>(shape().n);
+    const std::size_t rows = results().count() / n;
+    for (int owner = 0; owner < machine().size(); ++owner) {
       const std::size_t row = mixed(8, static_cast<std::size_t>(owner)) % rows;
       const std::size_t column = mixed(9, static_cast<std::size_t>(owner)) % n;
       double sum = 0;
-      for (int g = 0; g < machine_.size(); ++g) {
-        sum += gemm_.expected(g, static_cast<std::size_t>(owner) * rows + row, column);
+      for (int g = 0; g < machine().size(); ++g) {
+        sum += expected(g, static_cast<std::size_t>(owner) * rows + row, column);
       }
-      expect_close_bf16(machine_.gpu(owner), sums_[owner], row * n + column, sum, tolerance(),
-                        "GEMM + reduce-scatter");
+      expect_close_bf16(machine().gpu(owner), results()[owner], row * n + column, sum,
+                        sum_tolerance(), "GEMM + reduce-scatter");
     }
   }
-
-  const Bench& bench_;
-  const Machine& machine_;
-  GemmOnAll gemm_;
-  Buffers<bf16_bits> sums_;  // [row of mine][column]
 };
-
-void add_fused(const Plan& plan, const GemmShape& shape, const char* kind, Order order, Depth depth,
-               Cases& cases) {
-  const int wgs = std::min(gemm_occupancy * plan.units, shape.tiles());
-  JsonLine line = gemm_line(kind, plan, shape);
-  line.set("wgs", wgs).set("occupancy", gemm_occupancy);
-  cases.push_back({line, depth, [=](const Bench& bench) {
-                     return GemmReduceScatter(bench, shape).fused(order, wgs, gemm_occupancy);
-                   }});
-}
 
 }  // namespace
 
 void add_gemm_reduce_scatter(const Plan& plan, Cases& cases) {
-  std::vector<GemmShape> shapes = {{1024, 1024, 1024},
-                                   {4096, 4096, 1024},
-                                   {8192, 1024, 1024},
-                                   {8192, 4096, 1024},
-                                   {4096, 4096, 3584}};
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    GemmShape& shape = shapes[i];
-    shape.m = rows_in_tiles(plan.at_most(shape.m, 256), plan.gpus);
-    shape.n = plan.at_most(shape.n, 256);
-    shape.k = plan.at_most(shape.k, 256);
-    const Depth depth = i < 2 ? Depth::quick : Depth::full;
-    const auto add = [&](const char* kind, auto run) {
-      cases.push_back({gemm_line(kind, plan, shape), depth, [=](const Bench& bench) {
-                         GemmReduceScatter gemm(bench, shape);
-                         return run(gemm);
-                       }});
-    };
-    add("gemm_rs.compute", [](GemmReduceScatter& gemm) { return gemm.compute(); });
-    add("gemm_rs.comm", [](GemmReduceScatter& gemm) { return gemm.communicate(); });
-    add("gemm_rs.bulk", [](GemmReduceScatter& gemm) { return gemm.bulk(); });
-    add_fused(plan, shape, "gemm_rs.fused", Order::remote_first, depth, cases);
-  }
-  add_fused(plan, shapes[1], "gemm_rs.fused_local_first", Order::local_first, Depth::full, cases);
+  constexpr const char* name = "gemm_rs";
+  const std::vector<GemmShape> shapes = {{1024, 1024, 1024},
+                                         {4096, 4096, 1024},
+                                         {8192, 1024, 1024},
+                                         {8192, 4096, 1024},
+                                         {4096, 4096, 3584}};
+  add_gemm_shapes<GemmReduceScatter>(name, plan, shapes, cases);
+  add_fused_gemm<GemmReduceScatter>(name, plan, gemm_shape(plan, shapes[1]),
+                                    {Order::local_first, gemm_occupancy}, Depth::full, cases);
 }
 
 }  // namespace calibration

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 
-#include "buffers.h"
-#include "collectives.h"
-#include "data.h"
 #include "flags.h"
-#include "kernels.h"
+#include "halves.h"
+#include "operator.h"
 #include "slices.h"
-#include "suite.h"
 
 namespace calibration {
 namespace {
@@ -22,6 +19,7 @@ struct Shape {
   int m;
   int k_local;
   int rows_per_wg;
+  int loads = 1;  // of W, 16 bytes each, that a thread has in flight: 1 or 4
 };
 
 struct Gemv {
@@ -45,7 +43,8 @@ __device__ float dot(const uint4& a, const uint4& b) {
   return sum;
 }
 
-// Rows `first_row` on, one warp a row, into y[0], y[1], ... Four loads of W in flight in a thread.
+// Rows `first_row` on, one warp a row, into y[0], y[1], ...
+template <int loads>
 __device__ void multiply_rows(const Gemv& gemv, int first_row, float* y) {
   const int lane = static_cast<int>(threadIdx.x) % warpSize;
   const int warps = static_cast<int>(blockDim.x) / warpSize;
@@ -54,17 +53,19 @@ __device__ void multiply_rows(const Gemv& gemv, int first_row, float* y) {
     const uint4* row = gemv.w + static_cast<std::size_t>(first_row + r) * gemv.words;
     float sum = 0;
     auto i = static_cast<unsigned>(lane);
-    for (; i + 3 * step < gemv.words; i += 4 * step) {
-      uint4 word[4];
+#pragma unroll 1
+    for (; i + (loads - 1) * step < gemv.words; i += loads * step) {
+      uint4 word[loads];
 #pragma unroll
-      for (unsigned l = 0; l < 4; ++l) {
+      for (unsigned l = 0; l < loads; ++l) {
         word[l] = row[i + l * step];
       }
 #pragma unroll
-      for (unsigned l = 0; l < 4; ++l) {
+      for (unsigned l = 0; l < loads; ++l) {
         sum += dot(word[l], gemv.x[i + l * step]);
       }
     }
+#pragma unroll 1
     for (; i < gemv.words; i += step) {
       sum += dot(row[i], gemv.x[i]);
     }
@@ -77,9 +78,10 @@ __device__ void multiply_rows(const Gemv& gemv, int first_row, float* y) {
   }
 }
 
+template <int loads>
 __global__ void __launch_bounds__(threads_per_wg, usual_occupancy) multiply(Gemv gemv, float* y) {
   const int first_row = static_cast<int>(blockIdx.x) * gemv.rows_per_wg;
-  multiply_rows(gemv, first_row, y + first_row);
+  multiply_rows<loads>(gemv, first_row, y + first_row);
 }
 
 struct Reducing {
@@ -91,6 +93,7 @@ struct Reducing {
   unsigned run;
 };
 
+template <int loads>
 __device__ void send_parts(const Gemv& gemv, const Reducing& reducing) {
   const SliceOrder& order = reducing.order;
   for (int position = static_cast<int>(blockIdx.x); position < order.slices();
@@ -98,8 +101,8 @@ __device__ void send_parts(const Gemv& gemv, const Reducing& reducing) {
     const Slice slice = order.at(position);
     const int whole = slice.destination * order.slices_per_destination + slice.index;
     const int at_owner = order.me * order.slices_per_destination + slice.index;
-    multiply_rows(gemv, whole * gemv.rows_per_wg,
-                  reducing.parts.at[slice.destination] + at_owner * gemv.rows_per_wg);
+    multiply_rows<loads>(gemv, whole * gemv.rows_per_wg,
+                         reducing.parts.at[slice.destination] + at_owner * gemv.rows_per_wg);
     __syncthreads();
     if (threadIdx.x == 0) {
       set_flag(reducing.part_flags.at[slice.destination] + at_owner, reducing.run);
@@ -140,9 +143,10 @@ __device__ void sum_and_send(const Reducing& reducing, int rows_per_slice) {
 }
 
 // Persistent. Ends when the sums of all slices have come.
+template <int loads>
 __global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
     multiply_and_reduce(Gemv gemv, Reducing reducing) {
-  send_parts(gemv, reducing);
+  send_parts<loads>(gemv, reducing);
   sum_and_send(reducing, gemv.rows_per_wg);
   const Flag* flags = reducing.sum_flags.at[reducing.order.me];
   for (unsigned slice = blockIdx.x * blockDim.x + threadIdx.x;
@@ -151,87 +155,67 @@ __global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
   }
 }
 
+// Both kernels with so many loads in flight.
+struct Kernels {
+  void (*multiply)(Gemv, float*);
+  void (*multiply_and_reduce)(Gemv, Reducing);
+};
+
+Kernels kernels_of(int loads) {
+  return loads == 1 ? Kernels{multiply<1>, multiply_and_reduce<1>}
+                    : Kernels{multiply<4>, multiply_and_reduce<4>};
+}
+
 constexpr std::uint32_t matrix_seed = 300;
 constexpr std::uint32_t vector_seed = 400;
 
-class GemvOnAll {
+class GemvAllReduce final : public Operator<float> {
  public:
-  GemvOnAll(const Bench& bench, const Shape& shape)
-      : bench_(bench),
-        machine_(bench.machine),
+  GemvAllReduce(const Bench& bench, const Shape& shape)
+      : Operator(bench, static_cast<std::size_t>(shape.m), Reach::peers),
         shape_(shape),
-        w_(machine_, rows() * columns(), Reach::local),
-        x_(machine_, columns(), Reach::local),
-        part_(machine_, rows(), Reach::local),
-        y_(machine_, rows(), Reach::peers),
-        grid_(limit_occupancy(machine_, multiply, {.wgs = shape.m / shape.rows_per_wg},
+        kernels_(kernels_of(shape.loads)),
+        w_(machine(), rows() * columns(), Reach::local),
+        x_(machine(), columns(), Reach::local),
+        part_(machine(), rows(), Reach::local),
+        grid_(limit_occupancy(machine(), kernels_.multiply, {.wgs = shape.m / shape.rows_per_wg},
                               usual_occupancy)) {
-    for (int g = 0; g < machine_.size(); ++g) {
-      const Gpu& gpu = machine_.gpu(g);
+    for (int g = 0; g < machine().size(); ++g) {
+      const Gpu& gpu = machine().gpu(g);
       fill_test_halves(gpu, w_[g], w_.count(), matrix_seed + static_cast<unsigned>(g));
       fill_test_halves(gpu, x_[g], x_.count(), vector_seed + static_cast<unsigned>(g));
     }
-    machine_.synchronize();
+    machine().synchronize();
   }
 
-  std::vector<double> compute() {
-    return bench_.timer.behind_gate({.queue = [&](unsigned) { queue_multiply(); }});
-  }
-
-  std::vector<double> communicate() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate({.queue = [&](unsigned) { queue_reduce(communicator, y_); }});
-  }
-
-  std::vector<double> bulk() {
-    Communicator& communicator = bench_.communicators.with_channels(0);
-    return bench_.timer.behind_gate({.queue =
-                                         [&](unsigned) {
-                                           queue_multiply();
-                                           queue_reduce(communicator, y_);
-                                         },
-                                     .prepare = [&] { y_.fill_bytes(0xFF); },
-                                     .verify = [&] { verify_some(); }});
-  }
-
-  std::vector<double> fused(Order order, int wgs, int occupancy) {
+  Measured fused(Order order, int wgs, int occupancy) const {
     const std::size_t slices = rows() / static_cast<std::size_t>(shape_.rows_per_wg);
-    const Buffers<float> parts(machine_, rows(), Reach::peers);
-    const Buffers<Flag> part_flags(machine_, slices, Reach::peers);
-    const Buffers<Flag> sum_flags(machine_, slices, Reach::peers);
-    const Buffers<float> reference = bulk_results();
+    const Buffers<float> parts(machine(), rows(), Reach::peers);
+    const Buffers<Flag> part_flags(machine(), slices, Reach::peers);
+    const Buffers<Flag> sum_flags(machine(), slices, Reach::peers);
     part_flags.fill_bytes(0);
     sum_flags.fill_bytes(0);
-    const Grid grid = limit_occupancy(machine_, multiply_and_reduce, {.wgs = wgs}, occupancy);
-    prepare_persistent(machine_, multiply_and_reduce, grid);
+    const Grid grid =
+        persistent_grid(machine(), kernels_.multiply_and_reduce, {.wgs = wgs}, occupancy);
     const auto queue = [&](unsigned run) {
-      for (int g = 0; g < machine_.size(); ++g) {
-        const int own = static_cast<int>(slices) / machine_.size();
-        machine_.gpu(g).use();
-        launch(multiply_and_reduce, grid, machine_.gpu(g).main, gemv(g),
-               Reducing{{machine_.size(), g, own, order},
+      for (int g = 0; g < machine().size(); ++g) {
+        const int own = static_cast<int>(slices) / machine().size();
+        machine().gpu(g).use();
+        launch(kernels_.multiply_and_reduce, grid, machine().gpu(g).main, gemv(g),
+               Reducing{{machine().size(), g, own, order},
                         parts.all(),
                         part_flags.all(),
-                        y_.all(),
+                        results().all(),
                         sum_flags.all(),
                         run});
       }
     };
-    const auto verify = [&] {
-      verify_some();
-      for (int g = 0; g < machine_.size(); ++g) {
-        // The library adds in an order of its own.
-        expect_equal(machine_.gpu(g), y_[g], reference[g], rows(), tolerance(),
-                     "fused GEMV + all-reduce");
-      }
-    };
-    return bench_.timer.behind_gate({.queue = queue,
-                                     .prepare =
-                                         [&] {
-                                           y_.fill_bytes(0xFF);
-                                           parts.fill_bytes(0xFF);
-                                         },
-                                     .verify = verify});
+    // The library adds in an order of its own.
+    return time_fused({.queue = queue,
+                       .clear = [&] { parts.fill_bytes(0xFF); },
+                       .tolerance = tolerance(),
+                       .what = "fused GEMV + all-reduce",
+                       .kernel = facts_of(machine().gpu(0), kernels_.multiply_and_reduce, grid)});
   }
 
  private:
@@ -240,7 +224,7 @@ class GemvOnAll {
 
   // Float32 sums of values of about 1/3: their error grows as the sum of their magnitudes.
   float tolerance() const {
-    return 1e-6F * static_cast<float>(shape_.k_local) * static_cast<float>(machine_.size());
+    return 1e-6F * static_cast<float>(shape_.k_local) * static_cast<float>(machine().size());
   }
 
   Gemv gemv(int g) const {
@@ -248,113 +232,104 @@ class GemvOnAll {
             static_cast<unsigned>(shape_.k_local / halves_per_word), shape_.rows_per_wg};
   }
 
-  void queue_multiply() const {
-    for (int g = 0; g < machine_.size(); ++g) {
-      machine_.gpu(g).use();
-      launch(multiply, grid_, machine_.gpu(g).main, gemv(g), part_[g]);
+  void queue_kernel() const override {
+    for (int g = 0; g < machine().size(); ++g) {
+      machine().gpu(g).use();
+      launch(kernels_.multiply, grid_, machine().gpu(g).main, gemv(g), part_[g]);
     }
   }
 
-  void queue_reduce(Communicator& communicator, const Buffers<float>& to) const {
-    communicator.launch({.what = Collective::all_reduce,
-                         .element = Element::float32,
-                         .bytes = rows() * sizeof(float),
-                         .from = [&](int g) { return part_[g]; },
-                         .to = [&](int g) { return to[g]; }},
-                        machine_.streams(&Gpu::main));
+  KernelFacts kernel_facts() const override {
+    return facts_of(machine().gpu(0), kernels_.multiply, grid_);
   }
 
-  Buffers<float> bulk_results() const {
-    Buffers<float> results(machine_, rows(), Reach::local);
-    results.fill_bytes(0xFF);
-    machine_.synchronize();
-    queue_multiply();
-    queue_reduce(bench_.communicators.with_channels(0), results);
-    machine_.synchronize();
-    return results;
+  Exchange exchange(const Buffers<float>& to) const override {
+    return {.what = Collective::all_reduce,
+            .element = Element::float32,
+            .bytes = rows() * sizeof(float),
+            .from = [&](int g) { return part_[g]; },
+            .to = [&](int g) { return to[g]; }};
   }
 
-  void verify_some() const {
+  void verify() const override {
     for (const std::size_t row : {std::size_t{0}, rows() / 2 + 1, rows() - 1}) {
       double sum = 0;
-      for (int g = 0; g < machine_.size(); ++g) {
+      for (int g = 0; g < machine().size(); ++g) {
         for (std::size_t c = 0; c < columns(); ++c) {
           const auto rank = static_cast<unsigned>(g);
           sum += static_cast<double>(test_value(matrix_seed + rank, row * columns() + c)) *
                  static_cast<double>(test_value(vector_seed + rank, c));
         }
       }
-      for (int g = 0; g < machine_.size(); ++g) {
-        expect_close(machine_.gpu(g), y_[g], row, sum, static_cast<double>(tolerance()),
+      for (int g = 0; g < machine().size(); ++g) {
+        expect_close(machine().gpu(g), results()[g], row, sum, static_cast<double>(tolerance()),
                      "GEMV + all-reduce");
       }
     }
   }
 
-  const Bench& bench_;
-  const Machine& machine_;
   Shape shape_;
+  Kernels kernels_;
   Buffers<half_bits> w_;
   Buffers<half_bits> x_;
   Buffers<float> part_;
-  Buffers<float> y_;
   Grid grid_;
 };
 
-JsonLine line_for(const char* kind, const Plan& plan, const Shape& shape) {
-  JsonLine line = line_of(kind, plan);
-  line.set("m", shape.m)
-      .set("k_local", shape.k_local)
-      .set("rows_per_wg", shape.rows_per_wg)
-      .set("weight_bytes", 2)
-      .set("out_bytes", 4);
-  return line;
+OperatorLine line_for(const Plan& plan, const Shape& shape, int occupancy) {
+  return {
+      .operator_name = "gemv",
+      .plan = plan,
+      .shape = {{"m", shape.m},
+                {"k_local", shape.k_local},
+                {"rows_per_wg", shape.rows_per_wg},
+                {"weight_bytes", 2},
+                {"out_bytes", 4}},
+      .kernel = {
+          {"threads", threads_per_wg}, {"loads_in_flight", shape.loads}, {"occupancy", occupancy}}};
 }
 
-void add_fused(const Plan& plan, const Shape& shape, const char* kind, Order order, int occupancy,
-               Depth depth, Cases& cases) {
+void add_fused(const Plan& plan, const Shape& shape, Order order, int occupancy, Depth depth,
+               Cases& cases) {
   const int wgs = std::min(occupancy * plan.units, shape.m / shape.rows_per_wg);
-  JsonLine line = line_for(kind, plan, shape);
+  const char* part = order == Order::remote_first ? "fused" : "fused_local_first";
+  JsonLine line = line_for(plan, shape, occupancy).with_kernel(part);
   line.set("wgs", wgs);
-  if (occupancy != usual_occupancy) {
-    line.set("wgs_per_unit", occupancy);
-  }
   cases.push_back({line, depth, [=](const Bench& bench) {
-                     return GemvOnAll(bench, shape).fused(order, wgs, occupancy);
+                     return GemvAllReduce(bench, shape).fused(order, wgs, occupancy);
                    }});
 }
 
-void add_shape(const Plan& plan, const Shape& shape, Depth depth, Cases& cases) {
-  const auto add = [&](const char* kind, auto run) {
-    cases.push_back({line_for(kind, plan, shape), depth, [=](const Bench& bench) {
-                       GemvOnAll gemv(bench, shape);
-                       return run(gemv);
-                     }});
-  };
-  add("gemv.compute", [](GemvOnAll& gemv) { return gemv.compute(); });
-  add("gemv.comm", [](GemvOnAll& gemv) { return gemv.communicate(); });
-  add("gemv.bulk", [](GemvOnAll& gemv) { return gemv.bulk(); });
-  add_fused(plan, shape, "gemv.fused", Order::remote_first, usual_occupancy, depth, cases);
+Shape fitted(const Plan& plan, Shape shape) {
+  const int unit = plan.gpus * shape.rows_per_wg;  // each GPU owns whole slices
+  shape.m = (plan.at_most(shape.m, 512) + unit - 1) / unit * unit;
+  return shape;
+}
+
+void add_shape(const Plan& plan, const Shape& usual, Depth depth, Cases& cases) {
+  const Shape shape = fitted(plan, usual);
+  add_unfused(
+      line_for(plan, shape, usual_occupancy), depth,
+      [=](const Bench& bench) { return GemvAllReduce(bench, shape); }, cases);
+  add_fused(plan, shape, Order::remote_first, usual_occupancy, depth, cases);
 }
 
 }  // namespace
 
 void add_gemv(const Plan& plan, Cases& cases) {
   for (const int rows_per_wg : {8, 16, 32, 64, 128}) {
-    const int unit = plan.gpus * rows_per_wg;  // each GPU owns whole slices
-    const auto up = [&](int m) { return (plan.at_most(m, 512) + unit - 1) / unit * unit; };
     const Depth depth = rows_per_wg == 32 ? Depth::quick : Depth::full;
-    add_shape(plan, {up(4096), 2048, rows_per_wg}, depth, cases);
-    add_shape(plan, {up(8192), 8192, rows_per_wg}, depth, cases);
-    add_shape(plan, {up(16384), 1024, rows_per_wg}, depth, cases);
-    add_shape(plan, {up(32768), 4096, rows_per_wg}, depth, cases);
+    add_shape(plan, {4096, 2048, rows_per_wg}, depth, cases);
+    add_shape(plan, {8192, 8192, rows_per_wg}, depth, cases);
+    add_shape(plan, {16384, 1024, rows_per_wg}, depth, cases);
+    add_shape(plan, {32768, 4096, rows_per_wg}, depth, cases);
   }
-  const int unit = plan.gpus * 32;
-  const Shape shape{(plan.at_most(32768, 512) + unit - 1) / unit * unit, 4096, 32};
-  add_fused(plan, shape, "gemv.fused_local_first", Order::local_first, usual_occupancy, Depth::full,
-            cases);
+  add_shape(plan, {8192, 8192, 32, 4}, Depth::quick, cases);
+  add_shape(plan, {32768, 4096, 32, 4}, Depth::full, cases);
+  const Shape shape = fitted(plan, {32768, 4096, 32});
+  add_fused(plan, shape, Order::local_first, usual_occupancy, Depth::full, cases);
   for (const int occupancy : {1, 2, 3}) {
-    add_fused(plan, shape, "gemv.fused", Order::remote_first, occupancy, Depth::full, cases);
+    add_fused(plan, shape, Order::remote_first, occupancy, Depth::full, cases);
   }
 }
 

@@ -16,4 +16,13 @@ static __global__ void copy_words(const uint4* from, uint4* to, std::size_t word
   }
 }
 
+// A load that the cache of an SM or CU does not keep. AMD's is too small to matter.
+__device__ inline uint4 load_past_l1(const uint4* from) {
+#if defined(__CUDACC__)
+  return __ldcg(from);
+#else
+  return *from;
+#endif
+}
+
 }  // namespace calibration

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives.h"
 #include "json_line.h"
+#include "kernel_facts.h"
 #include "machine.h"
 #include "timer.h"
 
@@ -35,11 +38,21 @@ struct Bench {
   Communicators& communicators;
 };
 
-// One line of the output: its parameters, and how to get its times, in microseconds.
+// The times of a case in microseconds, and of an operator what its kernel is.
+struct Measured {
+  Measured(std::vector<double> times) : us(std::move(times)) {}
+  Measured(std::vector<double> times, const KernelFacts& facts)
+      : us(std::move(times)), kernel(facts) {}
+
+  std::vector<double> us;
+  std::optional<KernelFacts> kernel;
+};
+
+// One line of the output: its parameters, and how to get the rest.
 struct Case {
   JsonLine line;
   Depth depth;  // quick: also run with --quick
-  std::function<std::vector<double>(const Bench&)> measure;
+  std::function<Measured(const Bench&)> measure;
 };
 
 using Cases = std::vector<Case>;

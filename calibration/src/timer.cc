@@ -50,16 +50,28 @@ double Timer::slowest() const {
   return 1000.0 * static_cast<double>(longest);
 }
 
-std::vector<double> Timer::behind_gate(const Work& work) {
+std::vector<double> Timer::repeat(const Work& work,
+                                  const std::function<double(bool first)>& time_once) {
   std::vector<double> samples;
   for (int i = 0; i < repeats_.warm_up + repeats_.measured; ++i) {
     ++run_;
     watchdog_.still_working();
     work.prepare();
     machine_.synchronize();
+    const double us = time_once(i == 0);
+    work.verify();
+    if (i >= repeats_.warm_up) {
+      samples.push_back(us);
+    }
+  }
+  return samples;
+}
+
+std::vector<double> Timer::behind_gate(const Work& work) {
+  return repeat(work, [&](bool first) {
     // The first run goes through an open gate: a library that sets itself up at its first use
     // waits for the GPU, which would wait for the gate.
-    if (i == 0) {
+    if (first) {
       open_gate();
     }
     close_gate(work);
@@ -71,31 +83,18 @@ std::vector<double> Timer::behind_gate(const Work& work) {
     work.finish(run_);
     open_gate();
     machine_.synchronize();
-    work.verify();
-    if (i >= repeats_.warm_up) {
-      samples.push_back(slowest());
-    }
-  }
-  return samples;
+    return slowest();
+  });
 }
 
 std::vector<double> Timer::from_host(const Work& work) {
-  std::vector<double> samples;
-  for (int i = 0; i < repeats_.warm_up + repeats_.measured; ++i) {
-    ++run_;
-    watchdog_.still_working();
-    work.prepare();
-    machine_.synchronize();
+  return repeat(work, [&](bool) {
     const auto start = std::chrono::steady_clock::now();
     work.queue(run_);
     machine_.synchronize();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    work.verify();
-    if (i >= repeats_.warm_up) {
-      samples.push_back(took.count());
-    }
-  }
-  return samples;
+    return took.count();
+  });
 }
 
 }  // namespace calibration

@@ -37,6 +37,8 @@ class Timer {
   std::vector<double> from_host(const Work& work);
 
  private:
+  // `time_once` queues the work and says how long it took, in microseconds.
+  std::vector<double> repeat(const Work& work, const std::function<double(bool first)>& time_once);
   void close_gate(const Work& work);
   void open_gate();
   double slowest() const;

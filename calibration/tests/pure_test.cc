@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "halves.h"
 #include "json_line.h"
 #include "numbers.h"
 #include "options.h"
@@ -33,6 +34,11 @@ void lines() {
       "fields are written in order, texts quoted");
   expect(JsonLine("k").set("us", 4.4164).to_json() == R"({"kind": "k", "us": 4.416})",
          "a time has three decimals at most");
+  expect(JsonLine("k").set("kernel", {{"registers", 40}, {"resident", 6}}).to_json() ==
+             R"({"kind": "k", "kernel": {"registers": 40, "resident": 6}})",
+         "a group of numbers is an object");
+  expect(JsonLine("k").set_each({{"m", 2}, {"n", 3}}).to_text() == "k m=2 n=3",
+         "numbers are set one by one");
   expect(JsonLine("k").set("n", 1).to_text() == "k n=1", "the text names kind and parameters");
 }
 

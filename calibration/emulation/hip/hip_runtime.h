@@ -59,13 +59,13 @@ void enqueue(Stream* stream, std::function<void()> work);
 constexpr int warpSize = 32;
 
 inline void __syncthreads() { emulation::barrier(); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline float __shfl_xor(float value, int lanes) { return emulation::exchange(value, lanes); }
 inline unsigned atomicAdd(unsigned* to, unsigned value) {
   return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 #define __hip_atomic_load(from, order, scope) __atomic_load_n(from, order)
 #define __hip_atomic_store(to, value, order, scope) __atomic_store_n(to, value, order)
+#define __hip_atomic_fetch_add(to, value, order, scope) __atomic_fetch_add(to, value, order)
 #define HIP_DYNAMIC_SHARED(type, name) type* name = static_cast<type*>(emulation::dynamic_shared());
 #define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) \
   emulation::launch(stream, grid, block, shared, [=] { kernel(__VA_ARGS__); })
@@ -169,6 +169,15 @@ inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t gra
   return hipSuccess;
 }
 inline hipError_t hipFuncSetAttribute(const void*, hipFuncAttribute, int) { return hipSuccess; }
+struct hipFuncAttributes {
+  int numRegs = 0;
+  std::size_t sharedSizeBytes = 0;
+  std::size_t localSizeBytes = 0;
+};
+inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  return hipSuccess;
+}
 // As if shared memory alone set the limit.
 template <class Kernel>
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* count, Kernel, int,

@@ -3,6 +3,8 @@
 // The HIP names that the harness uses, as CUDA. Found in place of AMD's header when the sources
 // are compiled with nvcc (`-x cu -I nvidia`). Only what is used is here.
 
+#define __HIP_PLATFORM_NVIDIA__
+
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -12,6 +14,7 @@ using hipEvent_t = cudaEvent_t;
 using hipGraph_t = cudaGraph_t;
 using hipGraphExec_t = cudaGraphExec_t;
 using hipGraphNode_t = cudaGraphNode_t;
+using hipFuncAttributes = cudaFuncAttributes;
 
 constexpr hipError_t hipSuccess = cudaSuccess;
 constexpr hipError_t hipErrorPeerAccessAlreadyEnabled = cudaErrorPeerAccessAlreadyEnabled;
@@ -92,6 +95,10 @@ inline hipError_t hipFuncSetAttribute(const void* kernel, cudaFuncAttribute attr
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 
+inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kernel) {
+  return cudaFuncGetAttributes(attributes, kernel);
+}
+
 inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph,
                                       hipGraphNode_t* /*bad*/, char* /*log*/, size_t /*size*/) {
   return cudaGraphInstantiate(executable, graph, 0);
@@ -101,9 +108,12 @@ inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t gra
   kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
+// At system scope these become ld.acquire.sys, st.release.sys and atom.acq_rel.sys: no fence apart.
 #define __HIP_MEMORY_SCOPE_SYSTEM __NV_THREAD_SCOPE_SYSTEM
 #define __HIP_MEMORY_SCOPE_AGENT __NV_THREAD_SCOPE_DEVICE
 #define __hip_atomic_load(from, order, scope) __nv_atomic_load_n(from, order, scope)
 #define __hip_atomic_store(to, value, order, scope) __nv_atomic_store_n(to, value, order, scope)
+#define __hip_atomic_fetch_add(to, value, order, scope) \
+  __nv_atomic_fetch_add(to, value, order, scope)
 // CUDA has a function of this name, for older GPUs: its headers come first.
 #define __shfl_xor(value, lanes) __shfl_xor_sync(0xffffffffU, value, lanes)
