@@ -45,7 +45,7 @@ constexpr std::array kC3Columns = {
 constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"}};
 
 // What two lines of one case may differ in: how the fused kernel was launched.
-constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas"};
+constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas", "flags_per_destination"};
 
 struct Family {
   const char* prefix;
@@ -81,14 +81,17 @@ constexpr std::array kKinds = {
     Kind{"gemv.comm", Mode::bulk, Until::all_done, "", "", "all_reduce"},
     Kind{"gemv.bulk"},
     Kind{"gemv.fused", Mode::fused},
+    Kind{"gemv.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
     Kind{"gemm.compute", Mode::bulk, Until::computed},
     Kind{"gemm.comm", Mode::bulk, Until::all_done, "", "", "all_to_all"},
     Kind{"gemm.bulk"},
     Kind{"gemm.fused", Mode::fused},
+    Kind{"gemm.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
     Kind{"gemm_rs.compute", Mode::bulk, Until::computed},
     Kind{"gemm_rs.comm", Mode::bulk, Until::all_done, "", "", "reduce_scatter"},
     Kind{"gemm_rs.bulk"},
     Kind{"gemm_rs.fused", Mode::fused},
+    Kind{"gemm_rs.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
     Kind{"c3.gemm_alone", Mode::compute_alone},
     Kind{"c3.comm_alone", Mode::comm_alone},
     Kind{"c3.comm_alone_ctas", Mode::comm_alone, Until::all_done, "", "collective.channels"},
@@ -141,6 +144,7 @@ class CaseMaker {
     if (*kind.sets != '\0') case_.sets.emplace_back(kind.sets);
     if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
     if (prefix == "micro" && line_.number("ctas")) set("collective.channels", needed("ctas"));
+    set_loads(prefix);
     if (prefix == "gemv") place_weights();
     if (prefix == "c3") set_collective();
     if (kind.mode == Mode::fused) limit_residents();
@@ -168,6 +172,14 @@ class CaseMaker {
     case_.scenario = "validation/collective";
     case_.sets.push_back(fmt::format("workload.op={}", op));
     set("workload.bytes", size);
+  }
+
+  // Of the kernel that was measured, where a line says it.
+  void set_loads(std::string_view prefix) {
+    const auto loads = line_.number("loads_in_flight");
+    if (!loads) return;
+    if (prefix == "emb") set("workload.wg.loads_in_flight", *loads);
+    if (prefix == "gemv") set("workload.gemv.wg.loads_in_flight", *loads);
   }
 
   // A kernel that is run again and again finds in L2 what fits there.

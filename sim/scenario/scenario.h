@@ -226,6 +226,7 @@ struct FusedOptions {
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
   int max_wgs_per_cu = 0;              // 0: as many as fit
+  int chain = 0;                       // of the fused embedding kernel; 0: the plain one's
 };
 
 // Who keeps the GEMM off the collective's CUs.

@@ -299,6 +299,7 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("slice_wgs", fused.slice_wgs);
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);
+  if (fused.chain > 0) out.line("chain", fused.chain);
   out.close();
   out.open("c3");
   out.line("partition_by", names::word(names::kPartitions, scenario.c3.partition_by));

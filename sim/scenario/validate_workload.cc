@@ -85,13 +85,17 @@ void tables_fit_in_memory(const Check& check) {
 }
 
 void loads_of_a_chain_are_in_flight(const Check& check) {
-  if (!check.embeds() || !check.good({"workload.chain", "workload.wg.loads_in_flight"})) return;
-  const EmbeddingWork& work = check.scenario.workload.embedding;
-  if (work.chain <= work.wg.loads_in_flight) return;
-  check.fail("workload.chain", text(work.chain) + " of " + text(work.wg.loads_in_flight) +
-                                   " loads in flight (wg.loads_in_flight) cannot wait for one "
-                                   "another; at most " +
-                                   text(work.wg.loads_in_flight));
+  if (!check.embeds()) return;
+  const int loads = check.scenario.workload.embedding.wg.loads_in_flight;
+  const auto refuse_more = [&](const char* key, int chain) {
+    if (!check.good({key, "workload.wg.loads_in_flight"}) || chain <= loads) return;
+    check.fail(key, text(chain) + " of " + text(loads) +
+                        " loads in flight (wg.loads_in_flight) cannot wait for one another; at "
+                        "most " +
+                        text(loads));
+  };
+  refuse_more("workload.chain", check.scenario.workload.embedding.chain);
+  refuse_more("fused.chain", check.scenario.fused.chain);
 }
 
 void rows_are_whole_words(const Check& check) {

@@ -42,14 +42,17 @@ Duration alone(const Steps& steps, const GpuSpec& gpu, const RowsFound& found) {
 }
 
 // The rows of all WGs that run at once come through the L2.
-Duration through_l2(const GpuSpec& gpu, int wgs_on_cu, std::int64_t bytes_of_a_wg) {
+Duration through_l2(const GpuSpec& gpu, std::int64_t wgs, std::int64_t bytes_of_a_wg) {
   if (gpu.l2.bandwidth.count() == 0) return {};
-  return transfer_time(bytes(bytes_of_a_wg * wgs_on_cu * gpu.cus), gpu.l2.bandwidth);
+  return transfer_time(bytes(bytes_of_a_wg * wgs), gpu.l2.bandwidth);
 }
 
-GatherWalk walk_of(const Scenario& scenario, const Cluster& cluster, int on_cu) {
-  const EmbeddingWork& bag = scenario.workload.embedding;
-  const GpuSpec& gpu = cluster.spec.gpu;
+std::int64_t wgs_at_once(const EmbeddingWork& bag, const GpuSpec& gpu, int on_cu) {
+  const std::int64_t all = bag.batch / bag.rows_per_wg * bag.tables_per_gpu;
+  return std::min(all, std::int64_t{on_cu} * gpu.cus);
+}
+
+GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, int on_cu) {
   const Steps steps(bag, bag.wg.threads);
   GatherWalk walk;
   walk.walk = bag.walk;
@@ -65,7 +68,7 @@ GatherWalk walk_of(const Scenario& scenario, const Cluster& cluster, int on_cu) 
   walk.on_cu = on_cu;
   const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
   const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
-                       static_cast<double>(steps.row_bytes) * on_cu * gpu.cus / time;
+                       static_cast<double>(steps.row_bytes * wgs_at_once(bag, gpu, on_cu)) / time;
   walk.unevenness = unevenness(gpu, asked / static_cast<double>(gpu.memory.bandwidth.count()));
   return walk;
 }
@@ -82,8 +85,9 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   if (run.result == Result::written_here) {
     add_writes(work, gpu, bag.rows_per_wg * steps.row_bytes);
   }
-  work.memory_alone = longer(alone(steps, gpu, run.found),
-                             through_l2(gpu, run.wgs_on_cu, lookups * steps.row_bytes));
+  work.memory_alone =
+      longer(alone(steps, gpu, run.found),
+             through_l2(gpu, wgs_at_once(bag, gpu, run.wgs_on_cu), lookups * steps.row_bytes));
   work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
   work.flops = flops(lookups * bag.dim);
   // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any
@@ -102,11 +106,12 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
 
 Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
                     const KernelVersion& version) {
-  const EmbeddingWork& work = scenario.workload.embedding;
+  EmbeddingWork work = scenario.workload.embedding;
+  if (version.chain > 0) work.chain = version.chain;
   const GpuSpec& gpu = cluster.spec.gpu;
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
-  run.found = find_rows(walk_of(scenario, cluster, run.wgs_on_cu), gpu);
+  run.found = find_rows(walk_of(work, gpu, run.wgs_on_cu), gpu);
   Grid grid;
   grid.name = "embedding";
   grid.gpus = cluster.gpus();

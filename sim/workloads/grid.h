@@ -60,6 +60,7 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 struct KernelVersion {
   int extra_registers = 0;  // a thread
   int most_on_cu = 0;       // WGs; 0: as many as fit
+  int chain = 0;            // loads that wait for one another; 0: as in the plain one
 };
 KernelVersion fused_version(const FusedOptions& fused);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 const fs::path kMeasured = fs::path(WEFT_SOURCE_DIR) / "../shared/truth/h200x4/operators.jsonl";
 const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
-constexpr double kClockUs = 3.0;  // in every measured time (scripts/first_look.py)
+constexpr double kClockUs = 3.0;  // in every measured time
 
 struct Predicted {
   nlohmann::json measured;
