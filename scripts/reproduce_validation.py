@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs `weft validate` on the measured times in calibration/measurements and writes how far it is off.
+"""Runs `weft validate` on the times in calibration/measurements and writes how far it is off.
 
     scripts/reproduce validation [--update | --check] [-j N] [-o DIR]
 
@@ -26,10 +26,12 @@ def validate(measured, out, jobs):
     """What `weft validate` finds in one set; its CSV and figure stay in `out`."""
     name = pathlib.Path(measured["measured"]).stem
     files = {end: out / f"{name}.{end}" for end in ("json", "csv", "svg")}
-    command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"], "--kernels",
-               measured["kernels"], "--json", files["json"], "--csv", files["csv"], "-q", "-j", str(jobs)]
+    command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"],
+               "--kernels", measured["kernels"], "--json", files["json"], "--csv", files["csv"],
+               "-q", "-j", str(jobs)]
     subprocess.run(command, cwd=ROOT, check=True)
-    subprocess.run([ROOT / "scripts/plot_validation", files["csv"], "-o", files["svg"]], check=True)
+    plot = [ROOT / "scripts/plot_validation", files["csv"], "-o", files["svg"]]
+    subprocess.run(plot, check=True)
     return json.loads(files["json"].read_text(encoding="utf-8"))
 
 
@@ -37,6 +39,10 @@ def ninth_decile(values):
     """As weft validate: the smallest that 90 % do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
+
+
+def percent(value):
+    return f"{100 * value:.1f} %"
 
 
 def family_of(case):
@@ -53,21 +59,17 @@ def summary_rows(title, found, families):
         ratios = [abs(case["predicted"] - case["measured"]) for case in found["fused_over_bulk"]
                   if family_of(case) == family]
         fused = f"{statistics.median(ratios):.3f}, {ninth_decile(ratios):.3f}" if ratios else ""
-        rows.append(f"| {title} | {words} | {len(errors)} | {100 * statistics.median(errors):.1f} % | "
-                    f"{100 * ninth_decile(errors):.1f} % | {fused} |")
+        rows.append(f"| {title} | {words} | {len(errors)} | {percent(statistics.median(errors))} | "
+                    f"{percent(ninth_decile(errors))} | {fused} |")
     return rows
 
 
 def short_table(sets, found, families):
-    lines = ["| measured | what | times | median error | 90 % within | fused / bulk off by: median, 90 % |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| measured | what | times | median error | 90 % within "
+             "| fused / bulk off by: median, 90 % |", "|---|---|---|---|---|---|"]
     for measured, result in zip(sets, found):
         lines += summary_rows(measured["title"], result, families)
     return "\n".join(lines)
-
-
-def percent(value):
-    return f"{100 * value:.1f} %"
 
 
 def long_tables(sets, found):
@@ -77,7 +79,8 @@ def long_tables(sets, found):
         text += [f"## {measured['title'][0].upper()}{measured['title'][1:]}", "",
                  f"    weft validate {measured['measured']} \\",
                  f"      --cluster {measured['cluster']} --kernels {kernels}", "",
-                 "| kind | times | median error | 90 % within | worst | bias |", "|---|---|---|---|---|---|"]
+                 "| kind | times | median error | 90 % within | worst | bias |",
+                 "|---|---|---|---|---|---|"]
         for kind, e in result["error_by_kind"].items():
             text.append(f"| {kind} | {e['cases']} | {percent(e['median'])} | {percent(e['p90'])} | "
                         f"{100 * e['worst']:+.1f} % | {100 * e['bias']:+.1f} % |")
@@ -100,19 +103,23 @@ def pages(sets, found, families):
     after = rest.split(END)[1]
     table = short_table(sets, found, families)
     accuracy = ("# How far predictions are off\n\n"
-                "Made by `scripts/reproduce validation --update`; not to be edited. What stands behind the errors is in\n"
-                "[validation.md](validation.md), what was measured and how in "
+                "Made by `scripts/reproduce validation --update`; not to be edited. What stands "
+                "behind the errors is in\n[validation.md](validation.md), what was measured and how in "
                 "[calibration/README.md](../calibration/README.md).\n\n" + long_tables(sets, found))
     return {ROOT / "README.md": f"{before}{BEGIN}\n{table}\n{END}{after}",
             ROOT / "docs/accuracy.md": accuracy}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="simulations at a time")
-    parser.add_argument("-o", type=pathlib.Path, default=ROOT / "results/reproduce_validation", metavar="DIR")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N",
+                        help="simulations at a time")
+    parser.add_argument("-o", type=pathlib.Path, default=ROOT / "results/reproduce_validation",
+                        metavar="DIR")
     parser.add_argument("--update", action="store_true", help="write the tables into the documents")
-    parser.add_argument("--check", action="store_true", help="end with 1 if the documents say something else")
+    parser.add_argument("--check", action="store_true",
+                        help="end with 1 if the documents say something else")
     options = parser.parse_args()
     what = yaml.safe_load((ROOT / "configs/reproduce/validation.yaml").read_text(encoding="utf-8"))
     options.o.mkdir(parents=True, exist_ok=True)
