@@ -103,9 +103,9 @@ def pages(sets, found, families):
     after = rest.split(END)[1]
     table = short_table(sets, found, families)
     accuracy = ("# How far predictions are off\n\n"
-                "Made by `scripts/reproduce validation --update`; not to be edited. What "
-                "stands behind the errors is in\n[validation.md](validation.md), what was measured and how in "
-                "[calibration/README.md](../calibration/README.md).\n\n"
+                "Made by `scripts/reproduce validation --update`; not to be edited. What stands "
+                "behind the errors is in\n[validation.md](validation.md), what was measured and "
+                "how in [calibration/README.md](../calibration/README.md).\n\n"
                 + long_tables(sets, found))
     return {ROOT / "README.md": f"{before}{BEGIN}\n{table}\n{END}{after}",
             ROOT / "docs/accuracy.md": accuracy}
