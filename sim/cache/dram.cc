@@ -72,21 +72,21 @@ Ps Dram::open_row(Bank& bank, std::uint32_t row, std::uint32_t request, Ps now) 
   return closed ? activate_ : precharge_ + activate_;
 }
 
-Ps Dram::access(const Interleave::Place& in_channel, std::uint8_t sectors, Ps now) {
+Ps Dram::access(const Interleave::Place& in_channel, std::uint8_t sectors, Moment when) {
   const std::uint32_t row = row_of(in_channel);
   Channel& channel = channel_[in_channel.part];
   Bank& bank = bank_[in_channel.part * banks_.parts() + banks_.part(row)];
   const Ps burst = burst_[sectors];
 
-  const Ps opening = open_row(bank, banks_.local(row), ++channel.requests, now);
-  Ps bank_start = now;
+  const Ps opening = open_row(bank, banks_.local(row), ++channel.requests, when.joined);
+  Ps bank_start = when.joined;
   if (opening > 0) {
-    bank_start = std::max(channel.activate_free, now);
+    bank_start = std::max(channel.activate_free, when.joined);
     channel.activate_free = bank_start + activate_interval_;
   }
   bank.free = std::max(bank.free, bank_start) + opening + burst;
-  channel.bus_free = std::max(channel.bus_free, now) + burst;
-  const Ps done = std::max(bank.free, channel.bus_free);
+  channel.bus_free = std::max(channel.bus_free, when.joined) + burst;
+  const Ps done = std::max({bank.free, channel.bus_free, when.through + opening + burst});
   idle_at_ = std::max(idle_at_, done);
   return done;
 }

@@ -28,14 +28,14 @@ class Dram {
   [[nodiscard]] Interleave::Place place(Line line) const { return channels_.place(line); }
 
   // When the data are at the CU.
-  Ps read(const Interleave::Place& place, std::uint8_t sectors, Ps now) {
+  Ps read(const Interleave::Place& place, std::uint8_t sectors, Moment when) {
     sectors_read_ += kSectorsOf[sectors];
-    return access(place, sectors, now) + latency_;
+    return access(place, sectors, when) + latency_;
   }
   // When the data are in the DRAM.
-  Ps write(const Interleave::Place& place, std::uint8_t sectors, Ps now) {
+  Ps write(const Interleave::Place& place, std::uint8_t sectors, Moment when) {
     sectors_written_ += kSectorsOf[sectors];
-    return access(place, sectors, now);
+    return access(place, sectors, when);
   }
   // When all that was asked of it is done.
   [[nodiscard]] Ps idle_at() const { return idle_at_; }
@@ -73,7 +73,7 @@ class Dram {
     std::uint32_t requests = 0;
   };
 
-  Ps access(const Interleave::Place& place, std::uint8_t sectors, Ps now);
+  Ps access(const Interleave::Place& place, std::uint8_t sectors, Moment when);
   // Whether the scheduler groups the request with an earlier one of its row.
   bool is_grouped(Bank& bank, std::uint32_t row, std::uint32_t request) const;
   // What the bank needs before the data; more than 0 is an activation.

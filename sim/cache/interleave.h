@@ -15,6 +15,13 @@ namespace weft::cache {
 using Line = std::uint32_t;  // an address divided by the length of a line
 using Ps = std::int64_t;     // picoseconds since the model started
 
+// Where a request is in time. It joins the queues of everything below the L1 when that lets it go,
+// and is served there in this order; it is through when the slowest of them is.
+struct Moment {
+  Ps joined = 0;
+  Ps through = 0;
+};
+
 // Among 2^bits parts, where block n begins: the fraction of n golden ratios.
 inline std::uint32_t block_start(std::uint32_t n, unsigned bits) {
   constexpr std::uint32_t kGolden = 0x9E3779B1;

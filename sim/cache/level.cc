@@ -20,9 +20,9 @@ Level::Level(const LevelSpec& spec, int caches, Bytes line, Bytes sector)
       latency_(spec.latency.count()),
       slices_(static_cast<std::uint32_t>(spec.slices)),
       sets_(sets_of_slice(spec, line)),
-      mshrs_(static_cast<std::size_t>(spec.mshrs)) {
+      mshrs_(static_cast<std::size_t>(caches) * slices_, spec.mshrs) {
   SIM_ASSERT(0 < ways_ && ways_ <= kMaxWays);
-  SIM_ASSERT(mshrs_ > 0);
+  SIM_ASSERT(spec.mshrs > 0);
   for (std::size_t mask = 0; mask < kMasks; ++mask) {
     const std::int64_t moved = kSectorsOf[mask] * sector.count() * spec.slices;
     service_[mask] = time_for(moved, spec.bandwidth.count()).count();
@@ -30,21 +30,19 @@ Level::Level(const LevelSpec& spec, int caches, Bytes line, Bytes sector)
   const auto slices = static_cast<std::size_t>(caches) * slices_;
   lines_.resize(slices * sets_.parts());
   port_free_.resize(slices);
-  mshr_free_.resize(slices * mshrs_);
-  oldest_.resize(slices);
 }
 
 void Level::stall(const Set& set, int way, std::uint32_t slice, Ps& start, LevelCounts& counts) {
-  Ps until = std::max(start, oldest_mshr(slice));
+  Ps until = mshrs_.free_at(slice, start);
   if (way < 0 && victim(set, ways_, replacement_, until) < 0) until = first_ready(set, ways_);
   counts.stalled += picoseconds(until - start);
   port_free_[slice] += until - start;
   start = until;
 }
 
-Level::Stored Level::store(const Place& place, const Request& request, Ps now, Mark mark,
+Level::Stored Level::store(const Place& place, const Request& request, Moment when, Mark mark,
                            WhenFull when_full, Account account) {
-  Ps start = grant(place.slice, request.sectors, now);
+  Ps start = grant(place.slice, request.sectors, when);
   ++account.counts.stores;
   Set& set = lines_[place.set];
   int way = find(set, request.line);

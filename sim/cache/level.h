@@ -3,8 +3,8 @@
 //
 // A slice serves in order: a request that must wait for an MSHR or a line holds up those behind it.
 //
-// What is simplified: a request reaches a level as soon as the one above lets it go, and the whole
-// latency lies on the way back. MSHRs are given back in the order in which they were taken.
+// What is simplified: a request joins the queues of all levels at once, so that what it waits is
+// the longest of their queues and not their sum, and the whole latency lies on the way back.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 
 #include "sim/cache/interleave.h"
 #include "sim/cache/line_array.h"
+#include "sim/cache/mshrs.h"
 #include "sim/cache/sample.h"
 #include "sim/cache/sectors.h"
 #include "sim/cache/spec.h"
@@ -83,13 +84,13 @@ class Level {
   }
 
   // When the port takes a request that passes without looking its line up.
-  Ps pass(const Place& place, const Request& request, Ps now) {
-    return grant(place.slice, request.sectors, now);
+  Moment pass(const Place& place, const Request& request, Moment when) {
+    return {.joined = when.joined, .through = grant(place.slice, request.sectors, when)};
   }
 
-  // `below(start)` says when the data come from there.
+  // `below(moment)` says when the data come from there.
   template <class Below>
-  Answer load(const Place& place, const Request& request, Ps now, Miss miss, Account account,
+  Answer load(const Place& place, const Request& request, Moment when, Miss miss, Account account,
               Below below);
 
   // When the store is taken, and whether a line holds it now.
@@ -98,8 +99,8 @@ class Level {
     bool has_line;
   };
   enum class Mark : std::uint8_t { clean, dirty };
-  Stored store(const Place& place, const Request& request, Ps now, Mark mark, WhenFull when_full,
-               Account account);
+  Stored store(const Place& place, const Request& request, Moment when, Mark mark,
+               WhenFull when_full, Account account);
 
   // The dirty sectors of a line, which are clean from now on.
   std::uint8_t clean(const Place& place, Line line);
@@ -112,21 +113,14 @@ class Level {
   [[nodiscard]] Ps latency() const { return latency_; }
 
  private:
-  Ps grant(std::uint32_t slice, std::uint8_t sectors, Ps now) {
-    const Ps start = std::max(port_free_[slice], now);
+  Ps grant(std::uint32_t slice, std::uint8_t sectors, Moment when) {
+    const Ps start = std::max(port_free_[slice], when.joined);
     port_free_[slice] = start + service_[sectors];
-    return start;
-  }
-  [[nodiscard]] Ps& oldest_mshr(std::uint32_t slice) {
-    return mshr_free_[slice * mshrs_ + oldest_[slice]];
-  }
-  void take_mshr(std::uint32_t slice, Ps until) {
-    oldest_mshr(slice) = until;
-    if (++oldest_[slice] == mshrs_) oldest_[slice] = 0;
+    return std::max(start, when.through);
   }
   // Whether a load that is missing sectors finds no MSHR, or no way if it needs one (way < 0).
   [[nodiscard]] bool must_wait(const Set& set, int way, std::uint32_t slice, Ps start) {
-    if (oldest_mshr(slice) > start) return true;
+    if (mshrs_.free_at(slice, start) > start) return true;
     return way < 0 && victim(set, ways_, replacement_, start) < 0;
   }
   // The slice does nothing until there is one; that time becomes the start.
@@ -151,19 +145,17 @@ class Level {
   Ps latency_;
   std::uint32_t slices_;  // of a cache
   Spread sets_;           // of a slice
-  std::size_t mshrs_;
+  Mshrs mshrs_;
   std::array<Ps, kMasks> service_{};  // of a port, for these sectors
   std::vector<Set> lines_;
   std::vector<Ps> port_free_;
-  std::vector<Ps> mshr_free_;        // a ring for each slice
-  std::vector<std::size_t> oldest_;  // where a ring begins
 };
 
 template <class Below>
-Answer Level::load(const Place& place, const Request& request, Ps now, Miss miss, Account account,
-                   Below below) {
+Answer Level::load(const Place& place, const Request& request, Moment when, Miss miss,
+                   Account account, Below below) {
   LevelCounts& counts = account.counts;
-  Ps start = grant(place.slice, request.sectors, now);
+  Ps start = grant(place.slice, request.sectors, when);
   Set& set = lines_[place.set];
   int way = find(set, request.line);
   if (way >= 0) {
@@ -184,7 +176,7 @@ Answer Level::load(const Place& place, const Request& request, Ps now, Miss miss
   if ((way < 0 && miss.allocate == Allocate::no) || (waits && miss.when_full == WhenFull::bypass)) {
     ++counts.loads;
     ++counts.bypasses;
-    return {.at = below(start)};
+    return {.at = below({.joined = when.joined, .through = start})};
   }
   if (waits) {
     stall(set, way, place.slice, start, counts);
@@ -195,9 +187,9 @@ Answer Level::load(const Place& place, const Request& request, Ps now, Miss miss
   if (way < 0) way = replace(set, request, start, account);
   Way& state = set.ways[static_cast<std::size_t>(way)];
   state.valid = (state.valid | request.sectors) & 15U;
-  const Ps done = below(start);
+  const Ps done = below({.joined = when.joined, .through = start});
   set_ready(set, way, done);
-  take_mshr(place.slice, done);
+  mshrs_.take(place.slice, done);
   return {.at = done};
 }
 

@@ -58,6 +58,11 @@ void MemoryPath::start_kernel(const Policy& policy) {
   if (policy.cache_rinse && dirty_.empty()) dirty_.resize(dies_ * dram_.channels() * rows_);
 }
 
+Moment MemoryPath::leave_l1(const Places& places, const Request& request, Ps now) {
+  const Ps start = l1_.pass(places.l1, request, {.joined = now, .through = now}).through;
+  return {.joined = start, .through = start};
+}
+
 Answer MemoryPath::load(const Request& request, const Places& places, Ps now, Ps patience) {
   const Passing passing{.request = request, .dram = places.dram};
   if (policy_.loads == Loads::bypass) {
@@ -65,55 +70,57 @@ Answer MemoryPath::load(const Request& request, const Places& places, Ps now, Ps
     ++l1_counts_.bypasses;
     ++l2_counts_.loads;
     ++l2_counts_.bypasses;
-    const Ps start = l1_.pass(places.l1, request, now);
-    return {.at = memory_load(passing, l2_.pass(places.l2, request, start))};
+    const Moment left = leave_l1(places, request, now);
+    return {.at = memory_load(passing, l2_.pass(places.l2, request, left))};
   }
   Evicted evicted;  // of an L1, and so clean
-  return l1_.load(places.l1, request, now, {.when_full = when_full(), .patience = patience},
-                  {l1_counts_, evicted}, [&](Ps start) {
+  return l1_.load(places.l1, request, {.joined = now, .through = now},
+                  {.when_full = when_full(), .patience = patience}, {l1_counts_, evicted},
+                  [&](Moment at) {
                     const InDie near{.die = die_of_cu_[request.cu], .place = places.l2};
-                    return load_l2(near, passing, start, l2_counts_);
+                    at.joined = at.through;
+                    return load_l2(near, passing, at, l2_counts_);
                   });
 }
 
-Ps MemoryPath::load_l2(const InDie& at, const Passing& passing, Ps now, LevelCounts& counts) {
+Ps MemoryPath::load_l2(const InDie& at, const Passing& passing, Moment when, LevelCounts& counts) {
   const Request& request = passing.request;
   const bool no_use = policy_.pc_bypass && predictor_.bypasses(request.instruction, at.place.set);
   Evicted evicted;
   const Answer answer =
-      l2_.load(at.place, request, now,
+      l2_.load(at.place, request, when,
                {.when_full = when_full(), .allocate = no_use ? Allocate::no : Allocate::yes},
-               {counts, evicted}, [&](Ps start) {
+               {counts, evicted}, [&](Moment below) {
                  const std::uint32_t home = has_home_ ? routes_[passing.dram.part].home : at.die;
-                 if (home == at.die) return memory_load(passing, start);
+                 if (home == at.die) return memory_load(passing, below);
                  const InDie far{.die = home, .place = l2_place(home, passing.dram)};
-                 return load_l2(far, passing, start, home_counts_) + die_to_die_;
+                 return load_l2(far, passing, below, home_counts_) + die_to_die_;
                });
-  if (evicted.any) evict(at.die, evicted, now);
+  if (evicted.any) evict(at.die, evicted, when);
   return answer.at;
 }
 
 Ps MemoryPath::store(const Request& request, const Places& places, Ps now) {
   ++l1_counts_.stores;
   ++l1_counts_.bypasses;
-  const Ps left = l1_.pass(places.l1, request, now);
+  const Moment left = leave_l1(places, request, now);
   const std::uint32_t near = die_of_cu_[request.cu];
   const std::uint32_t die = has_home_ ? routes_[places.dram.part].home : near;
   const Level::Place at = die == near ? places.l2 : l2_place(die, places.dram);
   if (policy_.stores == Stores::bypass) {
     ++l2_counts_.stores;
     ++l2_counts_.bypasses;
-    const Ps start = l2_.pass(at, request, left);
-    return memory_store(request.line, places.dram, request.sectors, start);
+    return memory_store(request.line, places.dram, request.sectors, l2_.pass(at, request, left));
   }
   const bool dirty = policy_.stores == Stores::write_back;
   Evicted evicted;
   const Level::Stored stored =
       l2_.store(at, request, left, dirty ? Level::Mark::dirty : Level::Mark::clean, when_full(),
                 {l2_counts_, evicted});
-  if (evicted.any) evict(die, evicted, stored.at);
+  const Moment taken{.joined = left.joined, .through = stored.at};
+  if (evicted.any) evict(die, evicted, taken);
   if (!dirty || !stored.has_line) {
-    return memory_store(request.line, places.dram, request.sectors, stored.at);
+    return memory_store(request.line, places.dram, request.sectors, taken);
   }
   any_dirty_ = true;
   if (policy_.cache_rinse) {
@@ -122,14 +129,14 @@ Ps MemoryPath::store(const Request& request, const Places& places, Ps now) {
   return stored.at + l2_.latency();
 }
 
-void MemoryPath::evict(std::uint32_t die, const Evicted& evicted, Ps now) {
+void MemoryPath::evict(std::uint32_t die, const Evicted& evicted, Moment when) {
   if (policy_.pc_bypass) predictor_.learn(evicted.way);
-  if (evicted.way.dirty != 0) write_back(die, evicted, now);
+  if (evicted.way.dirty != 0) write_back(die, evicted, when);
 }
 
-void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Ps now) {
+void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Moment when) {
   const Interleave::Place place = dram_.place(dirty.line);
-  memory_store(dirty.line, place, dirty.way.dirty, now);
+  memory_store(dirty.line, place, dirty.way.dirty, when);
   if (!policy_.cache_rinse) return;
   std::uint64_t& others = dirty_in_row(die, place);
   others &= ~(std::uint64_t{1} << dram_.line_in_row(place));
@@ -141,41 +148,41 @@ void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Ps now) {
     const std::uint8_t sectors = l2_.clean(l2_place(die, other), line);
     SIM_ASSERT(sectors != 0);
     ++l2_counts_.write_backs;
-    memory_store(line, other, sectors, now);
+    memory_store(line, other, sectors, when);
   }
 }
 
-Ps MemoryPath::memory_load(const Passing& passing, Ps now) {
+Ps MemoryPath::memory_load(const Passing& passing, Moment when) {
   const std::uint8_t sectors = passing.request.sectors;
-  if (!side_) return dram_.read(passing.dram, sectors, now);
+  if (!side_) return dram_.read(passing.dram, sectors, when);
   Evicted evicted;
   const Answer answer =
-      side_->load(side_place(passing.dram), passing.request, now, {}, {side_counts_, evicted},
-                  [&](Ps start) { return dram_.read(passing.dram, sectors, start); });
-  evict_side(evicted, now);
+      side_->load(side_place(passing.dram), passing.request, when, {}, {side_counts_, evicted},
+                  [&](Moment below) { return dram_.read(passing.dram, sectors, below); });
+  evict_side(evicted, when);
   return answer.at;
 }
 
 Ps MemoryPath::memory_store(Line line, const Interleave::Place& dram, std::uint8_t sectors,
-                            Ps now) {
+                            Moment when) {
   Ps taken = 0;
   if (!side_) {
-    taken = dram_.write(dram, sectors, now);
+    taken = dram_.write(dram, sectors, when);
   } else {
     Evicted evicted;
     taken = side_
-                ->store(side_place(dram), {.line = line, .sectors = sectors}, now,
+                ->store(side_place(dram), {.line = line, .sectors = sectors}, when,
                         Level::Mark::dirty, WhenFull::stall, {side_counts_, evicted})
                 .at;
-    evict_side(evicted, taken);
+    evict_side(evicted, when);
   }
   last_write_ = std::max(last_write_, taken);
   return taken;
 }
 
-void MemoryPath::evict_side(const Evicted& evicted, Ps now) {
+void MemoryPath::evict_side(const Evicted& evicted, Moment when) {
   if (!evicted.any || evicted.way.dirty == 0) return;
-  dram_.write(dram_.place(evicted.line), evicted.way.dirty, now);
+  dram_.write(dram_.place(evicted.line), evicted.way.dirty, when);
 }
 
 Ps MemoryPath::end_kernel(Ps now) {
@@ -191,7 +198,7 @@ Ps MemoryPath::end_kernel(Ps now) {
         const Evicted dirty{.any = true, .line = set.tags[way] - 1, .way = set.ways[way]};
         set.ways[way].dirty = 0;
         ++l2_counts_.write_backs;
-        write_back(static_cast<std::uint32_t>(die), dirty, now);
+        write_back(static_cast<std::uint32_t>(die), dirty, {.joined = now, .through = now});
       }
     }
     any_dirty_ = false;

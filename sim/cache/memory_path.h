@@ -81,13 +81,15 @@ class MemoryPath {
     std::uint32_t die;
     Level::Place place;
   };
-  Ps load_l2(const InDie& at, const Passing& passing, Ps now, LevelCounts& counts);
-  Ps memory_load(const Passing& passing, Ps now);
-  Ps memory_store(Line line, const Interleave::Place& dram, std::uint8_t sectors, Ps now);
-  void evict(std::uint32_t die, const Evicted& evicted, Ps now);
-  void evict_side(const Evicted& evicted, Ps now);
+  // Through the port of the L1 and past its lines.
+  Moment leave_l1(const Places& places, const Request& request, Ps now);
+  Ps load_l2(const InDie& at, const Passing& passing, Moment when, LevelCounts& counts);
+  Ps memory_load(const Passing& passing, Moment when);
+  Ps memory_store(Line line, const Interleave::Place& dram, std::uint8_t sectors, Moment when);
+  void evict(std::uint32_t die, const Evicted& evicted, Moment when);
+  void evict_side(const Evicted& evicted, Moment when);
   // Writes a dirty line back, and with it, if the policy says so, the others of its row.
-  void write_back(std::uint32_t die, const Evicted& dirty, Ps now);
+  void write_back(std::uint32_t die, const Evicted& dirty, Moment when);
   [[nodiscard]] std::uint64_t& dirty_in_row(std::uint32_t die, const Interleave::Place& place) {
     return dirty_[(die * dram_.channels() + place.part) * rows_ + dram_.row_of(place)];
   }

@@ -58,7 +58,7 @@ std::vector<Sample> sample(const Hierarchy& hierarchy, const Application& applic
         const WgWalk walk(kernel, begins,
                           {.line = hierarchy.line,
                            .sector = hierarchy.sector,
-                           .seed = options.seed + static_cast<std::uint64_t>(pass),
+                           .seed = options.seed,
                            .repeat = repeat,
                            .first_instruction = first_instruction});
         first_instruction += static_cast<std::uint32_t>(kernel.accesses.size());

@@ -53,7 +53,7 @@ struct Sample {
 
 struct SampleOptions {
   Policy policy;
-  std::int64_t passes = 1;  // the application so many times; the samples are those of the last
+  std::int64_t passes = 1;  // so many times over the same data; the samples are those of the last
   std::uint64_t seed = 1;   // of the gathers
 };
 
