@@ -63,7 +63,8 @@ Ps Dram::open_row(Bank& bank, std::uint32_t row, std::uint32_t request, Ps now) 
   if (closed) bank.rows = {};
   // Of the rows that may be grouped, the one whose last request is longest ago makes room.
   std::uint32_t oldest = 0;
-  for (std::uint32_t i = 1; i < kRows; ++i) {
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    if (bank.rows[i] == row + 1) bank.last[i] = 0;  // opened again: its old place is free
     if (request - bank.last[i] > request - bank.last[oldest]) oldest = i;
   }
   bank.open = oldest;

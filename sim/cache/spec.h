@@ -29,8 +29,8 @@ struct LevelSpec {
 
 // Where a line of the L2 may stand when there are several dies.
 enum class Dies : std::uint8_t {
-  home,     // every address has a home die; the others may keep copies, and miss into the home
-  private_  // each die caches for its CUs alone, and misses into the memory (side cache, DRAM)
+  home,  // every address has a home die; the others may keep copies, and miss into the home
+  apart  // each die caches for its CUs alone, and misses into the memory (side cache, DRAM)
 };
 
 struct DramSpec {
