@@ -40,10 +40,10 @@ struct Account {
   Evicted& evicted;
 };
 
-// What a load does that finds no MSHR, or no line that it may replace.
+// What a request does that finds no line which it may replace.
 enum class WhenFull : std::uint8_t {
   stall,  // waits, and those behind it
-  bypass  // goes on to the level below and takes neither
+  bypass  // goes on to the level below, and takes no MSHR either
 };
 
 enum class Allocate : std::uint8_t { yes, no };
@@ -118,12 +118,8 @@ class Level {
     port_free_[slice] = start + service_[sectors];
     return std::max(start, when.through);
   }
-  // Whether a load that is missing sectors finds no MSHR, or no way if it needs one (way < 0).
-  [[nodiscard]] bool must_wait(const Set& set, int way, std::uint32_t slice, Ps start) {
-    if (mshrs_.free_at(slice, start) > start) return true;
-    return way < 0 && victim(set, ways_, replacement_, start) < 0;
-  }
-  // The slice does nothing until there is one; that time becomes the start.
+  // For an MSHR and, if there is none yet (way < 0), a way for the line.
+  // The slice does nothing until there are both; that time becomes the start.
   void stall(const Set& set, int way, std::uint32_t slice, Ps& start, LevelCounts& counts);
   // Puts the line into the way that goes next, which is not pending.
   int replace(Set& set, const Request& request, Ps start, Account account) {
@@ -172,13 +168,14 @@ Answer Level::load(const Place& place, const Request& request, Moment when, Miss
       return {.at = std::max(start + latency_, time_of(set.ready[static_cast<std::size_t>(way)]))};
     }
   }
-  const bool waits = must_wait(set, way, place.slice, start);
-  if ((way < 0 && miss.allocate == Allocate::no) || (waits && miss.when_full == WhenFull::bypass)) {
+  const bool no_line = way < 0 && victim(set, ways_, replacement_, start) < 0;
+  if ((way < 0 && miss.allocate == Allocate::no) ||
+      (no_line && miss.when_full == WhenFull::bypass)) {
     ++counts.loads;
     ++counts.bypasses;
     return {.at = below({.joined = when.joined, .through = start})};
   }
-  if (waits) {
+  if (no_line || mshrs_.free_at(place.slice, start) > start) {
     stall(set, way, place.slice, start, counts);
     if (start > miss.patience) return {.at = start, .retry = true};
   }

@@ -17,7 +17,7 @@ enum class Stores : std::uint8_t {
 struct Policy {
   Loads loads = Loads::cached;  // in L1 and L2
   Stores stores = Stores::bypass;
-  bool allocation_bypass = false;  // where a request would wait for a line or an MSHR: bypass
+  bool allocation_bypass = false;  // where a request would wait for a line: bypass
   bool cache_rinse = false;        // with a dirty line go all dirty lines of its DRAM row
   bool pc_bypass = false;          // loads whose lines were not used again bypass the L2
 };

@@ -114,12 +114,13 @@ class Level {
         return {late ? std::max(hit, (*found)->ready) : hit, false, {}};
       }
     }
-    const bool full = in_use(at.slice, start) >= spec_.mshrs || (!found && !has_room(at, start));
-    if ((!found && !rules.allocate) || (full && rules.bypass_when_full)) {
+    const bool no_line = !found && !has_room(at, start);
+    if ((!found && !rules.allocate) || (no_line && rules.bypass_when_full)) {
       ++counts.loads;
       ++counts.bypasses;
       return {below(Moments{when.joined, start}), false, {}};
     }
+    const bool full = no_line || in_use(at.slice, start) >= spec_.mshrs;
     if (full) {
       Ps until = start;
       if (in_use(at.slice, start) >= spec_.mshrs) until = first_end(at.slice);

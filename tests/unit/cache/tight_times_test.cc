@@ -130,9 +130,10 @@ TEST(CacheTimes, a_miss_without_an_mshr_waits_for_the_first_that_is_free) {
   EXPECT_EQ(cu.counts().l1.misses, 2);
 }
 
-TEST(CacheTimes, a_miss_without_an_mshr_bypasses_where_the_policy_says_so) {
+TEST(CacheTimes, a_miss_without_a_line_bypasses_where_the_policy_says_so) {
   Hierarchy machine = small_machine();
-  machine.l1.mshrs = 1;
+  machine.l1.ways = 1;
+  machine.l1.capacity = machine.line;  // one line in all
   OneCu cu(machine, kPolicies[3].policy);
   cu.load(0, 0);
   const Answer second = cu.load(64, 10'000, 20'000);
