@@ -47,7 +47,8 @@ Level::Stored Level::store(const Place& place, const Request& request, Moment wh
   Set& set = lines_[place.set];
   int way = find(set, request.line);
   if (way < 0) {
-    if (victim(set, ways_, replacement_, start) < 0) {
+    way = victim(set, ways_, replacement_, start);
+    if (way < 0) {
       if (when_full == WhenFull::bypass) {
         ++account.counts.bypasses;
         return {.at = start, .has_line = false};
@@ -57,8 +58,9 @@ Level::Stored Level::store(const Place& place, const Request& request, Moment wh
       account.counts.stalled += picoseconds(until - start);
       port_free_[place.slice] += until - start;
       start = until;
+      way = victim(set, ways_, replacement_, start);
     }
-    way = replace(set, request, start, account);
+    replace(set, way, request, account);
   } else {
     touch(set, way);
   }

@@ -121,9 +121,8 @@ class Level {
   // For an MSHR and, if there is none yet (way < 0), a way for the line.
   // The slice does nothing until there are both; that time becomes the start.
   void stall(const Set& set, int way, std::uint32_t slice, Ps& start, LevelCounts& counts);
-  // Puts the line into the way that goes next, which is not pending.
-  int replace(Set& set, const Request& request, Ps start, Account account) {
-    const int way = victim(set, ways_, replacement_, start);
+  // Puts the line into a way whose own has arrived.
+  static void replace(Set& set, int way, const Request& request, Account account) {
     const auto index = static_cast<std::size_t>(way);
     account.evicted = {
         .any = set.tags[index] != 0, .line = set.tags[index] - 1, .way = set.ways[index]};
@@ -133,7 +132,6 @@ class Level {
     set.ways[index] = Way{};
     set.ways[index].instruction = request.instruction & (kInstructions - 1);
     touch(set, way);
-    return way;
   }
 
   int ways_;
@@ -168,7 +166,8 @@ Answer Level::load(const Place& place, const Request& request, Moment when, Miss
       return {.at = std::max(start + latency_, time_of(set.ready[static_cast<std::size_t>(way)]))};
     }
   }
-  const bool no_line = way < 0 && victim(set, ways_, replacement_, start) < 0;
+  int room = way < 0 ? victim(set, ways_, replacement_, start) : way;
+  const bool no_line = room < 0;
   if ((way < 0 && miss.allocate == Allocate::no) ||
       (no_line && miss.when_full == WhenFull::bypass)) {
     ++counts.loads;
@@ -178,14 +177,15 @@ Answer Level::load(const Place& place, const Request& request, Moment when, Miss
   if (no_line || mshrs_.free_at(place.slice, start) > start) {
     stall(set, way, place.slice, start, counts);
     if (start > miss.patience) return {.at = start, .retry = true};
+    if (way < 0) room = victim(set, ways_, replacement_, start);
   }
   ++counts.loads;
   ++counts.misses;
-  if (way < 0) way = replace(set, request, start, account);
-  Way& state = set.ways[static_cast<std::size_t>(way)];
+  if (way < 0) replace(set, room, request, account);
+  Way& state = set.ways[static_cast<std::size_t>(room)];
   state.valid = (state.valid | request.sectors) & 15U;
   const Ps done = below({.joined = when.joined, .through = start});
-  set_ready(set, way, done);
+  set_ready(set, room, done);
   mshrs_.take(place.slice, done);
   return {.at = done};
 }

@@ -20,14 +20,14 @@ Hierarchy machine() {
           .l1 = {.capacity = kibibytes(256),
                  .slices = 1,
                  .ways = 16,
-                 .mshrs = 256,
+                 .mshrs = 512,
                  .bandwidth = gigabytes_per_second(250),
                  .latency = nanoseconds(20)},
           .l2 = {.capacity = mebibytes(30),
                  .slices = 32,
                  .ways = 15,
-                 .mshrs = 512,
-                 .bandwidth = gigabytes_per_second(4'350),
+                 .mshrs = 1024,
+                 .bandwidth = gigabytes_per_second(4'450),
                  .latency = nanoseconds(185)},
           .dies = 2,
           .die_to_die = nanoseconds(100),
@@ -84,6 +84,15 @@ void gather(benchmark::State& state, const Policy& policy) {
 }
 BENCHMARK_CAPTURE(gather, cache_r, kReads)->Arg(16)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(gather, all, kAll)->Arg(1024)->Unit(benchmark::kMillisecond);
+
+// The same from a table that fits an L1.
+void gather_l1(benchmark::State& state) {
+  Kernel kernel = persistent(1);
+  kernel.accesses = {
+      {.rows = 331, .row = bytes(1024), .pitch = 1024, .gather = Gather{.table_rows = 64}}};
+  run(state, {.name = "gather", .arrays = {{"table", kibibytes(64)}}, .kernels = {kernel}}, kReads);
+}
+BENCHMARK(gather_l1)->Unit(benchmark::kMillisecond);
 
 // Reads one array and writes another.
 void copy(benchmark::State& state, const Policy& policy) {
