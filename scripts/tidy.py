@@ -15,8 +15,9 @@ import sys
 LAYERS = {
     "core": [],
     "gpu_model": ["core"],
+    "cache": ["core"],
     "network": ["core"],
-    "scenario": ["core", "gpu_model", "network"],
+    "scenario": ["core", "gpu_model", "network", "cache"],
     "cluster": ["scenario", "gpu_model", "network", "core"],
     "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],

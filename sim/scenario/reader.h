@@ -166,6 +166,7 @@ class MapReader {
   MapReader map(std::string_view key, std::string_view help);              // required
   MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults
   std::optional<MapReader> optional_map(std::string_view key, std::string_view help);
+  std::vector<MapReader> maps(std::string_view key, std::string_view help);  // a list, not empty
 
   // The same map, for keys that mean something only under a condition: elsewhere they are mistakes
   // ("only for shape: torus"). Nothing: the condition itself is not known, so nothing is said.

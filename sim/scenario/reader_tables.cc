@@ -1,4 +1,4 @@
-// The getters of lists of lists.
+// The getters of lists of lists, and of lists of maps.
 #include "sim/scenario/reader.h"
 
 namespace weft {
@@ -72,6 +72,31 @@ MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::stri
                 .range = {0, kAnySize.high.count()},
                 .bounds = "must be at most " + to_text(kAnySize.high)},
                help);
+}
+
+std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "list of maps", help);
+  const Entry* entry = find(key, key_doc, Missing::required);
+  if (reading_->describes()) return {MapReader(*reading_, nullptr, key_doc.path + "[]", at_)};
+  if (entry == nullptr) return {};
+  const Node& list = entry->value;
+  if (list.kind != Node::Kind::list || list.items.empty()) {
+    reading_->error(list.at, key_doc.path, "must be a list of maps, - {...}, that is not empty");
+    return {};
+  }
+  std::vector<MapReader> readers;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const Node& item = list.items[i];
+    const std::string path = key_doc.path + '[' + std::to_string(i) + ']';
+    reading_->places_[path] = item.at;
+    if (item.kind == Node::Kind::map) {
+      readers.push_back(MapReader(*reading_, &item, path, item.at));
+    } else {
+      reading_->error(item.at, path,
+                      "must be a map of keys and values, not " + std::string(kind_text(item)));
+    }
+  }
+  return readers;
 }
 
 }  // namespace weft

@@ -1,0 +1,50 @@
+// What a kernel does with the caches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace weft::cache {
+
+enum class Loads : std::uint8_t { bypass, cached };
+enum class Stores : std::uint8_t {
+  bypass,         // to the memory, past all lines
+  write_through,  // into the L2 and to the memory
+  write_back      // combined in the L2; to the memory when evicted and when the kernel ends
+};
+
+struct Policy {
+  Loads loads = Loads::cached;  // in L1 and L2
+  Stores stores = Stores::bypass;
+  bool allocation_bypass = false;  // where a request would wait for a line: bypass
+  bool cache_rinse = false;        // with a dirty line go all dirty lines of its DRAM row
+  bool pc_bypass = false;          // loads whose lines were not used again bypass the L2
+};
+
+struct NamedPolicy {
+  std::string_view name;
+  Policy policy;
+};
+
+// The static ones first.
+inline constexpr std::array kPolicies{
+    NamedPolicy{"uncached", {.loads = Loads::bypass, .stores = Stores::bypass}},
+    NamedPolicy{"cache_r", {.loads = Loads::cached, .stores = Stores::bypass}},
+    NamedPolicy{"cache_rw", {.loads = Loads::cached, .stores = Stores::write_back}},
+    NamedPolicy{"allocation_bypass",
+                {.loads = Loads::cached, .stores = Stores::write_back, .allocation_bypass = true}},
+    NamedPolicy{"cache_rinse",
+                {.loads = Loads::cached,
+                 .stores = Stores::write_back,
+                 .allocation_bypass = true,
+                 .cache_rinse = true}},
+    NamedPolicy{"pc_bypass",
+                {.loads = Loads::cached,
+                 .stores = Stores::write_back,
+                 .allocation_bypass = true,
+                 .cache_rinse = true,
+                 .pc_bypass = true}}};
+inline constexpr std::size_t kStaticPolicies = 3;
+
+}  // namespace weft::cache

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "sim/cache/wg_walk.h"
+#include "sim/scenario/read_cache.h"
+
+namespace weft {
+namespace {
+
+using cache::Access;
+using cache::Application;
+using cache::Array;
+using cache::Gather;
+using cache::Kernel;
+using cache::Op;
+using cache::Walk;
+using cache::When;
+
+constexpr std::array kOps{Choice<Op>{"load", Op::load}, Choice<Op>{"store", Op::store}};
+constexpr std::array kWhens{Choice<When>{"start", When::start}, Choice<When>{"step", When::step},
+                            Choice<When>{"end", When::end}};
+constexpr std::array kWalks{Choice<Walk>{"by_row", Walk::by_row},
+                            Choice<Walk>{"by_column", Walk::by_column}};
+constexpr Range<Bytes> kArraySize{bytes(1), bytes(64'000'000'000)};
+constexpr Range<Bytes> kStride{bytes(0), kArraySize.high};
+constexpr Range<std::int64_t> kGrid{1, 1'000'000};
+
+Array read_array(MapReader map) {
+  Array array{.name = map.name("name", "what accesses call it"),
+              .size = map.size("size", "of the array", kArraySize)};
+  map.finish();
+  return array;
+}
+
+Gather read_gather(MapReader map) {
+  const Gather gather{
+      .table_rows = map.integer("table_rows", kCount, "rows of the table, a pitch each"),
+      .zipf = map.number_or("zipf", 0, {0, 4}, "row x has the weight (x + 1)^-zipf; 0: uniform")};
+  map.finish();
+  return gather;
+}
+
+int read_array_of(MapReader& map, const std::vector<Array>& arrays) {
+  const std::string name = map.name("array", "one of the arrays");
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].name == name) return static_cast<int>(i);
+    known.push_back(arrays[i].name);
+  }
+  if (map.reading().describes() || name.empty()) return 0;
+  std::string message = "no array has this name; there are";
+  for (const std::string& one : known) message += ' ' + one;
+  map.reading().error_at_key(map.path_of("array"), message);
+  return 0;
+}
+
+std::int64_t stride(MapReader& map, std::string_view key, std::string_view help) {
+  return map.size_or(key, bytes(0), help, kStride).count();
+}
+
+Access read_access(MapReader map, const std::vector<Array>& arrays) {
+  Access access;
+  access.op = map.choice<Op>("op", kOps, "what it does").value_or(Op::load);
+  access.array = read_array_of(map, arrays);
+  access.when = map.choice_or<When>("when", When::step, kWhens, "of the WG's life");
+  access.per_row = stride(map, "per_row", "further on, for each row of the grid");
+  access.per_column = stride(map, "per_column", "further on, for each column of the grid");
+  access.per_step = stride(map, "per_step", "further on, for each step");
+  access.per_repeat = stride(map, "per_repeat", "further on, for each repetition");
+  access.offset = stride(map, "offset", "where in the array the first box begins");
+  access.rows = map.integer_or("rows", 1, kCount, "of the box, or of a gather");
+  access.row = map.size("row", "bytes of a row", kArraySize);
+  access.pitch =
+      map.size_or("pitch", access.row, "from one row to the next; default: row", kStride).count();
+  if (auto gather = map.optional_map("gather", "random rows of a table instead of a box")) {
+    access.gather = read_gather(*gather);
+  }
+  map.finish();
+  return access;
+}
+
+Kernel read_kernel(MapReader map, const std::vector<Array>& arrays) {
+  Kernel kernel;
+  kernel.name = map.name("name", "what reports call it");
+  kernel.grid_rows = map.integer("rows", kGrid, "of the grid of WGs");
+  kernel.grid_columns = map.integer_or("columns", 1, kGrid, "of the grid of WGs");
+  kernel.walk = map.choice_or<Walk>("walk", Walk::by_row, kWalks, "which WGs start first");
+  kernel.group = map.where(kernel.walk == Walk::by_row, "walk: by_row")
+                     .integer_or("group", 1, kGrid, "rows walked together, column by column");
+  kernel.steps = map.integer_or("steps", 1, kGrid, "of each WG");
+  kernel.compute = map.duration_or("compute", Duration(), "of a step, with all neighbours at work");
+  kernel.wgs_per_cu = map.count("wgs_per_cu", {1, 1'024}, "resident");
+  kernel.in_flight = map.count_or("in_flight", 4, {1, 1'024}, "memory instructions of a WG");
+  kernel.instruction = map.size_or("instruction", kibibytes(4), "what one of them touches",
+                                   {bytes(1), mebibytes(1)});
+  for (MapReader& access : map.maps("accesses", "loads and stores, in their order")) {
+    kernel.accesses.push_back(read_access(access, arrays));
+  }
+  map.finish();
+  return kernel;
+}
+
+// The first byte that no WG of the kernel touches with this access.
+__extension__ using Wide = __int128;
+Wide end_of(const Application& application, const Kernel& kernel, const Access& access) {
+  const std::int64_t steps = access.when == When::step ? kernel.steps : 1;
+  const std::int64_t rows = access.gather ? access.gather->table_rows : access.rows;
+  return Wide{access.offset} + Wide{kernel.grid_rows - 1} * access.per_row +
+         Wide{kernel.grid_columns - 1} * access.per_column + Wide{steps - 1} * access.per_step +
+         Wide{application.repeats - 1} * access.per_repeat + Wide{rows - 1} * access.pitch +
+         access.row.count();
+}
+
+void check_bounds(Reading& reading, const Application& application) {
+  for (std::size_t k = 0; k < application.kernels.size(); ++k) {
+    const Kernel& kernel = application.kernels[k];
+    for (std::size_t a = 0; a < kernel.accesses.size(); ++a) {
+      const Access& access = kernel.accesses[a];
+      const Array& array = application.arrays[static_cast<std::size_t>(access.array)];
+      const Wide end = end_of(application, kernel, access);
+      if (end <= array.size.count()) continue;
+      const Wide shown = std::min(end, Wide{std::numeric_limits<std::int64_t>::max()});
+      reading.error_at_key("kernels[" + std::to_string(k) + "].accesses[" + std::to_string(a) + "]",
+                           "reaches byte " + std::to_string(static_cast<std::int64_t>(shown)) +
+                               " of " + array.name + ", which has " +
+                               std::to_string(array.size.count()));
+    }
+  }
+}
+
+}  // namespace
+
+Application read_cache_application(MapReader map) {
+  Application application{
+      .name = map.name("name", "what reports call it"),
+      .repeats = map.integer_or("repeats", 1, {1, 100'000}, "of all kernels, one after another")};
+  for (MapReader& array : map.maps("arrays", "what the kernels touch")) {
+    application.arrays.push_back(read_array(array));
+  }
+  for (MapReader& kernel : map.maps("kernels", "one after another")) {
+    application.kernels.push_back(read_kernel(kernel, application.arrays));
+  }
+  map.finish();
+  Reading& reading = map.reading();
+  if (reading.describes() || reading.problems().has_errors()) return application;
+  check_bounds(reading, application);
+  if (cache::footprint(application.arrays) > kArraySize.high) {
+    reading.error_at_key("arrays", "must be at most 64 GB together");
+  }
+  return application;
+}
+
+}  // namespace weft
