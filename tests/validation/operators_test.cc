@@ -85,18 +85,18 @@ TEST(H200, gemm_then_all_to_all_takes_about_as_long_as_measured) {
 
 TEST(H200, gemm_fused_with_all_to_all_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
-  expect(predict("gemm.fused", "gemm_a2a_4x_h200", Mode::fused), {.median = 0.04, .worst = 0.10});
+  expect(predict("gemm.fused", "gemm_a2a_4x_h200", Mode::fused), {.median = 0.04, .worst = 0.11});
 }
 
 TEST(H200, gemv_then_all_reduce_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
   // Short GEMVs come out too short; an all-reduce that was 12 % too long does not hide that now.
-  expect(predict("gemv.bulk", "gemv_ar_4x_h200", Mode::bulk), {.median = 0.08, .worst = 0.18});
+  expect(predict("gemv.bulk", "gemv_ar_4x_h200", Mode::bulk), {.median = 0.06, .worst = 0.08});
 }
 
 TEST(H200, gemv_fused_with_all_reduce_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
-  expect(predict("gemv.fused", "gemv_ar_4x_h200", Mode::fused), {.median = 0.08, .worst = 0.32});
+  expect(predict("gemv.fused", "gemv_ar_4x_h200", Mode::fused), {.median = 0.04, .worst = 0.12});
 }
 
 }  // namespace
