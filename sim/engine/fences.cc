@@ -54,11 +54,16 @@ void Simulator::start_fence(std::uint32_t cu) {
     fence.least = later(fence.least, now_ + least);
     id = spare.next_fenced;
   }
-  // The fences of all CUs pass one place, one after another.
+  if (fence.outstanding == 0) end_fence(cu, fence.least);
+}
+
+// The fences of all CUs of a GPU pass one place, one after another.
+void Simulator::end_fence(std::uint32_t cu, SimTime at) {
+  const Duration gap = cluster_.spec.gpu.peer_store.fence_gap;
   SimTime& last = gpus_[cu / cus_[0].cus()].last_fence;
-  fence.least = later(fence.least, last + cluster_.spec.gpu.peer_store.fence_gap);
-  last = fence.least;
-  if (fence.outstanding == 0) schedule(fence.least, EventKind::fence, cu);
+  if (gap.count() > 0) at = later(at, last + gap);
+  last = at;
+  schedule(at, EventKind::fence, cu);
 }
 
 // As long as a store that goes out with it, and the word of it.
@@ -88,7 +93,7 @@ void Simulator::store_arrived(std::uint32_t id) {
     i = gpus_[gpu].spares[i % worker_stride_].next_fenced;
   }
   if (!served || --fence.outstanding > 0) return;
-  schedule(later(fence.least, now_ + word), EventKind::fence, cu);
+  end_fence(cu, later(fence.least, now_ + word));
 }
 
 void Simulator::fence_event(std::uint32_t cu) {

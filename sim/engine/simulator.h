@@ -119,7 +119,7 @@ class Simulator {
     SimTime dispatcher_free;
     SimTime commands_free;  // the CPU thread that gives commands to the copy engines
     SimTime proxy_free;
-    SimTime last_fence;              // that one of its CUs has started: its earliest end
+    SimTime last_fence;              // end of the last one that is known to end
     RingQueue<std::uint32_t> proxy;  // sends handed over; the first is being worked on
   };
   struct Timer {  // the pending event of a server
@@ -173,6 +173,7 @@ class Simulator {
   void start_fence(std::uint32_t cu);
   void awaits_arrival(std::uint32_t gpu, std::uint32_t worker);
   void store_arrived(std::uint32_t worker_id);
+  void end_fence(std::uint32_t cu, SimTime at);
   void fence_event(std::uint32_t cu);
   [[nodiscard]] Duration least_fence(std::uint32_t gpu, const Worker& worker) const;
 

@@ -45,6 +45,7 @@ struct L2Spec {
   int copies = 1;  // in which a line is kept that all CUs of a die read
   Duration latency;
   Bandwidth bandwidth;  // of all dies together; 0: never the limit
+  bool operator==(const L2Spec&) const = default;
 };
 
 // Who gets the room that a WG frees, where kernels of several streams of one priority want it.

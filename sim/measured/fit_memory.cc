@@ -5,32 +5,35 @@
 namespace weft {
 namespace {
 
-// 256 threads keep 4 loads of 16 B in flight, where a line does not say otherwise.
-double in_flight(const MeasuredLine& line) {
-  return static_cast<double>(line.number("bytes_in_flight").value_or(std::int64_t{256} * 4 * 16));
-}
+constexpr int kLoads = 4;  // of 16 B, that each of a WG's 256 threads keeps in flight
+constexpr double kInFlight = 256 * kLoads * 16;
 
 }  // namespace
 
-// docs/model.md, "Memory": n WGs draw n x (in flight / latency), bent near the bandwidth.
+// docs/model.md, "Memory": n WGs draw n x (in flight / latency), bent near the bandwidth. The
+// latency is that of four loads: one load's and two doublings.
 void fit_memory(FitRun& run) {
   const LineRefs lines = run.lines("micro.hbm_read", {"wgs", "bytes"});
   if (lines.size() < 4) {
     return run.keep("memory.bandwidth, memory.latency, memory.bend",
                     "micro.hbm_read by few and by many WGs");
   }
-  const double overhead = run.overhead_us();
+  MemorySpec& memory = run.gpu().memory;
+  const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
+  // The lines tell what four loads wait for, not what each doubling adds to one.
+  const double more = to_microseconds(memory.doubling) * std::log2(kLoads);
+  run.keep("memory.doubling, memory.write_cost, gather, l2, launch.ramp, peer_store.fence_gap",
+           "nothing: no line is fitted to them yet");
   const auto model = [&](const std::vector<double>& p) {
     std::vector<double> times;
     times.reserve(lines.size());
     for (const MeasuredLine* line : lines) {
-      const double demand = static_cast<double>(*line->number("wgs")) * in_flight(*line) / p[1];
+      const double demand = static_cast<double>(*line->number("wgs")) * kInFlight / (p[1] + more);
       const double rate = demand * std::pow(1 + std::pow(demand / p[0], p[2]), -1 / p[2]);
       times.push_back(overhead + static_cast<double>(*line->number("bytes")) / rate);
     }
     return times;
   };
-  MemorySpec& memory = run.gpu().memory;
   const Solution found = least_squares(
       times_of(lines), {bytes_a_us(memory.bandwidth), to_microseconds(memory.latency), memory.bend},
       model);

@@ -22,7 +22,8 @@ CuResources read_cu(MapReader map) {
 
 GatherSpec read_gather(MapReader map) {
   const GatherSpec gather{
-      .latency = map.duration("latency", "of one row at a random place of the HBM"),
+      .latency = map.duration("latency", "of one row at a random place of the HBM",
+                              {kShortestLatency, kHardwareTime.high}),
       .doubling = map.duration("doubling", "more for each doubling of a thread's rows in flight"),
       .cached = map.duration("cached", "of one row in the L2"),
       .unfairness =

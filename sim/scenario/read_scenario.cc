@@ -100,8 +100,9 @@ FusedOptions read_fused(MapReader map, WorkloadKind kind) {
   const auto most = map.optional_count("max_wgs_per_cu", {1, 1'024},
                                        "resident WGs of the fused kernel; default: what fits");
   fused.max_wgs_per_cu = most.value_or(0);
-  fused.chain = map.optional_count("chain", {1, 1'024},
-                                   "workload.chain of the fused kernel; default: the same")
+  MapReader bags = map.where(embeds(kind), "kinds that look up embeddings");
+  fused.chain = bags.optional_count("chain", {1, 1'024},
+                                    "workload.chain of the fused kernel; default: the same")
                     .value_or(0);
   map.finish();
   return fused;

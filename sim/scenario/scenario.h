@@ -158,6 +158,9 @@ const WgShape& wg_of(const Workload& workload);
 CollectiveOp collective_of(const Workload& workload);
 
 // Results travel to the peers; or, of the others, their input comes from there.
+constexpr bool embeds(WorkloadKind kind) {
+  return kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward;
+}
 constexpr bool results_travel(WorkloadKind kind) {
   return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
 }

@@ -18,9 +18,7 @@ void Check::fail(const std::string& path, std::string message) const {
 
 bool Check::embeds() const {
   // A kind that could not be read has its values in no key.
-  const WorkloadKind kind = scenario.workload.kind;
-  return good({"workload.kind"}) &&
-         (kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward);
+  return good({"workload.kind"}) && weft::embeds(scenario.workload.kind);
 }
 
 bool Check::has(Mode mode) const {

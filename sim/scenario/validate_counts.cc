@@ -69,8 +69,9 @@ void bytes_of_a_pair_can_be_counted(const Check& check) {
 void a_wg_ends(const Check& check) {
   if (!sizes_are_good(check) ||
       !check.good({"workload.pooling", "cluster.gpu.cus", "cluster.gpu.fp32_vector",
-                   "cluster.gpu.memory.latency", "cluster.gpu.memory.bandwidth"}))
+                   "cluster.gpu.memory", "cluster.gpu.gather", "cluster.gpu.l2"})) {
     return;
+  }
   const EmbeddingWork& work = check.scenario.workload.embedding;
   if (result_bytes(work) > kMostOfMessage) return;  // said above
   const GpuSpec& gpu = check.scenario.cluster.gpu;
@@ -79,8 +80,14 @@ void a_wg_ends(const Check& check) {
   constexpr std::int64_t kLoadBytes = 16;
   const double loads = lookups * real(round_up(row_bytes(work), kLoadBytes));
   const double bytes = lookups * real(row_bytes(work) + 8) + real(work.rows_per_wg) * 4 * work.dim;
-  const double loading = std::max(2 * loads * real(gpu.memory.latency.count()) * 1e-12,
-                                  bytes / real(gpu.memory.bandwidth.count()));
+  // At most 1024 loads in flight: ten doublings.
+  const double waiting = real(gpu.gather.latency.count()) + real(gpu.gather.cached.count()) +
+                         10 * real(gpu.gather.doubling.count());
+  const double l2 = gpu.l2.bandwidth.count() == 0
+                        ? 0
+                        : bytes * gpu.cus * gpu.cu.wgs / real(gpu.l2.bandwidth.count());
+  const double memory = bytes * gpu.memory.write_cost / real(gpu.memory.bandwidth.count());
+  const double loading = std::max({2 * loads * waiting * 1e-12, memory, l2});
   const double adding = lookups * work.dim * 2 * 4 * gpu.cus / real(gpu.fp32_vector.count());
   constexpr double kMostLoading = 4'000'000;  // seconds
   constexpr double kMostAdding = 4'000;

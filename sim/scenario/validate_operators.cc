@@ -231,11 +231,19 @@ void an_operators_wg_ends(const Check& check) {
     }
   }
   if (!has_gemv(check)) return;
-  if (!check.good({"cluster.gpu.cus", "cluster.gpu.fp32_vector", "cluster.gpu.memory"})) return;
+  if (!check.good(
+          {"cluster.gpu.cus", "cluster.gpu.fp32_vector", "cluster.gpu.memory", "cluster.gpu.l2"})) {
+    return;
+  }
   const GemvWork& gemv = check.scenario.workload.gemv;
   const double products = static_cast<double>(gemv.rows_per_wg) * static_cast<double>(gemv.k);
   const double rate = static_cast<double>(gpu.fp32_vector.count()) / gpu.cus / 4;
-  const double loads = products * 4 / 16 * static_cast<double>(gpu.memory.latency.count()) * 1e-12;
+  const Duration wait = gpu.memory.latency + gpu.memory.doubling * 10;  // 1024 loads in flight
+  double loads = products * 4 / 16 * static_cast<double>(wait.count()) * 1e-12;
+  if (gpu.l2.bandwidth.count() > 0) {
+    const double all = products * 4 * gpu.cus * gpu.cu.wgs;
+    loads += all / static_cast<double>(gpu.l2.bandwidth.count());
+  }
   if (std::max(2 * products / rate, loads) <= kMost) return;
   check.fail("workload.gemv.k",
              "one WG would take more than an hour; take fewer rows_per_wg or a smaller k");

@@ -18,7 +18,8 @@ struct Steps {
       : row_bytes(bag.dim * size_of(bag.dtype).count()),
         rows_at_once(std::max<std::int64_t>(1, threads / round_up(row_bytes, kLoadBytes))),
         rounds(round_up(bag.rows_per_wg, rows_at_once)),
-        in_flight(static_cast<double>(bag.wg.loads_in_flight) / bag.chain) {
+        in_flight(std::min<double>(bag.pooling,
+                                   static_cast<double>(bag.wg.loads_in_flight) / bag.chain)) {
     const std::int64_t passes = round_up(round_up(row_bytes, kLoadBytes), threads);
     const std::int64_t of_a_row =
         round_up(std::int64_t{bag.pooling} * bag.chain, bag.wg.loads_in_flight);

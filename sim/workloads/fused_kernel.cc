@@ -32,7 +32,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
     kernel.store_rate = bytes_per_second(gpu.peer_store.wg_rate.count() / kLinesOfThreads);
   }
   kernel.flag = gpu.peer_store.flag;
-  // Such a fence takes as long as one that has stores to wait for.
+  // Such a fence takes as long as one that waits for a store to a neighbour.
   if (fused.acquire == Acquire::fence && cluster_.spec.scale_up) {
     const int hops = cluster_.spec.scale_up->shape == ShapeKind::fully_connected ? 1 : 2;
     kernel.flag += cluster_.spec.scale_up->link.latency * hops + gpu.peer_store.fence;

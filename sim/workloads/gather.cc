@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "sim/core/rng.h"
@@ -149,7 +151,20 @@ class Sampler {
 
 }  // namespace
 
-RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) { return Sampler(walk, gpu).run(); }
+// A scenario asks for the same walk several times: to count, and for each mode.
+RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) {
+  struct Asked {
+    GatherWalk walk;
+    int cus;
+    L2Spec l2;
+    Bytes side_cache;
+    bool operator==(const Asked&) const = default;
+  };
+  thread_local std::optional<std::pair<Asked, RowsFound>> last;
+  const Asked asked{walk, gpu.cus, gpu.l2, gpu.memory.side_cache};
+  if (!last || !(last->first == asked)) last.emplace(asked, Sampler(walk, gpu).run());
+  return last->second;
+}
 
 // The slowest of n rows comes later than one of them: so much for each doubling. All of them must
 // be in the L2 for the step to be as fast as the L2.
@@ -164,6 +179,7 @@ Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& f
 
 double unevenness(const GpuSpec& gpu, double demand) {
   constexpr double kEven = 1.6;  // up to there the CUs of an H200 are as fast as each other
+  if (gpu.gather.unfairness == 0) return 0;
   return std::min(0.5, gpu.gather.unfairness * std::max(0.0, demand - kEven));
 }
 

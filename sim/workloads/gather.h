@@ -22,6 +22,7 @@ struct GatherWalk {
   double in_flight = 1;   // rows that a thread has on their way at once
   int on_cu = 0;          // WGs that run at once on a CU
   double unevenness = 0;  // spread of the CUs' speeds: standard deviation / mean
+  bool operator==(const GatherWalk&) const = default;
 };
 
 // Fractions of the looked-up rows.

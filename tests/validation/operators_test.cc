@@ -96,7 +96,7 @@ TEST(H200, gemv_then_all_reduce_takes_about_as_long_as_measured) {
 
 TEST(H200, gemv_fused_with_all_reduce_takes_about_as_long_as_measured) {
   if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
-  expect(predict("gemv.fused", "gemv_ar_4x_h200", Mode::fused), {.median = 0.04, .worst = 0.12});
+  expect(predict("gemv.fused", "gemv_ar_4x_h200", Mode::fused), {.median = 0.06, .worst = 0.15});
 }
 
 }  // namespace

@@ -88,5 +88,15 @@ TEST(Fences, of_each_wave_that_find_one_under_way_are_one) {
   EXPECT_EQ(Fencing({1, 2}, true).waits(node("one_a_cu", "1")), nanoseconds(5'001 + 4'001));
 }
 
+TEST(Fences, of_two_cus_end_so_far_apart) {
+  // Both store at 1 us; alone they end at 3,501 ns. 40 ns apart, the second ends at 3,541 at least;
+  // its store comes 1 ns behind the first one's.
+  Scenario scenario = node("one_a_cu", "2");
+  scenario.cluster.gpu.peer_store.fence_gap = nanoseconds(40);
+  EXPECT_EQ(Fencing({1, 1}).waits(scenario), nanoseconds(2'501 + 2'541));
+  scenario.cluster.gpu.peer_store.fence_gap = nanoseconds(0);
+  EXPECT_EQ(Fencing({1, 1}).waits(scenario), nanoseconds(2'501 + 2'502));
+}
+
 }  // namespace
 }  // namespace weft

@@ -52,6 +52,13 @@ TEST(EmbeddingWork, of_few_lookups_shares_lines_of_indices_among_its_rows) {
   // 16 rows of one lookup are one line of indices; 2 rounds of one step.
   EXPECT_EQ(work_of(mi210({"workload.pooling=1"}), 8, Result::written_here).memory_alone,
             nanoseconds(700) * (2 + 1));
+  // Of four loads only one is made, so it waits as one does.
+  EXPECT_EQ(work_of(mi210({"workload.pooling=1",
+                           "cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, "
+                           "unfairness: 0}"}),
+                    8, Result::written_here)
+                .memory_alone,
+            nanoseconds(400) * (2 + 1));
 }
 
 TEST(EmbeddingWork, whose_loads_wait_for_one_another_takes_more_steps) {
