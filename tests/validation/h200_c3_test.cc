@@ -1,5 +1,4 @@
 // A library GEMM beside a collective, measured on four H200, against kind c3 (docs/validation.md).
-// The measurements lie beside the repository; without them there is nothing to compare.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kMeasured = fs::path(WEFT_SOURCE_DIR) / "../shared/truth/h200x4/operators.jsonl";
+const fs::path kMeasured =
+    fs::path(WEFT_SOURCE_DIR) / "calibration/measurements/h200-x4-reference.jsonl";
 const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
 
 struct Case {
@@ -97,7 +97,6 @@ const Case& collective_of(const std::vector<Case>& cases, const Case& of) {
 constexpr double kHeat = 0.18;
 
 TEST(H200C3, a_gemm_and_copy_engines_take_about_as_long_as_measured) {
-  if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
   for (const Case& one : measured()) {
     if (one.kind != "gemm_alone" && one.kind != "ce_alone" && one.kind != "dma") continue;
     EXPECT_NEAR(simulated_us(one, mode_of(one.kind)), one.us, kHeat * one.us) << one.line;
@@ -107,7 +106,6 @@ TEST(H200C3, a_gemm_and_copy_engines_take_about_as_long_as_measured) {
 // Whoever is launched first, whatever the priority, however few the channels: the GEMM's WGs wait
 // for one another, so what it adds to the collective is its whole time.
 TEST(H200C3, a_gemm_adds_its_whole_time_to_a_collectives_kernel) {
-  if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
   const std::vector<Case> cases = measured();
   ASSERT_FALSE(cases.empty());
   for (const Case& one : cases) {
@@ -125,7 +123,6 @@ TEST(H200C3, a_gemm_adds_its_whole_time_to_a_collectives_kernel) {
 
 // Beside copy engines the GEMM has every SM, and the longer of the two is all that it takes.
 TEST(H200C3, only_copy_engines_come_close_to_ideal) {
-  if (!fs::exists(kMeasured)) GTEST_SKIP() << "no measurements at " << kMeasured;
   for (const Case& one : measured()) {
     if (one.kind != "dma") continue;
     const double together = simulated_us(one, Mode::dma);
