@@ -31,7 +31,7 @@ constexpr const char* kRunExample =
 
 constexpr const char* kCalibrateExample =
     "example:\n"
-    "  weft calibrate calibration/measurements/h200-x4.jsonl --base configs/gpus/h200.yaml \\\n"
+    "  weft calibrate calibration/measurements/h200-x2.jsonl --base configs/gpus/h200.yaml \\\n"
     "    -o results/h200.yaml --cluster configs/clusters/node_4x_h200.yaml \\\n"
     "    --cluster-output results/node.yaml\n"
     "\n"
@@ -40,7 +40,7 @@ constexpr const char* kCalibrateExample =
 
 constexpr const char* kValidateExample =
     "example:\n"
-    "  weft validate calibration/measurements/h200-x4.jsonl \\\n"
+    "  weft validate calibration/measurements/h200-x4-reference.jsonl \\\n"
     "    --cluster configs/clusters/node_4x_h200.yaml --max-median 8\n"
     "\n"
     "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
