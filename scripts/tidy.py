@@ -21,10 +21,11 @@ LAYERS = {
     "cluster": ["scenario", "gpu_model", "network", "core"],
     "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "report": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["measured", "report", "engine", "workloads", "cluster", "scenario", "gpu_model",
-            "network", "core"],
+    "app": ["measured", "report", "models", "engine", "workloads", "cluster", "scenario",
+            "gpu_model", "network", "core"],
 }
 YAML_FOLDER = "scenario"
 

@@ -95,6 +95,7 @@ struct WgShape {
   int registers_per_thread = 0;
   Bytes lds;
   int loads_in_flight = 0;  // 16-byte loads each thread keeps outstanding
+  bool operator==(const WgShape&) const = default;
 };
 
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one

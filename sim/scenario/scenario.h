@@ -46,6 +46,7 @@ struct EmbeddingWork {
   int chain = 1;  // of a thread's loads in flight, those that wait for one another
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
+  bool operator==(const EmbeddingWork&) const = default;
 };
 
 // y = W x on every GPU, W of m x k (k is this GPU's share); the y of all GPUs are added up.

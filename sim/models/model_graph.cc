@@ -1,0 +1,147 @@
+#include "sim/models/model_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/core/assert.h"
+#include "sim/workloads/collective.h"
+
+namespace weft {
+namespace {
+
+template <class... Callables>
+struct Overloaded : Callables... {
+  using Callables::operator()...;
+};
+
+// (query, key) pairs that are multiplied.
+std::int64_t pairs_of(const AttentionShape& shape) {
+  const std::int64_t all = shape.queries * shape.keys;
+  return shape.causal ? all - shape.queries * (shape.queries - 1) / 2 : all;
+}
+
+Flops attention_flops(const AttentionShape& shape) {
+  const std::int64_t products = shape.backward ? 5 : 2;
+  // Scores take one product with keys, and backwards two more; the rest go with values.
+  const std::int64_t with_keys = shape.backward ? 3 : 1;
+  const std::int64_t dims =
+      with_keys * shape.head_dim + (products - with_keys) * shape.value_head_dim;
+  return flops(2 * pairs_of(shape)) * (shape.batch * shape.heads * dims);
+}
+
+std::string text_of(const OpShape& shape) {
+  return std::visit(
+      Overloaded{
+          [](const GemmShape& gemm) {
+            return fmt::format("gemm {} x {} x {}, {} of them", gemm.m, gemm.n, gemm.k, gemm.batch);
+          },
+          [](const AttentionShape& attention) {
+            return fmt::format(
+                "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
+                attention.backward ? "backward" : "forward", attention.batch, attention.heads,
+                attention.kv_heads, attention.queries, attention.keys,
+                attention.causal ? ", causal" : "");
+          },
+          [](const EmbeddingShape& bag) {
+            return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",
+                               bag.backward ? "backward" : "forward", bag.work.tables_per_gpu,
+                               bag.work.batch, bag.work.pooling, bag.work.dim);
+          },
+          [](const StreamShape& stream) {
+            return fmt::format("stream {} B read, {} B written", stream.read.count(),
+                               stream.written.count());
+          },
+          [](const RecordedShape& kernel) {
+            return fmt::format("recorded {:.3f} us, {} WGs", to_microseconds(kernel.time),
+                               kernel.wgs);
+          },
+          [](const CommunicationShape& call) {
+            return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
+                               call.pair_bytes.empty() ? "" : ", uneven");
+          }},
+      shape);
+}
+
+void verify_place(const Groups& place) {
+  std::set<std::uint32_t> gpus;
+  for (const std::vector<std::uint32_t>& group : place.groups) {
+    SIM_ASSERT(!group.empty());
+    for (const std::uint32_t gpu : group) SIM_ASSERT(gpus.insert(gpu).second);
+  }
+}
+
+void verify_shape(const ModelOp& op, const Groups& place) {
+  if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      SIM_ASSERT(gemm->m_by_rank.empty() || gemm->m_by_rank.size() == group.size());
+    }
+  }
+  const auto* call = std::get_if<CommunicationShape>(&op.shape);
+  if (call == nullptr) return;
+  for (const std::vector<std::uint32_t>& group : place.groups) {
+    SIM_ASSERT(group.size() >= 2);
+    SIM_ASSERT(call->pair_bytes.empty() || call->pair_bytes.size() == group.size() * group.size());
+  }
+}
+
+}  // namespace
+
+PlaceId ModelGraph::add_place(const Groups& groups) {
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    if (places[PlaceId(i)] == groups) return PlaceId(i);
+  }
+  return places.push_back(groups);
+}
+
+void ModelGraph::verify() const {
+  for (const Groups& place : places) verify_place(place);
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const ModelOp& op = ops[OpId(i)];
+    SIM_ASSERT(op.place.value < places.size());
+    SIM_ASSERT(op.block.is_none() || op.block.value < blocks.size());
+    for (const OpId before : op.after) SIM_ASSERT(before.value < i);
+    verify_shape(op, places[op.place]);
+  }
+}
+
+bool communicates(const ModelOp& op) {
+  return std::holds_alternative<CommunicationShape>(op.shape);
+}
+
+Flops flops_of(const OpShape& shape) {
+  return std::visit(
+      Overloaded{[](const GemmShape& gemm) {
+                   const std::int64_t m = gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank.front();
+                   return flops(2 * m * gemm.n) * (gemm.k * gemm.batch);
+                 },
+                 [](const AttentionShape& attention) { return attention_flops(attention); },
+                 [](const EmbeddingShape& bag) {
+                   return flops(bag.work.batch * bag.work.tables_per_gpu) *
+                          (std::int64_t{bag.work.pooling} * bag.work.dim);
+                 },
+                 [](const StreamShape& stream) { return stream.flops; },
+                 [](const RecordedShape&) { return Flops{}; },
+                 [](const CommunicationShape&) { return Flops{}; }},
+      shape);
+}
+
+std::string to_text(const ModelGraph& graph) {
+  std::string text =
+      fmt::format("model: {} operators, {} blocks\n", graph.ops.size(), graph.blocks.size());
+  for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
+    const ModelOp& op = graph.ops[OpId(i)];
+    const Groups& place = graph.places[op.place];
+    text +=
+        fmt::format("{:5} {:<28} {:<12} {}; {} groups of {}, stream {}", i, op.name, op.part,
+                    text_of(op.shape), place.groups.size(), place.groups.front().size(), op.stream);
+    for (std::size_t a = 0; a < op.after.size(); ++a) {
+      text += (a == 0 ? ", after " : " ") + std::to_string(op.after[a].value);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,133 @@
+// ModelGraph: a whole model (one training step, one inference) as operators, before any of them is
+// cut into work-groups. Presets and recorded traces are built into it; passes find in it what can
+// be fused and what repeats; lower_model.h makes the task graph.
+//
+// One operator stands for all GPUs that do the same: `places` names them. So the graph of a
+// Transformer on 1,024 GPUs is as long as on one, and a recorded trace has one operator a rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/core/ids.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+using OpId = StrongId<struct OpTag>;
+using PlaceId = StrongId<struct PlaceTag>;
+using BlockId = StrongId<struct BlockTag>;
+
+// `batch` products C = A B, C of m x n, on each GPU: a layer, a batched product, an expert each.
+struct GemmShape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t batch = 1;
+  DataType dtype = DataType::bf16;
+  // Of experts whose tokens differ: m of each rank of its group, instead of `m`. Else empty.
+  std::vector<std::int64_t> m_by_rank;
+  bool operator==(const GemmShape&) const = default;
+};
+
+// Attention of `heads` heads of each GPU: `queries` tokens of each of `batch` sequences look at
+// `keys` tokens, or, causal, each at those up to itself (the last query at all keys).
+struct AttentionShape {
+  std::int64_t batch = 1;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;        // of queries and keys
+  std::int64_t value_head_dim = 0;  // of values
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  bool causal = true;
+  bool backward = false;  // recomputes the scores: 5 products for 2
+  DataType dtype = DataType::bf16;
+  bool operator==(const AttentionShape&) const = default;
+};
+
+// Pools rows, or adds gradients to the rows that were pooled.
+struct EmbeddingShape {
+  EmbeddingWork work;
+  bool backward = false;
+  bool operator==(const EmbeddingShape&) const = default;
+};
+
+// Everything that streams through memory: norms, activations, interaction, optimiser.
+struct StreamShape {
+  Bytes read;
+  Bytes written;
+  Flops flops;
+  bool operator==(const StreamShape&) const = default;
+};
+
+// A kernel of a recorded trace: so long, alone, with so many WGs.
+struct RecordedShape {
+  Duration time;
+  std::int64_t wgs = 1;
+  int threads = 256;
+  int registers_per_thread = 32;
+  Bytes lds;
+  bool operator==(const RecordedShape&) const = default;
+};
+
+// A collective of each group of its place; meanings as in CollectiveCall.
+struct CommunicationShape {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Bytes buffer;  // of each GPU: n blocks of its group, or all of it (broadcast, point to point)
+  std::uint32_t root = 0;
+  std::uint32_t target = 1;
+  std::vector<std::int64_t> pair_bytes;  // uneven all-to-all: [from * ranks + to], else empty
+  bool operator==(const CommunicationShape&) const = default;
+};
+
+using OpShape = std::variant<GemmShape, AttentionShape, EmbeddingShape, StreamShape, RecordedShape,
+                             CommunicationShape>;
+
+// GPUs, by group and rank. Computing, groups only matter to what is fused with a collective.
+struct Groups {
+  std::vector<std::vector<std::uint32_t>> groups;
+  bool operator==(const Groups&) const = default;
+};
+
+// A layer of one microbatch, say: what is one of several alike. Nothing of it waits for an operator
+// that comes behind it in the graph, so that it can be run by itself, start to end.
+struct Block {
+  std::string name;  // "stage 1, microbatch 3: forward of layer 7"
+};
+
+struct ModelOp {
+  std::string name;  // "mlp_up"; alike in all layers, so that reports add them up
+  std::string part;  // what reports count it as: "embedding", "mlp", "attention", "all_reduce"
+  OpShape shape;
+  PlaceId place;             // on which GPUs
+  std::uint32_t stream = 0;  // 0 computes. A GPU's operators of one stream run in their order
+  std::vector<OpId> after;   // besides; earlier operators, waited for on the same GPU
+  BlockId block = BlockId::none();
+};
+
+struct ModelGraph {
+  IdVector<PlaceId, Groups> places;
+  IdVector<BlockId, Block> blocks;
+  IdVector<OpId, ModelOp> ops;
+
+  // The index of these groups: the same recur, so each is kept once.
+  PlaceId add_place(const Groups& groups);
+  OpId add(ModelOp op) { return ops.push_back(std::move(op)); }
+
+  // Aborts unless the graph makes sense: ids in range, dependencies point backwards, no GPU twice
+  // in a place, collectives have groups of two or more, blocks contiguous on each of their streams.
+  void verify() const;
+};
+
+[[nodiscard]] bool communicates(const ModelOp& op);
+
+// Of one GPU (of rank 0 where ranks differ): multiply-adds count twice.
+Flops flops_of(const OpShape& shape);
+
+// What --stop-after=model prints: an operator a line, with shape, GPUs and what it waits for.
+std::string to_text(const ModelGraph& graph);
+
+}  // namespace weft
