@@ -109,16 +109,6 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   return work;
 }
 
-// The same where the result stays on this GPU. Of a tile in parts, each is added into it by
-// atomics: read and written.
-Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
-  Work work = tile_work(gemm, gpu, run);
-  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  work.traffic +=
-      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
-  return work;
-}
-
 }  // namespace
 
 std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
@@ -138,16 +128,28 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
                   (gemm.m + gemm.n) * gemm.k * size);
 }
 
+// The same where the result stays on this GPU. Of a tile in parts, each is added into it by
+// atomics: read and written.
+Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  Work work = tile_work(gemm, gpu, run);
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  work.traffic +=
+      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
+  return work;
+}
+
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  const GemmWork& gemm = scenario.workload.gemm;
-  const GpuSpec& gpu = cluster.spec.gpu;
-  const GemmRun run{
-      .cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = cluster.gpus()};
+  return gemm_grid(scenario.workload.gemm, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
+               const KernelVersion& version) {
+  const GemmRun run{.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = gpus};
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
   grid.name = "gemm";
-  grid.gpus = cluster.gpus();
+  grid.gpus = gpus;
   grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
   grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
   grid.in_a_row = grid.per_peer;

@@ -51,12 +51,15 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
 }  // namespace
 
 Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  const GemvWork& gemv = scenario.workload.gemv;
-  const GpuSpec& gpu = cluster.spec.gpu;
+  return gemv_grid(scenario.workload.gemv, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+Grid gemv_grid(const GemvWork& gemv, const GpuSpec& gpu, std::uint32_t gpus,
+               const KernelVersion& version) {
   const int on_cu = resident(gpu, gemv.wg, version);
   Grid grid;
   grid.name = "gemv";
-  grid.gpus = cluster.gpus();
+  grid.gpus = gpus;
   grid.per_peer = static_cast<std::uint32_t>(gemv.m / gemv.rows_per_wg / grid.gpus);
   grid.in_a_row = grid.per_peer;
   grid.result_bytes = gemv.rows_per_wg * kResultBytes;

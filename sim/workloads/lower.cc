@@ -49,18 +49,16 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
       mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{};
   const Grid grid = pattern.grid(scenario, cluster, version);
   const CollectiveOp op = collective_of(scenario.workload);
-  switch (mode) {
-    case Mode::bulk:
-      return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
-    case Mode::kernel:
-      return lower_chunked(scenario, cluster, grid, op, pattern.travels,
-                           static_cast<std::uint32_t>(scenario.kernel.chunks));
-    case Mode::fused:
-      return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
-                                                : lower_fused_consumer(scenario, cluster, grid, op);
-    default:
-      SIM_ASSERT(false);
-  }
+  const Overlap overlap{.scenario = scenario,
+                        .cluster = cluster,
+                        .grid = grid,
+                        .op = op,
+                        .travels = pattern.travels,
+                        .teams = {team_of_all(cluster.gpus())},
+                        .collective = name_of(op)};
+  TaskGraph graph;
+  lower_overlap(graph, overlap, mode);
+  return graph;
 }
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
@@ -180,6 +178,21 @@ std::string title_of(const Workload& workload) {
   std::string title = name_of(workload.collective.op);  // "all-to-all"
   std::replace(title.begin(), title.end(), '_', '-');
   return title;
+}
+
+LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
+  switch (mode) {
+    case Mode::bulk:
+      return lower_chunked(graph, overlap, 1);
+    case Mode::kernel:
+      return lower_chunked(graph, overlap,
+                           static_cast<std::uint32_t>(overlap.scenario.kernel.chunks));
+    case Mode::fused:
+      return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
+                                                : lower_fused_consumer(graph, overlap);
+    default:
+      SIM_ASSERT(false);
+  }
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
