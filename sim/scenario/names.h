@@ -44,6 +44,16 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
     Choice<WorkloadKind>{"collective", WorkloadKind::collective},
     Choice<WorkloadKind>{"c3", WorkloadKind::c3},
+    Choice<WorkloadKind>{"dlrm", WorkloadKind::dlrm},
+};
+inline constexpr std::array kPhases = {
+    Choice<Phase>{"training", Phase::training},
+    Choice<Phase>{"inference", Phase::inference},
+};
+inline constexpr std::array kInteractions = {
+    Choice<Interaction>{"dot", Interaction::dot},
+    Choice<Interaction>{"concat", Interaction::concat},
+    Choice<Interaction>{"sum", Interaction::sum},
 };
 inline constexpr std::array kModes = {
     Choice<Mode>{"bulk", Mode::bulk},

@@ -60,9 +60,7 @@ CollectiveOptions read_collective_options(MapReader map) {
 
 KernelOptions read_kernel(MapReader map, const Workload& workload) {
   // A chunk is at least one table.
-  const bool embeds = workload.kind == WorkloadKind::embedding_all_to_all ||
-                      workload.kind == WorkloadKind::embedding_backward;
-  const int fallback = embeds ? std::min(4, workload.embedding.tables_per_gpu) : 4;
+  const int fallback = embeds(workload.kind) ? std::min(4, workload.embedding.tables_per_gpu) : 4;
   const auto chunks =
       map.optional_count("chunks", {1, 1'000'000},
                          "parts the kernel is cut into; default: 4, or tables_per_gpu if less");

@@ -243,6 +243,14 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::embedding_backward:
       write_embedding(out, workload.embedding);
       break;
+    case WorkloadKind::dlrm:
+      write_embedding(out, workload.embedding);
+      write_model(out, workload);
+      break;
+    case WorkloadKind::transformer:
+    case WorkloadKind::moe:
+      write_model(out, workload);
+      break;
     case WorkloadKind::gemv_all_reduce:
       write_gemv(out, workload.gemv);
       break;
