@@ -189,7 +189,7 @@ Measured measure(const Bench& bench, const ChaseShape& shape) {
 void add(const Plan& plan, ChaseShape shape, Cases& cases) {
   constexpr std::size_t mebibyte = std::size_t{1} << 20U;
   shape.table_bytes = plan.at_most(shape.table_bytes, mebibyte);
-  shape.steps = plan.at_most(1024, 16);
+  shape.steps = plan.at_most(shape.steps, 16);
   JsonLine line = line_of("micro.chase", plan);
   line.set("row_bytes", shape.row_bytes)
       .set("table_bytes", static_cast<std::int64_t>(shape.table_bytes))
@@ -204,25 +204,31 @@ void add(const Plan& plan, ChaseShape shape, Cases& cases) {
 void add_chase(const Plan& plan, Cases& cases) {
   constexpr std::size_t mebibyte = std::size_t{1} << 20U;
   constexpr std::size_t far_apart = 4096 * mebibyte;
+  constexpr int usual = 1024;  // steps; fewer tell what a kernel takes beside them
   const std::array depths = {1, 2, in_flight_max};
   for (const std::size_t table : {far_apart, 16 * mebibyte}) {
     for (const int wgs : {1, plan.units / 4, plan.units}) {
       for (const int in_flight : depths) {
-        add(plan, {1024, table, wgs, in_flight, 0}, cases);
+        add(plan, {1024, table, wgs, in_flight, usual}, cases);
       }
+    }
+  }
+  for (const int wgs : {1, plan.units}) {
+    for (const int steps : {16, 64, 256}) {
+      add(plan, {1024, 16 * mebibyte, wgs, 1, steps}, cases);
     }
   }
   for (const int row_bytes : {64, 256}) {
     for (const int in_flight : depths) {
-      add(plan, {row_bytes, far_apart, plan.units / 4, in_flight, 0}, cases);
+      add(plan, {row_bytes, far_apart, plan.units / 4, in_flight, usual}, cases);
     }
   }
   for (const std::size_t mebibytes : {24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048}) {
-    add(plan, {1024, mebibytes * mebibyte, plan.units / 4, 1, 0}, cases);
+    add(plan, {1024, mebibytes * mebibyte, plan.units / 4, 1, usual}, cases);
   }
   for (const int wgs_of_unit : {2, 3, 4, 5, occupancy}) {
     for (const int in_flight : depths) {
-      add(plan, {1024, far_apart, wgs_of_unit * plan.units, in_flight, 0}, cases);
+      add(plan, {1024, far_apart, wgs_of_unit * plan.units, in_flight, usual}, cases);
     }
   }
 }
