@@ -204,9 +204,10 @@ void add(const Plan& plan, ChaseShape shape, Cases& cases) {
 void add_chase(const Plan& plan, Cases& cases) {
   constexpr std::size_t mebibyte = std::size_t{1} << 20U;
   constexpr std::size_t far_apart = 4096 * mebibyte;
-  constexpr int usual = 1024;  // steps; fewer tell what a kernel takes beside them
+  constexpr std::size_t near = 2 * mebibyte;  // fits the L2 of every die
+  constexpr int usual = 1024;                 // steps; fewer tell what a kernel takes beside them
   const std::array depths = {1, 2, in_flight_max};
-  for (const std::size_t table : {far_apart, 16 * mebibyte}) {
+  for (const std::size_t table : {far_apart, 16 * mebibyte, near}) {
     for (const int wgs : {1, plan.units / 4, plan.units}) {
       for (const int in_flight : depths) {
         add(plan, {1024, table, wgs, in_flight, usual}, cases);
@@ -215,7 +216,7 @@ void add_chase(const Plan& plan, Cases& cases) {
   }
   for (const int wgs : {1, plan.units}) {
     for (const int steps : {16, 64, 256}) {
-      add(plan, {1024, 16 * mebibyte, wgs, 1, steps}, cases);
+      add(plan, {1024, near, wgs, 1, steps}, cases);
     }
   }
   for (const int row_bytes : {64, 256}) {
@@ -223,7 +224,7 @@ void add_chase(const Plan& plan, Cases& cases) {
       add(plan, {row_bytes, far_apart, plan.units / 4, in_flight, usual}, cases);
     }
   }
-  for (const std::size_t mebibytes : {24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048}) {
+  for (const std::size_t mebibytes : {8, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048}) {
     add(plan, {1024, mebibytes * mebibyte, plan.units / 4, 1, usual}, cases);
   }
   for (const int wgs_of_unit : {2, 3, 4, 5, occupancy}) {
