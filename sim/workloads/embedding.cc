@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/round_up.h"
+
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
 constexpr std::int64_t kLineBytes = 128;  // of a cache: what a first index brings along
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
 // rows at once as it has lanes for.

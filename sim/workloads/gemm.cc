@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;    // one load of one thread
 constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // Rows of tiles whose tiles come column by column.
 std::int64_t rows_together(const GemmWork& gemm, std::int64_t rows_of_a_peer) {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/round_up.h"
+
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
 constexpr std::int64_t kResultBytes = 4;  // of an element of y
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // What takes so long for each WG alone, all of them together reading so much from the L2: bent as
 // the memory's (docs/model.md, "Memory").

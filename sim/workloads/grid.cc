@@ -5,12 +5,12 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
+#include "sim/core/round_up.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
-constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
+constexpr int kSimdsPerCu = 4;  // waves that a CU executes at once, on AMD and NVIDIA
 
 }  // namespace
 
@@ -71,9 +71,8 @@ Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::in
   const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
   Work work;
   work.traffic = bytes(read + written);
-  work.memory_alone =
-      longer(stream_latency(gpu, wg.loads_in_flight) * ((read + in_flight - 1) / in_flight),
-             transfer_time(work.traffic, gpu.memory.bandwidth));
+  work.memory_alone = longer(stream_latency(gpu, wg.loads_in_flight) * round_up(read, in_flight),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
   return work;
 }
 
