@@ -1,5 +1,7 @@
 #include "sim/models/run_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -49,13 +51,11 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b) {
 
 }  // namespace
 
-ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded,
-                   FuseChoice choice)
+ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded)
     : scenario_(scenario),
       cluster_(cluster),
       node_(one_node_of(cluster)),
-      folded_(std::move(folded)),
-      choice_(std::move(choice)) {
+      folded_(std::move(folded)) {
   find_candidates();
 }
 
@@ -121,26 +121,41 @@ void ModelRun::find_candidates() {
 }
 
 std::vector<Fusion> ModelRun::chosen(std::uint32_t piece) const {
+  const FuseOptions& options = scenario_.workload.fuse;
   std::vector<Fusion> fusions;
   for (const Pair& pair : pairs_[piece]) {
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
-    const bool asked = std::find(choice_.patterns.begin(), choice_.patterns.end(),
-                                 candidate.pattern) != choice_.patterns.end();
-    if (choice_.automatic ? candidate.gain() > Duration{} : asked) fusions.push_back(pair.fusion);
+    const bool asked = std::find(options.patterns.begin(), options.patterns.end(),
+                                 candidate.pattern) != options.patterns.end();
+    if (options.automatic ? candidate.gain() > Duration{} : asked) fusions.push_back(pair.fusion);
   }
   return fusions;
+}
+
+TaskGraph ModelRun::lowered(std::uint32_t piece, Mode mode) const {
+  const Piece& what = folded_.pieces[piece];
+  return lower_model(
+      what.graph,
+      {.scenario = scenario_, .cluster = cluster_of(what), .mode = mode, .fusions = chosen(piece)});
+}
+
+std::string ModelRun::tasks_text(Mode mode) const {
+  std::string text;
+  for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
+    const auto runs = std::count_if(folded_.runs.begin(), folded_.runs.end(),
+                                    [i](const PieceRun& run) { return run.piece == i; });
+    text += fmt::format("piece {} of {}, run {} times\n{}", i + 1, folded_.pieces.size(), runs,
+                        to_text(lowered(i, mode)));
+  }
+  return text;
 }
 
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   std::vector<RunResult> results;
   for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    const Piece& piece = folded_.pieces[i];
-    const Cluster& cluster = cluster_of(piece);
-    const TaskGraph tasks = lower_model(
-        piece.graph,
-        {.scenario = scenario_, .cluster = cluster, .mode = mode, .fusions = chosen(i)});
-    results.push_back(simulate(cluster, tasks, scenario_.run, on_progress));
+    results.push_back(
+        simulate(cluster_of(folded_.pieces[i]), lowered(i, mode), scenario_.run, on_progress));
     results.back().mode = mode;
     if (results.back().ending != Ending::finished) return results.back();
   }
@@ -152,7 +167,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   return result;
 }
 
-std::vector<Candidate> ModelRun::candidates() {
+std::vector<Candidate> ModelRun::candidates() const {
   std::vector<Candidate> ranked = candidates_;
   std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
     if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();

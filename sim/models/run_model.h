@@ -10,12 +10,6 @@
 
 namespace weft {
 
-// What is fused, of a model: those that are by themselves faster so, none, or these patterns.
-struct FuseChoice {
-  bool automatic = true;
-  std::vector<WorkloadKind> patterns;  // where it is not
-};
-
 // A pair that could be fused, by itself in both ways, as often as the model has it.
 struct Candidate {
   std::string name;  // "attn_out + attn_out_reduce"
@@ -32,12 +26,15 @@ struct Candidate {
 class ModelRun {
  public:
   // Both have to outlive it.
-  ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded, FuseChoice choice);
+  ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded);
 
   RunResult run(Mode mode, const OnProgress& on_progress);
 
   // By what all of them gain together, the most first; those with an obstacle last.
-  std::vector<Candidate> candidates();
+  [[nodiscard]] std::vector<Candidate> candidates() const;
+
+  // What --stop-after=tasks prints: piece by piece.
+  [[nodiscard]] std::string tasks_text(Mode mode) const;
 
   [[nodiscard]] const Folded& folded() const { return folded_; }
 
@@ -50,6 +47,7 @@ class ModelRun {
   [[nodiscard]] std::vector<std::int64_t> times_on_first_gpu() const;
   void find_candidates();
   [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece) const;
+  [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
   }
@@ -58,7 +56,6 @@ class ModelRun {
   const Cluster& cluster_;
   Cluster node_;  // one of its nodes, alone
   Folded folded_;
-  FuseChoice choice_;
   std::vector<std::vector<Pair>> pairs_;  // by piece
   std::vector<Candidate> candidates_;
 };

@@ -35,7 +35,7 @@ HandMadeModel layers(int count, bool in_blocks) {
 
 RunResult run_of(const Scenario& scenario, const ModelGraph& graph, Mode mode, bool folds) {
   const Cluster cluster = build_cluster(scenario.cluster);
-  ModelRun model(scenario, cluster, folds ? fold(graph, cluster) : unfolded(graph), {});
+  ModelRun model(scenario, cluster, folds ? fold(graph, cluster) : unfolded(graph));
   return model.run(mode, {});
 }
 
@@ -92,7 +92,7 @@ TEST(Models, pairs_that_fuse_are_found_and_ranked) {
   const Scenario scenario = nodes_of_four();
   const Cluster cluster = build_cluster(scenario.cluster);
   const HandMadeModel model = layers(6, true);
-  ModelRun run(scenario, cluster, fold(model.graph, cluster), {});
+  ModelRun run(scenario, cluster, fold(model.graph, cluster));
   const std::vector<Candidate> candidates = run.candidates();
   ASSERT_EQ(candidates.size(), 1U);
   EXPECT_EQ(candidates[0].name, "down + reduce");
