@@ -166,7 +166,7 @@ class KinetoReader {
     event.wgs = *grid;
     event.threads = static_cast<int>(*block);
     event.registers = static_cast<int>(
-        std::clamp<std::int64_t>(whole_or(member(arguments, "registers per thread"), 0), 0, 1024));
+        std::clamp<std::int64_t>(whole_or(member(arguments, "registers per thread"), 32), 1, 1024));
     event.shared_bytes = std::clamp<std::int64_t>(whole_or(member(arguments, "shared memory"), 0),
                                                   0, std::int64_t{1} << 20U);
     return true;

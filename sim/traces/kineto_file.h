@@ -37,7 +37,7 @@ struct GpuEvent {
   std::int64_t correlation = -1;
   std::int64_t wgs = 1;
   int threads = 256;
-  int registers = 0;
+  int registers = 32;
   std::int64_t shared_bytes = 0;
   std::optional<CommCall> call;  // newer profiles say what a collective's kernel moves
 };
