@@ -54,7 +54,7 @@ struct StageName {
 };
 constexpr std::array kStages = {StageName{"scenario", Stage::scenario},
                                 StageName{"cluster", Stage::cluster},
-                                StageName{"tasks", Stage::tasks}};
+                                StageName{"model", Stage::model}, StageName{"tasks", Stage::tasks}};
 
 // What CLI11 fills in.
 struct Raw {

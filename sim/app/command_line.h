@@ -13,7 +13,7 @@
 
 namespace weft {
 
-enum class Stage { scenario, cluster, tasks, results };
+enum class Stage { scenario, cluster, model, tasks, results };
 enum class Print { table, json, nothing };
 
 struct RunCommand {

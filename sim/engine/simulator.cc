@@ -242,15 +242,9 @@ std::string Simulator::who_waits_for_whom() const {
 RunResult Simulator::collect(Ending ending) {
   RunResult result;
   result.ending = ending;
-  accounts_.close(graph_, result);
+  accounts_.close(graph_, now_, result);
   for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
-  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
-    const LinkId link(i);
-    result.links.push_back({.name = transport_.name(link),
-                            .link_class = transport_.link_class(link),
-                            .bandwidth = transport_.bandwidth(link),
-                            .use = transport_.use(link)});
-  }
+  result.links = rows_of(transport_);
   result.events = events_;
   result.fingerprint = fingerprint_.value();
   switch (ending) {

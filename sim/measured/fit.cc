@@ -105,6 +105,8 @@ Fit fit_machine(const std::vector<MeasuredLine>& lines, const GpuSpec& gpu, cons
   fit_peer_store(run);
   fit_dma(run);
   fit_gemm(run);
+  run.keep("memory.doubling, memory.write_cost, gather, l2, launch.ramp, peer_store.fence_gap",
+           "a fit that is not written yet, of micro.gather, l2_read and wg_in_flight,");
   return fit;
 }
 

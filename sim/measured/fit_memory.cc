@@ -22,8 +22,6 @@ void fit_memory(FitRun& run) {
   const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
   // The lines tell what four loads wait for, not what each doubling adds to one.
   const double more = to_microseconds(memory.doubling) * std::log2(kLoads);
-  run.keep("memory.doubling, memory.write_cost, gather, l2, launch.ramp, peer_store.fence_gap",
-           "a fit that is not written yet, of micro.gather, l2_read and wg_in_flight,");
   const auto model = [&](const std::vector<double>& p) {
     std::vector<double> times;
     times.reserve(lines.size());

@@ -16,6 +16,8 @@ ClusterSpec read_cluster(MapReader map);
 Workload read_workload(MapReader map);
 // Of the map of a workload; `applies`: its kind is collective, or not known.
 CollectiveWork read_collective_work(MapReader map, std::optional<bool> applies);
+// The keys of whole models in the map of a workload, whose kind may not be known.
+void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workload);
 Scenario read_scenario(MapReader map);
 
 }  // namespace weft

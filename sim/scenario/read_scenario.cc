@@ -60,9 +60,7 @@ CollectiveOptions read_collective_options(MapReader map) {
 
 KernelOptions read_kernel(MapReader map, const Workload& workload) {
   // A chunk is at least one table.
-  const bool embeds = workload.kind == WorkloadKind::embedding_all_to_all ||
-                      workload.kind == WorkloadKind::embedding_backward;
-  const int fallback = embeds ? std::min(4, workload.embedding.tables_per_gpu) : 4;
+  const int fallback = embeds(workload.kind) ? std::min(4, workload.embedding.tables_per_gpu) : 4;
   const auto chunks =
       map.optional_count("chunks", {1, 1'000'000},
                          "parts the kernel is cut into; default: 4, or tables_per_gpu if less");
@@ -143,6 +141,9 @@ RunOptions read_run(MapReader map) {
                       {mebibytes(1), kAnySize.high}),
       .launch = map.choice_or("launch", LaunchKind::queue, names::table(names::kLaunches),
                               "how kernels follow one another"),
+      .repeats_once = map.choice_or("repeats", true, names::table(names::kRepeats),
+                                    "blocks of a whole model that are alike are simulated once,"
+                                    " or each for itself"),
       .tie_shuffle = seed("tie_shuffle", 0, "tests only: order of events of the same time")};
   map.finish();
   return run;

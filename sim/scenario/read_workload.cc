@@ -112,10 +112,6 @@ bool is_gemm(WorkloadKind kind) {
          kind == WorkloadKind::c3;
 }
 
-bool is_embedding(WorkloadKind kind) {
-  return kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward;
-}
-
 }  // namespace
 
 const WgShape& wg_of(const Workload& workload) {
@@ -129,6 +125,9 @@ CollectiveOp collective_of(const Workload& workload) {
     case WorkloadKind::embedding_all_to_all:
     case WorkloadKind::embedding_backward:
     case WorkloadKind::gemm_all_to_all:
+    case WorkloadKind::dlrm:
+    case WorkloadKind::transformer:
+    case WorkloadKind::moe:
       break;
     case WorkloadKind::gemv_all_reduce:
     case WorkloadKind::gemm_all_reduce:
@@ -156,7 +155,7 @@ Workload read_workload(MapReader map) {
   Workload workload;
   workload.kind = kind.value_or(WorkloadKind::embedding_all_to_all);
   workload.embedding =
-      read_embedding(map.where(is(is_embedding), "kind: embedding_all_to_all, embedding_backward"));
+      read_embedding(map.where(is(embeds), "kind: embedding_all_to_all, embedding_backward, dlrm"));
   workload.gemv = read_gemv(
       map.where(is(is_gemv), "kind: gemv_all_reduce").map("gemv", "y = W x on every GPU"));
   workload.gemm = read_gemm(map.where(is(is_gemm), "kind: gemm_..., all_gather_gemm, c3")
@@ -166,6 +165,7 @@ Workload read_workload(MapReader map) {
   const CollectiveWork beside = read_communication(
       map.where(is(is_c3), "kind: c3").map("communication", "the collective beside the GEMM"));
   if (workload.kind == WorkloadKind::c3) workload.collective = beside;
+  read_model(map, kind, workload);
   map.finish();
   return workload;
 }

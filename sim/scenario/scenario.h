@@ -10,6 +10,8 @@
 #include "sim/core/quantity.h"
 #include "sim/gpu_model/gpu_spec.h"
 #include "sim/network/network_spec.h"
+#include "sim/scenario/data_type.h"
+#include "sim/scenario/model_spec.h"
 
 namespace weft {
 
@@ -23,9 +25,6 @@ struct ClusterSpec {
   std::optional<NicSpec> nic;           // present when nodes > 1
   [[nodiscard]] int gpus() const { return nodes * gpus_per_node; }
 };
-
-enum class DataType { fp32, fp16, bf16 };
-constexpr Bytes size_of(DataType type) { return bytes(type == DataType::fp32 ? 4 : 2); }
 
 // In which order a kernel's WGs come to their pooled rows: all samples of a table, then those of
 // the next; or all tables of a sample, so that a WG comes to several.
@@ -97,7 +96,10 @@ enum class WorkloadKind {
   gemm_all_reduce,
   all_gather_gemm,
   collective,
-  c3
+  c3,
+  dlrm,
+  transformer,
+  moe
 };
 
 enum class CollectiveOp {
@@ -144,12 +146,25 @@ struct CollectiveWork {
   std::vector<std::vector<std::int64_t>> matrix;  // uneven all-to-all: bytes from rank to rank
 };
 
+// Which of a model's pairs of operator and collective the fused mode fuses, and the kernel-granular
+// one cuts into chunks: those that are faster so by themselves, or those of these patterns.
+struct FuseOptions {
+  bool automatic = true;
+  std::vector<WorkloadKind> patterns;  // where it is not
+};
+
 struct Workload {
   WorkloadKind kind = WorkloadKind::embedding_all_to_all;
   EmbeddingWork embedding;
   GemvWork gemv;
   GemmWork gemm;
   CollectiveWork collective;
+  // Of whole models:
+  Phase phase = Phase::inference;
+  DataType gradients = DataType::fp32;  // as data parallelism adds them up
+  FuseOptions fuse;
+  DlrmSpec dlrm;
+  TransformerSpec transformer;  // of kind moe too
 };
 
 // Of the kernel that computes.
@@ -158,10 +173,21 @@ const WgShape& wg_of(const Workload& workload);
 // What is run alone, or beside the kernel.
 CollectiveOp collective_of(const Workload& workload);
 
-// Results travel to the peers; or, of the others, their input comes from there.
-constexpr bool embeds(WorkloadKind kind) {
-  return kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward;
+// Built from many operators (sim/models), not one and its collective.
+constexpr bool is_transformer(WorkloadKind kind) {
+  return kind == WorkloadKind::transformer || kind == WorkloadKind::moe;
 }
+constexpr bool is_model(WorkloadKind kind) {
+  return kind == WorkloadKind::dlrm || is_transformer(kind);
+}
+
+// Has an EmbeddingWork.
+constexpr bool embeds(WorkloadKind kind) {
+  return kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward ||
+         kind == WorkloadKind::dlrm;
+}
+
+// Results travel to the peers; or, of the others, their input comes from there.
 constexpr bool results_travel(WorkloadKind kind) {
   return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
 }
@@ -250,6 +276,7 @@ struct RunOptions {
   Duration max_time;  // simulated
   Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
+  bool repeats_once = true;       // a model's blocks that are alike are simulated once
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };
 

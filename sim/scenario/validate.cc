@@ -67,6 +67,7 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_operators(check);
   rules::validate_c3(check);
   rules::validate_collective(check);
+  rules::validate_dlrm(check);
   rules::validate_places(check);
   rules::validate_counts(check);
 }

@@ -162,10 +162,12 @@ void backward_gets_whole_tables(const Check& check) {
                    "workload.tables_per_gpu", "modes", "fused.slice_wgs"})) {
     return;
   }
-  if (check.scenario.workload.kind != WorkloadKind::embedding_backward) return;
+  const Workload& workload = check.scenario.workload;
+  const bool trains = workload.kind == WorkloadKind::dlrm && workload.phase == Phase::training;
+  if (workload.kind != WorkloadKind::embedding_backward && !trains) return;
   if (!knows_gpus(check) || !check.has(Mode::fused)) return;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
-  const int tables = check.scenario.workload.embedding.tables_per_gpu;
+  const int tables = workload.embedding.tables_per_gpu;
   if (wgs == 0 || wgs % check.scenario.fused.slice_wgs != 0) return;  // said elsewhere
   slices_of_input(check, {.units = tables, .unit = wgs / tables, .parts = 1, .result_bytes = 0},
                   "tables");

@@ -48,6 +48,9 @@ std::string path_of_wg(WorkloadKind kind) {
     case WorkloadKind::embedding_all_to_all:
     case WorkloadKind::embedding_backward:
     case WorkloadKind::collective:
+    case WorkloadKind::dlrm:
+    case WorkloadKind::transformer:
+    case WorkloadKind::moe:
       break;
   }
   return "workload.wg";
@@ -57,7 +60,8 @@ void a_wg_fits_on_a_cu(const Check& check) {
   if (!check.good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
   const Workload& workload = check.scenario.workload;
   const std::string path = path_of_wg(workload.kind);
-  if (workload.kind == WorkloadKind::collective || !check.good({path})) return;
+  const bool has_wg = workload.kind != WorkloadKind::collective && !is_transformer(workload.kind);
+  if (!has_wg || !check.good({path})) return;
   const WgShape& wg = wg_of(workload);
   a_wg_of_this_shape_fits(check, wg, path);
   const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/gpu_model/gpu_spec.h"
+#include "sim/scenario/scenario.h"
 
 namespace weft {
 
@@ -38,5 +39,8 @@ class Writer {
 };
 
 void write_collective(Writer& out, const CollectiveSpec& collective);
+
+// What read_model reads.
+void write_model(Writer& out, const Workload& workload);
 
 }  // namespace weft

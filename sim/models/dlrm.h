@@ -1,0 +1,10 @@
+// A recommendation model: tables spread over the GPUs, MLPs on each of them.
+#pragma once
+
+#include "sim/models/model_graph.h"
+
+namespace weft {
+
+ModelGraph build_dlrm(const Workload& workload, int gpus);
+
+}  // namespace weft

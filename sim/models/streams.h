@@ -1,0 +1,37 @@
+// The streams of a GPU, alike in all models, and what streams through memory on the first.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/models/model_graph.h"
+
+namespace weft {
+
+constexpr std::uint32_t kComputes = 0;
+constexpr std::uint32_t kCritical = 1;      // collectives that the next operator waits for
+constexpr std::uint32_t kDataParallel = 2;  // gradients and parameters
+constexpr std::uint32_t kPipeline = 3;      // from stage to stage
+
+// `elements` of `type`.
+constexpr Bytes bytes_of(std::int64_t elements, DataType type) { return size_of(type) * elements; }
+
+// An operator on all elements of some tensors, each read or written once: so many tensors of
+// `elements`, so many operations an element.
+struct Elementwise {
+  std::int64_t elements = 0;
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+  std::int64_t operations = 0;
+};
+constexpr StreamShape stream_of(const Elementwise& work, DataType type) {
+  const Bytes tensor = bytes_of(work.elements, type);
+  return {.read = tensor * work.read,
+          .written = tensor * work.written,
+          .flops = flops(work.elements) * work.operations};
+}
+
+constexpr CommunicationShape even_call(CollectiveOp op, Bytes buffer) {
+  return {.op = op, .buffer = buffer, .pair_bytes = {}};
+}
+
+}  // namespace weft

@@ -1,0 +1,94 @@
+// Whole models, as a scenario describes them (docs/model.md, "Whole models").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/scenario/data_type.h"
+
+namespace weft {
+
+// A step of training; an answer; of a language model, the prompt, or one more token of each.
+enum class Phase { training, inference, prefill, decode };
+
+// How the bottom MLP's output and the pooled rows of one sample become the top MLP's input.
+enum class Interaction {
+  dot,     // products of all pairs of them, behind the bottom MLP's output
+  concat,  // one behind the other
+  sum      // added up
+};
+
+// A recommendation model. Its tables are the EmbeddingWork beside it; both MLPs are on every GPU.
+struct DlrmSpec {
+  std::vector<int> bottom_mlp;  // dense features of a sample, then what each layer gives
+  std::vector<int> top_mlp;     // what each layer gives; the first reads the interaction
+  Interaction interaction = Interaction::dot;
+  DataType mlp_dtype = DataType::bf16;
+  double pooling_spread = 0;  // rows pooled vary evenly by +- this fraction
+};
+
+// Keys and values of all heads made from one short vector of each token, which is what is cached;
+// queries made from another (DeepSeek's multi-head latent attention).
+struct LatentSpec {
+  int queries = 0;   // elements of a token's vector that its queries are made from
+  int keys = 0;      // that keys and values are made from
+  int position = 0;  // of a head's dimension, those that know the position, alike in all heads
+};
+
+// Which experts are asked for how often.
+enum class RouterSkew { uniform, zipf, histogram };
+
+// Feed-forward layers as experts, of which each token goes through a few.
+struct MoeSpec {
+  int experts = 0;
+  int top_k = 0;
+  int inner = 0;         // of one expert
+  int shared_inner = 0;  // of what every token goes through besides; 0: nothing
+  int dense_layers = 0;  // the first so many have no experts but the model's own feed-forward
+  RouterSkew skew = RouterSkew::uniform;
+  double exponent = 0;         // Zipf: the i-th expert is asked for as often as i^-exponent
+  std::vector<int> histogram;  // how often each expert is asked for
+  double capacity = 0;         // times an even share that one expert takes; 0: what comes
+};
+
+// A decoder of language.
+struct DecoderSpec {
+  int layers = 0;
+  int hidden = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  int value_head_dim = 0;
+  int inner = 0;      // of the feed-forward
+  bool gated = true;  // two products side by side, one gating the other
+  int vocabulary = 0;
+  bool tied = false;  // the head's weights are the embedding's
+  int positions = 0;  // learned ones; 0: rotary
+  DataType dtype = DataType::bf16;
+  std::optional<LatentSpec> latent;
+};
+
+// tensor x data x pipeline GPUs; `expert` of those of one stage share the experts.
+struct ParallelSpec {
+  int tensor = 1;
+  int data = 1;
+  int pipeline = 1;
+  int expert = 1;
+  bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
+  bool sharded_optimizer = false;  // each of the data-parallel GPUs updates its part
+};
+
+enum class Recompute { none, layer };
+
+struct TransformerSpec {
+  DecoderSpec decoder;
+  std::optional<MoeSpec> moe;
+  ParallelSpec parallel;
+  std::int64_t sequences = 0;  // of all GPUs together
+  std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
+  std::int64_t microbatch = 0;  // sequences that go through the pipeline together
+  Recompute recompute = Recompute::none;
+};
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+// Keys of whole models.
+#include "sim/scenario/names.h"
+#include "sim/scenario/read.h"
+
+namespace weft {
+namespace {
+
+constexpr Range<std::int64_t> kLayerSize{1, 10'000'000};
+
+DlrmSpec read_dlrm(MapReader map) {
+  return {.bottom_mlp = map.counts("bottom_mlp", kLayerSize, {2, 1'000},
+                                   "dense features of a sample, then what each layer gives"),
+          .top_mlp = map.counts("top_mlp", kLayerSize, {1, 1'000},
+                                "what each layer gives; the first reads the interaction"),
+          .interaction =
+              map.choice_or("interaction", Interaction::dot, names::table(names::kInteractions),
+                            "what the top MLP reads: products of all pairs of vectors,"
+                            " all of them, or their sum"),
+          .mlp_dtype = map.choice_or("mlp_dtype", DataType::bf16, names::table(names::kDataTypes),
+                                     "type of an element of the MLPs"),
+          .pooling_spread = map.fraction_or("pooling_spread", 0, {0, 1},
+                                            "rows of a lookup vary evenly by +- this fraction"
+                                            " of pooling")};
+}
+
+}  // namespace
+
+void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workload) {
+  const auto when = [&](bool applies) { return kind ? std::optional(applies) : std::nullopt; };
+  const bool is_any = kind && is_model(*kind);
+  const auto phase = map.where(when(is_any), "kind: dlrm")
+                         .choice<Phase>("phase", names::kPhases, "which step of the model is run");
+  workload.phase = phase.value_or(Phase::inference);
+  const bool known = kind && (!is_any || phase);
+  const auto trains =
+      known ? std::optional(is_any && workload.phase == Phase::training) : std::nullopt;
+  workload.gradients =
+      map.where(trains, "phase: training")
+          .choice_or("gradient_dtype", DataType::fp32, names::table(names::kDataTypes),
+                     "type of a gradient that data parallelism adds up");
+  const auto fuse =
+      map.where(when(is_any), "kinds that are whole models")
+          .word_or_choices("fuse", {"auto", "none"}, names::table(names::kFusePatterns),
+                           "pairs that are fused, or cut into chunks; auto: those"
+                           " that are faster so by themselves");
+  workload.fuse = {.automatic = fuse.word == 0 && fuse.choices.empty(), .patterns = fuse.choices};
+  workload.dlrm = read_dlrm(map.where(when(kind == WorkloadKind::dlrm), "kind: dlrm"));
+}
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+// A recommendation model: what its MLPs must be for its tables. The tables have the rules of every
+// embedding (validate_workload.cc).
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/check.h"
+#include "sim/scenario/model_size.h"
+
+namespace weft::rules {
+namespace {
+
+bool is_dlrm(const Check& check) {
+  return check.good({"workload.kind"}) && check.scenario.workload.kind == WorkloadKind::dlrm;
+}
+
+void the_dense_vector_is_as_long_as_a_row(const Check& check) {
+  if (!check.good({"workload.bottom_mlp", "workload.interaction", "workload.dim"})) return;
+  const DlrmSpec& dlrm = check.scenario.workload.dlrm;
+  const int dim = check.scenario.workload.embedding.dim;
+  const int last = dlrm.bottom_mlp.back();
+  if (dlrm.interaction == Interaction::concat || last == dim) return;
+  check.fail("workload.bottom_mlp",
+             "its last layer gives " + text(last) + " elements, which interact with rows of dim " +
+                 text(dim) + "; end it with " + text(dim) + ", or use interaction: concat");
+}
+
+void mlps_run_on_matrix_units(const Check& check) {
+  if (!check.good({"workload.mlp_dtype"})) return;
+  if (check.scenario.workload.dlrm.mlp_dtype != DataType::fp32) return;
+  check.fail("workload.mlp_dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+}
+
+// In floating point: the products need not fit 63 bits.
+void mlps_fit(const Check& check) {
+  if (!check.good({"workload.bottom_mlp", "workload.top_mlp", "workload.interaction",
+                   "workload.tables_per_gpu", "workload.dim", "workload.batch", "cluster"})) {
+    return;
+  }
+  const DlrmSpec& dlrm = check.scenario.workload.dlrm;
+  const EmbeddingWork& tables = check.scenario.workload.embedding;
+  const ClusterSpec& cluster = check.scenario.cluster;
+  const std::int64_t vectors = std::int64_t{tables.tables_per_gpu} * cluster.gpus();
+  constexpr std::int64_t kMostTables = 1'000'000;
+  if (vectors > kMostTables) {
+    return check.fail("workload.tables_per_gpu",
+                      text(vectors) + " tables on all GPUs; at most " + text(kMostTables));
+  }
+  double weights = 0;
+  for (const auto& layers : {bottom_layers(dlrm), top_layers(dlrm, vectors, tables.dim)}) {
+    for (const MlpLayer& layer : layers) {
+      weights += static_cast<double>(layer.in) * static_cast<double>(layer.out);
+    }
+  }
+  const auto memory = static_cast<double>(cluster.gpu.memory.capacity.count());
+  const double size = weights * static_cast<double>(size_of(dlrm.mlp_dtype).count());
+  if (size > memory) {
+    return check.fail("workload.top_mlp", "the weights of both MLPs take " +
+                                              text(static_cast<std::int64_t>(size / 1e9)) +
+                                              " GB of every GPU, its memory holds " +
+                                              to_text(cluster.gpu.memory.capacity) +
+                                              "; take smaller layers, or interaction: sum");
+  }
+  constexpr double kMost = 1e18;
+  const double samples = static_cast<double>(tables.batch) / cluster.gpus();
+  if (2 * weights * samples > kMost) {
+    check.fail("workload.batch", "more operations than can be counted; take a smaller batch");
+  }
+}
+
+void it_trains_or_answers(const Check& check) {
+  if (!check.good({"workload.phase"})) return;
+  const Phase phase = check.scenario.workload.phase;
+  if (phase == Phase::training || phase == Phase::inference) return;
+  check.fail("workload.phase", "a model of kind dlrm has training and inference");
+}
+
+}  // namespace
+
+void validate_dlrm(const Check& check) {
+  if (!is_dlrm(check)) return;
+  the_dense_vector_is_as_long_as_a_row(check);
+  mlps_run_on_matrix_units(check);
+  mlps_fit(check);
+  it_trains_or_answers(check);
+}
+
+}  // namespace weft::rules
