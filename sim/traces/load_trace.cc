@@ -1,6 +1,7 @@
 #include "sim/traces/load_trace.h"
 
 #include "sim/traces/chakra.h"
+#include "sim/traces/pytorch.h"
 
 namespace weft {
 
@@ -9,7 +10,7 @@ LoadedTrace load_trace(const TraceWork& work, int gpus) {
     case TraceFormat::chakra:
       return load_chakra(work, gpus);
     case TraceFormat::pytorch:
-      break;
+      return load_pytorch(work, gpus);
   }
   return {};
 }
