@@ -40,8 +40,9 @@ struct OperatorUse {
   SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
   SimTime first_place = SimTime::from_count(INT64_MAX);  // that a WG got, or a copy engine
   SimTime last_end;
-  Duration longest;  // of one GPU's kernel
-  Duration sum;      // over GPUs
+  Duration longest;   // of one GPU's kernel
+  Duration sum;       // over GPUs
+  Duration critical;  // of the run's critical path (critical_path.h)
   std::uint64_t kernels = 0;
   std::uint64_t wgs = 0;
   std::uint64_t messages = 0;
@@ -94,6 +95,7 @@ struct RunResult {
   std::vector<OperatorUse> operators;
   std::vector<PartUse> parts;
   Duration idle;  // summed over GPUs: until the run's end, without a kernel. With parts, all time
+  Duration path_gaps;  // launches on the critical path; with its operators, the run's time
   std::vector<LinkRow> links;
   Ledger ledger;
   std::uint64_t events = 0;

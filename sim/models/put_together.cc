@@ -31,6 +31,7 @@ class Together {
     schedule();
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) add_run(folded_.runs[i], times_[i]);
     expose();
+    follow_path();
     finish();
     return std::move(total_);
   }
@@ -202,6 +203,24 @@ class Together {
     }
     for (const GpuUse& gpu : total_.gpus) total_.time = longer(total_.time, gpu.end - SimTime{});
     for (const GpuUse& gpu : total_.gpus) add_saturating(total_.idle, total_.time - gpu.active);
+  }
+
+  // From the run that ends last back to the one that it waited for, and so on.
+  void follow_path() {
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < times_.size(); ++i) {
+      if (times_[i].end > times_[at].end) at = i;
+    }
+    while (true) {
+      const PieceRun& run = folded_.runs[at];
+      for (const OperatorUse& use : pieces_[run.piece].operators) {
+        total_.operators[operators_.at({use.name, use.role})].critical += use.critical;
+      }
+      total_.path_gaps += pieces_[run.piece].path_gaps;
+      if (run.after.empty()) return;
+      at = *std::max_element(run.after.begin(), run.after.end(),
+                             [this](auto a, auto b) { return times_[a].end < times_[b].end; });
+    }
   }
 
   struct Waiting {

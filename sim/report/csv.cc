@@ -41,6 +41,7 @@ std::vector<std::string> row_of(Mode mode, const OperatorUse& use) {
           text(use.last_end - SimTime{}),
           text(use.longest),
           text(mean),
+          text(use.critical),
           text(use.kernels),
           text(use.wgs),
           text(use.wg_time),

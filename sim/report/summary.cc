@@ -29,6 +29,7 @@ Json mode_json(const RunReport& report, const RunResult& result) {
                {"wgs_per_cu", m.wgs_per_cu},
                {"wait_us", waits},
                {"gpu_end_skew", m.gpu_end_skew},
+               {"critical_gaps_us", in_us(result.path_gaps)},
                {"fingerprint", fingerprint_text(result.fingerprint)},
                {"events", result.events}};
   if (!is_model(report.scenario.workload.kind)) return mode;

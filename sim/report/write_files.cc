@@ -11,6 +11,7 @@
 #include "sim/report/csv.h"
 #include "sim/report/fields.h"
 #include "sim/report/manifest.h"
+#include "sim/report/model.h"
 #include "sim/report/summary.h"
 
 namespace weft {

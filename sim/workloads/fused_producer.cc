@@ -109,6 +109,8 @@ class FusedProducer {
     }
     if (reduces()) add_reductions(g);
     kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
+    kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - g;
+    kernel.team_size = grid_.gpus;
     made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
   }
 

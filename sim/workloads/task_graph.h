@@ -102,6 +102,9 @@ struct Kernel {
   int priority = 0;                    // of its stream: higher ones get places first
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;
+  // Kernels that exchange data with it, itself among them: so many from this one on.
+  std::uint32_t team_first = 0;
+  std::uint32_t team_size = 0;  // 0: none
 };
 
 // A name for kernels that are one operator of the model, on all GPUs.
