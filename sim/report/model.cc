@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "sim/report/aligned.h"
 #include "sim/report/csv_line.h"
@@ -65,14 +67,35 @@ std::string parts_table(const RunReport& report) {
   return aligned(rows);
 }
 
+std::string path_text(const RunReport& report) {
+  std::string text;
+  for (const ModeRun& run : report.runs) {
+    const RunResult& result = run.result;
+    std::map<std::string, Duration> by_part;
+    for (const OperatorUse& use : result.operators) by_part[use.part] += use.critical;
+    by_part["launches"] += result.path_gaps;
+    std::vector<std::pair<std::string, Duration>> parts(by_part.begin(), by_part.end());
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string line;
+    for (const auto& [part, time] : parts) {
+      const double share = in_us(time) / in_us(result.time);
+      if (share < 0.005) continue;
+      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", part, percent_text(share));
+    }
+    text += fmt::format("critical path, {}: {}\n", name_of(result.mode), line);
+  }
+  return text;
+}
+
 std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) return {};
   std::vector<TableRow> rows{
-      {"could be fused", "pattern", "times", "bulk", "fused", "change", "WGs per CU"}};
+      {"could be fused", "pattern", "times", "bulk", "fused", "change", "WGs per CU", ""}};
   for (const Candidate& candidate : report.candidates) {
     if (!candidate.obstacle.empty()) {
       rows.push_back({candidate.name, name_of(candidate.pattern), count_text(candidate.times), "-",
-                      "-", "not: " + candidate.obstacle});
+                      "-", "-", "-", candidate.obstacle});
       continue;
     }
     rows.push_back(

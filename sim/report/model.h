@@ -19,6 +19,7 @@ std::vector<PartTime> part_times(const RunResult& result);
 
 // Tables for people: parts by mode; candidates for fusing, ranked.
 std::string parts_table(const RunReport& report);
+std::string path_text(const RunReport& report);  // the critical path, a line a mode
 std::string fusions_table(const RunReport& report);
 
 std::string parts_csv(const RunReport& report);
