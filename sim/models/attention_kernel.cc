@@ -1,7 +1,9 @@
-#include "sim/models/attention.h"
+#include "sim/models/attention_kernel.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "sim/core/round_up.h"
 
 namespace weft {
 namespace {
@@ -9,13 +11,10 @@ namespace {
 constexpr std::int64_t kBlock = 128;      // queries (backward: keys) of a WG
 constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
 constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
-constexpr std::int64_t kLoadBytes = 16;
 // Of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2, Sec.
 // 4).
 constexpr double kForward = 0.65;
 constexpr double kBackward = 0.55;
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // A head's part of one WG, of `inner` keys or queries that it goes through.
 Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
