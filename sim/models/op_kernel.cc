@@ -97,19 +97,34 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu) {
 struct Tile {
   int m;
   int n;
-  int registers;  // of a thread, of 256
-  std::int64_t lds;
+  int registers;   // of a thread, of 256: accumulators and what addresses them
   double reaches;  // of what the largest reach
 };
 // The smaller a tile, the more of its time its WG loads operands into registers: fractions as
 // CUTLASS's profiler shows them for warp tiles of these sizes, assumed.
-constexpr Tile kTiles[] = {{256, 128, 232, 49'152, 1},  {128, 128, 128, 32'768, 0.97},
-                           {128, 64, 96, 24'576, 0.85}, {64, 128, 96, 24'576, 0.85},
-                           {64, 64, 64, 16'384, 0.7},   {32, 64, 64, 16'384, 0.5},
-                           {16, 64, 64, 16'384, 0.3}};
+constexpr Tile kTiles[] = {{256, 128, 232, 1},  {128, 128, 128, 0.97}, {128, 64, 96, 0.85},
+                           {64, 128, 96, 0.85}, {64, 64, 64, 0.7},     {32, 64, 64, 0.5},
+                           {16, 64, 64, 0.3}};
 constexpr double kEfficiency = 0.7;  // of the matrix peak, as of workload.gemm
+constexpr int kThreads = 256;
+constexpr int kStageK = 64;  // of k that a stage of the pipeline of operands holds
+constexpr int kMostStages = 4;
 
-GemmWork with_tile(const GemmShape& shape, const Tile& tile, int split_k) {
+// As many stages as the CU's local memory holds for all WGs that fit its registers.
+WgShape wg_of(const Tile& tile, const GemmShape& shape, const GpuSpec& gpu) {
+  WgShape wg{.threads = kThreads,
+             .registers_per_thread = tile.registers,
+             .lds = bytes(0),
+             .loads_in_flight = 1};
+  const std::int64_t stage = std::int64_t{tile.m + tile.n} * kStageK * size_of(shape.dtype).count();
+  const std::int64_t for_each = gpu.cu.lds.count() / std::max(1, resident(gpu, wg, {}));
+  const std::int64_t stages = std::clamp<std::int64_t>(for_each / stage, 1, kMostStages);
+  wg.lds = bytes(stage * stages);
+  wg.loads_in_flight = static_cast<int>(stage * stages / (kThreads * kLoadBytes));
+  return wg;
+}
+
+GemmWork with_tile(const GemmShape& shape, const Tile& tile, const GpuSpec& gpu, int split_k) {
   GemmWork gemm;
   gemm.m = shape.m;
   gemm.n = shape.n;
@@ -122,10 +137,7 @@ GemmWork with_tile(const GemmShape& shape, const Tile& tile, int split_k) {
   gemm.efficiency = kEfficiency * tile.reaches;
   gemm.alone = 1;
   gemm.schedule = GemmSchedule::persistent;
-  gemm.wg = {.threads = 256,
-             .registers_per_thread = tile.registers,
-             .lds = bytes(tile.lds),
-             .loads_in_flight = 8};
+  gemm.wg = wg_of(tile, shape, gpu);
   return gemm;
 }
 
@@ -155,7 +167,7 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
     if (peers > 1 && !divides) continue;
     for (int split = 1; split <= 16; split *= 2) {
       if (split > 1 && (peers > 1 || shape.k < 256 * split)) break;
-      const GemmWork gemm = with_tile(shape, tile, split);
+      const GemmWork gemm = with_tile(shape, tile, gpu, split);
       if (resident(gpu, gemm.wg, {}) == 0) break;
       const double time = time_of(gemm, shape, gpu);
       if (least > 0 && time >= least) continue;

@@ -41,12 +41,27 @@ WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& g
       .grid->wg;
 }
 
-bool same_pair(const ModelGraph& a, const ModelGraph& b) {
-  const auto alike = [](const ModelOp& x, const ModelOp& y) {
-    return x.name == y.name && x.shape == y.shape;
+// Whether groups of the first lie as those of the second do, but for which nodes they are on.
+bool lie_alike(const Groups& a, const Groups& b, const Cluster& cluster) {
+  const auto nodes = [&cluster](const std::vector<std::uint32_t>& group) {
+    std::vector<std::uint32_t> relative;
+    relative.reserve(group.size());
+    for (const std::uint32_t gpu : group) {
+      relative.push_back(cluster.node_of(GpuId(gpu)) - cluster.node_of(GpuId(group.front())));
+    }
+    return relative;
   };
-  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike) &&
-         std::equal(a.places.begin(), a.places.end(), b.places.begin(), b.places.end());
+  return a.groups.size() == b.groups.size() &&
+         std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(),
+                    [&](const auto& x, const auto& y) { return nodes(x) == nodes(y); });
+}
+
+bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster) {
+  const auto alike = [&](const ModelOp& x, const ModelOp& y) {
+    return x.name == y.name && x.shape == y.shape &&
+           lie_alike(a.places[x.place], b.places[y.place], cluster);
+  };
+  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
 }
 
 }  // namespace
@@ -59,85 +74,86 @@ ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, Folded fold
   find_candidates();
 }
 
-// Runs of each piece in which the GPU takes part that the first run begins with.
-std::vector<std::int64_t> ModelRun::times_on_first_gpu() const {
-  const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
-  std::vector<std::vector<std::uint32_t>> gpus;
-  for (const Piece& piece : folded_.pieces) gpus.push_back(gpus_of(piece.graph));
-  const auto shift = [&](const PieceRun& run) {
-    return folded_.pieces[run.piece].in_a_node ? run.node * per_node : 0;
-  };
-  const PieceRun& front = folded_.runs.front();
-  const std::uint32_t first = gpus[front.piece].front() + shift(front);
-  std::vector<std::int64_t> times(folded_.pieces.size(), 0);
-  for (const PieceRun& run : folded_.runs) {
-    if (shift(run) > first) continue;
-    const std::vector<std::uint32_t>& of = gpus[run.piece];
-    times[run.piece] += std::binary_search(of.begin(), of.end(), first - shift(run)) ? 1 : 0;
-  }
-  return times;
-}
-
 void ModelRun::find_candidates() {
-  const std::vector<std::int64_t> times = times_on_first_gpu();
   std::vector<ModelGraph> tried;
-  for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    const Piece& piece = folded_.pieces[i];
+  for (const Piece& piece : folded_.pieces) {
     pairs_.emplace_back();
     for (const Fusion& fusion : find_fusions(piece.graph, scenario_.cluster.gpu)) {
       ModelGraph alone = pair_alone(piece.graph, fusion);
-      const auto known =
-          std::find_if(tried.begin(), tried.end(),
-                       [&alone](const ModelGraph& other) { return same_pair(other, alone); });
-      const auto index = static_cast<std::uint32_t>(known - tried.begin());
-      if (known == tried.end()) {
-        Candidate& candidate = candidates_.emplace_back();
-        candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
-        candidate.pattern = fusion.pattern;
-        candidate.obstacle = fusion.obstacle;
-        if (fusion.obstacle.empty()) {
-          Fusion first = fusion;
-          first.first = OpId(0);
-          first.second = OpId(1);
-          const Cluster& cluster = cluster_of(piece);
-          for (const Mode mode : {Mode::bulk, Mode::fused}) {
-            const TaskGraph tasks = lower_model(
-                alone,
-                {.scenario = scenario_, .cluster = cluster, .mode = mode, .fusions = {first}});
-            const Duration time = simulate(cluster, tasks, scenario_.run).time;
-            (mode == Mode::bulk ? candidate.bulk : candidate.fused) = time;
-          }
-          const GpuSpec& gpu = scenario_.cluster.gpu;
-          const WgShape wg = wg_of_op(alone, first, gpu);
-          candidate.wgs_per_cu_bulk = resident(gpu, wg, {});
-          candidate.wgs_per_cu_fused = resident(gpu, wg, fused_version(scenario_.fused));
-        }
-        tried.push_back(std::move(alone));
-      }
-      candidates_[index].times += times[i];
-      pairs_.back().push_back({fusion, index});
+      const auto known = std::find_if(tried.begin(), tried.end(), [&](const ModelGraph& other) {
+        return same_pair(other, alone, cluster_);
+      });
+      pairs_.back().push_back({fusion, static_cast<std::uint32_t>(known - tried.begin())});
+      if (known != tried.end()) continue;
+      Candidate& candidate = candidates_.emplace_back();
+      candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
+      candidate.pattern = fusion.pattern;
+      candidate.obstacle = fusion.obstacle;
+      if (fusion.obstacle.empty()) measure(candidate, alone, fusion, cluster_of(piece));
+      tried.push_back(std::move(alone));
     }
+  }
+  count_times();
+}
+
+void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
+                       const Cluster& cluster) const {
+  fusion.first = OpId(0);
+  fusion.second = OpId(1);
+  const auto time = [&](Mode mode) {
+    const TaskGraph tasks = lower_model(
+        alone, {.scenario = scenario_, .cluster = cluster, .mode = mode, .fusions = {fusion}});
+    return simulate(cluster, tasks, scenario_.run).time;
+  };
+  candidate.bulk = time(Mode::bulk);
+  candidate.chunked = time(Mode::kernel);
+  candidate.fused = time(Mode::fused);
+  const GpuSpec& gpu = scenario_.cluster.gpu;
+  const WgShape wg = wg_of_op(alone, fusion, gpu);
+  candidate.wgs_per_cu_bulk = resident(gpu, wg, {});
+  candidate.wgs_per_cu_fused = resident(gpu, wg, fused_version(scenario_.fused));
+}
+
+void ModelRun::count_times() {
+  std::vector<std::vector<std::int64_t>> times(candidates_.size());
+  for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
+  for (const PieceRun& run : folded_.runs) {
+    const ModelGraph& graph = folded_.pieces[run.piece].graph;
+    const std::uint32_t shift =
+        folded_.pieces[run.piece].in_a_node
+            ? run.node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node)
+            : 0;
+    for (const Pair& pair : pairs_[run.piece]) {
+      for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
+        for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    candidates_[i].times = *std::max_element(times[i].begin(), times[i].end());
   }
 }
 
-std::vector<Fusion> ModelRun::chosen(std::uint32_t piece) const {
+std::vector<Fusion> ModelRun::chosen(std::uint32_t piece, Mode mode) const {
   const FuseOptions& options = scenario_.workload.fuse;
   std::vector<Fusion> fusions;
   for (const Pair& pair : pairs_[piece]) {
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
+    const Duration overlapped = mode == Mode::kernel ? candidate.chunked : candidate.fused;
     const bool asked = std::find(options.patterns.begin(), options.patterns.end(),
                                  candidate.pattern) != options.patterns.end();
-    if (options.automatic ? candidate.gain() > Duration{} : asked) fusions.push_back(pair.fusion);
+    if (options.automatic ? overlapped < candidate.bulk : asked) fusions.push_back(pair.fusion);
   }
   return fusions;
 }
 
 TaskGraph ModelRun::lowered(std::uint32_t piece, Mode mode) const {
   const Piece& what = folded_.pieces[piece];
-  return lower_model(
-      what.graph,
-      {.scenario = scenario_, .cluster = cluster_of(what), .mode = mode, .fusions = chosen(piece)});
+  return lower_model(what.graph, {.scenario = scenario_,
+                                  .cluster = cluster_of(what),
+                                  .mode = mode,
+                                  .fusions = chosen(piece, mode)});
 }
 
 std::string ModelRun::tasks_text(Mode mode) const {

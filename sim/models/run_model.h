@@ -15,8 +15,9 @@ struct Candidate {
   std::string name;  // "attn_out + attn_out_reduce"
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
   std::string obstacle;    // why it cannot; then without times
-  std::int64_t times = 0;  // in the model, on one GPU of those that do it
+  std::int64_t times = 0;  // in the model, on the GPU that does it most often
   Duration bulk;
+  Duration chunked;
   Duration fused;
   int wgs_per_cu_bulk = 0;  // resident
   int wgs_per_cu_fused = 0;
@@ -44,9 +45,11 @@ class ModelRun {
     std::uint32_t candidate = 0;
   };
 
-  [[nodiscard]] std::vector<std::int64_t> times_on_first_gpu() const;
   void find_candidates();
-  [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece) const;
+  void measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
+               const Cluster& cluster) const;
+  void count_times();
+  [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece, Mode mode) const;
   [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;

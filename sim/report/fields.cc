@@ -128,6 +128,7 @@ constexpr auto kFields = std::to_array<Field>({
     {fusions, "pattern", "", "as of workload.fuse"},
     {fusions, "times", "", "in the model, as the GPU that is first in it does it"},
     {fusions, "bulk_us", "us", "one by itself, kernel after kernel; 0: it cannot be fused"},
+    {fusions, "chunked_us", "us", "one by itself, kernel-granular"},
     {fusions, "fused_us", "us", "one by itself, fused"},
     {fusions, "wgs_per_cu_bulk", "", "resident WGs of the operator"},
     {fusions, "wgs_per_cu_fused", "", "of the fused kernel, which needs more registers"},

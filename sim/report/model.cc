@@ -90,17 +90,18 @@ std::string path_text(const RunReport& report) {
 
 std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) return {};
-  std::vector<TableRow> rows{
-      {"could be fused", "pattern", "times", "bulk", "fused", "change", "WGs per CU", ""}};
+  std::vector<TableRow> rows{{"could be fused", "pattern", "times", "bulk", "chunked", "fused",
+                              "change", "WGs per CU", ""}};
   for (const Candidate& candidate : report.candidates) {
     if (!candidate.obstacle.empty()) {
       rows.push_back({candidate.name, name_of(candidate.pattern), count_text(candidate.times), "-",
-                      "-", "-", "-", candidate.obstacle});
+                      "-", "-", "-", "-", candidate.obstacle});
       continue;
     }
     rows.push_back(
         {candidate.name, name_of(candidate.pattern), count_text(candidate.times),
-         time_text(candidate.bulk), time_text(candidate.fused), gain_text(candidate),
+         time_text(candidate.bulk), time_text(candidate.chunked), time_text(candidate.fused),
+         gain_text(candidate),
          candidate.wgs_per_cu_bulk == candidate.wgs_per_cu_fused
              ? count_text(candidate.wgs_per_cu_fused)
              : fmt::format("{}, not {}", candidate.wgs_per_cu_fused, candidate.wgs_per_cu_bulk)});
@@ -125,8 +126,8 @@ std::string fusions_csv(const RunReport& report) {
   std::string csv = csv_header(ResultFile::fusions);
   for (const Candidate& candidate : report.candidates) {
     csv += csv_line({candidate.name, name_of(candidate.pattern), std::to_string(candidate.times),
-                     csv_text(in_us(candidate.bulk)), csv_text(in_us(candidate.fused)),
-                     std::to_string(candidate.wgs_per_cu_bulk),
+                     csv_text(in_us(candidate.bulk)), csv_text(in_us(candidate.chunked)),
+                     csv_text(in_us(candidate.fused)), std::to_string(candidate.wgs_per_cu_bulk),
                      std::to_string(candidate.wgs_per_cu_fused), candidate.obstacle},
                     ResultFile::fusions);
   }
