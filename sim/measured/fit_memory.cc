@@ -36,7 +36,7 @@ Solution fit_streams(FitRun& run, const LineRefs& lines) {
   };
   const double latency =
       to_microseconds(memory.latency) + to_microseconds(memory.doubling) * std::log2(kStreamLoads);
-  const Solution found =
+  Solution found =
       least_squares(times_of(lines), {bytes_a_us(memory.bandwidth), latency, memory.bend}, model);
   const std::string from = from_text("hbm_read", lines);
   memory.bandwidth =
