@@ -19,12 +19,32 @@ Cluster one_node_of(const Cluster& cluster) {
   return build_cluster(spec);
 }
 
-// The two operators of a fusion by themselves.
-ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion) {
+// The groups of the first node, where every group has its node: the others share nothing with them.
+Groups groups_alone(const Groups& place, const Cluster& cluster) {
+  const auto node_of = [&cluster](std::uint32_t gpu) { return cluster.node_of(GpuId(gpu)); };
+  Groups first;
+  const std::uint32_t node = node_of(place.groups.front().front());
+  for (const std::vector<std::uint32_t>& group : place.groups) {
+    const bool in_a_node = std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+      return node_of(gpu) == node_of(group.front());
+    });
+    if (!in_a_node) return place;
+    if (node_of(group.front()) != node) continue;
+    std::vector<std::uint32_t>& moved = first.groups.emplace_back(group);
+    const std::uint32_t shift = node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
+    for (std::uint32_t& gpu : moved) gpu -= shift;
+  }
+  return first;
+}
+
+// The two operators of a fusion by themselves. What computes is placed as its collective is.
+ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
   ModelGraph alone;
+  const PlaceId place =
+      alone.add_place(groups_alone(graph.places[graph.ops[communicating(fusion)].place], cluster));
   for (const OpId id : {fusion.first, fusion.second}) {
     ModelOp op = graph.ops[id];
-    op.place = alone.add_place(graph.places[op.place]);
+    op.place = place;
     op.after.clear();
     if (id == fusion.second) op.after = {OpId(0)};
     op.block = BlockId::none();
@@ -79,7 +99,7 @@ void ModelRun::find_candidates() {
   for (const Piece& piece : folded_.pieces) {
     pairs_.emplace_back();
     for (const Fusion& fusion : find_fusions(piece.graph, scenario_.cluster.gpu)) {
-      ModelGraph alone = pair_alone(piece.graph, fusion);
+      ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
       const auto known = std::find_if(tried.begin(), tried.end(), [&](const ModelGraph& other) {
         return same_pair(other, alone, cluster_);
       });
@@ -89,7 +109,12 @@ void ModelRun::find_candidates() {
       candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
       candidate.pattern = fusion.pattern;
       candidate.obstacle = fusion.obstacle;
-      if (fusion.obstacle.empty()) measure(candidate, alone, fusion, cluster_of(piece));
+      const std::vector<std::uint32_t> gpus = gpus_of(alone);
+      const bool in_a_node =
+          cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
+      if (fusion.obstacle.empty()) {
+        measure(candidate, alone, fusion, in_a_node ? node_ : cluster_);
+      }
       tried.push_back(std::move(alone));
     }
   }

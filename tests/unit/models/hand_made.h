@@ -9,6 +9,14 @@
 
 namespace weft {
 
+inline GemmShape product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmShape shape;
+  shape.m = m;
+  shape.n = n;
+  shape.k = k;
+  return shape;
+}
+
 struct HandMadeModel {
   ModelGraph graph;
 
@@ -37,10 +45,8 @@ struct HandMadeModel {
 
   // A layer with tensor parallelism: two GEMMs and the all-reduce of the second one's result.
   void add_layer(PlaceId place, std::int64_t ranks) {
-    const OpId up =
-        add("up", "mlp", GemmShape{.m = 1024, .n = 4096 / ranks, .k = 1024}, place, last);
-    const OpId down =
-        add("down", "mlp", GemmShape{.m = 1024, .n = 1024, .k = 4096 / ranks}, place, {up});
+    const OpId up = add("up", "mlp", product(1024, 4096 / ranks, 1024), place, last);
+    const OpId down = add("down", "mlp", product(1024, 1024, 4096 / ranks), place, {up});
     CommunicationShape sum;
     sum.op = CollectiveOp::all_reduce;
     sum.buffer = bytes(1024 * 1024 * 2);

@@ -108,11 +108,10 @@ TEST(Models, what_runs_beside_it_is_hidden) {
   const Scenario scenario = nodes_of_four();
   HandMadeModel model;
   const PlaceId place = model.groups(0, 8, 8);
-  const GemmShape product{.m = 8192, .n = 8192, .k = 4096};
   CommunicationShape sum;
   sum.op = CollectiveOp::all_reduce;
   sum.buffer = bytes(4 << 20U);
-  model.add("product", "mlp", product, place, {});
+  model.add("product", "mlp", product(8192, 8192, 4096), place, {});
   const RunResult alone = run_of(scenario, model.graph, Mode::bulk, false);
   model.add("gradients", "all_reduce", sum, place, {}, 2);
   const RunResult both = run_of(scenario, model.graph, Mode::bulk, false);
