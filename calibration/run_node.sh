@@ -93,7 +93,7 @@ measure() {  # GPUs, group, options of calibrate...
   tail -n +$((said + 1)) "$messages" | grep -v '^\[' | head -5
 }
 
-alone="micro.empty micro.hbm micro.l2_read micro.wg_in_flight micro.gather"
+alone="micro.empty micro.hbm micro.l2_read micro.wg_in_flight micro.gather micro.chase"
 peers="micro.p2p micro.flag micro.slice micro.store micro.ce_ micro.nccl_ emb. gemv. gemm. gemm_rs.
   c3."
 hot="micro.gemm_library"  # last: it heats the GPUs

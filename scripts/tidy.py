@@ -22,9 +22,11 @@ LAYERS = {
     "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "report": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
+               "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["measured", "report", "models", "engine", "workloads", "cluster", "scenario",
+    "app": ["measured", "report", "traces", "models", "engine", "workloads", "cluster", "scenario",
             "gpu_model", "network", "core"],
 }
 YAML_FOLDER = "scenario"

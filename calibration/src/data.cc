@@ -45,6 +45,12 @@ __global__ void make_indices(std::uint32_t* data, std::size_t count, std::uint32
   }
 }
 
+__global__ void make_rows(uint4* data, std::size_t rows, unsigned words, std::uint32_t seed) {
+  for (std::size_t i = first_element(); i < rows * words; i += all_threads()) {
+    data[i] = make_uint4(mixed(seed, i / words), 0, 0, 0);
+  }
+}
+
 __device__ float as_float(float value) { return value; }
 __device__ float as_float(bf16_bits value) { return from_bf16(value); }
 
@@ -114,6 +120,11 @@ void fill_indices(const Gpu& gpu, std::uint32_t* data, std::size_t count, std::u
                   std::uint32_t below) {
   gpu.use();
   launch(make_indices, {.wgs = wgs_for_data}, gpu.main, data, count, seed, below);
+}
+
+void fill_rows(const Gpu& gpu, uint4* data, std::size_t rows, unsigned words, std::uint32_t seed) {
+  gpu.use();
+  launch(make_rows, {.wgs = wgs_for_data}, gpu.main, data, rows, words, seed);
 }
 
 void expect_equal(const Gpu& gpu, const float* got, const float* expected, std::size_t count,

@@ -18,6 +18,8 @@ void fill_test_halves(const Gpu& gpu, half_bits* data, std::size_t count, std::u
 // Element i is mixed(seed, i) % below.
 void fill_indices(const Gpu& gpu, std::uint32_t* data, std::size_t count, std::uint32_t seed,
                   std::uint32_t below);
+// All words of 16 B of row r are (mixed(seed, r), 0, 0, 0).
+void fill_rows(const Gpu& gpu, uint4* data, std::size_t rows, unsigned words, std::uint32_t seed);
 
 // Throws WrongAnswer, with `what`, if an element of `got` differs from `expected` by more than
 // `tolerance` or is not a number. Zero asks for equality.

@@ -51,6 +51,7 @@ Outcome measure(const Case& one, const Bench& bench, LineWriter& writer) {
     const Measured measured = one.measure(bench);
     const Summary us = summarize(measured.us);
     JsonLine line = one.line;
+    line.set_each(measured.seen);
     if (measured.kernel) {
       line.set("kernel", as_numbers(*measured.kernel));
     }

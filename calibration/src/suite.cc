@@ -7,6 +7,7 @@ Cases all_cases(const Plan& plan) {
   add_launch(plan, cases);
   add_memory(plan, cases);
   add_gather(plan, cases);
+  add_chase(plan, cases);
   add_library_gemm(plan, cases);
   if (plan.gpus > 1) {
     add_peer_stores(plan, cases);

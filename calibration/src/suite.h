@@ -38,7 +38,7 @@ struct Bench {
   Communicators& communicators;
 };
 
-// The times of a case in microseconds, and of an operator what its kernel is.
+// The times of a case in microseconds, of an operator what its kernel is, and what else was seen.
 struct Measured {
   Measured(std::vector<double> times) : us(std::move(times)) {}
   Measured(std::vector<double> times, const KernelFacts& facts)
@@ -46,6 +46,7 @@ struct Measured {
 
   std::vector<double> us;
   std::optional<KernelFacts> kernel;
+  Numbers seen;
 };
 
 // One line of the output: its parameters, and how to get the rest.
@@ -61,6 +62,7 @@ using Cases = std::vector<Case>;
 void add_launch(const Plan& plan, Cases& cases);
 void add_memory(const Plan& plan, Cases& cases);
 void add_gather(const Plan& plan, Cases& cases);
+void add_chase(const Plan& plan, Cases& cases);
 void add_peer_stores(const Plan& plan, Cases& cases);
 void add_flags(const Plan& plan, Cases& cases);
 void add_copy_engine(const Plan& plan, Cases& cases);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sim/app/exit_code.h"
+#include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
 #include "sim/scenario/names.h"
 
@@ -53,7 +54,7 @@ struct StageName {
 };
 constexpr std::array kStages = {StageName{"scenario", Stage::scenario},
                                 StageName{"cluster", Stage::cluster},
-                                StageName{"tasks", Stage::tasks}};
+                                StageName{"model", Stage::model}, StageName{"tasks", Stage::tasks}};
 
 // What CLI11 fills in.
 struct Raw {
@@ -212,6 +213,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   CalibrateCommand calibrating;
   const CLI::App* calibrate = add_calibrate(app, calibrating);
   const CLI::App* validate = add_validate(app, validating);
+  ImportCommand importing;
+  const CLI::App* import = add_import(app, importing);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -220,6 +223,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (calibrate->parsed()) return calibrating;
   if (validate->parsed()) return validating;
+  if (import->parsed()) return importing;
   return command_of(raw, run->count("--seed") > 0);
 }
 

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "sim/app/calibrate_command.h"
+#include "sim/app/import_command.h"
 #include "sim/app/validate_command.h"
 
 namespace weft {
 
-enum class Stage { scenario, cluster, tasks, results };
+enum class Stage { scenario, cluster, model, tasks, results };
 enum class Print { table, json, nothing };
 
 struct RunCommand {
@@ -28,7 +29,7 @@ struct Done {
   int exit_code;
 };
 
-using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, Done>;
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they

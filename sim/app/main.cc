@@ -9,6 +9,7 @@
 #include "sim/app/calibrate_command.h"
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/import_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
@@ -28,6 +29,7 @@ int carry_out(const Command& parsed) {
   if (const auto* calibrate = std::get_if<CalibrateCommand>(&parsed)) {
     return calibrate_command(*calibrate);
   }
+  if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

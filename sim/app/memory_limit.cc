@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
@@ -18,8 +18,8 @@ std::string mebibytes_text(Bytes size) {
 
 }  // namespace
 
-Diagnostics check_memory(const Scenario& scenario, const Cluster& cluster,
-                         const std::string& file) {
+Diagnostics check_memory(const Scenario& scenario, const std::string& file,
+                         const std::function<Needs(Mode)>& needs_of) {
   Diagnostics problems;
   const auto add = [&](const char* path, std::string message) {
     Diagnostic problem;
@@ -29,7 +29,7 @@ Diagnostics check_memory(const Scenario& scenario, const Cluster& cluster,
     problems.add(problem);
   };
   for (const Mode mode : scenario.modes) {
-    const Needs needs = estimated_needs(scenario, cluster, mode);
+    const Needs needs = needs_of(mode);
     constexpr double kMost = 1U << 31U;  // of either: their numbers have 32 bits
     if (const double count = std::max(needs.items, needs.sends); count >= kMost) {
       add("workload", fmt::format("mode {} is estimated to make {:.3g} pieces of work and messages,"

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
@@ -14,6 +16,9 @@
 #include "sim/app/version.h"
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/build_model.h"
+#include "sim/models/needs.h"
+#include "sim/models/run_model.h"
 #include "sim/report/measures.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
@@ -29,29 +34,63 @@ void print_problems(const Diagnostics& problems, Print print) {
   fmt::print(stderr, "{}", problems.to_text());
 }
 
-void print_tasks(const Scenario& scenario, const Cluster& cluster) {
-  for (const Mode mode : scenario.modes) {
-    const Partition partition = choose_partition(scenario, cluster, mode);
-    fmt::print("mode: {}\n{}", name_of(mode),
-               to_text(lower(with_partition(scenario, partition), cluster, mode)));
-  }
-}
+using Clock = std::chrono::steady_clock;
 
-// The task graph lives here only: those of two modes never take memory together.
-ModeRun run_mode(const Scenario& scenario, const Cluster& cluster, Mode mode, Print print) {
-  using Clock = std::chrono::steady_clock;
-  ModeRun run;
-  run.partition = choose_partition(scenario, cluster, mode);
-  const TaskGraph graph = lower(with_partition(scenario, run.partition), cluster, mode);
-  const bool quiet = print == Print::nothing;
-  ProgressLine line(mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
-  const Clock::time_point start = Clock::now();
-  run.result = simulate(cluster, graph, scenario.run,
-                        [&line](const Progress& progress) { line.update(progress); });
-  run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
-  run.result.mode = mode;
-  return run;
-}
+// A scenario ready to be run in any of its modes: an operator and its collective, or a whole model.
+class Runner {
+ public:
+  Runner(const Scenario& scenario, const Cluster& cluster, ModelGraph graph)
+      : scenario_(scenario), cluster_(cluster) {
+    if (!is_model(scenario.workload.kind)) return;
+    const Folded folded = scenario.run.repeats_once ? fold(graph, cluster) : unfolded(graph);
+    model_.emplace(scenario, cluster, folded);
+  }
+
+  [[nodiscard]] Needs needs_of(Mode mode) const {
+    return model_ ? estimated_needs(model_->folded(), scenario_, cluster_, mode)
+                  : estimated_needs(scenario_, cluster_, mode);
+  }
+
+  void print_tasks() {
+    for (const Mode mode : scenario_.modes) {
+      fmt::print("mode: {}\n", name_of(mode));
+      if (model_) {
+        fmt::print("{}", model_->tasks_text(mode));
+        continue;
+      }
+      const Partition partition = choose_partition(scenario_, cluster_, mode);
+      fmt::print("{}", to_text(lower(with_partition(scenario_, partition), cluster_, mode)));
+    }
+  }
+
+  // The task graph lives here only: those of two modes never take memory together.
+  ModeRun run(Mode mode, Print print) {
+    ModeRun run;
+    const bool quiet = print == Print::nothing;
+    ProgressLine line(mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
+    const auto on_progress = [&line](const Progress& progress) { line.update(progress); };
+    const Clock::time_point start = Clock::now();
+    if (model_) {
+      run.result = model_->run(mode, on_progress);
+    } else {
+      run.partition = choose_partition(scenario_, cluster_, mode);
+      const TaskGraph graph = lower(with_partition(scenario_, run.partition), cluster_, mode);
+      run.result = simulate(cluster_, graph, scenario_.run, on_progress);
+    }
+    run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
+    run.result.mode = mode;
+    return run;
+  }
+
+  std::vector<Candidate> candidates() {
+    return model_ ? model_->candidates() : std::vector<Candidate>();
+  }
+
+ private:
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  std::optional<ModelRun> model_;
+};
 
 void deliver(const RunCommand& command, const RunReport& report) {
   if (command.output) {
@@ -81,11 +120,19 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  const Diagnostics too_large = check_memory(scenario, cluster, command.scenario.string());
+  ModelGraph graph;
+  if (is_model(scenario.workload.kind)) graph = build_model(scenario);
+  if (command.stop_after == Stage::model) {
+    fmt::print("{}", to_text(graph));
+    return exit_code::ok;
+  }
+  Runner runner(scenario, cluster, std::move(graph));
+  const Diagnostics too_large = check_memory(scenario, command.scenario.string(),
+                                             [&](Mode mode) { return runner.needs_of(mode); });
   print_problems(too_large, command.print);
   if (too_large.has_errors()) return exit_code::user;
   if (command.stop_after == Stage::tasks) {
-    print_tasks(scenario, cluster);
+    runner.print_tasks();
     return exit_code::ok;
   }
 
@@ -93,16 +140,18 @@ int run_command(const RunCommand& command) {
   RunReport report{.scenario = scenario,
                    .cluster = cluster,
                    .runs = {},
+                   .candidates = {},
                    .version = kVersion,
                    .command = replay_text(command),
                    .inputs = loaded.inputs};
   for (const Mode mode : scenario.modes) {
-    report.runs.push_back(run_mode(scenario, cluster, mode, command.print));
+    report.runs.push_back(runner.run(mode, command.print));
     const RunResult& result = report.runs.back().result;
     if (result.ending == Ending::finished) continue;
     spdlog::error("{}: {}: {}", scenario.name, name_of(mode), result.stopped_because);
     return exit_code::user;
   }
+  report.candidates = runner.candidates();
   report.peak_rss_bytes = peak_rss_bytes();
 
   if (const std::string wrong = imbalance(report); !wrong.empty()) {

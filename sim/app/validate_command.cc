@@ -20,6 +20,10 @@ void print_skipped(const Predictions& predictions) {
   for (const auto& [kind, count] : predictions.skipped) {
     spdlog::info("skipped: {} x {}, which no simulation stands for", count, kind);
   }
+  for (const auto& [file, count] : predictions.without_kernel) {
+    spdlog::warn("left out: {} line{} of a kernel that is not there, {}", count,
+                 count == 1 ? "" : "s", file);
+  }
 }
 
 bool exceeds(const char* what, double share, const std::optional<double>& most_percent) {
@@ -57,7 +61,10 @@ int validate_command(const ValidateCommand& command) {
   }
   print_skipped(predictions);
   if (predictions.outcomes.empty()) {
-    spdlog::error("{}: no line of a kind that weft can simulate", command.measured.string());
+    spdlog::error("{}: no line {}", command.measured.string(),
+                  predictions.without_kernel.empty()
+                      ? "of a kind that weft can simulate"
+                      : fmt::format("has its kernel in {}", command.kernels.string()));
     return exit_code::user;
   }
   const ErrorReport report = report_errors(std::move(predictions.outcomes));

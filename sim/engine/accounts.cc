@@ -11,13 +11,34 @@ Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
       gpus_(cluster.gpus()),
       active_(cluster.gpus()),
       computing_(cluster.gpus()),
-      cu_busy_(std::size_t{cluster.gpus()} * cus_per_gpu_) {
+      cu_busy_(std::size_t{cluster.gpus()} * cus_per_gpu_),
+      charged_(cluster.gpus()) {
   for (const Operator& op : graph.operators) {
     OperatorUse use;
     use.name = op.name;
+    use.part = op.part.empty() ? op.name : op.part;
     use.role = op.role;
     operators_.push_back(use);
+    const auto known = std::find_if(parts_.begin(), parts_.end(),
+                                    [&use](const PartUse& part) { return part.name == use.part; });
+    part_of_.push_back(static_cast<std::uint32_t>(known - parts_.begin()));
+    if (known == parts_.end()) parts_.push_back({.name = use.part, .computing = {}, .exposed = {}});
   }
+}
+
+void Accounts::charge(std::uint32_t gpu, SimTime now) {
+  Charged& charged = charged_[gpu];
+  const Duration time = now - charged.until;
+  charged.until = now;
+  if (time.count() == 0) return;
+  if (charged.active.empty()) return add_saturating(idle_, time);
+  if (computing_[gpu].count == 0) {
+    return add_saturating(parts_[part_of_[charged.active.front().op]].exposed, time);
+  }
+  const auto first = std::find_if(charged.active.begin(), charged.active.end(),
+                                  [](const ActiveKernel& kernel) { return kernel.computes; });
+  SIM_ASSERT(first != charged.active.end());
+  add_saturating(parts_[part_of_[first->op]].computing, time);
 }
 
 void Accounts::enter(Interval& interval, SimTime now) {
@@ -30,12 +51,20 @@ void Accounts::leave(Interval& interval, SimTime now, Duration& sum) {
 }
 
 void Accounts::kernel_started(SimTime now, const Kernel& kernel) {
+  charge(kernel.gpu.value, now);
+  charged_[kernel.gpu.value].active.push_back(
+      {.op = kernel.op.value, .computes = kernel.role != KernelRole::collective});
   enter(active_[kernel.gpu.value], now);
   OperatorUse& use = operators_[kernel.op.value];
   use.first_start = std::min(use.first_start, now);
 }
 
 void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
+  charge(kernel.gpu.value, now);
+  std::vector<ActiveKernel>& active = charged_[kernel.gpu.value].active;
+  active.erase(std::find(
+      active.begin(), active.end(),
+      ActiveKernel{.op = kernel.op.value, .computes = kernel.role != KernelRole::collective}));
   GpuUse& gpu = gpus_[kernel.gpu.value];
   leave(active_[kernel.gpu.value], now, gpu.active);
   gpu.end = later(gpu.end, now);
@@ -48,14 +77,20 @@ void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
 
 void Accounts::item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu) {
   const std::uint32_t gpu = kernel.gpu.value;
-  if (kernel.role != KernelRole::collective) enter(computing_[gpu], now);
+  if (kernel.role != KernelRole::collective) {
+    if (computing_[gpu].count == 0) charge(gpu, now);
+    enter(computing_[gpu], now);
+  }
   if (cu != UINT32_MAX) enter(cu_busy_[std::size_t{gpu} * cus_per_gpu_ + cu], now);
 }
 
 void Accounts::item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu) {
   const std::uint32_t id = kernel.gpu.value;
   GpuUse& gpu = gpus_[id];
-  if (kernel.role != KernelRole::collective) leave(computing_[id], now, gpu.computing);
+  if (kernel.role != KernelRole::collective) {
+    if (computing_[id].count == 1) charge(id, now);
+    leave(computing_[id], now, gpu.computing);
+  }
   if (cu != UINT32_MAX) leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now, gpu.cu_busy);
 }
 
@@ -98,16 +133,22 @@ void Accounts::bytes_delivered(std::uint32_t gpu, Bytes size) {
 
 void Accounts::background(std::uint32_t gpu, Bytes size) { gpus_[gpu].hbm += size; }
 
-void Accounts::close(const TaskGraph& graph, RunResult& result) const {
+void Accounts::close(const TaskGraph& graph, SimTime now, RunResult& result) {
+  for (std::uint32_t gpu = 0; gpu < charged_.size(); ++gpu) charge(gpu, now);
+  result.parts = parts_;
+  result.idle = idle_;
   result.gpus = gpus_;
   result.operators = operators_;
   result.ledger = done_;
   Ledger& ledger = result.ledger;
-  for (const Item& item : graph.items) {
-    const Work& work = graph.works[item.work];
-    ledger.wgs.asked += 1;
-    ledger.flops.asked += scaled(work.flops.count(), item.scale);
-    ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale);
+  for (const Kernel& kernel : graph.kernels) {
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      const Item& item = graph.items[kernel.first_item + i];
+      const Work& work = graph.work_of(kernel, item);
+      ledger.wgs.asked += 1;
+      ledger.flops.asked += scaled(work.flops.count(), item.scale);
+      ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale);
+    }
   }
   for (const Send& send : graph.sends) {
     const bool by_all = send.in_switch == InSwitch::reduces;

@@ -42,13 +42,24 @@ class Accounts {
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
 
   // Fills gpus, operators and ledger of the result.
-  void close(const TaskGraph& graph, RunResult& result) const;
+  void close(const TaskGraph& graph, SimTime now, RunResult& result);
 
  private:
   struct Interval {  // time during which a count is above 0
     std::uint32_t count = 0;
     SimTime since;
   };
+  struct ActiveKernel {
+    std::uint32_t op;
+    bool computes;
+    bool operator==(const ActiveKernel&) const = default;
+  };
+  // What a GPU has done since it was last asked: computed for a part, waited for one, nothing.
+  struct Charged {
+    std::vector<ActiveKernel> active;  // by start
+    SimTime until;
+  };
+  void charge(std::uint32_t gpu, SimTime now);
   static void enter(Interval& interval, SimTime now);
   static void leave(Interval& interval, SimTime now, Duration& sum);
 
@@ -58,6 +69,10 @@ class Accounts {
   std::vector<Interval> computing_;
   std::vector<Interval> cu_busy_;
   std::vector<OperatorUse> operators_;
+  std::vector<PartUse> parts_;
+  std::vector<std::uint32_t> part_of_;  // of each operator
+  std::vector<Charged> charged_;        // by GPU
+  Duration idle_;
   Ledger done_;
   std::uint64_t items_done_ = 0;
 };

@@ -10,7 +10,7 @@ namespace weft {
 void Simulator::kernel_start(std::uint32_t k) {
   const Kernel& kernel = graph_.kernels[KernelId(k)];
   KernelState& state = kernels_[k];
-  state.start = now_;
+  state.span.start = now_;
   state.grid = kernel.items;
   if (kernel.persistent) {
     const GpuSpec& gpu = cluster_.spec.gpu;
@@ -34,7 +34,8 @@ bool Simulator::precedes(std::uint32_t k, std::uint32_t other) const {
   const int priority = graph_.kernels[KernelId(k)].priority;
   const int other_priority = graph_.kernels[KernelId(other)].priority;
   if (priority != other_priority) return priority > other_priority;
-  if (kernels_[k].start != kernels_[other].start) return kernels_[k].start < kernels_[other].start;
+  const SimTime start = kernels_[k].span.start;
+  if (start != kernels_[other].span.start) return start < kernels_[other].span.start;
   return k < other;
 }
 
@@ -199,13 +200,15 @@ void Simulator::finish_if_done(std::uint32_t k) {
   if (!started || state.finished || !state.flags_seen || state.retired < state.grid) return;
   state.finished = true;
   kernels_left_ -= 1;
-  accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.start);
+  state.span.end = now_;
+  accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.span.start);
   // Who ends has seen all flags, and flags come behind their data.
   if (kernels_left_ == 0) SIM_ASSERT(transport_.in_flight() == 0);
   for (std::uint32_t i = dependents_begin_[k]; i < dependents_begin_[k + 1]; ++i) {
     const std::uint32_t next = dependents_[i];
     SIM_ASSERT(kernels_[next].dependencies_left > 0);
     if (--kernels_[next].dependencies_left == 0) {
+      kernels_[next].span.released_by = KernelId(k);
       schedule(now_ + graph_.kernels[KernelId(next)].launch, EventKind::kernel_start, next);
     }
   }

@@ -30,6 +30,19 @@ const char* name_of(Wait wait) {
   SIM_ASSERT(false);
 }
 
+std::vector<LinkRow> rows_of(const Transport& transport) {
+  std::vector<LinkRow> rows;
+  rows.reserve(transport.links());
+  for (std::uint32_t i = 0; i < transport.links(); ++i) {
+    const LinkId link(i);
+    rows.push_back({.name = transport.name(link),
+                    .link_class = transport.link_class(link),
+                    .bandwidth = transport.bandwidth(link),
+                    .use = transport.use(link)});
+  }
+  return rows;
+}
+
 bool Ledger::balanced() const {
   for (const Entry& entry : {wgs, flops, hbm_bytes, messages, message_bytes, sent_bytes}) {
     if (entry.asked != entry.done) return false;

@@ -35,12 +35,14 @@ struct GpuUse {
 
 struct OperatorUse {
   std::string name;
+  std::string part;  // of the model
   KernelRole role = KernelRole::compute;
   SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
   SimTime first_place = SimTime::from_count(INT64_MAX);  // that a WG got, or a copy engine
   SimTime last_end;
-  Duration longest;  // of one GPU's kernel
-  Duration sum;      // over GPUs
+  Duration longest;   // of one GPU's kernel
+  Duration sum;       // over GPUs
+  Duration critical;  // of the run's critical path (critical_path.h)
   std::uint64_t kernels = 0;
   std::uint64_t wgs = 0;
   std::uint64_t messages = 0;
@@ -49,12 +51,23 @@ struct OperatorUse {
   Duration wg_time;  // WGs at work, summed
 };
 
+// Of a model's part, summed over GPUs: time in which it computes, and in which it is what a GPU
+// waits for that has kernels but computes nothing. Of several at once, the one that started first.
+struct PartUse {
+  std::string name;
+  Duration computing;
+  Duration exposed;
+};
+
 struct LinkRow {
   std::string name;
   std::string link_class;
   Bandwidth bandwidth;
   LinkUse use;
 };
+
+// What each link of the network has done.
+std::vector<LinkRow> rows_of(const Transport& transport);
 
 // Asked by the task graph against done by the run.
 struct Ledger {
@@ -80,6 +93,9 @@ struct RunResult {
   Duration time;                // start to the end of the slowest GPU
   std::vector<GpuUse> gpus;
   std::vector<OperatorUse> operators;
+  std::vector<PartUse> parts;
+  Duration idle;  // summed over GPUs: until the run's end, without a kernel. With parts, all time
+  Duration path_gaps;  // launches on the critical path; with its operators, the run's time
   std::vector<LinkRow> links;
   Ledger ledger;
   std::uint64_t events = 0;

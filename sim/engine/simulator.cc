@@ -239,18 +239,23 @@ std::string Simulator::who_waits_for_whom() const {
   return text;
 }
 
+void Simulator::add_path(RunResult& result) const {
+  std::vector<KernelSpan> spans;
+  spans.reserve(kernels_.size());
+  for (const KernelState& kernel : kernels_) spans.push_back(kernel.span);
+  for (const PathStep& step : critical_path(graph_, spans)) {
+    result.operators[graph_.kernels[step.kernel].op.value].critical += step.until - step.from;
+    result.path_gaps += step.gap;
+  }
+}
+
 RunResult Simulator::collect(Ending ending) {
   RunResult result;
   result.ending = ending;
-  accounts_.close(graph_, result);
+  accounts_.close(graph_, now_, result);
   for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
-  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
-    const LinkId link(i);
-    result.links.push_back({.name = transport_.name(link),
-                            .link_class = transport_.link_class(link),
-                            .bandwidth = transport_.bandwidth(link),
-                            .use = transport_.use(link)});
-  }
+  result.links = rows_of(transport_);
+  if (ending == Ending::finished) add_path(result);
   result.events = events_;
   result.fingerprint = fingerprint_.value();
   switch (ending) {

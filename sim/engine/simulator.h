@@ -13,6 +13,7 @@
 #include "sim/core/ring_queue.h"
 #include "sim/core/shared_server.h"
 #include "sim/engine/accounts.h"
+#include "sim/engine/critical_path.h"
 #include "sim/engine/simulate.h"
 
 namespace weft {
@@ -100,7 +101,7 @@ class Simulator {
     std::uint32_t lingering = 0;
     bool flags_seen = false;
     bool finished = false;
-    SimTime start;
+    KernelSpan span;
   };
 
   struct LatchState {
@@ -138,6 +139,7 @@ class Simulator {
   void memory_event(std::uint32_t gpu);
   void arithmetic_event(std::uint32_t cu);
   [[nodiscard]] std::string who_waits_for_whom() const;
+  void add_path(RunResult& result) const;
   RunResult collect(Ending ending);
 
   // kernels.cc: kernels and their WGs' places

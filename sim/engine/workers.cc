@@ -112,8 +112,9 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   worker.begun = now_;
   worker.share = 0;
   worker.phase = Phase::work;
-  accounts_.item_begun(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu);
-  const Work& work = graph_.works[graph_.items[worker.item].work];
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  accounts_.item_begun(now_, kernel, worker.cu);
+  const Work& work = graph_.work_of(kernel, graph_.items[worker.item]);
   if (work.fixed.count() == 0) return true;
   schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
   return false;
@@ -122,11 +123,12 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Item& item = graph_.items[worker.item];
-  const Work& work = graph_.works[item.work];
+  const std::uint32_t kind = graph_.kernels[KernelId(worker.kernel)].first_work + item.work;
+  const Work& work = graph_.works[kind];
   worker.phase = Phase::done;
   if (work.memory_alone.count() > 0) {
     worker.parts += 1;
-    memory_[gpu].add(now_, w, part_of(work.memory_alone, item, work.shares), demand_[item.work]);
+    memory_[gpu].add(now_, w, part_of(work.memory_alone, item, work.shares), demand_[kind]);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
@@ -148,12 +150,13 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
 void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Item& item = graph_.items[worker.item];
-  if (worker.share + 1U < graph_.works[item.work].shares) {
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  const Work& work = graph_.work_of(kernel, item);
+  if (worker.share + 1U < work.shares) {
     worker.phase = Phase::share;
     return;
   }
-  accounts_.item_ended(now_, graph_.kernels[KernelId(worker.kernel)], worker.cu, worker.begun,
-                       graph_.works[item.work], item.scale);
+  accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, item.scale);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
   const LatchState& latch = latches_[item.counts_down];
@@ -196,7 +199,8 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
 // item's own result is stored in shares, not the flag of a latch behind it.
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   if (worker.nested) return size;
-  const std::uint32_t shares = graph_.works[graph_.items[worker.item].work].shares;
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.item]).shares;
   const Bytes each = bytes(size.count() / shares);
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
 }

@@ -89,12 +89,14 @@ struct PeerStoreSpec {
   Duration flag;       // from the flag's arrival to the waiter seeing it (polling)
 };
 
+constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
+
 // What a WG of a kernel asks of its CU.
 struct WgShape {
   int threads = 0;
   int registers_per_thread = 0;
   Bytes lds;
-  int loads_in_flight = 0;  // 16-byte loads each thread keeps outstanding
+  int loads_in_flight = 0;  // loads of kLoadBytes each thread keeps outstanding
   bool operator==(const WgShape&) const = default;
 };
 

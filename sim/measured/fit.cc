@@ -93,6 +93,20 @@ std::string from_text(std::string_view kind, const LineRefs& lines) {
   return fmt::format("{}, {} line{}", kind, lines.size(), lines.size() == 1 ? "" : "s");
 }
 
+bool differ(const LineRefs& lines, const char* number) {
+  return std::any_of(lines.begin(), lines.end(), [&](const MeasuredLine* line) {
+    return line->number(number) != lines.front()->number(number);
+  });
+}
+
+double crowding(double demand, double bend) {
+  return std::pow(1 + std::pow(demand, bend), 1 / bend);
+}
+
+std::int64_t kept_in_l2(const GpuSpec& gpu) {
+  return gpu.l2.capacity.count() / std::max(1, gpu.l2.dies) / gpu.l2.copies;
+}
+
 Duration from_us(double us) { return picoseconds(std::llround(us * 1e6)); }
 double bytes_a_us(Bandwidth rate) { return static_cast<double>(rate.count()) * 1e-6; }
 Bandwidth from_bytes_a_us(double rate) { return Bandwidth::from_count(std::llround(rate * 1e6)); }
@@ -102,6 +116,8 @@ Fit fit_machine(const std::vector<MeasuredLine>& lines, const GpuSpec& gpu, cons
   FitRun run(lines, fit);
   fit_launch(run);
   fit_memory(run);
+  fit_l2(run);
+  fit_gather(run);
   fit_peer_store(run);
   fit_dma(run);
   fit_gemm(run);

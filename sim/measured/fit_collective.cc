@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/measured/errors.h"
 #include "sim/measured/fit_steps.h"
 
 namespace weft {
@@ -27,6 +28,10 @@ std::string set_text(const Unknown& unknown, double value) {
     return fmt::format("cluster.gpu.{}={} ps", unknown.path, from_us(value).count());
   }
   return fmt::format("cluster.gpu.{}={} B/s", unknown.path, from_bytes_a_us(value).count());
+}
+
+bool is_of_library(const MeasuredLine& line) {
+  return line.kind.starts_with("micro.nccl_") && has_case(line.kind);
 }
 
 // What the GPU has of them: a rate that a protocol has not is not asked for.
@@ -62,10 +67,7 @@ class CollectiveFit {
  public:
   CollectiveFit(const std::vector<MeasuredLine>& lines, PredictOptions options, Fit& fit)
       : options_(std::move(options)), fit_(fit), unknowns_(unknowns_of(fit.gpu.collective)) {
-    std::copy_if(lines.begin(), lines.end(), std::back_inserter(lines_),
-                 [](const MeasuredLine& line) {
-                   return line.kind.starts_with("micro.nccl_") && has_case(line.kind);
-                 });
+    std::copy_if(lines.begin(), lines.end(), std::back_inserter(lines_), is_of_library);
     for (const FittedValue& value : fit.values) {
       if (!value.path.starts_with("workload.")) options_.sets.push_back(set_of(value));
     }
@@ -125,6 +127,7 @@ class CollectiveFit {
       std::vector<double> values = starts();
       values[i] *= 1.1;
       const std::vector<double> moved = simulated(values);
+      if (moved.empty()) return unknowns_.clear();  // said in the problems
       double most = 0;
       for (std::size_t line = 0; line < moved.size(); ++line) {
         most = std::max(most, std::abs(moved[line] / times[line] - 1));
@@ -143,21 +146,21 @@ class CollectiveFit {
     const std::vector<double> times = simulated(found);
     std::vector<double> errors;
     for (std::size_t i = 0; i < times.size(); ++i) {
-      errors.push_back(std::abs(times[i] / lines_[i].us - 1));
+      errors.push_back(times[i] / lines_[i].us - 1);
     }
-    std::sort(errors.begin(), errors.end());
-    const double median = errors.empty() ? 0 : errors[errors.size() / 2];
-    const double worst = errors.empty() ? 0 : errors.back();
+    if (errors.empty()) return;  // said in the problems
+    const ErrorSummary error = summarise("all", errors);
     const std::string from =
         fmt::format("simulated, with all of collective: {} nccl_* lines, median {:.1f} %",
-                    lines_.size(), median * 100);
+                    lines_.size(), error.median * 100);
     FitRun run(lines_, fit_);
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       const Unknown& unknown = unknowns_[i];
       if (unknown.time != nullptr) {
-        *unknown.time = run.note(unknown.path, from_us(found[i]), from, worst);
+        *unknown.time = run.note(unknown.path, from_us(found[i]), from, std::abs(error.worst));
       } else {
-        *unknown.rate = run.note(unknown.path, from_bytes_a_us(found[i]), from, worst);
+        *unknown.rate =
+            run.note(unknown.path, from_bytes_a_us(found[i]), from, std::abs(error.worst));
       }
     }
   }
@@ -172,10 +175,7 @@ class CollectiveFit {
 
 void fit_collectives(const std::vector<MeasuredLine>& lines, const PredictOptions& options,
                      Fit& fit) {
-  const auto of_library = [](const MeasuredLine& line) {
-    return line.kind.starts_with("micro.nccl_") && has_case(line.kind);
-  };
-  if (std::none_of(lines.begin(), lines.end(), of_library)) {
+  if (std::none_of(lines.begin(), lines.end(), is_of_library)) {
     fit.kept.emplace_back("collective: kept; micro.nccl_* of several sizes would determine it");
     return;
   }

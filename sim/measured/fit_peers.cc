@@ -60,11 +60,12 @@ void fit_flag(FitRun& run) {
                                 from_text("flag_one_way", lines) + " less peer_store.flag", 0);
 }
 
+constexpr std::int64_t kLittle = 1024;
+
 // A WG that stores little, fences and sets a flag, again and again: a turn is the way there and
 // back and the fence.
 void fit_fence(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
-  constexpr std::int64_t kLittle = 1024;
   std::erase_if(lines, [](const MeasuredLine* line) {
     return *line->number("wgs") > 1 || *line->number("slice_bytes") > kLittle;
   });
@@ -85,6 +86,39 @@ void fit_fence(FitRun& run) {
   run.gpu().peer_store.fence =
       run.note("peer_store.fence", from_us(fence),
                from_text("store_fence_flag", lines) + " less the stores and two links", 0);
+}
+
+// The fences of all CUs pass one place, a gap apart, behind what they wait for: WGs that do nothing
+// else come to wait for each other's. One WG a CU; of more, those of a CU share their fences.
+void fit_fence_gap(FitRun& run) {
+  LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return *line->number("wgs") > run.gpu().cus || *line->number("slice_bytes") > kLittle;
+  });
+  LineRefs many = lines;
+  std::erase_if(many, [](const MeasuredLine* line) { return *line->number("wgs") == 1; });
+  if (many.empty() || many.size() == lines.size()) {
+    return run.keep("peer_store.fence_gap",
+                    "micro.store_fence_flag of 1 KiB or less by one WG and by one a CU");
+  }
+  const double overhead = run.overhead_us();
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) {
+      const auto wgs = static_cast<double>(*line->number("wgs"));
+      const auto turns = static_cast<double>(*line->number("slices_per_wg"));
+      const auto stored = static_cast<double>(*line->number("slice_bytes"));
+      const double apart = p[1] + stored / bytes_a_us(run.link().bandwidth);
+      // The place is waited for once where it is free in between, and always where it is not.
+      times.push_back(overhead +
+                      std::max(turns * p[0] + (wgs - 1) * apart, p[0] + (turns * wgs - 1) * apart));
+    }
+    return times;
+  };
+  const Solution found = least_squares(times_of(lines), {1, 0.005}, model);
+  run.gpu().peer_store.fence_gap = run.note("peer_store.fence_gap", from_us(found.parameters[1]),
+                                            from_text("store_fence_flag", lines), found.worst);
 }
 
 // Several copies on one engine: each further one waits `next` and copies.
@@ -115,6 +149,7 @@ void fit_peer_store(FitRun& run) {
   fit_rates(run);
   fit_flag(run);
   fit_fence(run);
+  fit_fence_gap(run);
 }
 
 void fit_dma(FitRun& run) {

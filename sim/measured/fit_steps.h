@@ -18,6 +18,7 @@ class FitRun {
 
   Fit& fit() { return fit_; }
   GpuSpec& gpu() { return fit_.gpu; }
+  [[nodiscard]] const GpuSpec& gpu() const { return fit_.gpu; }
   LinkSpec& link() { return fit_.link; }
 
   // Lines of a kind that have all these numbers; one that lacks a number becomes a problem.
@@ -43,8 +44,18 @@ Duration from_us(double us);
 double bytes_a_us(Bandwidth rate);
 Bandwidth from_bytes_a_us(double rate);
 
+// Whether there are lines that differ in this number.
+bool differ(const LineRefs& lines, const char* number);
+// How many times longer all take where they ask for `demand` times what there is (docs/model.md,
+// "Memory").
+double crowding(double demand, double bend);
+// Bytes of the L2 that hold different lines, for WGs of one die.
+std::int64_t kept_in_l2(const GpuSpec& gpu);
+
 void fit_launch(FitRun& run);      // launch.*
 void fit_memory(FitRun& run);      // memory.*
+void fit_l2(FitRun& run);          // l2.bandwidth
+void fit_gather(FitRun& run);      // gather.*
 void fit_peer_store(FitRun& run);  // peer_store.*, link.*
 void fit_dma(FitRun& run);         // dma.*, the link's engine_bandwidth
 void fit_gemm(FitRun& run);        // workload.gemm.efficiency

@@ -35,11 +35,21 @@ class Simulations {
 
   // The cluster's GPU, or problems.
   std::optional<GpuSpec> gpu(Diagnostics& problems) {
-    const Case any{.scenario = "validation/collective", .sets = {}};
-    Loaded loaded = load(any);
+    std::vector<std::string> sets{cluster_set()};
+    sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
+    constexpr const char* kAny =
+        "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
+    Loaded loaded = load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
     for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
     if (!loaded.scenario) return std::nullopt;
     return loaded.scenario->cluster.gpu;
+  }
+
+  // The file of the case's kernel that the folder of kernels lacks.
+  [[nodiscard]] std::optional<fs::path> missing_kernel(const Case& one) const {
+    const fs::path file = scenario_file(one.scenario);
+    if (options_.kernels.empty() || fs::exists(file)) return std::nullopt;
+    return file;
   }
 
   // The simulation of this case: its number in results().
@@ -77,10 +87,12 @@ class Simulations {
     return name + ".yaml";
   }
 
+  [[nodiscard]] std::string cluster_set() const {
+    return fmt::format("cluster={{base: {}}}", base_name(options_.cluster).name);
+  }
+
   [[nodiscard]] Loaded load(const Case& one) const {
-    std::vector<std::string> sets{
-        fmt::format("cluster={{base: {}}}", base_name(options_.cluster).name),
-        fmt::format("modes=[{}]", name_of(one.mode))};
+    std::vector<std::string> sets{cluster_set(), fmt::format("modes=[{}]", name_of(one.mode))};
     sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     sets.insert(sets.end(), one.sets.begin(), one.sets.end());
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
@@ -160,6 +172,10 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
       continue;
     }
     const Case one = case_of(line, *gpu, predictions.problems);
+    if (const auto missing = simulations.missing_kernel(one)) {
+      ++predictions.without_kernel[missing->string()];
+      continue;
+    }
     plans.push_back({.line = &line, .simulation = simulations.add(one), .until = one.until});
   }
   if (predictions.problems.has_errors()) return predictions;

@@ -20,6 +20,8 @@ struct Outcome {
 struct Predictions {
   std::vector<Outcome> outcomes;                // in the order of the lines
   std::map<std::string, std::int64_t> skipped;  // kinds that weft has no simulation of
+  // Files that the folder of kernels lacks, and the lines that are left out for it.
+  std::map<std::string, std::int64_t> without_kernel;
   Diagnostics problems;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/core/assert.h"
-#include "sim/report/fields.h"
+#include "sim/report/csv_line.h"
 #include "sim/report/measures.h"
 #include "sim/workloads/lower.h"
 
@@ -24,26 +24,7 @@ const char* name_of(KernelRole role) {
   SIM_ASSERT(false);
 }
 
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + "\"";
-}
-
-std::string line_of(const std::vector<std::string>& row) {
-  std::string line;
-  for (const std::string& field : row) {
-    if (!line.empty()) line += ',';
-    line += quoted(field);
-  }
-  return line + "\n";
-}
-
-std::string text(double number) { return fmt::format("{}", number); }
+std::string text(double number) { return csv_text(number); }
 std::string text(Duration duration) { return text(in_us(duration)); }
 std::string text(std::uint64_t count) { return std::to_string(count); }
 std::string text(Bytes size) { return std::to_string(size.count()); }
@@ -53,12 +34,14 @@ std::vector<std::string> row_of(Mode mode, const OperatorUse& use) {
   const double mean = ran ? in_us(use.sum) / static_cast<double>(use.kernels) : 0;
   return {name_of(mode),
           use.name,
+          use.part,
           name_of(use.role),
           text(ran ? use.first_start - SimTime{} : Duration{}),
           text(ran ? use.first_place - SimTime{} : Duration{}),
           text(use.last_end - SimTime{}),
           text(use.longest),
           text(mean),
+          text(use.critical),
           text(use.kernels),
           text(use.wgs),
           text(use.wg_time),
@@ -76,31 +59,23 @@ std::vector<std::string> row_of(const RunResult& result, const LinkRow& link) {
           text(link.use.queued),  text(link.use.queued_max)};
 }
 
-// The first column is never empty, so a line without text is a line not begun.
-std::string header(ResultFile file) { return line_of(columns(file)); }
-
-std::string checked_line(const std::vector<std::string>& row, ResultFile file) {
-  SIM_ASSERT(row.size() == columns(file).size());
-  return line_of(row);
-}
-
 }  // namespace
 
 std::string operators_csv(const RunReport& report) {
-  std::string csv = header(ResultFile::operators);
+  std::string csv = csv_header(ResultFile::operators);
   for (const ModeRun& run : report.runs) {
     for (const OperatorUse& use : run.result.operators) {
-      csv += checked_line(row_of(run.result.mode, use), ResultFile::operators);
+      csv += csv_line(row_of(run.result.mode, use), ResultFile::operators);
     }
   }
   return csv;
 }
 
 std::string links_csv(const RunReport& report) {
-  std::string csv = header(ResultFile::links);
+  std::string csv = csv_header(ResultFile::links);
   for (const ModeRun& run : report.runs) {
     for (const LinkRow& link : run.result.links) {
-      csv += checked_line(row_of(run.result, link), ResultFile::links);
+      csv += csv_line(row_of(run.result, link), ResultFile::links);
     }
   }
   return csv;

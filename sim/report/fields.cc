@@ -38,6 +38,13 @@ constexpr auto kFields = std::to_array<Field>({
      "WGs whose stores into a peer had not left or arrived; sum over WGs"},
     {summary, "modes.<mode>.wait_us.flag", "us", "WGs waiting for a flag; sum over WGs"},
     {summary, "modes.<mode>.gpu_end_skew", "", "end of the last GPU / end of the first GPU - 1"},
+    {summary, "modes.<mode>.critical_gaps_us", "us",
+     "launches on the critical path; with critical_us of all operators, time_us"},
+    {summary, "modes.<mode>.idle_us", "us", "of a whole model: no kernel on a GPU; mean over GPUs"},
+    {summary, "modes.<mode>.parts.<part>.computing_us", "us",
+     "of a whole model: WGs of this part are at work; mean over GPUs"},
+    {summary, "modes.<mode>.parts.<part>.exposed_us", "us",
+     "a GPU computes nothing and waits for it; mean over GPUs"},
     {summary, "modes.<mode>.fingerprint", "",
      "hash of the run's history: equal fingerprints, equal runs"},
     {summary, "modes.<mode>.events", "", "events simulated"},
@@ -83,12 +90,15 @@ constexpr auto kFields = std::to_array<Field>({
 
     {operators, "mode", "", "grain of overlap"},
     {operators, "operator", "", "its kernels, on all GPUs"},
+    {operators, "part", "", "of a whole model, that reports count it as; else the operator"},
     {operators, "role", "", "compute, collective or fused"},
     {operators, "start_us", "us", "its first kernel may have places for its WGs"},
     {operators, "place_us", "us", "first WG of any of them has a place on a CU, or a copy engine"},
     {operators, "end_us", "us", "end of its last kernel"},
     {operators, "longest_us", "us", "longest kernel, first WG to end"},
     {operators, "mean_us", "us", "mean over its kernels"},
+    {operators, "critical_us", "us",
+     "the critical path goes through it for so long; without the launches in between"},
     {operators, "kernels", "", "kernels"},
     {operators, "wgs", "", "logical WGs, or steps of a collective's channels"},
     {operators, "wg_time_us", "us", "WGs at work, summed"},
@@ -106,6 +116,22 @@ constexpr auto kFields = std::to_array<Field>({
     {links, "utilisation", "", "busy_us / time of the run"},
     {links, "queued_us_total", "us", "time messages waited for the link; sum over messages"},
     {links, "queued_us_max", "us", "longest of these waits"},
+
+    {parts, "mode", "", "grain of overlap; the file is written of whole models"},
+    {parts, "part", "", "of the model; idle: a GPU has no kernel"},
+    {parts, "computing_us", "us", "WGs of it are at work; mean over GPUs"},
+    {parts, "exposed_us", "us",
+     "a GPU computes nothing and waits for it; of idle, until the run's end. All together: "
+     "time_us"},
+
+    {fusions, "pair", "", "operator and collective, in their order; of whole models"},
+    {fusions, "pattern", "", "as of workload.fuse"},
+    {fusions, "times", "", "in the model, as the GPU that is first in it does it"},
+    {fusions, "bulk_us", "us", "one by itself, kernel after kernel; 0: it cannot be fused"},
+    {fusions, "fused_us", "us", "one by itself, fused"},
+    {fusions, "wgs_per_cu_bulk", "", "resident WGs of the operator"},
+    {fusions, "wgs_per_cu_fused", "", "of the fused kernel, which needs more registers"},
+    {fusions, "obstacle", "", "why it cannot be fused; empty where it can"},
 
     {manifest, "version", "", "of weft"},
     {manifest, "scenario", "", "name of the scenario"},
@@ -127,6 +153,10 @@ const char* file_name(ResultFile file) {
       return "operators.csv";
     case links:
       return "links.csv";
+    case parts:
+      return "parts.csv";
+    case fusions:
+      return "fusions.csv";
     case manifest:
       return "manifest.json";
   }

@@ -8,6 +8,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/engine/partition.h"
 #include "sim/engine/results.h"
+#include "sim/models/run_model.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/scenario.h"
 
@@ -22,7 +23,8 @@ struct ModeRun {
 struct RunReport {
   Scenario scenario;
   Cluster cluster;
-  std::vector<ModeRun> runs;  // in the order of scenario.modes
+  std::vector<ModeRun> runs;          // in the order of scenario.modes
+  std::vector<Candidate> candidates;  // of a whole model: pairs that could be fused, ranked
   std::string version;
   std::string command;            // what gives these results again
   std::vector<InputFile> inputs;  // every file the scenario was read from

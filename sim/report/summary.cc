@@ -6,6 +6,7 @@
 
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
+#include "sim/report/model.h"
 #include "sim/report/why.h"
 #include "sim/workloads/lower.h"
 
@@ -18,18 +19,29 @@ Json mode_json(const RunReport& report, const RunResult& result) {
   const Measures m = measure(report, result);
   Json waits;
   for (std::size_t i = 0; i < kWaits; ++i) waits[name_of(static_cast<Wait>(i))] = m.wait_us[i];
-  return {{"time_us", in_us(m.time)},
-          {"exposed_comm_us", in_us(m.exposed)},
-          {"computing_us", in_us(m.computing)},
-          {"cu_busy", m.cu_busy},
-          {"hbm_busy", m.hbm_busy},
-          {"links_busy_max", m.link.busy},
-          {"links_busy_max_class", m.link.link_class},
-          {"wgs_per_cu", m.wgs_per_cu},
-          {"wait_us", waits},
-          {"gpu_end_skew", m.gpu_end_skew},
-          {"fingerprint", fingerprint_text(result.fingerprint)},
-          {"events", result.events}};
+  Json mode = {{"time_us", in_us(m.time)},
+               {"exposed_comm_us", in_us(m.exposed)},
+               {"computing_us", in_us(m.computing)},
+               {"cu_busy", m.cu_busy},
+               {"hbm_busy", m.hbm_busy},
+               {"links_busy_max", m.link.busy},
+               {"links_busy_max_class", m.link.link_class},
+               {"wgs_per_cu", m.wgs_per_cu},
+               {"wait_us", waits},
+               {"gpu_end_skew", m.gpu_end_skew},
+               {"critical_gaps_us", in_us(result.path_gaps)},
+               {"fingerprint", fingerprint_text(result.fingerprint)},
+               {"events", result.events}};
+  if (!is_model(report.scenario.workload.kind)) return mode;
+  for (const PartTime& part : part_times(result)) {
+    if (part.name == "idle") {
+      mode["idle_us"] = in_us(part.exposed);
+    } else {
+      mode["parts"][part.name] = {{"computing_us", in_us(part.computing)},
+                                  {"exposed_us", in_us(part.exposed)}};
+    }
+  }
+  return mode;
 }
 
 Json speedups(const RunReport& report) {

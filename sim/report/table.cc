@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/report/aligned.h"
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
+#include "sim/report/model.h"
 #include "sim/report/numbers.h"
 #include "sim/report/why.h"
 #include "sim/workloads/lower.h"
@@ -16,7 +18,7 @@
 namespace weft {
 namespace {
 
-using Row = std::vector<std::string>;
+using Row = TableRow;
 
 // What stands between the comparison with the baseline and the shares.
 Row middle_titles(const RunReport& report) {
@@ -57,22 +59,6 @@ Row titles(const RunReport& report) {
   return row;
 }
 
-std::string aligned(const std::vector<Row>& rows) {
-  std::vector<std::size_t> width(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < width.size(); ++i)
-      line += fmt::format("{:<{}}   ", row[i], width[i]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 // Where the next word ends. A number and its unit are one word: "98 %", "12.346 ms".
 std::size_t word_end(const std::string& text, std::size_t at) {
   const auto is_digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
@@ -103,6 +89,12 @@ std::string wrapped(const std::string& label, const std::string& text) {
     at = end + 1;
   }
   return result + "\n";
+}
+
+std::string model_tables(const RunReport& report) {
+  const std::string fusions = fusions_table(report);
+  return "\n" + parts_table(report) + path_text(report) + (fusions.empty() ? "" : "\n" + fusions) +
+         "\n";
 }
 
 std::string ledger_text(const RunReport& report) {
@@ -139,7 +131,8 @@ std::string table(const RunReport& report) {
   std::vector<Row> rows{titles(report)};
   for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run));
   return fmt::format("{}   {}\n", title_of(report.scenario.workload), one_line(report.cluster)) +
-         aligned(rows) + wrapped("why: ", why(report)) +
+         aligned(rows) + (is_model(report.scenario.workload.kind) ? model_tables(report) : "") +
+         wrapped("why: ", why(report)) +
          fmt::format("ledger: {}   {}\n", ledger_text(report), engine_text(report));
 }
 

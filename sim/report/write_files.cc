@@ -11,6 +11,7 @@
 #include "sim/report/csv.h"
 #include "sim/report/fields.h"
 #include "sim/report/manifest.h"
+#include "sim/report/model.h"
 #include "sim/report/summary.h"
 
 namespace weft {
@@ -64,10 +65,15 @@ class Pending {
 }  // namespace
 
 std::vector<OutputFile> result_files(const RunReport& report) {
-  return {{file_name(ResultFile::summary), summary_json(report)},
-          {file_name(ResultFile::operators), operators_csv(report)},
-          {file_name(ResultFile::links), links_csv(report)},
-          {file_name(ResultFile::manifest), manifest_json(report)}};
+  std::vector<OutputFile> files{{file_name(ResultFile::summary), summary_json(report)},
+                                {file_name(ResultFile::operators), operators_csv(report)},
+                                {file_name(ResultFile::links), links_csv(report)},
+                                {file_name(ResultFile::manifest), manifest_json(report)}};
+  if (is_model(report.scenario.workload.kind)) {
+    files.push_back({file_name(ResultFile::parts), parts_csv(report)});
+    files.push_back({file_name(ResultFile::fusions), fusions_csv(report)});
+  }
+  return files;
 }
 
 void expect_writable(const fs::path& folder) {

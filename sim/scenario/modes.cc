@@ -19,6 +19,8 @@ constexpr std::array kStrategies = {
 
 const char* name_of(Mode mode) { return names::word(names::kModes, mode).data(); }
 
+const char* name_of(WorkloadKind kind) { return names::word(names::kWorkloadKinds, kind).data(); }
+
 std::span<const Mode> modes_of(WorkloadKind kind) {
   if (kind == WorkloadKind::c3) return kStrategies;
   if (kind == WorkloadKind::collective) return kNoKernel;

@@ -8,6 +8,7 @@
 namespace weft {
 
 const char* name_of(Mode mode);
+const char* name_of(WorkloadKind kind);
 
 // In the order in which they are run by default.
 std::span<const Mode> modes_of(WorkloadKind kind);

@@ -48,6 +48,20 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"transformer", WorkloadKind::transformer},
     Choice<WorkloadKind>{"moe", WorkloadKind::moe},
 };
+// Kinds that are an operator and its collective, which a model has as pairs.
+inline constexpr std::array kFusePatterns = {
+    Choice<WorkloadKind>{"embedding_all_to_all", WorkloadKind::embedding_all_to_all},
+    Choice<WorkloadKind>{"embedding_backward", WorkloadKind::embedding_backward},
+    Choice<WorkloadKind>{"gemv_all_reduce", WorkloadKind::gemv_all_reduce},
+    Choice<WorkloadKind>{"gemm_all_to_all", WorkloadKind::gemm_all_to_all},
+    Choice<WorkloadKind>{"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter},
+    Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce},
+    Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm},
+};
+inline constexpr std::array kRepeats = {
+    Choice<bool>{"once", true},
+    Choice<bool>{"each", false},
+};
 inline constexpr std::array kPhases = {
     Choice<Phase>{"training", Phase::training},
     Choice<Phase>{"inference", Phase::inference},

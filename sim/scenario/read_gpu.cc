@@ -143,18 +143,16 @@ CostSpec read_cost(MapReader map) {
 }
 
 CostTable read_costs(MapReader map) {
-  constexpr std::array kOf = {std::pair{"ring", Algorithm::ring},
-                              std::pair{"tree", Algorithm::tree},
-                              std::pair{"in_switch", Algorithm::in_switch}};
-  constexpr std::array kBy = {"ll", "ll128", "simple"};
   CostTable table{};
-  for (const auto& [name, algorithm] : kOf) {
-    auto of = map.optional_map(name, "this algorithm in a node");
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
+    auto of =
+        map.optional_map(names::word(names::kAlgorithms, algorithm), "this algorithm in a node");
     if (!of) continue;
-    const bool all = algorithm != Algorithm::in_switch;  // of it only the last, simple
-    for (std::size_t protocol = all ? 0 : kProtocols - 1; protocol < kProtocols; ++protocol) {
-      auto by = of->optional_map(kBy.at(protocol), "by this protocol");
-      if (by) table.at(static_cast<std::size_t>(algorithm)).at(protocol) = read_cost(*by);
+    auto& costs = table.at(static_cast<std::size_t>(algorithm));
+    for (const auto& [name, protocol] : names::kProtocolWords) {
+      if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
+      auto by = of->optional_map(name, "by this protocol");
+      if (by) costs.at(static_cast<std::size_t>(protocol)) = read_cost(*by);
     }
     of->finish();
   }

@@ -41,6 +41,12 @@ void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workl
       map.where(when_known(is_any && trains), "phase: training")
           .choice_or("gradient_dtype", DataType::fp32, names::table(names::kDataTypes),
                      "type of a gradient that data parallelism adds up");
+  const auto fuse =
+      map.where(when(is_any), "kinds that are whole models")
+          .word_or_choices("fuse", {"auto", "none"}, names::table(names::kFusePatterns),
+                           "pairs that are fused, or cut into chunks; auto: those"
+                           " that are faster so by themselves");
+  workload.fuse = {.automatic = fuse.word == 0 && fuse.choices.empty(), .patterns = fuse.choices};
   workload.dlrm = read_dlrm(map.where(when(kind == WorkloadKind::dlrm), "kind: dlrm"));
   read_transformer(map,
                    {.is_transformer = when(is_decoder),

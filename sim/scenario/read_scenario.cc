@@ -141,6 +141,9 @@ RunOptions read_run(MapReader map) {
                       {mebibytes(1), kAnySize.high}),
       .launch = map.choice_or("launch", LaunchKind::queue, names::table(names::kLaunches),
                               "how kernels follow one another"),
+      .repeats_once = map.choice_or("repeats", true, names::table(names::kRepeats),
+                                    "blocks of a whole model that are alike are simulated once,"
+                                    " or each for itself"),
       .tie_shuffle = seed("tie_shuffle", 0, "tests only: order of events of the same time")};
   map.finish();
   return run;

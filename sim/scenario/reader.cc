@@ -158,17 +158,40 @@ std::optional<std::vector<std::size_t>> MapReader::several_of(std::string_view k
                     "must be a list, for example [" + names.front() + "]");
     return std::nullopt;
   }
+  return indices_of(entry->value, key_doc.path, names);
+}
+
+std::vector<std::size_t> MapReader::indices_of(const Node& list, const std::string& path,
+                                               const std::vector<std::string>& names) {
   std::vector<std::size_t> indices;
-  for (const Node& item : entry->value.items) {
-    const auto index = index_of(item, key_doc.path, names);
+  for (const Node& item : list.items) {
+    const auto index = index_of(item, path, names);
     if (!index) continue;
     if (std::find(indices.begin(), indices.end(), *index) != indices.end()) {
-      reading_->error(item.at, key_doc.path, "'" + item.text + "' is given twice");
+      reading_->error(item.at, path, "'" + item.text + "' is given twice");
       continue;
     }
     indices.push_back(*index);
   }
   return indices;
+}
+
+MapReader::WordOrIndices MapReader::word_or_several_of(std::string_view key,
+                                                       const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& names,
+                                                       std::string_view help) {
+  KeyDoc key_doc = doc(key, "one of " + joined(words) + "; or a list of " + joined(names), help);
+  key_doc.fallback = words.front();
+  WordOrIndices read;
+  const Entry* entry = find(key, key_doc, Missing::fine);
+  if (entry == nullptr) return read;
+  const Node& node = entry->value;
+  if (node.kind == Node::Kind::list && !node.items.empty()) {
+    read.indices = indices_of(node, key_doc.path, names);
+    return read;
+  }
+  read.word = index_of(node, key_doc.path, words).value_or(0);
+  return read;
 }
 
 MapReader MapReader::child(std::string_view key, const Entry* entry) {

@@ -165,6 +165,22 @@ class MapReader {
     return values;
   }
 
+  // One of these words, or a list of a table's names.
+  template <class E>
+  struct WordOrChoices {
+    std::size_t word = 0;
+    std::vector<E> choices;  // if any, instead of a word
+  };
+  template <class E>
+  WordOrChoices<E> word_or_choices(std::string_view key, const std::vector<std::string>& words,
+                                   std::span<const Choice<E>> table, std::string_view help) {
+    WordOrChoices<E> read;
+    const WordOrIndices found = word_or_several_of(key, words, names_of(table), help);
+    read.word = found.word;
+    for (const std::size_t index : found.indices) read.choices.push_back(table[index].value);
+    return read;
+  }
+
   MapReader map(std::string_view key, std::string_view help);              // required
   MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults
   std::optional<MapReader> optional_map(std::string_view key, std::string_view help);
@@ -201,6 +217,15 @@ class MapReader {
                                     std::string_view fallback, std::string_view help);
   std::optional<std::size_t> index_of(const Node& value, const std::string& path,
                                       const std::vector<std::string>& names);
+  struct WordOrIndices {
+    std::size_t word = 0;
+    std::vector<std::size_t> indices;
+  };
+  // The first word where the key is not given.
+  WordOrIndices word_or_several_of(std::string_view key, const std::vector<std::string>& words,
+                                   const std::vector<std::string>& names, std::string_view help);
+  [[nodiscard]] std::vector<std::size_t> indices_of(const Node& list, const std::string& path,
+                                                    const std::vector<std::string>& names);
   std::optional<std::vector<std::size_t>> several_of(std::string_view key,
                                                      const std::vector<std::string>& names,
                                                      std::string_view fallback,

@@ -146,6 +146,13 @@ struct CollectiveWork {
   std::vector<std::vector<std::int64_t>> matrix;  // uneven all-to-all: bytes from rank to rank
 };
 
+// Which of a model's pairs of operator and collective the fused mode fuses, and the kernel-granular
+// one cuts into chunks: those that are faster so by themselves, or those of these patterns.
+struct FuseOptions {
+  bool automatic = true;
+  std::vector<WorkloadKind> patterns;  // where it is not
+};
+
 struct Workload {
   WorkloadKind kind = WorkloadKind::embedding_all_to_all;
   EmbeddingWork embedding;
@@ -155,6 +162,7 @@ struct Workload {
   // Of whole models:
   Phase phase = Phase::inference;
   DataType gradients = DataType::fp32;  // as data parallelism adds them up
+  FuseOptions fuse;
   DlrmSpec dlrm;
   TransformerSpec transformer;  // of kind moe too
 };
@@ -268,6 +276,7 @@ struct RunOptions {
   Duration max_time;  // simulated
   Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
+  bool repeats_once = true;       // a model's blocks that are alike are simulated once
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };
 

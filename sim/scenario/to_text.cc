@@ -331,6 +331,7 @@ std::string to_text(const Scenario& scenario) {
   out.line("max_time", to_text(run.max_time));
   out.line("max_memory", to_text(run.max_memory));
   out.line("launch", names::word(names::kLaunches, run.launch));
+  out.line("repeats", names::word(names::kRepeats, run.repeats_once));
   out.line("tie_shuffle", static_cast<std::int64_t>(run.tie_shuffle));
   out.close();
   return out.text();

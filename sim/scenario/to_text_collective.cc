@@ -1,6 +1,5 @@
 // The library's collectives, as to_text.cc writes the rest.
 #include <algorithm>
-#include <array>
 
 #include "sim/scenario/load.h"
 #include "sim/scenario/names.h"
@@ -20,7 +19,6 @@ void write_protocol(Writer& out, std::string_view key, const ProtocolSpec& proto
 }
 
 void write_costs(Writer& out, const CostTable& costs) {
-  constexpr std::array kProtocolNames = {"ll", "ll128", "simple"};
   out.open("costs");
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
     const auto& of = costs.at(static_cast<std::size_t>(algorithm));
@@ -28,10 +26,10 @@ void write_costs(Writer& out, const CostTable& costs) {
                                  [](const CostSpec& cost) { return cost.bus.count() > 0; });
     if (!has) continue;
     out.open(names::word(names::kAlgorithms, algorithm));
-    for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {
-      const CostSpec& cost = of.at(protocol);
+    for (const auto& [name, protocol] : names::kProtocolWords) {
+      const CostSpec& cost = of.at(static_cast<std::size_t>(protocol));
       if (cost.bus.count() == 0) continue;
-      out.open(kProtocolNames.at(protocol));
+      out.open(name);
       out.line("startup", to_text(cost.startup));
       out.line("step", to_text(cost.step));
       out.line("bus", to_text(cost.bus));
@@ -58,9 +56,9 @@ void write_peer_parts(Writer& out, const PeerPartSpec& parts) {
 
 void write_collective(Writer& out, const CollectiveSpec& collective) {
   out.open("collective");
-  write_protocol(out, "ll", collective.protocols[static_cast<std::size_t>(Protocol::ll)]);
-  write_protocol(out, "ll128", collective.protocols[static_cast<std::size_t>(Protocol::ll128)]);
-  write_protocol(out, "simple", collective.protocols[static_cast<std::size_t>(Protocol::simple)]);
+  for (const auto& [name, protocol] : names::kProtocolWords) {
+    write_protocol(out, name, collective.protocols.at(static_cast<std::size_t>(protocol)));
+  }
   std::string algorithms;
   for (const Algorithm algorithm : collective.algorithms) {
     algorithms += algorithms.empty() ? "" : ", ";

@@ -89,6 +89,16 @@ void write_transformer(Writer& out, const Workload& workload) {
 }  // namespace
 
 void write_model(Writer& out, const Workload& workload) {
+  std::string fuse;
+  for (const WorkloadKind pattern : workload.fuse.patterns) {
+    fuse += (fuse.empty() ? "[" : ", ") + std::string(names::word(names::kFusePatterns, pattern));
+  }
+  if (fuse.empty()) {
+    fuse = workload.fuse.automatic ? "auto" : "none";
+  } else {
+    fuse += ']';
+  }
+  out.line("fuse", fuse);
   out.line("phase", names::word(names::kPhases, workload.phase));
   if (workload.phase == Phase::training) {
     out.line("gradient_dtype", names::word(names::kDataTypes, workload.gradients));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/core/round_up.h"
 #include "sim/scenario/check.h"
 
 namespace weft::rules {
@@ -17,8 +18,6 @@ constexpr const char* kRowsPerWg = "workload.rows_per_wg";
 
 // For factors of at least 1, whose product need not fit.
 bool product_exceeds(std::int64_t a, std::int64_t b, std::int64_t most) { return a > most / b; }
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 std::int64_t row_bytes(const EmbeddingWork& work) { return work.dim * size_of(work.dtype).count(); }
 
@@ -77,7 +76,6 @@ void a_wg_ends(const Check& check) {
   const GpuSpec& gpu = check.scenario.cluster.gpu;
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const double lookups = real(work.rows_per_wg) * real(work.pooling);
-  constexpr std::int64_t kLoadBytes = 16;
   const double loads = lookups * real(round_up(row_bytes(work), kLoadBytes));
   const double bytes = lookups * real(row_bytes(work) + 8) + real(work.rows_per_wg) * 4 * work.dim;
   // At most 1024 loads in flight: ten doublings.

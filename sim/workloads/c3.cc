@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/scenario/modes.h"
 #include "sim/workloads/collective.h"
 #include "sim/workloads/gemm.h"
@@ -20,8 +21,8 @@ CuRange all_but_the_first(int cus) {
 
 // WGs that each kernel starts with: a persistent one starts what fits.
 std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
-  const std::int64_t rows = (gemm.m + gemm.tile_m - 1) / gemm.tile_m;
-  const std::int64_t columns = (gemm.n + gemm.tile_n - 1) / gemm.tile_n;
+  const std::int64_t rows = round_up(gemm.m, gemm.tile_m);
+  const std::int64_t columns = round_up(gemm.n, gemm.tile_n);
   const std::int64_t wgs = rows * columns * gemm.split_k;
   if (gemm.schedule == GemmSchedule::tiles) return wgs;
   return std::min<std::int64_t>(wgs, std::int64_t{resident(gpu, gemm.wg, {})} * gpu.cus);

@@ -20,21 +20,23 @@ struct Range {  // of the WGs of each peer
 
 class Chunked {
  public:
-  Chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op,
-          Travels travels)
-      : scenario_(scenario),
-        cluster_(cluster),
-        grid_(grid),
-        op_(op),
-        travels_(travels),
-        launch_(launch_gap(cluster.spec.gpu.launch, scenario.run.launch)),
-        kernels_(grid.gpus),
-        collectives_(grid.gpus) {
-    graph_.add_work(grid.written);
-    graph_.items.reserve(std::size_t{grid.gpus} * grid.gpus * grid.per_peer);
+  Chunked(TaskGraph& graph, const Overlap& overlap)
+      : graph_(graph),
+        overlap_(overlap),
+        grid_(overlap.grid),
+        launch_(launch_gap(overlap.cluster.spec.gpu.launch, overlap.scenario.run.launch)) {
+    work_ = graph_.add_work(grid_.written);
+    if (graph_.items.empty()) {
+      graph_.items.reserve(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
+    }
+    for (const Team& team : overlap.teams) {
+      SIM_ASSERT(team.gpus.size() == grid_.gpus);
+      kernels_.insert(kernels_.end(), team.after.begin(), team.after.end());
+    }
+    collectives_.resize(kernels_.size());
   }
 
-  TaskGraph lower(std::uint32_t chunks) {
+  LastKernels lower(std::uint32_t chunks) {
     SIM_ASSERT(chunks >= 1);
     SIM_ASSERT(chunks <= grid_.units());
     const std::uint64_t units = grid_.units();
@@ -42,42 +44,53 @@ class Chunked {
       const Range range{static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
                         static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
       const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
-      if (travels_ == Travels::result) {
+      if (overlap_.travels == Travels::result) {
         add_kernels(range, suffix, kernels_);
-        add_collective_of(range, suffix, both());
+        add_collectives(range, suffix, both());
       } else {
-        add_collective_of(range, suffix, collectives_);
+        add_collectives(range, suffix, chunk == 0 ? kernels_ : collectives_);
         add_kernels(range, suffix, both());
       }
     }
-    return std::move(graph_);
+    return {.computing = last(kernels_), .communicating = last(collectives_)};
   }
 
  private:
+  static std::vector<KernelId> last(const ByGpu& kernels) {
+    std::vector<KernelId> ids;
+    ids.reserve(kernels.size());
+    for (const std::vector<KernelId>& of_gpu : kernels) ids.push_back(of_gpu.back());
+    return ids;
+  }
+
   // What came last on both streams of each GPU.
   [[nodiscard]] ByGpu both() const {
     ByGpu after = kernels_;
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      after[g].insert(after[g].end(), collectives_[g].begin(), collectives_[g].end());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      after[i].insert(after[i].end(), collectives_[i].begin(), collectives_[i].end());
     }
     return after;
   }
 
   void add_kernels(Range range, const std::string& suffix, const ByGpu& after) {
-    const OperatorId op =
-        graph_.operators.push_back({.name = grid_.name + suffix, .role = KernelRole::compute});
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      kernels_[g] = {add_kernel(GpuId(g), op, range, after[g])};
+    const OperatorId op = graph_.operators.push_back(
+        {.name = grid_.name + suffix, .role = KernelRole::compute, .part = overlap_.part});
+    std::size_t at = 0;
+    for (const Team& team : overlap_.teams) {
+      for (const std::uint32_t gpu : team.gpus) {
+        kernels_[at] = {add_kernel(GpuId(gpu), op, range, after[at])};
+        ++at;
+      }
     }
   }
 
   // A plain kernel that leaves its results in its own memory.
   KernelId add_kernel(GpuId gpu, OperatorId op, Range range, const std::vector<KernelId>& after) {
-    const GpuSpec& spec = cluster_.spec.gpu;
+    const GpuSpec& spec = overlap_.cluster.spec.gpu;
     const WgShape& wg = grid_.wg;
     Kernel kernel{.gpu = gpu, .op = op, .role = KernelRole::compute};
     kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
-    kernel.launch = compute_gap(spec.launch, scenario_.run.launch);
+    kernel.launch = compute_gap(spec.launch, overlap_.scenario.run.launch);
     kernel.persistent = grid_.persistent;
     kernel.work_list = WorkList::static_list;
     kernel.max_grid = static_cast<std::uint32_t>(resident(spec, wg, {}) * spec.cus);
@@ -87,10 +100,10 @@ class Chunked {
       for (std::uint32_t peer = 0; peer < grid_.gpus; ++peer) {
         for (std::uint32_t i = row; i < end; ++i) {
           const std::uint32_t scale =
-              scale_of(grid_, scenario_.run.seed, gpu.value, Logical{peer, i});
+              scale_of(grid_, overlap_.scenario.run.seed, gpu.value, Logical{peer, i});
           graph_.items.push_back({.counts_down = LatchId::none(),
                                   .waits_for = LatchId::none(),
-                                  .work = 0,
+                                  .work = work_ & 0xFFU,
                                   .scale = scale & 0xFFFFFFU});
         }
       }
@@ -101,40 +114,44 @@ class Chunked {
 
   // Bytes that travel between each pair, or of each block that is gathered or reduced.
   [[nodiscard]] std::int64_t block_bytes(Range range) const {
-    if (travels_ == Travels::input) return range.count() / grid_.unit * grid_.input_bytes;
+    if (overlap_.travels == Travels::input) return range.count() / grid_.unit * grid_.input_bytes;
     return grid_.bytes_of(range.count());
   }
 
-  void add_collective_of(Range range, const std::string& suffix, const ByGpu& after) {
-    const OperatorId op =
-        graph_.operators.push_back({.name = name_of(op_) + suffix, .role = KernelRole::collective});
+  void add_collectives(Range range, const std::string& suffix, const ByGpu& after) {
+    const OperatorId op = graph_.operators.push_back({.name = overlap_.collective + suffix,
+                                                      .role = KernelRole::collective,
+                                                      .part = overlap_.collective_part});
     CollectiveCall call;
-    call.op = op_;
+    call.op = overlap_.op;
     call.buffer = bytes(block_bytes(range) * grid_.gpus);
-    call.options = scenario_.collective;
+    call.options = overlap_.scenario.collective;
     call.operator_id = op;
     call.launch = launch_;
-    call.after = after;
-    const std::vector<KernelId> made = add_collective(graph_, cluster_, call);
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) collectives_[g] = {made[g]};
+    std::size_t at = 0;
+    for (const Team& team : overlap_.teams) {
+      const auto first = after.begin() + static_cast<std::ptrdiff_t>(at);
+      call.ranks = team.gpus;
+      call.after.assign(first, first + grid_.gpus);
+      for (const KernelId made : add_collective(graph_, overlap_.cluster, call)) {
+        collectives_[at++] = {made};
+      }
+    }
   }
 
-  const Scenario& scenario_;
-  const Cluster& cluster_;
+  TaskGraph& graph_;
+  const Overlap& overlap_;
   const Grid& grid_;
-  CollectiveOp op_;
-  Travels travels_;
   Duration launch_;
-  TaskGraph graph_;
-  ByGpu kernels_;  // the last of each GPU's stream of kernels
+  std::uint32_t work_ = 0;
+  ByGpu kernels_;  // the last of each GPU's stream of kernels, team after team
   ByGpu collectives_;
 };
 
 }  // namespace
 
-TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
-                        CollectiveOp op, Travels travels, std::uint32_t chunks) {
-  return Chunked(scenario, cluster, grid, op, travels).lower(chunks);
+LastKernels lower_chunked(TaskGraph& graph, const Overlap& overlap, std::uint32_t chunks) {
+  return Chunked(graph, overlap).lower(chunks);
 }
 
 }  // namespace weft

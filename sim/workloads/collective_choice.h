@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/round_up.h"
 #include "sim/workloads/collective.h"
 #include "sim/workloads/collective_plan.h"
 
@@ -78,8 +79,6 @@ std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, s
 // Below 4 KiB of payload a message's latency outweighs its bytes: an exchange is not cut further.
 constexpr std::int64_t kLeastPiece = 4096;
 constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;  // sizes have 32 bits, LL doubles
-
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // How a part of a buffer of `total` bytes is cut: `pieces` of `size`, the last one shorter.
 struct Pieces {

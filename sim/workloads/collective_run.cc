@@ -61,6 +61,8 @@ KernelId CollectiveRun::add(Kernel kernel, std::uint32_t rank) {
         item({.work = graph_.add_work({})}, 1, LatchId::none(), LatchId::none()));
   }
   kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
+  kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - rank;
+  kernel.team_size = ranks();
   return graph_.add_kernel(kernel,
                            call_.after.empty() ? std::vector<KernelId>{} : call_.after[rank]);
 }

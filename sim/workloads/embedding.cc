@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/round_up.h"
+
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
 constexpr std::int64_t kLineBytes = 128;  // of a cache: what a first index brings along
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
 // rows at once as it has lanes for.
@@ -107,15 +106,19 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
 
 Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
                     const KernelVersion& version) {
-  EmbeddingWork work = scenario.workload.embedding;
+  return embedding_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t gpus,
+                    const KernelVersion& version) {
+  EmbeddingWork work = bag;
   if (version.chain > 0) work.chain = version.chain;
-  const GpuSpec& gpu = cluster.spec.gpu;
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
   run.found = find_rows(walk_of(work, gpu, run.wgs_on_cu), gpu);
   Grid grid;
   grid.name = "embedding";
-  grid.gpus = cluster.gpus();
+  grid.gpus = gpus;
   grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
   grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
   grid.in_a_row = grid.unit;
@@ -133,9 +136,13 @@ Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
 // gradients once, and reads and writes what it pooled. Writes are posted.
 Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
                              const KernelVersion& version) {
-  Grid grid = embedding_grid(scenario, cluster, version);
-  const GpuSpec& gpu = cluster.spec.gpu;
-  const EmbeddingWork& work = scenario.workload.embedding;
+  return embedding_backward_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(),
+                                 version);
+}
+
+Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std::uint32_t gpus,
+                             const KernelVersion& version) {
+  Grid grid = embedding_grid(work, gpu, gpus, version);
   const std::int64_t row_bytes = work.dim * size_of(work.dtype).count();
   grid.name = "embedding_backward";
   // What pooling writes, the pooled rows, is here what is read: the gradients.

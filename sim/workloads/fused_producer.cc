@@ -18,25 +18,42 @@ namespace {
 
 class FusedProducer {
  public:
-  FusedProducer(const Scenario& scenario, const Cluster& cluster, const Grid& grid, CollectiveOp op)
-      : scenario_(scenario),
-        cluster_(cluster),
-        grid_(grid),
-        op_(op),
-        sends_(scenario, cluster, grid),
-        flag_per_slice_(scenario.fused.flag_per == FlagPer::slice),
-        zero_copy_(scenario.fused.staging == Staging::zero_copy && grid.parts == 1),
-        slice_wgs_(static_cast<std::uint32_t>(scenario.fused.slice_wgs) * grid.parts),
-        slices_(grid.per_peer / slice_wgs_) {
-    SIM_ASSERT(slices_ * slice_wgs_ == grid.per_peer);
+  FusedProducer(TaskGraph& graph, const Overlap& overlap)
+      : scenario_(overlap.scenario),
+        overlap_(overlap),
+        grid_(overlap.grid),
+        op_(overlap.op),
+        sends_(overlap.scenario, overlap.cluster, overlap.grid),
+        flag_per_slice_(scenario_.fused.flag_per == FlagPer::slice),
+        zero_copy_(scenario_.fused.staging == Staging::zero_copy && grid_.parts == 1),
+        slice_wgs_(static_cast<std::uint32_t>(scenario_.fused.slice_wgs) * grid_.parts),
+        slices_(grid_.per_peer / slice_wgs_),
+        graph_(graph) {
+    SIM_ASSERT(slices_ * slice_wgs_ == grid_.per_peer);
   }
 
-  TaskGraph lower() {
+  LastKernels lower() {
+    const std::size_t first_send = graph_.sends.size();
     written_ = graph_.add_work(zero_copy_ ? grid_.written : sends_.staged(grid_.written));
     stored_ = graph_.add_work(grid_.stored);
-    operator_ = graph_.operators.push_back(
-        {.name = "fused_" + grid_.name + "_" + name_of(op_), .role = KernelRole::fused});
-    reserve();
+    operator_ =
+        graph_.operators.push_back({.name = "fused_" + grid_.name + "_" + overlap_.collective,
+                                    .role = KernelRole::fused,
+                                    .part = overlap_.part});
+    if (graph_.items.empty()) reserve();
+    for (const Team& team : overlap_.teams) {
+      SIM_ASSERT(team.gpus.size() == grid_.gpus);
+      lower(team);
+    }
+    graph_.own_sends(first_send, operator_);
+    return {.computing = made_, .communicating = made_};
+  }
+
+ private:
+  void lower(const Team& team) {
+    team_ = &team;
+    finished_.clear();
+    complete_.clear();
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions have waited for all that comes
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
@@ -44,14 +61,17 @@ class FusedProducer {
     }
     if (reduces()) add_complete_latches();
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
-    return std::move(graph_);
   }
 
- private:
+  // GPUs are ranks of the team at hand, but for those that the task graph is told of.
+  [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
+  [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
+    return sends_.same_node(gpu(a), gpu(b));
+  }
   [[nodiscard]] bool reduces() const { return op_ != CollectiveOp::all_to_all; }
 
   void reserve() {
-    const std::size_t pairs = std::size_t{grid_.gpus} * grid_.gpus;
+    const std::size_t pairs = overlap_.teams.size() * grid_.gpus * grid_.gpus;
     graph_.items.reserve(pairs * grid_.per_peer);
     graph_.latches.reserve(pairs * (slices_ + 1));
     graph_.sends.reserve(pairs * (slices_ + 1));
@@ -76,12 +96,12 @@ class FusedProducer {
   }
 
   void add_kernel(std::uint32_t g) {
-    Kernel kernel = sends_.kernel(GpuId(g), operator_);
+    Kernel kernel = sends_.kernel(GpuId(gpu(g)), operator_);
     if (!finished_.empty()) kernel.finish = finished_[g];
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     add_peer_flags(g);
     for (const Logical& slice : slice_order(grid_.gpus, scenario_.fused.order, g, slices_)) {
-      if (slice.peer != g && zero_copy_ && sends_.same_node(g, slice.peer)) {
+      if (slice.peer != g && zero_copy_ && same_node(g, slice.peer)) {
         add_stored_slice(g, slice);
       } else {
         add_sent_slice(g, slice);
@@ -89,7 +109,9 @@ class FusedProducer {
     }
     if (reduces()) add_reductions(g);
     kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    graph_.add_kernel(kernel, {});
+    kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - g;
+    kernel.team_size = grid_.gpus;
+    made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
   }
 
   // One flag a peer: sent when all slices for the peer are out.
@@ -98,9 +120,9 @@ class FusedProducer {
     if (flag_per_slice_) return;
     for (std::uint32_t d = 0; d < grid_.gpus; ++d) {
       if (d == g) continue;
-      const bool by_wg = zero_copy_ && sends_.same_node(d, g);
+      const bool by_wg = zero_copy_ && same_node(d, g);
       peer_done_[d] = graph_.add_latch(by_wg ? slices_ * slice_wgs_ : slices_);
-      graph_.add_send(sends_.flag(d, awaits(d, 0), FusedSends::Ordered::yes));
+      graph_.add_send(sends_.flag(gpu(d), awaits(d, 0), FusedSends::Ordered::yes));
     }
   }
 
@@ -109,8 +131,8 @@ class FusedProducer {
     const std::uint32_t d = slice.peer;
     LatchId out = reduces() && d == g ? awaits(g, slice.index) : LatchId::none();
     if (d != g) {
-      out = sends_.send_slice(graph_, g, {d, awaits(d, slice.index)}, grid_.bytes_of(slice_wgs_),
-                              slice_wgs_, peer_done_[d]);
+      out = sends_.send_slice(graph_, gpu(g), {gpu(d), awaits(d, slice.index)},
+                              grid_.bytes_of(slice_wgs_), slice_wgs_, peer_done_[d]);
     }
     for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slice, i, out, written_);
   }
@@ -121,12 +143,12 @@ class FusedProducer {
     LatchId then = peer_done_[d];
     if (flag_per_slice_) {
       then = graph_.add_latch(slice_wgs_);
-      graph_.add_send(sends_.flag(d, awaits(d, slice.index), FusedSends::Ordered::no));
+      graph_.add_send(sends_.flag(gpu(d), awaits(d, slice.index), FusedSends::Ordered::no));
     }
     for (std::uint32_t i = 0; i < slice_wgs_; ++i) {
       const LatchId out = graph_.add_latch(1);
       graph_.add_send(
-          {.to = d, .size = static_cast<std::uint32_t>(grid_.result_bytes), .issued = then});
+          {.to = gpu(d), .size = static_cast<std::uint32_t>(grid_.result_bytes), .issued = then});
       add_item(g, slice, i, out, stored_);
     }
   }
@@ -149,9 +171,9 @@ class FusedProducer {
     std::vector<Addressee> peers;
     for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
       const std::uint32_t d = (g + step) % grid_.gpus;
-      peers.push_back({d, finished_[d]});
+      peers.push_back({gpu(d), finished_[d]});
     }
-    return sends_.send_to_all(graph_, g, peers, grid_.bytes_of(slice_wgs_));
+    return sends_.send_to_all(graph_, gpu(g), peers, grid_.bytes_of(slice_wgs_));
   }
 
   void add_item(std::uint32_t g, const Logical& slice, std::uint32_t i, LatchId out,
@@ -160,11 +182,11 @@ class FusedProducer {
     graph_.items.push_back({.counts_down = out,
                             .waits_for = LatchId::none(),
                             .work = work & 0xFFU,
-                            .scale = scale_of(grid_, scenario_.run.seed, g, wg) & 0xFFFFFFU});
+                            .scale = scale_of(grid_, scenario_.run.seed, gpu(g), wg) & 0xFFFFFFU});
   }
 
   const Scenario& scenario_;
-  const Cluster& cluster_;
+  const Overlap& overlap_;
   const Grid& grid_;
   CollectiveOp op_;
   FusedSends sends_;
@@ -172,8 +194,10 @@ class FusedProducer {
   bool zero_copy_;
   std::uint32_t slice_wgs_;
   std::uint32_t slices_;
-  TaskGraph graph_;
+  TaskGraph& graph_;
   OperatorId operator_;
+  const Team* team_ = nullptr;
+  std::vector<KernelId> made_;
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
@@ -183,9 +207,8 @@ class FusedProducer {
 
 }  // namespace
 
-TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
-                               CollectiveOp op) {
-  return FusedProducer(scenario, cluster, grid, op).lower();
+LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap) {
+  return FusedProducer(graph, overlap).lower();
 }
 
 }  // namespace weft

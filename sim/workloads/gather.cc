@@ -178,9 +178,8 @@ Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& f
 }
 
 double unevenness(const GpuSpec& gpu, double demand) {
-  constexpr double kEven = 1.6;  // up to there the CUs of an H200 are as fast as each other
   if (gpu.gather.unfairness == 0) return 0;
-  return std::min(0.5, gpu.gather.unfairness * std::max(0.0, demand - kEven));
+  return std::min(0.5, gpu.gather.unfairness * std::max(0.0, demand - kEvenUpTo));
 }
 
 }  // namespace weft

@@ -38,6 +38,8 @@ RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu);
 // A step of `in_flight` rows, of which it waits for the last.
 Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found);
 
+constexpr double kEvenUpTo = 1.6;  // up to such a demand the CUs of an H200 are alike
+
 // Spread of the CUs' speeds where all WGs together would draw `demand` times what memory gives.
 double unevenness(const GpuSpec& gpu, double demand);
 

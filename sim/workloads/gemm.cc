@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;    // one load of one thread
 constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // Rows of tiles whose tiles come column by column.
 std::int64_t rows_together(const GemmWork& gemm, std::int64_t rows_of_a_peer) {
@@ -109,16 +107,6 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   return work;
 }
 
-// The same where the result stays on this GPU. Of a tile in parts, each is added into it by
-// atomics: read and written.
-Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
-  Work work = tile_work(gemm, gpu, run);
-  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  work.traffic +=
-      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
-  return work;
-}
-
 }  // namespace
 
 std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
@@ -138,16 +126,28 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
                   (gemm.m + gemm.n) * gemm.k * size);
 }
 
+// The same where the result stays on this GPU. Of a tile in parts, each is added into it by
+// atomics: read and written.
+Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  Work work = tile_work(gemm, gpu, run);
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  work.traffic +=
+      bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : size_of(gemm.dtype).count()));
+  return work;
+}
+
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  const GemmWork& gemm = scenario.workload.gemm;
-  const GpuSpec& gpu = cluster.spec.gpu;
-  const GemmRun run{
-      .cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = cluster.gpus()};
+  return gemm_grid(scenario.workload.gemm, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
+               const KernelVersion& version) {
+  const GemmRun run{.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = gpus};
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
   grid.name = "gemm";
-  grid.gpus = cluster.gpus();
+  grid.gpus = gpus;
   grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
   grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
   grid.in_a_row = grid.per_peer;

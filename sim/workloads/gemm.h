@@ -22,6 +22,11 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
 // tiles.
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
+Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
+               const KernelVersion& version);
+
+// What a WG does to one tile, or its part of it, and to leave the result in its GPU's memory.
+Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 struct GemmPlace {
   GpuId gpu;

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/round_up.h"
+
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;   // one load of one thread
 constexpr std::int64_t kResultBytes = 4;  // of an element of y
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // What takes so long for each WG alone, all of them together reading so much from the L2: bent as
 // the memory's (docs/model.md, "Memory").
@@ -51,12 +50,15 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
 }  // namespace
 
 Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  const GemvWork& gemv = scenario.workload.gemv;
-  const GpuSpec& gpu = cluster.spec.gpu;
+  return gemv_grid(scenario.workload.gemv, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+Grid gemv_grid(const GemvWork& gemv, const GpuSpec& gpu, std::uint32_t gpus,
+               const KernelVersion& version) {
   const int on_cu = resident(gpu, gemv.wg, version);
   Grid grid;
   grid.name = "gemv";
-  grid.gpus = cluster.gpus();
+  grid.gpus = gpus;
   grid.per_peer = static_cast<std::uint32_t>(gemv.m / gemv.rows_per_wg / grid.gpus);
   grid.in_a_row = grid.per_peer;
   grid.result_bytes = gemv.rows_per_wg * kResultBytes;

@@ -5,12 +5,12 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
+#include "sim/core/round_up.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 16;  // one load of one thread
-constexpr int kSimdsPerCu = 4;           // waves that a CU executes at once, on AMD and NVIDIA
+constexpr int kSimdsPerCu = 4;  // waves that a CU executes at once, on AMD and NVIDIA
 
 }  // namespace
 
@@ -20,6 +20,13 @@ std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, 
   const auto width = static_cast<std::int64_t>(grid.jitter * Item::kUnit);
   return static_cast<std::uint32_t>(Item::kUnit +
                                     Rng(seed, grid.stream, id).between(-width, width));
+}
+
+Team team_of_all(std::uint32_t gpus) {
+  Team team;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) team.gpus.push_back(gpu);
+  team.after.resize(gpus);
+  return team;
 }
 
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
@@ -64,9 +71,8 @@ Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::in
   const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
   Work work;
   work.traffic = bytes(read + written);
-  work.memory_alone =
-      longer(stream_latency(gpu, wg.loads_in_flight) * ((read + in_flight - 1) / in_flight),
-             transfer_time(work.traffic, gpu.memory.bandwidth));
+  work.memory_alone = longer(stream_latency(gpu, wg.loads_in_flight) * round_up(read, in_flight),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
   return work;
 }
 

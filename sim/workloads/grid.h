@@ -88,10 +88,36 @@ Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uin
 // Results travel after the kernel, or its input before it.
 enum class Travels : std::uint8_t { result, input };
 
+// GPUs that run an operator and its collective together, and what they wait for.
+struct Team {
+  std::vector<std::uint32_t> gpus;           // by rank
+  std::vector<std::vector<KernelId>> after;  // by rank
+};
+Team team_of_all(std::uint32_t gpus);
+
+// An operator and its collective, to be added to a task graph for each of these teams.
+struct Overlap {
+  const Scenario& scenario;
+  const Cluster& cluster;
+  const Grid& grid;  // its `gpus` are those of one team
+  CollectiveOp op;
+  Travels travels;
+  std::vector<Team> teams;
+  std::string collective = {};  // its name
+  std::string part = {};        // of the model: what computes ...
+  std::string collective_part = {};
+};
+
+// The last kernels of each team's GPUs, team after team: of the operator and of the collective.
+// Fused, they are the same.
+struct LastKernels {
+  std::vector<KernelId> computing;
+  std::vector<KernelId> communicating;
+};
+
 // Bulk is one chunk. Kernel-granular overlap cuts the units into `chunks`: while the collective of
 // one chunk runs on one stream, the kernel of another one runs on the second.
-TaskGraph lower_chunked(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
-                        CollectiveOp op, Travels travels, std::uint32_t chunks);
+LastKernels lower_chunked(TaskGraph& graph, const Overlap& overlap, std::uint32_t chunks);
 
 // Messages that so much input travels in, fused: one WG's stores of more would hold it up.
 constexpr std::int64_t kInputPiece = 64 * 1024;
@@ -99,10 +125,11 @@ constexpr std::int64_t input_pieces(std::int64_t size) {
   return (size + kInputPiece - 1) / kInputPiece;
 }
 
+// By mode: bulk, kernel or fused.
+LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
+
 // WG-granular overlap: one persistent kernel a GPU.
-TaskGraph lower_fused_producer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
-                               CollectiveOp op);
-TaskGraph lower_fused_consumer(const Scenario& scenario, const Cluster& cluster, const Grid& grid,
-                               CollectiveOp op);
+LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap);
 
 }  // namespace weft

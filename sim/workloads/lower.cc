@@ -49,18 +49,16 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
       mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{};
   const Grid grid = pattern.grid(scenario, cluster, version);
   const CollectiveOp op = collective_of(scenario.workload);
-  switch (mode) {
-    case Mode::bulk:
-      return lower_chunked(scenario, cluster, grid, op, pattern.travels, 1);
-    case Mode::kernel:
-      return lower_chunked(scenario, cluster, grid, op, pattern.travels,
-                           static_cast<std::uint32_t>(scenario.kernel.chunks));
-    case Mode::fused:
-      return pattern.travels == Travels::result ? lower_fused_producer(scenario, cluster, grid, op)
-                                                : lower_fused_consumer(scenario, cluster, grid, op);
-    default:
-      SIM_ASSERT(false);
-  }
+  const Overlap overlap{.scenario = scenario,
+                        .cluster = cluster,
+                        .grid = grid,
+                        .op = op,
+                        .travels = pattern.travels,
+                        .teams = {team_of_all(cluster.gpus())},
+                        .collective = name_of(op)};
+  TaskGraph graph;
+  lower_overlap(graph, overlap, mode);
+  return graph;
 }
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
@@ -173,13 +171,54 @@ double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message
 
 }  // namespace
 
+namespace {
+
+const char* phase_of(const Workload& workload) {
+  switch (workload.phase) {
+    case Phase::training:
+      return "a step of training";
+    case Phase::inference:
+      return "inference";
+    case Phase::prefill:
+      return "prefill";
+    case Phase::decode:
+      return "decode";
+  }
+  SIM_ASSERT(false);
+}
+
+std::string title_of_model(const Workload& workload) {
+  const bool recommends = workload.kind == WorkloadKind::dlrm;
+  const char* model = recommends ? "recommendation model" : "language model";
+  if (workload.kind == WorkloadKind::moe) model = "language model with experts";
+  return std::string(model) + ", " + phase_of(workload);
+}
+
+}  // namespace
+
 std::string title_of(const Workload& workload) {
   const Pattern* pattern = pattern_of(workload.kind);
   if (pattern != nullptr) return pattern->title;
   if (workload.kind == WorkloadKind::c3) return "GEMM beside a collective";
+  if (is_model(workload.kind)) return title_of_model(workload);
   std::string title = name_of(workload.collective.op);  // "all-to-all"
   std::replace(title.begin(), title.end(), '_', '-');
   return title;
+}
+
+LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
+  switch (mode) {
+    case Mode::bulk:
+      return lower_chunked(graph, overlap, 1);
+    case Mode::kernel:
+      return lower_chunked(graph, overlap,
+                           static_cast<std::uint32_t>(overlap.scenario.kernel.chunks));
+    case Mode::fused:
+      return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
+                                                : lower_fused_consumer(graph, overlap);
+    default:
+      SIM_ASSERT(false);
+  }
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
@@ -206,6 +245,10 @@ Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mod
   } else {
     counts = count_calls(scenario, cluster);
   }
+  return estimated_needs(cluster, counts);
+}
+
+Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {
   // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
   // segments, and its event. Per GPU: WGs and queues. Then the links.
   const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;

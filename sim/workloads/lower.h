@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/scenario/modes.h"
+#include "sim/workloads/collective.h"
 #include "sim/workloads/task_graph.h"
 
 namespace weft {
@@ -20,5 +21,6 @@ struct Needs {
   Bytes memory;  // what run.max_memory is compared with
 };
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode);
+Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts);
 
 }  // namespace weft

@@ -9,10 +9,11 @@
 namespace weft {
 
 std::uint32_t TaskGraph::add_work(const Work& work) {
-  const auto known = std::find(works.begin(), works.end(), work);
-  const auto index = static_cast<std::uint32_t>(known - works.begin());
+  const auto first = works.begin() + first_work;
+  const auto known = std::find(first, works.end(), work);
+  const auto index = static_cast<std::uint32_t>(known - first);
   if (known == works.end()) works.push_back(work);
-  SIM_ASSERT(works.size() <= 256);
+  SIM_ASSERT(index < 256);
   return index;
 }
 
@@ -30,6 +31,11 @@ void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(latches.back().sends <= UINT16_MAX);
 }
 
+void TaskGraph::own_sends(std::size_t first, OperatorId op) {
+  SIM_ASSERT(op.value <= UINT16_MAX);
+  for (std::size_t i = first; i < sends.size(); ++i) sends[i].op = op.value & 0xFFFFU;
+}
+
 std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {
   const auto known = std::find(groups.begin(), groups.end(), gpus);
   const auto index = known - groups.begin();
@@ -39,6 +45,7 @@ std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {
 }
 
 KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {
+  kernel.first_work = first_work;
   kernel.first_dependency = static_cast<std::uint32_t>(dependencies.size());
   kernel.dependencies = static_cast<std::uint32_t>(after.size());
   for (const KernelId id : after) {
@@ -55,17 +62,27 @@ void TaskGraph::verify() const {
     SIM_ASSERT(latch.value < latches.size());
     counts[latch.value] += 1;
   };
-  SIM_ASSERT(works.size() <= 256);
-  for (const Item& item : items) {
-    count(item.counts_down);
-    SIM_ASSERT(item.work < works.size());
-    if (works[item.work].shares > 1) {
-      SIM_ASSERT(!item.counts_down.is_none());
-      SIM_ASSERT(latches[item.counts_down].target == 1);
-      SIM_ASSERT(latches[item.counts_down].sends == 1);
+  SIM_ASSERT(operators.size() <= UINT16_MAX);
+  std::size_t next_item = 0;
+  for (const Kernel& kernel : kernels) {
+    SIM_ASSERT(kernel.first_item == next_item);
+    SIM_ASSERT(kernel.items > 0);
+    next_item += kernel.items;
+    SIM_ASSERT(next_item <= items.size());
+    SIM_ASSERT(std::size_t{kernel.team_first} + kernel.team_size <= kernels.size());
+    for (std::uint32_t i = kernel.first_item; i < next_item; ++i) {
+      const Item& item = items[i];
+      count(item.counts_down);
+      SIM_ASSERT(kernel.first_work + item.work < works.size());
+      if (work_of(kernel, item).shares > 1) {
+        SIM_ASSERT(!item.counts_down.is_none());
+        SIM_ASSERT(latches[item.counts_down].target == 1);
+        SIM_ASSERT(latches[item.counts_down].sends == 1);
+      }
+      SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
     }
-    SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
   }
+  SIM_ASSERT(next_item == items.size());
   for (const Send& send : sends) {
     count(send.issued);
     if (send.arrives.is_none()) continue;
@@ -81,13 +98,6 @@ void TaskGraph::verify() const {
   for (std::uint32_t i = 0; i < latches.size(); ++i) {
     SIM_ASSERT(counts[i] == latches[LatchId(i)].target);
   }
-  std::size_t next_item = 0;
-  for (const Kernel& kernel : kernels) {
-    SIM_ASSERT(kernel.first_item == next_item);
-    SIM_ASSERT(kernel.items > 0);
-    next_item += kernel.items;
-  }
-  SIM_ASSERT(next_item == items.size());
 }
 
 Duration TaskGraph::longest_item() const {

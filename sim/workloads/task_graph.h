@@ -43,7 +43,7 @@ struct Work {
 struct Item {
   LatchId counts_down = LatchId::none();
   LatchId waits_for = LatchId::none();
-  std::uint32_t work : 8 = 0;    // index into TaskGraph::works
+  std::uint32_t work : 8 = 0;    // index into its kernel's works
   std::uint32_t scale : 24 = 0;  // of the work, in units of 2^-20
   static constexpr std::uint32_t kUnit = 1U << 20U;
 };
@@ -90,6 +90,7 @@ struct Kernel {
   InitiatedBy puts_by = InitiatedBy::gpu;
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;
+  std::uint32_t first_work = 0;      // of its works, in TaskGraph::works
   Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
   Duration flag{};                   // from a flag's arrival to its WGs seeing it
   LatchId finish = LatchId::none();  // must be open before the kernel ends
@@ -101,16 +102,20 @@ struct Kernel {
   int priority = 0;                    // of its stream: higher ones get places first
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;
+  // Kernels that exchange data with it, itself among them: so many from this one on.
+  std::uint32_t team_first = 0;
+  std::uint32_t team_size = 0;  // 0: none
 };
 
 // A name for kernels that are one operator of the model, on all GPUs.
 struct Operator {
   std::string name;
   KernelRole role = KernelRole::compute;
+  std::string part = {};  // of the model, for reports: "attention"
 };
 
 struct TaskGraph {
-  std::vector<Work> works;  // at most 256 kinds
+  std::vector<Work> works;  // of one operator at most 256 kinds
   IdVector<OperatorId, Operator> operators;
   IdVector<KernelId, Kernel> kernels;
   std::vector<KernelId> dependencies;
@@ -119,12 +124,19 @@ struct TaskGraph {
   std::vector<Send> sends;
   std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
 
-  // The index of this work: the same works recur, so each is kept once.
+  // Kernels and works added from now on are another operator's.
+  void begin_works() { first_work = static_cast<std::uint32_t>(works.size()); }
+  // The index of this work among its operator's: the same works recur, so each is kept once.
   std::uint32_t add_work(const Work& work);
+  [[nodiscard]] const Work& work_of(const Kernel& kernel, const Item& item) const {
+    return works[kernel.first_work + item.work];
+  }
   // Adds a latch without sends.
   LatchId add_latch(std::uint32_t target);
   // Adds a send to the last latch added.
   void add_send(const Send& send);
+  // All sends from this one on are this operator's.
+  void own_sends(std::size_t first, OperatorId op);
   // The index of this group.
   std::uint16_t add_group(const std::vector<std::uint32_t>& gpus);
   KernelId add_kernel(Kernel kernel, const std::vector<KernelId>& after);
@@ -135,6 +147,8 @@ struct TaskGraph {
 
   // The longest that one item of unit scale takes alone.
   [[nodiscard]] Duration longest_item() const;
+
+  std::uint32_t first_work = 0;  // of the operator that is being added
 };
 
 // What --stop-after=tasks prints: kernels by operator, items, sends, bytes; GPU 0 in detail.

@@ -111,10 +111,24 @@ TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
   const Ended own = weft("validate measured.jsonl --kernels mine" + kCluster);
   EXPECT_EQ(own.status, 0) << own.err;
   EXPECT_EQ(own.out, weft("validate measured.jsonl" + kCluster).out);
-  fs::remove(folder_ / "mine/collective.yaml");
+  fs::rename(folder_ / "mine/collective.yaml", folder_ / "mine/exchange.yaml");
   const Ended none = weft("validate measured.jsonl --kernels mine" + kCluster);
   EXPECT_EQ(none.status, 1);
-  EXPECT_TRUE(none.says("mine/collective.yaml")) << none.err;
+  EXPECT_TRUE(none.says("left out: 2 lines of a kernel that is not there, mine/collective.yaml"))
+      << none.err;
+  EXPECT_TRUE(none.says("no line has its kernel in mine")) << none.err;
+}
+
+TEST_F(MeasuredCommands, lines_whose_kernel_is_not_described_are_counted_and_left_out) {
+  fs::create_directories(folder_ / "mine");
+  fs::copy(kConfigs + "/validation/collective.yaml", folder_ / "mine");
+  write("more.jsonl", std::string(kMeasured) + R"({"kind": "gemm.bulk", "gpus": 4, "m": 1024, )" +
+                          R"("n": 1024, "k": 1024, "us": 30})" + "\n");
+  const Ended ended = weft("validate more.jsonl --kernels mine" + kCluster);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(ended.says("left out: 1 line of a kernel that is not there, mine/gemm.yaml"))
+      << ended.err;
+  EXPECT_EQ(ended.out, weft("validate measured.jsonl --kernels mine" + kCluster).out);
 }
 
 TEST_F(MeasuredCommands, every_bad_line_is_named_and_nothing_is_written) {

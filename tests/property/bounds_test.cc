@@ -66,8 +66,8 @@ TEST(Bounds, no_gpu_does_more_operations_than_its_units_can) {
 }
 
 // What an item takes on an idle GPU.
-Duration alone(const TaskGraph& graph, const Item& item) {
-  const Work& work = graph.works[item.work];
+Duration alone(const TaskGraph& graph, const Kernel& kernel, const Item& item) {
+  const Work& work = graph.work_of(kernel, item);
   return work.fixed + longer(picoseconds(scaled(work.memory_alone.count(), item.scale)),
                              picoseconds(scaled(work.arithmetic_alone.count(), item.scale)));
 }
@@ -90,7 +90,7 @@ TEST(Bounds, no_run_is_faster_than_its_critical_path) {
         Duration longest;
         Duration sum;
         for (std::uint32_t i = 0; i < kernel.items; ++i) {
-          const Duration item = alone(graph, graph.items[kernel.first_item + i]);
+          const Duration item = alone(graph, kernel, graph.items[kernel.first_item + i]);
           longest = longer(longest, item);
           sum += item;
         }

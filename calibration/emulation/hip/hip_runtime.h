@@ -59,6 +59,10 @@ void enqueue(Stream* stream, std::function<void()> work);
 constexpr int warpSize = 32;
 
 inline void __syncthreads() { emulation::barrier(); }
+inline long long clock64() {  // no time: it only goes on
+  static thread_local long long ticks = 0;
+  return ++ticks;
+}
 inline float __shfl_xor(float value, int lanes) { return emulation::exchange(value, lanes); }
 inline unsigned atomicAdd(unsigned* to, unsigned value) {
   return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);

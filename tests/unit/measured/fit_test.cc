@@ -66,23 +66,10 @@ TEST(Fit, launches) {
 }
 
 // 5 TB/s, 500 ns, bend 3; 16 KiB in flight: x = n x 16384 / 500 ns / 5 TB/s, rate = n x 32.8 GB/s x
-// (1 + x^3)^(-1/3).
-TEST(Fit, memory) {
-  std::vector<MeasuredLine> lines = launch_lines();
-  for (const int wgs : {1, 20, 100, 200, 800}) {
-    const double demand = wgs * 16384 / 0.5;  // B/us
-    const double rate = demand * std::pow(1 + std::pow(demand / 5e6, 3), -1.0 / 3);
-    lines.push_back(
-        line("micro.hbm_read", {{"wgs", wgs}, {"bytes", 1 << 28}}, 2.5 + 1.2 + (1 << 28) / rate));
-  }
-  const Fit fit = fit_machine(lines, base(), kLink);
-  EXPECT_NEAR(static_cast<double>(fit.gpu.memory.bandwidth.count()), 5e12, 5e9);
-  EXPECT_NEAR(to_microseconds(fit.gpu.memory.latency), 0.5, 0.001);
-  EXPECT_NEAR(fit.gpu.memory.bend, 3, 0.01);
-}
+// (1 + x^3)^(-1/3). The 500 ns are what four loads wait for: one load and two doublings.
+class FitMemory : public ::testing::TestWithParam<int> {};
 
-// The same lines: 500 ns are what four loads wait for, one load and two doublings of 40 ns.
-TEST(Fit, memory_where_several_loads_wait_longer) {
+TEST_P(FitMemory, streams) {
   std::vector<MeasuredLine> lines = launch_lines();
   for (const int wgs : {1, 20, 100, 200, 800}) {
     const double demand = wgs * 16384 / 0.5;  // B/us
@@ -91,12 +78,13 @@ TEST(Fit, memory_where_several_loads_wait_longer) {
         line("micro.hbm_read", {{"wgs", wgs}, {"bytes", 1 << 28}}, 2.5 + 1.2 + (1 << 28) / rate));
   }
   GpuSpec gpu = base();
-  gpu.memory.doubling = nanoseconds(40);
+  gpu.memory.doubling = nanoseconds(GetParam());
   const Fit fit = fit_machine(lines, gpu, kLink);
   EXPECT_NEAR(static_cast<double>(fit.gpu.memory.bandwidth.count()), 5e12, 5e9);
-  EXPECT_NEAR(to_microseconds(fit.gpu.memory.latency), 0.42, 0.001);
+  EXPECT_NEAR(to_microseconds(fit.gpu.memory.latency), 0.5 - 2e-3 * GetParam(), 0.001);
   EXPECT_NEAR(fit.gpu.memory.bend, 3, 0.01);
 }
+INSTANTIATE_TEST_SUITE_P(Doubling, FitMemory, ::testing::Values(0, 40));
 
 // 10 GB/s a WG, 350 GB/s a link; a flag there takes 1.1 us, of which 0.3 are polling.
 TEST(Fit, peer_stores_and_links) {

@@ -1,0 +1,20 @@
+// `weft import`: a recorded trace as a readable task graph.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "sim/scenario/trace_work.h"
+
+namespace weft {
+
+struct ImportCommand {
+  TraceWork work;
+  int gpus = 0;
+  std::optional<std::filesystem::path> output;  // .json: JSON; else YAML; none: only the summary
+};
+
+// Returns the exit code; what the machine cannot do is an exception.
+int import_command(const ImportCommand& command);
+
+}  // namespace weft

@@ -1,0 +1,95 @@
+#include "sim/app/trace_command_line.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace weft {
+namespace {
+
+constexpr const char* kImportExample =
+    "examples:\n"
+    "  weft import chakra traces/all_reduce --gpus 8 -o all_reduce.yaml\n"
+    "  weft import chakra traces/rank --gpus 64 --one-for-all --comm-size-unit elements \\\n"
+    "    --element-bytes 2\n"
+    "  weft import pytorch kineto --execution-traces et --gpus 8 -o dlrm.json\n"
+    "\n"
+    "Prints what the trace holds and what was chosen where writers of traces differ.\n"
+    "exit status: 0 done; 1 a mistake in the trace or the command line; 2 the machine cannot\n"
+    "(write, allocate)\n";
+
+// A choice by its word; what is not given stays open.
+template <class E>
+void add_choice(CLI::App& app, const char* option, std::optional<E>& value,
+                const std::map<std::string, E>& words, const char* help) {
+  std::vector<std::string> names;
+  names.reserve(words.size());
+  for (const auto& [name, meaning] : words) names.push_back(name);
+  app.add_option_function<std::string>(
+         option, [&value, words](const std::string& word) { value = words.at(word); }, help)
+      ->type_name("WORD")
+      ->check(CLI::IsMember(names));
+}
+
+}  // namespace
+
+CLI::App* add_import(CLI::App& app, ImportCommand& command) {
+  CLI::App* import =
+      app.add_subcommand("import", "Turn a recorded trace into a readable task graph.");
+  import->footer(kImportExample);
+  const std::map<std::string, TraceFormat> formats = {{"chakra", TraceFormat::chakra},
+                                                      {"pytorch", TraceFormat::pytorch}};
+  TraceWork& work = command.work;
+  import
+      ->add_option_function<std::string>(
+          "KIND", [&work, formats](const std::string& word) { work.format = formats.at(word); },
+          "chakra or pytorch")
+      ->required()
+      ->check(CLI::IsMember({"chakra", "pytorch"}));
+  import
+      ->add_option("PATH", work.path,
+                   "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")
+      ->required();
+  import->add_option("--gpus", command.gpus, "GPUs, one a rank")
+      ->type_name("N")
+      ->required()
+      ->check(CLI::Range(1, 1'048'576));
+  import
+      ->add_option("-o,--output", command.output,
+                   "Write the task graph there: JSON if it ends in .json, else YAML")
+      ->type_name("FILE");
+  import
+      ->add_option("--execution-traces", work.execution_traces,
+                   "pytorch: folder of PyTorch execution traces, where the profiles lack sizes")
+      ->type_name("DIR");
+  import
+      ->add_option("--groups", work.groups,
+                   "chakra: JSON file of process groups, such as {\"1\": [0, 1]}")
+      ->type_name("FILE");
+  import->add_flag("--one-for-all", work.one_for_all, "Rank 0's trace stands for all GPUs");
+  import
+      ->add_option("--element-bytes", work.element_bytes,
+                   "Bytes of an element, where sizes count elements")
+      ->check(CLI::Range(1, 16));
+  add_choice<CommSizeUnit>(*import, "--comm-size-unit", work.comm_size_unit,
+                           {{"bytes", CommSizeUnit::bytes}, {"elements", CommSizeUnit::elements}},
+                           "What comm_size counts");
+  add_choice<AllGatherSize>(
+      *import, "--allgather-size-is", work.allgather_size_is,
+      {{"per_rank", AllGatherSize::per_rank}, {"total", AllGatherSize::total}},
+      "Whether an all-gather's size is what a rank puts in, or all");
+  add_choice<CpuOps>(*import, "--cpu-ops", work.cpu_ops,
+                     {{"drop", CpuOps::drop}, {"run", CpuOps::run}},
+                     "Whether operators of the CPU take their recorded time");
+  add_choice<WaitFor>(*import, "--waits-for", work.waits_for,
+                      {{"data", WaitFor::data},
+                       {"blocking_collectives", WaitFor::blocking_collectives},
+                       {"data_and_control", WaitFor::data_and_control}},
+                      "Which dependencies count");
+  return import;
+}
+
+}  // namespace weft

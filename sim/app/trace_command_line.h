@@ -1,0 +1,13 @@
+// `weft import` and `weft export` on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "sim/app/import_command.h"
+
+namespace weft {
+
+// `command` is filled in when the application parses.
+CLI::App* add_import(CLI::App& app, ImportCommand& command);
+
+}  // namespace weft

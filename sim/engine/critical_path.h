@@ -1,0 +1,32 @@
+// The critical path of a run: what its time is made of, from its end back to its start.
+//
+// A kernel begins a launch behind the last of its dependencies; one that exchanges data with others
+// goes on only when they have begun too. So from a kernel's end the path goes back to the start of
+// the one of its team that began last, and from there to the dependency that released that one.
+#pragma once
+
+#include <vector>
+
+#include "sim/workloads/task_graph.h"
+
+namespace weft {
+
+// What a run knows of a kernel. released_by: its dependency that ended last; none: had none.
+struct KernelSpan {
+  SimTime start;
+  SimTime end;
+  KernelId released_by = KernelId::none();
+};
+
+// From `from` to `until` the run waits for this kernel, or its team; `gap` is the launch before it.
+struct PathStep {
+  KernelId kernel;
+  SimTime from;
+  SimTime until;
+  Duration gap;
+};
+
+// The last step first. Steps and gaps together are the time of the run.
+std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans);
+
+}  // namespace weft

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/measured/fit_steps.h"
+#include "sim/workloads/gather.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kThreads = 256;  // of a WG
+
+double real(const MeasuredLine& line, const char* name) {
+  return static_cast<double>(*line.number(name));
+}
+
+// Steps of random rows of which the next waits for all (docs/model.md, "Gathers"). Of a row at
+// least as wide as a wave's load: a wave waits for no other row.
+LineRefs chases(FitRun& run) {
+  LineRefs lines =
+      run.lines("micro.chase", {"wgs", "in_flight", "steps", "row_bytes", "table_bytes"});
+  const double least = static_cast<double>(run.gpu().wave_size * kLoadBytes);
+  std::erase_if(lines, [&](const MeasuredLine* line) { return real(*line, "row_bytes") < least; });
+  return lines;
+}
+
+// Bytes that all WGs ask for in a step.
+double bytes_of_step(const MeasuredLine& line) {
+  return real(line, "wgs") * real(line, "in_flight") * kThreads * kLoadBytes;
+}
+
+// Spread over so much that next to nothing is found in the L2, and more of it read than a run could
+// leave there for the next.
+bool is_far(const FitRun& run, const MeasuredLine& line) {
+  constexpr double kFar = 16;
+  const auto l2 = static_cast<double>(run.gpu().l2.capacity.count());
+  return real(line, "table_bytes") >= kFar * l2 &&
+         bytes_of_step(line) * real(line, "steps") >= 2 * l2;
+}
+
+// What all WGs together would draw if each were alone, in parts of the memory's bandwidth.
+double demand(const FitRun& run, const MeasuredLine& line, double step_us) {
+  return bytes_of_step(line) / step_us / bytes_a_us(run.gpu().memory.bandwidth);
+}
+
+double step_of(const GatherSpec& gather, const MeasuredLine& line) {
+  return to_microseconds(gather.latency) +
+         to_microseconds(gather.doubling) * std::log2(real(line, "in_flight"));
+}
+
+void fit_cached(FitRun& run) {
+  LineRefs lines = chases(run);
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return *line->number("in_flight") > 1 ||
+           *line->number("table_bytes") > kept_in_l2(run.gpu()) * 3 / 4;
+  });
+  if (lines.empty()) {
+    return run.keep("gather.cached", "micro.chase of one row in flight and of what the L2 keeps");
+  }
+  const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) times.push_back(overhead + real(*line, "steps") * p[0]);
+    return times;
+  };
+  const double start = std::max(0.01, to_microseconds(run.gpu().gather.cached));
+  const Solution found = least_squares(times_of(lines), {start}, model);
+  run.gpu().gather.cached = run.note("gather.cached", from_us(found.parameters[0]),
+                                     from_text("chase", lines), found.worst);
+}
+
+void fit_missed(FitRun& run, LineRefs lines) {
+  GatherSpec& gather = run.gpu().gather;
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return demand(run, *line, step_of(gather, *line)) > 1;
+  });
+  if (!differ(lines, "in_flight")) {
+    return run.keep("gather.latency, gather.doubling",
+                    "micro.chase of 1, 2 and 4 rows in flight, of far more than the L2 has,");
+  }
+  const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
+  const auto model = [&](const std::vector<double>& p) {
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) {
+      const double step = p[0] + p[1] * std::log2(real(*line, "in_flight"));
+      times.push_back(overhead + real(*line, "steps") * step *
+                                     crowding(demand(run, *line, step), run.gpu().memory.bend));
+    }
+    return times;
+  };
+  const std::vector<double> start = {to_microseconds(gather.latency),
+                                     std::max(0.01, to_microseconds(gather.doubling))};
+  const Solution found = least_squares(times_of(lines), start, model);
+  const std::string from = from_text("chase", lines);
+  gather.latency = run.note("gather.latency", from_us(found.parameters[0]), from, found.worst);
+  gather.doubling = run.note("gather.doubling", from_us(found.parameters[1]), from, found.worst);
+}
+
+// spread = unfairness x (demand - kEvenUpTo): the line through what is above.
+void fit_unfairness(FitRun& run, LineRefs lines) {
+  GatherSpec& gather = run.gpu().gather;
+  const auto above = [&](const MeasuredLine& line) {
+    return demand(run, line, step_of(gather, line)) - kEvenUpTo;
+  };
+  constexpr double kClearly = 0.5;  // above it chance is a small part of the spread
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return !line->number("spread_ppm") || above(*line) < kClearly;
+  });
+  if (lines.empty()) {
+    return run.keep("gather.unfairness",
+                    "micro.chase by so many WGs that the memory is asked for "
+                    "over twice of what it has");
+  }
+  double product = 0;
+  double square = 0;
+  for (const MeasuredLine* line : lines) {
+    product += above(*line) * real(*line, "spread_ppm") * 1e-6;
+    square += above(*line) * above(*line);
+  }
+  const double found = product / square;
+  double worst = 0;  // of the spread, which is a fraction itself
+  for (const MeasuredLine* line : lines) {
+    worst = std::max(worst, std::abs(found * above(*line) - real(*line, "spread_ppm") * 1e-6));
+  }
+  gather.unfairness =
+      run.note("gather.unfairness", found, from_text("spread_ppm of chase", lines), worst);
+}
+
+}  // namespace
+
+void fit_gather(FitRun& run) {
+  fit_cached(run);
+  LineRefs far = chases(run);
+  std::erase_if(far, [&](const MeasuredLine* line) { return !is_far(run, *line); });
+  fit_missed(run, far);
+  fit_unfairness(run, far);
+}
+
+}  // namespace weft

@@ -1,0 +1,43 @@
+// Repetition: blocks of a model that do the same, on GPUs that lie alike, are simulated once.
+//
+// A block is cut into pieces that share no link: tensor-parallel groups in nodes of their own, say.
+// Pieces are alike if they are the same, operator by operator, but for the nodes they are on. They
+// then take the same time, run by themselves, and the model's time follows from which run waits for
+// which. What this leaves out: runs that meet on a GPU or a link while both are under way (sends
+// between stages beside a layer) do not slow one another; and a run begins when all of its GPUs
+// may.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/models/model_graph.h"
+
+namespace weft {
+
+struct Piece {
+  ModelGraph graph;        // without blocks
+  bool in_a_node = false;  // of its own: on node 0 of the graph. Else on the nodes it is on
+};
+
+struct PieceRun {
+  std::uint32_t piece = 0;
+  std::uint32_t node = 0;            // the node that stands for node 0 of a piece in a node
+  std::vector<std::uint32_t> after;  // earlier runs
+};
+
+struct Folded {
+  std::vector<Piece> pieces;
+  std::vector<PieceRun> runs;  // in an order in which they can be run
+};
+
+// A graph without blocks is one piece.
+Folded fold(const ModelGraph& graph, const Cluster& cluster);
+
+// The model as it stands: one piece, whatever its blocks are.
+Folded unfolded(const ModelGraph& graph);
+
+// GPUs of a piece, in rising order.
+std::vector<std::uint32_t> gpus_of(const ModelGraph& graph);
+
+}  // namespace weft

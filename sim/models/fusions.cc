@@ -1,0 +1,144 @@
+#include "sim/models/fusions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+const CommunicationShape& call_of(const ModelOp& op) {
+  return std::get<CommunicationShape>(op.shape);
+}
+
+std::vector<std::uint32_t> gpus_of(const Groups& place) {
+  std::vector<std::uint32_t> gpus;
+  for (const std::vector<std::uint32_t>& group : place.groups) {
+    gpus.insert(gpus.end(), group.begin(), group.end());
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return gpus;
+}
+
+// The pattern of this name in scenarios, if the two are one.
+std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
+  const auto* bag = std::get_if<EmbeddingShape>(&op.shape);
+  if (bag != nullptr && call == CollectiveOp::all_to_all) {
+    if (travels == Travels::result && !bag->backward) return WorkloadKind::embedding_all_to_all;
+    if (travels == Travels::input && bag->backward) return WorkloadKind::embedding_backward;
+  }
+  const auto* gemm = std::get_if<GemmShape>(&op.shape);
+  if (gemm == nullptr) return std::nullopt;
+  if (travels == Travels::input) {
+    return call == CollectiveOp::all_gather ? std::optional(WorkloadKind::all_gather_gemm)
+                                            : std::nullopt;
+  }
+  switch (call) {
+    case CollectiveOp::all_reduce:
+      return gemm->m == 1 ? WorkloadKind::gemv_all_reduce : WorkloadKind::gemm_all_reduce;
+    case CollectiveOp::reduce_scatter:
+      return WorkloadKind::gemm_reduce_scatter;
+    case CollectiveOp::all_to_all:
+      return WorkloadKind::gemm_all_to_all;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What travels, by the grid against by the collective.
+std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Travels travels) {
+  const std::int64_t each =
+      travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
+  if (each * grid.gpus == call.buffer.count()) return {};
+  return fmt::format("the collective moves {} B and the kernel has {} B for it",
+                     call.buffer.count(), each * grid.gpus);
+}
+
+class Finder {
+ public:
+  Finder(const ModelGraph& graph, const GpuSpec& gpu)
+      : graph_(graph), gpu_(gpu), consumers_(graph.ops.size()), taken_(graph.ops.size(), false) {
+    for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
+      for (const OpId before : graph.ops[OpId(i)].after) consumers_[before.value].push_back(i);
+    }
+  }
+
+  std::vector<Fusion> find() {
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) try_producer(i);
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) try_collective(i);
+    std::sort(found_.begin(), found_.end(),
+              [](const Fusion& a, const Fusion& b) { return a.first < b.first; });
+    return found_;
+  }
+
+ private:
+  // A producer that nobody waits for but one collective, which waits for nothing else.
+  void try_producer(std::uint32_t i) {
+    const ModelOp& op = graph_.ops[OpId(i)];
+    if (communicates(op) || consumers_[i].size() != 1) return;
+    const std::uint32_t next = consumers_[i].front();
+    const ModelOp& call = graph_.ops[OpId(next)];
+    if (communicates(call) && call.after.size() == 1) add(i, next, Travels::result);
+  }
+
+  void try_collective(std::uint32_t i) {
+    if (!communicates(graph_.ops[OpId(i)]) || consumers_[i].size() != 1) return;
+    const std::uint32_t next = consumers_[i].front();
+    if (!communicates(graph_.ops[OpId(next)])) add(i, next, Travels::input);
+  }
+
+  void add(std::uint32_t first, std::uint32_t second, Travels travels) {
+    if (taken_[first] || taken_[second]) return;
+    const std::uint32_t compute = travels == Travels::result ? first : second;
+    const std::uint32_t call = travels == Travels::result ? second : first;
+    const ModelOp& op = graph_.ops[OpId(compute)];
+    const ModelOp& collective = graph_.ops[OpId(call)];
+    const auto pattern = pattern_of(op, call_of(collective).op, travels);
+    if (!pattern || !same_gpus(op, collective)) return;
+    Fusion fusion{.first = OpId(first),
+                  .second = OpId(second),
+                  .travels = travels,
+                  .pattern = *pattern,
+                  .obstacle = {}};
+    const auto peers =
+        static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
+    const PeerGrid made = peer_grid(op, call_of(collective), gpu_, peers, {});
+    fusion.obstacle =
+        made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
+    if (fusion.obstacle.empty()) taken_[first] = taken_[second] = true;
+    found_.push_back(fusion);
+  }
+
+  // And groups of one size: a grid is made for one.
+  [[nodiscard]] bool same_gpus(const ModelOp& op, const ModelOp& collective) const {
+    const Groups& teams = graph_.places[collective.place];
+    const std::size_t size = teams.groups.front().size();
+    return std::all_of(teams.groups.begin(), teams.groups.end(),
+                       [size](const auto& group) { return group.size() == size; }) &&
+           gpus_of(graph_.places[op.place]) == gpus_of(teams);
+  }
+
+  const ModelGraph& graph_;
+  const GpuSpec& gpu_;
+  std::vector<std::vector<std::uint32_t>> consumers_;
+  std::vector<bool> taken_;
+  std::vector<Fusion> found_;
+};
+
+}  // namespace
+
+std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu) {
+  return Finder(graph, gpu).find();
+}
+
+OpId computing(const Fusion& fusion) {
+  return fusion.travels == Travels::result ? fusion.first : fusion.second;
+}
+
+OpId communicating(const Fusion& fusion) {
+  return fusion.travels == Travels::result ? fusion.second : fusion.first;
+}
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// What can be fused: a producer whose only consumer is a collective, and a collective whose only
+// consumer can start on what has arrived.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/models/model_graph.h"
+#include "sim/workloads/grid.h"
+
+namespace weft {
+
+struct Fusion {
+  OpId first;   // the producer, or the collective that brings the input
+  OpId second;  // the collective, or the consumer
+  Travels travels = Travels::result;
+  WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // of that name in scenarios
+  std::string obstacle;  // why it cannot be done, for people; empty where it can
+};
+
+// In the order of the graph; each operator in at most one of them: a producer with its collective
+// before a collective with its consumer. Those with an obstacle come along, to be reported.
+std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu);
+
+// The operator that computes and the one that communicates.
+OpId computing(const Fusion& fusion);
+OpId communicating(const Fusion& fusion);
+
+// The operator's WGs by the peer that their results go to or their input comes from; none, and why
+// not, where they do not divide among `peers`.
+struct PeerGrid {
+  std::optional<Grid> grid;
+  std::string obstacle;
+};
+PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                   std::uint32_t peers, const KernelVersion& version);
+
+}  // namespace weft

@@ -1,0 +1,287 @@
+#include "sim/models/lower_model.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/assert.h"
+#include "sim/models/op_kernel.h"
+#include "sim/workloads/collective.h"
+#include "sim/workloads/embedding.h"
+
+namespace weft {
+namespace {
+
+class ModelToTasks {
+ public:
+  ModelToTasks(const ModelGraph& graph, const ModelLowering& how)
+      : graph_(graph),
+        how_(how),
+        gpu_(how.cluster.spec.gpu),
+        launch_(launch_gap(gpu_.launch, how.scenario.run.launch)),
+        compute_launch_(compute_gap(gpu_.launch, how.scenario.run.launch)),
+        made_(graph.ops.size()),
+        fusion_of_(graph.ops.size(), -1) {
+    for (const ModelOp& op : graph.ops) streams_ = std::max(streams_, op.stream + 1);
+    last_.assign(std::size_t{how.cluster.gpus()} * streams_, KernelId::none());
+    for (std::size_t i = 0; i < how.fusions.size(); ++i) {
+      fusion_of_[how.fusions[i].first.value] = static_cast<int>(i);
+      fusion_of_[how.fusions[i].second.value] = static_cast<int>(i);
+    }
+    for (const Groups& place : graph.places) index_place(place);
+  }
+
+  TaskGraph lower() {
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
+    return std::move(tasks_);
+  }
+
+ private:
+  // Where a GPU comes among those of a place.
+  void index_place(const Groups& place) {
+    std::vector<std::uint32_t>& index = index_.emplace_back(how_.cluster.gpus(), UINT32_MAX);
+    std::uint32_t next = 0;
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      for (const std::uint32_t gpu : group) index[gpu] = next++;
+    }
+  }
+
+  void add(OpId id) {
+    const ModelOp& op = graph_.ops[id];
+    const int fused = how_.mode == Mode::bulk ? -1 : fusion_of_[id.value];
+    if (fused >= 0) {  // at the place of the operator that computes
+      const Fusion& fusion = how_.fusions[static_cast<std::size_t>(fused)];
+      if (id == computing(fusion)) add_fusion(fusion);
+      return;
+    }
+    tasks_.begin_works();
+    if (communicates(op)) {
+      add_collective_of(id);
+    } else {
+      add_compute(id);
+    }
+  }
+
+  // --- what an operator waits for on a GPU: the last kernel of its stream, and its inputs
+
+  void append_inputs(OpId id, std::uint32_t gpu, std::vector<KernelId>& after) const {
+    const ModelOp& op = graph_.ops[id];
+    const KernelId last = last_[gpu * streams_ + op.stream];
+    if (!last.is_none()) after.push_back(last);
+    for (const OpId before : op.after) {
+      const std::uint32_t at = index_[graph_.ops[before].place.value][gpu];
+      // Of a fusion whose kernel is still to come, its other half.
+      if (at == UINT32_MAX || made_[before.value].empty()) continue;
+      after.push_back(made_[before.value][at]);
+    }
+  }
+  [[nodiscard]] static std::vector<KernelId> once_each(std::vector<KernelId> ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+  }
+  [[nodiscard]] std::vector<KernelId> inputs(OpId id, std::uint32_t gpu) const {
+    std::vector<KernelId> after;
+    append_inputs(id, gpu, after);
+    return once_each(std::move(after));
+  }
+
+  void done(OpId id, std::uint32_t gpu, KernelId kernel) {
+    const ModelOp& op = graph_.ops[id];
+    std::vector<KernelId>& made = made_[id.value];
+    const std::uint32_t at = index_[op.place.value][gpu];
+    if (made.size() <= at) made.resize(at + 1, KernelId::none());
+    made[at] = kernel;
+    last_[gpu * streams_ + op.stream] = kernel;
+  }
+
+  // --- one operator by itself
+
+  OperatorId operator_of(const ModelOp& op, KernelRole role, const std::string& variant) {
+    const auto [known, added] = operators_.try_emplace(op.name + "/" + variant);
+    if (added) {
+      known->second = tasks_.operators.push_back({.name = op.name, .role = role, .part = op.part});
+    }
+    return known->second;
+  }
+
+  void add_compute(OpId id) {
+    const ModelOp& op = graph_.ops[id];
+    const OperatorId name = operator_of(op, KernelRole::compute, "");
+    const Groups& place = graph_.places[op.place];
+    const auto* bag = std::get_if<EmbeddingShape>(&op.shape);
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      const auto ranks = static_cast<std::uint32_t>(group.size());
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const GpuId gpu(group[rank]);
+        Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
+        kernel.launch = compute_launch_;
+        kernel.first_item = static_cast<std::uint32_t>(tasks_.items.size());
+        if (bag != nullptr) {
+          add_bag(kernel, *bag, ranks);
+        } else {
+          add_items(kernel, op.shape, rank);
+        }
+        kernel.items = static_cast<std::uint32_t>(tasks_.items.size()) - kernel.first_item;
+        done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
+      }
+    }
+  }
+
+  void add_items(Kernel& kernel, const OpShape& shape, std::uint32_t rank) {
+    const OpKernel& plan = plan_of(shape, rank);
+    set_grid(kernel, plan.wg, plan.persistent);
+    for (const OpKernel::Run& run : plan.runs) {
+      const std::uint32_t work = tasks_.add_work(plan.works[run.work]);
+      tasks_.items.insert(tasks_.items.end(), run.count,
+                          {.work = work & 0xFFU, .scale = run.scale & 0xFFFFFFU});
+    }
+    if (plan.runs.empty()) {  // an expert without tokens
+      kernel.wg = footprint(gpu_.wave_size, 1, bytes(0), gpu_.wave_size);
+      tasks_.items.push_back({.work = tasks_.add_work({}) & 0xFFU, .scale = Item::kUnit});
+    }
+  }
+
+  // Ranks that do the same share a plan; it is made again only where they differ.
+  const OpKernel& plan_of(const OpShape& shape, std::uint32_t rank) {
+    const auto* gemm = std::get_if<GemmShape>(&shape);
+    const bool differs = gemm != nullptr && !gemm->m_by_rank.empty();
+    if (planned_for_ != &shape || differs) {
+      plan_ = op_kernel(shape, gpu_, rank);
+      planned_for_ = &shape;
+    }
+    return plan_;
+  }
+
+  void set_grid(Kernel& kernel, const WgShape& wg, bool persistent) const {
+    kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, gpu_.wave_size);
+    kernel.persistent = persistent;
+    kernel.work_list = WorkList::static_list;
+    kernel.max_grid = static_cast<std::uint32_t>(resident(gpu_, wg, {}) * gpu_.cus);
+  }
+
+  void add_bag(Kernel& kernel, const EmbeddingShape& bag, std::uint32_t ranks) {
+    const Grid grid = bag.backward ? embedding_backward_grid(bag.work, gpu_, ranks, {})
+                                   : embedding_grid(bag.work, gpu_, ranks, {});
+    set_grid(kernel, grid.wg, grid.persistent);
+    const std::uint32_t work = tasks_.add_work(grid.written);
+    for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+      for (std::uint32_t i = 0; i < grid.per_peer; ++i) {
+        const std::uint32_t scale =
+            scale_of(grid, how_.scenario.run.seed, kernel.gpu.value, {.peer = peer, .index = i});
+        tasks_.items.push_back({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
+      }
+    }
+  }
+
+  void add_collective_of(OpId id) {
+    const ModelOp& op = graph_.ops[id];
+    const auto& shape = std::get<CommunicationShape>(op.shape);
+    CollectiveCall call;
+    call.op = shape.op;
+    call.buffer = shape.buffer;
+    call.options = how_.scenario.collective;
+    call.launch = launch_;
+    call.root = shape.root;
+    call.target = shape.target;
+    call.pair_bytes = shape.pair_bytes;
+    for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
+      call.operator_id =
+          operator_of(op, KernelRole::collective,
+                      std::to_string(shape.buffer.count()) + "/" + std::to_string(group.size()));
+      call.ranks = group;
+      call.after.clear();
+      for (const std::uint32_t gpu : group) call.after.push_back(inputs(id, gpu));
+      const std::vector<KernelId> made = add_collective(tasks_, how_.cluster, call);
+      for (std::size_t rank = 0; rank < group.size(); ++rank) done(id, group[rank], made[rank]);
+    }
+  }
+
+  // --- an operator and its collective together
+
+  void add_fusion(const Fusion& fusion) {
+    const ModelOp& op = graph_.ops[computing(fusion)];
+    const ModelOp& collective = graph_.ops[communicating(fusion)];
+    const auto& call = std::get<CommunicationShape>(collective.shape);
+    const Groups& place = graph_.places[collective.place];
+    const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
+    const KernelVersion version =
+        how_.mode == Mode::fused ? fused_version(how_.scenario.fused) : KernelVersion{};
+    PeerGrid made = peer_grid(op, call, gpu_, peers, version);
+    SIM_ASSERT(made.grid.has_value());
+    Grid& grid = *made.grid;
+    const Scenario fitted = with_whole_slices(grid, fusion.travels);
+    std::vector<Team> teams;
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      Team& team = teams.emplace_back();
+      team.gpus = group;
+      for (const std::uint32_t gpu : group) {
+        std::vector<KernelId> after;
+        append_inputs(fusion.first, gpu, after);
+        append_inputs(fusion.second, gpu, after);
+        team.after.push_back(once_each(std::move(after)));
+      }
+    }
+    const Overlap overlap{.scenario = fitted,
+                          .cluster = how_.cluster,
+                          .grid = grid,
+                          .op = call.op,
+                          .travels = fusion.travels,
+                          .teams = std::move(teams),
+                          .collective = collective.name,
+                          .part = op.part,
+                          .collective_part = collective.part};
+    tasks_.begin_works();
+    const LastKernels last = lower_overlap(tasks_, overlap, how_.mode);
+    std::size_t at = 0;
+    for (const std::vector<std::uint32_t>& group : place.groups) {
+      for (const std::uint32_t gpu : group) {
+        done(computing(fusion), gpu, last.computing[at]);
+        done(communicating(fusion), gpu, last.communicating[at]);
+        ++at;
+      }
+    }
+  }
+
+  // The scenario's slices and chunks, as they divide what this operator has for a peer.
+  [[nodiscard]] Scenario with_whole_slices(const Grid& grid, Travels travels) const {
+    Scenario fitted = how_.scenario;
+    int& slice = fitted.fused.slice_wgs;
+    const auto results = static_cast<int>(grid.per_peer / grid.parts);
+    if (travels == Travels::result) {
+      slice = std::gcd(results, std::min(results, slice));
+    } else {  // in whole units
+      const auto unit = static_cast<int>(grid.unit);
+      slice = std::gcd(static_cast<int>(grid.units()), std::max(1, slice / unit)) * unit;
+    }
+    fitted.kernel.chunks = std::min(fitted.kernel.chunks, static_cast<int>(grid.units()));
+    return fitted;
+  }
+
+  const ModelGraph& graph_;
+  const ModelLowering& how_;
+  const GpuSpec& gpu_;
+  Duration launch_;
+  Duration compute_launch_;
+  TaskGraph tasks_;
+  std::uint32_t streams_ = 1;
+  std::vector<std::vector<KernelId>> made_;        // by operator: kernels by GPU of its place
+  std::vector<int> fusion_of_;                     // by operator; -1: none
+  std::vector<std::vector<std::uint32_t>> index_;  // by place and GPU
+  std::vector<KernelId> last_;                     // by GPU and stream
+  std::map<std::string, OperatorId> operators_;
+  OpKernel plan_;
+  const OpShape* planned_for_ = nullptr;
+};
+
+}  // namespace
+
+TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how) {
+  graph.verify();
+  TaskGraph tasks = ModelToTasks(graph, how).lower();
+  tasks.verify();
+  return tasks;
+}
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+// A model to a task graph: operators become kernels, of work-groups, on the streams of their GPUs.
+#pragma once
+
+#include <vector>
+
+#include "sim/models/fusions.h"
+
+namespace weft {
+
+struct ModelLowering {
+  const Scenario& scenario;
+  const Cluster& cluster;
+  Mode mode = Mode::bulk;
+  // Of find_fusions(), without obstacle: lowered as `mode` says. Everything else runs kernel after
+  // kernel, on its streams.
+  std::vector<Fusion> fusions;
+};
+
+TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how);
+
+}  // namespace weft

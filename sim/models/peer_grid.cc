@@ -1,0 +1,113 @@
+// Operators of a model as the patterns of overlap want them: WGs by peer.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/models/fusions.h"
+#include "sim/models/op_kernel.h"
+#include "sim/workloads/embedding.h"
+#include "sim/workloads/gemm.h"
+#include "sim/workloads/gemv.h"
+
+namespace weft {
+namespace {
+
+// So few rows are a GEMV, or several at once: what counts is how the rows of W are dealt out.
+constexpr std::int64_t kFewRows = 64;
+
+PeerGrid no(std::string obstacle) {
+  return {.grid = std::nullopt, .obstacle = std::move(obstacle)};
+}
+
+// y = W x for one row of A: its W is B transposed, so y has n elements.
+PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t peers,
+                     const KernelVersion& version) {
+  GemvWork gemv;
+  gemv.m = gemm.n;
+  gemv.k = gemm.k;
+  gemv.dtype = gemm.dtype;
+  gemv.wg = {.threads = 256, .registers_per_thread = 64, .lds = bytes(0), .loads_in_flight = 4};
+  gemv.rows_per_wg = gemv.wg.threads / gpu.wave_size;  // a wave a row
+  if (gemm.n % (std::int64_t{gemv.rows_per_wg} * peers) != 0) {
+    return no(fmt::format("{} columns do not divide among {} GPUs in WGs of {}", gemm.n, peers,
+                          gemv.rows_per_wg));
+  }
+  Grid grid = gemv_grid(gemv, gpu, peers, version);
+  grid.result_bytes = gemv.rows_per_wg * size_of(gemm.dtype).count();
+  grid.element_bytes = size_of(gemm.dtype).count();
+  return {.grid = grid, .obstacle = {}};
+}
+
+// C transposed: rows of tiles are columns of C, so that few tokens still divide among the peers.
+PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t peers,
+                         const KernelVersion& version) {
+  GemmWork work = choose_gemm(gemm, gpu, 1);
+  work.m = gemm.n;
+  work.n = gemm.m;
+  work.tile_n = static_cast<int>(gemm.m);
+  work.split_k = 1;
+  for (work.tile_m = 128; work.tile_m >= 16; work.tile_m /= 2) {
+    const bool divides = gemm.n % (std::int64_t{work.tile_m} * peers) == 0;
+    if (divides && (gemm.n / work.tile_m >= gpu.cus || work.tile_m == 16)) break;
+  }
+  if (work.tile_m < 16 || gemm.n % (std::int64_t{work.tile_m} * peers) != 0) {
+    return no(fmt::format("{} columns do not divide among {} GPUs in tiles of 16", gemm.n, peers));
+  }
+  return {.grid = gemm_grid(work, gpu, peers, version), .obstacle = {}};
+}
+
+PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
+                        std::uint32_t peers, const KernelVersion& version) {
+  if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
+    return no("its rows do not divide evenly among the GPUs");
+  }
+  const bool adds_up = call.op == CollectiveOp::all_reduce;
+  if (adds_up && gemm.m == 1 && gemm.batch == 1) return vector_grid(gemm, gpu, peers, version);
+  if (adds_up && gemm.m <= kFewRows && gemm.batch == 1) {
+    return transposed_grid(gemm, gpu, peers, version);
+  }
+  GemmShape all = gemm;
+  all.m *= gemm.batch;
+  all.batch = 1;
+  const GemmWork work = choose_gemm(all, gpu, peers);
+  if (work.m == 0) {
+    return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
+  }
+  Grid grid = gemm_grid(work, gpu, peers, version);
+  // Each of the batch has weights of its own.
+  const std::int64_t weights = (gemm.batch - 1) * gemm.k * gemm.n * size_of(gemm.dtype).count();
+  const std::int64_t tiles = std::int64_t{grid.per_peer} * peers;
+  for (Work* each : {&grid.written, &grid.stored}) each->traffic += bytes(weights / tiles);
+  return {.grid = grid, .obstacle = {}};
+}
+
+PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std::uint32_t peers,
+                             const KernelVersion& version) {
+  const std::int64_t step = std::int64_t{bag.work.rows_per_wg} * peers;
+  if (bag.work.batch % step != 0) {
+    return no(fmt::format("a batch of {} does not divide among {} GPUs in WGs of {} rows",
+                          bag.work.batch, peers, bag.work.rows_per_wg));
+  }
+  return {.grid = bag.backward ? embedding_backward_grid(bag.work, gpu, peers, version)
+                               : embedding_grid(bag.work, gpu, peers, version),
+          .obstacle = {}};
+}
+
+}  // namespace
+
+PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                   std::uint32_t peers, const KernelVersion& version) {
+  PeerGrid made;
+  if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
+    made = gemm_peer_grid(*gemm, call, gpu, peers, version);
+  } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
+    made = embedding_peer_grid(*bag, gpu, peers, version);
+  } else {
+    made = no("no kernel that sends or receives by WG is known for it");
+  }
+  if (made.grid) made.grid->name = op.name;
+  return made;
+}
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+// Runs a model: its pieces are simulated, its results put together from their runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/models/fold.h"
+#include "sim/models/fusions.h"
+
+namespace weft {
+
+// A pair that could be fused, by itself in both ways, as often as the model has it.
+struct Candidate {
+  std::string name;  // "attn_out + attn_out_reduce"
+  WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
+  std::string obstacle;    // why it cannot; then without times
+  std::int64_t times = 0;  // in the model, on one GPU of those that do it
+  Duration bulk;
+  Duration fused;
+  int wgs_per_cu_bulk = 0;  // resident
+  int wgs_per_cu_fused = 0;
+  [[nodiscard]] Duration gain() const { return bulk - fused; }
+};
+
+class ModelRun {
+ public:
+  // Both have to outlive it.
+  ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded);
+
+  RunResult run(Mode mode, const OnProgress& on_progress);
+
+  // By what all of them gain together, the most first; those with an obstacle last.
+  [[nodiscard]] std::vector<Candidate> candidates() const;
+
+  // What --stop-after=tasks prints: piece by piece.
+  [[nodiscard]] std::string tasks_text(Mode mode) const;
+
+  [[nodiscard]] const Folded& folded() const { return folded_; }
+
+ private:
+  struct Pair {  // of a piece
+    Fusion fusion;
+    std::uint32_t candidate = 0;
+  };
+
+  [[nodiscard]] std::vector<std::int64_t> times_on_first_gpu() const;
+  void find_candidates();
+  [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece) const;
+  [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
+  [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
+    return piece.in_a_node ? node_ : cluster_;
+  }
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  Cluster node_;  // one of its nodes, alone
+  Folded folded_;
+  std::vector<std::vector<Pair>> pairs_;  // by piece
+  std::vector<Candidate> candidates_;
+};
+
+// The results of all runs, from those of their pieces: each begins when those that it waits for
+// have ended. One entry a piece.
+RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
+                       const Cluster& cluster);
+
+}  // namespace weft

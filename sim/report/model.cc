@@ -1,0 +1,136 @@
+#include "sim/report/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/report/aligned.h"
+#include "sim/report/csv_line.h"
+#include "sim/report/measures.h"
+#include "sim/report/numbers.h"
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+Duration mean(Duration sum, std::size_t gpus) {
+  return picoseconds(sum.count() / static_cast<std::int64_t>(gpus));
+}
+
+Duration sum_of(const PartTime& part) { return part.computing + part.exposed; }
+
+std::string gain_text(const Candidate& candidate) {
+  const double gain = 1 - in_us(candidate.fused) / in_us(candidate.bulk);
+  return fmt::format("{:+.1f} %", -100 * gain);
+}
+
+}  // namespace
+
+std::vector<PartTime> part_times(const RunResult& result) {
+  std::vector<PartTime> times;
+  for (const PartUse& part : result.parts) {
+    times.push_back({.name = part.name,
+                     .computing = mean(part.computing, result.gpus.size()),
+                     .exposed = mean(part.exposed, result.gpus.size())});
+  }
+  std::stable_sort(times.begin(), times.end(),
+                   [](const PartTime& a, const PartTime& b) { return sum_of(a) > sum_of(b); });
+  times.push_back(
+      {.name = "idle", .computing = {}, .exposed = mean(result.idle, result.gpus.size())});
+  return times;
+}
+
+std::string parts_table(const RunReport& report) {
+  std::vector<TableRow> rows{{"part"}};
+  for (const ModeRun& run : report.runs) {
+    rows.front().push_back(name_of(run.result.mode));
+    for (const PartTime& part : part_times(run.result)) {
+      if (sum_of(part).count() == 0) continue;
+      auto row = std::find_if(rows.begin() + 1, rows.end(),
+                              [&part](const TableRow& other) { return other[0] == part.name; });
+      if (row == rows.end()) row = rows.insert(row, {part.name});
+      row->resize(rows.front().size() - 1, "-");
+      std::string text = time_text(sum_of(part));
+      if (part.computing.count() > 0 && part.exposed.count() > 0) {
+        text += fmt::format(" ({} exposed)", time_text(part.exposed));
+      }
+      row->push_back(text);
+    }
+  }
+  for (TableRow& row : rows) row.resize(rows.front().size(), "-");
+  // What is idle closes the sum in every mode.
+  const auto idle = std::find_if(rows.begin() + 1, rows.end(),
+                                 [](const TableRow& row) { return row[0] == "idle"; });
+  if (idle != rows.end()) std::rotate(idle, idle + 1, rows.end());
+  return aligned(rows);
+}
+
+std::string path_text(const RunReport& report) {
+  std::string text;
+  for (const ModeRun& run : report.runs) {
+    const RunResult& result = run.result;
+    std::map<std::string, Duration> by_part;
+    for (const OperatorUse& use : result.operators) by_part[use.part] += use.critical;
+    by_part["launches"] += result.path_gaps;
+    std::vector<std::pair<std::string, Duration>> parts(by_part.begin(), by_part.end());
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string line;
+    for (const auto& [part, time] : parts) {
+      const double share = in_us(time) / in_us(result.time);
+      if (share < 0.005) continue;
+      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", part, percent_text(share));
+    }
+    text += fmt::format("critical path, {}: {}\n", name_of(result.mode), line);
+  }
+  return text;
+}
+
+std::string fusions_table(const RunReport& report) {
+  if (report.candidates.empty()) return {};
+  std::vector<TableRow> rows{
+      {"could be fused", "pattern", "times", "bulk", "fused", "change", "WGs per CU", ""}};
+  for (const Candidate& candidate : report.candidates) {
+    if (!candidate.obstacle.empty()) {
+      rows.push_back({candidate.name, name_of(candidate.pattern), count_text(candidate.times), "-",
+                      "-", "-", "-", candidate.obstacle});
+      continue;
+    }
+    rows.push_back(
+        {candidate.name, name_of(candidate.pattern), count_text(candidate.times),
+         time_text(candidate.bulk), time_text(candidate.fused), gain_text(candidate),
+         candidate.wgs_per_cu_bulk == candidate.wgs_per_cu_fused
+             ? count_text(candidate.wgs_per_cu_fused)
+             : fmt::format("{}, not {}", candidate.wgs_per_cu_fused, candidate.wgs_per_cu_bulk)});
+  }
+  for (TableRow& row : rows) row.resize(rows.front().size());
+  return aligned(rows);
+}
+
+std::string parts_csv(const RunReport& report) {
+  std::string csv = csv_header(ResultFile::parts);
+  for (const ModeRun& run : report.runs) {
+    for (const PartTime& part : part_times(run.result)) {
+      csv += csv_line({name_of(run.result.mode), part.name, csv_text(in_us(part.computing)),
+                       csv_text(in_us(part.exposed))},
+                      ResultFile::parts);
+    }
+  }
+  return csv;
+}
+
+std::string fusions_csv(const RunReport& report) {
+  std::string csv = csv_header(ResultFile::fusions);
+  for (const Candidate& candidate : report.candidates) {
+    csv += csv_line({candidate.name, name_of(candidate.pattern), std::to_string(candidate.times),
+                     csv_text(in_us(candidate.bulk)), csv_text(in_us(candidate.fused)),
+                     std::to_string(candidate.wgs_per_cu_bulk),
+                     std::to_string(candidate.wgs_per_cu_fused), candidate.obstacle},
+                    ResultFile::fusions);
+  }
+  return csv;
+}
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// A recorded trace as a workload: where it is, and what its numbers mean where writers differ.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace weft {
+
+enum class TraceFormat : std::uint8_t {
+  chakra,  // PREFIX.0.et ..., or the same as .json
+  pytorch  // a folder of Kineto profiles, one of execution traces
+};
+enum class CommSizeUnit : std::uint8_t { bytes, elements };
+// An all-gather's comm_size: what each rank puts in, or what it has in the end.
+enum class AllGatherSize : std::uint8_t { per_rank, total };
+enum class CpuOps : std::uint8_t {
+  drop,  // take no time; those behind them wait for those before them
+  run    // as kernels of one WG, on a stream of their own
+};
+// Recorders say what waits for operators of the CPU, each of which stands for what it launched.
+enum class WaitFor : std::uint8_t {
+  data,                  // data dependencies; collectives are only started by the CPU
+  blocking_collectives,  // and whoever comes behind an operator that started one waits for it
+  data_and_control
+};
+
+// What is absent follows from who wrote the trace; the choice is printed.
+struct TraceWork {
+  TraceFormat format = TraceFormat::chakra;
+  std::string path;
+  std::string execution_traces;  // pytorch; empty: the profiles say the sizes
+  std::string groups;            // chakra: file of process groups, or empty
+  bool one_for_all = false;      // rank 0's trace stands for all GPUs
+  std::optional<CommSizeUnit> comm_size_unit;
+  int element_bytes = 2;
+  std::optional<AllGatherSize> allgather_size_is;
+  std::optional<CpuOps> cpu_ops;
+  std::optional<WaitFor> waits_for;
+};
+
+}  // namespace weft

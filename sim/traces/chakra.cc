@@ -1,0 +1,159 @@
+#include "sim/traces/chakra.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "sim/traces/chakra_rank.h"
+#include "sim/traces/process_groups.h"
+#include "sim/traces/text_file.h"
+#include "sim/traces/totals.h"
+
+namespace weft {
+namespace {
+
+const char* word_of(WaitFor what) {
+  switch (what) {
+    case WaitFor::data:
+      return "data";
+    case WaitFor::blocking_collectives:
+      return "blocking_collectives";
+    case WaitFor::data_and_control:
+      return "data_and_control";
+  }
+  return "";
+}
+
+class Loader {
+ public:
+  Loader(const TraceWork& work, int gpus)
+      : work_(work),
+        gpus_(gpus),
+        problems_(work.path),
+        sums_{.summary = loaded_.summary, .counts = {}} {}
+
+  LoadedTrace load() {
+    const std::vector<ChakraFile> files = read_files();
+    if (!problems_.any()) build(files);
+    loaded_.problems = problems_.all();
+    return std::move(loaded_);
+  }
+
+ private:
+  [[nodiscard]] int ranks() const { return work_.one_for_all ? 1 : gpus_; }
+  [[nodiscard]] std::string name_of_rank(int rank, const char* ending) const {
+    return fmt::format("{}.{}.{}", work_.path, rank, ending);
+  }
+
+  std::vector<ChakraFile> read_files() {
+    const bool json = !std::filesystem::exists(name_of_rank(0, "et")) &&
+                      std::filesystem::exists(name_of_rank(0, "json"));
+    const char* ending = json ? "json" : "et";
+    std::vector<ChakraFile> files;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      const std::string name = name_of_rank(rank, ending);
+      if (const auto text = text_of_file(name)) {
+        files.push_back(read_chakra(*text, name, problems_));
+      } else {
+        problems_.add(name, "",
+                      fmt::format("no such file, or not readable; on {} GPUs the trace "
+                                  "needs the ranks 0 to {}{}",
+                                  gpus_, gpus_ - 1, hint(rank)));
+      }
+    }
+    const std::string next = name_of_rank(gpus_, ending);
+    if (!work_.one_for_all && std::filesystem::exists(next)) {
+      problems_.add(next, "",
+                    fmt::format("the trace has more ranks than the cluster's {} GPUs", gpus_));
+    }
+    return files;
+  }
+
+  static const char* hint(int rank) {
+    return rank == 1 ? "; one_for_all: true lets rank 0's stand for all" : "";
+  }
+
+  void build(const std::vector<ChakraFile>& files) {
+    const ChakraMeaning meaning = decide(files.front());
+    const TraceGroups groups = read_groups(files);
+    std::vector<RankTrace> traces;
+    traces.reserve(files.size());
+    for (const ChakraFile& file : files) {
+      traces.push_back(read_rank(file, meaning, groups, sums_, problems_));
+    }
+    if (problems_.any()) return;
+    Merged merged = merge_ranks(traces, groups, gpus_, problems_);
+    if (problems_.any()) return;
+    merged.graph.verify();
+    sums_.counts["operators that overtake others of their stream, as else all would stand still"] +=
+        merged.out_of_order;
+    summarize(files, merged.graph);
+    loaded_.graph = std::move(merged.graph);
+  }
+
+  ChakraMeaning decide(const ChakraFile& first) {
+    ChakraMeaning meaning;
+    meaning.gpus = gpus_;
+    meaning.one_for_all = work_.one_for_all;
+    const CommSizeUnit unit = work_.comm_size_unit.value_or(CommSizeUnit::bytes);
+    if (unit == CommSizeUnit::elements) meaning.unit = work_.element_bytes;
+    meaning.allgather = work_.allgather_size_is.value_or(AllGatherSize::per_rank);
+    meaning.cpu_ops = work_.cpu_ops.value_or(CpuOps::drop);
+    // A recorder's control dependencies are the call tree: parents, which may not be in the file.
+    meaning.waits_for =
+        work_.waits_for.value_or(first.recorded ? WaitFor::data : WaitFor::data_and_control);
+    say("comm_size_unit",
+        unit == CommSizeUnit::bytes ? "bytes"
+                                    : fmt::format("elements of {} B", work_.element_bytes),
+        work_.comm_size_unit.has_value());
+    say("allgather_size_is", meaning.allgather == AllGatherSize::per_rank ? "per_rank" : "total",
+        work_.allgather_size_is.has_value());
+    say("cpu_ops", meaning.cpu_ops == CpuOps::drop ? "drop" : "run", work_.cpu_ops.has_value());
+    say("waits_for", word_of(meaning.waits_for), work_.waits_for.has_value());
+    return meaning;
+  }
+
+  void say(const char* key, const std::string& value, bool given) {
+    loaded_.summary.choices.push_back(
+        fmt::format("{}: {} ({})", key, value, given ? "given" : "the default for this writer"));
+  }
+
+  TraceGroups read_groups(const std::vector<ChakraFile>& files) {
+    TraceGroups groups = groups_of_all(work_.one_for_all ? 1 : gpus_);
+    if (!work_.groups.empty()) read_group_file(work_.groups, gpus_, groups, problems_);
+    for (const ChakraNode& node : files.front().nodes) {
+      if (!node.inputs.empty()) take_listed_groups(node.inputs, gpus_, groups);
+    }
+    return groups;
+  }
+
+  void summarize(const std::vector<ChakraFile>& files, const ModelGraph& graph) {
+    TraceSummary& summary = loaded_.summary;
+    const ChakraFile& first = files.front();
+    summary.trace = work_.path;
+    summary.writer = fmt::format(
+        "{} {}", first.recorded ? "recorded by PyTorch, schema" : "from a generator, version",
+        first.version.empty() ? "unknown" : first.version);
+    summary.ranks = files.size();
+    add_simulated(graph, summary);
+    for (const auto& [what, number] : sums_.counts) {
+      if (number > 0) summary.notes.push_back(fmt::format("{} {}", number, what));
+    }
+    if (work_.one_for_all) {
+      summary.notes.push_back(fmt::format("rank 0's trace stands for all {} GPUs", gpus_));
+    }
+  }
+
+  const TraceWork& work_;
+  int gpus_;
+  TraceProblems problems_;
+  LoadedTrace loaded_;
+  ChakraSums sums_;
+};
+
+}  // namespace
+
+LoadedTrace load_chakra(const TraceWork& work, int gpus) { return Loader(work, gpus).load(); }
+
+}  // namespace weft

@@ -1,0 +1,81 @@
+// A Kineto profile of one rank: what ran on the GPU, and what the host did to start it.
+//
+// Read are the events that decide when a kernel may start. Times are in nanoseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/traces/problems.h"
+
+namespace weft {
+
+// A call of the communication library, as the profile or the execution trace describes it.
+struct CommCall {
+  std::string label;  // for messages: "node 727 'record_param_comms'"
+  std::string name;   // "allreduce", "all_to_allv", "wait"
+  std::int64_t sequence = -1;
+  std::string group;      // its name, or, older, a number that means something in one process only
+  std::int64_t peer = 0;  // of send and recv: the other's rank in the group; of broadcast: the root
+  std::int64_t elements = 0;  // of its input
+  std::int64_t element_bytes = 0;
+  std::vector<std::int64_t> splits;  // of the input, to each rank; empty: even
+};
+
+struct GpuEvent {
+  enum class Kind : std::uint8_t { kernel, copy, fill };
+  Kind kind = Kind::kernel;
+  std::string name;
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::int64_t stream = 0;
+  std::int64_t correlation = -1;
+  std::int64_t wgs = 1;
+  int threads = 256;
+  int registers = 32;
+  std::int64_t shared_bytes = 0;
+  std::optional<CommCall> call;  // newer profiles say what a collective's kernel moves
+};
+
+struct HostEvent {
+  enum class Kind : std::uint8_t {
+    runtime,       // a call that may have launched something: the correlation tells
+    communicates,  // record_param_comms: from start to end
+    stream_waits,  // for an event
+    waits_stream,  // the host, for the stream it last launched on, or the one in `stream`
+    waits_device
+  };
+  Kind kind = Kind::runtime;
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::int64_t thread = 0;
+  std::int64_t correlation = -1;
+};
+
+// What newer profiles add to a wait of a stream or of the host, by correlation.
+struct SyncEvent {
+  std::int64_t stream = -1;
+  std::int64_t on_stream = -1;  // whose work is waited for
+};
+
+struct KinetoFile {
+  std::string name;
+  std::int64_t rank = -1;
+  std::int64_t ranks = -1;
+  std::vector<GpuEvent> gpu;
+  std::vector<HostEvent> host;
+  std::map<std::int64_t, SyncEvent> syncs;
+  std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks by name
+};
+
+KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems);
+
+// Kernels of the libraries that communicate. Their recorded time includes waiting for late ranks.
+bool is_library_collective(std::string_view kernel);
+
+}  // namespace weft

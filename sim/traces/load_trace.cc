@@ -1,0 +1,18 @@
+#include "sim/traces/load_trace.h"
+
+#include "sim/traces/chakra.h"
+#include "sim/traces/pytorch.h"
+
+namespace weft {
+
+LoadedTrace load_trace(const TraceWork& work, int gpus) {
+  switch (work.format) {
+    case TraceFormat::chakra:
+      return load_chakra(work, gpus);
+    case TraceFormat::pytorch:
+      return load_pytorch(work, gpus);
+  }
+  return {};
+}
+
+}  // namespace weft

@@ -1,0 +1,47 @@
+// A recorded trace, from its files to a ModelGraph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+#include "sim/models/model_graph.h"
+#include "sim/scenario/trace_work.h"
+
+namespace weft {
+
+// Of one kind of node: what the files say, and what will be simulated.
+struct TraceTotal {
+  std::size_t nodes = 0;  // of all ranks
+  std::size_t operators = 0;
+  std::int64_t bytes_found = 0;  // as the files mean it, in bytes; of messages: at their senders
+  std::int64_t bytes_simulated = 0;  // buffers of all GPUs that take part
+};
+
+struct TraceSummary {
+  std::string trace;
+  std::string writer;  // "recorded by PyTorch, schema 1.0.1"
+  std::size_t ranks = 0;
+  std::size_t nodes = 0;
+  std::map<std::string, TraceTotal> by_kind;  // "all_reduce", "compute"
+  Duration recorded;                          // of all kernels of all ranks together
+  std::vector<std::string> choices;           // what was chosen where writers differ
+  std::vector<std::string> notes;             // what was left out, with its number
+};
+
+std::string to_text(const TraceSummary& summary);
+
+struct LoadedTrace {
+  std::optional<ModelGraph> graph;  // absent: the problems say why
+  Diagnostics problems;
+  TraceSummary summary;
+};
+
+// The trace on so many GPUs, one a rank.
+LoadedTrace load_trace(const TraceWork& work, int gpus);
+
+}  // namespace weft

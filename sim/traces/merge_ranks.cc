@@ -1,0 +1,307 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "sim/traces/meetings.h"
+
+namespace weft {
+namespace {
+
+// What becomes one operator, or takes no time and becomes none.
+struct Unit {
+  std::vector<NodeAt> members;
+  std::optional<Meeting> meeting;
+  std::uint32_t stream = 0;
+  std::size_t waits_for = 0;   // nodes that some member waits for
+  std::size_t turns_left = 0;  // members before which something else of their stream comes
+  bool done = false;
+};
+
+// The latest operators that a node waits for, one a stream of its rank: streams are in order.
+using Front = std::map<std::uint32_t, OpId>;
+
+class Merger {
+ public:
+  Merger(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+         TraceProblems& problems)
+      : ranks_(ranks), groups_(groups), gpus_(gpus), problems_(problems) {}
+
+  Merged merge() {
+    std::vector<Meeting> meetings = find_meetings(ranks_, groups_, problems_);
+    if (problems_.any()) return {};
+    make_units(std::move(meetings));
+    connect();
+    form_queues();
+    run();
+    report_stuck();
+    return std::move(merged_);
+  }
+
+ private:
+  using UnitId = std::uint32_t;
+  // Ready units are taken in program order, at the same place of it in the order of ranks.
+  using Turn = std::tuple<std::uint32_t, std::uint32_t, UnitId>;
+
+  [[nodiscard]] const TraceNode& node(NodeAt at) const { return ranks_[at.rank].nodes[at.node]; }
+  UnitId& unit_of(NodeAt at) { return unit_of_[at.rank][at.node]; }
+  [[nodiscard]] bool stands_for_all() const { return ranks_.size() == 1 && gpus_ > 1; }
+
+  void make_units(std::vector<Meeting> meetings) {
+    for (const RankTrace& rank : ranks_) {
+      unit_of_.emplace_back(rank.nodes.size(), UINT32_MAX);
+      fronts_.emplace_back(rank.nodes.size());
+      followers_.emplace_back(rank.nodes.size());
+      for (const TraceNode& one : rank.nodes) {
+        const auto* compute = std::get_if<ComputeNode>(&one.what);
+        if (compute != nullptr) lanes_ = std::max(lanes_, compute->lane + 1);
+      }
+    }
+    for (Meeting& meeting : meetings) {
+      Unit unit;
+      unit.members = meeting.members;
+      unit.stream = stream_of(meeting.ranks);
+      unit.meeting = std::move(meeting);
+      add(std::move(unit));
+    }
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
+        if (unit_of({r, i}) != UINT32_MAX) continue;
+        Unit unit;
+        unit.members = {{r, i}};
+        const auto* compute = std::get_if<ComputeNode>(&node({r, i}).what);
+        if (compute != nullptr) unit.stream = compute->lane;
+        add(std::move(unit));
+      }
+    }
+  }
+
+  void add(Unit unit) {
+    const auto id = static_cast<UnitId>(units_.size());
+    for (const NodeAt at : unit.members) unit_of(at) = id;
+    units_.push_back(std::move(unit));
+  }
+
+  // The lowest one behind the lanes that none of these ranks uses with other partners.
+  std::uint32_t stream_of(const std::vector<std::uint32_t>& ranks) {
+    const auto known = streams_.find(ranks);
+    if (known != streams_.end()) return known->second;
+    std::uint32_t stream = lanes_;
+    const auto taken = [&](std::uint32_t r) { return used_[r].contains(stream); };
+    while (std::any_of(ranks.begin(), ranks.end(), taken)) ++stream;
+    for (const std::uint32_t r : ranks) used_[r].insert(stream);
+    streams_[ranks] = stream;
+    return stream;
+  }
+
+  void connect() {
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
+        for (const std::uint32_t before : node({r, i}).after) {
+          followers_[r][before].push_back(i);
+          ++units_[unit_of({r, i})].waits_for;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool takes_time(UnitId id) const {
+    const Unit& unit = units_[id];
+    return unit.meeting || std::holds_alternative<ComputeNode>(node(unit.members.front()).what);
+  }
+
+  // A stream's nodes of a rank, one behind the other.
+  void form_queues() {
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      std::map<std::uint32_t, std::uint32_t> last;
+      ahead_.emplace_back(ranks_[r].nodes.size(), UINT32_MAX);
+      behind_.emplace_back(ranks_[r].nodes.size(), UINT32_MAX);
+      for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
+        const UnitId id = unit_of({r, i});
+        if (!takes_time(id)) continue;
+        const auto [before, first] = last.try_emplace(units_[id].stream, i);
+        if (first) continue;
+        behind_[r][before->second] = i;
+        ahead_[r][i] = before->second;
+        ++units_[id].turns_left;
+        before->second = i;
+      }
+    }
+  }
+
+  [[nodiscard]] Turn turn_of(UnitId id) const {
+    Turn turn{UINT32_MAX, UINT32_MAX, id};
+    for (const NodeAt at : units_[id].members) turn = std::min(turn, Turn{at.node, at.rank, id});
+    return turn;
+  }
+
+  void offer(UnitId id) {
+    const Unit& unit = units_[id];
+    if (unit.done || unit.waits_for > 0) return;
+    early_.erase(turn_of(id));
+    (unit.turns_left == 0 ? ready_ : early_).insert(turn_of(id));
+  }
+
+  void run() {
+    for (UnitId id = 0; id < units_.size(); ++id) offer(id);
+    while (!ready_.empty() || !early_.empty()) {
+      const bool in_order = !ready_.empty();
+      std::set<Turn>& from = in_order ? ready_ : early_;
+      const UnitId id = std::get<2>(*from.begin());
+      from.erase(from.begin());
+      if (!in_order) ++merged_.out_of_order;
+      finish(id);
+    }
+  }
+
+  void finish(UnitId id) {
+    units_[id].done = true;
+    ++done_;
+    if (takes_time(id)) emit(id);
+    for (const NodeAt at : units_[id].members) {
+      const Front front = std::move(fronts_[at.rank][at.node]);
+      for (const std::uint32_t follower : followers_[at.rank][at.node]) {
+        Front& of_follower = fronts_[at.rank][follower];
+        for (const auto& [stream, op] : front) {
+          OpId& latest = of_follower.try_emplace(stream, op).first->second;
+          latest = std::max(latest, op);
+        }
+        --units_[unit_of({at.rank, follower})].waits_for;
+        offer(unit_of({at.rank, follower}));
+      }
+      leave_queue(at);
+    }
+  }
+
+  // Also out of the middle, where it has overtaken. Whoever is the first then has its turn.
+  void leave_queue(NodeAt at) {
+    const std::uint32_t next = behind_[at.rank][at.node];
+    const std::uint32_t before = ahead_[at.rank][at.node];
+    if (before != UINT32_MAX) behind_[at.rank][before] = next;
+    if (next == UINT32_MAX) return;
+    ahead_[at.rank][next] = before;
+    if (before != UINT32_MAX) return;
+    --units_[unit_of({at.rank, next})].turns_left;
+    offer(unit_of({at.rank, next}));
+  }
+
+  void emit(UnitId id) {
+    const Unit& unit = units_[id];
+    const TraceNode& first = node(unit.members.front());
+    ModelOp op;
+    op.name = first.name;
+    op.part = first.part;
+    op.stream = unit.stream;
+    op.place = place_of(unit);
+    if (unit.meeting) {
+      op.shape = unit.meeting->shape;
+    } else {
+      op.shape = std::get<ComputeNode>(first.what).shape;
+    }
+    std::set<OpId> after;
+    for (const NodeAt at : unit.members) {
+      for (const auto& [stream, before] : fronts_[at.rank][at.node]) {
+        if (stream != unit.stream) after.insert(before);
+      }
+    }
+    op.after.assign(after.begin(), after.end());
+    const OpId made = merged_.graph.add(std::move(op));
+    for (const NodeAt at : unit.members) fronts_[at.rank][at.node] = {{unit.stream, made}};
+  }
+
+  PlaceId place_of(const Unit& unit) {
+    if (stands_for_all()) return merged_.graph.add_place(all_gpus(unit.meeting.has_value()));
+    std::vector<std::uint32_t> ranks{unit.members.front().rank};
+    if (unit.meeting) ranks = unit.meeting->ranks;
+    const auto known = places_.find(ranks);
+    if (known != places_.end()) return known->second;
+    return places_[ranks] = merged_.graph.places.push_back({.groups = {ranks}});
+  }
+
+  [[nodiscard]] Groups all_gpus(bool together) const {
+    std::vector<std::uint32_t> all(static_cast<std::size_t>(gpus_));
+    std::iota(all.begin(), all.end(), 0U);
+    if (together) return {.groups = {all}};
+    Groups place;
+    for (const std::uint32_t gpu : all) place.groups.push_back({gpu});
+    return place;
+  }
+
+  // A circle within a rank, or ranks that wait for one another.
+  void report_stuck() {
+    if (done_ == units_.size()) return;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      const auto& nodes = ranks_[r].nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const Unit& unit = units_[unit_of({r, i})];
+        if (unit.done) continue;
+        if (const auto before = undone_before({r, i})) {
+          problems_.add(ranks_[r].file, nodes[i].label + ": dependencies",
+                        fmt::format("waits for {}, which waits for it in turn, or for what never "
+                                    "comes",
+                                    node(*before).label));
+        } else {
+          problems_.add(ranks_[r].file, nodes[i].label + ": dependencies",
+                        "the other ranks come to it only after something that waits for it");
+        }
+      }
+    }
+  }
+
+  std::optional<NodeAt> undone_before(NodeAt at) {
+    for (const std::uint32_t before : node(at).after) {
+      if (!units_[unit_of({at.rank, before})].done) return NodeAt{at.rank, before};
+    }
+    return std::nullopt;
+  }
+
+  const std::vector<RankTrace>& ranks_;
+  const TraceGroups& groups_;
+  int gpus_;
+  TraceProblems& problems_;
+  Merged merged_;
+  std::vector<Unit> units_;
+  std::vector<std::vector<UnitId>> unit_of_;                        // by rank and node
+  std::vector<std::vector<Front>> fronts_;                          // by rank and node
+  std::vector<std::vector<std::vector<std::uint32_t>>> followers_;  // by rank and node
+  std::vector<std::vector<std::uint32_t>> ahead_;                   // in the queue of its stream
+  std::vector<std::vector<std::uint32_t>> behind_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> streams_;  // by the GPUs
+  std::map<std::vector<std::uint32_t>, PlaceId> places_;         // by the GPUs
+  std::map<std::uint32_t, std::set<std::uint32_t>> used_;        // streams, by rank
+  std::set<Turn> ready_;
+  std::set<Turn> early_;  // whose turn on its stream has not come
+  std::uint32_t lanes_ = 1;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+TraceGroups groups_of_all(int ranks) {
+  TraceGroups groups;
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0U);
+  groups.ranks.push_back(std::move(all));
+  groups.names.emplace_back("all");
+  return groups;
+}
+
+std::uint32_t add_group(TraceGroups& groups, const std::string& name,
+                        const std::vector<std::uint32_t>& ranks) {
+  const auto index = static_cast<std::uint32_t>(groups.ranks.size());
+  groups.ranks.push_back(ranks);
+  groups.names.push_back(name);
+  groups.by_name[name] = index;
+  return index;
+}
+
+Merged merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+                   TraceProblems& problems) {
+  return Merger(ranks, groups, gpus, problems).merge();
+}
+
+}  // namespace weft

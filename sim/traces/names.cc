@@ -1,0 +1,33 @@
+#include "sim/traces/names.h"
+
+#include <cstddef>
+
+namespace weft {
+namespace {
+
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+constexpr std::size_t kMost = 80;
+
+// Where '(' or '<' opens what belongs to the signature and not to the name.
+std::size_t end_of_name(std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i).starts_with(kAnonymous)) {
+      i += kAnonymous.size() - 1;
+    } else if (i > 0 && (name[i] == '<' || name[i] == '(')) {
+      return i;
+    }
+  }
+  return name.size();
+}
+
+}  // namespace
+
+std::string short_kernel_name(std::string_view name) {
+  constexpr std::string_view kVoid = "void ";
+  if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
+  name = name.substr(0, end_of_name(name));
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  return std::string(name.substr(0, kMost));
+}
+
+}  // namespace weft

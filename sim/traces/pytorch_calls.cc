@@ -1,0 +1,83 @@
+#include "sim/traces/pytorch_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+constexpr const char* kWait = "wait";
+
+// The innermost interval of the thread that holds this moment; calls do not overlap in a thread.
+CallInterval* holding(std::vector<CallInterval>& calls, const HostEvent& event) {
+  for (CallInterval& call : calls) {
+    if (call.thread == event.thread && call.start <= event.start && event.start <= call.end) {
+      return &call;
+    }
+  }
+  return nullptr;
+}
+
+void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFile& profile,
+          TraceProblems& problems) {
+  if (calls.size() != et.calls.size()) {
+    return problems.add(
+        et.name, "nodes",
+        fmt::format("{} calls of record_param_comms, but the profile {} has {}: both must be of "
+                    "one step, or of steps that do the same",
+                    et.calls.size(), profile.name, calls.size()));
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CommCall& call = et.calls[i];
+    const bool waits = call.name == kWait;
+    if (waits == calls[i].kernel.has_value()) {
+      problems.add(et.name, call.label,
+                   fmt::format("'{}', but the {}. call in the profile {} {} a kernel", call.name,
+                               i + 1, profile.name, waits ? "launches" : "does not launch"));
+    }
+    calls[i].call = call;
+  }
+}
+
+}  // namespace
+
+std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt* et,
+                                     const std::map<std::int64_t, std::uint32_t>& by_correlation,
+                                     TraceProblems& problems) {
+  std::vector<CallInterval> calls;
+  for (const HostEvent& event : profile.host) {
+    if (event.kind != HostEvent::Kind::communicates) continue;
+    calls.push_back({.start = event.start,
+                     .end = event.start + event.duration,
+                     .thread = event.thread,
+                     .kernel = {},
+                     .call = {}});
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const CallInterval& a, const CallInterval& b) { return a.start < b.start; });
+  for (const HostEvent& event : profile.host) {
+    const auto found = by_correlation.find(event.correlation);
+    if (event.kind != HostEvent::Kind::runtime || found == by_correlation.end()) continue;
+    const GpuEvent& kernel = profile.gpu[found->second];
+    if (!is_library_collective(kernel.name)) continue;
+    CallInterval* call = holding(calls, event);
+    if (call == nullptr) {
+      problems.add(profile.name, fmt::format("kernel '{}'", kernel.name.substr(0, 60)),
+                   "launched outside of record_param_comms, so what it moves is not known");
+      continue;
+    }
+    call->kernel = found->second;
+    if (kernel.call) call->call = kernel.call;
+  }
+  if (et != nullptr) join(calls, *et, profile, problems);
+  for (const CallInterval& call : calls) {
+    if (!call.kernel || call.call) continue;
+    problems.add(profile.name,
+                 fmt::format("kernel '{}'", profile.gpu[*call.kernel].name.substr(0, 60)),
+                 "the profile does not say what it moves; give the execution traces as well");
+  }
+  return calls;
+}
+
+}  // namespace weft

@@ -1,0 +1,29 @@
+// Which call of the communication library started which kernel, and what that call moves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/traces/pytorch_et.h"
+
+namespace weft {
+
+// record_param_comms events of the host, in their order.
+struct CallInterval {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t thread = 0;
+  std::optional<std::uint32_t> kernel;  // of the profile's GPU events; none: it only waits
+  std::optional<CommCall> call;         // from the execution trace, or from the kernel
+};
+
+// Intervals and what is known of them. A problem where profile and execution trace do not belong
+// together, or where nobody says what a kernel moves.
+std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt* et,
+                                     const std::map<std::int64_t, std::uint32_t>& by_correlation,
+                                     TraceProblems& problems);
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+// What a rank of a recorded trace does, whoever recorded it, and how the ranks' traces become one
+// ModelGraph (merge_ranks.cc).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/models/model_graph.h"
+#include "sim/traces/problems.h"
+
+namespace weft {
+
+// Takes no time; those behind it wait for those before it.
+struct PassNode {};
+
+struct ComputeNode {
+  OpShape shape;
+  std::uint32_t lane = 0;  // the recorded stream, numbered from 0 by rank
+};
+
+// The rank's part of a collective of its group. The k-th one of a group is the same on all ranks.
+struct CollectiveNode {
+  std::uint32_t group = 0;  // of TraceGroups
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Bytes buffer;  // as in CommunicationShape
+  std::uint32_t root = 0;
+  std::vector<std::int64_t> sends;  // uneven all-to-all: to each rank of the group; else empty
+};
+
+// One end of a message; ends meet by source, target and tag, in their order.
+struct MessageNode {
+  enum class End : std::uint8_t { send, receive };
+  End end = End::send;
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+  std::int64_t tag = 0;
+  Bytes size;
+};
+
+struct TraceNode {
+  std::string label;  // for messages: "node 61 'conv3_ALLREDUCE'"
+  std::string name;
+  std::string part;
+  std::variant<PassNode, ComputeNode, CollectiveNode, MessageNode> what;
+  std::vector<std::uint32_t> after;  // of the same rank, by their index; may come behind it
+};
+
+struct RankTrace {
+  std::string file;
+  std::vector<TraceNode> nodes;  // in program order
+};
+
+// Group 0 is all ranks.
+struct TraceGroups {
+  std::vector<std::vector<std::uint32_t>> ranks;
+  std::vector<std::string> names;
+  std::map<std::string, std::uint32_t> by_name;
+};
+TraceGroups groups_of_all(int ranks);
+std::uint32_t add_group(TraceGroups& groups, const std::string& name,
+                        const std::vector<std::uint32_t>& ranks);
+
+// How many GPUs do what the one trace says: several, where it stands for all of them.
+struct Merged {
+  ModelGraph graph;
+  std::size_t out_of_order = 0;  // operators that had to overtake others of their stream
+};
+
+// Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
+// rank, and one stream for each set of GPUs that communicate. It is broken only where everything
+// would stand still otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
+Merged merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+                   TraceProblems& problems);
+
+}  // namespace weft

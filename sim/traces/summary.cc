@@ -1,0 +1,22 @@
+#include <fmt/format.h>
+
+#include "sim/traces/load_trace.h"
+
+namespace weft {
+
+std::string to_text(const TraceSummary& summary) {
+  std::string text = fmt::format(
+      "trace {}: {}; {} ranks, {} nodes, {:.3f} ms of recorded kernels\n", summary.trace,
+      summary.writer, summary.ranks, summary.nodes, to_microseconds(summary.recorded) / 1000);
+  text += fmt::format("  {:<16} {:>10} {:>18} {:>12} {:>18}\n", "kind", "nodes", "bytes found",
+                      "operators", "bytes simulated");
+  for (const auto& [kind, total] : summary.by_kind) {
+    text += fmt::format("  {:<16} {:>10} {:>18} {:>12} {:>18}\n", kind, total.nodes,
+                        total.bytes_found, total.operators, total.bytes_simulated);
+  }
+  for (const std::string& choice : summary.choices) text += "  taken: " + choice + "\n";
+  for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,123 @@
+// Whole models, from operators to results.
+#include "sim/models/run_model.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/models/lower_model.h"
+#include "tests/unit/engine/simulated.h"
+#include "tests/unit/models/hand_made.h"
+
+namespace weft {
+namespace {
+
+Scenario nodes_of_four() {
+  return scenario_of(R"(
+name: two nodes of four
+cluster:
+  base: clusters/node_4x_mi210
+  nodes: 2
+  nic: {base: nics/connectx6}
+  scale_out: {shape: switch, link: {bandwidth: 200 Gb/s, latency: 700 ns}}
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
+)");
+}
+
+// Layers of tensor parallelism in each of the nodes.
+HandMadeModel layers(int count, bool in_blocks) {
+  HandMadeModel model;
+  const PlaceId place = model.groups(0, 8, 4);
+  for (int i = 0; i < count; ++i) {
+    if (in_blocks) model.begin_block("layer " + std::to_string(i));
+    model.add_layer(place, 4);
+  }
+  return model;
+}
+
+RunResult run_of(const Scenario& scenario, const ModelGraph& graph, Mode mode, bool folds) {
+  const Cluster cluster = build_cluster(scenario.cluster);
+  ModelRun model(scenario, cluster, folds ? fold(graph, cluster) : unfolded(graph));
+  return model.run(mode, {});
+}
+
+TEST(Models, compute_and_send_what_their_operators_ask_for) {
+  const Scenario scenario = nodes_of_four();
+  const HandMadeModel model = layers(3, false);
+  for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
+    const RunResult result = run_of(scenario, model.graph, mode, false);
+    EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+    EXPECT_TRUE(result.ledger.balanced());
+    // 3 layers x 8 GPUs x two products of 1024 x 1024 x 1024, and sums of the reductions.
+    EXPECT_GE(result.ledger.flops.done, std::int64_t{3} * 8 * 2 * 2 * 1024 * 1024 * 1024);
+  }
+}
+
+TEST(Models, time_of_a_gpu_is_of_one_part_or_idle) {
+  const Scenario scenario = nodes_of_four();
+  const HandMadeModel model = layers(3, true);
+  for (const bool folds : {false, true}) {
+    const RunResult result = run_of(scenario, model.graph, Mode::bulk, folds);
+    Duration sum = result.idle;
+    for (const PartUse& part : result.parts) sum += part.computing + part.exposed;
+    EXPECT_EQ(sum, result.time * 8);
+  }
+}
+
+TEST(Models, repeated_blocks_are_simulated_once) {
+  const Cluster cluster = build_cluster(nodes_of_four().cluster);
+  const HandMadeModel model = layers(5, true);
+  const Folded folded = fold(model.graph, cluster);
+  // The two nodes share no link, and all layers are alike.
+  EXPECT_EQ(folded.pieces.size(), 1U);
+  ASSERT_EQ(folded.runs.size(), 10U);
+  EXPECT_TRUE(folded.runs[1].after.empty());
+  EXPECT_EQ(folded.runs[3].after, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(folded.runs[3].node, 1U);
+}
+
+TEST(Models, that_repeat_take_the_time_of_all_their_layers) {
+  const Scenario scenario = nodes_of_four();
+  const HandMadeModel model = layers(6, true);
+  for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
+    const RunResult whole = run_of(scenario, model.graph, mode, false);
+    const RunResult folded = run_of(scenario, model.graph, mode, true);
+    EXPECT_NEAR(to_microseconds(folded.time), to_microseconds(whole.time),
+                0.01 * to_microseconds(whole.time));
+    EXPECT_EQ(folded.ledger.flops.done, whole.ledger.flops.done);
+    EXPECT_EQ(folded.ledger.sent_bytes.done, whole.ledger.sent_bytes.done);
+    EXPECT_EQ(folded.ledger.hbm_bytes.done, whole.ledger.hbm_bytes.done);
+  }
+}
+
+TEST(Models, pairs_that_fuse_are_found_and_ranked) {
+  const Scenario scenario = nodes_of_four();
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const HandMadeModel model = layers(6, true);
+  ModelRun run(scenario, cluster, fold(model.graph, cluster));
+  const std::vector<Candidate> candidates = run.candidates();
+  ASSERT_EQ(candidates.size(), 1U);
+  EXPECT_EQ(candidates[0].name, "down + reduce");
+  EXPECT_EQ(candidates[0].pattern, WorkloadKind::gemm_all_reduce);
+  EXPECT_EQ(candidates[0].obstacle, "");
+  EXPECT_EQ(candidates[0].times, 6);
+  EXPECT_GT(candidates[0].bulk, Duration{});
+}
+
+TEST(Models, what_runs_beside_it_is_hidden) {
+  // A gradient's all-reduce on a stream of its own beside a long product: the step takes as long
+  // as the product, and a little more where both want the memory.
+  const Scenario scenario = nodes_of_four();
+  HandMadeModel model;
+  const PlaceId place = model.groups(0, 8, 8);
+  const GemmShape product{.m = 8192, .n = 8192, .k = 4096};
+  CommunicationShape sum;
+  sum.op = CollectiveOp::all_reduce;
+  sum.buffer = bytes(4 << 20U);
+  model.add("product", "mlp", product, place, {});
+  const RunResult alone = run_of(scenario, model.graph, Mode::bulk, false);
+  model.add("gradients", "all_reduce", sum, place, {}, 2);
+  const RunResult both = run_of(scenario, model.graph, Mode::bulk, false);
+  EXPECT_LT(to_microseconds(both.time), 1.1 * to_microseconds(alone.time));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,236 @@
+// A profile and an execution trace of two ranks, written by the test.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/traces/load_trace.h"
+#include "tests/unit/traces/chakra_writer.h"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+
+// What the host does, one after another, each 10 us after the last; what is launched runs 5 us
+// later.
+class Profile {
+ public:
+  explicit Profile(int rank) : rank_(rank) {}
+
+  Profile& kernel(int stream, double us, int thread = 1) {
+    launch(stream, us, "void gemm_kernel<float, 4>(int)", thread);
+    return *this;
+  }
+  Profile& collective(double us = 500, int thread = 1) {
+    events_.push_back(host("cpu_op", "record_param_comms", thread, 8));
+    launch(90, us, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", thread);
+    return *this;
+  }
+  Profile& wait(int thread = 1) {
+    events_.push_back(host("cpu_op", "record_param_comms", thread, 8));
+    events_.push_back(host("cuda_runtime", "cudaStreamWaitEvent", thread, 1));
+    now_ += 10;
+    return *this;
+  }
+  Profile& runtime(const std::string& name, int thread = 1) {
+    events_.push_back(host("cuda_runtime", name, thread, 1));
+    now_ += 10;
+    return *this;
+  }
+  [[nodiscard]] std::string text() const {
+    return Json{{"schemaVersion", 1},
+                {"distributedInfo", {{"rank", rank_}, {"world_size", 2}}},
+                {"traceEvents", events_}}
+        .dump();
+  }
+  Json& last() { return events_.back(); }
+
+ private:
+  Json host(const std::string& kind, const std::string& name, int thread, double us) {
+    return {{"ph", "X"},
+            {"cat", kind},
+            {"name", name},
+            {"tid", thread},
+            {"ts", 1000 + now_},
+            {"dur", us},
+            {"args", {{"correlation", ++correlation_}}}};
+  }
+  void launch(int stream, double us, const std::string& name, int thread) {
+    events_.push_back(host("cuda_runtime", "cudaLaunchKernel", thread, 4));
+    events_.push_back({{"ph", "X"},
+                       {"cat", "kernel"},
+                       {"name", name},
+                       {"ts", 1000 + now_ + 5},
+                       {"dur", us},
+                       {"args",
+                        {{"stream", stream},
+                         {"correlation", correlation_},
+                         {"grid", {6, 2, 1}},
+                         {"block", {128, 2, 1}},
+                         {"registers per thread", 40},
+                         {"shared memory", 512}}}});
+    now_ += 10;
+  }
+
+  int rank_;
+  int correlation_ = 0;
+  double now_ = 0;
+  Json events_ = Json::array();
+};
+
+Json tensor(int elements, int size) { return {1, 2, 0, elements, size, "cuda:0"}; }
+Json call(int id, const std::string& name, int sequence, const Json& tensors,
+          const Json& splits = Json::array()) {
+  Json inputs = {sequence, 4242, 0, name, splits, splits};
+  if (!tensors.is_null()) inputs.insert(inputs.begin(), tensors);
+  return {{"id", id}, {"name", "record_param_comms"}, {"inputs", inputs}};
+}
+std::string execution_trace(const Json& nodes) {
+  return Json{{"schema", "1.0.1"}, {"nodes", nodes}}.dump();
+}
+
+class PytorchTrace : public ::testing::Test {
+ protected:
+  LoadedTrace load(const std::vector<std::string>& profiles, const std::vector<Json>& calls) {
+    for (std::size_t r = 0; r < profiles.size(); ++r) {
+      std::filesystem::create_directories(folder_.path("kineto"));
+      folder_.write("kineto/worker" + std::to_string(r) + "_step_7.json", profiles[r]);
+    }
+    for (std::size_t r = 0; r < calls.size(); ++r) {
+      std::filesystem::create_directories(folder_.path("et"));
+      folder_.write("et/eg_" + std::to_string(r) + ".json", execution_trace(calls[r]));
+    }
+    TraceWork work;
+    work.format = TraceFormat::pytorch;
+    work.path = folder_.path("kineto");
+    if (!calls.empty()) work.execution_traces = folder_.path("et");
+    return load_trace(work, 2);
+  }
+
+  TraceFolder folder_{"pytorch"};
+};
+
+std::vector<const ModelOp*> of_rank(const ModelGraph& graph, std::uint32_t rank) {
+  std::vector<const ModelOp*> ops;
+  for (const ModelOp& op : graph.ops) {
+    const auto& members = graph.places[op.place].groups.front();
+    if (std::find(members.begin(), members.end(), rank) != members.end()) ops.push_back(&op);
+  }
+  return ops;
+}
+
+TEST_F(PytorchTrace, a_collective_waits_for_its_caller_and_who_waits_for_it) {
+  // kernel, all-reduce, kernel beside it, wait, kernel behind it.
+  const auto profile = [](int rank) {
+    return Profile(rank).kernel(7, 20).collective().kernel(7, 30).wait().kernel(7, 40).text();
+  };
+  const Json calls = {call(1, "allreduce", 5, tensor(100, 4)), call(2, "wait", 5, nullptr)};
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  ASSERT_EQ(ops.size(), 4U);
+  const auto& kernel = std::get<RecordedShape>(ops[0]->shape);
+  EXPECT_EQ(kernel.time, microseconds(20));
+  EXPECT_EQ(kernel.wgs, 12);
+  EXPECT_EQ(kernel.threads, 256);
+  EXPECT_EQ(kernel.registers_per_thread, 40);
+  EXPECT_EQ(kernel.lds, bytes(512));
+  EXPECT_EQ(ops[0]->name, "gemm_kernel");
+  EXPECT_EQ(std::get<CommunicationShape>(ops[1]->shape).buffer, bytes(400));
+  EXPECT_EQ(ops[1]->after.size(), 2U);  // each rank's first kernel
+  EXPECT_TRUE(ops[2]->after.empty());
+  ASSERT_EQ(ops[3]->after.size(), 1U);
+  EXPECT_EQ(&loaded.graph->ops[ops[3]->after[0]], ops[1]);
+  // 500 us of each rank's collective kernel are not what the network took.
+  EXPECT_EQ(loaded.summary.recorded, microseconds(2 * (20 + 30 + 40)));
+}
+
+TEST_F(PytorchTrace, gradients_are_waited_for_where_a_stream_waits_for_something) {
+  const auto profile = [](int rank) {
+    return Profile(rank)
+        .kernel(7, 20)
+        .collective()
+        .kernel(7, 30)
+        .runtime("cudaStreamWaitEvent")
+        .kernel(7, 40)
+        .text();
+  };
+  const Json calls = {call(1, "allreduce", 5, tensor(100, 4))};
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(of_rank(*loaded.graph, 0)[3]->after.size(), 1U);
+}
+
+TEST_F(PytorchTrace, what_the_host_has_seen_ended_is_over) {
+  // Stream 9's kernel is launched once the host has waited for stream 7.
+  const auto profile = [](int rank) {
+    return Profile(rank)
+        .kernel(7, 20)
+        .kernel(7, 21)
+        .runtime("cudaStreamSynchronize")
+        .kernel(9, 30)
+        .text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 1);
+  ASSERT_EQ(ops[2]->after.size(), 1U);
+  EXPECT_EQ(&loaded.graph->ops[ops[2]->after[0]], ops[1]);
+  EXPECT_EQ(ops[0]->stream, 0U);
+  EXPECT_EQ(ops[2]->stream, 1U);
+}
+
+TEST_F(PytorchTrace, splits_make_an_uneven_all_to_all) {
+  const auto profile = [](int rank) { return Profile(rank).collective().text(); };
+  const LoadedTrace loaded =
+      load({profile(0), profile(1)},
+           {{call(1, "all_to_allv", 5, tensor(8, 4), {1, 3})},  // rows of 2 elements
+            {call(1, "all_to_allv", 5, tensor(10, 4), {5, 5})}});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).pair_bytes,
+            (std::vector<std::int64_t>{8, 24, 20, 20}));
+  const TraceTotal& total = loaded.summary.by_kind.at("all_to_all");
+  EXPECT_EQ(total.bytes_found, 72);
+  EXPECT_EQ(total.bytes_simulated, 72);
+}
+
+TEST_F(PytorchTrace, newer_profiles_say_themselves_what_moves) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.collective();
+    made.last()["args"]["Collective name"] = "_allgather_base";
+    made.last()["args"]["In msg nelems"] = 100;
+    made.last()["args"]["dtype"] = "BFloat16";
+    made.last()["args"]["Process Group Name"] = "0";
+    made.last()["args"]["Process Group Ranks"] = "[0, 1]";
+    return made.text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).buffer, bytes(400));
+}
+
+TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
+  const auto profile = [](int rank) { return Profile(rank).collective().text(); };
+  const auto says = [](const LoadedTrace& loaded, const char* words) {
+    EXPECT_FALSE(loaded.graph);
+    EXPECT_NE(loaded.problems.to_text().find(words), std::string::npos)
+        << loaded.problems.to_text();
+  };
+  says(load({profile(0), profile(1)}, {}), "the profile does not say what it moves");
+  says(load({profile(0), profile(0)}, {}), "worker1_step_7.json: error: rank: 0, as ");
+  const Json good = {call(1, "allreduce", 5, tensor(1, 4))};
+  says(load({profile(0), profile(1)}, {good, Json::array()}), "0 calls of record_param_comms");
+  says(load({profile(0), profile(1)}, {good, {call(1, "wait", 5, nullptr)}}),
+       "'wait', but the 1. call in the profile");
+  says(load({profile(0), profile(1)}, {good, {call(1, "allreduce", 5, tensor(0, 4))}}),
+       "size: 0 elements");
+  says(load({profile(0), profile(1)}, {good, {call(1, "reduce", 5, tensor(4, 4))}}),
+       "'reduce': weft simulates");
+  says(load({profile(0), "{\"traceEvents\": ["}, {good, good}), "no JSON");
+  says(load({profile(0), "{}"}, {good, good}), "no Kineto profile");
+}
+
+}  // namespace
+}  // namespace weft
