@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/assert.h"
 #include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
 #include "sim/models/gradients.h"
+#include "sim/models/moe.h"
 #include "sim/models/pipeline.h"
 #include "sim/models/stage.h"
 
@@ -38,6 +38,9 @@ class Transformer {
         spec_(workload.transformer),
         shapes_(shapes_of(workload)),
         microbatches_(static_cast<int>(spec_.sequences / spec_.microbatch / spec_.parallel.data)) {
+    if (spec_.moe) {
+      routed_ = route(*spec_.moe, spec_.parallel.expert, shapes_.tokens / spec_.parallel.tensor);
+    }
     for (int s = 0; s < spec_.parallel.pipeline; ++s) {
       stages_.push_back(stage_of(graph_, spec_, s));
       gradients_.emplace_back(out_, workload_, stages_.back());
@@ -118,7 +121,7 @@ class Transformer {
     for (int i = 0; i < stage.layers.count; ++i) {
       const int layer = stage.layers.first + i;
       out_.begin_block(text_of(step) + fmt::format("forward of layer {}", layer));
-      layer_forward(gpus, layer);
+      layer_forward(gpus, stage, layer);
     }
     if (stage.last) {
       out_.begin_block(text_of(step) + "head");
@@ -146,7 +149,7 @@ class Transformer {
       const int layer = stage.layers.first + i;
       out_.begin_block(text_of(step) + fmt::format("backward of layer {}", layer));
       gradients.sum_up();
-      layer_backward(gpus, layer);
+      layer_backward(gpus, stage, layer);
       ready(layer_weights(spec_, layer));
     }
     if (stage.first) {
@@ -161,16 +164,24 @@ class Transformer {
     gradients.sum_up();
   }
 
-  void layer_forward(TensorParallel& gpus, int) {
+  void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
     attention_forward(gpus);
     norm(gpus, "mlp_norm");
-    out_.wait_for(feed_forward(gpus, {.names = "mlp", .inner = spec_.decoder.inner}));
+    if (has_experts(spec_, layer)) {
+      Experts(gpus, *spec_.moe, routed_, stage.experts).forward();
+    } else {
+      out_.wait_for(feed_forward(gpus, {.names = "mlp", .inner = spec_.decoder.inner}));
+    }
     residual(gpus, "mlp_residual");
   }
 
-  void layer_backward(TensorParallel& gpus, int layer) {
-    if (spec_.recompute == Recompute::layer) layer_forward(gpus, layer);
-    feed_forward_backward(gpus, {.names = "mlp", .inner = spec_.decoder.inner});
+  void layer_backward(TensorParallel& gpus, const Stage& stage, int layer) {
+    if (spec_.recompute == Recompute::layer) layer_forward(gpus, stage, layer);
+    if (has_experts(spec_, layer)) {
+      Experts(gpus, *spec_.moe, routed_, stage.experts).backward();
+    } else {
+      feed_forward_backward(gpus, {.names = "mlp", .inner = spec_.decoder.inner});
+    }
     norm_backward(gpus, "mlp_norm");
     attention_backward(gpus);
   }
@@ -203,6 +214,7 @@ class Transformer {
   const Workload& workload_;
   const TransformerSpec& spec_;
   DecoderShapes shapes_;
+  RoutedTokens routed_;
   int microbatches_;
   BlockWriter out_{graph_};
   std::vector<Stage> stages_;
@@ -213,9 +225,6 @@ class Transformer {
 
 }  // namespace
 
-ModelGraph build_transformer(const Workload& workload) {
-  SIM_ASSERT(!workload.transformer.moe);
-  return Transformer(workload).build();
-}
+ModelGraph build_transformer(const Workload& workload) { return Transformer(workload).build(); }
 
 }  // namespace weft

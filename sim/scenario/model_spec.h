@@ -47,9 +47,9 @@ struct MoeSpec {
   int shared_inner = 0;  // of what every token goes through besides; 0: nothing
   int dense_layers = 0;  // the first so many have no experts but the model's own feed-forward
   RouterSkew skew = RouterSkew::uniform;
-  double exponent = 0;         // Zipf: the i-th expert is asked for as often as i^-exponent
-  std::vector<int> histogram;  // how often each expert is asked for
-  double capacity = 0;         // times an even share that one expert takes; 0: what comes
+  double exponent = 0;           // Zipf: the i-th expert is asked for as often as i^-exponent
+  std::vector<int> histogram{};  // how often each expert is asked for
+  double capacity = 0;           // times an even share that one expert takes; 0: what comes
 };
 
 // A decoder of language.

@@ -16,12 +16,11 @@ std::string nearest(std::int64_t whole, std::int64_t value) {
 }
 
 void it_trains_or_decodes(const Check& check) {
-  if (!check.good({"workload.phase"}) || check.scenario.workload.phase != Phase::inference) return;
+  if (check.scenario.workload.phase != Phase::inference) return;
   check.fail("workload.phase", "a decoder has training, prefill and decode; inference is of dlrm");
 }
 
 void parallel_sizes_multiply_to_the_gpus(const Check& check) {
-  if (!check.good_within({"workload.parallel", "cluster.nodes", "cluster.gpus_per_node"})) return;
   const ParallelSpec& p = spec_of(check).parallel;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   const std::int64_t others = std::int64_t{p.tensor} * p.pipeline;
@@ -35,7 +34,6 @@ void parallel_sizes_multiply_to_the_gpus(const Check& check) {
 }
 
 void heads_divide(const Check& check) {
-  if (!check.good_within({"workload.model", "workload.parallel.tensor"})) return;
   const DecoderSpec& d = spec_of(check).decoder;
   const int tensor = spec_of(check).parallel.tensor;
   if (d.heads % tensor != 0) {
@@ -59,7 +57,6 @@ void heads_divide(const Check& check) {
 }
 
 void feed_forwards_divide(const Check& check) {
-  if (!check.good_within({"workload.model", "workload.moe", "workload.parallel.tensor"})) return;
   const TransformerSpec& spec = spec_of(check);
   const int tensor = spec.parallel.tensor;
   const auto divides = [&](int inner, const char* key) {
@@ -72,7 +69,6 @@ void feed_forwards_divide(const Check& check) {
 }
 
 void every_stage_has_a_layer(const Check& check) {
-  if (!check.good({"workload.model.layers", "workload.parallel.pipeline"})) return;
   const int layers = spec_of(check).decoder.layers;
   if (spec_of(check).parallel.pipeline <= layers) return;
   check.fail("workload.parallel.pipeline", text(spec_of(check).parallel.pipeline) + " stages for " +
@@ -80,7 +76,6 @@ void every_stage_has_a_layer(const Check& check) {
 }
 
 void sequences_divide_into_microbatches(const Check& check) {
-  if (!check.good({"workload.sequences", "workload.microbatch", "workload.parallel.data"})) return;
   const TransformerSpec& spec = spec_of(check);
   const std::int64_t step = spec.microbatch * spec.parallel.data;
   if (spec.sequences % step == 0) return;
@@ -92,10 +87,6 @@ void sequences_divide_into_microbatches(const Check& check) {
 
 // Where each GPU of a tensor-parallel group takes some of the tokens.
 void tokens_divide(const Check& check) {
-  if (!check.good_within({"workload.parallel", "workload.sequence_length", "workload.microbatch",
-                          "workload.phase", "workload.kind"})) {
-    return;
-  }
   const TransformerSpec& spec = spec_of(check);
   const int tensor = spec.parallel.tensor;
   if (tensor == 1 || (!spec.parallel.sequence && !spec.moe)) return;
@@ -110,14 +101,11 @@ void tokens_divide(const Check& check) {
 }
 
 void it_runs_on_matrix_units(const Check& check) {
-  if (!check.good({"workload.model.dtype"}) || spec_of(check).decoder.dtype != DataType::fp32) {
-    return;
-  }
+  if (spec_of(check).decoder.dtype != DataType::fp32) return;
   check.fail("workload.model.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
 }
 
 void experts_divide(const Check& check) {
-  if (!check.good_within({"workload.moe", "workload.parallel"})) return;
   const ParallelSpec& p = spec_of(check).parallel;
   const MoeSpec& moe = *spec_of(check).moe;
   if (moe.experts % p.expert != 0) {
@@ -134,7 +122,6 @@ void experts_divide(const Check& check) {
 }
 
 void a_token_has_its_experts(const Check& check) {
-  if (!check.good_within({"workload.moe"})) return;
   const MoeSpec& moe = *spec_of(check).moe;
   if (moe.top_k > moe.experts) {
     check.fail("workload.moe.top_k", text(moe.top_k) + " of " + text(moe.experts) +
@@ -154,7 +141,6 @@ void a_token_has_its_experts(const Check& check) {
 }
 
 void some_layers_have_experts(const Check& check) {
-  if (!check.good({"workload.moe.dense_layers", "workload.model.layers"})) return;
   const int layers = spec_of(check).decoder.layers;
   if (spec_of(check).moe->dense_layers < layers) return;
   check.fail("workload.moe.dense_layers", text(spec_of(check).moe->dense_layers) + " of " +
@@ -166,21 +152,29 @@ void some_layers_have_experts(const Check& check) {
 
 }  // namespace
 
+// What was read without a mistake is asked for first, so that no rule hides what another finds.
 void validate_transformer(const Check& check) {
   if (!check.good({"workload.kind"}) || !is_transformer(check.scenario.workload.kind)) return;
-  it_trains_or_decodes(check);
-  parallel_sizes_multiply_to_the_gpus(check);
-  heads_divide(check);
-  feed_forwards_divide(check);
-  every_stage_has_a_layer(check);
-  sequences_divide_into_microbatches(check);
-  tokens_divide(check);
-  it_runs_on_matrix_units(check);
-  if (spec_of(check).moe) {
-    experts_divide(check);
-    a_token_has_its_experts(check);
-    some_layers_have_experts(check);
+  const bool phase = check.good({"workload.phase"});
+  const bool model = check.good_within({"workload.model"});
+  const bool moe = check.good_within({"workload.moe"}) && spec_of(check).moe;
+  const bool parallel = check.good_within({"workload.parallel"});
+  const bool step =
+      check.good({"workload.sequences", "workload.sequence_length", "workload.microbatch"});
+  const bool gpus = check.good({"cluster.nodes", "cluster.gpus_per_node"});
+  if (phase) it_trains_or_decodes(check);
+  if (parallel && gpus) parallel_sizes_multiply_to_the_gpus(check);
+  if (model && parallel) {
+    heads_divide(check);
+    every_stage_has_a_layer(check);
   }
+  if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
+  if (step && parallel) sequences_divide_into_microbatches(check);
+  if (step && parallel && phase) tokens_divide(check);
+  if (model) it_runs_on_matrix_units(check);
+  if (moe && parallel) experts_divide(check);
+  if (moe) a_token_has_its_experts(check);
+  if (moe && model) some_layers_have_experts(check);
   validate_transformer_size(check);
 }
 

@@ -61,7 +61,8 @@ void it_fits_in_memory(const Check& check) {
 bool its_operations_can_be_counted(const Check& check) {
   const TransformerSpec& spec = check.scenario.workload.transformer;
   const DecoderSpec& d = spec.decoder;
-  const double tokens = real(spec.microbatch) * real(spec.length);
+  const bool decodes = check.scenario.workload.phase == Phase::decode;
+  const double tokens = real(spec.microbatch) * (decodes ? 1 : real(spec.length));
   double widest = std::max({real(d.vocabulary), 2 * real(d.inner),
                             3 * real(d.heads) * real(std::max(d.head_dim, d.value_head_dim))});
   if (spec.moe) {
@@ -89,6 +90,22 @@ void its_operators_can_be_counted(const Check& check) {
                                        " layers are more than a million; take larger microbatches");
 }
 
+// Where GPUs get different numbers of tokens, each exchange keeps a number for each pair.
+void its_exchanges_can_be_kept(const Check& check) {
+  const TransformerSpec& spec = check.scenario.workload.transformer;
+  if (!spec.moe) return;
+  const double pairs = real(spec.parallel.expert) * real(spec.parallel.expert);
+  const double layers = real(spec.sequences / spec.parallel.data / spec.microbatch) *
+                        (spec.decoder.layers - spec.moe->dense_layers);
+  constexpr double kExchanges = 6;  // of a layer: twice forward, computed again, and back
+  constexpr double kMost = 500e6;
+  if (pairs * layers * kExchanges <= kMost) return;
+  check.fail("workload.parallel.expert",
+             "the exchanges among " + text(spec.parallel.expert) +
+                 " GPUs, of all layers and microbatches, have more than 500 million pairs; take "
+                 "fewer GPUs or larger microbatches");
+}
+
 }  // namespace
 
 void validate_transformer_size(const Check& check) {
@@ -100,6 +117,7 @@ void validate_transformer_size(const Check& check) {
   }
   if (!its_operations_can_be_counted(check)) return;
   its_operators_can_be_counted(check);
+  its_exchanges_can_be_kept(check);
   it_fits_in_memory(check);
 }
 

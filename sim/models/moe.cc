@@ -1,0 +1,149 @@
+#include "sim/models/moe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/models/decoder_layer.h"
+
+namespace weft {
+namespace {
+
+constexpr const char* kPart = "experts";
+
+}  // namespace
+
+std::int64_t Experts::own_tokens() const {
+  return gpus_.shapes().tokens / gpus_.shapes().parallel.tensor;
+}
+
+std::int64_t Experts::sides() const { return gpus_.shapes().decoder.gated ? 2 : 1; }
+
+// As if those of a GPU had equally many.
+std::int64_t Experts::rows(std::int64_t rank) const {
+  return (routed_.received(rank) + routed_.busy - 1) / routed_.busy;
+}
+
+OpId Experts::exchange(const char* name, Direction direction) {
+  if (routed_.gpus == 1) return OpId::none();
+  const DecoderShapes& shapes = gpus_.shapes();
+  const Bytes token = shapes.size(shapes.decoder.hidden);
+  CommunicationShape call =
+      even_call(CollectiveOp::all_to_all, token * (routed_.most_of_a_pair() * routed_.gpus));
+  if (!routed_.even()) {
+    call.pair_bytes.resize(routed_.sent.size());
+    const auto n = static_cast<std::size_t>(routed_.gpus);
+    for (std::size_t from = 0; from < n; ++from) {
+      for (std::size_t to = 0; to < n; ++to) {
+        const std::size_t pair = direction == Direction::dispatch ? from * n + to : to * n + from;
+        call.pair_bytes[from * n + to] = (token * routed_.sent[pair]).count();
+      }
+    }
+  }
+  return gpus_.out().exchange(name, std::move(call), place_);
+}
+
+void Experts::product(const char* name, std::int64_t n, std::int64_t k) {
+  GemmShape gemm =
+      gemm_of({.m = rows(0), .n = n, .k = k}, gpus_.shapes().decoder.dtype, routed_.busy);
+  if (!routed_.even()) {
+    for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
+  }
+  gpus_.out().compute(name, kPart, std::move(gemm), place_);
+}
+
+// Sums over tokens. Where their number differs from GPU to GPU it stands as the product's rows, so
+// that it can be said for each: the same operations, and the same elements of all three matrices.
+void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
+  if (!routed_.even()) return product(name, out, in);
+  gpus_.out().compute(
+      name, kPart,
+      gemm_of({.m = out, .n = in, .k = rows(0)}, gpus_.shapes().decoder.dtype, routed_.busy),
+      place_);
+}
+
+// Of the GPU with the most tokens, for which the others wait.
+void Experts::activation(const char* name, const Elementwise& one) {
+  std::int64_t most = 0;
+  for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) {
+    most = std::max(most, routed_.received(rank));
+  }
+  Elementwise work = one;
+  work.elements = most * moe_.inner;
+  gpus_.out().compute(name, kPart, gpus_.shapes().stream(work), place_);
+}
+
+void Experts::tokens(const char* name, std::int64_t read, std::int64_t written,
+                     std::int64_t operations) {
+  const DecoderShapes& shapes = gpus_.shapes();
+  gpus_.compute(name, "router",
+                shapes.stream({.elements = own_tokens() * shapes.decoder.hidden,
+                               .read = read,
+                               .written = written,
+                               .operations = operations}));
+}
+
+void Experts::route_tokens() {
+  const DecoderShapes& shapes = gpus_.shapes();
+  gpus_.compute("router", "router",
+                gemm_of({.m = own_tokens(), .n = moe_.experts, .k = shapes.decoder.hidden},
+                        shapes.decoder.dtype));
+  gpus_.compute("router_top_k", "router",
+                stream_of({.elements = own_tokens() * moe_.experts, .read = 1, .operations = 4},
+                          DataType::fp32));
+  tokens("dispatch_copy", 1, moe_.top_k, 0);
+}
+
+// Each GPU of a tensor-parallel group has taken a share of tokens that all of them want.
+void Experts::gather_tokens(const char* name) {
+  const DecoderShapes& shapes = gpus_.shapes();
+  if (!shapes.splits() || shapes.keeps_its_tokens()) return;
+  gpus_.out().wait_for(gpus_.out().exchange(
+      name, even_call(CollectiveOp::all_gather, shapes.activations()), gpus_.place()));
+}
+
+void Experts::forward() {
+  route_tokens();
+  const OpId dispatched = exchange("dispatch", Direction::dispatch);
+  OpId shared = OpId::none();
+  if (moe_.shared_inner > 0) {
+    shared = feed_forward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
+  }
+  const std::int64_t hidden = gpus_.shapes().decoder.hidden;
+  gpus_.out().wait_for(dispatched);
+  product("experts_up", sides() * moe_.inner, hidden);
+  activation("experts_activation", {.read = sides(), .written = 1, .operations = 6});
+  product("experts_down", hidden, moe_.inner);
+  gpus_.out().wait_for(exchange("combine", Direction::combine));
+  gpus_.out().wait_for(shared);
+  tokens("experts_sum", moe_.top_k + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
+  gather_tokens("experts_gather");
+}
+
+void Experts::backward() {
+  const DecoderShapes& shapes = gpus_.shapes();
+  const std::int64_t hidden = shapes.decoder.hidden;
+  const std::int64_t up = sides() * moe_.inner;
+  // With the experts' outputs, for the gradients of their weights in the sum.
+  tokens("experts_sum_backward", 1 + moe_.top_k, moe_.top_k, 3 * moe_.top_k);
+  const OpId dispatched = exchange("gradient_dispatch", Direction::dispatch);
+  if (moe_.shared_inner > 0) {
+    feed_forward_backward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
+  }
+  gpus_.out().wait_for(dispatched);
+  product("experts_down_input_gradient", moe_.inner, hidden);
+  weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
+  activation("experts_activation_backward",
+             {.read = sides() + 1, .written = sides(), .operations = 12});
+  product("experts_up_input_gradient", hidden, up);
+  const OpId combined = exchange("gradient_combine", Direction::combine);
+  weight_gradient("experts_up_weight_gradient", hidden, up);
+  gpus_.out().wait_for(combined);
+  tokens("dispatch_copy_backward", moe_.top_k, 1, moe_.top_k);
+  const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts};
+  gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
+  gpus_.compute("router_weight_gradient", "router",
+                gemm_of({.m = moe_.experts, .n = hidden, .k = own_tokens()}, shapes.decoder.dtype));
+  gather_tokens("experts_gradient_gather");
+}
+
+}  // namespace weft

@@ -1,0 +1,43 @@
+// The operators of a layer's experts, on one stage's GPUs.
+//
+// Each GPU of a tensor-parallel group takes its share of the tokens to the experts, which are
+// whole, wherever they are: a group's GPUs each have some of the experts, `parallel.expert` GPUs in
+// a row have all of them.
+#pragma once
+
+#include "sim/models/moe_router.h"
+#include "sim/models/tensor_parallel.h"
+
+namespace weft {
+
+class Experts {
+ public:
+  // `place`: the groups that share the experts.
+  Experts(TensorParallel& gpus, const MoeSpec& moe, const RoutedTokens& routed, PlaceId place)
+      : gpus_(gpus), moe_(moe), routed_(routed), place_(place) {}
+
+  // Router, dispatch, shared expert beside it, experts, combine, weighted sum.
+  void forward();
+  void backward();
+
+ private:
+  enum class Direction { dispatch, combine };  // to the experts, and home
+  OpId exchange(const char* name, Direction direction);
+  void product(const char* name, std::int64_t n, std::int64_t k);
+  void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
+  void activation(const char* name, const Elementwise& one);
+  void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
+  void route_tokens();
+  void gather_tokens(const char* name);
+
+  [[nodiscard]] std::int64_t own_tokens() const;             // of a GPU
+  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // of each busy expert
+  [[nodiscard]] std::int64_t sides() const;
+
+  TensorParallel& gpus_;
+  const MoeSpec& moe_;
+  const RoutedTokens& routed_;
+  PlaceId place_;
+};
+
+}  // namespace weft

@@ -1,0 +1,147 @@
+#include "sim/models/moe_router.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+// Parts of some of the weights: those that `open` names.
+std::vector<std::int64_t> shares(std::int64_t total, const std::vector<std::int64_t>& weights,
+                                 const std::vector<std::size_t>& open) {
+  std::int64_t all = 0;
+  for (const std::size_t i : open) all += weights[i];
+  SIM_ASSERT(all > 0);
+  struct Rest {
+    std::int64_t remainder;
+    std::size_t index;
+  };
+  std::vector<std::int64_t> parts(weights.size(), 0);
+  std::vector<Rest> rests;
+  rests.reserve(open.size());
+  std::int64_t left = total;
+  for (const std::size_t i : open) {
+    const Wide scaled = static_cast<Wide>(total) * static_cast<Wide>(weights[i]);
+    parts[i] = static_cast<std::int64_t>(scaled / static_cast<Wide>(all));
+    left -= parts[i];
+    rests.push_back({static_cast<std::int64_t>(scaled % static_cast<Wide>(all)), i});
+  }
+  std::stable_sort(rests.begin(), rests.end(),
+                   [](const Rest& a, const Rest& b) { return a.remainder > b.remainder; });
+  for (std::size_t i = 0; i < static_cast<std::size_t>(left); ++i) ++parts[rests[i].index];
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> apportion(const Apportionment& what,
+                                    const std::vector<std::int64_t>& weights) {
+  std::vector<std::size_t> open;  // that are not full
+  for (std::size_t n = 0; n < weights.size(); ++n) {
+    const std::size_t i = (what.first + n) % weights.size();
+    if (weights[i] > 0) open.push_back(i);
+  }
+  std::vector<std::int64_t> parts(weights.size(), 0);
+  for (std::int64_t left = what.total; !open.empty();) {
+    const std::vector<std::int64_t> tried = shares(left, weights, open);
+    const auto fits = [&](std::size_t i) { return tried[i] <= what.most; };
+    if (std::all_of(open.begin(), open.end(), fits)) {
+      for (const std::size_t i : open) parts[i] = tried[i];
+      break;
+    }
+    for (const std::size_t i : open) {
+      if (fits(i)) continue;
+      parts[i] = what.most;
+      left -= what.most;
+    }
+    std::erase_if(open, [&](std::size_t i) { return !fits(i); });
+  }
+  return parts;
+}
+
+std::vector<std::int64_t> router_weights(const MoeSpec& moe, int gpus) {
+  if (moe.skew == RouterSkew::histogram) return {moe.histogram.begin(), moe.histogram.end()};
+  std::vector<std::int64_t> weights(static_cast<std::size_t>(moe.experts), 1);
+  if (moe.skew == RouterSkew::uniform) return weights;
+  constexpr double kMost = 1e6;  // so coarse that no machine's pow() rounds to another weight
+  const int each = moe.experts / gpus;
+  for (int i = 0; i < moe.experts; ++i) {
+    const int expert = i % gpus * each + i / gpus;
+    const double frequency = std::pow(static_cast<double>(i + 1), -moe.exponent);
+    weights[static_cast<std::size_t>(expert)] =
+        std::max<std::int64_t>(1, std::llround(kMost * frequency));
+  }
+  return weights;
+}
+
+std::int64_t RoutedTokens::received(std::int64_t to) const {
+  std::int64_t sum = 0;
+  for (std::int64_t from = 0; from < gpus; ++from) {
+    sum += sent[static_cast<std::size_t>(from * gpus + to)];
+  }
+  return sum;
+}
+
+std::int64_t RoutedTokens::most_of_a_pair() const {
+  return *std::max_element(sent.begin(), sent.end());
+}
+
+bool RoutedTokens::even() const {
+  return std::all_of(sent.begin(), sent.end(), [&](std::int64_t n) { return n == sent.front(); });
+}
+
+namespace {
+
+// The experts, dealt: the first of every GPU, then the second of every GPU; so that what is left
+// over by rounding goes to all GPUs in turn.
+std::vector<std::int64_t> dealt(const std::vector<std::int64_t>& by_expert, std::size_t gpus) {
+  const std::size_t each = by_expert.size() / gpus;
+  std::vector<std::int64_t> result;
+  result.reserve(by_expert.size());
+  for (std::size_t local = 0; local < each; ++local) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) result.push_back(by_expert[gpu * each + local]);
+  }
+  return result;
+}
+
+// Of each GPU's tokens, what one expert takes at most.
+std::int64_t capacity_of(const MoeSpec& moe, std::int64_t tokens) {
+  if (moe.capacity == 0) return tokens;
+  const double even = static_cast<double>(tokens) * moe.top_k / moe.experts;
+  return std::min(tokens, static_cast<std::int64_t>(std::ceil(moe.capacity * even)));
+}
+
+}  // namespace
+
+RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens) {
+  const auto n = static_cast<std::size_t>(gpus);
+  const std::vector<std::int64_t> weights = dealt(router_weights(moe, gpus), n);
+  const std::int64_t capacity = capacity_of(moe, tokens);
+  RoutedTokens routed{.gpus = gpus, .sent = std::vector<std::int64_t>(n * n, 0)};
+  std::vector<std::int64_t> of_expert(weights.size(), 0);
+  for (std::size_t from = 0; from < n; ++from) {
+    // Each source's leftovers begin behind those of the source before.
+    const std::int64_t asked = tokens * moe.top_k;
+    const std::size_t first =
+        static_cast<std::size_t>(static_cast<std::int64_t>(from) * (asked % moe.experts)) %
+        weights.size();
+    const std::vector<std::int64_t> parts =
+        apportion({.total = asked, .most = tokens, .first = first}, weights);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::int64_t taken = std::min(parts[i], capacity);
+      of_expert[i] += taken;
+      routed.sent[from * n + i % n] += taken;
+    }
+  }
+  std::vector<std::int64_t> busy(n, 0);
+  for (std::size_t i = 0; i < of_expert.size(); ++i) busy[i % n] += of_expert[i] > 0 ? 1 : 0;
+  routed.busy = std::max<std::int64_t>(1, *std::max_element(busy.begin(), busy.end()));
+  return routed;
+}
+
+}  // namespace weft
