@@ -28,10 +28,11 @@ DlrmSpec read_dlrm(MapReader map) {
 void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workload) {
   const auto when = [&](bool applies) { return kind ? std::optional(applies) : std::nullopt; };
   const bool is_any = kind && is_model(*kind);
-  const auto phase = map.where(when(is_any), "kind: dlrm")
+  const bool is_described = is_any && !is_trace(*kind);
+  const auto phase = map.where(when(is_described), "kind: dlrm")
                          .choice<Phase>("phase", names::kPhases, "which step of the model is run");
   workload.phase = phase.value_or(Phase::inference);
-  const bool known = kind && (!is_any || phase);
+  const bool known = kind && (!is_described || phase);
   const auto trains =
       known ? std::optional(is_any && workload.phase == Phase::training) : std::nullopt;
   workload.gradients =
