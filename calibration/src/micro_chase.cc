@@ -49,7 +49,10 @@ __host__ __device__ inline unsigned next_key(unsigned key, unsigned read) {
   return (key * 0x01000193U + 1U) ^ read;
 }
 
-__host__ __device__ inline unsigned first_key(std::size_t chain) { return mixed(2, chain); }
+// Of another run other rows: a repeat finds none of its own in the L2.
+__host__ __device__ inline unsigned first_key(unsigned run, std::size_t chain) {
+  return mixed(run + 1, chain);
+}
 
 // The SM or CU that runs this WG.
 __device__ inline unsigned unit_of_wg() {
@@ -91,10 +94,11 @@ __device__ unsigned chase(const uint4* table, unsigned rows, unsigned lanes, uns
 // then all others run too.
 template <int in_flight>
 __global__ void __launch_bounds__(threads_per_wg, occupancy)
-    chase_rows(const uint4* table, unsigned rows, unsigned lanes, int steps, uint4* ends) {
+    chase_rows(const uint4* table, unsigned rows, unsigned lanes, int steps, unsigned run,
+               uint4* ends) {
   const std::size_t chain =
       static_cast<std::size_t>(blockIdx.x) * (blockDim.x / lanes) + threadIdx.x / lanes;
-  unsigned key = first_key(chain);
+  unsigned key = first_key(run, chain);
   const auto start = clock64();
   key = chase<in_flight>(table, rows, lanes, key, steps / 2);
   const auto ticks = clock64() - start;
@@ -104,7 +108,7 @@ __global__ void __launch_bounds__(threads_per_wg, occupancy)
   }
 }
 
-using ChaseKernel = void (*)(const uint4*, unsigned, unsigned, int, uint4*);
+using ChaseKernel = void (*)(const uint4*, unsigned, unsigned, int, unsigned, uint4*);
 ChaseKernel kernel_for(int in_flight) {
   switch (in_flight) {
     case 1:
@@ -116,8 +120,9 @@ ChaseKernel kernel_for(int in_flight) {
   }
 }
 
-void expect_end(const ChaseShape& shape, const std::vector<uint4>& ends, std::size_t chain) {
-  unsigned key = first_key(chain);
+void expect_end(const ChaseShape& shape, unsigned run, const std::vector<uint4>& ends,
+                std::size_t chain) {
+  unsigned key = first_key(run, chain);
   for (int s = 0; s < shape.steps; ++s) {
     unsigned read = 0;
     for (int l = 0; l < shape.in_flight; ++l) {
@@ -158,12 +163,14 @@ Measured measure(const Bench& bench, const ChaseShape& shape) {
   }
   const ChaseKernel kernel = kernel_for(shape.in_flight);
   std::vector<double> spreads;  // of each GPU and run
+  unsigned last_run = 0;
   Work work;
-  work.queue = [&](unsigned) {
+  work.queue = [&](unsigned run) {
+    last_run = run;
     for (int g = 0; g < machine.size(); ++g) {
       machine.gpu(g).use();
       launch(kernel, {.wgs = shape.wgs}, machine.gpu(g).main, table[g], shape.rows(), shape.lanes(),
-             shape.steps, ends[g]);
+             shape.steps, run, ends[g]);
     }
   };
   work.verify = [&] {
@@ -172,8 +179,8 @@ Measured measure(const Bench& bench, const ChaseShape& shape) {
       machine.gpu(g).use();
       check(
           hipMemcpy(of_gpu.data(), ends[g], of_gpu.size() * sizeof(uint4), hipMemcpyDeviceToHost));
-      expect_end(shape, of_gpu, 0);
-      expect_end(shape, of_gpu, of_gpu.size() - 1);
+      expect_end(shape, last_run, of_gpu, 0);
+      expect_end(shape, last_run, of_gpu, of_gpu.size() - 1);
       spreads.push_back(spread_of(of_gpu));
     }
   };

@@ -120,12 +120,12 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  const Model model = model_of(scenario);
+  Model model = model_of(scenario);
   print_problems(model.problems, command.print);
   if (!model.graph) return exit_code::user;
   const bool tells = command.print == Print::table && command.stop_after == Stage::results;
   if (tells) fmt::print("{}", model.trace);
-  ModelGraph graph = *model.graph;
+  ModelGraph graph = *std::move(model.graph);
   if (command.stop_after == Stage::model) {
     fmt::print("{}", to_text(graph));
     return exit_code::ok;

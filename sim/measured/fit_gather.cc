@@ -23,16 +23,23 @@ LineRefs chases(FitRun& run) {
   return lines;
 }
 
-// Spread over so much that next to nothing is found in the L2.
+// Bytes that all WGs ask for in a step.
+double bytes_of_step(const MeasuredLine& line) {
+  return real(line, "wgs") * real(line, "in_flight") * kThreads * kLoadBytes;
+}
+
+// Spread over so much that next to nothing is found in the L2, and more of it read than a run could
+// leave there for the next.
 bool is_far(const FitRun& run, const MeasuredLine& line) {
   constexpr double kFar = 16;
-  return real(line, "table_bytes") >= kFar * static_cast<double>(run.gpu().l2.capacity.count());
+  const auto l2 = static_cast<double>(run.gpu().l2.capacity.count());
+  return real(line, "table_bytes") >= kFar * l2 &&
+         bytes_of_step(line) * real(line, "steps") >= 2 * l2;
 }
 
 // What all WGs together would draw if each were alone, in parts of the memory's bandwidth.
 double demand(const FitRun& run, const MeasuredLine& line, double step_us) {
-  const double bytes = real(line, "wgs") * real(line, "in_flight") * kThreads * kLoadBytes;
-  return bytes / step_us / bytes_a_us(run.gpu().memory.bandwidth);
+  return bytes_of_step(line) / step_us / bytes_a_us(run.gpu().memory.bandwidth);
 }
 
 double step_of(const GatherSpec& gather, const MeasuredLine& line) {
@@ -112,10 +119,9 @@ void fit_unfairness(FitRun& run, LineRefs lines) {
     square += above(*line) * above(*line);
   }
   const double found = product / square;
-  double worst = 0;
+  double worst = 0;  // of the spread, which is a fraction itself
   for (const MeasuredLine* line : lines) {
-    const double spread = std::max(1.0, real(*line, "spread_ppm")) * 1e-6;
-    worst = std::max(worst, std::abs(found * above(*line) / spread - 1));
+    worst = std::max(worst, std::abs(found * above(*line) - real(*line, "spread_ppm") * 1e-6));
   }
   gather.unfairness =
       run.note("gather.unfairness", found, from_text("spread_ppm of chase", lines), worst);

@@ -44,23 +44,23 @@ void fit_wg_interval(FitRun& run) {
                from_text("empty_kernel_full", full), 0);
 }
 
-// A kernel of one WG that does n steps, all alike: what is left at none, less an empty kernel.
+// A kernel of one WG a CU that does n steps, all alike: what is left at none, less what an empty
+// one of as many WGs takes.
 void fit_ramp(FitRun& run) {
   LineRefs lines = run.lines("micro.chase", {"wgs", "in_flight", "steps", "table_bytes"});
-  std::erase_if(lines, [&](const MeasuredLine* line) {
-    return *line->number("wgs") > 1 || *line->number("in_flight") > 1 ||
-           *line->number("table_bytes") > kept_in_l2(run.gpu());
-  });
   std::int64_t nearest = kept_in_l2(run.gpu());
   for (const MeasuredLine* line : lines) {
     nearest = std::min(nearest, *line->number("table_bytes"));
   }
-  std::erase_if(lines,
-                [&](const MeasuredLine* line) { return *line->number("table_bytes") > nearest; });
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return *line->number("wgs") != run.gpu().cus || *line->number("in_flight") > 1 ||
+           *line->number("table_bytes") > nearest;
+  });
   if (!differ(lines, "steps")) {
-    return run.keep("launch.ramp", "micro.chase by one WG, of few and of many steps,");
+    return run.keep("launch.ramp", "micro.chase by one WG a CU, of few and of many steps,");
   }
-  const double overhead = run.overhead_us();
+  const double overhead =
+      run.overhead_us() + to_microseconds(run.gpu().launch.wg_interval * (run.gpu().cus - 1));
   const auto model = [&](const std::vector<double>& p) {
     std::vector<double> times;
     times.reserve(lines.size());

@@ -88,8 +88,8 @@ void fit_fence(FitRun& run) {
                from_text("store_fence_flag", lines) + " less the stores and two links", 0);
 }
 
-// The fences of all CUs pass one place, a gap apart: WGs that do nothing else come to wait for each
-// other's. One WG a CU; of more, those of a CU share their fences.
+// The fences of all CUs pass one place, a gap apart, behind what they wait for: WGs that do nothing
+// else come to wait for each other's. One WG a CU; of more, those of a CU share their fences.
 void fit_fence_gap(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
   std::erase_if(lines, [&](const MeasuredLine* line) {
@@ -108,9 +108,11 @@ void fit_fence_gap(FitRun& run) {
     for (const MeasuredLine* line : lines) {
       const auto wgs = static_cast<double>(*line->number("wgs"));
       const auto turns = static_cast<double>(*line->number("slices_per_wg"));
+      const auto stored = static_cast<double>(*line->number("slice_bytes"));
+      const double apart = p[1] + stored / bytes_a_us(run.link().bandwidth);
       // The place is waited for once where it is free in between, and always where it is not.
       times.push_back(overhead +
-                      std::max(turns * p[0] + (wgs - 1) * p[1], p[0] + (turns * wgs - 1) * p[1]));
+                      std::max(turns * p[0] + (wgs - 1) * apart, p[0] + (turns * wgs - 1) * apart));
     }
     return times;
   };

@@ -1,113 +1,164 @@
-#include "sim/models/attention.h"
-
-#include <algorithm>
-#include <cmath>
+// Attention: with queries, keys and values of their own heads, or with keys and values made from
+// one short vector a token (DeepSeek-V2, arXiv:2405.04434). For one new token a sequence the latter
+// is never made into heads: their matrices are applied to the query and to what comes out.
+#include "sim/models/decoder_layer.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kBlock = 128;      // queries (backward: keys) of a WG
-constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
-constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
-constexpr std::int64_t kLoadBytes = 16;
-// Of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2, Sec.
-// 4).
-constexpr double kForward = 0.65;
-constexpr double kBackward = 0.55;
+constexpr const char* kPart = "attention";
 
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
-
-// A head's part of one WG, of `inner` keys or queries that it goes through.
-Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
-                std::int64_t inner) {
-  const std::int64_t size = size_of(shape.dtype).count();
-  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
-  const std::int64_t products =
-      shape.backward ? 3 * shape.head_dim + 2 * shape.value_head_dim : dims;
-  const double reaches = shape.backward ? kBackward : kForward;
-  const auto peak =
-      FlopRate::from_count(std::llround(static_cast<double>(gpu.bf16_matrix.count()) * reaches));
-  Work work;
-  work.flops = flops(2 * kBlock * inner) * products;
-  work.arithmetic_share = share_of_cu(gpu, wg.threads);
-  work.arithmetic_alone = arithmetic_time(work.flops, peak, gpu, work.arithmetic_share);
-  // Its own block in and out; of the rest, which all WGs of the heads that share it read together,
-  // its share.
-  const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
-                               (shape.backward ? 1 : shape.heads / shape.kv_heads);
-  const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
-  const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
-  work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
-  const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
-  work.memory_alone = longer(gpu.l2.latency * round_up(loaded, in_flight),
-                             transfer_time(work.traffic, gpu.memory.bandwidth));
-  return work;
+bool absorbs(const DecoderShapes& shapes) {
+  return shapes.decoder.latent && shapes.phase == Phase::decode;
 }
 
-// Blocks of one head, the longest first. Causal, a block of queries sees the keys up to its middle;
-// a block of keys is seen by the queries behind its middle.
-std::vector<std::uint32_t> scales(const AttentionShape& shape) {
-  const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
-  const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
-  std::vector<std::uint32_t> scales;
-  for (std::int64_t block = 0; block < round_up(outer, kBlock); ++block) {
-    const std::int64_t first = block * kBlock;
-    const std::int64_t here = std::min(kBlock, outer - first);
-    std::int64_t seen = inner;
-    if (shape.causal) {
-      // What lies outside the triangle, on the average of the block.
-      const std::int64_t middle = outer - first - here / 2;
-      const std::int64_t offset = shape.backward ? shape.keys - shape.queries : 0;
-      const std::int64_t unseen = shape.backward ? outer - middle - offset : middle;
-      seen = std::clamp<std::int64_t>(inner - std::max<std::int64_t>(0, unseen), 1, inner);
-    }
-    const double share = static_cast<double>(seen) * static_cast<double>(here) /
-                         (static_cast<double>(inner) * static_cast<double>(kBlock));
-    scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
+Linear qkv(const DecoderShapes& shapes) {
+  const DecoderSpec& d = shapes.decoder;
+  return {.name = "qkv",
+          .part = kPart,
+          .in = d.hidden,
+          .out = shapes.share.heads * d.head_dim +
+                 shapes.share.kv_heads * (d.head_dim + d.value_head_dim)};
+}
+
+// The short vectors of queries, and of keys and values; alike on all GPUs.
+Linear latent_down(const DecoderShapes& shapes) {
+  const LatentSpec& latent = *shapes.decoder.latent;
+  return {.name = "latent_down",
+          .part = kPart,
+          .in = shapes.decoder.hidden,
+          .out = latent.queries + latent.keys + latent.position};
+}
+
+Linear query_up(const DecoderShapes& shapes) {
+  return {.name = "query_up",
+          .part = kPart,
+          .in = shapes.decoder.latent->queries,
+          .out = shapes.share.heads * shapes.decoder.head_dim};
+}
+
+// Of a head's keys, what knows no position.
+std::int64_t plain_dim(const DecoderSpec& decoder) {
+  return decoder.head_dim - decoder.latent->position;
+}
+
+Linear key_value_up(const DecoderShapes& shapes) {
+  const DecoderSpec& d = shapes.decoder;
+  return {.name = "key_value_up",
+          .part = kPart,
+          .in = d.latent->keys,
+          .out = shapes.share.heads * (plain_dim(d) + d.value_head_dim)};
+}
+
+Linear attn_out(const DecoderShapes& shapes) {
+  return {.name = "attn_out",
+          .part = kPart,
+          .in = shapes.share.heads * shapes.decoder.value_head_dim,
+          .out = shapes.decoder.hidden};
+}
+
+AttentionShape heads(const DecoderShapes& shapes) {
+  const DecoderSpec& d = shapes.decoder;
+  AttentionShape shape{.batch = shapes.sequences,
+                       .heads = shapes.share.heads,
+                       .kv_heads = d.latent ? shapes.share.heads : shapes.share.kv_heads,
+                       .head_dim = d.head_dim,
+                       .value_head_dim = d.value_head_dim,
+                       .queries = shapes.queries,
+                       .keys = shapes.length,
+                       .causal = true,
+                       .dtype = d.dtype};
+  if (absorbs(shapes)) {  // all heads look at the same short vectors
+    shape.kv_heads = 1;
+    shape.head_dim = d.latent->keys + d.latent->position;
+    shape.value_head_dim = d.latent->keys;
   }
-  std::sort(scales.rbegin(), scales.rend());
-  return scales;
+  return shape;
 }
 
-OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
-  OpKernel kernel;
-  kernel.wg = {.threads = 256,
-               .registers_per_thread = 128,
-               .lds = bytes(std::min<std::int64_t>(gpu.cu.lds.count(), 65'536)),
-               .loads_in_flight = 8};
-  kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
-  const auto heads = static_cast<std::uint32_t>(shape.batch * shape.heads);
-  for (const std::uint32_t scale : scales(shape)) {
-    kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = heads});
+void rotate(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  const DecoderSpec& d = shapes.decoder;
+  if (d.positions > 0) return;
+  const std::int64_t elements = d.latent
+                                    ? (shapes.share.heads + 1) * d.latent->position
+                                    : (shapes.share.heads + shapes.share.kv_heads) * d.head_dim;
+  gpus.compute(
+      name, kPart,
+      shapes.stream(
+          {.elements = shapes.tokens * elements, .read = 1, .written = 1, .operations = 3}));
+}
+
+void norm_latent(TensorParallel& gpus, const Elementwise& one) {
+  const DecoderShapes& shapes = gpus.shapes();
+  const LatentSpec& latent = *shapes.decoder.latent;
+  Elementwise work = one;
+  work.elements = shapes.tokens * (latent.queries + latent.keys);
+  gpus.compute(one.read > 1 ? "latent_norm_backward" : "latent_norm", "norm", shapes.stream(work));
+}
+
+// A product of each head's own: `m` tokens of all sequences.
+void by_head(TensorParallel& gpus, const char* name, std::int64_t n, std::int64_t k) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.compute(
+      name, kPart,
+      gemm_of({.m = shapes.tokens, .n = n, .k = k}, shapes.decoder.dtype, shapes.share.heads));
+}
+
+void latent_forward(TensorParallel& gpus) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.column("attn", latent_down(shapes));
+  norm_latent(gpus, {.read = 1, .written = 1, .operations = 4});
+  gpus.product(query_up(shapes));
+  if (absorbs(shapes)) {
+    by_head(gpus, "query_absorb", shapes.decoder.latent->keys, plain_dim(shapes.decoder));
+  } else {
+    gpus.product(key_value_up(shapes));
   }
-  return kernel;
 }
 
-// Keys and values come from memory once; each WG has its part of one head's, or of the group of
-// heads that share them.
-OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
-  OpKernel kernel;
-  kernel.wg = {
-      .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
-  const std::int64_t fit = std::int64_t{resident(gpu, kernel.wg, {})} * gpu.cus;
-  const std::int64_t groups = shape.batch * shape.kv_heads;
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(fit / groups, 1, std::max<std::int64_t>(1, shape.keys / kLeastKeys));
-  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
-  const std::int64_t keys = round_up(shape.keys, parts);
-  const std::int64_t read = keys * dims * size_of(shape.dtype).count();
-  Work work = copy_work(gpu, kernel.wg, read, 0);
-  work.flops = flops(2 * keys * dims) * (shape.queries * shape.heads / shape.kv_heads);
-  kernel.works = {work};
-  kernel.runs = {
-      {.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(groups * parts)}};
-  return kernel;
+void latent_backward(TensorParallel& gpus) {
+  const DecoderShapes& shapes = gpus.shapes();
+  for (const Linear& linear : {key_value_up(shapes), query_up(shapes)}) {
+    gpus.input_gradient(linear);
+    gpus.weight_gradient(linear);
+  }
+  norm_latent(gpus, {.read = 2, .written = 1, .operations = 8});
+  gpus.column_backward("attn", latent_down(shapes));
 }
 
 }  // namespace
 
-OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
-  return shape.queries < kFewQueries && !shape.backward ? split(shape, gpu) : blocks(shape, gpu);
+void attention_forward(TensorParallel& gpus) {
+  const DecoderShapes& shapes = gpus.shapes();
+  norm(gpus, "attn_norm");
+  if (shapes.decoder.latent) {
+    latent_forward(gpus);
+  } else {
+    gpus.column("attn", qkv(shapes));
+  }
+  rotate(gpus, "rotary");
+  gpus.compute("attention", kPart, heads(shapes));
+  if (absorbs(shapes)) {
+    by_head(gpus, "value_absorb", shapes.decoder.value_head_dim, shapes.decoder.latent->keys);
+  }
+  gpus.out().wait_for(gpus.row("attn_out", attn_out(shapes)));
+  residual(gpus, "attn_residual");
+}
+
+void attention_backward(TensorParallel& gpus) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.row_backward("attn_out", attn_out(shapes));
+  AttentionShape shape = heads(shapes);
+  shape.backward = true;
+  gpus.compute("attention_backward", kPart, shape);
+  rotate(gpus, "rotary_backward");
+  if (shapes.decoder.latent) {
+    latent_backward(gpus);
+  } else {
+    gpus.column_backward("attn", qkv(shapes));
+  }
+  norm_backward(gpus, "attn_norm");
 }
 
 }  // namespace weft

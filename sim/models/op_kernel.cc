@@ -4,15 +4,14 @@
 #include <cmath>
 
 #include "sim/core/assert.h"
-#include "sim/models/attention.h"
+#include "sim/core/round_up.h"
+#include "sim/models/attention_kernel.h"
 #include "sim/workloads/gemm.h"
 
 namespace weft {
 namespace {
 
 constexpr std::uint32_t kMostRounds = 15;  // that an item's scale holds: 24 bits of 2^-20
-
-std::int64_t round_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 // Tiles dealt to the WGs of a persistent grid in turn: some have one more than the others.
 void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {

@@ -17,6 +17,7 @@ struct Check {
   Reading& reading;
 
   [[nodiscard]] bool good(std::initializer_list<std::string_view> paths) const;
+  [[nodiscard]] bool good_within(std::initializer_list<std::string_view> maps) const;
   void fail(const std::string& path, std::string message) const;
   [[nodiscard]] bool embeds() const;
   [[nodiscard]] bool has(Mode mode) const;
@@ -42,6 +43,8 @@ void validate_operators(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_dlrm(const Check& check);
+void validate_transformer(const Check& check);
+void validate_transformer_size(const Check& check);
 void validate_places(const Check& check);
 void validate_counts(const Check& check);
 

@@ -45,6 +45,8 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"collective", WorkloadKind::collective},
     Choice<WorkloadKind>{"c3", WorkloadKind::c3},
     Choice<WorkloadKind>{"dlrm", WorkloadKind::dlrm},
+    Choice<WorkloadKind>{"transformer", WorkloadKind::transformer},
+    Choice<WorkloadKind>{"moe", WorkloadKind::moe},
     Choice<WorkloadKind>{"chakra", WorkloadKind::chakra},
     Choice<WorkloadKind>{"pytorch", WorkloadKind::pytorch},
 };
@@ -65,6 +67,17 @@ inline constexpr std::array kRepeats = {
 inline constexpr std::array kPhases = {
     Choice<Phase>{"training", Phase::training},
     Choice<Phase>{"inference", Phase::inference},
+    Choice<Phase>{"prefill", Phase::prefill},
+    Choice<Phase>{"decode", Phase::decode},
+};
+inline constexpr std::array kRecomputes = {
+    Choice<Recompute>{"none", Recompute::none},
+    Choice<Recompute>{"layer", Recompute::layer},
+};
+inline constexpr std::array kRouterSkews = {
+    Choice<RouterSkew>{"uniform", RouterSkew::uniform},
+    Choice<RouterSkew>{"zipf", RouterSkew::zipf},
+    Choice<RouterSkew>{"histogram", RouterSkew::histogram},
 };
 inline constexpr std::array kInteractions = {
     Choice<Interaction>{"dot", Interaction::dot},

@@ -18,6 +18,14 @@ Workload read_workload(MapReader map);
 CollectiveWork read_collective_work(MapReader map, std::optional<bool> applies);
 // The keys of whole models in the map of a workload, whose kind may not be known.
 void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workload);
+// What is known about a model's kind and phase.
+struct ModelKind {
+  std::optional<bool> is_transformer;
+  std::optional<bool> has_experts;
+  std::optional<bool> trains;
+  std::optional<bool> trains_transformer;
+};
+void read_transformer(MapReader map, const ModelKind& kind, Workload& workload);
 // The keys of recorded traces in the same map.
 TraceWork read_trace(MapReader map, std::optional<WorkloadKind> kind);
 Scenario read_scenario(MapReader map);

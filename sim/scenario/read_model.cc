@@ -28,15 +28,18 @@ DlrmSpec read_dlrm(MapReader map) {
 void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workload) {
   const auto when = [&](bool applies) { return kind ? std::optional(applies) : std::nullopt; };
   const bool is_any = kind && is_model(*kind);
+  const bool is_decoder = kind && is_transformer(*kind);
   const bool is_described = is_any && !is_trace(*kind);
-  const auto phase = map.where(when(is_described), "kind: dlrm")
+  const auto phase = map.where(when(is_described), "kind: dlrm, transformer, moe")
                          .choice<Phase>("phase", names::kPhases, "which step of the model is run");
   workload.phase = phase.value_or(Phase::inference);
   const bool known = kind && (!is_described || phase);
-  const auto trains =
-      known ? std::optional(is_any && workload.phase == Phase::training) : std::nullopt;
+  const bool trains = workload.phase == Phase::training;
+  const auto when_known = [&](bool applies) {
+    return known ? std::optional(applies) : std::nullopt;
+  };
   workload.gradients =
-      map.where(trains, "phase: training")
+      map.where(when_known(is_any && trains), "phase: training")
           .choice_or("gradient_dtype", DataType::fp32, names::table(names::kDataTypes),
                      "type of a gradient that data parallelism adds up");
   const auto fuse =
@@ -46,6 +49,12 @@ void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workl
                            " that are faster so by themselves");
   workload.fuse = {.automatic = fuse.word == 0 && fuse.choices.empty(), .patterns = fuse.choices};
   workload.dlrm = read_dlrm(map.where(when(kind == WorkloadKind::dlrm), "kind: dlrm"));
+  read_transformer(map,
+                   {.is_transformer = when(is_decoder),
+                    .has_experts = when(kind == WorkloadKind::moe),
+                    .trains = when_known(trains),
+                    .trains_transformer = when_known(is_decoder && trains)},
+                   workload);
 }
 
 }  // namespace weft

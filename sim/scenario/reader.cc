@@ -41,6 +41,14 @@ bool Reading::good(std::span<const std::string_view> paths) const {
   return std::all_of(paths.begin(), paths.end(), is_good);
 }
 
+bool Reading::good_within(std::span<const std::string_view> paths) const {
+  const auto is_good = [this](std::string_view path) {
+    const auto inside = bad_.lower_bound(std::string(path) + '.');
+    return inside == bad_.end() || !inside->starts_with(std::string(path) + '.');
+  };
+  return good(paths) && std::all_of(paths.begin(), paths.end(), is_good);
+}
+
 MapReader::MapReader(Reading& reading, const Node& root) : MapReader(reading, &root, "", root.at) {
   if (root.kind != Node::Kind::map) node_ = nullptr;
   reading.places_[""] = root.at;

@@ -76,6 +76,8 @@ class Reading {
   // Whether all of these keys were read without a mistake: rules about several keys ask first, so
   // that one mistake is not said twice.
   [[nodiscard]] bool good(std::span<const std::string_view> paths) const;
+  // The same of maps with all that is in them.
+  [[nodiscard]] bool good_within(std::span<const std::string_view> paths) const;
 
   [[nodiscard]] bool describes() const { return purpose_ == Purpose::describe; }
   [[nodiscard]] const Diagnostics& problems() const { return problems_; }

@@ -12,6 +12,10 @@ bool Check::good(std::initializer_list<std::string_view> paths) const {
   return reading.good({paths.begin(), paths.size()});
 }
 
+bool Check::good_within(std::initializer_list<std::string_view> maps) const {
+  return reading.good_within({maps.begin(), maps.size()});
+}
+
 void Check::fail(const std::string& path, std::string message) const {
   reading.error_at_key(path, std::move(message));
 }
@@ -68,6 +72,7 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_c3(check);
   rules::validate_collective(check);
   rules::validate_dlrm(check);
+  rules::validate_transformer(check);
   rules::validate_places(check);
   rules::validate_counts(check);
 }

@@ -15,7 +15,7 @@ bool is_dlrm(const Check& check) {
 }
 
 void the_dense_vector_is_as_long_as_a_row(const Check& check) {
-  if (!check.good({"workload.bottom_mlp", "workload.interaction", "workload.dim"})) return;
+  if (!check.good_within({"workload.bottom_mlp", "workload.interaction", "workload.dim"})) return;
   const DlrmSpec& dlrm = check.scenario.workload.dlrm;
   const int dim = check.scenario.workload.embedding.dim;
   const int last = dlrm.bottom_mlp.back();
@@ -33,8 +33,9 @@ void mlps_run_on_matrix_units(const Check& check) {
 
 // In floating point: the products need not fit 63 bits.
 void mlps_fit(const Check& check) {
-  if (!check.good({"workload.bottom_mlp", "workload.top_mlp", "workload.interaction",
-                   "workload.tables_per_gpu", "workload.dim", "workload.batch", "cluster"})) {
+  if (!check.good_within({"workload.bottom_mlp", "workload.top_mlp", "workload.interaction",
+                          "workload.tables_per_gpu", "workload.dim", "workload.batch",
+                          "cluster"})) {
     return;
   }
   const DlrmSpec& dlrm = check.scenario.workload.dlrm;

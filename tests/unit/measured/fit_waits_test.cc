@@ -145,7 +145,7 @@ std::vector<MeasuredLine> chase_lines() {
                           {"spread_ppm", std::llround(spread * 1e6)}},
                          kAround + 0.8 + steps * step * longer(demand)));
   };
-  for (const int steps : {16, 256, 1024}) add(2, 1, 1, steps, 0.25);
+  for (const int steps : {16, 256, 1024}) add(2, 100, 1, steps, 0.25);
   for (const int wgs : {25, 100, 600}) {
     add(16, wgs, 1, 1024, 0.25);
     for (const int n : {1, 2, 4}) add(4096, wgs, n, 1024, 0.5 + 0.06 * std::log2(n));
@@ -176,7 +176,8 @@ TEST(FitWaits, gathers_of_known_places_determine_no_row) {
   EXPECT_EQ(fit.gpu.gather.latency, base().gather.latency);
 }
 
-// A turn of 1.5 us, the fences of 100 CUs 20 ns apart: 2 us a turn. 20 CUs leave the place free.
+// A turn of 1.5 us, the fences of 100 CUs 20 ns apart behind 1 KiB on a link of 256 GB/s, 4 ns: 2.4
+// us a turn. 20 CUs leave the place free.
 TEST(FitWaits, fences_of_many_cus) {
   const auto turns = [](int wgs, double us) {
     return line("micro.store_fence_flag",
@@ -184,11 +185,12 @@ TEST(FitWaits, fences_of_many_cus) {
   };
   std::vector<MeasuredLine> lines = launch_lines();
   lines.push_back(turns(1, 32 * 1.5));
-  lines.push_back(turns(20, 32 * 1.5 + 19 * 0.02));
-  EXPECT_TRUE(is_kept(fit_machine({lines.begin(), lines.end() - 1}, base(), kLink), "fence_gap"));
-  lines.push_back(turns(100, 1.5 + (32 * 100 - 1) * 0.02));
+  EXPECT_TRUE(is_kept(fit_machine(lines, base(), kLink), "fence_gap"));
+  lines.push_back(turns(20, 32 * 1.5 + 19 * 0.024));
+  lines.push_back(turns(100, 1.5 + (32 * 100 - 1) * 0.024));
   lines.push_back(turns(400, 1000));  // four a CU share its fences
-  const Fit fit = fit_machine(lines, base(), kLink);
+  const LinkSpec link = {.bandwidth = gigabytes_per_second(256), .latency = nanoseconds(500)};
+  const Fit fit = fit_machine(lines, base(), link);
   EXPECT_NEAR(to_microseconds(fit.gpu.peer_store.fence_gap), 0.02, 0.0002);
 }
 

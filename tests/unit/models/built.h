@@ -78,6 +78,24 @@ inline double product_flops(const ModelGraph& graph) {
   return sum;
 }
 
+// Of all GPUs together.
+inline double product_flops_of_all(const ModelGraph& graph) {
+  double sum = 0;
+  for (const ModelOp& op : graph.ops) {
+    const auto* gemm = std::get_if<GemmShape>(&op.shape);
+    if (gemm == nullptr && !std::holds_alternative<AttentionShape>(op.shape)) continue;
+    for (const auto& group : graph.places[op.place].groups) {
+      for (std::size_t rank = 0; rank < group.size(); ++rank) {
+        GemmShape own = gemm == nullptr ? GemmShape{} : *gemm;
+        if (!own.m_by_rank.empty()) own.m = std::exchange(own.m_by_rank, {})[rank];
+        const Flops work = gemm == nullptr ? flops_of(op.shape) : flops_of(own);
+        sum += static_cast<double>(work.count());
+      }
+    }
+  }
+  return sum;
+}
+
 inline void expect_within_one_percent(double value, double expected) {
   EXPECT_NEAR(value / expected, 1, 0.01) << value << " for " << expected;
 }

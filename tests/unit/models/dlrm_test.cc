@@ -199,7 +199,8 @@ TEST(DlrmRules, keys_of_a_model_belong_to_its_kind) {
                         "top_mlp: [1]}",
                         1),
             (std::vector<std::string>{
-                "workload.phase: only for kind: dlrm; remove it, or over a base write 'phase: ~'",
+                "workload.phase: only for kind: dlrm, transformer, moe; remove it, or over a base "
+                "write 'phase: ~'",
                 "workload.top_mlp: only for kind: dlrm; remove it, or over a base write "
                 "'top_mlp: ~'"}));
 }

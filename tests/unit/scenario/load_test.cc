@@ -172,6 +172,9 @@ TEST(ToText, writes_every_key_that_is_read) {
     written.merge(paths_in(to_text(loaded("peers_torus_128", sets))));
   }
   written.merge(paths_in(to_text(loaded("c3/mi300x", {"c3.partition_cus=8"}))));
+  written.merge(paths_in(to_text(
+      loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
+                                       "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
     return path.starts_with("cluster.scale_up.");

@@ -1,0 +1,112 @@
+#include "sim/models/attention_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/round_up.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kBlock = 128;      // queries (backward: keys) of a WG
+constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
+constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
+// Of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2, Sec.
+// 4).
+constexpr double kForward = 0.65;
+constexpr double kBackward = 0.55;
+
+// A head's part of one WG, of `inner` keys or queries that it goes through.
+Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
+                std::int64_t inner) {
+  const std::int64_t size = size_of(shape.dtype).count();
+  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
+  const std::int64_t products =
+      shape.backward ? 3 * shape.head_dim + 2 * shape.value_head_dim : dims;
+  const double reaches = shape.backward ? kBackward : kForward;
+  const auto peak =
+      FlopRate::from_count(std::llround(static_cast<double>(gpu.bf16_matrix.count()) * reaches));
+  Work work;
+  work.flops = flops(2 * kBlock * inner) * products;
+  work.arithmetic_share = share_of_cu(gpu, wg.threads);
+  work.arithmetic_alone = arithmetic_time(work.flops, peak, gpu, work.arithmetic_share);
+  // Its own block in and out; of the rest, which all WGs of the heads that share it read together,
+  // its share.
+  const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
+                               (shape.backward ? 1 : shape.heads / shape.kv_heads);
+  const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
+  const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
+  work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
+  const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
+  work.memory_alone = longer(gpu.l2.latency * round_up(loaded, in_flight),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
+  return work;
+}
+
+// Blocks of one head, the longest first. Causal, a block of queries sees the keys up to its middle;
+// a block of keys is seen by the queries behind its middle.
+std::vector<std::uint32_t> scales(const AttentionShape& shape) {
+  const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
+  const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
+  std::vector<std::uint32_t> scales;
+  for (std::int64_t block = 0; block < round_up(outer, kBlock); ++block) {
+    const std::int64_t first = block * kBlock;
+    const std::int64_t here = std::min(kBlock, outer - first);
+    std::int64_t seen = inner;
+    if (shape.causal) {
+      // What lies outside the triangle, on the average of the block.
+      const std::int64_t middle = outer - first - here / 2;
+      const std::int64_t offset = shape.backward ? shape.keys - shape.queries : 0;
+      const std::int64_t unseen = shape.backward ? outer - middle - offset : middle;
+      seen = std::clamp<std::int64_t>(inner - std::max<std::int64_t>(0, unseen), 1, inner);
+    }
+    const double share = static_cast<double>(seen) * static_cast<double>(here) /
+                         (static_cast<double>(inner) * static_cast<double>(kBlock));
+    scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
+  }
+  std::sort(scales.rbegin(), scales.rend());
+  return scales;
+}
+
+OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
+  OpKernel kernel;
+  kernel.wg = {.threads = 256,
+               .registers_per_thread = 128,
+               .lds = bytes(std::min<std::int64_t>(gpu.cu.lds.count(), 65'536)),
+               .loads_in_flight = 8};
+  kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
+  const auto heads = static_cast<std::uint32_t>(shape.batch * shape.heads);
+  for (const std::uint32_t scale : scales(shape)) {
+    kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = heads});
+  }
+  return kernel;
+}
+
+// Keys and values come from memory once; each WG has its part of one head's, or of the group of
+// heads that share them.
+OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
+  OpKernel kernel;
+  kernel.wg = {
+      .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
+  const std::int64_t fit = std::int64_t{resident(gpu, kernel.wg, {})} * gpu.cus;
+  const std::int64_t groups = shape.batch * shape.kv_heads;
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(fit / groups, 1, std::max<std::int64_t>(1, shape.keys / kLeastKeys));
+  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
+  const std::int64_t keys = round_up(shape.keys, parts);
+  const std::int64_t read = keys * dims * size_of(shape.dtype).count();
+  Work work = copy_work(gpu, kernel.wg, read, 0);
+  work.flops = flops(2 * keys * dims) * (shape.queries * shape.heads / shape.kv_heads);
+  kernel.works = {work};
+  kernel.runs = {
+      {.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(groups * parts)}};
+  return kernel;
+}
+
+}  // namespace
+
+OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
+  return shape.queries < kFewQueries && !shape.backward ? split(shape, gpu) : blocks(shape, gpu);
+}
+
+}  // namespace weft

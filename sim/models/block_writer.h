@@ -1,0 +1,73 @@
+// Writes operators one behind the other: each waits for what the one before made, and computing
+// ones, which follow one another on their stream anyway, only for collectives.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/models/model_graph.h"
+#include "sim/models/streams.h"
+#include "sim/workloads/collective.h"
+
+namespace weft {
+
+class BlockWriter {
+ public:
+  explicit BlockWriter(ModelGraph& graph) : graph_(graph) {}
+
+  void begin_block(std::string name) {
+    block_ = graph_.blocks.push_back({.name = std::move(name)});
+  }
+
+  // What comes next has this as input; none: nothing that was computed.
+  void continue_from(OpId input) {
+    last_ = input;
+    waits_.clear();
+  }
+  // The next computing operator waits for this one of another stream; none: for nothing.
+  void wait_for(OpId id) {
+    if (!id.is_none()) waits_.push_back(id);
+  }
+
+  OpId compute(std::string name, std::string part, OpShape shape, PlaceId place) {
+    last_ = add({.name = std::move(name),
+                 .part = std::move(part),
+                 .shape = std::move(shape),
+                 .place = place,
+                 .stream = kComputes,
+                 .after = std::exchange(waits_, {}),
+                 .block = block_});
+    return last_;
+  }
+
+  // Of what was made last. Nobody waits for it until told so.
+  OpId exchange(std::string name, CommunicationShape call, PlaceId place) {
+    std::vector<OpId> after = std::exchange(waits_, {});
+    if (after.empty() && !last_.is_none()) after = {last_};
+    std::string part = name_of(call.op);
+    return add({.name = std::move(name),
+                .part = std::move(part),
+                .shape = std::move(call),
+                .place = place,
+                .stream = kCritical,
+                .after = std::move(after),
+                .block = block_});
+  }
+
+  // As it stands, in this block.
+  OpId add(ModelOp op) {
+    op.block = block_;
+    return graph_.add(std::move(op));
+  }
+
+  [[nodiscard]] OpId last() const { return last_; }
+
+ private:
+  ModelGraph& graph_;
+  BlockId block_ = BlockId::none();
+  OpId last_ = OpId::none();
+  std::vector<OpId> waits_;
+};
+
+}  // namespace weft

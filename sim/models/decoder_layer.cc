@@ -1,0 +1,73 @@
+#include "sim/models/decoder_layer.h"
+
+namespace weft {
+namespace {
+
+std::int64_t kept_elements(const DecoderShapes& shapes) {
+  return shapes.kept * shapes.decoder.hidden;
+}
+
+// Two columns of weights side by side where one gates the other.
+std::int64_t sides(const DecoderSpec& decoder) { return decoder.gated ? 2 : 1; }
+
+Linear up(const DecoderShapes& shapes, const FeedForward& layer) {
+  return {.name = layer.names + "_up",
+          .part = "mlp",
+          .in = shapes.decoder.hidden,
+          .out = sides(shapes.decoder) * layer.inner / shapes.parallel.tensor};
+}
+
+Linear down(const DecoderShapes& shapes, const FeedForward& layer) {
+  return {.name = layer.names + "_down",
+          .part = "mlp",
+          .in = layer.inner / shapes.parallel.tensor,
+          .out = shapes.decoder.hidden};
+}
+
+}  // namespace
+
+void norm(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.compute(
+      name, "norm",
+      shapes.stream({.elements = kept_elements(shapes), .read = 1, .written = 1, .operations = 4}));
+}
+
+void residual(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.compute(
+      name, "norm",
+      shapes.stream({.elements = kept_elements(shapes), .read = 2, .written = 1, .operations = 1}));
+}
+
+void norm_backward(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.compute(
+      name + "_backward", "norm",
+      shapes.stream({.elements = kept_elements(shapes), .read = 3, .written = 1, .operations = 9}));
+}
+
+OpId feed_forward(TensorParallel& gpus, const FeedForward& layer) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.column(layer.names, up(shapes, layer));
+  const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
+  gpus.compute(
+      layer.names + "_activation", "mlp",
+      shapes.stream(
+          {.elements = inner, .read = sides(shapes.decoder), .written = 1, .operations = 6}));
+  return gpus.row(layer.names + "_down", down(shapes, layer));
+}
+
+void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.row_backward(layer.names + "_down", down(shapes, layer));
+  const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
+  gpus.compute(layer.names + "_activation_backward", "mlp",
+               shapes.stream({.elements = inner,
+                              .read = sides(shapes.decoder) + 1,
+                              .written = sides(shapes.decoder),
+                              .operations = 12}));
+  gpus.column_backward(layer.names, up(shapes, layer));
+}
+
+}  // namespace weft

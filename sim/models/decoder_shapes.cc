@@ -1,0 +1,20 @@
+#include "sim/models/decoder_shapes.h"
+
+namespace weft {
+
+DecoderShapes shapes_of(const Workload& workload) {
+  const TransformerSpec& spec = workload.transformer;
+  DecoderShapes shapes;
+  shapes.decoder = spec.decoder;
+  shapes.parallel = spec.parallel;
+  shapes.phase = workload.phase;
+  shapes.sequences = spec.microbatch;
+  shapes.length = spec.length;
+  shapes.queries = workload.phase == Phase::decode ? 1 : spec.length;
+  shapes.tokens = shapes.sequences * shapes.queries;
+  shapes.kept = shapes.keeps_its_tokens() ? shapes.tokens / spec.parallel.tensor : shapes.tokens;
+  shapes.share = heads_of(spec.decoder, spec.parallel.tensor);
+  return shapes;
+}
+
+}  // namespace weft

@@ -1,0 +1,47 @@
+// The sizes of one GPU's operators, of one microbatch.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/models/streams.h"
+#include "sim/scenario/decoder_size.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+struct DecoderShapes {
+  DecoderSpec decoder;
+  ParallelSpec parallel;
+  Phase phase = Phase::training;
+  std::int64_t sequences = 0;  // of a microbatch
+  std::int64_t length = 0;     // tokens that the last query looks at
+  std::int64_t queries = 0;    // new tokens of a sequence
+  std::int64_t tokens = 0;     // new tokens of a microbatch
+  std::int64_t kept = 0;       // of those, what a GPU has between tensor-parallel layers
+  HeadShare share;
+
+  [[nodiscard]] bool splits() const { return parallel.tensor > 1; }
+  [[nodiscard]] bool keeps_its_tokens() const { return splits() && parallel.sequence; }
+  [[nodiscard]] Bytes size(std::int64_t elements) const {
+    return bytes_of(elements, decoder.dtype);
+  }
+  [[nodiscard]] StreamShape stream(const Elementwise& work) const {
+    return stream_of(work, decoder.dtype);
+  }
+  // All new tokens' vectors: what tensor-parallel GPUs gather, add up or scatter.
+  [[nodiscard]] Bytes activations() const { return size(tokens * decoder.hidden); }
+};
+
+DecoderShapes shapes_of(const Workload& workload);
+
+// C of m x n, k products summed up.
+struct Product {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 1) {
+  return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .m_by_rank = {}};
+}
+
+}  // namespace weft

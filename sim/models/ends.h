@@ -1,0 +1,17 @@
+// What stands before the first layer of a decoder and behind the last.
+#pragma once
+
+#include "sim/models/tensor_parallel.h"
+
+namespace weft {
+
+// Vectors of tokens, of the part of the vocabulary that a GPU has.
+void token_embedding(TensorParallel& gpus);
+void token_embedding_backward(TensorParallel& gpus);
+
+// The last norm and the logits: of all tokens, training, with their loss; else of each sequence's
+// last token, and gathered.
+void head(TensorParallel& gpus);
+void head_backward(TensorParallel& gpus);
+
+}  // namespace weft

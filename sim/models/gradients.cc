@@ -1,0 +1,87 @@
+#include "sim/models/gradients.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/workloads/collective.h"
+
+namespace weft {
+namespace {
+
+// Adam with a copy of the weights in fp32: reads that, both moments and the gradient, writes the
+// first three and the weights (12 operations an element).
+StreamShape adam(std::int64_t weights, const Workload& workload) {
+  const Bytes state = bytes_of(weights, DataType::fp32) * 3;
+  return {.read = state + bytes_of(weights, workload.gradients),
+          .written = state + bytes_of(weights, workload.transformer.decoder.dtype),
+          .flops = flops(12) * weights};
+}
+
+std::int64_t divided_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+}  // namespace
+
+Gradients::Copies Gradients::of_common() const {
+  return {.place = stage_.data, .count = workload_.transformer.parallel.data};
+}
+
+Gradients::Copies Gradients::of_experts() const {
+  const ParallelSpec& parallel = workload_.transformer.parallel;
+  return {.place = stage_.expert_data, .count = parallel.tensor * parallel.data / parallel.expert};
+}
+
+void Gradients::are_ready(const LayerWeights& weights) {
+  const bool alone = of_common().count == 1 && (weights.experts == 0 || of_experts().count == 1);
+  if (!alone) ready_.push_back({.weights = weights, .by = out_.last()});
+}
+
+void Gradients::sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by) {
+  if (weights == 0 || copies.count == 1) return;
+  const bool sharded = workload_.transformer.parallel.sharded_optimizer;
+  const CollectiveOp op = sharded ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
+  last_sum_ = out_.add({.name = name,
+                        .part = name_of(op),
+                        .shape = even_call(op, bytes_of(weights, workload_.gradients)),
+                        .place = copies.place,
+                        .stream = kDataParallel,
+                        .after = {by}});
+}
+
+void Gradients::sum_up() {
+  for (const Ready& ready : std::exchange(ready_, {})) {
+    sum("gradient_sum", ready.weights.common, of_common(), ready.by);
+    sum("expert_gradient_sum", ready.weights.experts, of_experts(), ready.by);
+  }
+}
+
+void Gradients::spread(const std::string& name, std::int64_t weights, const Copies& copies,
+                       OpId by) {
+  if (weights == 0 || copies.count == 1) return;
+  const Bytes size = bytes_of(weights, workload_.transformer.decoder.dtype);
+  out_.add({.name = name,
+            .part = "all_gather",
+            .shape = even_call(CollectiveOp::all_gather, size),
+            .place = copies.place,
+            .stream = kDataParallel,
+            .after = {by}});
+}
+
+void Gradients::update(const LayerWeights& weights) {
+  const bool sharded = workload_.transformer.parallel.sharded_optimizer;
+  const auto part = [&](std::int64_t all, const Copies& copies) {
+    return sharded ? divided_up(all, copies.count) : all;
+  };
+  out_.begin_block(fmt::format("stage {}: optimiser", stage_.index));
+  out_.continue_from(OpId::none());
+  out_.wait_for(last_sum_);
+  const std::int64_t updated =
+      part(weights.common, of_common()) + part(weights.experts, of_experts());
+  const OpId optimizer =
+      out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
+  if (!sharded) return;
+  spread("parameter_gather", weights.common, of_common(), optimizer);
+  spread("expert_parameter_gather", weights.experts, of_experts(), optimizer);
+}
+
+}  // namespace weft

@@ -1,0 +1,76 @@
+#include "sim/models/stage.h"
+
+#include <utility>
+
+namespace weft {
+namespace {
+
+std::uint32_t gpu(int number) { return static_cast<std::uint32_t>(number); }
+
+// `size` GPUs a group, `stride` apart, of the `gpus` from `base` on.
+struct Regular {
+  int base = 0;
+  int gpus = 0;
+  int size = 1;
+  int stride = 1;
+};
+Groups groups_of(const Regular& form) {
+  Groups all;
+  for (int first = 0; first < form.gpus; ++first) {
+    if (first / form.stride % form.size != 0) continue;
+    std::vector<std::uint32_t> group;
+    for (int rank = 0; rank < form.size; ++rank) {
+      group.push_back(gpu(form.base + first + rank * form.stride));
+    }
+    all.groups.push_back(std::move(group));
+  }
+  return all;
+}
+
+// Each GPU of one stage, with that of another that does the same.
+struct Ends {
+  int from = 0;
+  int to = 0;
+};
+Groups pairs_of(const Ends& ends, int gpus) {
+  Groups all;
+  for (int i = 0; i < gpus; ++i) {
+    all.groups.push_back({gpu(ends.from * gpus + i), gpu(ends.to * gpus + i)});
+  }
+  return all;
+}
+
+}  // namespace
+
+Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, int index) {
+  const ParallelSpec& parallel = spec.parallel;
+  const int gpus = parallel.tensor * parallel.data;
+  const auto place = [&](int size, int stride) {
+    return graph.add_place(
+        groups_of({.base = index * gpus, .gpus = gpus, .size = size, .stride = stride}));
+  };
+  Stage stage{.index = index,
+              .first = index == 0,
+              .last = index == parallel.pipeline - 1,
+              .layers = layers_of_stage(spec, index),
+              .tensor = place(parallel.tensor, 1),
+              .experts = place(parallel.expert, 1),
+              .data = place(parallel.data, parallel.tensor),
+              .expert_data = place(gpus / parallel.expert, parallel.expert),
+              .ahead = PlaceId::none(),
+              .back = PlaceId::none()};
+  if (!stage.last) {
+    stage.ahead = graph.add_place(pairs_of({.from = index, .to = index + 1}, gpus));
+  }
+  if (!stage.first) {
+    stage.back = graph.add_place(pairs_of({.from = index, .to = index - 1}, gpus));
+  }
+  return stage;
+}
+
+PlaceId ends_of_pipeline(ModelGraph& graph, const ParallelSpec& parallel) {
+  return graph.add_place(
+      pairs_of({.from = 0, .to = parallel.pipeline - 1}, parallel.tensor * parallel.data));
+}
+
+}  // namespace weft

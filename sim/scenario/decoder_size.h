@@ -1,0 +1,48 @@
+// How large a decoder is, as one GPU holds it: what both its checks and its operators need to know.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/scenario/model_spec.h"
+
+namespace weft {
+
+// Of one GPU of `tensor` that share each layer.
+struct HeadShare {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  // at least one: fewer than GPUs are there several times
+};
+HeadShare heads_of(const DecoderSpec& decoder, int tensor);
+
+std::int64_t attention_weights(const DecoderSpec& decoder, int tensor);
+// Of `inner` in all; the GPU has a tensor-th.
+std::int64_t feed_forward_weights(const DecoderSpec& decoder, std::int64_t inner, int tensor);
+std::int64_t vocabulary_of(const DecoderSpec& decoder, int tensor);  // rounded up
+
+struct LayerWeights {
+  std::int64_t common = 0;   // alike on all data-parallel GPUs
+  std::int64_t experts = 0;  // alike on those with the same experts
+  [[nodiscard]] std::int64_t all() const { return common + experts; }
+};
+LayerWeights layer_weights(const TransformerSpec& spec, int layer);
+std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor);
+// With the last norm; without the vocabulary where the embedding is on the same GPU and the same.
+std::int64_t head_weights(const TransformerSpec& spec);
+
+bool has_experts(const TransformerSpec& spec, int layer);
+
+// All parameters of the model, each counted once.
+std::int64_t parameters_of(const TransformerSpec& spec);
+
+// Layers are shared out evenly; where they do not divide, the middle stages have one more, then the
+// first, for the last has the head besides (as Llama 3 405B: 126 layers on 16 stages).
+struct StageLayers {
+  int first = 0;
+  int count = 0;
+};
+StageLayers layers_of_stage(const TransformerSpec& spec, int stage);
+
+// Elements of one token that one layer keeps for the tokens behind it, on one GPU.
+std::int64_t cached_elements(const DecoderSpec& decoder, int tensor);
+
+}  // namespace weft

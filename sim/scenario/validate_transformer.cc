@@ -1,0 +1,187 @@
+// A decoder of language: what must divide among the GPUs that share it.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/check.h"
+
+namespace weft::rules {
+namespace {
+
+const TransformerSpec& spec_of(const Check& check) { return check.scenario.workload.transformer; }
+
+std::string nearest(std::int64_t whole, std::int64_t value) {
+  return "; nearest: " + divisors_around(whole, value);
+}
+
+void it_trains_or_decodes(const Check& check) {
+  if (!check.good({"workload.phase"}) || check.scenario.workload.phase != Phase::inference) return;
+  check.fail("workload.phase", "a decoder has training, prefill and decode; inference is of dlrm");
+}
+
+void parallel_sizes_multiply_to_the_gpus(const Check& check) {
+  if (!check.good_within({"workload.parallel", "cluster.nodes", "cluster.gpus_per_node"})) return;
+  const ParallelSpec& p = spec_of(check).parallel;
+  const std::int64_t gpus = check.scenario.cluster.gpus();
+  const std::int64_t others = std::int64_t{p.tensor} * p.pipeline;
+  if (others * p.data == gpus) return;
+  check.fail("workload.parallel",
+             "tensor " + text(p.tensor) + " x data " + text(p.data) + " x pipeline " +
+                 text(p.pipeline) + " = " + text(others * p.data) + " GPUs, but the cluster has " +
+                 text(gpus) +
+                 (gpus % others == 0 ? "; data: " + text(gpus / others) + " would be right"
+                                     : "; tensor x pipeline must divide that"));
+}
+
+void heads_divide(const Check& check) {
+  if (!check.good_within({"workload.model", "workload.parallel.tensor"})) return;
+  const DecoderSpec& d = spec_of(check).decoder;
+  const int tensor = spec_of(check).parallel.tensor;
+  if (d.heads % tensor != 0) {
+    check.fail("workload.parallel.tensor", text(d.heads) + " heads do not divide among " +
+                                               text(tensor) + " GPUs" + nearest(d.heads, tensor));
+  }
+  if (d.latent) {
+    if (d.latent->position < d.head_dim) return;
+    return check.fail("workload.model.latent.position",
+                      text(d.latent->position) + " of a head's " + text(d.head_dim) +
+                          " elements; at most " + text(d.head_dim - 1));
+  }
+  if (d.heads % d.kv_heads != 0) {
+    check.fail("workload.model.kv_heads", text(d.kv_heads) + " do not divide the " + text(d.heads) +
+                                              " heads of queries" + nearest(d.heads, d.kv_heads));
+  }
+  if (d.kv_heads % tensor == 0 || tensor % d.kv_heads == 0) return;
+  check.fail("workload.parallel.tensor", text(d.kv_heads) + " heads of keys and values among " +
+                                             text(tensor) + " GPUs: neither divides the other" +
+                                             nearest(d.kv_heads, tensor));
+}
+
+void feed_forwards_divide(const Check& check) {
+  if (!check.good_within({"workload.model", "workload.moe", "workload.parallel.tensor"})) return;
+  const TransformerSpec& spec = spec_of(check);
+  const int tensor = spec.parallel.tensor;
+  const auto divides = [&](int inner, const char* key) {
+    if (inner % tensor == 0) return;
+    check.fail(key, text(inner) + " elements do not divide among " + text(tensor) +
+                        " tensor-parallel GPUs; nearest: " + multiples_around(inner, tensor));
+  };
+  if (!spec.moe || spec.moe->dense_layers > 0) divides(spec.decoder.inner, "workload.model.inner");
+  if (spec.moe) divides(spec.moe->shared_inner, "workload.moe.shared_inner");
+}
+
+void every_stage_has_a_layer(const Check& check) {
+  if (!check.good({"workload.model.layers", "workload.parallel.pipeline"})) return;
+  const int layers = spec_of(check).decoder.layers;
+  if (spec_of(check).parallel.pipeline <= layers) return;
+  check.fail("workload.parallel.pipeline", text(spec_of(check).parallel.pipeline) + " stages for " +
+                                               text(layers) + " layers; at most " + text(layers));
+}
+
+void sequences_divide_into_microbatches(const Check& check) {
+  if (!check.good({"workload.sequences", "workload.microbatch", "workload.parallel.data"})) return;
+  const TransformerSpec& spec = spec_of(check);
+  const std::int64_t step = spec.microbatch * spec.parallel.data;
+  if (spec.sequences % step == 0) return;
+  check.fail("workload.sequences",
+             text(spec.sequences) + " do not divide among " + text(spec.parallel.data) +
+                 " copies of the model in microbatches of " + text(spec.microbatch) +
+                 "; nearest: " + multiples_around(spec.sequences, step));
+}
+
+// Where each GPU of a tensor-parallel group takes some of the tokens.
+void tokens_divide(const Check& check) {
+  if (!check.good_within({"workload.parallel", "workload.sequence_length", "workload.microbatch",
+                          "workload.phase", "workload.kind"})) {
+    return;
+  }
+  const TransformerSpec& spec = spec_of(check);
+  const int tensor = spec.parallel.tensor;
+  if (tensor == 1 || (!spec.parallel.sequence && !spec.moe)) return;
+  const bool decodes = check.scenario.workload.phase == Phase::decode;
+  const std::int64_t tokens = decodes ? spec.microbatch : spec.length;
+  if (tokens % tensor == 0) return;
+  check.fail(decodes ? "workload.microbatch" : "workload.sequence_length",
+             text(tokens) + " tokens do not divide among " + text(tensor) +
+                 " tensor-parallel GPUs, each of which takes some" +
+                 (spec.parallel.sequence ? " (parallel.sequence)" : " to the experts") +
+                 "; nearest: " + multiples_around(tokens, tensor));
+}
+
+void it_runs_on_matrix_units(const Check& check) {
+  if (!check.good({"workload.model.dtype"}) || spec_of(check).decoder.dtype != DataType::fp32) {
+    return;
+  }
+  check.fail("workload.model.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+}
+
+void experts_divide(const Check& check) {
+  if (!check.good_within({"workload.moe", "workload.parallel"})) return;
+  const ParallelSpec& p = spec_of(check).parallel;
+  const MoeSpec& moe = *spec_of(check).moe;
+  if (moe.experts % p.expert != 0) {
+    check.fail("workload.parallel.expert", text(moe.experts) + " experts do not divide among " +
+                                               text(p.expert) + " GPUs" +
+                                               nearest(moe.experts, p.expert));
+  }
+  const std::int64_t gpus = std::int64_t{p.tensor} * p.data;
+  if (gpus % p.expert != 0) {
+    check.fail("workload.parallel.expert", text(p.expert) + " do not divide the " + text(gpus) +
+                                               " GPUs of a stage, tensor x data" +
+                                               nearest(gpus, p.expert));
+  }
+}
+
+void a_token_has_its_experts(const Check& check) {
+  if (!check.good_within({"workload.moe"})) return;
+  const MoeSpec& moe = *spec_of(check).moe;
+  if (moe.top_k > moe.experts) {
+    check.fail("workload.moe.top_k", text(moe.top_k) + " of " + text(moe.experts) +
+                                         " experts; at most " + text(moe.experts));
+  }
+  if (moe.skew != RouterSkew::histogram) return;
+  if (static_cast<std::int64_t>(moe.histogram.size()) != moe.experts) {
+    return check.fail("workload.moe.histogram",
+                      text(static_cast<std::int64_t>(moe.histogram.size())) + " numbers for " +
+                          text(moe.experts) + " experts; one for each is needed");
+  }
+  const auto zeros = std::count(moe.histogram.begin(), moe.histogram.end(), 0);
+  if (moe.experts - zeros >= moe.top_k) return;
+  check.fail("workload.moe.histogram",
+             "only " + text(moe.experts - zeros) +
+                 " experts are ever asked for, but a token goes through " + text(moe.top_k));
+}
+
+void some_layers_have_experts(const Check& check) {
+  if (!check.good({"workload.moe.dense_layers", "workload.model.layers"})) return;
+  const int layers = spec_of(check).decoder.layers;
+  if (spec_of(check).moe->dense_layers < layers) return;
+  check.fail("workload.moe.dense_layers", text(spec_of(check).moe->dense_layers) + " of " +
+                                              text(layers) +
+                                              " layers leave none with experts; at "
+                                              "most " +
+                                              text(layers - 1));
+}
+
+}  // namespace
+
+void validate_transformer(const Check& check) {
+  if (!check.good({"workload.kind"}) || !is_transformer(check.scenario.workload.kind)) return;
+  it_trains_or_decodes(check);
+  parallel_sizes_multiply_to_the_gpus(check);
+  heads_divide(check);
+  feed_forwards_divide(check);
+  every_stage_has_a_layer(check);
+  sequences_divide_into_microbatches(check);
+  tokens_divide(check);
+  it_runs_on_matrix_units(check);
+  if (spec_of(check).moe) {
+    experts_divide(check);
+    a_token_has_its_experts(check);
+    some_layers_have_experts(check);
+  }
+  validate_transformer_size(check);
+}
+
+}  // namespace weft::rules

@@ -1,0 +1,106 @@
+// A decoder of language: what must fit a GPU's memory, and the widths that the simulator counts in.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/check.h"
+#include "sim/scenario/decoder_size.h"
+
+namespace weft::rules {
+namespace {
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+
+// Of the largest stage: a GPU's weights and, training, gradients and optimiser (fp32 weights and
+// two moments); else the keys and values of every token. What goes through the layers is not
+// counted.
+double bytes_of_a_gpu(const Workload& workload) {
+  const TransformerSpec& spec = workload.transformer;
+  const ParallelSpec& p = spec.parallel;
+  const bool trains = workload.phase == Phase::training;
+  const double weight = real(size_of(spec.decoder.dtype).count());
+  const double gradient = trains ? real(size_of(workload.gradients).count()) : 0;
+  const double optimizer = trains ? 12 : 0;
+  const auto held = [&](std::int64_t weights, int copies) {
+    return real(weights) * (weight + gradient + optimizer / (p.sharded_optimizer ? copies : 1));
+  };
+  const double tokens = trains ? 0 : real(spec.sequences / p.data) * real(spec.length);
+  const double cached = tokens * real(cached_elements(spec.decoder, p.tensor)) * weight;
+  double most = 0;
+  for (int stage = 0; stage < p.pipeline; ++stage) {
+    const StageLayers layers = layers_of_stage(spec, stage);
+    double sum = layers.count * cached;
+    for (int i = 0; i < layers.count; ++i) {
+      const LayerWeights layer = layer_weights(spec, layers.first + i);
+      sum += held(layer.common, p.data) +
+             held(layer.experts, std::max(1, p.tensor * p.data / p.expert));
+    }
+    if (stage == 0) sum += held(embedding_weights(spec.decoder, p.tensor), p.data);
+    if (stage + 1 == p.pipeline) sum += held(head_weights(spec), p.data);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+void it_fits_in_memory(const Check& check) {
+  const Bytes capacity = check.scenario.cluster.gpu.memory.capacity;
+  const Workload& workload = check.scenario.workload;
+  const double all = bytes_of_a_gpu(workload);
+  if (all <= real(capacity.count())) return;
+  const bool trains = workload.phase == Phase::training;
+  check.fail("workload.model",
+             std::string(trains ? "weights, gradients and optimiser"
+                                : "weights, keys and values of all tokens") +
+                 " take " + text(std::llround(all / 1e9)) + " GB of a GPU, its memory holds " +
+                 to_text(capacity) + "; take more parallel.tensor or parallel.pipeline" +
+                 (trains ? ", or parallel.sharded_optimizer" : ", or fewer sequences"));
+}
+
+// In floating point: the products need not fit 63 bits.
+bool its_operations_can_be_counted(const Check& check) {
+  const TransformerSpec& spec = check.scenario.workload.transformer;
+  const DecoderSpec& d = spec.decoder;
+  const double tokens = real(spec.microbatch) * real(spec.length);
+  double widest = std::max({real(d.vocabulary), 2 * real(d.inner),
+                            3 * real(d.heads) * real(std::max(d.head_dim, d.value_head_dim))});
+  if (spec.moe) {
+    const double expert =
+        2 * real(spec.moe->inner) * real(spec.moe->top_k) + real(spec.moe->experts);
+    widest = std::max({widest, expert, 2 * real(spec.moe->shared_inner)});
+  }
+  const double scores = 10 * tokens * real(spec.length) * real(d.heads) *
+                        real(std::max(d.head_dim, d.value_head_dim));
+  constexpr double kMost = 1e18;
+  if (std::max(2 * tokens * widest * real(d.hidden), scores) <= kMost) return true;
+  check.fail("workload.microbatch",
+             "one operator has more operations or bytes than can be counted; take a smaller "
+             "microbatch or shorter sequences");
+  return false;
+}
+
+void its_operators_can_be_counted(const Check& check) {
+  constexpr std::int64_t kMostBlocks = 1'000'000;
+  const TransformerSpec& spec = check.scenario.workload.transformer;
+  const std::int64_t microbatches = spec.sequences / spec.parallel.data / spec.microbatch;
+  if (microbatches <= kMostBlocks / spec.decoder.layers) return;
+  check.fail("workload.sequences", text(microbatches) + " microbatches through " +
+                                       text(spec.decoder.layers) +
+                                       " layers are more than a million; take larger microbatches");
+}
+
+}  // namespace
+
+void validate_transformer_size(const Check& check) {
+  if (!check.good_within({"workload.model", "workload.moe", "workload.parallel",
+                          "workload.sequences", "workload.sequence_length", "workload.microbatch",
+                          "workload.phase", "workload.recompute", "workload.gradient_dtype",
+                          "cluster"})) {
+    return;
+  }
+  if (!its_operations_can_be_counted(check)) return;
+  its_operators_can_be_counted(check);
+  it_fits_in_memory(check);
+}
+
+}  // namespace weft::rules

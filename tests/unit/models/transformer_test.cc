@@ -1,0 +1,215 @@
+// A small decoder as operators, by hand.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/models/streams.h"
+#include "sim/scenario/decoder_size.h"
+#include "tests/unit/models/built.h"
+
+namespace weft {
+namespace {
+
+using models_testing::buffer_of;
+using models_testing::first_named;
+using models_testing::names_after;
+using models_testing::names_of;
+using models_testing::ops_named;
+using models_testing::scenario_of;
+
+const std::string kTiny =
+    "kind: transformer, model: {layers: 2, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+    "vocabulary: 1000}, sequence_length: 32, microbatch: 2, ";
+
+ModelGraph tiny(const std::string& more, int nodes = 1) {
+  return build_model(scenario_of("{" + kTiny + more + "}", nodes));
+}
+
+std::vector<std::string> names_in(const ModelGraph& graph, const std::string& block) {
+  std::vector<std::string> names;
+  for (const ModelOp& op : graph.ops) {
+    if (!op.block.is_none() && graph.blocks[op.block].name == block) names.push_back(op.name);
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Transformer, a_layer_without_sequence_parallelism_has_two_all_reduces) {
+  const ModelGraph graph = tiny("phase: prefill, sequences: 2, parallel: {tensor: 8}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: forward of layer 1"),
+            (Names{"attn_norm", "qkv", "rotary", "attention", "attn_out", "attn_out_reduce",
+                   "attn_residual", "mlp_norm", "mlp_up", "mlp_activation", "mlp_down",
+                   "mlp_down_reduce", "mlp_residual"}));
+  const ModelOp& reduce = first_named(graph, "mlp_down_reduce");
+  EXPECT_EQ(names_after(graph, reduce), Names{"mlp_down"});
+  EXPECT_EQ(reduce.part, "all_reduce");
+  EXPECT_EQ(reduce.stream, kCritical);
+  EXPECT_EQ(reduce.place, first_named(graph, "mlp_down").place);
+  EXPECT_EQ(buffer_of(reduce), bytes(2 * 32 * 64 * 2));
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_residual")), Names{"mlp_down_reduce"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_activation")), Names{});
+}
+
+TEST(Transformer, a_layer_with_sequence_parallelism_gathers_and_scatters) {
+  const ModelGraph graph =
+      tiny("phase: prefill, sequences: 2, parallel: {tensor: 8, sequence: true}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: forward of layer 1"),
+            (Names{"attn_norm", "attn_gather", "qkv", "rotary", "attention", "attn_out",
+                   "attn_out_reduce", "attn_residual", "mlp_norm", "mlp_gather", "mlp_up",
+                   "mlp_activation", "mlp_down", "mlp_down_reduce", "mlp_residual"}));
+  EXPECT_EQ(names_after(graph, first_named(graph, "attn_gather")), Names{"attn_norm"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "qkv")), Names{"attn_gather"});
+  EXPECT_EQ(first_named(graph, "mlp_down_reduce").part, "reduce_scatter");
+  EXPECT_EQ(first_named(graph, "attn_gather").part, "all_gather");
+  EXPECT_EQ(buffer_of(first_named(graph, "attn_gather")), bytes(2 * 32 * 64 * 2));
+  // The norm has an eighth of the tokens.
+  EXPECT_EQ(std::get<StreamShape>(first_named(graph, "attn_norm").shape).read,
+            bytes(2 * 4 * 64 * 2));
+}
+
+TEST(Transformer, the_way_back_adds_up_beside_the_gradient_of_the_weights) {
+  const ModelGraph graph =
+      tiny("phase: training, sequences: 4, parallel: {tensor: 8, sequence: true}");
+  EXPECT_EQ(
+      names_in(graph, "stage 0, microbatch 0: backward of layer 0"),
+      (Names{"mlp_down_gradient_gather", "mlp_down_input_gradient", "mlp_down_weight_gradient",
+             "mlp_activation_backward", "mlp_gather_again", "mlp_up_input_gradient",
+             "mlp_gradient_reduce", "mlp_up_weight_gradient", "mlp_norm_backward",
+             "attn_out_gradient_gather", "attn_out_input_gradient", "attn_out_weight_gradient",
+             "attention_backward", "rotary_backward", "attn_gather_again", "qkv_input_gradient",
+             "attn_gradient_reduce", "qkv_weight_gradient", "attn_norm_backward"}));
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_down_input_gradient")),
+            Names{"mlp_down_gradient_gather"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_up_weight_gradient")),
+            Names{"mlp_gather_again"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_gradient_reduce")),
+            Names{"mlp_up_input_gradient"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "mlp_norm_backward")),
+            Names{"mlp_gradient_reduce"});
+}
+
+TEST(Transformer, shapes_of_a_layer_are_as_computed_by_hand) {
+  const ModelGraph graph = tiny("phase: prefill, sequences: 4, parallel: {tensor: 4, data: 2}");
+  const auto gemm = [&](const char* name) {
+    return std::get<GemmShape>(first_named(graph, name).shape);
+  };
+  // 2 of 8 heads of queries and 1 of 4 of keys and of values, of 8; 64 tokens.
+  EXPECT_EQ(gemm("qkv").m, 64);
+  EXPECT_EQ(gemm("qkv").n, (2 + 1 + 1) * 8);
+  EXPECT_EQ(gemm("qkv").k, 64);
+  EXPECT_EQ(gemm("attn_out").k, 2 * 8);
+  EXPECT_EQ(gemm("mlp_up").n, 2 * 64);
+  EXPECT_EQ(gemm("mlp_down").k, 64);
+  EXPECT_EQ(gemm("head").m, 2);
+  EXPECT_EQ(gemm("head").n, 250);
+  const auto& attention = std::get<AttentionShape>(first_named(graph, "attention").shape);
+  EXPECT_EQ(attention.batch, 2);
+  EXPECT_EQ(attention.heads, 2);
+  EXPECT_EQ(attention.kv_heads, 1);
+  EXPECT_EQ(attention.queries, 32);
+  EXPECT_EQ(attention.keys, 32);
+  EXPECT_EQ(graph.places[first_named(graph, "qkv").place].groups,
+            (std::vector<std::vector<std::uint32_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+}
+
+TEST(Transformer, one_more_token_is_a_product_of_as_many_rows_as_sequences) {
+  const ModelGraph graph = tiny("phase: decode, sequences: 2, parallel: {tensor: 8}");
+  EXPECT_EQ(std::get<GemmShape>(first_named(graph, "mlp_up").shape).m, 2);
+  const auto& attention = std::get<AttentionShape>(first_named(graph, "attention").shape);
+  EXPECT_EQ(attention.queries, 1);
+  EXPECT_EQ(attention.keys, 32);
+  EXPECT_EQ(buffer_of(first_named(graph, "mlp_down_reduce")), bytes(2 * 64 * 2));
+  // Heads of keys and values are fewer than GPUs: each has one whole.
+  EXPECT_EQ(std::get<GemmShape>(first_named(graph, "qkv").shape).n, 3 * 8);
+}
+
+TEST(Transformer, layers_are_computed_again_where_they_are_not_kept) {
+  const std::string step = "phase: training, sequences: 16, parallel: {data: 8}";
+  const ModelGraph kept = tiny(step);
+  const ModelGraph again = tiny(step + ", recompute: layer");
+  EXPECT_EQ(ops_named(kept, "mlp_up").size(), 2U);
+  EXPECT_EQ(ops_named(again, "mlp_up").size(), 4U);
+  EXPECT_EQ(names_in(again, "stage 0, microbatch 0: backward of layer 1").at(1), "attn_norm");
+}
+
+TEST(Transformer, gradients_are_added_up_beside_the_next_layers_way_back) {
+  const ModelGraph graph = tiny("phase: training, sequences: 32, parallel: {data: 8}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: backward of layer 1").at(0),
+            "mlp_down_input_gradient");
+  const Names last = names_in(graph, "stage 0, microbatch 1: backward of layer 0");
+  EXPECT_EQ(last.at(0), "gradient_sum");
+  const std::vector<const ModelOp*> sums = ops_named(graph, "gradient_sum");
+  ASSERT_EQ(sums.size(), 4U);  // head, two layers, embedding
+  EXPECT_EQ(sums[1]->stream, kDataParallel);
+  EXPECT_EQ(names_after(graph, *sums[1]), Names{"attn_norm_backward"});
+  const std::int64_t layer = 64 * 64 + 2 * 64 * 32 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+  EXPECT_EQ(buffer_of(*sums[1]), bytes(layer * 4));
+  EXPECT_EQ(names_in(graph, "stage 0: gradients of its first weights"), Names{"gradient_sum"});
+  EXPECT_EQ(names_in(graph, "stage 0: optimiser"), Names{"optimizer"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum"});
+}
+
+TEST(Transformer, a_sharded_optimizer_scatters_gradients_and_gathers_parameters) {
+  const ModelGraph graph = tiny(
+      "phase: training, sequences: 16, gradient_dtype: bf16, "
+      "parallel: {data: 8, sharded_optimizer: true}");
+  EXPECT_EQ(first_named(graph, "gradient_sum").part, "reduce_scatter");
+  const std::int64_t weights = parameters_of(
+      scenario_of("{" + kTiny + "phase: prefill, sequences: 16, parallel: {data: 8}}", 1)
+          .workload.transformer);
+  EXPECT_EQ(buffer_of(first_named(graph, "parameter_gather")), bytes(weights * 2));
+  const auto& update = std::get<StreamShape>(first_named(graph, "optimizer").shape);
+  EXPECT_EQ(update.read, bytes((weights + 7) / 8 * (12 + 2)));
+}
+
+TEST(Transformer, stages_send_what_a_microbatch_left_them) {
+  const ModelGraph graph =
+      tiny("phase: training, sequences: 6, parallel: {tensor: 4, pipeline: 2}");
+  const std::vector<const ModelOp*> ahead = ops_named(graph, "send_forward");
+  ASSERT_EQ(ahead.size(), 3U);
+  EXPECT_EQ(ahead[0]->stream, kPipeline);
+  EXPECT_EQ(buffer_of(*ahead[0]), bytes(2 * 32 * 64 * 2));
+  EXPECT_EQ(names_after(graph, *ahead[0]), Names{"mlp_residual"});
+  EXPECT_EQ(graph.places[ahead[0]->place].groups,
+            (std::vector<std::vector<std::uint32_t>>{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  EXPECT_EQ(names_after(graph, *ops_named(graph, "attn_norm").at(2)), Names{"send_forward"});
+  EXPECT_EQ(names_after(graph, *ops_named(graph, "send_backward").at(0)),
+            Names{"attn_norm_backward"});
+}
+
+// 126 layers on 16 stages: 7 on the first and the last, as section 3.3 of the Llama 3 paper.
+TEST(Transformer, the_ends_of_a_pipeline_have_fewer_layers) {
+  TransformerSpec spec;
+  spec.decoder.layers = 126;
+  spec.parallel.pipeline = 16;
+  int next = 0;
+  for (int stage = 0; stage < 16; ++stage) {
+    const StageLayers layers = layers_of_stage(spec, stage);
+    EXPECT_EQ(layers.first, next);
+    EXPECT_EQ(layers.count, stage == 0 || stage == 15 ? 7 : 8);
+    next += layers.count;
+  }
+  EXPECT_EQ(next, 126);
+}
+
+// What a block waits for lies before it, and its operators stand together.
+TEST(Transformer, blocks_stand_together) {
+  const ModelGraph graph = tiny(
+      "phase: training, sequences: 16, parallel: {tensor: 2, data: 2, pipeline: 2, sequence: "
+      "true}");
+  std::set<std::uint32_t> closed;
+  BlockId current = BlockId::none();
+  for (const ModelOp& op : graph.ops) {
+    ASSERT_FALSE(op.block.is_none());
+    if (op.block == current) continue;
+    EXPECT_TRUE(closed.insert(op.block.value).second) << graph.blocks[op.block].name;
+    current = op.block;
+  }
+  EXPECT_EQ(closed.size(), graph.blocks.size());
+}
+
+}  // namespace
+}  // namespace weft
