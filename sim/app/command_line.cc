@@ -215,6 +215,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   const CLI::App* validate = add_validate(app, validating);
   ImportCommand importing;
   const CLI::App* import = add_import(app, importing);
+  ExportCommand exporting;
+  const CLI::App* exports = add_export(app, exporting);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -224,6 +226,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (calibrate->parsed()) return calibrating;
   if (validate->parsed()) return validating;
   if (import->parsed()) return importing;
+  if (exports->parsed()) return exporting;
   return command_of(raw, run->count("--seed") > 0);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/app/calibrate_command.h"
+#include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/validate_command.h"
 
@@ -29,7 +30,8 @@ struct Done {
   int exit_code;
 };
 
-using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, Done>;
+using Command =
+    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they

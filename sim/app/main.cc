@@ -9,6 +9,7 @@
 #include "sim/app/calibrate_command.h"
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/run_command.h"
 
@@ -30,6 +31,7 @@ int carry_out(const Command& parsed) {
     return calibrate_command(*calibrate);
   }
   if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
+  if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

@@ -12,11 +12,11 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/memory.h"
 #include "sim/app/memory_limit.h"
+#include "sim/app/model_of.h"
 #include "sim/app/progress.h"
 #include "sim/app/version.h"
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
-#include "sim/models/build_model.h"
 #include "sim/models/needs.h"
 #include "sim/models/run_model.h"
 #include "sim/report/measures.h"
@@ -120,8 +120,12 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  ModelGraph graph;
-  if (is_model(scenario.workload.kind)) graph = build_model(scenario);
+  Model model = model_of(scenario);
+  print_problems(model.problems, command.print);
+  if (!model.graph) return exit_code::user;
+  const bool tells = command.print == Print::table && command.stop_after == Stage::results;
+  if (tells) fmt::print("{}", model.trace);
+  ModelGraph graph = *std::move(model.graph);
   if (command.stop_after == Stage::model) {
     fmt::print("{}", to_text(graph));
     return exit_code::ok;

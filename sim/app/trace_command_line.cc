@@ -21,6 +21,13 @@ constexpr const char* kImportExample =
     "exit status: 0 done; 1 a mistake in the trace or the command line; 2 the machine cannot\n"
     "(write, allocate)\n";
 
+constexpr const char* kExportExample =
+    "example: a model of weft for ASTRA-sim\n"
+    "  weft export my_model.yaml --chakra traces/model\n"
+    "\n"
+    "Computing takes what its roofline says. PREFIX.groups.json holds the process groups, where\n"
+    "not every collective is of all GPUs: ASTRA-sim's file of communicator groups.\n";
+
 // A choice by its word; what is not given stays open.
 template <class E>
 void add_choice(CLI::App& app, const char* option, std::optional<E>& value,
@@ -90,6 +97,24 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
                        {"data_and_control", WaitFor::data_and_control}},
                       "Which dependencies count");
   return import;
+}
+
+CLI::App* add_export(CLI::App& app, ExportCommand& command) {
+  CLI::App* exports =
+      app.add_subcommand("export", "Write a scenario's model as Chakra execution traces.");
+  exports->footer(kExportExample);
+  exports->add_option("SCENARIO", command.scenario, "YAML file whose workload is a whole model")
+      ->type_name("FILE")
+      ->required();
+  exports->add_option("--set", command.sets, "Change one value (repeatable)")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  exports
+      ->add_option("--chakra", command.prefix,
+                   "Write PREFIX.0.et, PREFIX.1.et ... there, one a GPU")
+      ->type_name("PREFIX")
+      ->required();
+  return exports;
 }
 
 }  // namespace weft

@@ -47,6 +47,8 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"dlrm", WorkloadKind::dlrm},
     Choice<WorkloadKind>{"transformer", WorkloadKind::transformer},
     Choice<WorkloadKind>{"moe", WorkloadKind::moe},
+    Choice<WorkloadKind>{"chakra", WorkloadKind::chakra},
+    Choice<WorkloadKind>{"pytorch", WorkloadKind::pytorch},
 };
 // Kinds that are an operator and its collective, which a model has as pairs.
 inline constexpr std::array kFusePatterns = {
@@ -210,6 +212,23 @@ constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
   for (std::size_t i = 0; i < n; ++i) all[i + 1] = {choices[i].name, choices[i].value};
   return all;
 }
+inline constexpr auto kSizeUnits = with_auto(std::array{
+    Choice<CommSizeUnit>{"bytes", CommSizeUnit::bytes},
+    Choice<CommSizeUnit>{"elements", CommSizeUnit::elements},
+});
+inline constexpr auto kAllGatherSizes = with_auto(std::array{
+    Choice<AllGatherSize>{"per_rank", AllGatherSize::per_rank},
+    Choice<AllGatherSize>{"total", AllGatherSize::total},
+});
+inline constexpr auto kCpuOps = with_auto(std::array{
+    Choice<CpuOps>{"drop", CpuOps::drop},
+    Choice<CpuOps>{"run", CpuOps::run},
+});
+inline constexpr auto kWaitFors = with_auto(std::array{
+    Choice<WaitFor>{"data", WaitFor::data},
+    Choice<WaitFor>{"blocking_collectives", WaitFor::blocking_collectives},
+    Choice<WaitFor>{"data_and_control", WaitFor::data_and_control},
+});
 inline constexpr auto kAlgorithmChoices = with_auto(kAlgorithms);
 inline constexpr auto kProtocolChoices = with_auto(kProtocolWords);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/fingerprint.h"
+#include "sim/scenario/astra_sim.h"
 
 namespace weft {
 namespace {
@@ -129,6 +130,7 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
 }
 
 void BaseResolver::resolve_node(Node& node) {
+  if (node.find("from_astra_sim") != nullptr) resolve_astra_sim(node);
   for (Node& item : node.items) resolve_node(item);
   for (Entry& entry : node.entries) resolve_node(entry.value);
   if (node.find("base") != nullptr) resolve_base(node);
@@ -165,6 +167,29 @@ std::string BaseResolver::missing(const std::string& name) const {
   for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) message += ' ' + known[i];
   if (known.size() > kListed) message += " ...";
   return message;
+}
+
+// As a base, but the file is a network's of another program. The name is a path.
+void BaseResolver::resolve_astra_sim(Node& map) {
+  const auto key = std::find_if(map.entries.begin(), map.entries.end(),
+                                [](const Entry& entry) { return entry.key == "from_astra_sim"; });
+  const Entry named = std::move(*key);
+  map.entries.erase(key);
+  if (named.value.kind == Node::Kind::null) return;  // taken away with --set
+  map.incomplete = true;                             // until the end of this function
+  if (named.value.kind != Node::Kind::scalar) {
+    return error(named.value.at, "from_astra_sim must be the path of a network file");
+  }
+  const fs::path file = (chain_.back().parent_path() / named.value.text).lexically_normal();
+  const Node* tree = files_.tree_of(file, named.value.at, problems_);
+  if (tree == nullptr) return;
+  std::optional<Node> below = cluster_of_astra_sim(*tree, file.stem().string(), problems_);
+  if (!below) return;
+  map.incomplete = false;
+  map.replaces = false;
+  lay_over(*below, std::move(map));
+  map = *std::move(below);
+  map.replaces = true;
 }
 
 void BaseResolver::resolve_base(Node& map) {

@@ -65,6 +65,7 @@ class BaseResolver {
  private:
   void resolve_node(Node& node);
   void resolve_base(Node& map);
+  void resolve_astra_sim(Node& map);
   [[nodiscard]] std::filesystem::path find(const std::string& name) const;
   [[nodiscard]] std::string missing(const std::string& name) const;
   void error(const SourcePosition& at, std::string message);

@@ -26,6 +26,8 @@ struct ModelKind {
   std::optional<bool> trains_transformer;
 };
 void read_transformer(MapReader map, const ModelKind& kind, Workload& workload);
+// The keys of recorded traces in the same map.
+TraceWork read_trace(MapReader map, std::optional<WorkloadKind> kind);
 Scenario read_scenario(MapReader map);
 
 }  // namespace weft

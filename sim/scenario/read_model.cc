@@ -29,10 +29,11 @@ void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workl
   const auto when = [&](bool applies) { return kind ? std::optional(applies) : std::nullopt; };
   const bool is_any = kind && is_model(*kind);
   const bool is_decoder = kind && is_transformer(*kind);
-  const auto phase = map.where(when(is_any), "kind: dlrm, transformer, moe")
+  const bool is_described = is_any && !is_trace(*kind);
+  const auto phase = map.where(when(is_described), "kind: dlrm, transformer, moe")
                          .choice<Phase>("phase", names::kPhases, "which step of the model is run");
   workload.phase = phase.value_or(Phase::inference);
-  const bool known = kind && (!is_any || phase);
+  const bool known = kind && (!is_described || phase);
   const bool trains = workload.phase == Phase::training;
   const auto when_known = [&](bool applies) {
     return known ? std::optional(applies) : std::nullopt;

@@ -128,6 +128,8 @@ CollectiveOp collective_of(const Workload& workload) {
     case WorkloadKind::dlrm:
     case WorkloadKind::transformer:
     case WorkloadKind::moe:
+    case WorkloadKind::chakra:
+    case WorkloadKind::pytorch:
       break;
     case WorkloadKind::gemv_all_reduce:
     case WorkloadKind::gemm_all_reduce:
@@ -166,6 +168,7 @@ Workload read_workload(MapReader map) {
       map.where(is(is_c3), "kind: c3").map("communication", "the collective beside the GEMM"));
   if (workload.kind == WorkloadKind::c3) workload.collective = beside;
   read_model(map, kind, workload);
+  workload.trace = read_trace(map, kind);
   map.finish();
   return workload;
 }

@@ -135,6 +135,9 @@ class MapReader {
   double fraction_or(std::string_view key, double fallback, Range<double> range,
                      std::string_view help);
   std::string name(std::string_view key, std::string_view help);
+  // A file or a folder, which need not be there yet.
+  std::string file(std::string_view key, std::string_view help);
+  std::string file_or_none(std::string_view key, std::string_view help);
 
   // One of a table's names; nothing after a mistake.
   template <class E>
@@ -211,6 +214,7 @@ class MapReader {
 
   const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
   const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
+  std::string line_of(const Node& node, const std::string& path, std::size_t longest);
   MapReader child(std::string_view key, const Entry* entry);
   KeyDoc doc(std::string_view key, std::string_view type, std::string_view help) const;
   std::optional<std::size_t> one_of(std::string_view key, const std::vector<std::string>& names,

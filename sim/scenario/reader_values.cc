@@ -8,6 +8,8 @@
 namespace weft {
 namespace {
 
+constexpr std::size_t kLongestPath = 4'096;
+
 std::string integer_text(std::int64_t value) { return std::to_string(value); }
 std::string duration_text(Duration value) { return to_text(value); }
 std::string size_text(Bytes value) { return to_text(value); }
@@ -173,13 +175,30 @@ std::string MapReader::name(std::string_view key, std::string_view help) {
   const KeyDoc key_doc = doc(key, "text", help);
   const Node* node = scalar(key, key_doc, Missing::required);
   if (node == nullptr) return "unnamed";
-  constexpr std::size_t kLongest = 100;
-  const bool one_line = std::none_of(node->text.begin(), node->text.end(),
+  return line_of(*node, key_doc.path, 100);
+}
+
+std::string MapReader::file(std::string_view key, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "path", help);
+  const Node* node = scalar(key, key_doc, Missing::required);
+  return node == nullptr ? "unnamed" : line_of(*node, key_doc.path, kLongestPath);
+}
+
+std::string MapReader::file_or_none(std::string_view key, std::string_view help) {
+  KeyDoc key_doc = doc(key, "path", help);
+  key_doc.fallback = "none";
+  const Node* node = scalar(key, key_doc, Missing::fine);
+  return node == nullptr ? "" : line_of(*node, key_doc.path, kLongestPath);
+}
+
+std::string MapReader::line_of(const Node& node, const std::string& path, std::size_t longest) {
+  const bool one_line = std::none_of(node.text.begin(), node.text.end(),
                                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (node->text.empty() || node->text.size() > kLongest || !one_line) {
-    reading_->error(node->at, key_doc.path, "must be 1 to 100 letters on one line");
+  if (node.text.empty() || node.text.size() > longest || !one_line) {
+    reading_->error(node.at, path,
+                    "must be 1 to " + std::to_string(longest) + " letters on one line");
   }
-  return node->text;
+  return node.text;
 }
 
 }  // namespace weft

@@ -12,6 +12,7 @@
 #include "sim/network/network_spec.h"
 #include "sim/scenario/data_type.h"
 #include "sim/scenario/model_spec.h"
+#include "sim/scenario/trace_work.h"
 
 namespace weft {
 
@@ -99,7 +100,9 @@ enum class WorkloadKind {
   c3,
   dlrm,
   transformer,
-  moe
+  moe,
+  chakra,
+  pytorch
 };
 
 enum class CollectiveOp {
@@ -165,6 +168,7 @@ struct Workload {
   FuseOptions fuse;
   DlrmSpec dlrm;
   TransformerSpec transformer;  // of kind moe too
+  TraceWork trace;
 };
 
 // Of the kernel that computes.
@@ -177,8 +181,12 @@ CollectiveOp collective_of(const Workload& workload);
 constexpr bool is_transformer(WorkloadKind kind) {
   return kind == WorkloadKind::transformer || kind == WorkloadKind::moe;
 }
+// Recorded, not described.
+constexpr bool is_trace(WorkloadKind kind) {
+  return kind == WorkloadKind::chakra || kind == WorkloadKind::pytorch;
+}
 constexpr bool is_model(WorkloadKind kind) {
-  return kind == WorkloadKind::dlrm || is_transformer(kind);
+  return kind == WorkloadKind::dlrm || is_transformer(kind) || is_trace(kind);
 }
 
 // Has an EmbeddingWork.

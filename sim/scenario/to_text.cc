@@ -251,6 +251,10 @@ void write_workload(Writer& out, const Workload& workload) {
     case WorkloadKind::moe:
       write_model(out, workload);
       break;
+    case WorkloadKind::chakra:
+    case WorkloadKind::pytorch:
+      write_model(out, workload);
+      break;
     case WorkloadKind::gemv_all_reduce:
       write_gemv(out, workload.gemv);
       break;

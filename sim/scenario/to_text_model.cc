@@ -99,6 +99,7 @@ void write_model(Writer& out, const Workload& workload) {
     fuse += ']';
   }
   out.line("fuse", fuse);
+  if (is_trace(workload.kind)) return write_trace(out, workload.trace);
   out.line("phase", names::word(names::kPhases, workload.phase));
   if (workload.phase == Phase::training) {
     out.line("gradient_dtype", names::word(names::kDataTypes, workload.gradients));

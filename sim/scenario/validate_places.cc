@@ -51,6 +51,8 @@ std::string path_of_wg(WorkloadKind kind) {
     case WorkloadKind::dlrm:
     case WorkloadKind::transformer:
     case WorkloadKind::moe:
+    case WorkloadKind::chakra:
+    case WorkloadKind::pytorch:
       break;
   }
   return "workload.wg";

@@ -43,4 +43,7 @@ void write_collective(Writer& out, const CollectiveSpec& collective);
 // What read_model reads.
 void write_model(Writer& out, const Workload& workload);
 
+// What read_trace reads.
+void write_trace(Writer& out, const TraceWork& trace);
+
 }  // namespace weft

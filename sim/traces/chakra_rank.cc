@@ -3,36 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
+#include "sim/traces/chakra_comm.h"
 #include "sim/traces/names.h"
 #include "sim/traces/trace_limits.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {
-
-// By the number of comm_type.
-struct CommKind {
-  const char* name;
-  std::optional<CollectiveOp> op;
-};
-constexpr std::int64_t kBarrier = 9;
-constexpr std::array kCommKinds = {
-    CommKind{"ALL_REDUCE", CollectiveOp::all_reduce},
-    CommKind{"REDUCE", std::nullopt},
-    CommKind{"ALL_GATHER", CollectiveOp::all_gather},
-    CommKind{"GATHER", std::nullopt},
-    CommKind{"SCATTER", std::nullopt},
-    CommKind{"BROADCAST", CollectiveOp::broadcast},
-    CommKind{"ALL_TO_ALL", CollectiveOp::all_to_all},
-    CommKind{"REDUCE_SCATTER", CollectiveOp::reduce_scatter},
-    CommKind{"REDUCE_SCATTER_BLOCK", CollectiveOp::reduce_scatter},
-    CommKind{"BARRIER", CollectiveOp::all_reduce},
-};
 
 class RankReader {
  public:
@@ -49,6 +30,7 @@ class RankReader {
     RankTrace rank;
     rank.file = file_.name;
     rank.nodes.reserve(order.size());
+    std::vector<TraceNode> results = nodes_of_results(order);
     for (const std::uint32_t at : order) {
       const ChakraNode& node = file_.nodes[at];
       TraceNode read{.label = label_of(node),
@@ -64,11 +46,25 @@ class RankReader {
       take_control(node, index, read);
       rank.nodes.push_back(std::move(read));
     }
+    std::move(results.begin(), results.end(), std::back_inserter(rank.nodes));
     count_file();
     return rank;
   }
 
  private:
+  struct Launched {  // by one operator of the CPU
+    std::vector<std::uint32_t> kernels;
+    std::uint32_t first_result = 0;  // index of the first kernel's node of results
+  };
+
+  [[nodiscard]] CommContext context() {
+    return {.file = file_,
+            .meaning = meaning_,
+            .groups = groups_,
+            .sums = sums_,
+            .problems = problems_};
+  }
+
   void wrong(const ChakraNode& node, const char* field, std::string message) {
     problems_.add(file_.name, fmt::format("{}: {}", label_of(node), field), std::move(message));
   }
@@ -116,8 +112,30 @@ class RankReader {
             "(waits_for: blocking_collectives)");
         continue;
       }
-      launched_[node.data_deps.front()].push_back(i);
+      launched_[node.data_deps.front()].kernels.push_back(i);
     }
+  }
+
+  // What an operator of the CPU launched, so far: a node that takes no time behind each of its
+  // kernels, that waits for this one and for the last such. They stand behind all others.
+  std::vector<TraceNode> nodes_of_results(const std::vector<std::uint32_t>& order) {
+    std::vector<TraceNode> nodes;
+    for (const std::uint32_t at : order) {
+      const auto found = launched_.find(file_.nodes[at].id);
+      if (found == launched_.end() || found->second.first_result != 0) continue;
+      const auto next = [&] { return static_cast<std::uint32_t>(order.size() + nodes.size()); };
+      found->second.first_result = next();
+      for (const std::uint32_t kernel : found->second.kernels) {
+        TraceNode node{.label = "results of " + label_of(file_.nodes[at]),
+                       .name = {},
+                       .part = {},
+                       .what = PassNode{},
+                       .after = {kernel}};
+        if (next() != found->second.first_result) node.after.push_back(next() - 1);
+        nodes.push_back(std::move(node));
+      }
+    }
+    return nodes;
   }
 
   // Only for earlier kernels: of an operation in place, a part may wait for a later part.
@@ -126,10 +144,11 @@ class RankReader {
     if (on_cpu(node) && meaning_.cpu_ops == CpuOps::run) return;  // it runs ahead of the GPU
     if (!on_cpu(node) && node.data_deps.front() == by) return;
     const auto found = launched_.find(by);
-    if (found == launched_.end()) return;
-    for (const std::uint32_t kernel : found->second) {
-      if (kernel < own) read.after.push_back(kernel);
-    }
+    if (found == launched_.end() || found->second.first_result == 0) return;
+    const std::vector<std::uint32_t>& kernels = found->second.kernels;
+    const auto earlier = std::lower_bound(kernels.begin(), kernels.end(), own) - kernels.begin();
+    if (earlier == 0) return;
+    read.after.push_back(found->second.first_result + static_cast<std::uint32_t>(earlier - 1));
   }
 
   void wait(const ChakraNode& node, const char* field, const std::vector<std::uint64_t>& ids,
@@ -169,9 +188,9 @@ class RankReader {
         return memory(node, read);
       case ChakraKind::send:
       case ChakraKind::receive:
-        return message(node, read);
+        return read_message(node, context(), read);
       case ChakraKind::collective:
-        return collective(node, read);
+        return read_collective(node, context(), read);
       case ChakraKind::compute:  // done above
       case ChakraKind::metadata:
       case ChakraKind::invalid:  // a problem already
@@ -192,7 +211,7 @@ class RankReader {
     }
     if (node.duration_us > 0) {
       const Duration time = microseconds(node.duration_us);
-      sums_.summary.recorded += time;
+      add_saturating(sums_.summary.recorded, time);
       made.shape = RecordedShape{.time = time, .lds = {}};
     } else if (node.num_ops.value_or(0) > 0 || node.tensor_size.value_or(0) > 0) {
       const std::optional<Bytes> size = tensor(node);
@@ -230,146 +249,6 @@ class RankReader {
     count("memory nodes, taken as reads and writes of the GPU's own memory");
   }
 
-  // In bytes, above 0. Nothing after a problem.
-  std::optional<std::int64_t> comm_size(const ChakraNode& node) {
-    if (!node.comm_size) {
-      wrong(node, "comm_size",
-            "missing; what is communicated needs its size, in this trace's unit");
-      return std::nullopt;
-    }
-    if (*node.comm_size == 0) {
-      wrong(node, "comm_size", "0; nothing would be communicated, which is no operator");
-      return std::nullopt;
-    }
-    if (*node.comm_size > trace_limits::kBytes / meaning_.unit) {
-      wrong(node, "comm_size",
-            fmt::format("{}; at most {} bytes", *node.comm_size, trace_limits::kBytes));
-      return std::nullopt;
-    }
-    return *node.comm_size * meaning_.unit;
-  }
-
-  void message(const ChakraNode& node, TraceNode& read) {
-    const std::optional<std::int64_t> size = comm_size(node);
-    if (!node.comm_source) wrong(node, "comm_src", "missing; the rank that sends");
-    if (!node.comm_target) wrong(node, "comm_dst", "missing; the rank that receives");
-    if (!size || !node.comm_source || !node.comm_target) return;
-    if (meaning_.one_for_all) {
-      return wrong(node, "type",
-                   "a message from rank to rank: one_for_all is for traces in which "
-                   "all ranks do the same");
-    }
-    MessageNode made;
-    const bool sends = node.kind == ChakraKind::send;
-    made.end = sends ? MessageNode::End::send : MessageNode::End::receive;
-    made.source = rank_of(*node.comm_source);
-    made.target = rank_of(*node.comm_target);
-    made.tag = node.comm_tag.value_or(0);
-    made.size = bytes(*size);
-    read.part = "send";
-    read.what = made;
-    TraceTotal& total = sums_.summary.by_kind[read.part];
-    ++total.nodes;
-    if (sends) total.bytes_found += *size;
-  }
-
-  // Too large for a rank at all: the largest, which no trace has.
-  static std::uint32_t rank_of(std::int64_t rank) {
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(rank, UINT32_MAX));
-  }
-
-  void collective(const ChakraNode& node, TraceNode& read) {
-    if (!node.comm_type || *node.comm_type >= static_cast<std::int64_t>(kCommKinds.size())) {
-      return wrong(node, "comm_type", "missing or unknown; one of 0 (ALL_REDUCE) to 9 (BARRIER)");
-    }
-    const CommKind& kind = kCommKinds[static_cast<std::size_t>(*node.comm_type)];
-    if (!kind.op) {
-      return wrong(node, "comm_type",
-                   fmt::format("{}: weft simulates all_reduce, all_gather, reduce_scatter, "
-                               "all_to_all, broadcast and messages from rank to rank",
-                               kind.name));
-    }
-    const std::optional<std::uint32_t> group = group_of(node);
-    std::optional<std::int64_t> size = kBarrierBytes;
-    if (*node.comm_type == kBarrier) count("barriers, taken as an all-reduce of 4 bytes");
-    if (*node.comm_type != kBarrier) size = comm_size(node);
-    if (!group || !size) return;
-    const std::int64_t ranks = ranks_of(*group);
-    if (ranks < 2) return count("collectives of one rank alone, which send nothing");
-    CollectiveNode made{.group = *group, .op = *kind.op, .buffer = {}, .sends = {}};
-    if (!set_buffer(node, *size, ranks, made) || !set_root(node, ranks, made)) return;
-    read.part = name_of(made.op);
-    read.what = made;
-    TraceTotal& total = sums_.summary.by_kind[read.part];
-    ++total.nodes;
-    total.bytes_found += *size;
-  }
-
-  [[nodiscard]] std::int64_t ranks_of(std::uint32_t group) const {
-    if (meaning_.one_for_all) return meaning_.gpus;
-    return static_cast<std::int64_t>(groups_.ranks[group].size());
-  }
-
-  bool set_buffer(const ChakraNode& node, std::int64_t size, std::int64_t ranks,
-                  CollectiveNode& made) {
-    const bool adds_up =
-        made.op == CollectiveOp::all_gather && meaning_.allgather == AllGatherSize::per_rank;
-    const std::int64_t blocks = adds_up ? ranks : 1;
-    if (size > trace_limits::kBytes / blocks) {
-      wrong(node, "comm_size",
-            fmt::format("{} B of each of {} ranks; at most {} B together", size, ranks,
-                        trace_limits::kBytes));
-      return false;
-    }
-    made.buffer = bytes(size * blocks);
-    return true;
-  }
-
-  bool set_root(const ChakraNode& node, std::int64_t ranks, CollectiveNode& made) {
-    if (made.op != CollectiveOp::broadcast) return true;
-    if (!node.root) count("broadcasts without root_rank, taken to start at the group's first rank");
-    if (node.root.value_or(0) >= ranks) {
-      wrong(node, "root_rank", fmt::format("{}, but the group has {} ranks", *node.root, ranks));
-      return false;
-    }
-    made.root = static_cast<std::uint32_t>(node.root.value_or(0));
-    return true;
-  }
-
-  std::optional<std::uint32_t> group_of(const ChakraNode& node) {
-    if (!node.group || node.group->empty()) {
-      if (node.all_dims) return 0;
-      wrong(node, "involved_dim",
-            "leaves dimensions of the network out, so which ranks take part is not in the trace; "
-            "give pg_name and a file of groups");
-      return std::nullopt;
-    }
-    const auto found = groups_.by_name.find(*node.group);
-    if (found == groups_.by_name.end()) {
-      wrong(node, "pg_name", unknown_group(*node.group));
-      return std::nullopt;
-    }
-    const bool all = groups_.ranks[found->second] == groups_.ranks[0];
-    if (!meaning_.one_for_all || all) return found->second;
-    wrong(node, "pg_name",
-          fmt::format("'{}' is not all ranks: one_for_all is for traces in which "
-                      "all ranks do the same",
-                      *node.group));
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::string unknown_group(const std::string& name) const {
-    if (groups_.by_name.empty()) {
-      return fmt::format(
-          "process group '{}': the trace lists no groups; say with `groups` which "
-          "file does, such as {{\"{}\": [0, 1]}}",
-          name, name);
-    }
-    std::string known;
-    for (const auto& [other, index] : groups_.by_name) known += " '" + other + "'";
-    return fmt::format("process group '{}' is unknown; known here:{}", name, known);
-  }
-
   void count_file() {
     sums_.summary.nodes += file_.nodes.size();
     sums_.counts["comm_size as unsigned number, as older writers have it"] += file_.unsigned_sizes;
@@ -378,14 +257,12 @@ class RankReader {
     }
   }
 
-  static constexpr std::int64_t kBarrierBytes = 4;
-
   const ChakraFile& file_;
   const ChakraMeaning& meaning_;
   const TraceGroups& groups_;
   ChakraSums& sums_;
   TraceProblems& problems_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> launched_;  // not iterated
+  std::unordered_map<std::uint64_t, Launched> launched_;          // not iterated
   std::map<std::pair<bool, std::int64_t>, std::uint32_t> lanes_;  // by CPU or not, and stream
 };
 

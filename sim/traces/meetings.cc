@@ -18,8 +18,7 @@ class Finder {
 
   std::vector<Meeting> find() {
     // By group and rank of all, in program order.
-    std::vector<std::vector<std::vector<std::uint32_t>>> calls(groups_.ranks.size());
-    for (auto& of_group : calls) of_group.resize(ranks_.size());
+    std::vector<CallsByRank> calls(groups_.ranks.size());
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
         const auto& what = ranks_[r].nodes[i].what;
@@ -36,6 +35,7 @@ class Finder {
   }
 
  private:
+  using CallsByRank = std::map<std::uint32_t, std::vector<std::uint32_t>>;
   struct Way {  // of a message
     std::uint32_t source;
     std::uint32_t target;
@@ -54,6 +54,7 @@ class Finder {
   }
 
   bool is_member(std::uint32_t r, std::uint32_t i, std::uint32_t g) {
+    if (g == 0) return true;  // of all
     const std::vector<std::uint32_t>& members = groups_.ranks[g];
     if (std::find(members.begin(), members.end(), r) != members.end()) return true;
     wrong({r, i}, "pg_name", fmt::format("rank {} is not in group '{}'", r, groups_.names[g]));
@@ -78,7 +79,8 @@ class Finder {
     (sends ? ends.sends : ends.receives).push_back(at);
   }
 
-  void meet_group(std::uint32_t g, const std::vector<std::vector<std::uint32_t>>& calls) {
+  void meet_group(std::uint32_t g, CallsByRank& calls) {
+    if (calls.empty()) return;
     const std::vector<std::uint32_t>& members = groups_.ranks[g];
     std::size_t least = SIZE_MAX;
     for (const std::uint32_t r : members) least = std::min(least, calls[r].size());

@@ -9,16 +9,6 @@ namespace {
 
 constexpr const char* kWait = "wait";
 
-// The innermost interval of the thread that holds this moment; calls do not overlap in a thread.
-CallInterval* holding(std::vector<CallInterval>& calls, const HostEvent& event) {
-  for (CallInterval& call : calls) {
-    if (call.thread == event.thread && call.start <= event.start && event.start <= call.end) {
-      return &call;
-    }
-  }
-  return nullptr;
-}
-
 void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFile& profile,
           TraceProblems& problems) {
   if (calls.size() != et.calls.size()) {
@@ -42,6 +32,22 @@ void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFil
 
 }  // namespace
 
+CallIndex::CallIndex(const std::vector<CallInterval>& calls) {
+  for (std::uint32_t i = 0; i < calls.size(); ++i) by_thread_[calls[i].thread].push_back(i);
+}
+
+std::optional<std::uint32_t> CallIndex::at(const std::vector<CallInterval>& calls,
+                                           std::int64_t thread, std::int64_t moment) const {
+  const auto found = by_thread_.find(thread);
+  if (found == by_thread_.end()) return std::nullopt;
+  // Calls of a thread do not overlap: it is the last one that has begun, or none.
+  const auto later =
+      std::partition_point(found->second.begin(), found->second.end(),
+                           [&](std::uint32_t call) { return calls[call].start <= moment; });
+  if (later == found->second.begin() || calls[*(later - 1)].end < moment) return std::nullopt;
+  return *(later - 1);
+}
+
 std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt* et,
                                      const std::map<std::int64_t, std::uint32_t>& by_correlation,
                                      TraceProblems& problems) {
@@ -56,19 +62,20 @@ std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt*
   }
   std::stable_sort(calls.begin(), calls.end(),
                    [](const CallInterval& a, const CallInterval& b) { return a.start < b.start; });
+  const CallIndex index(calls);
   for (const HostEvent& event : profile.host) {
     const auto found = by_correlation.find(event.correlation);
     if (event.kind != HostEvent::Kind::runtime || found == by_correlation.end()) continue;
     const GpuEvent& kernel = profile.gpu[found->second];
     if (!is_library_collective(kernel.name)) continue;
-    CallInterval* call = holding(calls, event);
-    if (call == nullptr) {
+    const auto call = index.at(calls, event.thread, event.start);
+    if (!call) {
       problems.add(profile.name, fmt::format("kernel '{}'", kernel.name.substr(0, 60)),
                    "launched outside of record_param_comms, so what it moves is not known");
       continue;
     }
-    call->kernel = found->second;
-    if (kernel.call) call->call = kernel.call;
+    calls[*call].kernel = found->second;
+    if (kernel.call) calls[*call].call = kernel.call;
   }
   if (et != nullptr) join(calls, *et, profile, problems);
   for (const CallInterval& call : calls) {

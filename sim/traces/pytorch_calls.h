@@ -20,6 +20,18 @@ struct CallInterval {
   std::optional<CommCall> call;         // from the execution trace, or from the kernel
 };
 
+// Finds the call that a moment of a thread lies in. Calls are in the order of their starts.
+class CallIndex {
+ public:
+  CallIndex() = default;
+  explicit CallIndex(const std::vector<CallInterval>& calls);
+  [[nodiscard]] std::optional<std::uint32_t> at(const std::vector<CallInterval>& calls,
+                                                std::int64_t thread, std::int64_t moment) const;
+
+ private:
+  std::map<std::int64_t, std::vector<std::uint32_t>> by_thread_;
+};
+
 // Intervals and what is known of them. A problem where profile and execution trace do not belong
 // together, or where nobody says what a kernel moves.
 std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt* et,

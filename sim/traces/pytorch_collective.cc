@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
+#include "sim/traces/totals.h"
 #include "sim/traces/trace_limits.h"
 #include "sim/workloads/collective.h"
 
@@ -170,7 +170,7 @@ class NodeMaker {
   void count(const std::string& kind, std::int64_t size) {
     TraceTotal& total = sums_.summary.by_kind[kind];
     ++total.nodes;
-    total.bytes_found += size;
+    add_bytes(total.bytes_found, size);
   }
 
   const CommCall& call_;

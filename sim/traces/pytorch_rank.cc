@@ -31,6 +31,7 @@ class RankBuilder {
     }
     calls_ = find_calls(profile_, et_, by_correlation_, problems_);
     if (problems_.any()) return std::move(trace_);
+    index_ = CallIndex(calls_);
     for (std::uint32_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].kernel) call_of_[*calls_[i].kernel] = i;
     }
@@ -138,9 +139,7 @@ class RankBuilder {
   // What happens within a call of the library is its own affair: its kernel's dependencies are
   // known otherwise.
   [[nodiscard]] bool in_call(const Step& step) const {
-    return std::any_of(calls_.begin(), calls_.end(), [&step](const CallInterval& call) {
-      return call.thread == step.thread && call.start <= step.at && step.at <= call.end;
-    });
+    return index_.at(calls_, step.thread, step.at).has_value();
   }
 
   void look_ahead(std::vector<Step>& steps) const {
@@ -199,7 +198,7 @@ class RankBuilder {
     } else {
       const std::int64_t sequence = calls_[call->second].call->sequence;
       by_sequence_[sequence] = id;
-      if (!named_.contains(sequence)) unnamed_.push_back(id);
+      if (!named_.contains(sequence)) unnamed_[event.stream] = id;
     }
     trace_.nodes.push_back(std::move(*node));
   }
@@ -212,7 +211,7 @@ class RankBuilder {
                    .after = {}};
     ++sums_.summary.by_kind[node.part].nodes;
     const Duration time = nanoseconds(event.duration);
-    sums_.summary.recorded += time;
+    add_saturating(sums_.summary.recorded, time);
     if (event.duration == 0) {
       ++sums_.counts["kernels and copies of 0 us, which take no time"];
       return node;
@@ -278,8 +277,7 @@ class RankBuilder {
     ++sums_.counts
           ["waits of a stream for something that is not recorded, taken to be for the "
            "collectives that no recorded wait names"];
-    std::vector<NodeId>& pending = pending_[*stream];
-    pending.insert(pending.end(), unnamed_.begin(), unnamed_.end());
+    for (const auto& [other, node] : unnamed_) pending_[*stream].push_back(node);
   }
 
   void host_waits(const Step& step) {
@@ -298,7 +296,7 @@ class RankBuilder {
       const GpuEvent& event = profile_.gpu[i];
       first = std::min(first, event.start);
       end = std::max(end, event.start + event.duration);
-      if (call_of_.contains(i)) sums_.collectives += nanoseconds(event.duration);
+      if (call_of_.contains(i)) add_saturating(sums_.collectives, nanoseconds(event.duration));
     }
     if (end > first) sums_.span_ns = std::max(sums_.span_ns, end - first);
     sums_.summary.nodes += profile_.gpu.size();
@@ -312,11 +310,12 @@ class RankBuilder {
   RankTrace trace_;
   std::map<std::int64_t, EventId> by_correlation_;
   std::vector<CallInterval> calls_;
+  CallIndex index_;
   std::map<EventId, std::uint32_t> call_of_;
   std::map<std::int64_t, std::uint32_t> lanes_;  // by stream
   std::set<std::int64_t> named_;                 // sequence numbers
   std::map<std::int64_t, NodeId> by_sequence_;
-  std::vector<NodeId> unnamed_;
+  std::map<std::int64_t, NodeId> unnamed_;                        // the last by stream
   std::map<std::int64_t, NodeId> last_;                           // by stream
   std::map<std::int64_t, std::int64_t> current_;                  // stream, by thread
   std::map<std::int64_t, std::vector<NodeId>> pending_;           // by stream that waits

@@ -63,7 +63,6 @@ TraceGroups groups_of_all(int ranks);
 std::uint32_t add_group(TraceGroups& groups, const std::string& name,
                         const std::vector<std::uint32_t>& ranks);
 
-// How many GPUs do what the one trace says: several, where it stands for all of them.
 struct Merged {
   ModelGraph graph;
   std::size_t out_of_order = 0;  // operators that had to overtake others of their stream

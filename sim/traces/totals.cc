@@ -1,7 +1,5 @@
 #include "sim/traces/totals.h"
 
-#include <numeric>
-
 namespace weft {
 
 void add_simulated(const ModelGraph& graph, TraceSummary& summary) {
@@ -12,13 +10,14 @@ void add_simulated(const ModelGraph& graph, TraceSummary& summary) {
     if (call == nullptr) continue;
     for (const std::vector<std::uint32_t>& group : graph.places[op.place].groups) {
       if (!call->pair_bytes.empty()) {
-        total.bytes_simulated +=
-            std::accumulate(call->pair_bytes.begin(), call->pair_bytes.end(), std::int64_t{0});
+        for (const std::int64_t size : call->pair_bytes) add_bytes(total.bytes_simulated, size);
         continue;
       }
       const bool message = call->op == CollectiveOp::point_to_point;
       const auto buffers = message ? 1 : static_cast<std::int64_t>(group.size());
-      total.bytes_simulated += call->buffer.count() * buffers;
+      std::int64_t all = 0;
+      const bool over = __builtin_mul_overflow(call->buffer.count(), buffers, &all);
+      add_bytes(total.bytes_simulated, over ? INT64_MAX : all);
     }
   }
 }

@@ -189,6 +189,7 @@ const char* phase_of(const Workload& workload) {
 
 std::string title_of_model(const Workload& workload) {
   const bool recommends = workload.kind == WorkloadKind::dlrm;
+  if (is_trace(workload.kind)) return "recorded trace";
   const char* model = recommends ? "recommendation model" : "language model";
   if (workload.kind == WorkloadKind::moe) model = "language model with experts";
   return std::string(model) + ", " + phase_of(workload);

@@ -1,0 +1,21 @@
+// The whole model of a scenario: built from its description, or read from a recorded trace.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/core/diagnostics.h"
+#include "sim/models/model_graph.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+struct Model {
+  std::optional<ModelGraph> graph;  // absent: the problems say why; empty: no such workload
+  Diagnostics problems;
+  std::string trace;  // what the trace holds, and what was chosen; empty of models described
+};
+
+Model model_of(const Scenario& scenario);
+
+}  // namespace weft

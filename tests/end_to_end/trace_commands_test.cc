@@ -1,0 +1,111 @@
+// `weft import`, `weft export` and `weft run` of a trace, as a user meets them.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/unit/traces/chakra_writer.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class TraceCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int rank = 0; rank < 4; ++rank) {
+      folder_.write("t." + std::to_string(rank) + ".et",
+                    generated({compute(0, 20), collective(1, 0, 1 << 20, {0}), compute(2, 30, {0}),
+                               compute(3, 5, {1, 2})}));
+    }
+  }
+  [[nodiscard]] Ended weft(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.path("") + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of("out.txt"),
+            .err = text_of("err.txt")};
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::stringstream text;
+    text << std::ifstream(folder_.path(name), std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  TraceFolder folder_{"trace_commands"};
+};
+
+TEST_F(TraceCommands, import_prints_bytes_found_and_simulated_and_writes_a_graph) {
+  const Ended ended = weft("import chakra t --gpus 4 -o graph.json");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("4194304"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("comm_size_unit: bytes"), std::string::npos);
+  const auto graph = nlohmann::json::parse(text_of("graph.json"));
+  EXPECT_EQ(graph["ops"].size(), 4U * 3 + 1);
+  EXPECT_EQ(weft("import chakra t --gpus 4 -o graph.yaml").status, 0);
+  EXPECT_NE(text_of("graph.yaml").find("\"all_reduce\":{\"buffer_bytes\":1048576}"),
+            std::string::npos);
+}
+
+TEST_F(TraceCommands, a_mistake_in_a_trace_ends_with_1) {
+  const Ended missing = weft("import chakra t --gpus 5");
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_NE(missing.err.find("t.4.et: error: no such file"), std::string::npos) << missing.err;
+  EXPECT_EQ(weft("import elsewhere t --gpus 4").status, 1);
+}
+
+constexpr const char* kScenario = R"(name: a trace
+cluster:
+  name: node
+  nodes: 1
+  gpus_per_node: 4
+  gpu: {base: gpus/ideal}
+  scale_up: {shape: switch, link: {bandwidth: 25 GB/s, latency: 700 ns}}
+workload: {kind: chakra, path: t}
+modes: [bulk]
+)";
+
+TEST_F(TraceCommands, a_trace_is_run_and_exported_and_read_again) {
+  folder_.write("scenario.yaml", kScenario);
+  // Kernels of 20, 30 and 5 us; the all-reduce of 1 MiB on four GPUs at 25 GB/s, beside the second,
+  // takes 2 x 3/4 x 1 MiB / 25 GB/s = 63 us or more: 20 + 63 + 5 us at least.
+  const Ended ran = weft("run scenario.yaml -o results");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("bytes simulated"), std::string::npos) << ran.out;
+  const auto summary = nlohmann::json::parse(text_of("results/summary.json"));
+  const double us = summary["modes"]["bulk"]["time_us"].get<double>();
+  EXPECT_GE(us, 88);
+  EXPECT_LE(us, 130);
+
+  const Ended exported = weft("export scenario.yaml --chakra again");
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  const Ended imported = weft("import chakra again --gpus 4 -o again.json");
+  ASSERT_EQ(imported.status, 0) << imported.err;
+  EXPECT_EQ(nlohmann::json::parse(text_of("again.json"))["ops"].size(), 4U * 3 + 1);
+}
+
+TEST_F(TraceCommands, help_says_what_there_is) {
+  const Ended import = weft("import --help");
+  EXPECT_EQ(import.status, 0);
+  for (const char* option : {"--gpus", "--one-for-all", "--comm-size-unit", "--waits-for"}) {
+    EXPECT_NE(import.out.find(option), std::string::npos) << option;
+  }
+  EXPECT_NE(weft("export --help").out.find("--chakra"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft
