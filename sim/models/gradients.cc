@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "sim/core/assert.h"
 #include "sim/workloads/collective.h"
 
 namespace weft {
@@ -32,6 +33,7 @@ Gradients::Copies Gradients::of_experts() const {
 }
 
 void Gradients::are_ready(const LayerWeights& weights) {
+  layers_.push_back(weights);
   const bool alone = of_common().count == 1 && (weights.experts == 0 || of_experts().count == 1);
   if (!alone) ready_.push_back({.weights = weights, .by = out_.last()});
 }
@@ -80,8 +82,17 @@ void Gradients::update(const LayerWeights& weights) {
   const OpId optimizer =
       out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
   if (!sharded) return;
-  spread("parameter_gather", weights.common, of_common(), optimizer);
-  spread("expert_parameter_gather", weights.experts, of_experts(), optimizer);
+  // Layer by layer: those of the first are needed first.
+  LayerWeights spread_out;
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    out_.begin_block(fmt::format("stage {}: parameters", stage_.index));
+    spread("parameter_gather", layer->common, of_common(), optimizer);
+    spread("expert_parameter_gather", layer->experts, of_experts(), optimizer);
+    spread_out.common += layer->common;
+    spread_out.experts += layer->experts;
+  }
+  SIM_ASSERT(spread_out.common == weights.common);
+  SIM_ASSERT(spread_out.experts == weights.experts);
 }
 
 }  // namespace weft

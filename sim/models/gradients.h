@@ -48,7 +48,8 @@ class Gradients {
   const Workload& workload_;
   Stage stage_;
   std::vector<Ready> ready_;
-  OpId last_sum_ = OpId::none();  // of its stream, so behind all others
+  std::vector<LayerWeights> layers_;  // whose gradients are ready, the last first
+  OpId last_sum_ = OpId::none();      // of its stream, so behind all others
 };
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Runs a model: its pieces are simulated, its results put together from their runs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class ModelRun {
   Folded folded_;
   std::vector<std::vector<Pair>> pairs_;  // by piece
   std::vector<Candidate> candidates_;
+  std::map<std::uint32_t, RunResult> unfused_;  // by piece: the same in every mode
 };
 
 // The results of all runs, from those of their pieces: each begins when those that it waits for
