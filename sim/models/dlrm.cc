@@ -82,10 +82,11 @@ class Dlrm {
         add({.name = "interaction_backward", .part = "interaction", .after = {}},
             interaction_backward());
     const OpId exchange = exchange_rows("gradient_all_to_all", interacted);
-    const OpId summed = run_back(bottom_, "bottom_mlp", InputGradient::unused);
+    run_back(bottom_, "bottom_mlp", InputGradient::unused);
+    sum_up();
     add({.name = "embedding_backward", .part = "embedding", .after = {exchange}},
         EmbeddingShape{.work = tables_, .backward = true});
-    add({.name = "mlp_optimizer", .part = "optimizer", .after = {summed}}, optimizer());
+    add({.name = "mlp_optimizer", .part = "optimizer", .after = {summed_}}, optimizer());
   }
 
   // Of each GPU: the pooled rows of its tables, for the samples of every GPU.
@@ -107,9 +108,7 @@ class Dlrm {
   // Whether anybody asks for the gradient of an MLP's input.
   enum class InputGradient { needed, unused };
 
-  // Ends with the sum of the first layer's gradients, the last on their stream.
-  OpId run_back(const std::vector<MlpLayer>& layers, const std::string& name, InputGradient input) {
-    OpId summed;
+  void run_back(const std::vector<MlpLayer>& layers, const std::string& name, InputGradient input) {
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
       const bool first = layer + 1 == layers.rend();
       add_back(
@@ -119,17 +118,22 @@ class Dlrm {
       if (!first || input == InputGradient::needed) {
         add_back(name + "_input_gradient", "mlp", product(samples_, layer->in, layer->out));
       }
-      const OpId weights =
+      bucket_by_ =
           add_back(name + "_weight_gradient", "mlp", product(layer->out, layer->in, samples_));
-      summed = graph_.add({.name = name + "_all_reduce",
-                           .part = "all_reduce",
-                           .shape = even_call(CollectiveOp::all_reduce,
-                                              bytes_of(layer->in * layer->out, gradients_)),
-                           .place = all_,
-                           .stream = kDataParallel,
-                           .after = {weights}});
+      bucket_ += bytes_of(layer->in * layer->out, gradients_);
+      if (bucket_ >= dlrm_.gradient_bucket) sum_up();
     }
-    return summed;
+  }
+
+  // The gradients that wait for others, if there are any.
+  void sum_up() {
+    if (bucket_ == Bytes{}) return;
+    summed_ = add({.name = "mlp_all_reduce",
+                   .part = "all_reduce",
+                   .stream = kDataParallel,
+                   .after = {bucket_by_}},
+                  even_call(CollectiveOp::all_reduce, bucket_));
+    bucket_ = {};
   }
 
   OpId add_back(const std::string& name, const char* part, OpShape shape) {
@@ -195,6 +199,9 @@ class Dlrm {
   std::vector<MlpLayer> bottom_;
   std::vector<MlpLayer> top_;
   PlaceId all_;
+  Bytes bucket_;    // of gradients that are not added up yet
+  OpId bucket_by_;  // the last that made some
+  OpId summed_;     // the last sum
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ void head_backward(TensorParallel& gpus) {
   const OpId summed = gpus.reduce("head_gradient_reduce");
   gpus.out().wait_for(gathered);
   compute_head(gpus, "head_weight_gradient", {.m = of.n, .n = of.k, .k = of.m});
+  gpus.out().wait_for(gathered);
   gpus.out().wait_for(summed);
   gpus.compute("final_norm_backward", "norm",
                shapes.stream({.elements = shapes.kept * shapes.decoder.hidden,

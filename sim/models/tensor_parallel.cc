@@ -46,6 +46,7 @@ void TensorParallel::column_backward(const std::string& names, const Linear& lin
   const OpId summed = reduce(names + "_gradient_reduce");
   out_.wait_for(gathered);
   weight_gradient(linear);
+  out_.wait_for(gathered);
   out_.wait_for(summed);
 }
 

@@ -5,6 +5,10 @@
 // some of the inputs and makes a part of every sum. Backwards the two change places. With sequence
 // parallelism a GPU keeps its own tokens only between the two: the input is gathered, and gathered
 // again for the gradient of the weights; the sums are scattered. Without, sums are left with all.
+//
+// What is gathered again is summed over: a product that needs all of it for each of its results.
+// What comes behind that waits for it as well, so that the two are not taken for a pair to be
+// fused.
 #pragma once
 
 #include <cstdint>

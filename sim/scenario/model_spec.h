@@ -26,6 +26,7 @@ struct DlrmSpec {
   Interaction interaction = Interaction::dot;
   DataType mlp_dtype = DataType::bf16;
   double pooling_spread = 0;  // rows pooled vary evenly by +- this fraction
+  Bytes gradient_bucket;      // gradients that are added up together, at least
 };
 
 // Keys and values of all heads made from one short vector of each token, which is what is cached;

@@ -20,7 +20,8 @@ DlrmSpec read_dlrm(MapReader map) {
                                      "type of an element of the MLPs"),
           .pooling_spread = map.fraction_or("pooling_spread", 0, {0, 1},
                                             "rows of a lookup vary evenly by +- this fraction"
-                                            " of pooling")};
+                                            " of pooling"),
+          .gradient_bucket = {}};
 }
 
 }  // namespace
@@ -48,7 +49,14 @@ void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workl
                            "pairs that are fused, or cut into chunks; auto: those"
                            " that are faster so by themselves");
   workload.fuse = {.automatic = fuse.word == 0 && fuse.choices.empty(), .patterns = fuse.choices};
-  workload.dlrm = read_dlrm(map.where(when(kind == WorkloadKind::dlrm), "kind: dlrm"));
+  const bool is_dlrm = kind == WorkloadKind::dlrm;
+  workload.dlrm = read_dlrm(map.where(when(is_dlrm), "kind: dlrm"));
+  // As PyTorch's data parallelism has it (bucket_cap_mb).
+  workload.dlrm.gradient_bucket =
+      map.where(when_known(is_dlrm && trains), "phase: training of a dlrm")
+          .size_or("gradient_bucket", mebibytes(25),
+                   "gradients of several layers are added up together, from so many on",
+                   {bytes(1), kAnySize.high});
   read_transformer(map,
                    {.is_transformer = when(is_decoder),
                     .has_experts = when(kind == WorkloadKind::moe),

@@ -15,12 +15,13 @@ std::string list_text(const std::vector<int>& numbers) {
   return '[' + text + ']';
 }
 
-void write_dlrm(Writer& out, const DlrmSpec& dlrm) {
+void write_dlrm(Writer& out, const DlrmSpec& dlrm, Phase phase) {
   out.line("bottom_mlp", list_text(dlrm.bottom_mlp));
   out.line("top_mlp", list_text(dlrm.top_mlp));
   out.line("interaction", names::word(names::kInteractions, dlrm.interaction));
   out.line("mlp_dtype", names::word(names::kDataTypes, dlrm.mlp_dtype));
   out.line("pooling_spread", number_text(dlrm.pooling_spread));
+  if (phase == Phase::training) out.line("gradient_bucket", to_text(dlrm.gradient_bucket));
 }
 
 void write_decoder(Writer& out, const TransformerSpec& spec) {
@@ -105,7 +106,7 @@ void write_model(Writer& out, const Workload& workload) {
     out.line("gradient_dtype", names::word(names::kDataTypes, workload.gradients));
   }
   if (workload.kind == WorkloadKind::dlrm) {
-    write_dlrm(out, workload.dlrm);
+    write_dlrm(out, workload.dlrm, workload.phase);
   } else {
     write_transformer(out, workload);
   }

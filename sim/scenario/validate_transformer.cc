@@ -136,8 +136,8 @@ void a_token_has_its_experts(const Check& check) {
   const auto zeros = std::count(moe.histogram.begin(), moe.histogram.end(), 0);
   if (moe.experts - zeros >= moe.top_k) return;
   check.fail("workload.moe.histogram",
-             "only " + text(moe.experts - zeros) +
-                 " experts are ever asked for, but a token goes through " + text(moe.top_k));
+             "only " + text(moe.experts - zeros) + " of " + text(moe.experts) +
+                 " are ever asked for, but a token goes through " + text(moe.top_k));
 }
 
 void some_layers_have_experts(const Check& check) {

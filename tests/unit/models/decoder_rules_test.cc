@@ -88,7 +88,7 @@ TEST(DecoderRules, experts_divide_among_gpus_that_there_are) {
                         1),
             (Problems{"workload.microbatch: 2 tokens do not divide among 4 tensor-parallel GPUs, "
                       "each of which takes some to the experts; nearest: 4",
-                      "workload.moe.histogram: only 1 experts are ever asked for, but a token goes "
+                      "workload.moe.histogram: only 1 of 8 are ever asked for, but a token goes "
                       "through 2"}));
 }
 

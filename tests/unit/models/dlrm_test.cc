@@ -48,44 +48,45 @@ TEST(Dlrm, an_answer_looks_up_first_and_exchanges_beside_the_bottom_mlp) {
 }
 
 TEST(Dlrm, training_sums_each_layers_gradients_beside_the_rest_of_the_way_back) {
-  const ModelGraph graph = small("phase: training");
+  const ModelGraph graph = small("phase: training, gradient_bucket: 1 B");
   const std::vector<std::string> all = names_of(graph);
   EXPECT_EQ(std::vector<std::string>(all.begin() + 11, all.end()),
             (std::vector<std::string>{"loss",
                                       "top_mlp_activation_backward",
                                       "top_mlp_input_gradient",
                                       "top_mlp_weight_gradient",
-                                      "top_mlp_all_reduce",
+                                      "mlp_all_reduce",
                                       "top_mlp_activation_backward",
                                       "top_mlp_input_gradient",
                                       "top_mlp_weight_gradient",
-                                      "top_mlp_all_reduce",
+                                      "mlp_all_reduce",
                                       "interaction_backward",
                                       "gradient_all_to_all",
                                       "bottom_mlp_activation_backward",
                                       "bottom_mlp_input_gradient",
                                       "bottom_mlp_weight_gradient",
-                                      "bottom_mlp_all_reduce",
+                                      "mlp_all_reduce",
                                       "bottom_mlp_activation_backward",
                                       "bottom_mlp_weight_gradient",
-                                      "bottom_mlp_all_reduce",
+                                      "mlp_all_reduce",
                                       "embedding_backward",
                                       "mlp_optimizer"}));
-  for (const ModelOp* sum : ops_named(graph, "top_mlp_all_reduce")) {
-    EXPECT_EQ(sum->stream, kDataParallel);
-    EXPECT_EQ(names_after(graph, *sum), std::vector<std::string>{"top_mlp_weight_gradient"});
-  }
+  const std::vector<const ModelOp*> sums = ops_named(graph, "mlp_all_reduce");
+  ASSERT_EQ(sums.size(), 4U);
+  EXPECT_EQ(sums[1]->stream, kDataParallel);
+  EXPECT_EQ(names_after(graph, *sums[1]), std::vector<std::string>{"top_mlp_weight_gradient"});
+  EXPECT_EQ(names_after(graph, *sums[2]), std::vector<std::string>{"bottom_mlp_weight_gradient"});
   EXPECT_EQ(names_after(graph, first_named(graph, "gradient_all_to_all")),
             std::vector<std::string>{"interaction_backward"});
   EXPECT_EQ(names_after(graph, first_named(graph, "embedding_backward")),
             std::vector<std::string>{"gradient_all_to_all"});
   EXPECT_EQ(names_after(graph, first_named(graph, "mlp_optimizer")),
-            std::vector<std::string>{"bottom_mlp_all_reduce"});
+            std::vector<std::string>{"mlp_all_reduce"});
 }
 
 // 16 vectors of 16 and the dense one: 17 x 16 / 2 pairs behind 16 elements.
 TEST(Dlrm, shapes_of_a_small_model_are_as_computed_by_hand) {
-  const ModelGraph graph = small("phase: training, gradient_dtype: fp32");
+  const ModelGraph graph = small("phase: training, gradient_dtype: fp32, gradient_bucket: 1 B");
   const auto& first = std::get<GemmShape>(first_named(graph, "top_mlp").shape);
   EXPECT_EQ(first.m, 8);
   EXPECT_EQ(first.n, 64);
@@ -97,15 +98,26 @@ TEST(Dlrm, shapes_of_a_small_model_are_as_computed_by_hand) {
   EXPECT_EQ(weights.k, 8);
   EXPECT_EQ(buffer_of(first_named(graph, "embedding_all_to_all")), bytes(64 * 2 * 16 * 4));
   EXPECT_EQ(buffer_of(first_named(graph, "gradient_all_to_all")), bytes(64 * 2 * 16 * 4));
-  EXPECT_EQ(buffer_of(*ops_named(graph, "top_mlp_all_reduce").at(1)), bytes(64 * 152 * 4));
+  EXPECT_EQ(buffer_of(*ops_named(graph, "mlp_all_reduce").at(1)), bytes(64 * 152 * 4));
   const auto& stream = std::get<StreamShape>(first_named(graph, "interaction").shape);
   EXPECT_EQ(stream.read, bytes(8 * 16 * 16 * 4 + 8 * 16 * 2));
   EXPECT_EQ(stream.written, bytes(8 * 152 * 2));
   EXPECT_EQ(stream.flops, flops(8 * 136 * 16 * 2));
 }
 
+// 256 and 38,912 B of the top MLP are together above 30 kB, 2,048 and 1,664 B of the bottom not.
+TEST(Dlrm, gradients_wait_until_a_bucket_is_full) {
+  const ModelGraph graph = small("phase: training, gradient_bucket: 30 kB");
+  const std::vector<const ModelOp*> sums = ops_named(graph, "mlp_all_reduce");
+  ASSERT_EQ(sums.size(), 2U);
+  EXPECT_EQ(buffer_of(*sums[0]), bytes(256 + 38'912));
+  EXPECT_EQ(buffer_of(*sums[1]), bytes(2'048 + 1'664));
+  EXPECT_EQ(ops_named(small("phase: training"), "mlp_all_reduce").size(), 1U);
+}
+
 TEST(Dlrm, interaction_gives_pairs_or_all_vectors_or_their_sum) {
-  DlrmSpec dlrm{.bottom_mlp = {13, 16}, .top_mlp = {1}};
+  DlrmSpec dlrm;
+  dlrm.bottom_mlp = {13, 16};
   EXPECT_EQ(interaction_size(dlrm, 64, 16), 64 * 65 / 2 + 16);
   dlrm.interaction = Interaction::concat;
   EXPECT_EQ(interaction_size(dlrm, 64, 16), 65 * 16);
@@ -145,8 +157,9 @@ TEST(DlrmPresets, the_public_example_multiplies_six_times_its_weights) {
 
 // Every size that the file names comes out of the shapes.
 TEST(DlrmPresets, the_example_of_astra_sim_gives_the_bytes_of_its_file) {
-  const ModelGraph graph = build_model(
-      scenario_of("{base: models/dlrm_astra_sim, phase: training, gradient_dtype: fp16}", 8));
+  const ModelGraph graph = build_model(scenario_of(
+      "{base: models/dlrm_astra_sim, phase: training, gradient_dtype: fp16, gradient_bucket: 1 B}",
+      8));
   EXPECT_EQ(buffer_of(first_named(graph, "embedding_all_to_all")), bytes(98'304));
   EXPECT_EQ(buffer_of(first_named(graph, "gradient_all_to_all")), bytes(98'304));
   std::vector<std::int64_t> sums;
