@@ -192,11 +192,20 @@ std::string ModelRun::tasks_text(Mode mode) const {
   return text;
 }
 
+RunResult ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
+  const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
+  const auto known = unfused_.find(piece);
+  if (alike && known != unfused_.end()) return known->second;
+  const Cluster& cluster = cluster_of(folded_.pieces[piece]);
+  RunResult result = simulate(cluster, lowered(piece, mode), scenario_.run, on_progress);
+  if (alike) unfused_.emplace(piece, result);
+  return result;
+}
+
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   std::vector<RunResult> results;
   for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    results.push_back(
-        simulate(cluster_of(folded_.pieces[i]), lowered(i, mode), scenario_.run, on_progress));
+    results.push_back(result_of(i, mode, on_progress));
     results.back().mode = mode;
     if (results.back().ending != Ending::finished) return results.back();
   }

@@ -51,6 +51,7 @@ class ModelRun {
                const Cluster& cluster) const;
   void count_times();
   [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece, Mode mode) const;
+  RunResult result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress);
   [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;

@@ -43,6 +43,18 @@ RunReport strategies() {
   return report;
 }
 
+// A model of two parts.
+RunReport whole_model() {
+  RunReport report = all_modes();
+  report.scenario.workload.kind = WorkloadKind::transformer;
+  for (ModeRun& run : report.runs) {
+    run.result.parts = {{.name = "mlp", .computing = microseconds(120), .exposed = {}},
+                        {.name = "mlp_sum", .computing = {}, .exposed = microseconds(60)}};
+    run.result.idle = microseconds(20);
+  }
+  return report;
+}
+
 // "modes.bulk.time_us" is the field "modes.<mode>.time_us". Bulk and serial come last: what is
 // compared with them is named first.
 std::string with_placeholders(std::string path) {
@@ -52,6 +64,10 @@ std::string with_placeholders(std::string path) {
     if (at == std::string::npos) continue;
     path.replace(at, mode.size(), "<mode>");
     break;
+  }
+  for (const std::string part : {".mlp_sum.", ".mlp."}) {
+    const auto at = path.find(part);
+    if (at != std::string::npos) path.replace(at, part.size(), ".<part>.");
   }
   const auto at = path.find(".0.");
   return at == std::string::npos ? path : path.replace(at, 3, ".<index>.");
@@ -81,6 +97,7 @@ std::set<std::string> described(ResultFile file) {
 TEST(Fields, are_those_of_summary_json) {
   std::set<std::string> names = names_in(summary_json(all_modes()));
   names.merge(names_in(summary_json(strategies())));
+  names.merge(names_in(summary_json(whole_model())));
   EXPECT_EQ(names, described(ResultFile::summary));
 }
 
@@ -108,8 +125,8 @@ TEST(Fields, are_documented) {
   const std::filesystem::path page = std::filesystem::path(WEFT_SOURCE_DIR) / "docs/results.md";
   std::stringstream text;
   text << std::ifstream(page).rdbuf();
-  for (const ResultFile file :
-       {ResultFile::summary, ResultFile::operators, ResultFile::links, ResultFile::manifest}) {
+  for (const ResultFile file : {ResultFile::summary, ResultFile::operators, ResultFile::links,
+                                ResultFile::parts, ResultFile::fusions, ResultFile::manifest}) {
     EXPECT_NE(text.str().find(to_markdown(file)), std::string::npos)
         << "put this into docs/results.md, for " << file_name(file) << ":\n"
         << to_markdown(file);
