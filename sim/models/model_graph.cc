@@ -15,6 +15,8 @@ template <class... Callables>
 struct Overloaded : Callables... {
   using Callables::operator()...;
 };
+template <class... Callables>
+Overloaded(Callables...) -> Overloaded<Callables...>;  // clang 16 does not deduce it
 
 // (query, key) pairs that are multiplied.
 std::int64_t pairs_of(const AttentionShape& shape) {

@@ -15,6 +15,8 @@ template <class... Callables>
 struct Overloaded : Callables... {
   using Callables::operator()...;
 };
+template <class... Callables>
+Overloaded(Callables...) -> Overloaded<Callables...>;  // clang 16 does not deduce it
 
 const char* word_of(DataType type) {
   switch (type) {
