@@ -97,7 +97,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
-          ->check(CLI::IsMember({"scenario", "cluster", "tasks"}));
+          ->check(CLI::IsMember({"scenario", "cluster", "model", "tasks"}));
   CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet, "Print nothing unless it fails");
   CLI::Option* json = run->add_flag("--json", raw.json, "Print summary.json instead of a table");
   stop->excludes(output)->excludes(json)->excludes(quiet);

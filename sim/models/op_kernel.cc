@@ -154,7 +154,10 @@ double time_of(const GemmWork& gemm, const GemmShape& shape, const GpuSpec& gpu)
   const double arithmetic = to_seconds(work.arithmetic_alone) * crowd;
   const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
   const double memory = to_seconds(memory_time(work, gpu)) * static_cast<double>(tiles);
-  return std::max(static_cast<double>(rounds) * alone, memory);
+  // Bent as the memory's rate is where both take nearly as long.
+  const double bend = gpu.memory.bend;
+  const double together = static_cast<double>(rounds) * alone;
+  return std::pow(std::pow(together, bend) + std::pow(memory, bend), 1 / bend);
 }
 
 }  // namespace
