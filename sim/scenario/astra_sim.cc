@@ -65,17 +65,18 @@ class Reader {
   std::vector<Dimension> read_dimensions() {
     std::array<const Node*, kKeys.size()> lists{};
     for (std::size_t i = 0; i < kKeys.size(); ++i) lists[i] = list(kKeys[i]);
-    if (failed_) return {};
+    if (std::find(lists.begin(), lists.end(), nullptr) != lists.end()) return {};
     const std::size_t count = lists[0]->items.size();
     for (std::size_t i = 1; i < kKeys.size(); ++i) {
       if (lists[i]->items.size() == count) continue;
       fail(lists[i]->at, std::string(kKeys[i]) + ": " + std::to_string(lists[i]->items.size()) +
                              " values for " + std::to_string(count) + " dimensions");
     }
-    if (failed_) return {};
+    std::size_t whole = count;  // dimensions with all of their values
+    for (const Node* one : lists) whole = std::min(whole, one->items.size());
     std::vector<Dimension> dimensions;
-    dimensions.reserve(count);
-    for (std::size_t d = 0; d < count; ++d) {
+    dimensions.reserve(whole);
+    for (std::size_t d = 0; d < whole; ++d) {
       dimensions.push_back({.topology = &lists[0]->items[d],
                             .npus = &lists[1]->items[d],
                             .bandwidth = &lists[2]->items[d],

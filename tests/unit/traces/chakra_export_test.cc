@@ -29,7 +29,8 @@ ModelGraph small_model() {
       graph.add({.name = "gemm",
                  .part = "mlp",
                  .shape = GemmShape{.m = 1'000, .n = 1'000, .k = 1'000, .m_by_rank = {}},
-                 .place = each});
+                 .place = each,
+                 .after = {}});
   const OpId gather = graph.add({.name = "gather",
                                  .part = "all_gather",
                                  .shape = CommunicationShape{.op = CollectiveOp::all_gather,
@@ -42,7 +43,8 @@ ModelGraph small_model() {
       graph.add({.name = "copy",
                  .part = "norm",
                  .shape = StreamShape{.read = bytes(3'000'000), .written = {}, .flops = {}},
-                 .place = each});
+                 .place = each,
+                 .after = {}});
   const OpId message = graph.add({.name = "message",
                                   .part = "send",
                                   .shape = CommunicationShape{.op = CollectiveOp::point_to_point,
@@ -107,7 +109,8 @@ TEST(ChakraExport, an_uneven_all_to_all_says_what_each_rank_sends) {
                                          .buffer = bytes(70),
                                          .pair_bytes = {10, 20, 30, 40}},
              .place = both,
-             .stream = 1});
+             .stream = 1,
+             .after = {}});
   const GpuSpec gpu = slow_gpu();
   const ChakraExport exported(graph, gpu, 2);
   EXPECT_EQ(exported.uneven(), 1U);
