@@ -89,7 +89,9 @@ std::string path_text(const RunReport& report) {
 }
 
 std::string fusions_table(const RunReport& report) {
-  if (report.candidates.empty()) return {};
+  if (report.candidates.empty()) {
+    return "no pair of an operator and a collective that could be fused\n";
+  }
   std::vector<TableRow> rows{{"could be fused", "pattern", "times", "bulk", "chunked", "fused",
                               "change", "WGs per CU", ""}};
   for (const Candidate& candidate : report.candidates) {

@@ -92,9 +92,7 @@ std::string wrapped(const std::string& label, const std::string& text) {
 }
 
 std::string model_tables(const RunReport& report) {
-  const std::string fusions = fusions_table(report);
-  return "\n" + parts_table(report) + path_text(report) + (fusions.empty() ? "" : "\n" + fusions) +
-         "\n";
+  return "\n" + parts_table(report) + path_text(report) + "\n" + fusions_table(report) + "\n";
 }
 
 std::string ledger_text(const RunReport& report) {

@@ -71,10 +71,12 @@ TEST(Csv, quotes_what_needs_it) {
   RunReport report = testing::two_gpus();
   RunResult& result = add_run(report, Mode::bulk, microseconds(100), {});
   result.operators.front().name = "a, \"b\"";
+  result.operators.front().part = "a part";
+  result.operators.front().critical = microseconds(40);
   EXPECT_EQ(operators_csv(report),
-            "mode,operator,role,start_us,place_us,end_us,longest_us,mean_us,kernels,wgs,wg_time_us,"
-            "messages,sent_bytes,hbm_bytes\n"
-            "bulk,\"a, \"\"b\"\"\",compute,0.5,0.5,100,99.5,99.5,2,64,10000,0,0,0\n");
+            "mode,operator,part,role,start_us,place_us,end_us,longest_us,mean_us,critical_us,"
+            "kernels,wgs,wg_time_us,messages,sent_bytes,hbm_bytes\n"
+            "bulk,\"a, \"\"b\"\"\",a part,compute,0.5,0.5,100,99.5,99.5,40,2,64,10000,0,0,0\n");
 }
 
 TEST(Csv, an_operator_without_kernels_starts_at_zero) {
@@ -82,7 +84,7 @@ TEST(Csv, an_operator_without_kernels_starts_at_zero) {
   OperatorUse nothing;
   nothing.name = "nothing";
   add_run(report, Mode::bulk, microseconds(100), {}).operators = {nothing};
-  EXPECT_NE(operators_csv(report).find("bulk,nothing,compute,0,0,0,0,0,0,0,0,0,0,0\n"),
+  EXPECT_NE(operators_csv(report).find("bulk,nothing,,compute,0,0,0,0,0,0,0,0,0,0,0,0\n"),
             std::string::npos);
 }
 

@@ -175,6 +175,12 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(to_text(
       loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
                                        "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));
+  for (const std::string trace :
+       {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
+        "kind: pytorch, path: a, execution_traces: b"}) {
+    written.merge(
+        paths_in(to_text(loaded("embedding_a2a_128_nodes", {"workload={" + trace + "}"}))));
+  }
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
     return path.starts_with("cluster.scale_up.");
