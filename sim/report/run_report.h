@@ -23,7 +23,7 @@ struct ModeRun {
 struct RunReport {
   Scenario scenario;
   Cluster cluster;
-  std::vector<ModeRun> runs;          // in the order of scenario.modes
+  std::vector<ModeRun> runs;               // in the order of scenario.modes
   std::vector<Candidate> candidates = {};  // of a whole model: pairs that could be fused, ranked
   std::string version;
   std::string command;            // what gives these results again
