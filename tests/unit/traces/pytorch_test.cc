@@ -125,7 +125,8 @@ TEST_F(PytorchTrace, a_collective_waits_for_its_caller_and_who_waits_for_it) {
   const auto profile = [](int rank) {
     return Profile(rank).kernel(7, 20).collective().kernel(7, 30).wait().kernel(7, 40).text();
   };
-  const Json calls = {call(1, "allreduce", 5, tensor(100, 4)), call(2, "wait", 5, nullptr)};
+  const Json calls =
+      Json::array({call(1, "allreduce", 5, tensor(100, 4)), call(2, "wait", 5, nullptr)});
   const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   const auto ops = of_rank(*loaded.graph, 0);
@@ -156,7 +157,7 @@ TEST_F(PytorchTrace, gradients_are_waited_for_where_a_stream_waits_for_something
         .kernel(7, 40)
         .text();
   };
-  const Json calls = {call(1, "allreduce", 5, tensor(100, 4))};
+  const Json calls = Json::array({call(1, "allreduce", 5, tensor(100, 4))});
   const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   EXPECT_EQ(of_rank(*loaded.graph, 0)[3]->after.size(), 1U);
@@ -185,8 +186,8 @@ TEST_F(PytorchTrace, splits_make_an_uneven_all_to_all) {
   const auto profile = [](int rank) { return Profile(rank).collective().text(); };
   const LoadedTrace loaded =
       load({profile(0), profile(1)},
-           {{call(1, "all_to_allv", 5, tensor(8, 4), {1, 3})},  // rows of 2 elements
-            {call(1, "all_to_allv", 5, tensor(10, 4), {5, 5})}});
+           {Json::array({call(1, "all_to_allv", 5, tensor(8, 4), {1, 3})}),  // rows of 2 elements
+            Json::array({call(1, "all_to_allv", 5, tensor(10, 4), {5, 5})})});
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).pair_bytes,
             (std::vector<std::int64_t>{8, 24, 20, 20}));
@@ -220,13 +221,13 @@ TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
   };
   says(load({profile(0), profile(1)}, {}), "the profile does not say what it moves");
   says(load({profile(0), profile(0)}, {}), "worker1_step_7.json: error: rank: 0, as ");
-  const Json good = {call(1, "allreduce", 5, tensor(1, 4))};
+  const Json good = Json::array({call(1, "allreduce", 5, tensor(1, 4))});
   says(load({profile(0), profile(1)}, {good, Json::array()}), "0 calls of record_param_comms");
-  says(load({profile(0), profile(1)}, {good, {call(1, "wait", 5, nullptr)}}),
+  says(load({profile(0), profile(1)}, {good, Json::array({call(1, "wait", 5, nullptr)})}),
        "'wait', but the 1. call in the profile");
-  says(load({profile(0), profile(1)}, {good, {call(1, "allreduce", 5, tensor(0, 4))}}),
+  says(load({profile(0), profile(1)}, {good, Json::array({call(1, "allreduce", 5, tensor(0, 4))})}),
        "size: 0 elements");
-  says(load({profile(0), profile(1)}, {good, {call(1, "reduce", 5, tensor(4, 4))}}),
+  says(load({profile(0), profile(1)}, {good, Json::array({call(1, "reduce", 5, tensor(4, 4))})}),
        "'reduce': weft simulates");
   says(load({profile(0), "{\"traceEvents\": ["}, {good, good}), "no JSON");
   says(load({profile(0), "{}"}, {good, good}), "no Kineto profile");
