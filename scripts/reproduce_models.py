@@ -24,9 +24,10 @@ def draw_parts(summary, path):
     names = sorted({name for of in summary["modes"].values() for name in of["parts"]})
     colours = dict(zip(names, plt.get_cmap("tab20").colors))
     left = [0.0] * len(modes)
+    most = max(of["time_us"] for of in summary["modes"].values()) / 1000
 
     def add(label, values, **style):
-        if max(values) > 0.005 * max(of["time_us"] for of in summary["modes"].values()):
+        if max(values) > 0.005 * most:
             axis.barh(modes, values, left=left, label=label, **style)
         for i, value in enumerate(values):
             left[i] += value

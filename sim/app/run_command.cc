@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 // A scenario ready to be run in any of its modes: an operator and its collective, or a whole model.
 class Runner {
  public:
-  Runner(const Scenario& scenario, const Cluster& cluster, ModelGraph graph)
+  Runner(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph)
       : scenario_(scenario), cluster_(cluster) {
     if (!is_model(scenario.workload.kind)) return;
     const Folded folded = scenario.run.repeats_once ? fold(graph, cluster) : unfolded(graph);
@@ -125,12 +125,12 @@ int run_command(const RunCommand& command) {
   if (!model.graph) return exit_code::user;
   const bool tells = command.print == Print::table && command.stop_after == Stage::results;
   if (tells) fmt::print("{}", model.trace);
-  ModelGraph graph = *std::move(model.graph);
+  const ModelGraph graph = *std::move(model.graph);
   if (command.stop_after == Stage::model) {
     fmt::print("{}", to_text(graph));
     return exit_code::ok;
   }
-  Runner runner(scenario, cluster, std::move(graph));
+  Runner runner(scenario, cluster, graph);
   const Diagnostics too_large = check_memory(scenario, command.scenario.string(),
                                              [&](Mode mode) { return runner.needs_of(mode); });
   print_problems(too_large, command.print);

@@ -18,6 +18,7 @@ std::vector<PipelineStep> steps_of(const PipelineShape& shape, int stage) {
   const int warm_up =
       shape.trains ? std::min(shape.microbatches, shape.stages - 1 - stage) : shape.microbatches;
   std::vector<PipelineStep> steps;
+  steps.reserve(2 * static_cast<std::size_t>(shape.microbatches));
   for (int m = 0; m < warm_up; ++m) steps.push_back({Kind::forward, stage, m});
   if (!shape.trains) return steps;
   for (int m = warm_up; m < shape.microbatches; ++m) {
@@ -68,6 +69,7 @@ struct Timed {
 
 std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
   std::vector<std::vector<PipelineStep>> todo;
+  todo.reserve(static_cast<std::size_t>(shape.stages));
   for (int stage = 0; stage < shape.stages; ++stage) todo.push_back(steps_of(shape, stage));
   Clock clock(shape);
   std::vector<std::size_t> done(todo.size(), 0);

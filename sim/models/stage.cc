@@ -19,6 +19,7 @@ Groups groups_of(const Regular& form) {
   for (int first = 0; first < form.gpus; ++first) {
     if (first / form.stride % form.size != 0) continue;
     std::vector<std::uint32_t> group;
+    group.reserve(static_cast<std::size_t>(form.size));
     for (int rank = 0; rank < form.size; ++rank) {
       group.push_back(gpu(form.base + first + rank * form.stride));
     }

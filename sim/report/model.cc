@@ -30,6 +30,7 @@ std::string gain_text(const Candidate& candidate) {
 
 std::vector<PartTime> part_times(const RunResult& result) {
   std::vector<PartTime> times;
+  times.reserve(result.parts.size() + 1);
   for (const PartUse& part : result.parts) {
     times.push_back({.name = part.name,
                      .computing = mean(part.computing, result.gpus.size()),
