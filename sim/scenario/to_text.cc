@@ -249,8 +249,6 @@ void write_workload(Writer& out, const Workload& workload) {
       break;
     case WorkloadKind::transformer:
     case WorkloadKind::moe:
-      write_model(out, workload);
-      break;
     case WorkloadKind::chakra:
     case WorkloadKind::pytorch:
       write_model(out, workload);
