@@ -223,6 +223,10 @@ std::vector<std::uint32_t> gpus_of(const ModelGraph& graph) {
   return {gpus.begin(), gpus.end()};
 }
 
+std::uint32_t first_gpu(const Piece& piece, const PieceRun& run, const Cluster& cluster) {
+  return piece.in_a_node ? run.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node) : 0;
+}
+
 Folded fold(const ModelGraph& graph, const Cluster& cluster) {
   if (graph.blocks.empty()) return unfolded(graph);
   return Folding(graph, cluster).fold();

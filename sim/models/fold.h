@@ -37,6 +37,9 @@ Folded fold(const ModelGraph& graph, const Cluster& cluster);
 // The model as it stands: one piece, whatever its blocks are.
 Folded unfolded(const ModelGraph& graph);
 
+// What is added to a piece's GPUs to get those of a run of it.
+std::uint32_t first_gpu(const Piece& piece, const PieceRun& run, const Cluster& cluster);
+
 // GPUs of a piece, in rising order.
 std::vector<std::uint32_t> gpus_of(const ModelGraph& graph);
 

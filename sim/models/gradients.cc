@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/workloads/collective.h"
 
 namespace weft {
@@ -18,8 +19,6 @@ StreamShape adam(std::int64_t weights, const Workload& workload) {
           .written = state + bytes_of(weights, workload.transformer.decoder.dtype),
           .flops = flops(12) * weights};
 }
-
-std::int64_t divided_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
 }  // namespace
 
@@ -72,7 +71,7 @@ void Gradients::spread(const std::string& name, std::int64_t weights, const Copi
 void Gradients::update(const LayerWeights& weights) {
   const bool sharded = workload_.transformer.parallel.sharded_optimizer;
   const auto part = [&](std::int64_t all, const Copies& copies) {
-    return sharded ? divided_up(all, copies.count) : all;
+    return sharded ? round_up(all, copies.count) : all;
   };
   out_.begin_block(fmt::format("stage {}: optimiser", stage_.index));
   out_.continue_from(OpId::none());

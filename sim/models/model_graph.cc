@@ -6,17 +6,11 @@
 #include <set>
 
 #include "sim/core/assert.h"
+#include "sim/core/overloaded.h"
 #include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {
-
-template <class... Callables>
-struct Overloaded : Callables... {
-  using Callables::operator()...;
-};
-template <class... Callables>
-Overloaded(Callables...) -> Overloaded<Callables...>;  // clang 16 does not deduce it
 
 // (query, key) pairs that are multiplied.
 std::int64_t pairs_of(const AttentionShape& shape) {

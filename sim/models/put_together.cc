@@ -55,8 +55,7 @@ class Together {
   void add_run(const PieceRun& run, const Interval& when) {
     const RunResult& piece = pieces_[run.piece];
     const Piece& what = folded_.pieces[run.piece];
-    const std::uint32_t shift =
-        what.in_a_node ? run.node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node) : 0;
+    const std::uint32_t shift = first_gpu(what, run, cluster_);
     const bool with_computation = computes(run.piece);
     for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
       add_gpu(total_.gpus[gpu + shift], piece.gpus[gpu], when);
@@ -194,9 +193,7 @@ class Together {
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) {
       const PieceRun& run = folded_.runs[i];
       if (!computes(run.piece)) continue;
-      const bool in_a_node = folded_.pieces[run.piece].in_a_node;
-      const std::uint32_t shift =
-          in_a_node ? run.node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node) : 0;
+      const std::uint32_t shift = first_gpu(folded_.pieces[run.piece], run, cluster_);
       for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
         total_.gpus[gpu + shift].active += pieces_[run.piece].gpus[gpu].active;
       }

@@ -90,11 +90,10 @@ ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, Folded fold
     : scenario_(scenario),
       cluster_(cluster),
       node_(one_node_of(cluster)),
-      folded_(std::move(folded)) {
-  find_candidates();
-}
+      folded_(std::move(folded)) {}
 
 void ModelRun::find_candidates() {
+  if (!pairs_.empty()) return;
   std::vector<ModelGraph> tried;
   for (const Piece& piece : folded_.pieces) {
     pairs_.emplace_back();
@@ -144,10 +143,7 @@ void ModelRun::count_times() {
   for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
   for (const PieceRun& run : folded_.runs) {
     const ModelGraph& graph = folded_.pieces[run.piece].graph;
-    const std::uint32_t shift =
-        folded_.pieces[run.piece].in_a_node
-            ? run.node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node)
-            : 0;
+    const std::uint32_t shift = first_gpu(folded_.pieces[run.piece], run, cluster_);
     for (const Pair& pair : pairs_[run.piece]) {
       for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
         for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
@@ -181,7 +177,8 @@ TaskGraph ModelRun::lowered(std::uint32_t piece, Mode mode) const {
                                   .fusions = chosen(piece, mode)});
 }
 
-std::string ModelRun::tasks_text(Mode mode) const {
+std::string ModelRun::tasks_text(Mode mode) {
+  find_candidates();
   std::string text;
   for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
     const auto runs = std::count_if(folded_.runs.begin(), folded_.runs.end(),
@@ -203,6 +200,7 @@ RunResult ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& 
 }
 
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
+  find_candidates();
   std::vector<RunResult> results;
   for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
     results.push_back(result_of(i, mode, on_progress));
@@ -217,7 +215,8 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   return result;
 }
 
-std::vector<Candidate> ModelRun::candidates() const {
+std::vector<Candidate> ModelRun::candidates() {
+  find_candidates();
   std::vector<Candidate> ranked = candidates_;
   std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
     if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();

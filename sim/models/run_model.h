@@ -33,10 +33,10 @@ class ModelRun {
   RunResult run(Mode mode, const OnProgress& on_progress);
 
   // By what all of them gain together, the most first; those with an obstacle last.
-  [[nodiscard]] std::vector<Candidate> candidates() const;
+  std::vector<Candidate> candidates();
 
   // What --stop-after=tasks prints: piece by piece.
-  [[nodiscard]] std::string tasks_text(Mode mode) const;
+  std::string tasks_text(Mode mode);
 
   [[nodiscard]] const Folded& folded() const { return folded_; }
 
@@ -46,7 +46,7 @@ class ModelRun {
     std::uint32_t candidate = 0;
   };
 
-  void find_candidates();
+  void find_candidates();  // and tries them, the first time that they are needed
   void measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
                const Cluster& cluster) const;
   void count_times();

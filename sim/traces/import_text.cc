@@ -4,19 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/core/overloaded.h"
 #include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class... Callables>
-struct Overloaded : Callables... {
-  using Callables::operator()...;
-};
-template <class... Callables>
-Overloaded(Callables...) -> Overloaded<Callables...>;  // clang 16 does not deduce it
 
 const char* word_of(DataType type) {
   switch (type) {

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/core/overloaded.h"
+
 namespace weft {
 namespace {
-
-template <class... Callables>
-struct Overloaded : Callables... {
-  using Callables::operator()...;
-};
-template <class... Callables>
-Overloaded(Callables...) -> Overloaded<Callables...>;  // clang 16 does not deduce it
 
 Bytes elements(std::int64_t count, DataType type) { return size_of(type) * count; }
 
