@@ -145,7 +145,7 @@ void ModelRun::count_times() {
   for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
   for (const PieceRun& run : folded_.runs) {
     const ModelGraph& graph = folded_.pieces[run.piece].graph;
-    const std::uint32_t shift = first_gpu(folded_.pieces[run.piece], run, cluster_);
+    const std::uint32_t shift = first_gpu(run, cluster_);
     for (const Pair& pair : pairs_[run.piece]) {
       for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
         for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
