@@ -29,6 +29,7 @@ class Together {
 
   RunResult add_up() {
     schedule();
+    for (const RunResult& piece : pieces_) total_.events += piece.events;  // simulated once
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) add_run(folded_.runs[i], times_[i]);
     expose();
     follow_path();
@@ -76,7 +77,6 @@ class Together {
       add_link(total_.links[transport_.moved(LinkId(i), run.node).value].use, piece.links[i].use);
     }
     add_ledger(piece.ledger);
-    total_.events += piece.events;
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
   }
 

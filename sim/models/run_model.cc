@@ -194,7 +194,11 @@ std::string ModelRun::tasks_text(Mode mode) {
 RunResult ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
   const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
   const auto known = unfused_.find(piece);
-  if (alike && known != unfused_.end()) return known->second;
+  if (alike && known != unfused_.end()) {
+    RunResult again = known->second;
+    again.events = 0;  // nothing is simulated
+    return again;
+  }
   const Cluster& cluster = cluster_of(folded_.pieces[piece]);
   RunResult result = simulate(cluster, lowered(piece, mode), scenario_.run, on_progress);
   if (alike) unfused_.emplace(piece, result);
