@@ -10,6 +10,7 @@
 #include "sim/app/calibrate_command.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/validate_command.h"
 
 namespace weft {
@@ -31,7 +32,8 @@ struct Done {
 };
 
 using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand, Done>;
+    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
+                 ReportCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they

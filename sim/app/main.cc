@@ -11,6 +11,7 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
@@ -32,6 +33,7 @@ int carry_out(const Command& parsed) {
   }
   if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
   if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
+  if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);
