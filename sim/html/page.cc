@@ -16,6 +16,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"time_us", "time", ShownAs::time},
     {"speedup_vs_bulk", "speed-up over bulk", ShownAs::ratio},
     {"speedup_vs_serial", "speed-up over serial", ShownAs::ratio},
+    {"speedup", "speed-up over both alone", ShownAs::ratio},
     {"exposed_comm_us", "exposed communication", ShownAs::time},
     {"computing_us", "computing", ShownAs::time},
     {"other_us", "neither", ShownAs::time},

@@ -27,6 +27,15 @@ std::string baseline_of(const JsonValue& summary) {
   return at == std::string::npos ? "" : first.substr(at + 4);
 }
 
+// Three blanks part what is said of a cluster.
+std::string in_one_line(std::string text) {
+  const std::string blanks = "   ";
+  for (std::size_t at = text.find(blanks); at != std::string::npos; at = text.find(blanks, at)) {
+    text.replace(at, blanks.size(), "; ");
+  }
+  return text;
+}
+
 PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
                       JsonCheck& check) {
   PageTable table{.name = "modes", .columns = {mode_column("mode")}, .rows = {}};
@@ -123,7 +132,7 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
 
   JsonCheck check(summary_file, problems);
   page.title = check.text(*summary, "scenario");
-  page.facts = {{"cluster", check.text(*summary, "cluster")},
+  page.facts = {{"cluster", in_one_line(check.text(*summary, "cluster"))},
                 {"weft", check.text(*summary, "version")}};
   page.sentences = sentences_of(check.text(*summary, "why"));
   const std::string baseline = baseline_of(*summary);

@@ -53,6 +53,7 @@ ModeColumns mode_columns(const CsvTable& csv) {
     const std::string mode = mode_of(csv.columns[i], found.modes);
     if (mode.empty()) continue;
     const std::string field = field_of(csv.columns[i], mode);
+    if (field == "fingerprint") continue;  // a hash may look like a number
     found.at[{mode, field}] = i;
     if (std::find(found.fields.begin(), found.fields.end(), field) == found.fields.end()) {
       found.fields.push_back(field);

@@ -91,7 +91,9 @@ std::string facts_html(const Page& page) {
     html += "</div>\n";
   }
   if (!page.failed.empty()) {
-    html += fmt::format("<details><summary>{} points failed</summary>\n<ul>\n", page.failed.size());
+    html += fmt::format("<details><summary>{} failed</summary>\n<ul>\n",
+                        page.failed.size() == 1 ? "1 point has"
+                                                : fmt::format("{} points have", page.failed.size()));
     for (const std::string& one : page.failed) html += fmt::format("<li>{}</li>\n", escaped(one));
     html += "</ul></details>\n";
   }

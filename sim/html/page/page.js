@@ -5,7 +5,15 @@ const {parse, View} = vega.load();
 
 // Okabe and Ito's colours, told apart by colour-blind readers; the first three are the modes'.
 const COLOURS = ['#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7', '#56B4E9', '#F0E442', '#8c8c8c'];
+const PHASES = ['#56B4E9', '#D55E00', '#8c8c8c'];
 const CHARACTER = 7;  // width of a letter, about
+
+// A mode has its colour wherever it is drawn, whichever others are.
+function coloursOf(names, colours) {
+  const fixed = {bulk: 0, kernel: 1, fused: 2};
+  let next = names.some((name) => name in fixed) ? 3 : 0;
+  return names.map((name) => colours[(name in fixed ? fixed[name] : next++) % colours.length]);
+}
 
 const unique = (values) => [...new Set(values)];
 const element = (name, attributes = {}, ...children) => {
@@ -19,13 +27,18 @@ const element = (name, attributes = {}, ...children) => {
 
 const plain = (number) => number.toLocaleString('en', {maximumSignificantDigits: 5});
 
+const unitOf = (us) => (us >= 1e6 ? [1e6, 's'] : us >= 1e3 ? [1e3, 'ms'] : [1, 'us']);
+function timeText(us) {
+  const [by, unit] = unitOf(Math.abs(us));
+  return `${us === 0 ? 0 : (us / by).toFixed(3)} ${unit}`;
+}
+
 // How a column's numbers are shown: divided, with a format of d3 and a unit.
 function shownAs(column, values) {
   const most = Math.max(0, ...values.filter((v) => typeof v === 'number').map(Math.abs));
   if (column.as === 'time') {
-    const [by, unit] = most >= 1e6 ? [1e6, 's'] : most >= 1e3 ? [1e3, 'ms'] : [1, 'us'];
-    return {by, format: ',.6~g', title: `${column.title}, ${unit}`,
-            text: (v) => `${(v / by).toPrecision(4).replace(/e.*/, '') * 1} ${unit}`};
+    const [by, unit] = unitOf(most);
+    return {by, format: ',.6~g', title: `${column.title}, ${unit}`, text: timeText};
   }
   if (column.as === 'share') {
     const digits = most < 0.1 ? 1 : 0;
@@ -176,10 +189,10 @@ class Chart {
     return `${of.join(', ')}: ${shown.text(this.cell(row, value))}`;
   }
 
-  colour(spec, series) {
+  colour(spec, series, colours) {
     const scale = spec.scales.find(({name}) => name === 'colour');
     scale.domain = unique(this.values(series));
-    scale.range = COLOURS;
+    scale.range = coloursOf(scale.domain, colours);
     return scale.domain;
   }
   legendColumns(names, width) {
@@ -212,9 +225,9 @@ class Chart {
       label: label(row),
       tip: this.tip(row, [category, series], value, shown),
     }));
-    const names = this.colour(spec, series);
+    const names = this.colour(spec, series, COLOURS);
     if (!grouped) spec.legends = [];
-    if (!grouped && names.length > COLOURS.length) spec.scales.at(-1).range = [COLOURS[0]];
+    if (!grouped && (series !== 'mode' || names.length > 4)) spec.scales.at(-1).range = [COLOURS[0]];
     return this.acrossSignals(spec, shown, names, width, grouped ? 16 : 26);
   }
 
@@ -233,7 +246,7 @@ class Chart {
       total: shown.text(totals.get(this.categoryText(row))),
       tip: this.tip(row, [category, this.chart.within, series], value, shown),
     }));
-    return {...this.acrossSignals(spec, shown, this.colour(spec, series), width, 26),
+    return {...this.acrossSignals(spec, shown, this.colour(spec, series, PHASES), width, 26),
             labelRoom: 80};
   }
 
@@ -264,7 +277,7 @@ class Chart {
     const points = unique(spec.data[0].values.map((row) => row.x));
     this.spaceOut(spec, points, numeric);
     spec.height = Math.min(340, Math.max(220, width * 0.5));
-    const names = this.colour(spec, series);
+    const names = this.colour(spec, series, COLOURS);
     return {xTitle: across.title, xFormat: numeric ? across.format : '', valueTitle: shown.title,
             tickFormat: shown.format, fromZero: this.column(value).as !== 'ratio',
             interpolate: this.chart.steps ? 'step-after' : 'linear',
