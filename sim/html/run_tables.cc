@@ -100,13 +100,12 @@ Pictured phases_picture(const PageTable& modes) {
 Pictured parts_picture(const Rows& rows) {
   return {{.name = "parts",
            .columns = {kMode, named("part", "part", ShownAs::text),
-                       named("exposed_us", "exposed: a GPU computes nothing and waits",
-                             ShownAs::time),
+                       named("exposed_us", "exposed", ShownAs::time),
                        named("computing_us", "computing", ShownAs::time)},
            .rows = rows},
           chart("parts", "Parts of the model",
-                "Which parts a GPU computes, and which it waits for while it computes nothing; mean "
-                "over GPUs. All together are the run's time.",
+                "Exposed: a GPU computes nothing and waits for the part. Means over GPUs; all "
+                "together are the run's time.",
                 "bars", {always("category", "part"), always("series", "mode"),
                          choice("value", "Show", {"exposed_us", "computing_us"})})};
 }

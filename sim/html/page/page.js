@@ -104,8 +104,8 @@ class Chart {
 
   show() {
     this.showControls();
-    this.draw();
     this.showTable();
+    this.draw();
   }
 
   control(label, id, options, chosen, choose) {
@@ -169,7 +169,7 @@ class Chart {
     spec.width = width;
     spec.description = this.description(rows);
     this.view = new View(parse(spec, theme()), {renderer: 'svg', container, logLevel: 1});
-    this.drawn = this.view.runAsync().catch((error) => console.error(this.chart.id, error));
+    this.drawn = this.view.runAsync();
   }
 
   description(rows) {
@@ -272,7 +272,11 @@ class Chart {
       value: this.cell(row, value) / shown.by,
       tip: this.tip(row, [series, x], value, shown),
     }));
-    if (this.chart.steps) this.lastSteps(spec.data[0].values, rows, scaled);
+    if (this.chart.steps) {
+      this.lastSteps(spec.data[0].values, rows, scaled);
+      const [{shape, ...legend}] = spec.legends;
+      spec.legends = [{...legend, symbolType: 'stroke', symbolSize: 400}];
+    }
     spec.data[1].values = this.column(value).as === 'ratio' ? [1] : [];
     const points = unique(spec.data[0].values.map((row) => row.x));
     this.spaceOut(spec, points, numeric);
