@@ -31,9 +31,8 @@ struct Done {
   int exit_code;
 };
 
-using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
-                 ReportCommand, Done>;
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
+                             ExportCommand, ReportCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they

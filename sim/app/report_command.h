@@ -7,7 +7,7 @@
 namespace weft {
 
 struct ReportCommand {
-  std::filesystem::path folder;                  // of a run or a sweep
+  std::filesystem::path folder;                 // of a run or a sweep
   std::optional<std::filesystem::path> output;  // else report.html in the folder
 };
 

@@ -41,8 +41,7 @@ constexpr auto kLibraries = std::to_array<Library>({
 });
 
 // The first folder that is there; else a problem with what would be right.
-fs::path folder_of(const std::vector<fs::path>& folders, const char* what,
-                   Diagnostics& problems) {
+fs::path folder_of(const std::vector<fs::path>& folders, const char* what, Diagnostics& problems) {
   std::error_code ignored;
   for (const fs::path& folder : folders) {
     if (fs::is_directory(folder, ignored)) return folder;

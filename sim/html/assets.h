@@ -13,10 +13,10 @@ namespace weft {
 
 struct Assets {
   std::string css;
-  std::string modules;     // JavaScript that lets the modules find one another
-  std::string page;        // JavaScript that draws
-  std::string licences;    // of the modules
-  std::map<std::string, JsonValue> kinds;                       // of charts, as Vega has them
+  std::string modules;                     // JavaScript that lets the modules find one another
+  std::string page;                        // JavaScript that draws
+  std::string licences;                    // of the modules
+  std::map<std::string, JsonValue> kinds;  // of charts, as Vega has them
   std::vector<std::pair<std::string, std::string>> libraries;  // name of a module, its text
 };
 

@@ -20,20 +20,8 @@ int line_at(const std::string& text, std::size_t byte) {
   return static_cast<int>(std::count(text.begin(), end, '\n')) + 1;
 }
 
-std::optional<std::size_t> index_of(const CsvTable& table, const std::string& column,
-                                    Diagnostics& problems) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), column);
-  if (found != table.columns.end()) {
-    return static_cast<std::size_t>(found - table.columns.begin());
-  }
-  const std::string near = nearest(column, table.columns);
-  add_problem(problems, table.file, 1, column,
-              "no such column" + (near.empty() ? "" : fmt::format("; is '{}' meant for it?", near)));
-  return std::nullopt;
-}
-
 JsonValue cell(const CsvTable& table, const CsvTable::Row& row, std::size_t column, Holds holds,
-          Diagnostics& problems) {
+               Diagnostics& problems) {
   const std::string& text = row.fields[column];
   if (holds == Holds::text) return text;
   if (const auto number = number_of(text)) return *number;
@@ -133,6 +121,19 @@ std::optional<CsvTable> read_csv(const fs::path& file, Diagnostics& problems) {
   return parse_csv(file, *text, problems);
 }
 
+std::optional<std::size_t> column_index(const CsvTable& table, const std::string& column,
+                                        Diagnostics& problems) {
+  const auto found = std::find(table.columns.begin(), table.columns.end(), column);
+  if (found != table.columns.end()) {
+    return static_cast<std::size_t>(found - table.columns.begin());
+  }
+  const std::string near = nearest(column, table.columns);
+  add_problem(
+      problems, table.file, 1, column,
+      "no such column" + (near.empty() ? "" : fmt::format("; is '{}' meant for it?", near)));
+  return std::nullopt;
+}
+
 std::optional<double> number_of(const std::string& text) {
   double number = 0;
   const char* end = text.data() + text.size();
@@ -142,14 +143,14 @@ std::optional<double> number_of(const std::string& text) {
 }
 
 std::optional<std::vector<std::vector<JsonValue>>> cells(const CsvTable& table,
-                                                    const std::vector<Needed>& needed,
-                                                    Diagnostics& problems) {
+                                                         const std::vector<Needed>& needed,
+                                                         Diagnostics& problems) {
   if (table.columns.empty()) return std::nullopt;
   Diagnostics found;
   std::vector<std::pair<std::size_t, Holds>> taken;
   taken.reserve(needed.size());
   for (const auto& [column, holds] : needed) {
-    if (const auto index = index_of(table, column, found)) taken.emplace_back(*index, holds);
+    if (const auto index = column_index(table, column, found)) taken.emplace_back(*index, holds);
   }
   std::vector<std::vector<JsonValue>> rows;
   rows.reserve(table.rows.size());

@@ -36,6 +36,10 @@ CsvTable parse_csv(const std::filesystem::path& file, const std::string& text,
                    Diagnostics& problems);
 std::optional<CsvTable> read_csv(const std::filesystem::path& file, Diagnostics& problems);
 
+// Nothing, and a problem with the name that may be meant, where it lacks.
+std::optional<std::size_t> column_index(const CsvTable& table, const std::string& column,
+                                        Diagnostics& problems);
+
 // The whole text as a finite number.
 std::optional<double> number_of(const std::string& text);
 
@@ -48,7 +52,7 @@ struct Needed {
 // Nothing, and a problem each, where columns lack or do not hold what they should. Else the rows
 // with the needed columns in the order asked for, numbers as numbers.
 std::optional<std::vector<std::vector<JsonValue>>> cells(const CsvTable& table,
-                                                    const std::vector<Needed>& needed,
-                                                    Diagnostics& problems);
+                                                         const std::vector<Needed>& needed,
+                                                         Diagnostics& problems);
 
 }  // namespace weft

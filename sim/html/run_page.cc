@@ -60,9 +60,9 @@ Chart times_chart(const std::string& baseline) {
   return {.id = "time",
           .title = "Time of each mode",
           .text = "Start to the end of the slowest GPU." +
-                  (baseline.empty() ? ""
-                                    : fmt::format(" Behind it: how many times as fast as {}.",
-                                                  baseline)),
+                  (baseline.empty()
+                       ? ""
+                       : fmt::format(" Behind it: how many times as fast as {}.", baseline)),
           .kind = "bars",
           .table = "modes",
           .roles = {always("category", "mode"), choice("value", "Show", values),
@@ -124,8 +124,8 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
   using enum Holds;
   const Rows operators =
       reader.rows(ResultFile::operators, {{"mode", text}, {"part", text}, {"critical_us"}});
-  const Rows links = reader.rows(
-      ResultFile::links, {{"mode", text}, {"class", text}, {"utilisation"}, {"bytes"}});
+  const Rows links =
+      reader.rows(ResultFile::links, {{"mode", text}, {"class", text}, {"utilisation"}, {"bytes"}});
   Page page;
   if (manifest) page.command = JsonCheck(manifest_file, problems).text(*manifest, "command");
   if (!summary) return page;
@@ -141,25 +141,21 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
   page.charts.push_back(times_chart(baseline));
   add(page, phases_picture(page.tables.back()));
   if (is_model(modes)) {
-    add(page, parts_picture(reader.rows(ResultFile::parts, {{"mode", text},
-                                                            {"part", text},
-                                                            {"exposed_us"},
-                                                            {"computing_us"}})));
-    add(page, fusions_picture(reader.rows(ResultFile::fusions, {{"pair", text},
-                                                                {"bulk_us"},
-                                                                {"chunked_us"},
-                                                                {"fused_us"},
-                                                                {"obstacle", text}})));
+    add(page, parts_picture(
+                  reader.rows(ResultFile::parts,
+                              {{"mode", text}, {"part", text}, {"exposed_us"}, {"computing_us"}})));
+    add(page,
+        fusions_picture(reader.rows(
+            ResultFile::fusions,
+            {{"pair", text}, {"bulk_us"}, {"chunked_us"}, {"fused_us"}, {"obstacle", text}})));
   }
   add(page, links_picture(links));
   std::error_code ignored;
   if (fs::exists(folder / kOverTime, ignored)) {
-    add(page, over_time_picture(reader.rows(kOverTime, {{"mode", text},
-                                                        {"from_us"},
-                                                        {"to_us"},
-                                                        {"cu_busy"},
-                                                        {"hbm_busy"},
-                                                        {"links_busy"}})));
+    add(page,
+        over_time_picture(reader.rows(
+            kOverTime,
+            {{"mode", text}, {"from_us"}, {"to_us"}, {"cu_busy"}, {"hbm_busy"}, {"links_busy"}})));
   } else {
     add(page, no_over_time());
   }

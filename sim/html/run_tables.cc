@@ -93,8 +93,8 @@ Pictured phases_picture(const PageTable& modes) {
                 "Mean over GPUs. Computing: a WG of a compute or fused kernel is at work. Exposed "
                 "communication: a kernel is active, but no WG computes. Neither: launches, and "
                 "waiting for slower GPUs.",
-                "stacked", {always("category", "mode"), always("series", "phase"),
-                            always("value", "us")})};
+                "stacked",
+                {always("category", "mode"), always("series", "phase"), always("value", "us")})};
 }
 
 Pictured parts_picture(const Rows& rows) {
@@ -106,16 +106,17 @@ Pictured parts_picture(const Rows& rows) {
           chart("parts", "Parts of the model",
                 "Exposed: a GPU computes nothing and waits for the part. Means over GPUs; all "
                 "together are the run's time.",
-                "bars", {always("category", "part"), always("series", "mode"),
-                         choice("value", "Show", {"exposed_us", "computing_us"})})};
+                "bars",
+                {always("category", "part"), always("series", "mode"),
+                 choice("value", "Show", {"exposed_us", "computing_us"})})};
 }
 
 Pictured fusions_picture(const Rows& rows) {
-  PageTable table{.name = "fusions",
-                  .columns = {named("pair", "pair", ShownAs::text),
-                              named("grain", "grain", ShownAs::text),
-                              named("us", "time", ShownAs::time)},
-                  .rows = {}};
+  PageTable table{
+      .name = "fusions",
+      .columns = {named("pair", "pair", ShownAs::text), named("grain", "grain", ShownAs::text),
+                  named("us", "time", ShownAs::time)},
+      .rows = {}};
   std::string obstacles;
   for (const auto& row : rows) {
     const std::string obstacle = text_of(row[4]);
@@ -129,9 +130,9 @@ Pictured fusions_picture(const Rows& rows) {
   }
   std::string text = "One operator with its collective, by itself, in each grain.";
   if (!obstacles.empty()) text += " Cannot be fused:" + obstacles;
-  Chart bars = chart(
-      "fusions", "What can be fused", text, "bars",
-      {always("category", "pair"), always("series", "grain"), always("value", "us")});
+  Chart bars =
+      chart("fusions", "What can be fused", text, "bars",
+            {always("category", "pair"), always("series", "grain"), always("value", "us")});
   if (table.rows.empty()) {
     bars.table.clear();
     bars.text = "No pair of an operator and a collective can be fused." + obstacles;
@@ -220,12 +221,12 @@ Pictured critical_picture(const Rows& rows,
       table.rows.push_back({mode, fmt::format("({} others)", parts.size() - cut), others});
     }
   }
-  Chart bars = chart("critical", "Critical path",
-                     "What the end of the run waits for, largest first. Operators and launches "
-                     "together are its time.",
-                     "bars",
-                     {always("category", "part"), always("series", "part"),
-                      always("value", "critical_us")});
+  Chart bars =
+      chart("critical", "Critical path",
+            "What the end of the run waits for, largest first. Operators and launches "
+            "together are its time.",
+            "bars",
+            {always("category", "part"), always("series", "part"), always("value", "critical_us")});
   bars.slice = {"mode"};
   return {std::move(table), std::move(bars)};
 }

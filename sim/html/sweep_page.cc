@@ -128,40 +128,54 @@ Chart sweep_phases(const Sweep& sweep, Chart chart) {
   return chart;
 }
 
-// "fused: 0.98x as fast as bulk (batch 512) to 1.63x (batch 8192)".
-std::vector<std::string> ranges(const SweepResults& results, std::size_t axes) {
+// "batch 512, order remote_first".
+std::string place_text(const PageTable& table, const std::vector<JsonValue>& row,
+                       std::size_t axes) {
+  std::string text;
+  for (std::size_t i = 0; i < axes; ++i) {
+    const std::string value =
+        row[i].is_string() ? row[i].get<std::string>() : fmt::format("{}", row[i].get<double>());
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", table.columns[i].title, value);
+  }
+  return text;
+}
+
+// "fused is 0.98x (batch 512) to 1.63x (batch 8192) as fast as bulk.", of each mode.
+void add_ranges(const PageTable& table, std::size_t axes, std::size_t column,
+                std::vector<std::string>& sentences) {
+  using Row = std::vector<JsonValue>;
+  struct Range {
+    std::string mode;
+    const Row* low;
+    const Row* high;
+  };
+  std::vector<Range> ranges;
+  for (const Row& row : table.rows) {
+    if (row[column].is_null()) continue;
+    const auto mode = row[axes].get<std::string>();
+    const auto found = std::find_if(ranges.begin(), ranges.end(),
+                                    [&](const Range& range) { return range.mode == mode; });
+    if (found == ranges.end()) {
+      ranges.push_back({mode, &row, &row});
+      continue;
+    }
+    if (row[column] < (*found->low)[column]) found->low = &row;
+    if (row[column] > (*found->high)[column]) found->high = &row;
+  }
+  const std::string other = table.columns[column].name.substr(std::string("speedup_vs_").size());
+  for (const auto& [mode, low, high] : ranges) {
+    sentences.push_back(fmt::format("{} is {:.2f}x ({}) to {:.2f}x ({}) as fast as {}.", mode,
+                                    (*low)[column].get<double>(), place_text(table, *low, axes),
+                                    (*high)[column].get<double>(), place_text(table, *high, axes),
+                                    other));
+  }
+}
+
+std::vector<std::string> ranges(const PageTable& table, std::size_t axes) {
   std::vector<std::string> sentences;
-  const PageTable& table = results.points;
   for (std::size_t column = axes + 1; column < table.columns.size(); ++column) {
     if (!table.columns[column].name.starts_with("speedup_vs_")) continue;
-    std::vector<std::string> modes;
-    for (const auto& row : table.rows) {
-      const auto mode = row[axes].get<std::string>();
-      if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
-    }
-    for (const std::string& mode : modes) {
-      const std::vector<JsonValue>* low = nullptr;
-      const std::vector<JsonValue>* high = nullptr;
-      for (const auto& row : table.rows) {
-        if (row[axes] != mode || row[column].is_null()) continue;
-        if (low == nullptr || row[column] < (*low)[column]) low = &row;
-        if (high == nullptr || row[column] > (*high)[column]) high = &row;
-      }
-      if (low == nullptr) continue;
-      const auto place = [&](const std::vector<JsonValue>& row) {
-        std::string text;
-        for (std::size_t i = 0; i < axes; ++i) {
-          const std::string value =
-              row[i].is_string() ? row[i].get<std::string>() : fmt::format("{}", row[i].get<double>());
-          text += fmt::format("{}{} {}", i == 0 ? "" : ", ", table.columns[i].title, value);
-        }
-        return text;
-      };
-      sentences.push_back(fmt::format(
-          "{} is {:.2f}x ({}) to {:.2f}x ({}) as fast as {}.", mode, (*low)[column].get<double>(),
-          place(*low), (*high)[column].get<double>(), place(*high),
-          table.columns[column].name.substr(std::string("speedup_vs_").size())));
-    }
+    add_ranges(table, axes, column, sentences);
   }
   return sentences;
 }
@@ -179,13 +193,13 @@ Page sweep_page(const fs::path& folder, Diagnostics& problems) {
   if (problems.has_errors()) return page;
 
   page.title = sweep.name;
-  page.facts = {{"scenario", sweep.scenario},
-                {"weft", sweep.version},
-                {"points", fmt::format("{} done, {} failed, of {}",
-                                       results.rows - results.failed.size(),
-                                       results.failed.size(), sweep.points)}};
+  page.facts = {
+      {"scenario", sweep.scenario},
+      {"weft", sweep.version},
+      {"points", fmt::format("{} done, {} failed, of {}", results.rows - results.failed.size(),
+                             results.failed.size(), sweep.points)}};
   page.command = sweep.command;
-  page.sentences = ranges(results, sweep.axes.size());
+  page.sentences = ranges(results.points, sweep.axes.size());
   page.failed = results.failed;
   if (results.points.rows.empty()) return page;
   page.tables.push_back(results.points);

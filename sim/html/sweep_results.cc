@@ -106,13 +106,7 @@ std::optional<Fixed> fixed_columns(const CsvTable& csv, const std::vector<std::s
                                    Diagnostics& problems) {
   Diagnostics found;
   const auto index = [&](const std::string& name) {
-    const auto at = std::find(csv.columns.begin(), csv.columns.end(), name);
-    if (at != csv.columns.end()) return static_cast<std::size_t>(at - csv.columns.begin());
-    const std::string near = nearest(name, csv.columns);
-    add_problem(found, csv.file, 1, name,
-                "no such column" +
-                    (near.empty() ? "" : fmt::format("; is '{}' meant for it?", near)));
-    return std::size_t{0};
+    return column_index(csv, name, found).value_or(0);
   };
   Fixed fixed;
   fixed.axes.reserve(axes.size());

@@ -9,7 +9,8 @@ namespace {
 
 // Nothing is fetched, whatever a file of results holds. Vega compiles its expressions.
 constexpr const char* kPolicy =
-    "default-src 'none'; img-src data:; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'";
+    "default-src 'none'; img-src data:; script-src 'unsafe-inline' 'unsafe-eval'; style-src "
+    "'unsafe-inline'";
 
 const char* name_of(ShownAs as) {
   switch (as) {
@@ -43,8 +44,8 @@ JsonValue to_json(const Chart& chart) {
                      {"choices", role.choices},
                      {"chosen", role.chosen}});
   }
-  return {{"id", chart.id},       {"title", chart.title}, {"spec", chart.kind},
-          {"table", chart.table}, {"roles", roles},       {"slice", chart.slice},
+  return {{"id", chart.id},         {"title", chart.title}, {"spec", chart.kind},
+          {"table", chart.table},   {"roles", roles},       {"slice", chart.slice},
           {"within", chart.within}, {"label", chart.label}, {"steps", chart.steps}};
 }
 
@@ -59,9 +60,10 @@ JsonValue data_of(const Page& page, const Assets& assets) {
 }
 
 std::string chart_html(const Chart& chart) {
-  std::string html = fmt::format("<section id=\"{}\" aria-labelledby=\"{}-title\">\n<h2 "
-                                 "id=\"{}-title\">{}</h2>\n",
-                                 chart.id, chart.id, chart.id, escaped(chart.title));
+  std::string html = fmt::format(
+      "<section id=\"{}\" aria-labelledby=\"{}-title\">\n<h2 "
+      "id=\"{}-title\">{}</h2>\n",
+      chart.id, chart.id, chart.id, escaped(chart.title));
   if (chart.table.empty()) {
     return html + fmt::format("<p class=\"absent\">{}</p>\n</section>\n", escaped(chart.text));
   }
@@ -91,9 +93,10 @@ std::string facts_html(const Page& page) {
     html += "</div>\n";
   }
   if (!page.failed.empty()) {
-    html += fmt::format("<details><summary>{} failed</summary>\n<ul>\n",
-                        page.failed.size() == 1 ? "1 point has"
-                                                : fmt::format("{} points have", page.failed.size()));
+    html +=
+        fmt::format("<details><summary>{} failed</summary>\n<ul>\n",
+                    page.failed.size() == 1 ? "1 point has"
+                                            : fmt::format("{} points have", page.failed.size()));
     for (const std::string& one : page.failed) html += fmt::format("<li>{}</li>\n", escaped(one));
     html += "</ul></details>\n";
   }
@@ -109,8 +112,9 @@ std::string contents_html(const Page& page) {
 }
 
 std::string scripts_html(const Page& page, const Assets& assets) {
-  std::string html = fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n<!--\n{}-->\n<script>\n{}",
-                                 in_script(data_of(page, assets)), assets.licences, assets.modules);
+  std::string html = fmt::format(
+      "<script type=\"application/json\" id=\"data\">{}</script>\n<!--\n{}-->\n<script>\n{}",
+      in_script(data_of(page, assets)), assets.licences, assets.modules);
   for (const auto& [module, text] : assets.libraries) {
     html += fmt::format("weftModules['{}'] = function (module, exports, require) {{\n", module) +
             text + "\n};\n";
@@ -173,7 +177,8 @@ std::string to_html(const Page& page, const Assets& assets) {
 <style>
 )",
                                  kPolicy, escaped(page.title));
-  html += assets.css + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#charts\">Skip to the charts</a>\n";
+  html += assets.css +
+          "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#charts\">Skip to the charts</a>\n";
   html += fmt::format(R"(<header>
 <h1>{}</h1>
 <label for="theme" id="theme-choice">Colours <select id="theme">

@@ -87,7 +87,8 @@ TEST_F(ReportOfAFolder, names_every_file_and_value_that_is_missing_or_broken) {
         R"({"scenario": 1, "cluster": "c", "version": "v", "why": "", "modes": {"bulk": {}}})");
   EXPECT_EQ(report("run"), 1);
   for (const char* said :
-       {"run/manifest.json: error: no such file", "run/operators.csv:2:1: error: critical_us: 'long'",
+       {"run/manifest.json: error: no such file",
+        "run/operators.csv:2:1: error: critical_us: 'long'",
         "run/operators.csv:3:1: error: 1 fields, but there are 3 columns",
         "run/links.csv:1:1: error: class: no such column; is 'clas' meant for it?",
         "run/summary.json: error: scenario: of another kind; must be a text",

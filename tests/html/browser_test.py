@@ -318,7 +318,8 @@ class Reports(unittest.TestCase):
         operators = (folder / "operators.csv").read_text()
         quoted = '"' + evil.replace('"', '""') + '"'
         (folder / "operators.csv").write_text(
-            operators.replace("fused_embedding_all_to_all", quoted).replace("\nfused", "\n" + quoted))
+            operators.replace("fused_embedding_all_to_all", quoted)
+            .replace("\nfused", "\n" + quoted))
         subprocess.run([OPTIONS.weft, "report", folder, "-o", self.folder / "evil.html"],
                        check=True, stderr=subprocess.DEVNULL)
         self.open("evil")

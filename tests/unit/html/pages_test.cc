@@ -106,9 +106,9 @@ TEST(SweepResults, the_longest_mode_that_a_column_begins_with_is_its_mode) {
 
 TEST(SweepResults, every_mistake_is_named_with_its_line) {
   Diagnostics problems;
-  const CsvTable table = csv(
-      "batch,point,status,error,bulk_time_us\n1,a,ok,,fast\n2,b,done,,3\n3,c,failed,why,\n",
-      problems);
+  const CsvTable table =
+      csv("batch,point,status,error,bulk_time_us\n1,a,ok,,fast\n2,b,done,,3\n3,c,failed,why,\n",
+          problems);
   sweep_results(table, {"batch"}, problems);
   EXPECT_EQ(problems.to_text(),
             "results.csv:2:1: error: bulk_time_us: 'fast' is no number\n"
