@@ -25,10 +25,11 @@ LAYERS = {
     "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
                "core"],
+    "sweep": ["report", "scenario", "core"],
     "html": ["report", "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["measured", "html", "report", "traces", "models", "engine", "workloads", "cluster",
-            "scenario", "gpu_model", "network", "core"],
+    "app": ["measured", "sweep", "html", "report", "traces", "models", "engine", "workloads",
+            "cluster", "scenario", "gpu_model", "network", "core"],
 }
 YAML_FOLDER = "scenario"
 
