@@ -129,6 +129,19 @@ class Sweep:
         self.modes = [mode for mode in self.modes if mode in set(self.rows["mode"])]
         return problems
 
+    def open_columns(self, drawn):
+        """What must be held: columns of which several values would be drawn in one place.
+
+        Axes that change together are one: the first of them is named.
+        """
+        rows = self.rows
+        for name in [*self.axes, "mode"]:
+            if name in drawn or rows.groupby(drawn)[name].nunique().max() < 2:
+                continue
+            values = list(dict.fromkeys(rows[name]))
+            yield name, values
+            rows = rows[rows[name] == values[0]]
+
 
 def same(value, text):
     try:
@@ -178,13 +191,12 @@ def choose(sweep, options):
         shown = options.value if options.kind == "heatmap" else options.y
         sweep.rows = sweep.rows[sweep.rows[shown].notna()]
         sweep.modes = [mode for mode in sweep.modes if mode in set(sweep.rows["mode"])]
-        for name in [*sweep.axes, "mode"]:
-            values = sweep.values(name)
-            if name not in drawn and len(values) > 1:
-                problems.append(f"{name} has {len(values)} values: choose one with --where {name}="
-                                + "|".join(str(value) for value in values)
-                                + ("" if options.kind in ("heatmap", "breakdown")
-                                   else f", or draw them with --series {name}"))
+        for name, values in sweep.open_columns(drawn):
+            listed = "|".join(str(value) for value in values)
+            series = options.kind in ("bars", "lines")
+            problems.append(f"{name} has {len(values)} values: choose one with --where "
+                            f"{name}={listed}"
+                            + (f", or draw them with --series {name}" if series else ""))
     if problems:
         raise Mistake("\n".join(problems))
 

@@ -252,6 +252,27 @@ class Reports(unittest.TestCase):
         self.assertIn("batch 8192, bandwidth_gbps 400, order as_it_is: needs 3.1 GB, "
                       "\"more\" than there is, so it was not run", text)
 
+    def test_axes_that_change_together_are_held_as_one(self):
+        folder = self.folder / "zipped"
+        folder.mkdir()
+        axes = [{"key": name, "column": name} for name in ("link_gbps", "nic_gbps", "batch")]
+        (folder / "sweep.json").write_text(json.dumps(
+            {"name": "zipped", "scenario": "none", "version": "0", "axes": axes, "points": 4}))
+        (folder / "results.csv").write_text(
+            "link_gbps,nic_gbps,batch,point,status,error,bulk_time_us,fused_time_us\n"
+            "100,50,1,a,ok,,8,7\n100,50,2,b,ok,,9,8\n200,99,1,c,ok,,4,3\n200,99,2,d,ok,,5,4\n")
+        subprocess.run([OPTIONS.weft, "report", folder, "-o", self.folder / "zipped.html"],
+                       check=True, stderr=subprocess.DEVNULL)
+        self.open("zipped")
+        self.assertEqual(self.marks("lines", "points"), 4)  # two links, two modes, of batch 1
+        self.assertEqual([len(self.find(f"#lines-at-{name}")) for name in ("nic_gbps", "batch")],
+                         [0, 1])
+        self.choose("lines-x", "batch")
+        self.assertEqual(len(self.find("#lines-at-link_gbps")), 1)
+        self.assertEqual(self.find("#lines-at-nic_gbps"), [])
+        self.choose("lines-at-link_gbps", "200")
+        self.assertEqual([row["time_us"] for row in self.csv("lines")], ["4", "3", "5", "4"])
+
     # --- the page itself ---
 
     def test_nothing_is_asked_for_over_the_network(self):

@@ -61,7 +61,6 @@ class Chart {
     this.index = Object.fromEntries(this.table.columns.map((column, i) => [column.name, i]));
     this.roles = Object.fromEntries(chart.roles.map((role) => [role.name, role.chosen]));
     this.fixed = {};
-    for (const name of chart.slice) this.fixed[name] = this.firstOf(name);
     this.scale = 'automatic';
     this.section = document.getElementById(chart.id);
     this.part = (name) => this.section.querySelector(`.${name}`);
@@ -72,23 +71,33 @@ class Chart {
   column(name) { return this.table.columns[this.index[name]]; }
   values(name, rows = this.table.rows) { return rows.map((row) => row[this.index[name]]); }
   shown(name, rows) { return shownAs(this.column(name), this.values(name, rows)); }
-  firstOf(name) {
-    const values = unique(this.values(name));
-    return values.includes('fused') ? 'fused' : values[0];
-  }
   isNumeric(name) { return this.values(name).every((value) => typeof value === 'number'); }
 
-  // Columns that no role shows: each is held at one value.
-  sliced() {
-    const shown = [...Object.values(this.roles), this.chart.within];
-    return this.chart.slice.filter((name) => !shown.includes(name));
+  // The rows that are drawn, and the columns that are held at one value: those that no role shows
+  // and that would put several values in one place. What changes with a drawn column is not held.
+  held() {
+    const shown = [...Object.values(this.roles).filter((name) => name !== this.roles.value),
+                   this.chart.within].filter(Boolean);
+    let rows = this.table.rows.filter((row) => this.cell(row, this.roles.value) !== null);
+    const names = [];
+    for (const name of this.chart.slice.filter((one) => !shown.includes(one))) {
+      const places = new Map();
+      for (const row of rows) {
+        const place = JSON.stringify(shown.map((one) => this.cell(row, one)));
+        places.set(place, (places.get(place) ?? new Set()).add(this.cell(row, name)));
+      }
+      if ([...places.values()].every((values) => values.size === 1)) continue;
+      const values = unique(this.values(name, rows));
+      if (!values.includes(this.fixed[name])) {
+        this.fixed[name] = values.includes('fused') ? 'fused' : values[0];
+      }
+      names.push([name, values]);
+      rows = rows.filter((row) => this.cell(row, name) === this.fixed[name]);
+    }
+    return {rows, names};
   }
-  rows() {
-    const value = this.index[this.roles.value];
-    return this.table.rows.filter(
-      (row) => row[value] !== null && row[value] !== '' &&
-               this.sliced().every((name) => row[this.index[name]] === this.fixed[name]));
-  }
+  sliced() { return this.held().names.map(([name]) => name); }
+  rows() { return this.held().rows; }
 
   // A column has one role: the other gets what this one gave up.
   choose(role, name) {
@@ -131,9 +140,7 @@ class Chart {
       controls.push(this.control(role.label, role.name, options, this.roles[role.name],
                                  (name) => this.choose(role.name, name)));
     }
-    for (const name of this.sliced()) {
-      const values = unique(this.values(name));
-      if (values.length < 2) continue;
+    for (const [name, values] of this.held().names) {
       const text = this.shown(name).text;
       controls.push(this.control(this.column(name).title, `at-${name}`,
                                  values.map((value, i) => [String(i), String(text(value))]),
