@@ -85,14 +85,12 @@ CsvTable parse_csv(const fs::path& file, const std::string& text, Diagnostics& p
       ++i;
     } else if (c == '"') {
       quoted = !quoted;
-    } else if (quoted) {
+    } else if (quoted || (c != ',' && c != '\n' && c != '\r')) {
       row.fields.back() += c;
     } else if (c == ',') {
       row.fields.emplace_back();
     } else if (c == '\n') {
       end_row();
-    } else if (c != '\r') {
-      row.fields.back() += c;
     }
   }
   const int last_begins = row.line;

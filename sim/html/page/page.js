@@ -52,6 +52,17 @@ function shownAs(column, values) {
           text: (v) => (typeof v === 'number' ? plain(v) : v)};
 }
 
+// In lines of at most so many letters, where there are blanks.
+function inLines(text, letters) {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== '' && line.length + word.length >= letters) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
+}
+
 // --- one chart -----------------------------------------------------------------------------------
 
 class Chart {
@@ -211,8 +222,10 @@ class Chart {
     const {category} = this.roles;
     const text = String(this.shown(category).text(this.cell(row, category)));
     const {within} = this.chart;
-    return within && within !== category ? `${text}, ${this.cell(row, within)}` : text;
+    const full = within && within !== category ? `${text}, ${this.cell(row, within)}` : text;
+    return inLines(full, this.categoryRoom() / CHARACTER);
   }
+  categoryRoom() { return Math.max(110, this.part('chart').clientWidth * 0.35); }
 
   bars(spec, rows, width) {
     const {category, series, value} = this.roles;
@@ -262,9 +275,10 @@ class Chart {
     const categories = unique(values.map((row) => row.category));
     const inner = unique(values.map((row) => row.inner)).length;
     const longest = Math.max(...values.map((row) => (row.label ?? '').length));
-    spec.height = categories.length * Math.max(26, step * inner + 8);
+    const lines = Math.max(...categories.map((name) => name.split('\n').length));
+    spec.height = categories.length * Math.max(26, step * inner + 8, lines * 14 + 6);
     return {tickFormat: shown.format, valueTitle: shown.title, labelRoom: longest * CHARACTER + 10,
-            categoryRoom: Math.max(90, width * 0.35), legendColumns: this.legendColumns(names, width)};
+            categoryRoom: this.categoryRoom(), legendColumns: this.legendColumns(names, width)};
   }
 
   lines(spec, rows, width) {
@@ -286,8 +300,9 @@ class Chart {
     }
     spec.data[1].values = this.column(value).as === 'ratio' ? [1] : [];
     const points = unique(spec.data[0].values.map((row) => row.x));
-    this.spaceOut(spec, points, numeric);
     spec.height = Math.min(340, Math.max(220, width * 0.5));
+    this.spaceOut(spec, points, numeric);
+    if (!numeric) this.slant(spec, points, width);
     const names = this.colour(spec, series, COLOURS);
     return {xTitle: across.title, xFormat: numeric ? across.format : '', valueTitle: shown.title,
             tickFormat: shown.format, fromZero: this.column(value).as !== 'ratio',
@@ -311,12 +326,22 @@ class Chart {
     if (!numeric || this.scale === 'even') {
       if (numeric) points.sort((a, b) => a - b);
       spec.scales[0] = {name: 'x', type: 'point', domain: points, range: 'width', padding: 0.2};
+      delete spec.axes[0].tickCount;
     } else if (low > 0 && !this.chart.steps &&
                (this.scale === 'logarithmic' || (this.scale === 'automatic' && wide))) {
       delete scale.zero;
       scale.type = 'log';
     }
     if (!this.chart.steps && points.length <= 12) spec.axes[0].values = points;
+  }
+
+  // Words too long to stand side by side are slanted.
+  slant(spec, words, width) {
+    const longest = Math.max(...words.map((word) => String(word).length));
+    if (longest * CHARACTER * words.length < width) return;
+    Object.assign(spec.axes[0], {labelAngle: -30, labelAlign: 'right', labelLimit: 150,
+                                 labelOverlap: false});
+    spec.height += 75;
   }
 
   heat(spec, rows, width) {
@@ -336,6 +361,7 @@ class Chart {
     spec.scales[0].domain = inOrder(x);
     spec.scales[1].domain = inOrder(y);
     spec.height = spec.scales[1].domain.length * 38 + 90;
+    this.slant(spec, spec.scales[0].domain, width);
     const drawn = spec.data[0].values.map((row) => row.value);
     const longest = Math.max(...spec.data[0].values.map((row) => String(row.label).length));
     // A speed-up's white is 1: neither faster nor slower.
