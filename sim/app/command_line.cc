@@ -49,6 +49,14 @@ constexpr const char* kValidateExample =
     "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
+constexpr const char* kReportExample =
+    "example:\n"
+    "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml -o results/node\n"
+    "  weft report results/node\n"
+    "\n"
+    "One file that a browser opens without a network. exit status: 0 done; 1 a file of the folder\n"
+    "is missing or broken; 2 the machine cannot (write, allocate)\n";
+
 struct StageName {
   const char* name;
   Stage stage;
@@ -170,6 +178,18 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   return validate;
 }
 
+CLI::App* add_report(CLI::App& app, ReportCommand& command) {
+  CLI::App* report =
+      app.add_subcommand("report", "Draw the results of a run or a sweep as one HTML file.");
+  report->footer(kReportExample);
+  report->add_option("DIR", command.folder, "Folder that weft run -o, or a sweep, wrote")
+      ->type_name("DIR")
+      ->required();
+  report->add_option("-o,--output", command.output, "Write it there; default: DIR/report.html")
+      ->type_name("FILE");
+  return report;
+}
+
 RunCommand command_of(const Raw& raw, bool seed_given) {
   RunCommand command;
   command.scenario = raw.scenario;
@@ -211,6 +231,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   const CLI::App* sweep = add_sweep(app, sweeping);
   MergeCommand merging;
   const CLI::App* merge = add_merge(app, merging);
+  ReportCommand reporting;
+  const CLI::App* reports = add_report(app, reporting);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -223,6 +245,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (exports->parsed()) return exporting;
   if (sweep->parsed()) return sweeping;
   if (merge->parsed()) return merging;
+  if (reports->parsed()) return reporting;
   return command_of(raw, run->count("--seed") > 0);
 }
 

@@ -11,6 +11,7 @@
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/merge_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
 
@@ -33,7 +34,7 @@ struct Done {
 };
 
 using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
-                             ExportCommand, SweepCommand, MergeCommand, Done>;
+                             ExportCommand, SweepCommand, MergeCommand, ReportCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 // One word of a command line, quoted for a shell where it has to be.

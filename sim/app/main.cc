@@ -11,6 +11,7 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
@@ -34,6 +35,7 @@ int carry_out(const Command& parsed) {
   if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
   if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
   if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
+  if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);
