@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "sim/app/calibrate_command.h"
+#include "sim/app/completion_command.h"
+#include "sim/app/explain_command.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/list_command.h"
+#include "sim/app/schema_command.h"
 #include "sim/app/validate_command.h"
 
 namespace weft {
@@ -31,8 +35,12 @@ struct Done {
 };
 
 using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand, Done>;
+    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
+                 ExplainCommand, ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
+
+struct CommandDoc;
+CommandDoc describe_command_line();
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they
 // are printed changes nothing in them and is left out.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/command_doc.h"
+
 namespace weft {
 namespace {
 
@@ -38,7 +40,7 @@ void add_choice(CLI::App& app, const char* option, std::optional<E>& value,
   app.add_option_function<std::string>(
          option, [&value, words](const std::string& word) { value = words.at(word); }, help)
       ->type_name("WORD")
-      ->check(CLI::IsMember(names));
+      ->check(one_of(names));
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
           "KIND", [&work, formats](const std::string& word) { work.format = formats.at(word); },
           "chakra or pytorch")
       ->required()
-      ->check(CLI::IsMember({"chakra", "pytorch"}));
+      ->check(one_of({"chakra", "pytorch"}));
   import
       ->add_option("PATH", work.path,
                    "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")

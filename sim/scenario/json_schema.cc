@@ -1,0 +1,296 @@
+#include "sim/scenario/json_schema.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Over a base a null takes a key away, whatever the key is.
+Json nothing() { return {{"type", "null"}}; }
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return words;
+}
+
+// YAML makes booleans of these two words.
+Json value_of(const std::string& word) {
+  if (word == "true" || word == "false") return word == "true";
+  return word;
+}
+
+Json values_of(const std::vector<std::string>& words) {
+  Json values = Json::array();
+  for (const std::string& word : words) values.push_back(value_of(word));
+  return values;
+}
+
+Json list_of(Json item) { return {{"type", "array"}, {"minItems", 1}, {"items", std::move(item)}}; }
+
+Json number(const KeyDoc& key, const char* type) {
+  Json schema = {{"type", type}};
+  if (!key.low.empty()) {
+    schema["minimum"] = Json::parse(key.low);
+    schema["maximum"] = Json::parse(key.high);
+  }
+  return schema;
+}
+
+constexpr const char* kNumberPattern = "(0|[1-9][0-9]*)([.][0-9]+)?";
+
+Json quantity(const std::string& units) {
+  std::string pattern = std::string("^") + kNumberPattern + " *(";
+  for (const std::string& unit : words_of(units)) {
+    pattern += (pattern.back() == '(' ? "" : "|") + unit;
+  }
+  return {{"type", "string"},
+          {"pattern", pattern + ")$"},
+          {"patternErrorMessage", "must be a number and its unit, one of " + units}};
+}
+
+Json fraction(const KeyDoc& key) {
+  const Json percent = {{"type", "string"},
+                        {"pattern", std::string("^") + kNumberPattern + " *%$"},
+                        {"patternErrorMessage", "must be a fraction such as 0.05 or 5 %"}};
+  return {{"anyOf", {number(key, "number"), percent}}};
+}
+
+// What the words of a type mean.
+constexpr std::string_view kOneOf = "one of ";
+constexpr std::string_view kListOf = "list of ";
+constexpr std::string_view kOrList = "; or a list of ";
+
+Json word_list(std::string_view words) {
+  Json list = list_of({{"enum", values_of(words_of(words))}});
+  list["uniqueItems"] = true;
+  return list;
+}
+
+Json words_schema(std::string_view type) {
+  if (type.starts_with(kListOf)) return word_list(type.substr(kListOf.size()));
+  SIM_ASSERT(type.starts_with(kOneOf));
+  const auto either = type.find(kOrList);
+  const Json word = {
+      {"enum",
+       values_of(words_of(type.substr(
+           kOneOf.size(), either == std::string_view::npos ? either : either - kOneOf.size())))}};
+  if (either == std::string_view::npos) return word;
+  return {{"anyOf", {word, word_list(type.substr(either + kOrList.size()))}}};
+}
+
+Json value_schema(const KeyDoc& key) {
+  if (!key.units.empty()) return quantity(key.units);
+  const Json text = {{"type", {"string", "number"}}};
+  const std::map<std::string_view, Json> schemas = {
+      {"integer", number(key, "integer")},
+      {"number", number(key, "number")},
+      {"fraction", fraction(key)},
+      {"text", text},
+      {"path", text},
+      {"list of integers", list_of({{"type", "integer"}})},
+      {"list of lists of integers", list_of(list_of({{"type", "integer"}}))},
+      {"list of lists of sizes", list_of(list_of(quantity(byte_units())))}};
+  const auto found = schemas.find(key.type);
+  return found == schemas.end() ? words_schema(key.type) : found->second;
+}
+
+Json or_nothing(Json schema) {
+  if (schema.contains("anyOf")) {
+    schema["anyOf"].push_back(nothing());
+  } else if (schema.contains("enum")) {
+    schema["enum"].push_back(nullptr);
+  } else if (schema["type"].is_array()) {
+    schema["type"].push_back("null");
+  } else {
+    schema["type"] = {schema["type"], "null"};
+  }
+  return schema;
+}
+
+std::string description_of(const KeyDoc& key) {
+  std::string text = key.help;
+  if (!key.units.empty()) text += "; " + key.type;
+  if (!key.low.empty()) text += "; " + key.low + " .. " + key.high;
+  const bool given = key.fallback == "required" || key.fallback == "optional";
+  text += (given ? "; " : "; default: ") + key.fallback;
+  if (!key.only.empty()) text += "; only with " + key.only;
+  return text;
+}
+
+// "shape: torus or ring", where `shape` is a key beside.
+struct Condition {
+  std::string key;
+  std::vector<std::string> words;
+};
+
+class Schema {
+ public:
+  explicit Schema(const std::vector<KeyDoc>& keys) : keys_(keys) {}
+
+  // The keys that a map may have.
+  [[nodiscard]] Json map(const std::string& path) const {
+    Json properties = bases_of(path);
+    for (const KeyDoc* key : keys_of(path)) {
+      Json property = key->type == "map" ? map(key->path) : value_schema(*key);
+      property = or_nothing(std::move(property));
+      property["description"] = description_of(*key);
+      properties[name_of(*key)] = std::move(property);
+    }
+    Json schema = {
+        {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+    if (Json rules = elsewhere(path); !rules.empty()) schema["allOf"] = std::move(rules);
+    return schema;
+  }
+
+  // The keys that a map must have unless it or a map around it has a base; empty: none.
+  [[nodiscard]] Json needs(const std::string& path) const {
+    Json schema = Json::object();
+    Json rules = Json::array();
+    const KeyDoc* self = find(path);
+    for (const KeyDoc* key : keys_of(path)) {
+      const bool always = key->only == (self == nullptr ? "" : self->only);
+      if (key->fallback == "required" && always) schema["required"].push_back(name_of(*key));
+      if (const auto only = condition_of(*key); only && key->fallback == "required") {
+        rules.push_back({{"if", where(*only, {{"enum", values_of(only->words)}})},
+                         {"then", {{"required", {name_of(*key)}}}}});
+      }
+      const Json inner = key->type == "map" ? needs(key->path) : Json::object();
+      if (!inner.empty()) schema["properties"][name_of(*key)] = unless_based(key->path, inner);
+    }
+    if (!rules.empty()) schema["allOf"] = std::move(rules);
+    return schema;
+  }
+
+  [[nodiscard]] static Json unless_based(const std::string& path, Json needs) {
+    Json has_base = Json::array();
+    const Json bases = bases_of(path);
+    for (const auto& [name, schema] : bases.items()) has_base.push_back({{"required", {name}}});
+    return {{"if", {{"type", "object"}, {"not", {{"anyOf", std::move(has_base)}}}}},
+            {"then", std::move(needs)}};
+  }
+
+ private:
+  static std::string name_of(const KeyDoc& key) {
+    return key.path.substr(key.path.rfind('.') + 1);  // npos + 1 is 0
+  }
+
+  // What stands for the keys that a map does not say.
+  static Json bases_of(const std::string& path) {
+    Json bases = {{"base",
+                   {{"type", {"string", "null"}},
+                    {"pattern", "^[A-Za-z0-9_.-][A-Za-z0-9_./-]*$"},
+                    {"description",
+                     "file whose keys these are laid over, without its .yaml: beside this file, or "
+                     "in the configs (weft list), for example gpus/mi210"}}}};
+    if (path == "cluster") {
+      bases["from_astra_sim"] = {{"type", {"string", "null"}},
+                                 {"description", "path of a network file of ASTRA-sim"}};
+    }
+    return bases;
+  }
+
+  [[nodiscard]] const KeyDoc* find(const std::string& path) const {
+    const auto found = std::find_if(keys_.begin(), keys_.end(),
+                                    [&path](const KeyDoc& key) { return key.path == path; });
+    return found == keys_.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] std::vector<const KeyDoc*> keys_of(const std::string& path) const {
+    const std::string prefix = path.empty() ? "" : path + '.';
+    std::vector<const KeyDoc*> found;
+    for (const KeyDoc& key : keys_) {
+      const bool below = key.path.starts_with(prefix);
+      if (below && key.path.find('.', prefix.size()) == std::string::npos) found.push_back(&key);
+    }
+    return found;
+  }
+
+  static Json where(const Condition& condition, Json holds) {
+    return {{"properties", {{condition.key, std::move(holds)}}}, {"required", {condition.key}}};
+  }
+
+  // Keys that are mistakes where a key beside them says something else.
+  [[nodiscard]] Json elsewhere(const std::string& path) const {
+    std::map<std::string, Json> forbidden;  // by the condition's text
+    Json rules = Json::array();
+    for (const KeyDoc* key : keys_of(path)) {
+      if (!condition_of(*key)) continue;
+      Json never = nothing();
+      never["errorMessage"] = "only with " + key->only;
+      forbidden[key->only][name_of(*key)] = std::move(never);
+    }
+    for (const KeyDoc* key : keys_of(path)) {
+      const auto found = forbidden.find(key->only);
+      if (found == forbidden.end()) continue;
+      const Condition only = *condition_of(*key);
+      Json words = values_of(only.words);
+      words.push_back(nullptr);
+      rules.push_back({{"if", where(only, {{"not", {{"enum", std::move(words)}}}})},
+                       {"then", {{"properties", std::move(found->second)}}}});
+      forbidden.erase(found);
+    }
+    return rules;
+  }
+
+  // Nothing where the condition is none of a key beside it: then it is only said.
+  [[nodiscard]] std::optional<Condition> condition_of(const KeyDoc& key) const {
+    const auto colon = key.only.find(": ");
+    if (colon == std::string::npos) return std::nullopt;
+    Condition condition{.key = key.only.substr(0, colon), .words = {}};
+    const KeyDoc* beside =
+        find(key.path.substr(0, key.path.size() - name_of(key).size()) + condition.key);
+    if (beside == nullptr || !beside->type.starts_with(kOneOf)) return std::nullopt;
+    const std::vector<std::string> known = words_of(beside->type.substr(kOneOf.size()));
+    for (std::string word : words_of(key.only.substr(colon + 2))) {
+      if (word == "or") continue;
+      if (word.back() == ',') word.pop_back();
+      const bool stem = word.ends_with("...");  // gemm_...: all that start so
+      if (stem) word.resize(word.size() - 3);
+      const auto suits = [&](const std::string& name) {
+        return stem ? name.starts_with(word) : name == word;
+      };
+      const auto before = condition.words.size();
+      std::copy_if(known.begin(), known.end(), std::back_inserter(condition.words), suits);
+      if (condition.words.size() == before) return std::nullopt;
+    }
+    return condition;
+  }
+
+  const std::vector<KeyDoc>& keys_;
+};
+
+}  // namespace
+
+const std::vector<SchemaPart>& schema_parts() {
+  static const std::vector<SchemaPart> kParts = {
+      {.name = "scenario", .path = "", .whole = true},
+      {.name = "cluster", .path = "cluster", .whole = true},
+      {.name = "gpu", .path = "cluster.gpu", .whole = true},
+      {.name = "nic", .path = "cluster.nic", .whole = true},
+      {.name = "model", .path = "workload", .whole = false}};
+  return kParts;
+}
+
+std::string json_schema(const std::vector<KeyDoc>& keys, const SchemaPart& part) {
+  const Schema schema(keys);
+  const std::string path(part.path);
+  Json document = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                   {"title", "weft " + std::string(part.name)}};
+  document.update(schema.map(path));
+  if (part.whole) document["allOf"].push_back(Schema::unless_based(path, schema.needs(path)));
+  return document.dump(2) + '\n';
+}
+
+}  // namespace weft
