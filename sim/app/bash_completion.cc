@@ -51,8 +51,14 @@ _weft() {
       compopt -o nospace 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -S = -W "$words" -- "$cur")
       ;;
-    files) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-    folders) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    files)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+      ;;
+    folders)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+      ;;
   esac
 }
 

@@ -2,7 +2,6 @@
 // from, so that none of them can differ from what is parsed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -27,19 +26,24 @@ struct CommandDoc {
   std::vector<CommandDoc> commands;
 };
 
-// Without what is hidden.
-CommandDoc describe(const CLI::App& app);
-
 // What `--help` prints, at most 100 columns wide. `program` is what is typed before the name.
 std::string help_text(const CommandDoc& command, const std::string& program);
 
 // "weft run [OPTIONS] SCENARIO"
 std::string usage_text(const CommandDoc& command, const std::string& program);
 
-// All that is said about an option: its help, its words, whether it is required.
+// What an option means, and the words that it may be.
+std::string meaning_of(const OptionDoc& option);
+// The same, with whether it is required and what it goes with.
 std::string full_help(const OptionDoc& option);
 
-// Accepts these words and no other.
-CLI::Validator one_of(std::vector<std::string> words);
+// The words of `text` in lines of at most `columns`. Lines behind the first start at `indent`, the
+// first goes on where `column` is.
+struct Lines {
+  std::size_t columns = 100;
+  std::size_t column = 0;
+  std::size_t indent = 0;
+};
+std::string wrapped(const std::string& text, Lines lines);
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "sim/app/command_doc.h"
+#include "sim/app/command_app.h"
 #include "sim/core/diagnostics.h"
 
 namespace weft {
@@ -39,48 +39,64 @@ std::string unknown_word(const CommandDoc& doc, const std::string& command,
                      instead_of(word, known, fmt::format("there are {}", fmt::join(known, " "))));
 }
 
-std::vector<std::string> missing_of(const CLI::App& app) {
+std::vector<std::string> missing_of(const CLI::App& app, const CommandDoc& doc) {
   std::vector<std::string> missing;
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_required() || option->count() > 0) continue;
-    missing.push_back(fmt::format("{} is required: {}", option->get_name(option->get_positional()),
-                                  option->get_description()));
+  for (const OptionDoc& option : doc.options) {
+    const std::string& name = option.names.back();
+    if (!option.required || app.count(name) > 0) continue;
+    missing.push_back(fmt::format("{} is required: {}", name, meaning_of(option)));
   }
   return missing;
 }
 
-// What CLI11 says, less what it says in another order than weft.
+// What no option and no argument takes. What follows an unknown option may be its value.
+std::vector<std::string> unknown_of(const CLI::App& app, const CommandDoc& doc,
+                                    const std::string& program) {
+  std::vector<std::string> unknown;
+  bool behind_option = false;
+  for (const std::string& word : app.remaining(true)) {
+    const bool option = word.starts_with('-') && word.size() > 1;
+    if (option) {
+      unknown.push_back(unknown_option(doc, program + doc.name, word));
+    } else if (!behind_option) {
+      unknown.push_back(unknown_word(doc, program, word));
+    }
+    behind_option = option;
+  }
+  return unknown;
+}
+
+// What CLI11 says, where it does not say it otherwise than weft.
 std::string said(const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";  // "--seed = some"
   std::string text = error.what();
-  if (text.starts_with(kConversion)) return text.substr(kConversion.size()) + ": not a number";
-  return text;
+  const auto equals = text.find(" = ");
+  if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
+  return fmt::format("{}: '{}' is not a number",
+                     text.substr(kConversion.size(), equals - kConversion.size()),
+                     text.substr(equals + 3));
 }
 
 }  // namespace
 
 std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const CommandDoc doc = describe(command);
-  const std::string before = parsed.empty() ? "" : doc.name + ": ";
-  const std::string name = parsed.empty() ? doc.name : "weft " + doc.name;
-  std::vector<std::string> mistakes;
-  for (const std::string& word : app.remaining(true)) {
-    mistakes.push_back(before + (word.starts_with('-') && word.size() > 1
-                                     ? unknown_option(doc, name, word)
-                                     : unknown_word(doc, parsed.empty() ? "" : "weft ", word)));
-    if (parsed.empty()) return mistakes;  // what follows belongs to the command that was meant
-  }
   const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
-  if (required && parsed.empty() && mistakes.empty()) {
-    mistakes.push_back("a command is missing; 'weft --help' lists them");
+  if (parsed.empty()) {
+    std::vector<std::string> unknown = unknown_of(app, describe(app), "");
+    if (!unknown.empty()) return {unknown.front()};  // the rest is for the command that was meant
+    return {required ? "a command is missing; 'weft --help' lists them" : said(error)};
   }
+  const CommandDoc doc = describe(*parsed.front());
+  std::vector<std::string> mistakes = unknown_of(app, doc, "weft ");
   if (required) {
-    for (const std::string& missing : missing_of(command)) mistakes.push_back(before + missing);
+    for (std::string& missing : missing_of(*parsed.front(), doc)) {
+      mistakes.push_back(std::move(missing));
+    }
+  } else if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    mistakes.push_back(said(error));
   }
-  const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (!required && !extras) mistakes.push_back(before + said(error));
+  for (std::string& mistake : mistakes) mistake.insert(0, doc.name + ": ");
   return mistakes;
 }
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "sim/app/colors.h"
-#include "sim/app/command_doc.h"
+#include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/help_command_line.h"
@@ -24,12 +24,14 @@ namespace weft {
 namespace {
 
 constexpr const char* kExample =
-    "example:\n"
-    "  weft run configs/scenarios/embedding_a2a_128_nodes.yaml -o results/torus\n";
+    "examples:\n"
+    "  weft list scenarios\n"
+    "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml -o results/two_nodes\n"
+    "  weft explain workload.pooling\n";
 
 constexpr const char* kRunExample =
     "example: the same cluster with links half as fast, bulk and fused only\n"
-    "  weft run configs/scenarios/embedding_a2a_128_nodes.yaml --mode bulk --mode fused \\\n"
+    "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml --mode bulk --mode fused \\\n"
     "    --set 'cluster.scale_out.link.bandwidth=100 Gb/s' -o results/half\n"
     "\n"
     "exit status: 0 done; 1 a mistake in the scenario or the command line, or a run that cannot\n"
@@ -242,7 +244,7 @@ struct Program {
     command.set_help_flag("-h,--help", "Print this help");
     command
         .add_option("--color", color,
-                    "Colours of messages; auto: on a terminal, unless NO_COLOR is set")
+                    "Colour messages; auto: on a terminal, unless NO_COLOR is set")
         ->type_name("WHEN")
         ->check(one_of({"auto", "always", "never"}));
   }

@@ -26,10 +26,9 @@ std::vector<fs::path> config_dirs(const fs::path& scenario) {
     add_if_there(folders, shown.empty() ? above : shown);
   }
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) add_if_there(folders, program.parent_path().parent_path() / "share/weft/configs");
-#ifdef WEFT_SOURCE_CONFIGS
-  add_if_there(folders, WEFT_SOURCE_CONFIGS);
-#endif
+  const fs::path installed = program.parent_path().parent_path() / "share/weft/configs";
+  const bool is_installed = !ignored && fs::is_directory(installed, ignored);
+  add_if_there(folders, is_installed ? installed : fs::path(WEFT_SOURCE_CONFIGS));
   return folders;
 }
 

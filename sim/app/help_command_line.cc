@@ -1,6 +1,6 @@
 #include "sim/app/help_command_line.h"
 
-#include "sim/app/command_doc.h"
+#include "sim/app/command_app.h"
 
 namespace weft {
 namespace {
@@ -56,8 +56,8 @@ CLI::App* add_schema(CLI::App& app, SchemaCommand& command) {
   CLI::App* schema =
       app.add_subcommand("schema", "Print a JSON Schema, by which editors complete and check.");
   schema->footer(kSchemaExample);
-  schema->add_option("FILE_KIND", command.file, "Kind of file; default: scenario")
-      ->type_name("FILE_KIND")
+  schema->add_option("FILE", command.file, "For which kind of file; default: scenario")
+      ->type_name("WORD")
       ->check(one_of(schema_files()));
   return schema;
 }
@@ -66,7 +66,7 @@ CLI::App* add_completion(CLI::App& app, CompletionCommand& command) {
   CLI::App* completion =
       app.add_subcommand("completion", "Print the completion of weft for a shell.");
   completion->footer(kCompletionExample);
-  completion->add_option("SHELL", command.shell, "The shell")
+  completion->add_option("SHELL", command.shell, "For which shell")
       ->type_name("SHELL")
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}));

@@ -93,7 +93,8 @@ int list_command(const ListCommand& command) {
     if (command.what == words.name) fmt::print("{}", aligned_lines(words.lines()));
     things.push_back({.word = words.name, .title = words.help, .figures = ""});
   }
-  if (command.what.empty()) fmt::print("weft list ...\n{}", aligned_lines(things));
+  if (command.what.empty())
+    fmt::print("weft list WHAT, which is one of\n{}", aligned_lines(things));
   return exit_code::ok;
 }
 

@@ -33,9 +33,9 @@ std::string_view word_of(const std::array<Choice<E>, n>& table, E value) {
   return found->name;
 }
 
-// Decimal, three digits: 4.11 TB/s. Files have numbers that bear no more.
+// Decimal, three digits: 4.11 TB/s.
 std::string short_text(std::int64_t count, std::string_view unit) {
-  constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P"};
+  constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
   auto value = static_cast<double>(count);
   std::size_t prefix = 0;
   for (; value >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
@@ -46,7 +46,7 @@ std::string fabric_text(const FabricSpec& fabric) {
   const std::string rate = short_text(fabric.link.bandwidth.count(), "B/s");
   switch (fabric.shape) {
     case ShapeKind::fully_connected:
-      return "fully connected " + rate;
+      return "all pairs " + rate;
     case ShapeKind::switched:
       return "switch " + rate;
     case ShapeKind::torus:
@@ -58,15 +58,20 @@ std::string fabric_text(const FabricSpec& fabric) {
   return rate;
 }
 
+std::string in_billions(std::int64_t parameters) {
+  return fmt::format("{:.3g} billion parameters", static_cast<double>(parameters) / 1e9);
+}
+
 std::string decoder_text(const TransformerSpec& spec) {
   std::string text = fmt::format("{} layers of {}", spec.decoder.layers, spec.decoder.hidden);
   if (spec.moe) text += fmt::format(", {} of {} experts", spec.moe->top_k, spec.moe->experts);
-  return text + ", " + short_text(parameters_of(spec), "parameters");
+  return text + ", " + in_billions(parameters_of(spec));
 }
 
 std::string tables_text(const EmbeddingWork& embedding) {
-  return fmt::format("{} tables a GPU, {} x {}", embedding.tables_per_gpu,
-                     short_text(embedding.rows_per_table, "rows"), embedding.dim);
+  return fmt::format("{} table{} a GPU, {} rows of {}", embedding.tables_per_gpu,
+                     embedding.tables_per_gpu == 1 ? "" : "s", embedding.rows_per_table,
+                     embedding.dim);
 }
 
 const char* meaning_of(CollectiveOp op) {
@@ -136,7 +141,7 @@ ListLine nic_line(const PartFile& part) {
   return {.word = "",
           .title = first_words(part),
           .figures =
-              fmt::format("{} Gb/s, {}, {}", nic->bandwidth.count() * 8 / 1'000'000'000,
+              fmt::format("{}, {}, {}", short_text(nic->bandwidth.count() * 8, "b/s"),
                           message_rate_text(nic->message_interval),
                           nic->initiated_by == InitiatedBy::gpu ? "a GPU posts" : "a proxy posts")};
 }
@@ -173,18 +178,24 @@ std::vector<ListLine> shape_lines() {
 }
 
 std::string aligned_lines(const std::vector<ListLine>& lines) {
+  constexpr std::size_t kColumns = 100;
+  constexpr std::size_t kWidest = 48;  // a longer title has no say in where the figures start
   std::size_t words = 0;
   std::size_t titles = 0;
   for (const ListLine& line : lines) {
     words = std::max(words, line.word.size());
-    titles = std::max(titles, line.title.size());
+    if (line.title.size() <= kWidest) titles = std::max(titles, line.title.size());
   }
   std::string text;
   for (const ListLine& line : lines) {
-    std::string row =
-        fmt::format("  {:{}}  {:{}}  {}", line.word, words, line.title, titles, line.figures);
-    row.resize(row.find_last_not_of(' ') + 1);
-    text += row + '\n';
+    std::string row = fmt::format("  {:{}}  {:{}}", line.word, words, line.title, titles);
+    if (row.size() + 2 + line.figures.size() > kColumns) {
+      text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+      row = std::string(words + 4, ' ') + line.figures;
+    } else {
+      row += "  " + line.figures;
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
   }
   return text;
 }

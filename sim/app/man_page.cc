@@ -26,8 +26,15 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
+std::string paragraph(const std::string& text) {
+  std::string page;
+  std::istringstream lines(wrapped(text, {.columns = 72}));  // longer ones with their escapes
+  for (std::string line; std::getline(lines, line);) page += roff(line) + '\n';
+  return page;
+}
+
 std::string as_typed(const std::string& text) {
-  std::string page = ".PP\n.nf\n";
+  std::string page = ".nf\n";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) page += roff(line) + '\n';
   return page + ".fi\n";
@@ -37,7 +44,7 @@ std::string item(const OptionDoc& option) {
   std::string head = roff(fmt::format("{}", fmt::join(option.names, ", ")));
   head = "\\fB" + head + "\\fR";
   if (!option.positional && !option.value.empty()) head += " \\fI" + roff(option.value) + "\\fR";
-  return ".TP\n" + head + '\n' + roff(full_help(option)) + '\n';
+  return ".TP\n" + head + '\n' + paragraph(full_help(option));
 }
 
 std::string items_of(const CommandDoc& command) {
@@ -52,12 +59,12 @@ std::string man_page(const CommandDoc& weft) {
   std::string page = fmt::format(
       ".TH WEFT 1 {} \"weft {}\" \"User Commands\"\n.SH NAME\n"
       "weft \\- simulate clusters of GPUs, work\\-group by work\\-group\n.SH SYNOPSIS\n"
-      ".B {}\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n",
-      kVersionDate, kVersion, roff(usage_text(weft, "")), roff(weft.help), items_of(weft));
+      ".B {}\n.SH DESCRIPTION\n{}.SH OPTIONS\n{}.SH COMMANDS\n",
+      kVersionDate, kVersion, roff(usage_text(weft, "")), paragraph(weft.help), items_of(weft));
   for (const CommandDoc& command : weft.commands) {
-    page += fmt::format(".SS {}\n{}\n.PP\n.B {}\n", roff(command.name), roff(command.help),
-                        roff(usage_text(command, "weft ")));
-    page += items_of(command) + as_typed(command.footer);
+    page += fmt::format(".SS {}\n{}.PP\n.B {}\n{}.PP\n{}", roff(command.name),
+                        paragraph(command.help), roff(usage_text(command, "weft ")),
+                        items_of(command), as_typed(command.footer));
   }
   return page + ".SH EXAMPLES\n" + as_typed(weft.footer);
 }

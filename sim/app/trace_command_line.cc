@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/command_doc.h"
+#include "sim/app/command_app.h"
 
 namespace weft {
 namespace {
@@ -55,12 +55,14 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   import
       ->add_option_function<std::string>(
           "KIND", [&work, formats](const std::string& word) { work.format = formats.at(word); },
-          "chakra or pytorch")
+          "Format of the trace")
+      ->type_name("KIND")
       ->required()
       ->check(one_of({"chakra", "pytorch"}));
   import
       ->add_option("PATH", work.path,
                    "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")
+      ->type_name("PATH")
       ->required();
   import->add_option("--gpus", command.gpus, "GPUs, one a rank")
       ->type_name("N")
@@ -82,6 +84,7 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   import
       ->add_option("--element-bytes", work.element_bytes,
                    "Bytes of an element, where sizes count elements")
+      ->type_name("N")
       ->check(CLI::Range(1, 16));
   add_choice<CommSizeUnit>(*import, "--comm-size-unit", work.comm_size_unit,
                            {{"bytes", CommSizeUnit::bytes}, {"elements", CommSizeUnit::elements}},

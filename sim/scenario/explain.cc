@@ -100,10 +100,8 @@ std::string no_such_key(const std::vector<KeyDoc>& keys, std::string_view path) 
     }
     return message;
   }
-  message += "; did you mean";
-  for (std::size_t i = 0; i < std::min(meant.size(), kListed); ++i) {
-    message += (i == 0 ? " " : " or ") + meant[i];
-  }
+  message += meant.size() == 1 ? "; did you mean" : "; did you mean one of";
+  for (std::size_t i = 0; i < std::min(meant.size(), kListed); ++i) message += ' ' + meant[i];
   return message + (meant.size() > kListed ? " ...?" : "?");
 }
 

@@ -84,6 +84,8 @@ def refused(validator, kind):
     count = 0
     for folder in FILES[kind]:
         for path in sorted((ROOT / folder).rglob("*.yaml")):
+            if "library" in path.parts:  # bases of the goldens, of every kind
+                continue
             count += 1
             for where, message in said(validator.iter_errors(yaml.safe_load(path.read_text()))):
                 mistakes.append(f"{path.relative_to(ROOT)}: {where}: {message}")

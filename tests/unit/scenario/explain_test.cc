@@ -45,7 +45,7 @@ TEST(Explain, a_key_that_is_none_is_answered_with_the_one_that_is_meant) {
                                     made_up("out.link"), made_up("out.link.latency")};
   EXPECT_EQ(no_such_key(keys, "out.latency"), "no such key; did you mean out.link.latency?");
   EXPECT_EQ(no_such_key(keys, "latency"),
-            "no such key; did you mean up.link.latency or out.link.latency?");
+            "no such key; did you mean one of up.link.latency out.link.latency?");
   EXPECT_EQ(no_such_key(keys, "out.lnik"), "no such key; did you mean out.link?");
   EXPECT_EQ(no_such_key({made_up("name"), made_up("run"), made_up("run.seed")}, "zzzzzz"),
             "no such key; there are: name run");

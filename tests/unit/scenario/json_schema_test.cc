@@ -13,8 +13,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 KeyDoc key(const std::string& path, const std::string& type) {
-  return {.path = path, .type = type, .units = "", .fallback = "required", .help = "help",
-          .only = "", .low = "", .high = ""};
+  return {.path = path,
+          .type = type,
+          .units = "",
+          .fallback = "required",
+          .help = "help",
+          .only = "",
+          .low = "",
+          .high = ""};
 }
 
 Json schema_of(const std::vector<KeyDoc>& keys, std::string_view path = "") {
@@ -59,8 +65,8 @@ TEST(JsonSchema, words_are_enumerations_and_true_is_no_text) {
 }
 
 TEST(JsonSchema, what_a_map_needs_it_needs_only_without_a_base) {
-  const Json schema = schema_of({key("name", "text"), key("cluster", "map"),
-                                 key("cluster.nodes", "integer")});
+  const Json schema =
+      schema_of({key("name", "text"), key("cluster", "map"), key("cluster.nodes", "integer")});
   const Json& rule = schema["allOf"][0];
   EXPECT_EQ(rule["if"]["not"]["anyOf"][0]["required"], Json({"base"}));
   EXPECT_EQ(rule["then"]["required"], Json({"name", "cluster"}));
