@@ -3,28 +3,18 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <cstdio>
-#include <optional>
-#include <utility>
+#include <memory>
+#include <variant>
 
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
-#include "sim/app/memory.h"
-#include "sim/app/memory_limit.h"
-#include "sim/app/model_of.h"
 #include "sim/app/progress.h"
-#include "sim/app/version.h"
-#include "sim/engine/partition.h"
-#include "sim/engine/simulate.h"
-#include "sim/models/needs.h"
-#include "sim/models/run_model.h"
-#include "sim/report/measures.h"
+#include "sim/app/scenario_run.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft {
 namespace {
@@ -34,63 +24,13 @@ void print_problems(const Diagnostics& problems, Print print) {
   fmt::print(stderr, "{}", problems.to_text());
 }
 
-using Clock = std::chrono::steady_clock;
-
-// A scenario ready to be run in any of its modes: an operator and its collective, or a whole model.
-class Runner {
- public:
-  Runner(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph)
-      : scenario_(scenario), cluster_(cluster) {
-    if (!is_model(scenario.workload.kind)) return;
-    const Folded folded = scenario.run.repeats_once ? fold(graph, cluster) : unfolded(graph);
-    model_.emplace(scenario, cluster, folded);
-  }
-
-  [[nodiscard]] Needs needs_of(Mode mode) const {
-    return model_ ? estimated_needs(model_->folded(), scenario_, cluster_, mode)
-                  : estimated_needs(scenario_, cluster_, mode);
-  }
-
-  void print_tasks() {
-    for (const Mode mode : scenario_.modes) {
-      fmt::print("mode: {}\n", name_of(mode));
-      if (model_) {
-        fmt::print("{}", model_->tasks_text(mode));
-        continue;
-      }
-      const Partition partition = choose_partition(scenario_, cluster_, mode);
-      fmt::print("{}", to_text(lower(with_partition(scenario_, partition), cluster_, mode)));
-    }
-  }
-
-  // The task graph lives here only: those of two modes never take memory together.
-  ModeRun run(Mode mode, Print print) {
-    ModeRun run;
-    const bool quiet = print == Print::nothing;
-    ProgressLine line(mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
-    const auto on_progress = [&line](const Progress& progress) { line.update(progress); };
-    const Clock::time_point start = Clock::now();
-    if (model_) {
-      run.result = model_->run(mode, on_progress);
-    } else {
-      run.partition = choose_partition(scenario_, cluster_, mode);
-      const TaskGraph graph = lower(with_partition(scenario_, run.partition), cluster_, mode);
-      run.result = simulate(cluster_, graph, scenario_.run, on_progress);
-    }
-    run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
-    run.result.mode = mode;
-    return run;
-  }
-
-  std::vector<Candidate> candidates() {
-    return model_ ? model_->candidates() : std::vector<Candidate>();
-  }
-
- private:
-  const Scenario& scenario_;
-  const Cluster& cluster_;
-  std::optional<ModelRun> model_;
-};
+// A line of progress, gone when its mode is done.
+OnProgress progress_line(Mode mode, Print print) {
+  const bool quiet = print == Print::nothing;
+  const auto line = std::make_shared<ProgressLine>(
+      mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
+  return [line](const Progress& progress) { line->update(progress); };
+}
 
 void deliver(const RunCommand& command, const RunReport& report) {
   if (command.output) {
@@ -114,56 +54,38 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  const Cluster cluster = build_cluster(scenario.cluster);
   if (command.stop_after == Stage::cluster) {
-    fmt::print("{}", to_text(cluster));
+    fmt::print("{}", to_text(build_cluster(scenario.cluster)));
     return exit_code::ok;
   }
 
-  Model model = model_of(scenario);
-  print_problems(model.problems, command.print);
-  if (!model.graph) return exit_code::user;
+  ScenarioRun run(loaded);
+  print_problems(run.problems(), command.print);
+  if (!run.ready()) return exit_code::user;
   const bool tells = command.print == Print::table && command.stop_after == Stage::results;
-  if (tells) fmt::print("{}", model.trace);
-  const ModelGraph graph = *std::move(model.graph);
+  if (tells) fmt::print("{}", run.trace_text());
   if (command.stop_after == Stage::model) {
-    fmt::print("{}", to_text(graph));
+    fmt::print("{}", to_text(run.graph()));
     return exit_code::ok;
   }
-  Runner runner(scenario, cluster, graph);
-  const Diagnostics too_large = check_memory(scenario, command.scenario.string(),
-                                             [&](Mode mode) { return runner.needs_of(mode); });
+  const Diagnostics too_large = run.check_size(command.scenario.string());
   print_problems(too_large, command.print);
   if (too_large.has_errors()) return exit_code::user;
   if (command.stop_after == Stage::tasks) {
-    runner.print_tasks();
+    for (const Mode mode : scenario.modes) {
+      fmt::print("mode: {}\n{}", name_of(mode), run.tasks_text(mode));
+    }
     return exit_code::ok;
   }
 
   if (command.output) expect_writable(*command.output);
-  RunReport report{.scenario = scenario,
-                   .cluster = cluster,
-                   .runs = {},
-                   .candidates = {},
-                   .version = kVersion,
-                   .command = replay_text(command),
-                   .inputs = loaded.inputs};
-  for (const Mode mode : scenario.modes) {
-    report.runs.push_back(runner.run(mode, command.print));
-    const RunResult& result = report.runs.back().result;
-    if (result.ending == Ending::finished) continue;
-    spdlog::error("{}: {}: {}", scenario.name, name_of(mode), result.stopped_because);
-    return exit_code::user;
+  const auto outcome = run.run(
+      replay_text(command), [&command](Mode mode) { return progress_line(mode, command.print); });
+  if (const Failure* failure = std::get_if<Failure>(&outcome)) {
+    spdlog::error("{}", failure->why);
+    return failure->exit_code;
   }
-  report.candidates = runner.candidates();
-  report.peak_rss_bytes = peak_rss_bytes();
-
-  if (const std::string wrong = imbalance(report); !wrong.empty()) {
-    spdlog::error("a mistake of weft's own: the ledger does not balance, so no results: {} ({})",
-                  wrong, report.command);
-    return exit_code::ours;
-  }
-  deliver(command, report);
+  deliver(command, std::get<RunReport>(outcome));
   return exit_code::ok;
 }
 

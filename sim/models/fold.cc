@@ -146,9 +146,11 @@ class Folding {
     }
   }
 
+  // What happens in an unsound node is like nothing elsewhere.
   [[nodiscard]] bool in_a_node(const Part& part) const {
     const std::vector<std::uint32_t> gpus = gpus_of(part.graph);
-    return node_of(gpus.front()) == node_of(gpus.back());
+    const std::uint32_t node = node_of(gpus.front());
+    return node == node_of(gpus.back()) && cluster_.is_sound(node);
   }
 
   void add_run(BlockId block, Part& part, bool in_a_node) {

@@ -16,6 +16,8 @@ Cluster one_node_of(const Cluster& cluster) {
   spec.nodes = 1;
   spec.scale_out.reset();
   spec.nic.reset();
+  spec.stragglers.clear();
+  spec.degraded_links.clear();
   return build_cluster(spec);
 }
 

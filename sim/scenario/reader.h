@@ -132,6 +132,7 @@ class MapReader {
   double number(std::string_view key, Range<double> range, std::string_view help);
   double number_or(std::string_view key, double fallback, Range<double> range,
                    std::string_view help);
+  double fraction(std::string_view key, Range<double> range, std::string_view help);
   double fraction_or(std::string_view key, double fallback, Range<double> range,
                      std::string_view help);
   std::string name(std::string_view key, std::string_view help);
@@ -188,6 +189,7 @@ class MapReader {
   MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults
   std::optional<MapReader> optional_map(std::string_view key, std::string_view help);
   std::vector<MapReader> maps(std::string_view key, std::string_view help);  // a list, not empty
+  std::vector<MapReader> optional_maps(std::string_view key, std::string_view help);
 
   // The same map, for keys that mean something only under a condition: elsewhere they are mistakes
   // ("only for shape: torus"). Nothing: the condition itself is not known, so nothing is said.
@@ -213,6 +215,7 @@ class MapReader {
   }
 
   const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
+  std::vector<MapReader> maps(std::string_view key, const KeyDoc& doc, Missing missing);
   const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
   std::string line_of(const Node& node, const std::string& path, std::size_t longest);
   MapReader child(std::string_view key, const Entry* entry);

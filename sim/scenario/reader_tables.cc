@@ -75,8 +75,18 @@ MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::stri
 }
 
 std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "list of maps", help);
-  const Entry* entry = find(key, key_doc, Missing::required);
+  return maps(key, doc(key, "list of maps", help), Missing::required);
+}
+
+std::vector<MapReader> MapReader::optional_maps(std::string_view key, std::string_view help) {
+  KeyDoc key_doc = doc(key, "list of maps", help);
+  key_doc.fallback = "optional";
+  return maps(key, key_doc, Missing::fine);
+}
+
+std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_doc,
+                                       Missing missing) {
+  const Entry* entry = find(key, key_doc, missing);
   if (reading_->describes()) return {MapReader(*reading_, nullptr, key_doc.path + "[]", at_)};
   if (entry == nullptr) return {};
   const Node& list = entry->value;

@@ -74,6 +74,25 @@ TEST(Models, repeated_blocks_are_simulated_once) {
   EXPECT_EQ(folded.runs[3].node, 1U);
 }
 
+TEST(Models, what_happens_beside_a_straggler_is_a_piece_of_its_own) {
+  // GPU 5 is in the second node: its layers are simulated where they are, the first node's alone.
+  Scenario scenario = nodes_of_four();
+  scenario.cluster.stragglers = {{.gpu = 5, .clock = 0.5, .memory = 1}};
+  const HandMadeModel model = layers(4, true);
+  const Folded folded = fold(model.graph, build_cluster(scenario.cluster));
+  ASSERT_EQ(folded.pieces.size(), 2U);
+  EXPECT_TRUE(folded.pieces[0].in_a_node);
+  EXPECT_FALSE(folded.pieces[1].in_a_node);
+  // Every layer waits for it: folded or not, the same. The other node does not.
+  const RunResult once = run_of(scenario, model.graph, Mode::bulk, true);
+  const RunResult each = run_of(scenario, model.graph, Mode::bulk, false);
+  const RunResult sound = run_of(nodes_of_four(), model.graph, Mode::bulk, true);
+  EXPECT_NEAR(to_microseconds(once.time), to_microseconds(each.time),
+              0.01 * to_microseconds(each.time));
+  EXPECT_GT(once.time * 2, sound.time * 3);
+  EXPECT_EQ(once.gpus[0].end, sound.gpus[0].end);
+}
+
 TEST(Models, that_repeat_take_the_time_of_all_their_layers) {
   const Scenario scenario = nodes_of_four();
   const HandMadeModel model = layers(6, true);

@@ -1,0 +1,86 @@
+#include "sim/app/scenario_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "sim/app/exit_code.h"
+#include "sim/app/memory.h"
+#include "sim/app/memory_limit.h"
+#include "sim/app/version.h"
+#include "sim/engine/partition.h"
+#include "sim/models/needs.h"
+#include "sim/report/measures.h"
+
+namespace weft {
+
+ScenarioRun::ScenarioRun(const Loaded& loaded)
+    : scenario_(*loaded.scenario),
+      inputs_(loaded.inputs),
+      cluster_(build_cluster(scenario_.cluster)),
+      model_(model_of(scenario_)) {
+  if (!ready() || !is_model(scenario_.workload.kind)) return;
+  run_.emplace(scenario_, cluster_,
+               scenario_.run.repeats_once ? fold(graph(), cluster_) : unfolded(graph()));
+}
+
+Needs ScenarioRun::needs_of(Mode mode) const {
+  return run_ ? estimated_needs(run_->folded(), scenario_, cluster_, mode)
+              : estimated_needs(scenario_, cluster_, mode);
+}
+
+Diagnostics ScenarioRun::check_size(const std::string& file) const {
+  return check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+}
+
+std::string ScenarioRun::tasks_text(Mode mode) {
+  if (run_) return run_->tasks_text(mode);
+  const Partition partition = choose_partition(scenario_, cluster_, mode);
+  return to_text(lower(with_partition(scenario_, partition), cluster_, mode));
+}
+
+// The task graph lives here only: those of two modes never take memory together.
+ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
+  using Clock = std::chrono::steady_clock;
+  ModeRun run;
+  const Clock::time_point start = Clock::now();
+  if (run_) {
+    run.result = run_->run(mode, on_progress);
+  } else {
+    run.partition = choose_partition(scenario_, cluster_, mode);
+    const TaskGraph tasks = lower(with_partition(scenario_, run.partition), cluster_, mode);
+    run.result = simulate(cluster_, tasks, scenario_.run, on_progress);
+  }
+  run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
+  run.result.mode = mode;
+  return run;
+}
+
+std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, const Watch& watch) {
+  RunReport report{.scenario = scenario_,
+                   .cluster = cluster_,
+                   .runs = {},
+                   .candidates = {},
+                   .version = kVersion,
+                   .command = command,
+                   .inputs = inputs_};
+  for (const Mode mode : scenario_.modes) {
+    report.runs.push_back(run_mode(mode, watch ? watch(mode) : OnProgress()));
+    const RunResult& result = report.runs.back().result;
+    if (result.ending == Ending::finished) continue;
+    return Failure{exit_code::user, fmt::format("{}: {}: {}", scenario_.name, name_of(mode),
+                                                result.stopped_because)};
+  }
+  if (run_) report.candidates = run_->candidates();
+  report.peak_rss_bytes = peak_rss_bytes();
+  if (const std::string wrong = imbalance(report); !wrong.empty()) {
+    return Failure{
+        exit_code::ours,
+        fmt::format("a mistake of weft's own: the ledger does not balance, so no results: {} ({})",
+                    wrong, command)};
+  }
+  return report;
+}
+
+}  // namespace weft

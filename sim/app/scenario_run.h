@@ -1,0 +1,62 @@
+// A checked scenario on its way to its results, without a word on the terminal: what `weft run` and
+// every point of `weft sweep` have in common.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/app/model_of.h"
+#include "sim/core/diagnostics.h"
+#include "sim/engine/simulate.h"
+#include "sim/models/run_model.h"
+#include "sim/report/run_report.h"
+#include "sim/scenario/load.h"
+#include "sim/workloads/lower.h"
+
+namespace weft {
+
+// Why there are no results.
+struct Failure {
+  int exit_code = 0;
+  std::string why;
+};
+
+// An operator and its collective, or a whole model, ready to be run in any mode.
+class ScenarioRun {
+ public:
+  // `loaded` has a scenario. Models are built here; recorded traces are read.
+  explicit ScenarioRun(const Loaded& loaded);
+  ScenarioRun(const ScenarioRun&) = delete;  // parts point to one another
+  ScenarioRun& operator=(const ScenarioRun&) = delete;
+
+  [[nodiscard]] const Diagnostics& problems() const { return model_.problems; }
+  [[nodiscard]] bool ready() const { return model_.graph.has_value(); }
+
+  // The rest only when ready.
+  [[nodiscard]] const ModelGraph& graph() const { return *model_.graph; }
+  [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
+  // What is too large for run.max_memory, in messages that name `file`.
+  [[nodiscard]] Diagnostics check_size(const std::string& file) const;
+  [[nodiscard]] std::string tasks_text(Mode mode);
+
+  // Called for each mode as it begins: gives what is to be told of its progress.
+  using Watch = std::function<OnProgress(Mode)>;
+
+  // Every mode of the scenario in turn. `command` is what gives these results again.
+  std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
+
+ private:
+  [[nodiscard]] Needs needs_of(Mode mode) const;
+  ModeRun run_mode(Mode mode, const OnProgress& on_progress);
+
+  Scenario scenario_;
+  std::vector<InputFile> inputs_;
+  Cluster cluster_;
+  Model model_;
+  std::optional<ModelRun> run_;  // of a whole model
+};
+
+}  // namespace weft
