@@ -15,6 +15,7 @@ Completed completed(const OptionDoc& option) {
   if (!assigns && option.value != "KEY") return {};
   Completed keys{.what = assigns ? What::assignments : What::words, .words = {}};
   for (const KeyDoc& key : describe_scenario()) {
+    if (key.path.find('[') != std::string::npos) continue;  // of a list: with the list itself
     if (!assigns || key.type != "map") keys.words.push_back(key.path);
   }
   return keys;

@@ -59,7 +59,7 @@ std::string fabric_text(const FabricSpec& fabric) {
 }
 
 std::string in_billions(std::int64_t parameters) {
-  return fmt::format("{:.3g} billion parameters", static_cast<double>(parameters) / 1e9);
+  return fmt::format("{:.3g}B parameters", static_cast<double>(parameters) / 1e9);
 }
 
 std::string decoder_text(const TransformerSpec& spec) {

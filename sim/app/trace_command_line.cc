@@ -13,11 +13,10 @@ namespace weft {
 namespace {
 
 constexpr const char* kImportExample =
-    "examples:\n"
-    "  weft import chakra traces/all_reduce --gpus 8 -o all_reduce.yaml\n"
-    "  weft import chakra traces/rank --gpus 64 --one-for-all --comm-size-unit elements \\\n"
-    "    --element-bytes 2\n"
+    "examples: what 'weft export' wrote; a recording of PyTorch; one rank's trace for all\n"
+    "  weft import chakra traces/mixtral --gpus 8 -o mixtral.yaml\n"
     "  weft import pytorch kineto --execution-traces et --gpus 8 -o dlrm.json\n"
+    "  weft import chakra traces/mixtral --gpus 8 --one-for-all --comm-size-unit bytes\n"
     "\n"
     "Prints what the trace holds and what was chosen where writers of traces differ.\n"
     "exit status: 0 done; 1 a mistake in the trace or the command line; 2 the machine cannot\n"
@@ -25,7 +24,7 @@ constexpr const char* kImportExample =
 
 constexpr const char* kExportExample =
     "example: a model of weft for ASTRA-sim\n"
-    "  weft export my_model.yaml --chakra traces/model\n"
+    "  weft export configs/scenarios/models/mixtral_decode.yaml --chakra traces/mixtral\n"
     "\n"
     "Computing takes what its roofline says. PREFIX.groups.json holds the process groups, where\n"
     "not every collective is of all GPUs: ASTRA-sim's file of communicator groups.\n";

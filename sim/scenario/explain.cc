@@ -46,7 +46,8 @@ std::string_view last_part(std::string_view path) {
 }
 
 bool is_below(std::string_view path, std::string_view map) {
-  return path.size() > map.size() && path.starts_with(map) && path[map.size()] == '.';
+  return path.size() > map.size() && path.starts_with(map) &&
+         (path[map.size()] == '.' || path[map.size()] == '[');
 }
 
 // The keys of this name in the nearest map around `path` that has any below it.

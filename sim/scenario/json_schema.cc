@@ -143,8 +143,7 @@ class Schema {
   [[nodiscard]] Json map(const std::string& path) const {
     Json properties = bases_of(path);
     for (const KeyDoc* key : keys_of(path)) {
-      Json property = key->type == "map" ? map(key->path) : value_schema(*key);
-      property = or_nothing(std::move(property));
+      Json property = or_nothing(schema_of(*key));
       property["description"] = description_of(*key);
       properties[name_of(*key)] = std::move(property);
     }
@@ -158,7 +157,7 @@ class Schema {
   [[nodiscard]] Json needs(const std::string& path) const {
     Json schema = Json::object();
     Json rules = Json::array();
-    const KeyDoc* self = find(path);
+    const KeyDoc* self = find(path.ends_with("[]") ? path.substr(0, path.size() - 2) : path);
     for (const KeyDoc* key : keys_of(path)) {
       const bool always = key->only == (self == nullptr ? "" : self->only);
       if (key->fallback == "required" && always) schema["required"].push_back(name_of(*key));
@@ -182,6 +181,16 @@ class Schema {
   }
 
  private:
+  [[nodiscard]] Json schema_of(const KeyDoc& key) const {
+    if (key.type == "map") return map(key.path);
+    if (key.type != "list of maps") return value_schema(key);
+    // A list takes the place of the one below it, so each of its maps must be whole.
+    const std::string path = key.path + "[]";
+    Json item = map(path);
+    item["allOf"].push_back(unless_based(path, needs(path)));
+    return list_of(std::move(item));
+  }
+
   static std::string name_of(const KeyDoc& key) {
     return key.path.substr(key.path.rfind('.') + 1);  // npos + 1 is 0
   }
