@@ -10,14 +10,14 @@ constexpr const char* kHead = R"(# Completion of weft for bash. Made by `weft co
 
 # Sets what, words, options and with_value of the place "COMMAND:OPTION" or "COMMAND:NUMBER".
 _weft_place() {
-  what=nothing words= options= with_value=
+  what=nothing words='' options='' with_value=''
 )";
 
 constexpr const char* kTail = R"(}
 
 _weft() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-  local what words options with_value command= place=1 i
+  local what words options with_value command='' place=1 i
   # --option=value is three words here.
   if [[ $cur == = ]]; then
     cur=

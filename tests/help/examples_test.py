@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The examples of every `weft ... --help` are run, as they stand.
 
     tests/help/examples_test.py WEFT

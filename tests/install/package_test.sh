@@ -19,6 +19,6 @@ dpkg-deb -c "$package" | awk '{print $6}' | sort >"$folder/files"
 [[ "weft $(dpkg-deb -f "$package" Version)" == "$("$build/sim/weft" --version)" ]]
 dpkg-deb -f "$package" Depends | grep -q 'libc6' # what it needs was found out
 grep -qx './usr/bin/weft' "$folder/files"
-! grep -v '^\./usr/' "$folder/files" | grep -vx './' # nothing outside /usr
+[[ -z $(grep -v '^\./usr/' "$folder/files" | grep -vx './') ]] # nothing outside /usr
 dpkg-deb -x "$package" "$folder/root"
 "$tests/expect_installed.sh" "$folder/root/usr"

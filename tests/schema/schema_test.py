@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Files against the JSON Schemas that `weft schema` prints, by Debian's python3-jsonschema.
 
     tests/schema/schema_test.py WEFT
