@@ -99,8 +99,8 @@ TEST_F(HelpCommands, list_has_the_words_of_the_keys) {
     type = type.substr(type.find("one of ") + 7);
     return std::istringstream(type.substr(0, type.find(';')));
   };
-  for (auto [list, key] : {std::pair("shapes", "cluster.scale_out.shape"),
-                           std::pair("collectives", "workload.op")}) {
+  for (auto [list, key] :
+       {std::pair("shapes", "cluster.scale_out.shape"), std::pair("collectives", "workload.op")}) {
     std::istringstream known = words(key);
     int count = 0;
     for (std::string word; known >> word; ++count) {

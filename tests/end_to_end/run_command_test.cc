@@ -175,7 +175,8 @@ TEST_F(RunCommand, mistakes_on_the_command_line_are_refused) {
   expect_refused("", "SCENARIO is required");
   expect_refused(kSmall + " --bogus -o results", "--bogus");
   expect_refused(kSmall + " --mode fuse -o results", "'fuse' is none of bulk kernel fused ");
-  expect_refused(kSmall + " --stop-after engine", "'engine' is none of scenario cluster model tasks");
+  expect_refused(kSmall + " --stop-after engine",
+                 "'engine' is none of scenario cluster model tasks");
   expect_refused(kSmall + " --seed some -o results", "seed");
   expect_refused(kSmall + " --json --quiet", "excludes");
   EXPECT_EQ(weft("").status, 1);
