@@ -92,7 +92,8 @@ std::string places_of(const CommandDoc& command) {
     const std::string text = what_text(completed(option));
     std::vector<std::string> patterns;
     if (option.positional) {
-      patterns.push_back(fmt::format("{}:{}", command.name, ++arguments));
+      patterns.push_back(option.repeatable ? command.name + ":[1-9]*"
+                                           : fmt::format("{}:{}", command.name, ++arguments));
     } else {
       options.insert(options.end(), option.names.begin(), option.names.end());
     }

@@ -46,7 +46,8 @@ std::string usage_text(const CommandDoc& command, const std::string& program) {
   std::string text = program + command.name + " [OPTIONS]";
   for (const OptionDoc& option : command.options) {
     if (!option.positional) continue;
-    text += option.required ? ' ' + option.names.front() : " [" + option.names.front() + ']';
+    const std::string name = option.names.front() + (option.repeatable ? " ..." : "");
+    text += option.required ? ' ' + name : " [" + name + ']';
   }
   return command.commands.empty() ? text : text + " COMMAND";
 }

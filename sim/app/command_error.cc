@@ -96,6 +96,7 @@ std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError&
   } else if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     mistakes.push_back(said(error));
   }
+  if (mistakes.empty()) mistakes.push_back(said(error));
   for (std::string& mistake : mistakes) mistake.insert(0, doc.name + ": ");
   return mistakes;
 }

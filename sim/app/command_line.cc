@@ -16,6 +16,7 @@
 #include "sim/app/command_error.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/help_command_line.h"
+#include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
 #include "sim/scenario/names.h"
@@ -193,17 +194,6 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   return command;
 }
 
-std::string shell_quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // The application, and the values that it fills in when it parses.
 struct Program {
   CLI::App app{
@@ -216,6 +206,8 @@ struct Program {
   ValidateCommand validating;
   ImportCommand importing;
   ExportCommand exporting;
+  SweepCommand sweeping;
+  MergeCommand merging;
   ExplainCommand explaining;
   ListCommand listing;
   SchemaCommand schema_of;
@@ -225,6 +217,8 @@ struct Program {
   const CLI::App* validate = add_validate(app, validating);
   const CLI::App* import = add_import(app, importing);
   const CLI::App* exports = add_export(app, exporting);
+  const CLI::App* sweep = add_sweep(app, sweeping);
+  const CLI::App* merge = add_merge(app, merging);
   const CLI::App* explain = add_explain(app, explaining);
   const CLI::App* list = add_list(app, listing);
   const CLI::App* schema = add_schema(app, schema_of);
@@ -278,6 +272,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.validate->parsed()) return program.validating;
   if (program.import->parsed()) return program.importing;
   if (program.exports->parsed()) return program.exporting;
+  if (program.sweep->parsed()) return program.sweeping;
+  if (program.merge->parsed()) return program.merging;
   if (program.explain->parsed()) return program.explaining;
   if (program.list->parsed()) return program.listing;
   if (program.schema->parsed()) return program.schema_of;
@@ -287,6 +283,17 @@ Command parse_command_line(int argc, const char* const* argv) {
 }
 
 CommandDoc describe_command_line() { return describe(Program().app); }
+
+std::string shell_quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 std::string replay_text(const RunCommand& command) {
   std::string text = fmt::format("weft run {}", shell_quoted(command.scenario.string()));

@@ -13,7 +13,9 @@
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/list_command.h"
+#include "sim/app/merge_command.h"
 #include "sim/app/schema_command.h"
+#include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
 
 namespace weft {
@@ -34,13 +36,16 @@ struct Done {
   int exit_code;
 };
 
-using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
-                 ExplainCommand, ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
+                             ExportCommand, SweepCommand, MergeCommand, ExplainCommand, ListCommand,
+                             SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;
 CommandDoc describe_command_line();
+
+// One word of a command line, quoted for a shell where it has to be.
+std::string shell_quoted(const std::string& word);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they
 // are printed changes nothing in them and is left out.

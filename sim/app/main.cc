@@ -33,6 +33,8 @@ int carry_out(const Command& parsed) {
     return completion_command(*completion);
   }
   if (std::holds_alternative<ManCommand>(parsed)) return man_command();
+  if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
+  if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

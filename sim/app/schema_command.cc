@@ -12,10 +12,12 @@ std::vector<std::string> schema_files() {
   std::vector<std::string> files;
   files.reserve(schema_parts().size());
   for (const SchemaPart& part : schema_parts()) files.emplace_back(part.name);
+  files.emplace_back("sweep");
   return files;
 }
 
 int schema_command(const SchemaCommand& command) {
+  if (command.file == "sweep") fmt::print("{}", sweep_schema(describe_scenario()));
   for (const SchemaPart& part : schema_parts()) {
     if (part.name == command.file) fmt::print("{}", json_schema(describe_scenario(), part));
   }

@@ -36,7 +36,10 @@ std::string action_of(const OptionDoc& option) {
 std::string specification(const OptionDoc& option) {
   const std::string value =
       option.value.empty() ? "" : fmt::format(":{}:{}", escaped(option.value), action_of(option));
-  if (option.positional) return quoted(fmt::format("{}{}", option.required ? "" : ":", value));
+  if (option.positional) {
+    const char* times = option.repeatable ? "*" : option.required ? "" : ":";
+    return quoted(times + value);
+  }
   std::vector<std::string> names;
   for (const std::string& name : option.names) {
     const char* joined = name.starts_with("--") ? "=" : "+";

@@ -284,6 +284,24 @@ std::string Transport::name(LinkId id) const {
   return fmt::format("nic{} receive", i - receive_base_);
 }
 
+bool Transport::can_move(const NetworkSpec& spec, std::uint32_t nodes) {
+  if (nodes == 0) return true;
+  // Which of several NICs a GPU sends by is a hash of both ends.
+  if (!spec.degraded.empty() || !spec.nic || spec.nic->per_node > spec.gpus_per_node) return false;
+  const auto nics = static_cast<std::uint32_t>(spec.nic->per_node);
+  return Shape(*spec.scale_out, spec.nodes * spec.nic->per_node).can_move(nodes * nics);
+}
+
+LinkId Transport::moved(LinkId id, std::uint32_t nodes) const {
+  const std::uint32_t i = id.value;
+  const std::uint32_t nics = nodes * nics_per_node_;
+  if (!scale_out_ || i < scale_out_base_) {
+    return LinkId(i + nodes * static_cast<std::uint32_t>(scale_up_->links().size()));
+  }
+  if (i >= send_base_) return LinkId(i + nics);
+  return LinkId(scale_out_base_ + scale_out_->moved(i - scale_out_base_, nics));
+}
+
 std::optional<std::uint32_t> Transport::node_of(LinkId id) const {
   if (!links_[id].is_scale_up) return std::nullopt;
   return id.value / static_cast<std::uint32_t>(scale_up_->links().size());

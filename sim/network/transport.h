@@ -140,6 +140,11 @@ class Transport {
     return bytes_per_second(links_[link].bytes_per_second);
   }
   [[nodiscard]] std::string name(LinkId link) const;  // "3->4", "nic3 send"
+  // Whether all that messages do is the same so many nodes further on, on other links.
+  [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
+  // The link that then stands for `link`.
+  [[nodiscard]] LinkId moved(LinkId link, std::uint32_t nodes) const;
+
   // The node whose GPUs it joins; nothing where it joins nodes, or is a NIC's port.
   [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;
   [[nodiscard]] LinkId named(std::string_view name) const;  // the first one; none() without any

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-enum class ResultFile { summary, operators, links, parts, fusions, manifest };
+enum class ResultFile { summary, operators, links, parts, fusions, manifest, sweep, points };
 
 const char* file_name(ResultFile file);  // "summary.json"
 

@@ -129,6 +129,18 @@ std::string description_of(const KeyDoc& key) {
   return text;
 }
 
+Json described(Json schema, const char* help) {
+  schema["description"] = help;
+  return schema;
+}
+
+Json object(Json properties, Json required) {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)}};
+}
+
 // "shape: torus or ring", where `shape` is a key beside.
 struct Condition {
   std::string key;
@@ -139,13 +151,17 @@ class Schema {
  public:
   explicit Schema(const std::vector<KeyDoc>& keys) : keys_(keys) {}
 
+  [[nodiscard]] Json property(const KeyDoc& key) const {
+    Json property = or_nothing(schema_of(key));
+    property["description"] = description_of(key);
+    return property;
+  }
+
   // The keys that a map may have.
   [[nodiscard]] Json map(const std::string& path) const {
     Json properties = bases_of(path);
     for (const KeyDoc* key : keys_of(path)) {
-      Json property = or_nothing(schema_of(*key));
-      property["description"] = description_of(*key);
-      properties[name_of(*key)] = std::move(property);
+      properties[name_of(*key)] = property(*key);
     }
     Json schema = {
         {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
@@ -280,6 +296,38 @@ class Schema {
   const std::vector<KeyDoc>& keys_;
 };
 
+constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
+
+// The paths that a sweep may change; of maps also the file that they start from.
+Json paths_of(const std::vector<KeyDoc>& keys) {
+  Json paths = Json::array();
+  for (const KeyDoc& key : keys) {
+    if (key.path.find('[') != std::string::npos) continue;
+    paths.push_back(key.path);
+    if (key.type == "map") paths.push_back(key.path + ".base");
+  }
+  paths.push_back("cluster.from_astra_sim");
+  return paths;
+}
+
+// One key of a sweep and the values that it takes.
+Json swept_key(const std::vector<KeyDoc>& keys) {
+  const Json text = {{"type", {"string", "number"}}};
+  Json schema =
+      object({{"key", described({{"enum", paths_of(keys)}}, "what changes, such as cluster.nodes")},
+              {"name", described(text, "of the column")},
+              {"values", described({{"type", "array"}, {"minItems", 1}}, "a list, or from and to")},
+              {"labels", described(list_of(text), "one a value")},
+              {"from", described(text, "first value of a range")},
+              {"to", described(text, "last value of a range")},
+              {"step", described(text, "from one to the next")},
+              {"steps", described({{"type", "integer"}, {"minimum", 2}}, "number of values")},
+              {"powers_of_two", described({{"type", "boolean"}}, "each twice the one before")}},
+             {"key"});
+  schema["dependencies"] = {{"from", {"to"}}, {"to", {"from"}}};
+  return schema;
+}
+
 }  // namespace
 
 const std::vector<SchemaPart>& schema_parts() {
@@ -295,10 +343,32 @@ const std::vector<SchemaPart>& schema_parts() {
 std::string json_schema(const std::vector<KeyDoc>& keys, const SchemaPart& part) {
   const Schema schema(keys);
   const std::string path(part.path);
-  Json document = {{"$schema", "http://json-schema.org/draft-07/schema#"},
-                   {"title", "weft " + std::string(part.name)}};
+  Json document = {{"$schema", kDraft}, {"title", "weft " + std::string(part.name)}};
   document.update(schema.map(path));
   if (part.whole) document["allOf"].push_back(Schema::unless_based(path, schema.needs(path)));
+  return document.dump(2) + '\n';
+}
+
+std::string sweep_schema(const std::vector<KeyDoc>& keys) {
+  const Schema schema(keys);
+  Json set = Json::object();
+  for (const Json& path : paths_of(keys)) set[path.get<std::string>()] = Json::object();
+  for (const KeyDoc& key : keys) {
+    if (set.contains(key.path) && key.type != "map") set[key.path] = schema.property(key);
+  }
+  const Json one = swept_key(keys);
+  const Json zip = object({{"zip", described(list_of(one), "keys that change together")}}, {"zip"});
+  const Json axis = {{"if", {{"required", {"zip"}}}}, {"then", zip}, {"else", one}};
+  const Json text = {{"type", "string"}};
+  Json document = {{"$schema", kDraft}, {"title", "weft sweep"}};
+  document.update(object(
+      {{"name", described({{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}},
+                          "of the sweep, and of its folder in results/")},
+       {"scenario", described(text, "a scenario's file, named as a base is")},
+       {"set", described(object(std::move(set), Json::array()), "values for all points")},
+       {"axes", described(list_of(axis), "what changes, the first one slowest")},
+       {"filter", described(text, "which points are kept, for example batch <= 2048")}},
+      {"name", "scenario", "axes"}));
   return document.dump(2) + '\n';
 }
 

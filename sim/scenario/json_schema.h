@@ -22,4 +22,7 @@ const std::vector<SchemaPart>& schema_parts();
 
 std::string json_schema(const std::vector<KeyDoc>& keys, const SchemaPart& part);
 
+// Of a sweep of scenarios with these keys (docs/sweeps.md).
+std::string sweep_schema(const std::vector<KeyDoc>& keys);
+
 }  // namespace weft

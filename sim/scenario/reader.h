@@ -72,6 +72,7 @@ class Reading {
   void error(const SourcePosition& at, const std::string& path, std::string message);
   // As above, at the place of the key with this path, or of the nearest map around it.
   void error_at_key(const std::string& path, std::string message);
+  [[nodiscard]] SourcePosition place_of(const std::string& path) const;
 
   // Whether all of these keys were read without a mistake: rules about several keys ask first, so
   // that one mistake is not said twice.
@@ -184,6 +185,11 @@ class MapReader {
     for (const std::size_t index : found.indices) read.choices.push_back(table[index].value);
     return read;
   }
+
+  // What stands there as it is, for readers that know more; null where it is not given.
+  const Entry* entry(std::string_view key, std::string_view type, std::string_view help);
+  const Entry* entry_or_none(std::string_view key, std::string_view type, std::string_view help);
+  [[nodiscard]] bool gives(std::string_view key) const;
 
   MapReader map(std::string_view key, std::string_view help);              // required
   MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults

@@ -1,4 +1,4 @@
-// The getters of lists of lists, and of lists of maps.
+// The getters of lists of lists, of lists of maps, and of what is read elsewhere.
 #include "sim/scenario/reader.h"
 
 namespace weft {
@@ -107,6 +107,21 @@ std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_d
     }
   }
   return readers;
+}
+
+const Entry* MapReader::entry(std::string_view key, std::string_view type, std::string_view help) {
+  return find(key, doc(key, type, help), Missing::required);
+}
+
+const Entry* MapReader::entry_or_none(std::string_view key, std::string_view type,
+                                      std::string_view help) {
+  KeyDoc key_doc = doc(key, type, help);
+  key_doc.fallback = "optional";
+  return find(key, key_doc, Missing::fine);
+}
+
+bool MapReader::gives(std::string_view key) const {
+  return node_ != nullptr && node_->find(key) != nullptr;
 }
 
 }  // namespace weft

@@ -16,6 +16,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEFT_OUT = {
     "weft calibrate": "a minute",
     "weft import pytorch": "needs a recording",
+    "weft sweep configs/sweeps/link_speed.yaml -j": "minutes",
+    "weft sweep my_sweep.yaml": "one of four machines",
+    "weft merge": "needs all four",
 }
 
 

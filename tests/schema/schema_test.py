@@ -24,6 +24,7 @@ FILES = {
     "gpu": ["configs/gpus"],
     "nic": ["configs/nics"],
     "model": ["configs/models"],
+    "sweep": ["configs/sweeps"],
 }
 
 CLUSTER = """
@@ -67,6 +68,20 @@ BROKEN = [
 ]
 
 
+SWEEP = "name: broken\nscenario: scenarios/gemm_a2a_4_gpus\n"
+BROKEN_SWEEPS = [
+    ("an unknown key", SWEEP + "axes: [{key: cluster.nods, values: [1]}]\n",
+     "'cluster.nods' is not one of", "axes.0.key"),
+    ("no values at all", SWEEP + "axes: []\n", "too short", "axes"),
+    ("half a range", SWEEP + "axes: [{key: workload.batch, from: 1}]\n",
+     "'to' is a dependency of 'from'", "axes.0"),
+    ("a wrong unit", SWEEP + "set: {run.max_time: 1 h}\naxes: [{key: modes, values: [a]}]\n",
+     "does not match", "set.run.max_time"),
+    ("a zip with values", SWEEP + "axes: [{zip: [{key: modes, values: [a]}], values: [1]}]\n",
+     "Additional properties", "axes.0"),
+]
+
+
 def schema_of(weft, kind):
     printed = subprocess.run([weft, "schema", kind], check=True, stdout=subprocess.PIPE).stdout
     schema = json.loads(printed)
@@ -95,9 +110,9 @@ def refused(validator, kind):
     return mistakes
 
 
-def accepted(validator):
+def accepted(validator, broken):
     mistakes = []
-    for what, text, message, where in BROKEN:
+    for what, text, message, where in broken:
         errors = said(validator.iter_errors(yaml.safe_load(text)))
         if message is None:
             if errors:
@@ -112,7 +127,8 @@ def main():
     mistakes = []
     for kind in FILES:
         mistakes += refused(schema_of(weft, kind), kind)
-    mistakes += accepted(schema_of(weft, "scenario"))
+    mistakes += accepted(schema_of(weft, "scenario"), BROKEN)
+    mistakes += accepted(schema_of(weft, "sweep"), BROKEN_SWEEPS)
     for mistake in mistakes:
         print(mistake)
     return 1 if mistakes else 0

@@ -185,5 +185,26 @@ TEST(Transport, finds_its_links_by_their_names) {
   EXPECT_EQ(transport.node_of(transport.named("nic3 send")), std::nullopt);
 }
 
+TEST(Transport, takes_the_same_way_some_nodes_further_on) {
+  // Fat tree, 2 nodes a leaf, 4 leaves; by destination: the spines take turns.
+  FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
+  tree.endpoints_per_leaf = 2;
+  const NetworkSpec spec = one_gpu_nodes(8, tree, plain_nic());
+  EXPECT_TRUE(Transport::can_move(spec, 2));
+  EXPECT_FALSE(Transport::can_move(spec, 1));
+  for (const std::uint32_t to : {1U, 2U, 3U}) {
+    Drive here(spec);
+    here.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = to, .size = bytes(1'000)});
+    here.run();
+    Drive there(spec);
+    there.post(SimTime{}, {.tag = 1, .from_gpu = 4, .to_gpu = to + 4, .size = bytes(1'000)});
+    there.run();
+    for (std::uint32_t i = 0; i < here.transport().links(); ++i) {
+      if (here.transport().use(LinkId(i)).messages == 0) continue;
+      EXPECT_EQ(there.transport().use(here.transport().moved(LinkId(i), 4)).messages, 1U) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft
