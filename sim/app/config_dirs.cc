@@ -35,10 +35,9 @@ std::vector<fs::path> config_dirs(const fs::path& scenario) {
     const fs::path shown = scenario.is_relative() ? fs::proximate(above, ignored) : above;
     add_if_there(folders, shown.empty() ? above : shown);
   }
-  for (const fs::path& installed : beside_program("configs")) folders.push_back(installed);
-#ifdef WEFT_SOURCE_CONFIGS
-  add_if_there(folders, WEFT_SOURCE_CONFIGS);
-#endif
+  const std::vector<fs::path> installed = beside_program("configs");
+  if (installed.empty()) add_if_there(folders, WEFT_SOURCE_CONFIGS);
+  folders.insert(folders.end(), installed.begin(), installed.end());
   return folders;
 }
 

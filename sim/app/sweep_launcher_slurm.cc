@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "sim/app/colors.h"
 #include "sim/app/command_line.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
@@ -306,7 +307,7 @@ int slurm_status(const SweepCommand& command) {
   started.slurm.points_per_job = note.at("points_per_job").get<int>();
   const LoadedPlan loaded =
       load_plan(started.file, {.sets = started.sets, .config_dirs = config_dirs});
-  fmt::print(stderr, "{}", loaded.problems.to_text());
+  print_problems(loaded.problems);
   if (!loaded.plan) return exit_code::user;
   return SlurmSweep(*loaded.plan, started).status();
 }
