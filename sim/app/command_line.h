@@ -11,6 +11,7 @@
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/validate_command.h"
+#include "sim/report/timeline.h"
 
 namespace weft {
 
@@ -21,6 +22,8 @@ struct RunCommand {
   std::filesystem::path scenario;
   std::vector<std::string> sets;  // --set, then what --mode and --seed mean
   std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> trace;  // .json or .json.gz
+  TimelineOptions timeline;
   Stage stop_after = Stage::results;
   Print print = Print::table;
 };

@@ -68,6 +68,16 @@ bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64
   return true;
 }
 
+std::int64_t SharedServer::background_left(SimTime now) const {
+  __extension__ using Wide = unsigned __int128;
+  Wide left = 0;
+  for (const Background& entry : background_) {
+    if (entry.until <= now) continue;
+    left += static_cast<Wide>(entry.rate) * static_cast<Wide>((entry.until - now).count());
+  }
+  return static_cast<std::int64_t>(left / 1'000'000);
+}
+
 void SharedServer::advance(SimTime now) {
   SIM_ASSERT(now >= last_);
   if (now == last_) return;

@@ -71,6 +71,9 @@ class SharedServer {
 
   [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
 
+  // What background traffic has still to draw: its rates x microseconds.
+  [[nodiscard]] std::int64_t background_left(SimTime now) const;
+
  private:
   static constexpr unsigned kClockBits = 14;
   struct Job {

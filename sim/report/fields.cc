@@ -102,6 +102,11 @@ constexpr auto kFields = std::to_array<Field>({
     {operators, "kernels", "", "kernels"},
     {operators, "wgs", "", "logical WGs, or steps of a collective's channels"},
     {operators, "wg_time_us", "us", "WGs at work, summed"},
+    {operators, "cu_time_us", "us",
+     "CUs with WGs at work, summed; a CU with those of several operators counts for the one that "
+     "is done last. All operators together: cu_busy of all CUs"},
+    {operators, "exposed_us", "us",
+     "a GPU computes nothing and waits for it; mean over GPUs. All together: exposed_comm_us"},
     {operators, "messages", "", "messages put into the network"},
     {operators, "sent_bytes", "B", "their bytes"},
     {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
@@ -116,6 +121,25 @@ constexpr auto kFields = std::to_array<Field>({
     {links, "utilisation", "", "busy_us / time of the run"},
     {links, "queued_us_total", "us", "time messages waited for the link; sum over messages"},
     {links, "queued_us_max", "us", "longest of these waits"},
+
+    {link_classes, "mode", "", "grain of overlap"},
+    {link_classes, "class", "", "as of links.csv"},
+    {link_classes, "links", "", "of this class"},
+    {link_classes, "bytes", "B", "carried by all of them"},
+    {link_classes, "messages", "", "carried by all of them"},
+    {link_classes, "utilisation", "", "share of the time in use; mean over its links"},
+    {link_classes, "utilisation_max", "", "the same of the busiest one"},
+    {link_classes, "queued_us_total", "us", "time messages waited for its links; sum over both"},
+    {link_classes, "queued_us_max", "us", "longest of these waits"},
+
+    {over_time, "mode", "", "grain of overlap"},
+    {over_time, "from_us", "us", "start of the interval; all of a mode are 1, 2, 4 .. ns long"},
+    {over_time, "to_us", "us", "its end; the last one ends with the run"},
+    {over_time, "cu_busy", "", "share of CU time with at least one WG at work; mean over GPUs"},
+    {over_time, "hbm_busy", "",
+     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs. Those of a "
+     "WG's item are spread evenly over its time"},
+    {over_time, "links_busy", "", "share of the interval in use; mean over links"},
 
     {parts, "mode", "", "grain of overlap; the file is written of whole models"},
     {parts, "part", "", "of the model; idle: a GPU has no kernel"},
@@ -154,6 +178,10 @@ const char* file_name(ResultFile file) {
       return "operators.csv";
     case links:
       return "links.csv";
+    case link_classes:
+      return "link_classes.csv";
+    case over_time:
+      return "over_time.csv";
     case parts:
       return "parts.csv";
     case fusions:

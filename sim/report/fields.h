@@ -8,7 +8,16 @@
 
 namespace weft {
 
-enum class ResultFile { summary, operators, links, parts, fusions, manifest };
+enum class ResultFile {
+  summary,
+  operators,
+  links,
+  link_classes,
+  over_time,
+  parts,
+  fusions,
+  manifest
+};
 
 const char* file_name(ResultFile file);  // "summary.json"
 

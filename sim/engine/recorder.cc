@@ -1,0 +1,206 @@
+#include "sim/engine/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr std::uint32_t kCusOfWaves = 4;  // of a GPU, whose WGs are kept
+
+}  // namespace
+
+Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
+                   std::size_t slots)
+    : graph_(graph),
+      options_(options),
+      keeps_wgs_(options.detail >= Detail::waves),
+      keeps_messages_(options.detail >= Detail::kernels),
+      cus_kept_(static_cast<std::uint32_t>(cluster.spec.gpu.cus)),
+      done_(cluster.gpus()) {
+  if (options.detail == Detail::waves) {
+    cu_step_ = std::max(1U, cus_kept_ / kCusOfWaves);
+    cus_kept_ = std::min(cus_kept_, kCusOfWaves);
+  }
+  recording_.detail = options.detail;
+  recording_.gpus = cluster.gpus();
+  const Transport transport(cluster.network);
+  link_done_.resize(transport.links());
+  TracksOfLinks chosen = choose_tracks(transport, cluster.gpus(), options.detail);
+  recording_.tracks = std::move(chosen.tracks);
+  track_of_link_ = std::move(chosen.of_link);
+  recording_.amounts = Intervals(recording_.tracks.size());
+  next_sample_ = SimTime{} + recording_.amounts.length();
+  if (keeps_messages_) choose_watched(cluster.spec.gpu.cus);
+  if (!keeps_wgs_) return;
+  work_since_.resize(slots);
+  last_work_.assign(slots, MessageRecord::kNoWg);
+}
+
+// So many GPUs that what they do is not more than is to be kept; at least the first at work.
+void Recorder::choose_watched(int cus) {
+  std::vector<double> records(recording_.gpus);
+  std::vector<double> kernels(recording_.gpus);
+  for (const Kernel& kernel : graph_.kernels) kernels[kernel.gpu.value] += 1;
+  const auto at_work = static_cast<double>(
+      std::count_if(kernels.begin(), kernels.end(), [](double count) { return count > 0; }));
+  const double share = static_cast<double>(cus_kept_) / cus;
+  for (const Kernel& kernel : graph_.kernels) {
+    if (keeps_wgs_) records[kernel.gpu.value] += 2.0 * kernel.items * share;  // and waits
+  }
+  const double sends = static_cast<double>(graph_.sends.size()) / std::max(1.0, at_work);
+  double sum = 0;
+  for (; recording_.watched < recording_.gpus; ++recording_.watched) {
+    const std::uint32_t gpu = recording_.watched;
+    if (kernels[gpu] == 0) continue;
+    const double pairs = kernels[gpu] * (at_work - 1);
+    const double messages = keeps_wgs_ ? sends * share : std::min(sends, pairs);
+    const bool first = sum == 0;
+    sum += records[gpu] + messages;
+    if (!first && sum > static_cast<double>(options_.most)) return;
+  }
+}
+
+bool Recorder::watches(const Where& where) const {
+  if (where.gpu >= recording_.watched) return false;
+  if (where.cu == UINT32_MAX || !keeps_wgs_) return true;
+  return where.cu % cu_step_ == 0 && where.cu / cu_step_ < cus_kept_;
+}
+
+bool Recorder::room(SimTime now) {
+  if (recording_.full) return false;
+  if (recording_.wgs.size() + recording_.messages.size() < options_.most) return true;
+  recording_.full = true;
+  recording_.full_at = now;
+  return false;
+}
+
+void Recorder::keep_work(SimTime now, const Where& where, std::uint32_t item) {
+  if (!watches(where)) return;
+  last_work_[where.slot] = MessageRecord::kNoWg;
+  if (!room(now)) return;
+  last_work_[where.slot] = static_cast<std::uint32_t>(recording_.wgs.size());
+  recording_.wgs.push_back({.start = work_since_[where.slot],
+                            .end = now,
+                            .kernel = where.kernel,
+                            .cu = where.cu,
+                            .slot = where.slot,
+                            .item = item - graph_.kernels[KernelId(where.kernel)].first_item,
+                            .waits_for = {}});
+}
+
+void Recorder::keep_wait(SimTime now, const Where& where, SimTime since, Wait why) {
+  if (since == now || !watches(where) || !room(now)) return;
+  recording_.wgs.push_back({.start = since,
+                            .end = now,
+                            .kernel = where.kernel,
+                            .cu = where.cu,
+                            .slot = where.slot,
+                            .item = WgRecord::kWaits,
+                            .waits_for = why});
+}
+
+void Recorder::item_ended(SimTime now, std::uint32_t gpu, SimTime begun, Bytes traffic) {
+  done_[gpu].items += traffic;
+  recording_.amounts.spread(Tracks::hbm_bytes(track_of(gpu)), begun, now, traffic.count());
+}
+
+// What the switch adds up has no one sender.
+void Recorder::keep_posted(SimTime now, const Where& where, std::uint32_t send) {
+  if (!watches(where)) return;
+  const Send& what = graph_.sends[send];
+  if (what.in_switch == InSwitch::reduces) return;
+  const bool copies = what.in_switch == InSwitch::multicasts;
+  pending_[send] = {
+      .message = {.posted = now,
+                  .arrived = {},
+                  .kernel = where.kernel,
+                  .wg = keeps_wgs_ ? last_work_[where.slot] : MessageRecord::kNoWg,
+                  .to = what.to,
+                  .size = what.size},
+      .left = copies ? static_cast<std::uint32_t>(graph_.groups[what.group].size()) : 1};
+}
+
+void Recorder::keep_arrived(SimTime now, std::uint32_t send, std::uint32_t gpu) {
+  const auto found = pending_.find(send);
+  if (found == pending_.end()) return;
+  MessageRecord message = found->second.message;
+  message.arrived = now;
+  message.to = gpu;
+  if (--found->second.left == 0) pending_.erase(found);
+  if (graph_.kernels[KernelId(message.kernel)].gpu.value == gpu) return;  // its own copy
+  if (keeps_wgs_) {
+    if (room(now)) recording_.messages.push_back(message);
+    return;
+  }
+  const auto [known, added] = last_of_pair_.try_emplace(
+      (std::uint64_t{message.kernel} << 32U) | gpu,
+      static_cast<std::uint32_t>(recording_.messages.size()));
+  if (!added) {
+    recording_.messages[known->second] = message;
+  } else if (room(now)) {
+    recording_.messages.push_back(message);
+  } else {
+    last_of_pair_.erase(known);
+  }
+}
+
+void Recorder::sample(const Sources& sources) {
+  add_up(next_sample_, sources, Booked::until_now);
+  const Intervals& amounts = recording_.amounts;
+  const std::int64_t length = amounts.length().count();
+  next_sample_ = SimTime::from_count((last_sample_.count() / length + 1) * length);
+}
+
+// What accounts, memories and links have done since they were last asked belongs to the interval
+// that ends now. What is booked ahead is not done yet.
+void Recorder::add_up(SimTime now, const Sources& sources, Booked booked) {
+  Intervals& amounts = recording_.amounts;
+  const std::size_t interval = amounts.at(last_sample_);
+  const bool all = booked == Booked::altogether;
+  for (std::uint32_t gpu = 0; gpu < done_.size(); ++gpu) {
+    Done& done = done_[gpu];
+    const Duration cu_time = sources.accounts.cu_time(gpu, now);
+    amounts.add(interval, Tracks::cu_time(track_of(gpu)), (cu_time - done.cu_time).count());
+    done.cu_time = cu_time;
+    Bytes hbm = sources.accounts.hbm(gpu) - done.items;
+    // Rates of memory are in kB/s.
+    if (!all) hbm -= bytes(sources.memory[gpu].background_left(now) / 1000);
+    if (hbm <= done.hbm) continue;
+    amounts.add(interval, Tracks::hbm_bytes(track_of(gpu)), (hbm - done.hbm).count());
+    done.hbm = hbm;
+  }
+  for (std::uint32_t i = 0; i < link_done_.size(); ++i) {
+    const LinkId link(i);
+    const Duration busy =
+        all ? sources.transport.use(link).busy : sources.transport.busy_until(link, now);
+    if (busy == link_done_[i]) continue;
+    amounts.add(interval, recording_.tracks.link_time(track_of_link_[i]),
+                (busy - link_done_[i]).count());
+    link_done_[i] = busy;
+  }
+  last_sample_ = now;
+}
+
+Recording Recorder::close(Duration time, const Sources& sources,
+                          const std::vector<KernelSpan>& spans) {
+  const SimTime end = SimTime{} + time;
+  add_up(later(end, last_sample_), sources, Booked::altogether);
+  recording_.amounts.close(end);
+  if (options_.detail == Detail::intervals) return std::move(recording_);
+  for (const Operator& op : graph_.operators) recording_.operators.push_back(op.name);
+  recording_.kernels.reserve(spans.size());
+  for (std::uint32_t k = 0; k < spans.size(); ++k) {
+    const Kernel& kernel = graph_.kernels[KernelId(k)];
+    recording_.kernels.push_back({.gpu = kernel.gpu.value,
+                                  .op = kernel.op.value,
+                                  .role = kernel.role,
+                                  .executor = kernel.executor,
+                                  .items = kernel.items,
+                                  .start = spans[k].start,
+                                  .end = spans[k].end});
+  }
+  return std::move(recording_);
+}
+
+}  // namespace weft
