@@ -12,6 +12,7 @@ Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
       active_(cluster.gpus()),
       computing_(cluster.gpus()),
       cu_busy_(std::size_t{cluster.gpus()} * cus_per_gpu_),
+      background_(cluster.gpus()),
       charged_(cluster.gpus()) {
   for (const Operator& op : graph.operators) {
     OperatorUse use;
@@ -145,7 +146,10 @@ void Accounts::bytes_delivered(std::uint32_t gpu, Bytes size) {
   done_.message_bytes.done += size.count();
 }
 
-void Accounts::background(std::uint32_t gpu, Bytes size) { gpus_[gpu].hbm += size; }
+void Accounts::background(std::uint32_t gpu, Bytes size) {
+  gpus_[gpu].hbm += size;
+  background_[gpu] += size;
+}
 
 void Accounts::close(const TaskGraph& graph, SimTime now, RunResult& result) {
   for (std::uint32_t gpu = 0; gpu < charged_.size(); ++gpu) charge(gpu, now);

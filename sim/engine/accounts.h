@@ -42,7 +42,13 @@ class Accounts {
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
   // By then, of a GPU: time of CUs with a WG at work, summed; bytes.
   [[nodiscard]] Duration cu_time(std::uint32_t gpu, SimTime now) const;
-  [[nodiscard]] Bytes hbm(std::uint32_t gpu) const { return gpus_[gpu].hbm; }
+  struct Hbm {
+    Bytes all;         // of items that are done, and background
+    Bytes background;  // as booked
+  };
+  [[nodiscard]] Hbm hbm(std::uint32_t gpu) const {
+    return {.all = gpus_[gpu].hbm, .background = background_[gpu]};
+  }
 
   // Fills gpus, operators and ledger of the result.
   void close(const TaskGraph& graph, SimTime now, RunResult& result);
@@ -72,6 +78,7 @@ class Accounts {
   std::vector<Interval> active_;
   std::vector<Interval> computing_;
   std::vector<Interval> cu_busy_;
+  std::vector<Bytes> background_;  // of HBM traffic, by GPU
   std::vector<OperatorUse> operators_;
   std::vector<PartUse> parts_;
   std::vector<std::uint32_t> part_of_;  // of each operator

@@ -11,13 +11,14 @@ constexpr std::uint32_t kCusOfWaves = 4;  // of a GPU, whose WGs are kept
 }  // namespace
 
 Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
-                   std::size_t slots)
+                   std::size_t slots, const std::vector<std::uint32_t>& demand)
     : graph_(graph),
       options_(options),
       keeps_wgs_(options.detail >= Detail::waves),
       keeps_messages_(options.detail >= Detail::kernels),
       cus_kept_(static_cast<std::uint32_t>(cluster.spec.gpu.cus)),
-      done_(cluster.gpus()) {
+      done_(cluster.gpus()),
+      memory_(cluster.gpus()) {
   if (options.detail == Detail::waves) {
     cu_step_ = std::max(1U, cus_kept_ / kCusOfWaves);
     cus_kept_ = std::min(cus_kept_, kCusOfWaves);
@@ -26,11 +27,12 @@ Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordO
   recording_.gpus = cluster.gpus();
   const Transport transport(cluster.network);
   link_done_.resize(transport.links());
-  TracksOfLinks chosen = choose_tracks(transport, cluster.gpus(), options.detail);
+  ChosenTracks chosen = choose_tracks(transport, cluster.gpus(), options.detail);
   recording_.tracks = std::move(chosen.tracks);
-  track_of_link_ = std::move(chosen.of_link);
+  class_of_ = std::move(chosen.class_of);
   recording_.amounts = Intervals(recording_.tracks.size());
   next_sample_ = SimTime{} + recording_.amounts.length();
+  expect_memory_jobs(demand);
   if (keeps_messages_) choose_watched(cluster.spec.gpu.cus);
   if (!keeps_wgs_) return;
   work_since_.resize(slots);
@@ -100,11 +102,6 @@ void Recorder::keep_wait(SimTime now, const Where& where, SimTime since, Wait wh
                             .waits_for = why});
 }
 
-void Recorder::item_ended(SimTime now, std::uint32_t gpu, SimTime begun, Bytes traffic) {
-  done_[gpu].items += traffic;
-  recording_.amounts.spread(Tracks::hbm_bytes(track_of(gpu)), begun, now, traffic.count());
-}
-
 // What the switch adds up has no one sender.
 void Recorder::keep_posted(SimTime now, const Where& where, std::uint32_t send) {
   if (!watches(where)) return;
@@ -152,34 +149,76 @@ void Recorder::sample(const Sources& sources) {
   next_sample_ = SimTime::from_count((last_sample_.count() / length + 1) * length);
 }
 
+void Recorder::expect_memory_jobs(const std::vector<std::uint32_t>& demand) {
+  for (const Kernel& kernel : graph_.kernels) {
+    Memory& memory = memory_[kernel.gpu.value];
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      const Item& item = graph_.items[kernel.first_item + i];
+      const std::uint32_t kind = kernel.first_work + item.work;
+      const Work& work = graph_.works[kind];
+      memory.in_all += Drawn{demand[kind]} *
+                       static_cast<Drawn>(scaled(work.memory_alone.count(), item.scale));
+      memory.traffic += bytes(scaled(work.traffic.count(), item.scale));
+    }
+  }
+}
+
+// Written bytes draw more than those read, so jobs' bytes are their part of what all jobs draw.
+Bytes Recorder::moved_by_jobs(std::uint32_t gpu, Drawn left) const {
+  const Memory& memory = memory_[gpu];
+  if (memory.begun < left) return {};
+  const Drawn drawn = std::min(memory.begun - left, memory.in_all);
+  const auto share = static_cast<double>(drawn) / static_cast<double>(memory.in_all);
+  return bytes(static_cast<std::int64_t>(static_cast<double>(memory.traffic.count()) * share));
+}
+
 // What accounts, memories and links have done since they were last asked belongs to the interval
 // that ends now. What is booked ahead is not done yet.
 void Recorder::add_up(SimTime now, const Sources& sources, Booked booked) {
   Intervals& amounts = recording_.amounts;
+  const Tracks& tracks = recording_.tracks;
   const std::size_t interval = amounts.at(last_sample_);
-  const bool all = booked == Booked::altogether;
+  constexpr std::int64_t kDrawnPerByte = 1'000'000'000;  // kB/s x ps
   for (std::uint32_t gpu = 0; gpu < done_.size(); ++gpu) {
     Done& done = done_[gpu];
     const Duration cu_time = sources.accounts.cu_time(gpu, now);
-    amounts.add(interval, Tracks::cu_time(track_of(gpu)), (cu_time - done.cu_time).count());
-    done.cu_time = cu_time;
-    Bytes hbm = sources.accounts.hbm(gpu) - done.items;
-    // Rates of memory are in kB/s.
-    if (!all) hbm -= bytes(sources.memory[gpu].background_left(now) / 1000);
-    if (hbm <= done.hbm) continue;
-    amounts.add(interval, Tracks::hbm_bytes(track_of(gpu)), (hbm - done.hbm).count());
-    done.hbm = hbm;
+    const Accounts::Hbm booked_bytes = sources.accounts.hbm(gpu);
+    Bytes hbm = booked_bytes.all;
+    if (booked == Booked::until_now) {
+      const SharedServer& memory = sources.memory[gpu];
+      hbm -= bytes(static_cast<std::int64_t>(memory.background_left(now) / kDrawnPerByte));
+      if (memory_[gpu].in_all > 0) {  // else all that jobs move takes no time
+        hbm -= booked_bytes.all - booked_bytes.background;
+        hbm += moved_by_jobs(gpu, memory.jobs_left(now));
+      }
+      hbm = std::max(hbm, done.hbm);  // whole bytes
+    }
+    const std::int64_t more_time = (cu_time - done.cu_time).count();
+    const std::int64_t more_bytes = (hbm - done.hbm).count();
+    done = {.cu_time = cu_time, .hbm = hbm};
+    amounts.add(interval, Tracks::cu_time(), more_time);
+    amounts.add(interval, Tracks::hbm_bytes(), more_bytes);
+    if (tracks.gpus == 0) continue;
+    amounts.add(interval, tracks.cu_time(gpu), more_time);
+    amounts.add(interval, tracks.hbm_bytes(gpu), more_bytes);
   }
+  add_up_links(now, sources.transport, booked);
+  last_sample_ = now;
+}
+
+void Recorder::add_up_links(SimTime now, const Transport& transport, Booked booked) {
+  Intervals& amounts = recording_.amounts;
+  const std::size_t interval = amounts.at(last_sample_);
   for (std::uint32_t i = 0; i < link_done_.size(); ++i) {
     const LinkId link(i);
-    const Duration busy =
-        all ? sources.transport.use(link).busy : sources.transport.busy_until(link, now);
-    if (busy == link_done_[i]) continue;
-    amounts.add(interval, recording_.tracks.link_time(track_of_link_[i]),
-                (busy - link_done_[i]).count());
+    const Duration busy = booked == Booked::altogether ? transport.use(link).busy
+                                                       : transport.busy_until(link, now);
+    const std::int64_t more = (busy - link_done_[i]).count();
+    if (more == 0) continue;
     link_done_[i] = busy;
+    amounts.add(interval, Tracks::of_class(class_of_[i]), more);
+    if (!recording_.tracks.links.empty()) amounts.add(interval, recording_.tracks.of_link(i), more);
   }
-  last_sample_ = now;
 }
 
 Recording Recorder::close(Duration time, const Sources& sources,

@@ -14,9 +14,10 @@ namespace weft {
 
 class Recorder {
  public:
-  // `slots`: places for WGs and copy engines, of all GPUs.
+  // `slots`: places for WGs and copy engines, of all GPUs. `demand`: what each work draws from its
+  // GPU's memory, in kB/s.
   Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
-           std::size_t slots);
+           std::size_t slots, const std::vector<std::uint32_t>& demand);
 
   // What the accounts are to be asked for next, before anything behind that time happens.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
@@ -41,8 +42,10 @@ class Recorder {
   void work_stops(SimTime now, const Where& where, std::uint32_t item) {
     if (keeps_wgs_) keep_work(now, where, item);
   }
-  // The item, begun then, is done and has moved so much.
-  void item_ended(SimTime now, std::uint32_t gpu, SimTime begun, Bytes traffic);
+  // A GPU's memory gets a job that takes so long alone.
+  void memory_job(std::uint32_t gpu, std::uint32_t demand, Duration alone) {
+    memory_[gpu].begun += Drawn{demand} * static_cast<Drawn>(alone.count());
+  }
   void waited(SimTime now, const Where& where, SimTime since, Wait why) {
     if (keeps_wgs_) keep_wait(now, where, since, why);
   }
@@ -57,6 +60,7 @@ class Recorder {
   Recording close(Duration time, const Sources& sources, const std::vector<KernelSpan>& spans);
 
  private:
+  using Drawn = SharedServer::Drawn;
   struct Pending {
     MessageRecord message;
     std::uint32_t left = 0;  // copies to arrive
@@ -71,9 +75,9 @@ class Recorder {
   void keep_arrived(SimTime now, std::uint32_t send, std::uint32_t gpu);
   enum class Booked : std::uint8_t { until_now, altogether };
   void add_up(SimTime now, const Sources& sources, Booked booked);
-  [[nodiscard]] std::uint32_t track_of(std::uint32_t gpu) const {
-    return recording_.tracks.gpus == 1 ? 0 : gpu;
-  }
+  void add_up_links(SimTime now, const Transport& transport, Booked booked);
+  void expect_memory_jobs(const std::vector<std::uint32_t>& demand);
+  [[nodiscard]] Bytes moved_by_jobs(std::uint32_t gpu, Drawn left) const;
 
   const TaskGraph& graph_;
   RecordOptions options_;
@@ -84,13 +88,18 @@ class Recorder {
   std::uint32_t cu_step_ = 1;  // ... and so far apart
   SimTime last_sample_;
   SimTime next_sample_;
-  struct Done {  // by a GPU, as last asked
+  struct Done {  // by a GPU, when last asked
     Duration cu_time;
-    Bytes hbm;    // that is not of items
-    Bytes items;  // theirs
+    Bytes hbm;
   };
   std::vector<Done> done_;
-  std::vector<std::uint32_t> track_of_link_;
+  struct Memory {  // jobs of a GPU's: what they draw, and the bytes that stand for it
+    Drawn begun = 0;
+    Drawn in_all = 0;
+    Bytes traffic;
+  };
+  std::vector<Memory> memory_;
+  std::vector<std::uint32_t> class_of_;
   std::vector<Duration> link_done_;
   std::vector<SimTime> work_since_;      // by slot
   std::vector<std::uint32_t> last_work_;  // by slot: index into wgs

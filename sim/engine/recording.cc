@@ -11,24 +11,21 @@ constexpr std::size_t kMostLinksApart = 4096;
 
 }  // namespace
 
-TracksOfLinks choose_tracks(const Transport& transport, std::uint32_t gpus, Detail detail) {
-  TracksOfLinks chosen;
-  std::vector<Tracks::Links>& tracks = chosen.tracks.links;
-  if (detail >= Detail::kernels && gpus <= kMostGpusApart) chosen.tracks.gpus = gpus;
-  const bool apart = detail == Detail::all && transport.links() <= kMostLinksApart;
-  chosen.of_link.reserve(transport.links());
+ChosenTracks choose_tracks(const Transport& transport, std::uint32_t gpus, Detail detail) {
+  ChosenTracks chosen;
+  Tracks& tracks = chosen.tracks;
+  if (detail >= Detail::kernels && gpus <= kMostGpusApart) tracks.gpus = gpus;
+  const bool links_apart = detail == Detail::all && transport.links() <= kMostLinksApart;
+  chosen.class_of.reserve(transport.links());
   for (std::uint32_t i = 0; i < transport.links(); ++i) {
-    const LinkId link(i);
-    const Tracks::Links own{.link_class = transport.link_class(link),
-                            .name = apart ? transport.name(link) : "",
-                            .links = 0};
-    const auto same = [&own](const Tracks::Links& other) {
-      return other.link_class == own.link_class && other.name.empty();
-    };
-    const auto known = std::find_if(tracks.begin(), tracks.end(), same);
-    chosen.of_link.push_back(static_cast<std::uint32_t>(known - tracks.begin()));
-    if (known == tracks.end()) tracks.push_back(own);
-    tracks[chosen.of_link.back()].links += 1;
+    const std::string name = transport.link_class(LinkId(i));
+    const auto known =
+        std::find_if(tracks.classes.begin(), tracks.classes.end(),
+                     [&name](const Tracks::LinkClass& other) { return other.name == name; });
+    chosen.class_of.push_back(static_cast<std::uint32_t>(known - tracks.classes.begin()));
+    if (known == tracks.classes.end()) tracks.classes.push_back({.name = name, .links = 0});
+    tracks.classes[chosen.class_of.back()].links += 1;
+    if (links_apart) tracks.links.push_back(name + " " + transport.name(LinkId(i)));
   }
   return chosen;
 }

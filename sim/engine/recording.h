@@ -25,30 +25,32 @@ struct RecordOptions {
   std::size_t most = 0;  // of WGs and messages together
 };
 
-// What the tracks of the intervals stand for: for each of `gpus` two, what their CUs and their HBM
-// do, then one for each of `links`.
+// What the tracks of the intervals stand for: CUs (ps, summed) and HBM (bytes) of all GPUs, links of
+// each class (ps in use, summed), and then, where that is asked for and they are not too many, of
+// each GPU and each link.
 struct Tracks {
-  struct Links {
-    std::string link_class;
-    std::string name;         // of one link; empty: all of the class together
-    std::uint32_t links = 0;  // in it
+  struct LinkClass {
+    std::string name;
+    std::uint32_t links = 0;
   };
-  std::uint32_t gpus = 1;  // 1: all together
-  std::vector<Links> links;
+  std::vector<LinkClass> classes;
+  std::uint32_t gpus = 0;          // each for itself; or 0
+  std::vector<std::string> links;  // the same
 
-  static std::size_t cu_time(std::size_t gpu) { return 2 * gpu; }  // ps, over CUs
-  static std::size_t hbm_bytes(std::size_t gpu) { return 2 * gpu + 1; }
-  [[nodiscard]] std::size_t link_time(std::size_t links_of) const {  // ps, over links
-    return 2 * std::size_t{gpus} + links_of;
-  }
-  [[nodiscard]] std::size_t size() const { return link_time(links.size()); }
+  static constexpr std::size_t cu_time() { return 0; }
+  static constexpr std::size_t hbm_bytes() { return 1; }
+  static std::size_t of_class(std::size_t link_class) { return 2 + link_class; }
+  [[nodiscard]] std::size_t cu_time(std::size_t gpu) const { return of_class(classes.size()) + gpu; }
+  [[nodiscard]] std::size_t hbm_bytes(std::size_t gpu) const { return cu_time(gpus) + gpu; }
+  [[nodiscard]] std::size_t of_link(std::size_t link) const { return hbm_bytes(gpus) + link; }
+  [[nodiscard]] std::size_t size() const { return of_link(links.size()); }
 };
 
-struct TracksOfLinks {
+struct ChosenTracks {
   Tracks tracks;
-  std::vector<std::uint32_t> of_link;  // index into tracks.links, by link
+  std::vector<std::uint32_t> class_of;  // index into tracks.classes, by link
 };
-TracksOfLinks choose_tracks(const Transport& transport, std::uint32_t gpus, Detail detail);
+ChosenTracks choose_tracks(const Transport& transport, std::uint32_t gpus, Detail detail);
 
 struct KernelRecord {
   std::uint32_t gpu = 0;

@@ -128,7 +128,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
 
 void Simulator::record(const RecordOptions& what) {
   recorder_ = std::make_unique<Recorder>(cluster_, graph_, what,
-                                         std::size_t{worker_stride_} * cluster_.gpus());
+                                         std::size_t{worker_stride_} * cluster_.gpus(), demand_);
 }
 
 // Samples all intervals that have ended by then; the end of the next one.

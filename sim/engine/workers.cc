@@ -130,7 +130,9 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::done;
   if (work.memory_alone.count() > 0) {
     worker.parts += 1;
-    memory_[gpu].add(now_, w, part_of(work.memory_alone, item, work.shares), demand_[kind]);
+    const Duration alone = part_of(work.memory_alone, item, work.shares);
+    memory_[gpu].add(now_, w, alone, demand_[kind]);
+    if (recorder_) recorder_->memory_job(gpu, demand_[kind], alone);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
@@ -159,11 +161,7 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
     return;
   }
   accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, item.scale);
-  if (recorder_) {
-    recorder_->work_stops(now_, where(gpu, w), worker.item);
-    recorder_->item_ended(now_, gpu, worker.begun,
-                          bytes(scaled(work.traffic.count(), item.scale)));
-  }
+  if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
   const LatchState& latch = latches_[item.counts_down];

@@ -9,35 +9,43 @@
 namespace weft {
 namespace {
 
-// For each track of a piece's, that of all together. GPUs come before links.
-std::vector<std::size_t> tracks_in(const Tracks& piece, const Tracks& all,
-                                   std::uint32_t first_gpu) {
-  std::vector<std::size_t> tracks;
-  tracks.reserve(piece.size());
+// Tracks of a piece's, and of all together, that stand for the same.
+struct Pairs {
+  std::vector<std::size_t> piece;
+  std::vector<std::size_t> all;
+  void add(std::size_t of_piece, std::size_t of_all) {
+    piece.push_back(of_piece);
+    all.push_back(of_all);
+  }
+};
+
+Pairs same_tracks(const Tracks& piece, const Tracks& all, std::uint32_t first_gpu) {
+  Pairs pairs;
+  pairs.add(Tracks::cu_time(), Tracks::cu_time());
+  pairs.add(Tracks::hbm_bytes(), Tracks::hbm_bytes());
+  for (std::size_t i = 0; i < piece.classes.size(); ++i) {
+    const auto found = std::find_if(
+        all.classes.begin(), all.classes.end(),
+        [&](const Tracks::LinkClass& other) { return other.name == piece.classes[i].name; });
+    SIM_ASSERT(found != all.classes.end());
+    pairs.add(Tracks::of_class(i),
+              Tracks::of_class(static_cast<std::size_t>(found - all.classes.begin())));
+  }
+  if (all.gpus == 0) return pairs;
   for (std::uint32_t gpu = 0; gpu < piece.gpus; ++gpu) {
-    const std::uint32_t moved = all.gpus == 1 ? 0 : gpu + first_gpu;
-    tracks.push_back(Tracks::cu_time(moved));
-    tracks.push_back(Tracks::hbm_bytes(moved));
+    pairs.add(piece.cu_time(gpu), all.cu_time(gpu + first_gpu));
+    pairs.add(piece.hbm_bytes(gpu), all.hbm_bytes(gpu + first_gpu));
   }
-  for (const Tracks::Links& links : piece.links) {
-    const auto same = [&links](const Tracks::Links& other) {
-      return other.link_class == links.link_class;
-    };
-    const auto found = std::find_if(all.links.begin(), all.links.end(), same);
-    SIM_ASSERT(found != all.links.end());
-    tracks.push_back(all.link_time(static_cast<std::size_t>(found - all.links.begin())));
-  }
-  return tracks;
+  return pairs;
 }
 
-void add(Intervals& all, const Intervals& piece, const std::vector<std::size_t>& tracks,
-         SimTime start) {
+void add(Intervals& all, const Intervals& piece, const Pairs& tracks, SimTime start) {
   for (std::size_t i = 0; i < piece.size(); ++i) {
     const SimTime from = start + (piece.from(i) - SimTime{});
     const SimTime until = start + (piece.until(i) - SimTime{});
-    for (std::size_t track = 0; track < tracks.size(); ++track) {
-      const std::int64_t amount = piece.amount(i, track);
-      if (amount > 0) all.spread(tracks[track], from, until, amount);
+    for (std::size_t track = 0; track < tracks.all.size(); ++track) {
+      const std::int64_t amount = piece.amount(i, tracks.piece[track]);
+      if (amount > 0) all.spread(tracks.all[track], from, until, amount);
     }
   }
 }
@@ -60,7 +68,7 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
     const std::uint32_t piece = folded.runs[i].piece;
     const std::uint32_t first = first_gpu(folded.pieces[piece], folded.runs[i], cluster);
     const Recording& recording = recordings[piece];
-    add(run.amounts, recording.amounts, tracks_in(recording.tracks, run.tracks, first), starts[i]);
+    add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first), starts[i]);
     run.played.push_back({.recording = piece, .start = starts[i], .first_gpu = first});
   }
   run.amounts.close(end);

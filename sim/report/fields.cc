@@ -102,14 +102,14 @@ constexpr auto kFields = std::to_array<Field>({
     {operators, "kernels", "", "kernels"},
     {operators, "wgs", "", "logical WGs, or steps of a collective's channels"},
     {operators, "wg_time_us", "us", "WGs at work, summed"},
+    {operators, "messages", "", "messages put into the network"},
+    {operators, "sent_bytes", "B", "their bytes"},
+    {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
     {operators, "cu_time_us", "us",
      "CUs with WGs at work, summed; a CU with those of several operators counts for the one that "
      "is done last. All operators together: cu_busy of all CUs"},
     {operators, "exposed_us", "us",
      "a GPU computes nothing and waits for it; mean over GPUs. All together: exposed_comm_us"},
-    {operators, "messages", "", "messages put into the network"},
-    {operators, "sent_bytes", "B", "their bytes"},
-    {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
 
     {links, "mode", "", "grain of overlap"},
     {links, "link", "", "one direction of one cable, or a NIC's port"},
@@ -137,8 +137,7 @@ constexpr auto kFields = std::to_array<Field>({
     {over_time, "to_us", "us", "its end; the last one ends with the run"},
     {over_time, "cu_busy", "", "share of CU time with at least one WG at work; mean over GPUs"},
     {over_time, "hbm_busy", "",
-     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs. Those of a "
-     "WG's item are spread evenly over its time"},
+     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs"},
     {over_time, "links_busy", "", "share of the interval in use; mean over links"},
 
     {parts, "mode", "", "grain of overlap; the file is written of whole models"},

@@ -11,56 +11,52 @@ double OverTime::length_ps(std::size_t interval) const {
   return static_cast<double>((amounts.until(interval) - amounts.from(interval)).count());
 }
 
-double OverTime::cu_share(std::size_t interval, double cu_time, double gpus) const {
-  return cu_time / gpu_.cus / gpus / length_ps(interval);
+double OverTime::amount(std::size_t interval, std::size_t track) const {
+  return static_cast<double>(recording_.amounts.amount(interval, track));
 }
 
-double OverTime::hbm_share(std::size_t interval, double moved, double gpus) const {
+double OverTime::cu_share(std::size_t interval, std::size_t track, double gpus) const {
+  return amount(interval, track) / gpu_.cus / gpus / length_ps(interval);
+}
+
+double OverTime::hbm_share(std::size_t interval, std::size_t track, double gpus) const {
   const double bytes_per_ps = static_cast<double>(gpu_.memory.bandwidth.count()) * 1e-12;
-  return moved / bytes_per_ps / gpus / length_ps(interval);
-}
-
-// Whole numbers: the same whatever the tracks are.
-template <class Track>
-double OverTime::sum(std::size_t interval, std::size_t tracks, Track track) const {
-  __extension__ using Wide = __int128;
-  Wide sum = 0;
-  for (std::size_t i = 0; i < tracks; ++i) sum += recording_.amounts.amount(interval, track(i));
-  return static_cast<double>(sum);
-}
-
-double OverTime::cu_busy(std::size_t interval, std::uint32_t gpu) const {
-  const std::int64_t time = recording_.amounts.amount(interval, Tracks::cu_time(gpu));
-  return cu_share(interval, static_cast<double>(time), 1);
+  return amount(interval, track) / bytes_per_ps / gpus / length_ps(interval);
 }
 
 double OverTime::cu_busy(std::size_t interval) const {
-  return cu_share(interval, sum(interval, recording_.tracks.gpus, Tracks::cu_time), gpus_);
+  return cu_share(interval, Tracks::cu_time(), gpus_);
 }
 
-double OverTime::hbm_busy(std::size_t interval, std::uint32_t gpu) const {
-  const std::int64_t moved = recording_.amounts.amount(interval, Tracks::hbm_bytes(gpu));
-  return hbm_share(interval, static_cast<double>(moved), 1);
+double OverTime::cu_busy_of(std::size_t interval, std::uint32_t gpu) const {
+  return cu_share(interval, recording_.tracks.cu_time(gpu), 1);
 }
 
 double OverTime::hbm_busy(std::size_t interval) const {
-  return hbm_share(interval, sum(interval, recording_.tracks.gpus, Tracks::hbm_bytes), gpus_);
+  return hbm_share(interval, Tracks::hbm_bytes(), gpus_);
 }
 
-double OverTime::links_busy(std::size_t interval, std::size_t track) const {
-  const Tracks& tracks = recording_.tracks;
-  const std::int64_t time = recording_.amounts.amount(interval, tracks.link_time(track));
-  return static_cast<double>(time) / tracks.links[track].links / length_ps(interval);
+double OverTime::hbm_busy_of(std::size_t interval, std::uint32_t gpu) const {
+  return hbm_share(interval, recording_.tracks.hbm_bytes(gpu), 1);
 }
 
 double OverTime::links_busy(std::size_t interval) const {
-  const Tracks& tracks = recording_.tracks;
+  double time = 0;
   std::uint64_t links = 0;
-  for (const Tracks::Links& own : tracks.links) links += own.links;
-  if (links == 0) return 0;
-  const double time =
-      sum(interval, tracks.links.size(), [&tracks](std::size_t i) { return tracks.link_time(i); });
-  return time / static_cast<double>(links) / length_ps(interval);
+  for (std::size_t i = 0; i < recording_.tracks.classes.size(); ++i) {
+    time += amount(interval, Tracks::of_class(i));
+    links += recording_.tracks.classes[i].links;
+  }
+  return links == 0 ? 0 : time / static_cast<double>(links) / length_ps(interval);
+}
+
+double OverTime::class_busy(std::size_t interval, std::size_t link_class) const {
+  return amount(interval, Tracks::of_class(link_class)) /
+         recording_.tracks.classes[link_class].links / length_ps(interval);
+}
+
+double OverTime::link_busy(std::size_t interval, std::size_t link) const {
+  return amount(interval, recording_.tracks.of_link(link)) / length_ps(interval);
 }
 
 std::string over_time_csv(const RunReport& report) {

@@ -7,8 +7,7 @@
 
 namespace weft {
 
-// Of a mode that was recorded. Shares of an interval, from 0 to 1: of one GPU or of the mean over
-// all; of the links of a track or of all links.
+// Of a mode that was recorded: shares of an interval, from 0 to 1. Means, unless of one.
 class OverTime {
  public:
   OverTime(const RunReport& report, const RunRecording& recording)
@@ -16,18 +15,18 @@ class OverTime {
 
   [[nodiscard]] std::size_t size() const { return recording_.amounts.size(); }
   [[nodiscard]] double cu_busy(std::size_t interval) const;
-  [[nodiscard]] double cu_busy(std::size_t interval, std::uint32_t gpu) const;
+  [[nodiscard]] double cu_busy_of(std::size_t interval, std::uint32_t gpu) const;
   [[nodiscard]] double hbm_busy(std::size_t interval) const;
-  [[nodiscard]] double hbm_busy(std::size_t interval, std::uint32_t gpu) const;
+  [[nodiscard]] double hbm_busy_of(std::size_t interval, std::uint32_t gpu) const;
   [[nodiscard]] double links_busy(std::size_t interval) const;
-  [[nodiscard]] double links_busy(std::size_t interval, std::size_t track) const;
+  [[nodiscard]] double class_busy(std::size_t interval, std::size_t link_class) const;
+  [[nodiscard]] double link_busy(std::size_t interval, std::size_t link) const;
 
  private:
   [[nodiscard]] double length_ps(std::size_t interval) const;
-  [[nodiscard]] double cu_share(std::size_t interval, double cu_time, double gpus) const;
-  [[nodiscard]] double hbm_share(std::size_t interval, double moved, double gpus) const;
-  template <class Track>
-  [[nodiscard]] double sum(std::size_t interval, std::size_t tracks, Track track) const;
+  [[nodiscard]] double amount(std::size_t interval, std::size_t track) const;
+  [[nodiscard]] double cu_share(std::size_t interval, std::size_t track, double gpus) const;
+  [[nodiscard]] double hbm_share(std::size_t interval, std::size_t track, double gpus) const;
 
   const GpuSpec& gpu_;
   std::uint32_t gpus_;

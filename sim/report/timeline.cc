@@ -55,7 +55,7 @@ class ModeTimeline {
     add_cluster();
     choose_gpus(most / 2);
     add_kernels();
-    for (std::uint32_t gpu = 0; run_.tracks.gpus > 1 && gpu < gpus_; ++gpu) add_counters_of(gpu);
+    for (std::uint32_t gpu = 0; gpu < std::min(gpus_, run_.tracks.gpus); ++gpu) add_counters_of(gpu);
     events_.use_at_most(before + most);
     add_wgs_and_messages();
     say_what_was_not_recorded();
@@ -74,21 +74,22 @@ class ModeTimeline {
     events_.name_process(process_, fmt::format("{}: {}", mode_, report_.cluster.spec.name));
     add_counter(process_, "CU busy, mean", [this](auto i) { return over_time_.cu_busy(i); });
     add_counter(process_, "HBM busy, mean", [this](auto i) { return over_time_.hbm_busy(i); });
-    for (std::size_t track = 0; track < run_.tracks.links.size(); ++track) {
-      const Tracks::Links& links = run_.tracks.links[track];
-      const std::string name = links.name.empty()
-                                   ? fmt::format("{}, mean of {}", links.link_class, links.links)
-                                   : fmt::format("{} {}", links.link_class, links.name);
-      add_counter(process_, name,
-                  [this, track](auto i) { return over_time_.links_busy(i, track); });
+    for (std::size_t i = 0; i < run_.tracks.classes.size(); ++i) {
+      const Tracks::LinkClass& own = run_.tracks.classes[i];
+      add_counter(process_, fmt::format("{}, mean of {}", own.name, own.links),
+                  [this, i](auto at) { return over_time_.class_busy(at, i); });
+    }
+    for (std::size_t i = 0; i < run_.tracks.links.size(); ++i) {
+      add_counter(process_, run_.tracks.links[i],
+                  [this, i](auto at) { return over_time_.link_busy(at, i); });
     }
   }
 
   void add_counters_of(std::uint32_t gpu) {
     add_counter(process_of(gpu), "CU busy",
-                [this, gpu](auto i) { return over_time_.cu_busy(i, gpu); });
+                [this, gpu](auto at) { return over_time_.cu_busy_of(at, gpu); });
     add_counter(process_of(gpu), "HBM busy",
-                [this, gpu](auto i) { return over_time_.hbm_busy(i, gpu); });
+                [this, gpu](auto at) { return over_time_.hbm_busy_of(at, gpu); });
   }
 
   // Only changes, in tenths of a per cent.
@@ -108,8 +109,8 @@ class ModeTimeline {
   // As many as have room with all of their kernels.
   void choose_gpus(std::size_t most) {
     const std::uint32_t all = report_.cluster.gpus();
-    const std::size_t counters = run_.tracks.gpus > 1 ? 2 * kBytesPerCounter * over_time_.size() : 0;
-    std::vector<std::size_t> sizes(all, counters);
+    const std::size_t counters = 2 * kBytesPerCounter * over_time_.size();
+    std::vector<std::size_t> sizes(all, run_.tracks.gpus > 0 ? counters : 0);
     for (const Played& played : run_.played) {
       const Recording& recording = run_.recordings[played.recording];
       for (const KernelRecord& kernel : recording.kernels) {
