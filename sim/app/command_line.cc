@@ -102,16 +102,18 @@ CLI::Option* add_trace(CLI::App& run, Raw& raw) {
                      "Write a timeline of all modes there (.json or .json.gz), for ui.perfetto.dev")
           ->type_name("FILE")
           ->check(is_trace_name);
-  run.add_option("--trace-detail", raw.trace_detail,
-                 "kernels (default): kernels, how busy each GPU and class of links is, and the last "
-                 "message of each kernel to each GPU; some MB. waves: also the WGs of 4 CUs of each "
-                 "GPU, their waits, all that they send; some 10 MB. all: the WGs of all CUs, and "
-                 "each link; about 250 bytes a WG, and twice the time of a run")
+  run.add_option(
+         "--trace-detail", raw.trace_detail,
+         "kernels (default): kernels, how busy each GPU and class of links is, and the last "
+         "message of each kernel to each GPU; some MB. waves: also the WGs of 4 CUs of each "
+         "GPU, their waits, all that they send; some 10 MB. all: the WGs of all CUs, and "
+         "each link; about 250 bytes a WG, and twice the time of a run")
       ->type_name("DETAIL")
       ->check(CLI::IsMember({"kernels", "waves", "all"}))
       ->needs(trace);
-  run.add_option("--trace-limit", raw.trace_limit,
-                 "Size of the timeline before it is compressed; what is cut is said. Default 100 MB")
+  run.add_option(
+         "--trace-limit", raw.trace_limit,
+         "Size of the timeline before it is compressed; what is cut is said. Default 100 MB")
       ->type_name("SIZE")
       ->check(is_size)
       ->needs(trace);
@@ -134,8 +136,9 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
       ->check(CLI::IsMember(mode_names()));
   run->add_option("--seed", raw.seed, "The same as --set run.seed=N")->type_name("N");
   CLI::Option* output =
-      run->add_option("-o,--output", raw.output,
-                      "Write summary.json, operators.csv, links.csv, over_time.csv and others there")
+      run->add_option(
+             "-o,--output", raw.output,
+             "Write summary.json, operators.csv, links.csv, over_time.csv and others there")
           ->type_name("DIR");
   CLI::Option* trace = add_trace(*run, raw);
   CLI::Option* stop =

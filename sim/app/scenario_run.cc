@@ -20,6 +20,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       inputs_(loaded.inputs),
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
+  inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready() || !is_model(scenario_.workload.kind)) return;
   run_.emplace(scenario_, cluster_,
                scenario_.run.repeats_once ? fold(graph(), cluster_) : unfolded(graph()));

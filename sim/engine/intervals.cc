@@ -86,8 +86,6 @@ SimTime Intervals::from(std::size_t interval) const {
   return SimTime{} + length_ * static_cast<std::int64_t>(interval);
 }
 
-SimTime Intervals::until(std::size_t interval) const {
-  return std::min(from(interval + 1), end_);
-}
+SimTime Intervals::until(std::size_t interval) const { return std::min(from(interval + 1), end_); }
 
 }  // namespace weft

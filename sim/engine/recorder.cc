@@ -130,9 +130,9 @@ void Recorder::keep_arrived(SimTime now, std::uint32_t send, std::uint32_t gpu) 
     if (room(now)) recording_.messages.push_back(message);
     return;
   }
-  const auto [known, added] = last_of_pair_.try_emplace(
-      (std::uint64_t{message.kernel} << 32U) | gpu,
-      static_cast<std::uint32_t>(recording_.messages.size()));
+  const auto [known, added] =
+      last_of_pair_.try_emplace((std::uint64_t{message.kernel} << 32U) | gpu,
+                                static_cast<std::uint32_t>(recording_.messages.size()));
   if (!added) {
     recording_.messages[known->second] = message;
   } else if (room(now)) {
@@ -156,8 +156,8 @@ void Recorder::expect_memory_jobs(const std::vector<std::uint32_t>& demand) {
       const Item& item = graph_.items[kernel.first_item + i];
       const std::uint32_t kind = kernel.first_work + item.work;
       const Work& work = graph_.works[kind];
-      memory.in_all += Drawn{demand[kind]} *
-                       static_cast<Drawn>(scaled(work.memory_alone.count(), item.scale));
+      memory.in_all +=
+          Drawn{demand[kind]} * static_cast<Drawn>(scaled(work.memory_alone.count(), item.scale));
       memory.traffic += bytes(scaled(work.traffic.count(), item.scale));
     }
   }
@@ -211,8 +211,8 @@ void Recorder::add_up_links(SimTime now, const Transport& transport, Booked book
   const std::size_t interval = amounts.at(last_sample_);
   for (std::uint32_t i = 0; i < link_done_.size(); ++i) {
     const LinkId link(i);
-    const Duration busy = booked == Booked::altogether ? transport.use(link).busy
-                                                       : transport.busy_until(link, now);
+    const Duration busy =
+        booked == Booked::altogether ? transport.use(link).busy : transport.busy_until(link, now);
     const std::int64_t more = (busy - link_done_[i]).count();
     if (more == 0) continue;
     link_done_[i] = busy;

@@ -68,7 +68,8 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
     const std::uint32_t piece = folded.runs[i].piece;
     const std::uint32_t first = first_gpu(folded.pieces[piece], folded.runs[i], cluster);
     const Recording& recording = recordings[piece];
-    add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first), starts[i]);
+    add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first),
+        starts[i]);
     run.played.push_back({.recording = piece, .start = starts[i], .first_gpu = first});
   }
   run.amounts.close(end);

@@ -162,7 +162,8 @@ constexpr auto kFields = std::to_array<Field>({
     {manifest, "scenario_hash", "", "of its resolved values"},
     {manifest, "seed", "", "of every random number"},
     {manifest, "command", "", "gives the same results again"},
-    {manifest, "inputs.<index>.path", "", "a file the scenario was read from"},
+    {manifest, "inputs.<index>.path", "",
+     "a file the scenario, or its recorded trace, was read from"},
     {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
     {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
 });

@@ -65,11 +65,11 @@ std::string over_time_csv(const RunReport& report) {
     const Intervals& amounts = run.recording.amounts;
     const OverTime over_time(report, run.recording);
     for (std::size_t i = 0; i < over_time.size(); ++i) {
-      csv += csv_line({name_of(run.result.mode), csv_text(in_us(amounts.from(i) - SimTime{})),
-                       csv_text(in_us(amounts.until(i) - SimTime{})),
-                       csv_text(over_time.cu_busy(i)), csv_text(over_time.hbm_busy(i)),
-                       csv_text(over_time.links_busy(i))},
-                      ResultFile::over_time);
+      csv +=
+          csv_line({name_of(run.result.mode), csv_text(in_us(amounts.from(i) - SimTime{})),
+                    csv_text(in_us(amounts.until(i) - SimTime{})), csv_text(over_time.cu_busy(i)),
+                    csv_text(over_time.hbm_busy(i)), csv_text(over_time.links_busy(i))},
+                   ResultFile::over_time);
     }
   }
   return csv;

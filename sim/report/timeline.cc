@@ -19,8 +19,8 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t kBytesPerRecord = 130;   // of text, about
-constexpr std::size_t kBytesPerCounter = 70;   // the same
+constexpr std::size_t kBytesPerRecord = 130;  // of text, about
+constexpr std::size_t kBytesPerCounter = 70;  // the same
 constexpr std::size_t kBytesWithoutNames = 110;
 
 const char* role_text(KernelRole role) {
@@ -55,7 +55,8 @@ class ModeTimeline {
     add_cluster();
     choose_gpus(most / 2);
     add_kernels();
-    for (std::uint32_t gpu = 0; gpu < std::min(gpus_, run_.tracks.gpus); ++gpu) add_counters_of(gpu);
+    for (std::uint32_t gpu = 0; gpu < std::min(gpus_, run_.tracks.gpus); ++gpu)
+      add_counters_of(gpu);
     events_.use_at_most(before + most);
     add_wgs_and_messages();
     say_what_was_not_recorded();
@@ -134,8 +135,7 @@ class ModeTimeline {
     }
     for (const PlayedKernel& played : kernels_) {
       if (named_.insert({played.gpu, played.thread}).second) {
-        events_.name_thread({process_of(played.gpu), played.thread},
-                            name_of_stream(played.thread));
+        events_.name_thread({process_of(played.gpu), played.thread}, name_of_stream(played.thread));
       }
       const Recording& recording = recording_of(played.play);
       const KernelRecord& kernel = recording.kernels[played.kernel];
@@ -178,8 +178,8 @@ class ModeTimeline {
                                recording.gpus - 1));
       }
       if (recording.full) {
-        leaves_out(fmt::format("WGs and messages from {} on",
-                               time_text(recording.full_at - SimTime{})));
+        leaves_out(
+            fmt::format("WGs and messages from {} on", time_text(recording.full_at - SimTime{})));
       }
     }
   }
@@ -196,7 +196,7 @@ class ModeTimeline {
   // Of the recording that is being shown:
   std::vector<const PlayedKernel*> kernel_at_;  // by kernel; null: not shown
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>
-      kernels_of_;                         // by operator and GPU, by start
+      kernels_of_;                           // by operator and GPU, by start
   std::vector<std::uint64_t> thread_of_wg_;  // by WG record; 0: not shown
   WgThreads wg_threads_;
   std::set<std::pair<std::uint32_t, std::uint64_t>> named_;  // GPU and thread
@@ -226,9 +226,10 @@ bool ModeTimeline::add_wgs_and_messages(std::uint32_t play) {
   });
   std::vector<std::uint32_t> messages(recording.messages.size());
   std::iota(messages.begin(), messages.end(), 0U);
-  std::stable_sort(messages.begin(), messages.end(), [&recording](std::uint32_t a, std::uint32_t b) {
-    return recording.messages[a].posted < recording.messages[b].posted;
-  });
+  std::stable_sort(messages.begin(), messages.end(),
+                   [&recording](std::uint32_t a, std::uint32_t b) {
+                     return recording.messages[a].posted < recording.messages[b].posted;
+                   });
   auto message = messages.begin();
   const auto messages_until = [&](SimTime time) {
     for (; message != messages.end() && recording.messages[*message].posted <= time; ++message) {
@@ -244,9 +245,9 @@ bool ModeTimeline::add_wgs_and_messages(std::uint32_t play) {
     return false;
   }
   if (messages_until(SimTime::from_count(INT64_MAX))) return true;
-  leaves_out(fmt::format("messages from {} on",
-                         time_text(played.start - SimTime{} +
-                                   (recording.messages[*message].posted - SimTime{}))));
+  leaves_out(fmt::format(
+      "messages from {} on",
+      time_text(played.start - SimTime{} + (recording.messages[*message].posted - SimTime{}))));
   return false;
 }
 
@@ -261,24 +262,23 @@ bool ModeTimeline::add_wg(const Played& played, const Recording& recording, std:
   }
   thread_of_wg_[index] = thread;
   const bool waits = wg.item == WgRecord::kWaits;
-  return events_.slice(
-      {.thread = {process_of(gpu), thread},
-       .start = played.start + (wg.start - SimTime{}),
-       .end = played.start + (wg.end - SimTime{}),
-       .category = waits ? "wait" : "wg",
-       .name = waits ? fmt::format("wait: {}", name_of(wg.waits_for))
-                     : recording.operators[kernel.op],
-       .args = waits ? "" : fmt::format(R"("item":{})", wg.item)});
+  return events_.slice({.thread = {process_of(gpu), thread},
+                        .start = played.start + (wg.start - SimTime{}),
+                        .end = played.start + (wg.end - SimTime{}),
+                        .category = waits ? "wait" : "wg",
+                        .name = waits ? fmt::format("wait: {}", name_of(wg.waits_for))
+                                      : recording.operators[kernel.op],
+                        .args = waits ? "" : fmt::format(R"("item":{})", wg.item)});
 }
 
 // The kernel of the same operator that is there when the message comes; else the next one.
-const PlayedKernel* ModeTimeline::receiver(const Recording& recording,
-                                           const MessageRecord& message, SimTime arrived) const {
+const PlayedKernel* ModeTimeline::receiver(const Recording& recording, const MessageRecord& message,
+                                           SimTime arrived) const {
   const auto kernels = kernels_of_.find({recording.kernels[message.kernel].op, message.to});
   if (kernels == kernels_of_.end()) return nullptr;
-  const auto later_end = std::find_if(
-      kernels->second.begin(), kernels->second.end(),
-      [&](std::uint32_t kernel) { return recording.kernels[kernel].end >= arrived; });
+  const auto later_end =
+      std::find_if(kernels->second.begin(), kernels->second.end(),
+                   [&](std::uint32_t kernel) { return recording.kernels[kernel].end >= arrived; });
   return later_end == kernels->second.end() ? nullptr : kernel_at_[*later_end];
 }
 

@@ -54,8 +54,8 @@ std::vector<PlayedKernel> kernels_on_threads(const RunRecording& run, std::uint3
                                [&kernel](SimTime until) { return until <= kernel.start; });
     if (thread == threads.end()) thread = threads.insert(thread, SimTime{});
     *thread = kernel.end;
-    kernel.thread = kernel.thread * kPerStream + 1 +
-                    static_cast<std::uint64_t>(thread - threads.begin());
+    kernel.thread =
+        kernel.thread * kPerStream + 1 + static_cast<std::uint64_t>(thread - threads.begin());
   }
   return kernels;
 }

@@ -27,18 +27,18 @@ std::string json_text(std::string_view text) {
 }
 
 void TraceEvents::name_process(std::uint64_t process, std::string_view name) {
-  add_always(fmt::format(
-      R"({{"ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}}}})", process,
-      json_text(name)));
+  add_always(
+      fmt::format(R"({{"ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}}}})",
+                  process, json_text(name)));
   add_always(fmt::format(
       R"({{"ph":"M","pid":{0},"tid":0,"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
       process));
 }
 
 void TraceEvents::name_thread(const TraceThread& thread, std::string_view name) {
-  add_always(fmt::format(
-      R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
-      thread.process, thread.thread, json_text(name)));
+  add_always(
+      fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
+                  thread.process, thread.thread, json_text(name)));
   add_always(fmt::format(
       R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}})",
       thread.process, thread.thread));
@@ -46,11 +46,11 @@ void TraceEvents::name_thread(const TraceThread& thread, std::string_view name) 
 
 bool TraceEvents::slice(const Slice& slice) {
   const std::int64_t at = ns_of(slice.start);
-  return add(at, fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},)"
-                             R"("cat":"{}","name":{},"args":{{{}}}}})",
-                             slice.thread.process, slice.thread.thread, us(at),
-                             us(ns_of(slice.end) - at), slice.category, json_text(slice.name),
-                             slice.args));
+  return add(
+      at, fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},)"
+                      R"("cat":"{}","name":{},"args":{{{}}}}})",
+                      slice.thread.process, slice.thread.thread, us(at), us(ns_of(slice.end) - at),
+                      slice.category, json_text(slice.name), slice.args));
 }
 
 bool TraceEvents::arrow(const End& from, const End& to, std::string_view name) {
@@ -58,8 +58,8 @@ bool TraceEvents::arrow(const End& from, const End& to, std::string_view name) {
   const std::int64_t begin = inside(from);
   const std::int64_t end = inside(to);
   if (end < begin) return true;
-  const std::string id = fmt::format(R"("cat":"message","id":{},"name":{})", arrows_ + 1,
-                                     json_text(name));
+  const std::string id =
+      fmt::format(R"("cat":"message","id":{},"name":{})", arrows_ + 1, json_text(name));
   const std::string first = fmt::format(R"({{"ph":"s","pid":{},"tid":{},"ts":{},{}}})",
                                         from.thread.process, from.thread.thread, us(begin), id);
   const std::string second = fmt::format(R"({{"ph":"f","bp":"e","pid":{},"tid":{},"ts":{},{}}})",
@@ -72,8 +72,8 @@ bool TraceEvents::arrow(const End& from, const End& to, std::string_view name) {
 bool TraceEvents::counter(std::uint64_t process, SimTime at, std::string_view name,
                           double percent) {
   return add(ns_of(at),
-             fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"%":{:.1f}}}}})", process,
-                         us(ns_of(at)), json_text(name), percent));
+             fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"%":{:.1f}}}}})",
+                         process, us(ns_of(at)), json_text(name), percent));
 }
 
 bool TraceEvents::add(std::int64_t at_ns, std::string_view text) {
