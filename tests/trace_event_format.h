@@ -18,11 +18,16 @@ class TraceEventFormat {
 
   explicit TraceEventFormat(const std::string& text) {
     const Json file = Json::parse(text, nullptr, false);
-    if (!file.is_object()) return wrong("no JSON object", {});
+    if (!file.is_object()) {
+      wrong("no JSON object", {});
+      return;
+    }
     if (file.value("displayTimeUnit", "") != "ns") wrong("displayTimeUnit", {});
-    const auto events = file.find("traceEvents");
-    if (events == file.end() || !events->is_array()) return wrong("traceEvents", {});
-    for (const Json& event : *events) check(event);
+    if (!file.contains("traceEvents") || !file["traceEvents"].is_array()) {
+      wrong("traceEvents", {});
+      return;
+    }
+    for (const Json& event : file["traceEvents"]) check(event);
     check_flows();
     check_names();
   }
@@ -70,9 +75,9 @@ class TraceEventFormat {
     if (phase == "C") return check_counter(event);
     if (!is_integer(event, "tid")) return wrong("tid", event);
     if (event.value("cat", "").empty()) wrong("cat", event);
-    const Track track{event["pid"], event["tid"]};
+    const Track track = track_of(event);
     if (phase == "X") return check_slice(event, track, at);
-    if (phase == "s" || phase == "f") return check_flow(event, phase, {track, at, event["name"]});
+    if (phase == "s" || phase == "f") return check_flow(event, phase, {track, at, event["name"].get<std::string>()});
     wrong("unknown ph", event);
   }
 
@@ -82,10 +87,10 @@ class TraceEventFormat {
     if (name == "process_name" || name == "thread_name") {
       if (args.value("name", "").empty()) return wrong("args.name", event);
       if (name == "process_name") {
-        if (!named_.insert(event["pid"]).second) wrong("a second name", event);
+        if (!named_.insert(event["pid"].get<std::int64_t>()).second) wrong("a second name", event);
         names_.insert(args["name"].get<std::string>());
       } else {
-        if (!named_threads_.insert({event["pid"], event["tid"]}).second) wrong("again", event);
+        if (!named_threads_.insert(track_of(event)).second) wrong("again", event);
         threads_.insert(args["name"].get<std::string>());
       }
     } else if (name == "process_sort_index" || name == "thread_sort_index") {
@@ -106,7 +111,7 @@ class TraceEventFormat {
   void check_slice(const Json& event, const Track& track, std::int64_t start) {
     if (!event.contains("dur") || !event["dur"].is_number()) return wrong("dur", event);
     if (!event.contains("args") || !event["args"].is_object()) wrong("args", event);
-    const Slice slice{start, start + ns(event["dur"]), event["name"]};
+    const Slice slice{start, start + ns(event["dur"]), event["name"].get<std::string>()};
     if (slice.end < start) wrong("dur", event);
     std::vector<Slice>& open = open_[track];
     while (!open.empty() && open.back().end <= start) open.pop_back();
@@ -155,6 +160,9 @@ class TraceEventFormat {
     }
   }
 
+  static Track track_of(const Json& event) {
+    return {event["pid"].get<std::int64_t>(), event["tid"].get<std::int64_t>()};
+  }
   static bool is_integer(const Json& object, const char* key) {
     return object.contains(key) && object[key].is_number_integer();
   }

@@ -30,9 +30,9 @@ Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordO
   ChosenTracks chosen = choose_tracks(transport, cluster.gpus(), options.detail);
   recording_.tracks = std::move(chosen.tracks);
   class_of_ = std::move(chosen.class_of);
-  recording_.amounts = Intervals(recording_.tracks.size());
-  next_sample_ = SimTime{} + recording_.amounts.length();
   expect_memory_jobs(demand);
+  recording_.amounts = Intervals(recording_.tracks.size(), first_length(cluster.spec.gpu.memory));
+  next_sample_ = SimTime{} + recording_.amounts.length();
   if (keeps_messages_) choose_watched(cluster.spec.gpu.cus);
   if (!keeps_wgs_) return;
   work_since_.resize(slots);
@@ -161,6 +161,18 @@ void Recorder::expect_memory_jobs(const std::vector<std::uint32_t>& demand) {
       memory.traffic += bytes(scaled(work.traffic.count(), item.scale));
     }
   }
+}
+
+// As long as they would be in the end if the run were as short as its memory traffic allows: fewer
+// samples to take, and the same intervals.
+Duration Recorder::first_length(const MemorySpec& memory) const {
+  Duration least;
+  for (const Memory& jobs : memory_) {
+    least = longer(least, transfer_time(jobs.traffic, memory.bandwidth));
+  }
+  Duration length = nanoseconds(1);
+  while (length * 2 * Intervals::kMost <= least) length = length * 2;
+  return length;
 }
 
 // Written bytes draw more than those read, so jobs' bytes are their part of what all jobs draw.

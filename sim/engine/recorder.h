@@ -77,6 +77,7 @@ class Recorder {
   void add_up(SimTime now, const Sources& sources, Booked booked);
   void add_up_links(SimTime now, const Transport& transport, Booked booked);
   void expect_memory_jobs(const std::vector<std::uint32_t>& demand);
+  [[nodiscard]] Duration first_length(const MemorySpec& memory) const;
   [[nodiscard]] Bytes moved_by_jobs(std::uint32_t gpu, Drawn left) const;
 
   const TaskGraph& graph_;
