@@ -25,9 +25,10 @@ LAYERS = {
     "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
                "core"],
+    "sweep": ["report", "scenario", "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["measured", "report", "traces", "models", "engine", "workloads", "cluster", "scenario",
-            "gpu_model", "network", "core"],
+    "app": ["measured", "sweep", "report", "traces", "models", "engine", "workloads", "cluster",
+            "scenario", "gpu_model", "network", "core"],
 }
 YAML_FOLDER = "scenario"
 

@@ -77,7 +77,8 @@ class TraceEventFormat {
     if (event.value("cat", "").empty()) wrong("cat", event);
     const Track track = track_of(event);
     if (phase == "X") return check_slice(event, track, at);
-    if (phase == "s" || phase == "f") return check_flow(event, phase, {track, at, event["name"].get<std::string>()});
+    if (phase == "s" || phase == "f")
+      return check_flow(event, phase, {track, at, event["name"].get<std::string>()});
     wrong("unknown ph", event);
   }
 

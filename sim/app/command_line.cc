@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sim/app/exit_code.h"
+#include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
 #include "sim/scenario/names.h"
@@ -237,17 +238,6 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   return command;
 }
 
-std::string shell_quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
@@ -268,6 +258,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   const CLI::App* import = add_import(app, importing);
   ExportCommand exporting;
   const CLI::App* exports = add_export(app, exporting);
+  SweepCommand sweeping;
+  const CLI::App* sweep = add_sweep(app, sweeping);
+  MergeCommand merging;
+  const CLI::App* merge = add_merge(app, merging);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -278,7 +272,20 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (validate->parsed()) return validating;
   if (import->parsed()) return importing;
   if (exports->parsed()) return exporting;
+  if (sweep->parsed()) return sweeping;
+  if (merge->parsed()) return merging;
   return command_of(raw, run->count("--seed") > 0);
+}
+
+std::string shell_quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string replay_text(const RunCommand& command) {

@@ -10,6 +10,8 @@
 #include "sim/app/calibrate_command.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/merge_command.h"
+#include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
 #include "sim/report/timeline.h"
 
@@ -33,9 +35,12 @@ struct Done {
   int exit_code;
 };
 
-using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand, Done>;
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
+                             ExportCommand, SweepCommand, MergeCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
+
+// One word of a command line, quoted for a shell where it has to be.
+std::string shell_quoted(const std::string& word);
 
 // The command that gives the same results again, quoted for a shell. Where results go and how they
 // are printed changes nothing in them and is left out.

@@ -32,6 +32,8 @@ int carry_out(const Command& parsed) {
   }
   if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
   if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
+  if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
+  if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

@@ -1,4 +1,4 @@
-// The memory of this process.
+// The memory of this process and of its machine.
 #pragma once
 
 #include <cstdint>
@@ -6,5 +6,8 @@
 namespace weft {
 
 std::int64_t peak_rss_bytes();  // 0 where the system does not say
+
+// What this machine has, or what this process may take of it (cgroup); 0 where nothing says.
+std::int64_t machine_memory_bytes();
 
 }  // namespace weft

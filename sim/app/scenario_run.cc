@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -33,6 +34,12 @@ Needs ScenarioRun::needs_of(Mode mode) const {
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
   return check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+}
+
+Bytes ScenarioRun::memory() const {
+  Bytes most;
+  for (const Mode mode : scenario_.modes) most = std::max(most, needs_of(mode).memory);
+  return most;
 }
 
 std::string ScenarioRun::tasks_text(Mode mode) {

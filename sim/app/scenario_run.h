@@ -40,6 +40,8 @@ class ScenarioRun {
   [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
   // What is too large for run.max_memory, in messages that name `file`.
   [[nodiscard]] Diagnostics check_size(const std::string& file) const;
+  // What the largest of its modes is estimated to need.
+  [[nodiscard]] Bytes memory() const;
   [[nodiscard]] std::string tasks_text(Mode mode);
 
   // Called for each mode as it begins: gives what is to be told of its progress.

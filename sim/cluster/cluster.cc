@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace weft {
@@ -11,17 +12,34 @@ std::string rate_text(Bandwidth rate) {
   return fmt::format("{:g} Gb/s", static_cast<double>(rate.count()) * 8e-9);
 }
 
+std::string counted(std::size_t number, const char* what) {
+  return fmt::format("   {} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+void note_unsound_nodes(Cluster& cluster) {
+  const ClusterSpec& spec = cluster.spec;
+  if (spec.stragglers.empty() && spec.degraded_links.empty()) return;
+  cluster.unsound.resize(static_cast<std::size_t>(spec.nodes));
+  for (const Straggler& slow : spec.stragglers) {
+    cluster.unsound[cluster.node_of(GpuId(static_cast<std::uint32_t>(slow.gpu)))] = true;
+  }
+  const Transport transport(cluster.network);
+  for (const DegradedLink& link : spec.degraded_links) {
+    const auto node = transport.node_of(transport.named(link.link));
+    if (node) cluster.unsound[*node] = true;
+  }
+}
+
 }  // namespace
 
 Cluster build_cluster(const ClusterSpec& spec) {
-  return Cluster{.spec = spec,
-                 .network = {.nodes = spec.nodes,
-                             .gpus_per_node = spec.gpus_per_node,
-                             .scale_up = spec.scale_up,
-                             .scale_out = spec.scale_out,
-                             .nic = spec.nic},
-                 .memory_bend = Bend(spec.gpu.memory.bend),
-                 .arithmetic_bend = Bend(Bend::kCorner)};
+  Cluster cluster{.spec = spec,
+                  .network = spec.network(),
+                  .memory_bend = Bend(spec.gpu.memory.bend),
+                  .arithmetic_bend = Bend(Bend::kCorner),
+                  .unsound = {}};
+  note_unsound_nodes(cluster);
+  return cluster;
 }
 
 std::string one_line(const Cluster& cluster) {
@@ -37,6 +55,8 @@ std::string one_line(const Cluster& cluster) {
     text += fmt::format("   {}, {}", Shape(*spec.scale_out, nics).description(),
                         rate_text(spec.scale_out->link.bandwidth));
   }
+  if (!spec.stragglers.empty()) text += counted(spec.stragglers.size(), "straggler");
+  if (!spec.degraded_links.empty()) text += counted(spec.degraded_links.size(), "degraded link");
   return text;
 }
 
@@ -54,11 +74,18 @@ std::string to_text(const Cluster& cluster) {
   for (std::uint32_t i = 0; i < transport.links(); ++i) {
     Class& entry = classes[transport.link_class(LinkId(i))];
     entry.links += 1;
-    entry.each = transport.bandwidth(LinkId(i));
+    entry.each = std::max(entry.each, transport.bandwidth(LinkId(i)));
   }
   text += "links:\n";
   for (const auto& [name, entry] : classes) {
     text += fmt::format("  {}: {} x {}\n", name, entry.links, rate_text(entry.each));
+  }
+  for (const Straggler& slow : cluster.spec.stragglers) {
+    text += fmt::format("straggler: GPU {}, clock {:g}, memory {:g}\n", slow.gpu, slow.clock,
+                        slow.memory);
+  }
+  for (const DegradedLink& link : cluster.spec.degraded_links) {
+    text += fmt::format("degraded link: {}, {:g} of its bandwidth\n", link.link, link.bandwidth);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/core/ids.h"
 #include "sim/core/shared_server.h"
@@ -23,6 +24,11 @@ struct Cluster {
   [[nodiscard]] std::uint32_t node_of(GpuId gpu) const {
     return gpu.value / static_cast<std::uint32_t>(spec.gpus_per_node);
   }
+  // No straggler is in it, and no link between its GPUs is degraded.
+  [[nodiscard]] bool is_sound(std::uint32_t node) const {
+    return node >= unsound.size() || !unsound[node];
+  }
+  std::vector<bool> unsound;  // by node; empty where all are sound
 };
 
 Cluster build_cluster(const ClusterSpec& spec);

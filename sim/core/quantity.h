@@ -7,6 +7,7 @@
 // builds too. SimTime is a point on the simulated clock: points cannot be added, only moved.
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 
@@ -64,6 +65,10 @@ constexpr Bandwidth gigabytes_per_second(std::int64_t n) {
 }
 constexpr Bandwidth gigabits_per_second(std::int64_t n) {
   return bytes_per_second(125'000'000) * n;
+}
+// A share of a rate, rounded to the nearest byte a second.
+inline Bandwidth fraction_of(Bandwidth rate, double share) {
+  return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * share));
 }
 constexpr Flops flops(std::int64_t n) { return Flops::from_count(n); }
 constexpr FlopRate gigaflops(std::int64_t n) { return FlopRate::from_count(1'000'000'000) * n; }

@@ -102,9 +102,10 @@ class Recorder {
   std::vector<Memory> memory_;
   std::vector<std::uint32_t> class_of_;
   std::vector<Duration> link_done_;
-  std::vector<SimTime> work_since_;      // by slot
+  std::vector<SimTime> work_since_;       // by slot
   std::vector<std::uint32_t> last_work_;  // by slot: index into wgs
-  std::unordered_map<std::uint32_t, Pending> pending_;  // by send; not iterated
+  // By send.
+  std::unordered_map<std::uint32_t, Pending> pending_;  // not iterated
   // With detail `kernels`: index of the last message from a kernel to a GPU.
   std::unordered_map<std::uint64_t, std::uint32_t> last_of_pair_;  // not iterated
 };

@@ -25,9 +25,9 @@ struct RecordOptions {
   std::size_t most = 0;  // of WGs and messages together
 };
 
-// What the tracks of the intervals stand for: CUs (ps, summed) and HBM (bytes) of all GPUs, links of
-// each class (ps in use, summed), and then, where that is asked for and they are not too many, of
-// each GPU and each link.
+// What the tracks of the intervals stand for: CUs (ps, summed) and HBM (bytes) of all GPUs, links
+// of each class (ps in use, summed), and then, where that is asked for and they are not too many,
+// of each GPU and each link.
 struct Tracks {
   struct LinkClass {
     std::string name;
@@ -40,7 +40,9 @@ struct Tracks {
   static constexpr std::size_t cu_time() { return 0; }
   static constexpr std::size_t hbm_bytes() { return 1; }
   static std::size_t of_class(std::size_t link_class) { return 2 + link_class; }
-  [[nodiscard]] std::size_t cu_time(std::size_t gpu) const { return of_class(classes.size()) + gpu; }
+  [[nodiscard]] std::size_t cu_time(std::size_t gpu) const {
+    return of_class(classes.size()) + gpu;
+  }
   [[nodiscard]] std::size_t hbm_bytes(std::size_t gpu) const { return cu_time(gpus) + gpu; }
   [[nodiscard]] std::size_t of_link(std::size_t link) const { return hbm_bytes(gpus) + link; }
   [[nodiscard]] std::size_t size() const { return of_link(links.size()); }
@@ -78,10 +80,10 @@ struct MessageRecord {
   static constexpr std::uint32_t kNoWg = UINT32_MAX;
   SimTime posted;
   SimTime arrived;
-  std::uint32_t kernel = 0;   // that sent it
-  std::uint32_t wg = kNoWg;   // the work behind which it was sent: index into wgs
-  std::uint32_t to = 0;       // GPU
-  std::uint32_t size = 0;     // bytes
+  std::uint32_t kernel = 0;  // that sent it
+  std::uint32_t wg = kNoWg;  // the work behind which it was sent: index into wgs
+  std::uint32_t to = 0;      // GPU
+  std::uint32_t size = 0;    // bytes
 };
 
 struct Recording {

@@ -46,6 +46,11 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   SIM_ASSERT(std::uint64_t{worker_stride_} * cluster.gpus() < kKernelBit);
   const auto capacity = static_cast<std::uint64_t>(gpu.memory.bandwidth.count() / kRateUnit);
   memory_.assign(cluster.gpus(), SharedServer(capacity, &cluster.memory_bend));
+  for (const Straggler& slow : cluster.spec.stragglers) {
+    const Bandwidth left = fraction_of(gpu.memory.bandwidth, slow.memory);
+    memory_[static_cast<std::size_t>(slow.gpu)] =
+        SharedServer(static_cast<std::uint64_t>(left.count() / kRateUnit), &cluster.memory_bend);
+  }
   cus_.assign(cluster.gpus(), CuSet(gpu.cus, gpu.cu));
   if (needs_arithmetic(graph)) {
     arithmetic_.assign(std::size_t{cluster.gpus()} * cus,

@@ -146,9 +146,20 @@ class Folding {
     }
   }
 
+  // What happens in an unsound node is like nothing elsewhere.
   [[nodiscard]] bool in_a_node(const Part& part) const {
     const std::vector<std::uint32_t> gpus = gpus_of(part.graph);
-    return node_of(gpus.front()) == node_of(gpus.back());
+    const std::uint32_t node = node_of(gpus.front());
+    return node == node_of(gpus.back()) && cluster_.is_sound(node);
+  }
+
+  // Whether what happens from this node on would be the same from node 0 on.
+  [[nodiscard]] bool can_move(std::uint32_t node) {
+    const auto [known, added] = can_move_.try_emplace(node);
+    if (added) {
+      known->second = cluster_.unsound.empty() && Transport::can_move(cluster_.network, node);
+    }
+    return known->second;
   }
 
   void add_run(BlockId block, Part& part, bool in_a_node) {
@@ -161,14 +172,12 @@ class Folding {
         }
       }
     }
-    std::uint32_t node = 0;
-    if (in_a_node) {
-      node = node_of(part.graph.places[PlaceId(0)].groups.front().front());
-      const std::uint32_t shift = node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
-      for (Groups& place : part.graph.places) {
-        for (std::vector<std::uint32_t>& group : place.groups) {
-          for (std::uint32_t& gpu : group) gpu -= shift;
-        }
+    std::uint32_t node = node_of(gpus_of(part.graph).front());
+    if (!in_a_node && !can_move(node)) node = 0;
+    const std::uint32_t shift = node * static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
+    for (Groups& place : part.graph.places) {
+      for (std::vector<std::uint32_t>& group : place.groups) {
+        for (std::uint32_t& gpu : group) gpu -= shift;
       }
     }
     folded_.runs.push_back({.piece = piece_of({std::move(part.graph), in_a_node}),
@@ -208,6 +217,7 @@ class Folding {
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
   std::vector<std::uint32_t> last_;                 // run, by GPU and stream
   std::map<std::string, std::vector<std::uint32_t>> by_text_;
+  std::map<std::uint32_t, bool> can_move_;  // by node
   Folded folded_;
 };
 
@@ -223,8 +233,8 @@ std::vector<std::uint32_t> gpus_of(const ModelGraph& graph) {
   return {gpus.begin(), gpus.end()};
 }
 
-std::uint32_t first_gpu(const Piece& piece, const PieceRun& run, const Cluster& cluster) {
-  return piece.in_a_node ? run.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node) : 0;
+std::uint32_t first_gpu(const PieceRun& run, const Cluster& cluster) {
+  return run.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
 }
 
 Folded fold(const ModelGraph& graph, const Cluster& cluster) {

@@ -9,6 +9,7 @@
 #include "sim/models/op_kernel.h"
 #include "sim/workloads/collective.h"
 #include "sim/workloads/embedding.h"
+#include "sim/workloads/stragglers.h"
 
 namespace weft {
 namespace {
@@ -280,6 +281,7 @@ class ModelToTasks {
 TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how) {
   graph.verify();
   TaskGraph tasks = ModelToTasks(graph, how).lower();
+  slow_stragglers(tasks, how.cluster);
   tasks.verify();
   return tasks;
 }

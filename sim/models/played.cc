@@ -31,8 +31,7 @@ Pairs same_tracks(const Tracks& piece, const Tracks& all, std::uint32_t first_gp
     pairs.add(Tracks::of_class(i),
               Tracks::of_class(static_cast<std::size_t>(found - all.classes.begin())));
   }
-  if (all.gpus == 0) return pairs;
-  for (std::uint32_t gpu = 0; gpu < piece.gpus; ++gpu) {
+  for (std::uint32_t gpu = 0; gpu < piece.gpus && gpu + first_gpu < all.gpus; ++gpu) {
     pairs.add(piece.cu_time(gpu), all.cu_time(gpu + first_gpu));
     pairs.add(piece.hbm_bytes(gpu), all.hbm_bytes(gpu + first_gpu));
   }
@@ -66,7 +65,7 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
   run.played.reserve(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::uint32_t piece = folded.runs[i].piece;
-    const std::uint32_t first = first_gpu(folded.pieces[piece], folded.runs[i], cluster);
+    const std::uint32_t first = first_gpu(folded.runs[i], cluster);
     const Recording& recording = recordings[piece];
     add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first),
         starts[i]);

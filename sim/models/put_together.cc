@@ -18,17 +18,18 @@ struct Interval {
 class Together {
  public:
   Together(const Folded& folded, const std::vector<RunResult>& pieces, const Cluster& cluster)
-      : folded_(folded), pieces_(pieces), cluster_(cluster), computing_(cluster.gpus()) {
+      : folded_(folded),
+        pieces_(pieces),
+        cluster_(cluster),
+        transport_(cluster.network),
+        computing_(cluster.gpus()) {
     total_.gpus.resize(cluster.gpus());
-    const Transport transport(cluster.network);
-    total_.links = rows_of(transport);
-    per_node_ = cluster.spec.gpus_per_node > 1 && cluster.spec.scale_up
-                    ? Shape(*cluster.spec.scale_up, cluster.spec.gpus_per_node).links().size()
-                    : 0;
+    total_.links = rows_of(transport_);
   }
 
   RunResult add_up() {
     schedule();
+    for (const RunResult& piece : pieces_) total_.events += piece.events;  // simulated once
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) add_run(folded_.runs[i], times_[i]);
     expose();
     follow_path();
@@ -52,8 +53,7 @@ class Together {
 
   void add_run(const PieceRun& run, const Interval& when) {
     const RunResult& piece = pieces_[run.piece];
-    const Piece& what = folded_.pieces[run.piece];
-    const std::uint32_t shift = first_gpu(what, run, cluster_);
+    const std::uint32_t shift = first_gpu(run, cluster_);
     const bool with_computation = computes(run.piece);
     for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
       add_gpu(total_.gpus[gpu + shift], piece.gpus[gpu], when);
@@ -72,12 +72,12 @@ class Together {
     } else {
       waiting_.push_back({run.piece, shift, when});
     }
-    const std::size_t first = what.in_a_node ? run.node * per_node_ : 0;
-    for (std::size_t i = 0; i < piece.links.size(); ++i) {
-      add_link(total_.links[first + i].use, piece.links[i].use);
+    // A node's own links are the first ones of the whole.
+    for (std::uint32_t i = 0; i < piece.links.size(); ++i) {
+      if (piece.links[i].use.messages == 0) continue;
+      add_link(total_.links[transport_.moved(LinkId(i), run.node).value].use, piece.links[i].use);
     }
     add_ledger(piece.ledger);
-    total_.events += piece.events;
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
   }
 
@@ -201,7 +201,7 @@ class Together {
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) {
       const PieceRun& run = folded_.runs[i];
       if (!computes(run.piece)) continue;
-      const std::uint32_t shift = first_gpu(folded_.pieces[run.piece], run, cluster_);
+      const std::uint32_t shift = first_gpu(run, cluster_);
       for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
         total_.gpus[gpu + shift].active += pieces_[run.piece].gpus[gpu].active;
       }
@@ -237,8 +237,8 @@ class Together {
   const Folded& folded_;
   const std::vector<RunResult>& pieces_;
   const Cluster& cluster_;
+  const Transport transport_;
   RunResult total_;
-  std::size_t per_node_ = 0;  // links of its fabric
   std::vector<Interval> times_;
   std::vector<std::vector<Interval>> computing_;  // by GPU
   std::vector<Waiting> waiting_;

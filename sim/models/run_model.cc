@@ -16,6 +16,8 @@ Cluster one_node_of(const Cluster& cluster) {
   spec.nodes = 1;
   spec.scale_out.reset();
   spec.nic.reset();
+  spec.stragglers.clear();
+  spec.degraded_links.clear();
   return build_cluster(spec);
 }
 
@@ -143,7 +145,7 @@ void ModelRun::count_times() {
   for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
   for (const PieceRun& run : folded_.runs) {
     const ModelGraph& graph = folded_.pieces[run.piece].graph;
-    const std::uint32_t shift = first_gpu(folded_.pieces[run.piece], run, cluster_);
+    const std::uint32_t shift = first_gpu(run, cluster_);
     for (const Pair& pair : pairs_[run.piece]) {
       for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
         for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
@@ -192,7 +194,11 @@ std::string ModelRun::tasks_text(Mode mode) {
 Recorded ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
   const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
   const auto known = unfused_.find(piece);
-  if (alike && known != unfused_.end()) return known->second;
+  if (alike && known != unfused_.end()) {
+    RunResult again = known->second;
+    again.events = 0;  // nothing is simulated
+    return again;
+  }
   const Cluster& cluster = cluster_of(folded_.pieces[piece]);
   const TaskGraph tasks = lowered(piece, mode);
   Recorded done;

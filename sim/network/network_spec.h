@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,21 @@ struct NicSpec {
   Duration flush;            // the WG's time to make its results visible to the NIC
   Duration proxy_operation;  // the proxy's time for one operation
   Duration receive;          // last byte in to data (and flag) visible in the GPU's memory
+};
+
+// A link that is not what the others of its fabric are.
+struct DegradedLink {
+  std::string link;      // its name in links.csv: "nic3 send"
+  double bandwidth = 1;  // share of its fabric's or NIC's that is left
+};
+
+struct NetworkSpec {
+  int nodes = 1;
+  int gpus_per_node = 1;
+  std::optional<FabricSpec> scale_up;
+  std::optional<FabricSpec> scale_out;
+  std::optional<NicSpec> nic;
+  std::vector<DegradedLink> degraded;
 };
 
 }  // namespace weft

@@ -175,6 +175,26 @@ std::uint32_t Shape::next_in_fat_tree(std::uint32_t at, std::uint32_t to,
   return leaf_up0 + leaf * spines_ + spine;
 }
 
+bool Shape::can_move(std::uint32_t by) const {
+  if (by == 0 || kind_ == ShapeKind::switched) return true;
+  // Whole leaves; spines take turns as destinations do.
+  return kind_ == ShapeKind::fat_tree && up_routing_ == UpRouting::by_destination &&
+         by % per_leaf_ == 0;
+}
+
+std::uint32_t Shape::moved(std::uint32_t link, std::uint32_t by) const {
+  SIM_ASSERT(can_move(by));
+  const std::uint32_t endpoint_links = 2 * endpoints_;
+  std::uint32_t to = link + by;
+  if (link >= endpoint_links && by > 0) {
+    const std::uint32_t row = (link - endpoint_links) / spines_;
+    const std::uint32_t spine = (link - endpoint_links) % spines_;
+    to = endpoint_links + (row + by / per_leaf_) * spines_ + (spine + by) % spines_;
+  }
+  SIM_ASSERT(to < links_.size());
+  return to;
+}
+
 int Shape::hops(std::uint32_t from, std::uint32_t to, std::uint64_t hash) const {
   int hops = 0;
   for (std::uint32_t at = from; at != to; ++hops) at = links_[next(at, to, hash)].to;

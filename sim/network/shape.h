@@ -35,6 +35,11 @@ class Shape {
   // chooses among equal ways where the spec says so.
   [[nodiscard]] std::uint32_t next(std::uint32_t at, std::uint32_t to, std::uint64_t hash) const;
 
+  // Whether all that messages do is the same with every endpoint `by` further on, on other links.
+  [[nodiscard]] bool can_move(std::uint32_t by) const;
+  // The link that then stands for `link`.
+  [[nodiscard]] std::uint32_t moved(std::uint32_t link, std::uint32_t by) const;
+
   // Links between two endpoints.
   [[nodiscard]] int hops(std::uint32_t from, std::uint32_t to, std::uint64_t hash) const;
 

@@ -11,17 +11,25 @@ namespace weft {
 
 Transport::Transport(const NetworkSpec& spec)
     : gpus_per_node_(static_cast<std::uint32_t>(spec.gpus_per_node)) {
-  if (spec.gpus_per_node > 1) {
-    SIM_ASSERT(spec.scale_up.has_value());
-    scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
-    reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
-    in_switch_bandwidth_ = spec.scale_up->in_switch_bandwidth;
-    engine_bandwidth_ = spec.scale_up->link.engine_bandwidth;
-    segment_up_ = spec.scale_up->segment;
-    up_routing_inside_ = spec.scale_up->up_routing;
-    for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
-  }
-  if (spec.nodes == 1) return;
+  add_node_fabrics(spec);
+  if (spec.nodes > 1) add_network(spec);
+  for (const DegradedLink& degraded : spec.degraded) degrade(degraded);
+}
+
+void Transport::add_node_fabrics(const NetworkSpec& spec) {
+  if (spec.gpus_per_node == 1) return;
+  SIM_ASSERT(spec.scale_up.has_value());
+  scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
+  reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
+  in_switch_bandwidth_ = spec.scale_up->in_switch_bandwidth;
+  engine_bandwidth_ = spec.scale_up->link.engine_bandwidth;
+  up_bytes_per_second_ = spec.scale_up->link.bandwidth.count();
+  segment_up_ = spec.scale_up->segment;
+  up_routing_inside_ = spec.scale_up->up_routing;
+  for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
+}
+
+void Transport::add_network(const NetworkSpec& spec) {
   SIM_ASSERT(spec.scale_out.has_value());
   SIM_ASSERT(spec.nic.has_value());
   const NicSpec& nic = *spec.nic;
@@ -54,6 +62,23 @@ Transport::Transport(const NetworkSpec& spec)
   }
   queue_depth_ = static_cast<std::size_t>(nic.queue_depth);
   departures_.resize(static_cast<std::size_t>(nics));
+}
+
+// Two links around a ring of two have one name: both are.
+void Transport::degrade(const DegradedLink& degraded) {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    const LinkId id(i);
+    if (name(id) != degraded.link) continue;
+    links_[id].bytes_per_second = fraction_of(bandwidth(id), degraded.bandwidth).count();
+  }
+}
+
+// A rate of the fabric in a node, on this link of it.
+Bandwidth Transport::on(const Link& link, Bandwidth rate) const {
+  const Bandwidth whole = bytes_per_second(up_bytes_per_second_);
+  const Bandwidth own = bytes_per_second(link.bytes_per_second);
+  if (own == whole) return rate;
+  return fraction_of(rate, static_cast<double>(own.count()) / static_cast<double>(whole.count()));
 }
 
 void Transport::add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up) {
@@ -168,8 +193,9 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
   if (message.size != link.cached_size || engine != link.cached_engine) {
     link.cached_size = message.size;
     link.cached_engine = engine;
-    link.cached_time = transfer_time(
-        bytes(message.size), engine ? engine_bandwidth_ : bytes_per_second(link.bytes_per_second));
+    link.cached_time =
+        transfer_time(bytes(message.size), engine ? on(link, engine_bandwidth_)
+                                                  : bytes_per_second(link.bytes_per_second));
   }
   return enter(now, link, message, entries, link.cached_time);
 }
@@ -262,6 +288,36 @@ std::string Transport::name(LinkId id) const {
   }
   if (i < receive_base_) return fmt::format("nic{} send", i - send_base_);
   return fmt::format("nic{} receive", i - receive_base_);
+}
+
+bool Transport::can_move(const NetworkSpec& spec, std::uint32_t nodes) {
+  if (nodes == 0) return true;
+  // Which of several NICs a GPU sends by is a hash of both ends.
+  if (!spec.degraded.empty() || !spec.nic || spec.nic->per_node > spec.gpus_per_node) return false;
+  const auto nics = static_cast<std::uint32_t>(spec.nic->per_node);
+  return Shape(*spec.scale_out, spec.nodes * spec.nic->per_node).can_move(nodes * nics);
+}
+
+LinkId Transport::moved(LinkId id, std::uint32_t nodes) const {
+  const std::uint32_t i = id.value;
+  const std::uint32_t nics = nodes * nics_per_node_;
+  if (!scale_out_ || i < scale_out_base_) {
+    return LinkId(i + nodes * static_cast<std::uint32_t>(scale_up_->links().size()));
+  }
+  if (i >= send_base_) return LinkId(i + nics);
+  return LinkId(scale_out_base_ + scale_out_->moved(i - scale_out_base_, nics));
+}
+
+std::optional<std::uint32_t> Transport::node_of(LinkId id) const {
+  if (!links_[id].is_scale_up) return std::nullopt;
+  return id.value / static_cast<std::uint32_t>(scale_up_->links().size());
+}
+
+LinkId Transport::named(std::string_view wanted) const {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (name(LinkId(i)) == wanted) return LinkId(i);
+  }
+  return LinkId::none();
 }
 
 std::string Transport::link_class(LinkId id) const {

@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/core/ids.h"
@@ -34,14 +35,6 @@
 namespace weft {
 
 using LinkId = StrongId<struct LinkTag>;
-
-struct NetworkSpec {
-  int nodes = 1;
-  int gpus_per_node = 1;
-  std::optional<FabricSpec> scale_up;
-  std::optional<FabricSpec> scale_out;
-  std::optional<NicSpec> nic;
-};
 
 // "Call arrive(link) at that time."
 struct Wake {
@@ -148,7 +141,15 @@ class Transport {
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
-  [[nodiscard]] std::string name(LinkId link) const;        // "3->4", "nic3 send"
+  [[nodiscard]] std::string name(LinkId link) const;  // "3->4", "nic3 send"
+  // Whether all that messages do is the same so many nodes further on, on other links.
+  [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
+  // The link that then stands for `link`.
+  [[nodiscard]] LinkId moved(LinkId link, std::uint32_t nodes) const;
+
+  // The node whose GPUs it joins; nothing where it joins nodes, or is a NIC's port.
+  [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;
+  [[nodiscard]] LinkId named(std::string_view name) const;  // the first one; none() without any
   [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out_x+"
   [[nodiscard]] const Shape* scale_up() const { return scale_up_ ? &*scale_up_ : nullptr; }
   [[nodiscard]] const Shape* scale_out() const { return scale_out_ ? &*scale_out_ : nullptr; }
@@ -205,6 +206,10 @@ class Transport {
   std::uint32_t new_at_switch(const AtSwitch& what);
   void arrive_at_switch(SimTime now, const Link& link, Message message, Arrived& arrived);
   void copy_to_all(SimTime now, const Link& link, Message message, Arrived& arrived);
+  void add_node_fabrics(const NetworkSpec& spec);
+  void add_network(const NetworkSpec& spec);
+  void degrade(const DegradedLink& degraded);
+  [[nodiscard]] Bandwidth on(const Link& link, Bandwidth rate) const;
   void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
   SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
@@ -220,6 +225,7 @@ class Transport {
   std::optional<Shape> scale_out_;
   bool reduces_ = false;
   Bandwidth in_switch_bandwidth_;
+  std::int64_t up_bytes_per_second_ = 0;
   Bandwidth engine_bandwidth_;  // on a link inside a node; 0: as the link's
   Bytes segment_up_;
   Bytes segment_out_;

@@ -1,5 +1,5 @@
-// operators.csv, links.csv, link_classes.csv: one row per mode and operator, link or class of links.
-// RFC 4180, lines end in \n.
+// operators.csv, links.csv, link_classes.csv: one row per mode and operator, link or class of
+// links. RFC 4180, lines end in \n.
 #pragma once
 
 #include <string>

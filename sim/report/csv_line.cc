@@ -17,23 +17,19 @@ std::string quoted(const std::string& field) {
   return text + "\"";
 }
 
-std::string line_of(const std::vector<std::string>& row) {
+}  // namespace
+
+std::string csv_line(const std::vector<std::string>& row) {
   std::string line;
-  for (const std::string& field : row) {
-    if (!line.empty()) line += ',';
-    line += quoted(field);
-  }
+  for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : ",") + quoted(row[i]);
   return line + "\n";
 }
 
-}  // namespace
-
-// The first column is never empty, so a line without text is a line not begun.
-std::string csv_header(ResultFile file) { return line_of(columns(file)); }
+std::string csv_header(ResultFile file) { return csv_line(columns(file)); }
 
 std::string csv_line(const std::vector<std::string>& row, ResultFile file) {
   SIM_ASSERT(row.size() == columns(file).size());
-  return line_of(row);
+  return csv_line(row);
 }
 
 std::string csv_text(double number) { return fmt::format("{}", number); }

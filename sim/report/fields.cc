@@ -166,6 +166,32 @@ constexpr auto kFields = std::to_array<Field>({
      "a file the scenario, or its recorded trace, was read from"},
     {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
     {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
+
+    {sweep, "<axis>", "",
+     "an axis' value, in the unit that the name ends in: `_us`, `_bytes`, `_gbps` (10^9 bit/s), "
+     "`_tflops` (10^12 FLOP/s), `_m_per_s` (10^6/s); else a count, or words"},
+    {sweep, "point", "", "hash of the resolved scenario: equal hashes, one run"},
+    {sweep, "status", "", "ok or failed"},
+    {sweep, "error", "", "why it failed, on one line; it has no results"},
+    {sweep, "<mode>_<field>", "",
+     "`modes.<mode>.<field>` of summary.json, such as `fused_time_us`; `wait_us.post` is "
+     "`fused_wait_post_us`"},
+    {sweep, "<mode>_<part>_<field>", "",
+     "`modes.<mode>.parts.<part>.<field>`, such as `bulk_mlp_computing_us`"},
+    {sweep, "<mode>_vs_<mode>_speedup", "", "of `speedup`, such as `fused_vs_bulk_speedup`"},
+    {sweep, "c3_<field>", "", "of `c3`, such as `c3_compute_us`"},
+    {sweep, "<mode>_<strategy>", "",
+     "`speedup`, `fraction_of_ideal` and `partition_cus` of `c3.strategies.<mode>`"},
+
+    {points, "row", "", "place of the point in the sweep, from 0"},
+    {points, "point", "", "hash of the resolved scenario"},
+    {points, "version", "", "of weft: results of another version do not count as finished"},
+    {points, "status", "", "ok or failed"},
+    {points, "axes.<axis>", "", "as in results.csv"},
+    {points, "error", "", "why it failed; empty where ok"},
+    {points, "exit_code", "", "that `weft run` would end with"},
+    {points, "command", "", "gives the same results again"},
+    {points, "summary", "", "summary.json of the run; absent where it failed"},
 });
 
 }  // namespace
@@ -188,6 +214,10 @@ const char* file_name(ResultFile file) {
       return "fusions.csv";
     case manifest:
       return "manifest.json";
+    case sweep:
+      return "results.csv";
+    case points:
+      return "results.jsonl";
   }
   SIM_ASSERT(false);
 }

@@ -16,7 +16,9 @@ enum class ResultFile {
   over_time,
   parts,
   fusions,
-  manifest
+  manifest,
+  sweep,
+  points
 };
 
 const char* file_name(ResultFile file);  // "summary.json"

@@ -17,8 +17,8 @@ namespace weft {
 
 struct ModeRun {
   RunResult result;
-  Partition partition;  // of a strategy that has one
-  double wall_s = 0;    // of the simulation, measured by the application
+  Partition partition;          // of a strategy that has one
+  double wall_s = 0;            // of the simulation, measured by the application
   RunRecording recording = {};  // if asked for
 };
 

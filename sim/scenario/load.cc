@@ -2,38 +2,21 @@
 
 #include <utility>
 
+#include "sim/scenario/load_tree.h"
 #include "sim/scenario/read.h"
 #include "sim/scenario/validate.h"
 
 namespace weft {
 namespace {
 
-// The problems of every stage together, each with the text of its line.
-Diagnostics with_lines(const std::vector<const Diagnostics*>& stages, const SourceFiles& files) {
-  Diagnostics all;
-  for (const Diagnostics* stage : stages) {
-    for (Diagnostic problem : stage->all()) {
-      problem.source_line = files.line_at(problem.at);
-      all.add(std::move(problem));
-    }
+Loaded load(SourceFiles& files, const Node* tree, const std::filesystem::path& file,
+            const LoadOptions& options, Diagnostics found) {
+  if (tree == nullptr) {
+    return {.scenario = std::nullopt,
+            .problems = with_lines({&found}, files),
+            .inputs = files.inputs()};
   }
-  return all;
-}
-
-struct Source {
-  SourceFiles& files;
-  const Node* tree;            // null: could not be read or parsed
-  std::filesystem::path file;  // where relative bases start from
-};
-
-Loaded load(const Source& source, const LoadOptions& options, Diagnostics found) {
-  Loaded loaded;
-  if (source.tree == nullptr) {
-    loaded.problems = with_lines({&found}, source.files);
-    loaded.inputs = source.files.inputs();
-    return loaded;
-  }
-  Node root = *source.tree;
+  Node root = *tree;
   if (root.kind != Node::Kind::map) {
     found.add({.at = root.at,
                .path = "",
@@ -42,9 +25,16 @@ Loaded load(const Source& source, const LoadOptions& options, Diagnostics found)
                .source_line = ""});
   }
   for (const std::string& assignment : options.sets) apply_set(root, assignment, found);
-  BaseResolver(source.files, options.config_dirs, found).resolve(root, source.file);
-  loaded.inputs = source.files.inputs();
+  return load_tree(files, std::move(root), {.file = file, .config_dirs = options.config_dirs},
+                   std::move(found));
+}
 
+}  // namespace
+
+Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnostics found) {
+  Loaded loaded;
+  BaseResolver(files, from.config_dirs, found).resolve(root, from.file);
+  loaded.inputs = files.inputs();
   Reading reading(Reading::Purpose::read);
   if (root.kind == Node::Kind::map) {
     Scenario scenario = read_scenario(MapReader(reading, root));
@@ -54,17 +44,15 @@ Loaded load(const Source& source, const LoadOptions& options, Diagnostics found)
       loaded.scenario = std::move(scenario);
     }
   }
-  loaded.problems = with_lines({&found, &reading.problems()}, source.files);
+  loaded.problems = with_lines({&found, &reading.problems()}, files);
   return loaded;
 }
-
-}  // namespace
 
 Loaded load_scenario(const std::filesystem::path& file, const LoadOptions& options) {
   SourceFiles files;
   Diagnostics problems;
   const Node* tree = files.tree_of(file, {.file = file.generic_string()}, problems);
-  return load({.files = files, .tree = tree, .file = file}, options, std::move(problems));
+  return load(files, tree, file, options, std::move(problems));
 }
 
 Loaded load_scenario_text(std::string_view text, std::string_view name,
@@ -72,8 +60,7 @@ Loaded load_scenario_text(std::string_view text, std::string_view name,
   SourceFiles files;
   Diagnostics problems;
   const Node* tree = files.tree_of_text(text, name, problems);
-  return load({.files = files, .tree = tree, .file = std::filesystem::path(name)}, options,
-              std::move(problems));
+  return load(files, tree, std::filesystem::path(name), options, std::move(problems));
 }
 
 std::vector<KeyDoc> describe_scenario() {

@@ -19,12 +19,7 @@ LoadedCache<T> read_tree(const SourceFiles& files, const Node* tree, Diagnostics
     T value = read(MapReader(reading, *tree));
     if (!found.has_errors() && !reading.problems().has_errors()) loaded.value = std::move(value);
   }
-  for (const Diagnostics* stage : {&std::as_const(found), &reading.problems()}) {
-    for (Diagnostic problem : stage->all()) {
-      problem.source_line = files.line_at(problem.at);
-      loaded.problems.add(std::move(problem));
-    }
-  }
+  loaded.problems = with_lines({&found, &reading.problems()}, files);
   return loaded;
 }
 

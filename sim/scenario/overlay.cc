@@ -101,6 +101,45 @@ std::string SourceFiles::line_at(const SourcePosition& at) const {
   return line;
 }
 
+Diagnostics with_lines(const std::vector<const Diagnostics*>& stages, const SourceFiles& files) {
+  Diagnostics all;
+  for (const Diagnostics* stage : stages) {
+    for (Diagnostic problem : stage->all()) {
+      problem.source_line = files.line_at(problem.at);
+      all.add(std::move(problem));
+    }
+  }
+  return all;
+}
+
+fs::path find_base(const std::string& name, const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    fs::path file = (folder / (name + ".yaml")).lexically_normal();
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return file;
+  }
+  return {};
+}
+
+std::string missing_base(const std::string& name, const std::vector<fs::path>& folders) {
+  std::string message = "no file " + name + ".yaml beside this file or in the configs";
+  const fs::path within = fs::path(name).parent_path();
+  std::vector<std::string> known;
+  for (const fs::path& folder : folders) {
+    const fs::path searched = folder / within;
+    for (const std::string& stem : yaml_names_in(searched.empty() ? fs::path(".") : searched)) {
+      known.push_back((within / stem).generic_string());
+    }
+  }
+  constexpr std::size_t kListed = 20;
+  const std::string guess = nearest(name, known);
+  if (!guess.empty()) message += "; did you mean '" + guess + "'?";
+  if (!known.empty()) message += guess.empty() ? "; there are:" : " There are:";
+  for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) message += ' ' + known[i];
+  if (known.size() > kListed) message += " ...";
+  return message;
+}
+
 void lay_over(Node& below, Node above) {
   const bool maps = below.kind == Node::Kind::map && above.kind == Node::Kind::map;
   if (!maps || above.replaces) {
@@ -136,37 +175,11 @@ void BaseResolver::resolve_node(Node& node) {
   if (node.find("base") != nullptr) resolve_base(node);
 }
 
-// The file that `name` means: beside the file that says so, else in a folder of configs.
-fs::path BaseResolver::find(const std::string& name) const {
+// Where the names of bases start from: the folder of the file that says so, then the configs.
+std::vector<fs::path> BaseResolver::folders() const {
   std::vector<fs::path> folders{chain_.back().parent_path()};
   folders.insert(folders.end(), config_dirs_.begin(), config_dirs_.end());
-  for (const fs::path& folder : folders) {
-    fs::path file = (folder / (name + ".yaml")).lexically_normal();
-    std::error_code ignored;
-    if (fs::exists(file, ignored)) return file;
-  }
-  return {};
-}
-
-std::string BaseResolver::missing(const std::string& name) const {
-  std::string message = "no file " + name + ".yaml beside this file or in the configs";
-  std::vector<fs::path> folders{chain_.back().parent_path()};
-  folders.insert(folders.end(), config_dirs_.begin(), config_dirs_.end());
-  const fs::path within = fs::path(name).parent_path();
-  std::vector<std::string> known;
-  for (const fs::path& folder : folders) {
-    const fs::path searched = folder / within;
-    for (const std::string& stem : yaml_names_in(searched.empty() ? fs::path(".") : searched)) {
-      known.push_back((within / stem).generic_string());
-    }
-  }
-  constexpr std::size_t kListed = 20;
-  const std::string guess = nearest(name, known);
-  if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-  if (!known.empty()) message += guess.empty() ? "; there are:" : " There are:";
-  for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) message += ' ' + known[i];
-  if (known.size() > kListed) message += " ...";
-  return message;
+  return folders;
 }
 
 // As a base, but the file is a network's of another program. The name is a path.
@@ -204,8 +217,8 @@ void BaseResolver::resolve_base(Node& map) {
     return error(base.value.at,
                  "base must be the name of a file without its .yaml, for example gpus/mi210");
   }
-  const fs::path file = find(name);
-  if (file.empty()) return error(base.value.at, missing(name));
+  const fs::path file = find_base(name, folders());
+  if (file.empty()) return error(base.value.at, missing_base(name, folders()));
   std::string loop;
   for (const fs::path& open : chain_) {
     std::error_code ignored;
@@ -233,17 +246,9 @@ void BaseResolver::resolve_base(Node& map) {
   map.replaces = true;
 }
 
-void apply_set(Node& root, std::string_view assignment, Diagnostics& problems) {
-  const SourcePosition at{.file = "--set " + std::string(assignment)};
-  const auto fail = [&](std::string message) {
-    problems.add({.at = at, .path = "", .message = std::move(message), .source_line = ""});
-  };
-  const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    return fail("write --set path=value, for example --set cluster.nodes=4");
-  }
+std::optional<std::vector<std::string>> parse_path(std::string_view path) {
   std::vector<std::string> keys{""};
-  for (const char c : assignment.substr(0, equals)) {
+  for (const char c : path) {
     if (c == '.') {
       keys.emplace_back();
     } else {
@@ -256,19 +261,44 @@ void apply_set(Node& root, std::string_view assignment, Diagnostics& problems) {
   };
   constexpr std::size_t kMaxKeys = 16;
   if (keys.size() > kMaxKeys || !std::all_of(keys.begin(), keys.end(), is_word)) {
+    return std::nullopt;
+  }
+  return keys;
+}
+
+std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& problems) {
+  const SourcePosition at{.file = "--set " + std::string(assignment)};
+  const auto fail = [&](std::string message) {
+    problems.add({.at = at, .path = "", .message = std::move(message), .source_line = ""});
+    return std::nullopt;
+  };
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail("write --set path=value, for example --set cluster.nodes=4");
+  }
+  std::optional<std::vector<std::string>> keys = parse_path(assignment.substr(0, equals));
+  if (!keys) {
     return fail("the path must be keys joined by dots, for example cluster.scale_out.link.latency");
   }
   std::optional<Node> value = parse_tree(
       {.file = at.file, .text = assignment.substr(equals + 1), .has_lines = false}, problems);
-  if (!value) return;
-  value->replaces = true;
-  Node layer = *std::move(value);
-  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-    Node outer = node_at(at, Node::Kind::map);
-    outer.entries.push_back({.key = *key, .key_at = at, .value = std::move(layer)});
+  if (!value) return std::nullopt;
+  return Assignment{.keys = *std::move(keys), .at = at, .value = *std::move(value)};
+}
+
+void assign(Node& root, const Assignment& assignment) {
+  Node layer = assignment.value;
+  layer.replaces = true;
+  for (auto key = assignment.keys.rbegin(); key != assignment.keys.rend(); ++key) {
+    Node outer = node_at(assignment.at, Node::Kind::map);
+    outer.entries.push_back({.key = *key, .key_at = assignment.at, .value = std::move(layer)});
     layer = std::move(outer);
   }
   lay_over(root, std::move(layer));
+}
+
+void apply_set(Node& root, std::string_view assignment, Diagnostics& problems) {
+  if (const auto parsed = parse_set(assignment, problems)) assign(root, *parsed);
 }
 
 }  // namespace weft

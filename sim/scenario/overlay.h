@@ -50,6 +50,17 @@ class SourceFiles {
   std::vector<InputFile> inputs_;
 };
 
+// The problems of several stages together, each with the text of its line.
+Diagnostics with_lines(const std::vector<const Diagnostics*>& stages, const SourceFiles& files);
+
+// The file that the name of a base means: the first of NAME.yaml in these folders; empty: none has
+// it.
+std::filesystem::path find_base(const std::string& name,
+                                const std::vector<std::filesystem::path>& folders);
+// What to say where there is none.
+std::string missing_base(const std::string& name,
+                         const std::vector<std::filesystem::path>& folders);
+
 void lay_over(Node& below, Node above);
 
 // Replaces every map that has a `base` by the file it names with the map's other keys laid over.
@@ -66,8 +77,7 @@ class BaseResolver {
   void resolve_node(Node& node);
   void resolve_base(Node& map);
   void resolve_astra_sim(Node& map);
-  [[nodiscard]] std::filesystem::path find(const std::string& name) const;
-  [[nodiscard]] std::string missing(const std::string& name) const;
+  [[nodiscard]] std::vector<std::filesystem::path> folders() const;
   void error(const SourcePosition& at, std::string message);
 
   SourceFiles& files_;
@@ -77,7 +87,23 @@ class BaseResolver {
   int resolved_ = 0;
 };
 
-// One --set: "a.b.c=value". Lays it over `root`; mistakes become problems.
+// One value and where it belongs.
+struct Assignment {
+  std::vector<std::string> keys;  // the parts of the path
+  SourcePosition at;
+  Node value;
+};
+
+// "a.b.c" as its parts, or nothing: it is not a path.
+std::optional<std::vector<std::string>> parse_path(std::string_view path);
+
+// One --set, "a.b.c=value"; or nothing and a problem.
+std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& problems);
+
+// As --set: a map takes the place of the one below.
+void assign(Node& root, const Assignment& assignment);
+
+// Both together.
 void apply_set(Node& root, std::string_view assignment, Diagnostics& problems);
 
 }  // namespace weft

@@ -18,6 +18,9 @@ constexpr std::array kShapeWords = {
     Choice<ShapeWord>{"fat_tree", ShapeWord::fat_tree},
 };
 
+// Of what is slower than it should be; at 0 nothing would ever end.
+constexpr Range<double> kShareLeft{0.001, 1};
+
 constexpr Range<std::int64_t> kRingSize{2, 4'096};
 
 ShapeKind shape_of(ShapeWord word) {
@@ -45,6 +48,23 @@ LinkSpec read_link(MapReader map, Fabric which) {
     link.engine_bandwidth = map.bandwidth_or("engine_bandwidth", link.bandwidth, "as bandwidth",
                                              "what a copy engine's payload reaches on it");
   }
+  map.finish();
+  return link;
+}
+
+Straggler read_straggler(MapReader map) {
+  const Straggler straggler{
+      .gpu = map.count("gpu", {0, 65'535}, "which one, from 0, node by node"),
+      .clock = map.fraction_or("clock", 1, kShareLeft, "share of the speed its WGs work at"),
+      .memory = map.fraction_or("memory", 1, kShareLeft, "share of its HBM's bandwidth")};
+  map.finish();
+  return straggler;
+}
+
+DegradedLink read_degraded_link(MapReader map) {
+  DegradedLink link{
+      .link = map.name("link", "its name in links.csv: nic3 send, node0 0->1, 5->6"),
+      .bandwidth = map.fraction("bandwidth", kShareLeft, "share of its bandwidth that is left")};
   map.finish();
   return link;
 }
@@ -124,7 +144,9 @@ ClusterSpec read_cluster(MapReader map) {
       .gpu = read_gpu(map.map("gpu", "the GPU, all are alike; usually base: gpus/NAME")),
       .scale_up = std::nullopt,
       .scale_out = std::nullopt,
-      .nic = std::nullopt};
+      .nic = std::nullopt,
+      .stragglers = {},
+      .degraded_links = {}};
   if (auto scale_up = map.optional_map("scale_up", "fabric inside a node")) {
     cluster.scale_up = read_fabric(*scale_up, Fabric::scale_up);
   }
@@ -132,6 +154,12 @@ ClusterSpec read_cluster(MapReader map) {
     cluster.scale_out = read_fabric(*scale_out, Fabric::scale_out);
   }
   if (auto nic = map.optional_map("nic", "network cards of a node")) cluster.nic = read_nic(*nic);
+  for (MapReader& slow : map.optional_maps("stragglers", "GPUs that are slower than the others")) {
+    cluster.stragglers.push_back(read_straggler(slow));
+  }
+  for (MapReader& link : map.optional_maps("degraded_links", "links that are not as the others")) {
+    cluster.degraded_links.push_back(read_degraded_link(link));
+  }
   map.finish();
 
   // A base may carry what this cluster is too small to use.

@@ -19,14 +19,18 @@ void Reading::error(const SourcePosition& at, const std::string& path, std::stri
   problems_.add({.at = at, .path = path, .message = std::move(message), .source_line = ""});
 }
 
-void Reading::error_at_key(const std::string& path, std::string message) {
+SourcePosition Reading::place_of(const std::string& path) const {
   std::string around = path;
   while (!around.empty() && !places_.contains(around)) {
     const auto dot = around.rfind('.');
     around.resize(dot == std::string::npos ? 0 : dot);
   }
   const auto place = places_.find(around);
-  error(place == places_.end() ? SourcePosition{} : place->second, path, std::move(message));
+  return place == places_.end() ? SourcePosition{} : place->second;
+}
+
+void Reading::error_at_key(const std::string& path, std::string message) {
+  error(place_of(path), path, std::move(message));
 }
 
 bool Reading::good(std::span<const std::string_view> paths) const {

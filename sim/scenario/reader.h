@@ -72,6 +72,7 @@ class Reading {
   void error(const SourcePosition& at, const std::string& path, std::string message);
   // As above, at the place of the key with this path, or of the nearest map around it.
   void error_at_key(const std::string& path, std::string message);
+  [[nodiscard]] SourcePosition place_of(const std::string& path) const;
 
   // Whether all of these keys were read without a mistake: rules about several keys ask first, so
   // that one mistake is not said twice.
@@ -132,6 +133,7 @@ class MapReader {
   double number(std::string_view key, Range<double> range, std::string_view help);
   double number_or(std::string_view key, double fallback, Range<double> range,
                    std::string_view help);
+  double fraction(std::string_view key, Range<double> range, std::string_view help);
   double fraction_or(std::string_view key, double fallback, Range<double> range,
                      std::string_view help);
   std::string name(std::string_view key, std::string_view help);
@@ -184,10 +186,16 @@ class MapReader {
     return read;
   }
 
+  // What stands there as it is, for readers that know more; null where it is not given.
+  const Entry* entry(std::string_view key, std::string_view type, std::string_view help);
+  const Entry* entry_or_none(std::string_view key, std::string_view type, std::string_view help);
+  [[nodiscard]] bool gives(std::string_view key) const;
+
   MapReader map(std::string_view key, std::string_view help);              // required
   MapReader map_of_defaults(std::string_view key, std::string_view help);  // absent: all defaults
   std::optional<MapReader> optional_map(std::string_view key, std::string_view help);
   std::vector<MapReader> maps(std::string_view key, std::string_view help);  // a list, not empty
+  std::vector<MapReader> optional_maps(std::string_view key, std::string_view help);
 
   // The same map, for keys that mean something only under a condition: elsewhere they are mistakes
   // ("only for shape: torus"). Nothing: the condition itself is not known, so nothing is said.
@@ -213,6 +221,7 @@ class MapReader {
   }
 
   const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
+  std::vector<MapReader> maps(std::string_view key, const KeyDoc& doc, Missing missing);
   const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
   std::string line_of(const Node& node, const std::string& path, std::size_t longest);
   MapReader child(std::string_view key, const Entry* entry);

@@ -1,4 +1,4 @@
-// The getters of lists of lists, and of lists of maps.
+// The getters of lists of lists, of lists of maps, and of what is read elsewhere.
 #include "sim/scenario/reader.h"
 
 namespace weft {
@@ -75,8 +75,18 @@ MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::stri
 }
 
 std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "list of maps", help);
-  const Entry* entry = find(key, key_doc, Missing::required);
+  return maps(key, doc(key, "list of maps", help), Missing::required);
+}
+
+std::vector<MapReader> MapReader::optional_maps(std::string_view key, std::string_view help) {
+  KeyDoc key_doc = doc(key, "list of maps", help);
+  key_doc.fallback = "optional";
+  return maps(key, key_doc, Missing::fine);
+}
+
+std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_doc,
+                                       Missing missing) {
+  const Entry* entry = find(key, key_doc, missing);
   if (reading_->describes()) return {MapReader(*reading_, nullptr, key_doc.path + "[]", at_)};
   if (entry == nullptr) return {};
   const Node& list = entry->value;
@@ -97,6 +107,21 @@ std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view he
     }
   }
   return readers;
+}
+
+const Entry* MapReader::entry(std::string_view key, std::string_view type, std::string_view help) {
+  return find(key, doc(key, type, help), Missing::required);
+}
+
+const Entry* MapReader::entry_or_none(std::string_view key, std::string_view type,
+                                      std::string_view help) {
+  KeyDoc key_doc = doc(key, type, help);
+  key_doc.fallback = "optional";
+  return find(key, key_doc, Missing::fine);
+}
+
+bool MapReader::gives(std::string_view key) const {
+  return node_ != nullptr && node_->find(key) != nullptr;
 }
 
 }  // namespace weft

@@ -165,6 +165,11 @@ double MapReader::number_or(std::string_view key, double fallback, Range<double>
   return value<double>(key, kind, range, help, number_text(fallback)).value_or(fallback);
 }
 
+double MapReader::fraction(std::string_view key, Range<double> range, std::string_view help) {
+  const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
+  return value<double>(key, kind, range, help, std::nullopt).value_or(range.low);
+}
+
 double MapReader::fraction_or(std::string_view key, double fallback, Range<double> range,
                               std::string_view help) {
   const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};

@@ -16,6 +16,13 @@
 
 namespace weft {
 
+// A GPU that is slower than the others.
+struct Straggler {
+  int gpu = 0;
+  double clock = 1;   // share of the speed at which its WGs work
+  double memory = 1;  // share of its HBM's bandwidth
+};
+
 struct ClusterSpec {
   std::string name;
   int nodes = 0;
@@ -24,7 +31,17 @@ struct ClusterSpec {
   std::optional<FabricSpec> scale_up;   // inside a node; present when gpus_per_node > 1
   std::optional<FabricSpec> scale_out;  // between nodes; present when nodes > 1
   std::optional<NicSpec> nic;           // present when nodes > 1
+  std::vector<Straggler> stragglers;    // each another GPU
+  std::vector<DegradedLink> degraded_links;
   [[nodiscard]] int gpus() const { return nodes * gpus_per_node; }
+  [[nodiscard]] NetworkSpec network() const {
+    return {.nodes = nodes,
+            .gpus_per_node = gpus_per_node,
+            .scale_up = scale_up,
+            .scale_out = scale_out,
+            .nic = nic,
+            .degraded = degraded_links};
+  }
 };
 
 // In which order a kernel's WGs come to their pooled rows: all samples of a table, then those of

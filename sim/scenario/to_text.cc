@@ -133,6 +133,20 @@ void write_nic(Writer& out, const NicSpec& nic) {
   out.close();
 }
 
+void write_what_is_slower(Writer& out, const ClusterSpec& cluster) {
+  if (!cluster.stragglers.empty()) out.open("stragglers");
+  for (const Straggler& slow : cluster.stragglers) {
+    out.item("{gpu: " + std::to_string(slow.gpu) + ", clock: " + number_text(slow.clock) +
+             ", memory: " + number_text(slow.memory) + '}');
+  }
+  if (!cluster.stragglers.empty()) out.close();
+  if (!cluster.degraded_links.empty()) out.open("degraded_links");
+  for (const DegradedLink& link : cluster.degraded_links) {
+    out.item("{link: \"" + link.link + "\", bandwidth: " + number_text(link.bandwidth) + '}');
+  }
+  if (!cluster.degraded_links.empty()) out.close();
+}
+
 void write_cluster(Writer& out, const ClusterSpec& cluster) {
   out.open("cluster");
   out.quoted("name", cluster.name);
@@ -142,6 +156,7 @@ void write_cluster(Writer& out, const ClusterSpec& cluster) {
   if (cluster.scale_up) write_fabric(out, "scale_up", *cluster.scale_up);
   if (cluster.scale_out) write_fabric(out, "scale_out", *cluster.scale_out);
   if (cluster.nic) write_nic(out, *cluster.nic);
+  write_what_is_slower(out, cluster);
   out.close();
 }
 

@@ -1,8 +1,10 @@
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sim/network/transport.h"
 #include "sim/scenario/check.h"
 
 namespace weft::rules {
@@ -149,6 +151,54 @@ void fabrics_fit_their_endpoints(const Check& check) {
   }
 }
 
+void stragglers_are_gpus(const Check& check) {
+  const ClusterSpec& cluster = check.scenario.cluster;
+  std::set<int> known;
+  for (std::size_t i = 0; i < cluster.stragglers.size(); ++i) {
+    const Straggler& slow = cluster.stragglers[i];
+    const std::string path = "cluster.stragglers[" + std::to_string(i) + ']';
+    if (slow.gpu >= cluster.gpus()) {
+      check.fail(path + ".gpu", "there is no GPU " + text(slow.gpu) + "; the last one is " +
+                                    text(cluster.gpus() - 1));
+    }
+    if (!known.insert(slow.gpu).second) {
+      check.fail(path + ".gpu", "GPU " + text(slow.gpu) + " is there already");
+    }
+    if (slow.clock == 1 && slow.memory == 1) {
+      check.fail(path, "a straggler needs clock or memory below 1");
+    }
+  }
+}
+
+// One link of each class, as an example.
+std::string names_of_links(const Transport& network) {
+  std::set<std::string> classes;
+  std::string names;
+  for (std::uint32_t i = 0; i < network.links(); ++i) {
+    if (!classes.insert(network.link_class(LinkId(i))).second) continue;
+    names += (names.empty() ? "" : ", ") + network.name(LinkId(i));
+  }
+  return names;
+}
+
+void degraded_links_are_there(const Check& check) {
+  const ClusterSpec& cluster = check.scenario.cluster;
+  if (cluster.degraded_links.empty()) return;
+  NetworkSpec spec = cluster.network();
+  spec.degraded.clear();
+  const Transport network(spec);
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < cluster.degraded_links.size(); ++i) {
+    const std::string& name = cluster.degraded_links[i].link;
+    const std::string path = "cluster.degraded_links[" + std::to_string(i) + "].link";
+    if (network.named(name).is_none()) {
+      check.fail(path, "there is no link '" + name + "'; links are called " +
+                           names_of_links(network) + ", as in links.csv");
+    }
+    if (!known.insert(name).second) check.fail(path, "'" + name + "' is there already");
+  }
+}
+
 }  // namespace
 
 void validate_cluster(const Check& check) {
@@ -156,6 +206,9 @@ void validate_cluster(const Check& check) {
   peers_are_connected(check);
   nics_are_shared_evenly(check);
   fabrics_fit_their_endpoints(check);
+  if (!check.good_within({"cluster"})) return;
+  stragglers_are_gpus(check);
+  degraded_links_are_there(check);
 }
 
 }  // namespace weft::rules

@@ -22,6 +22,9 @@ class Writer {
     text_.append(indent_, ' ').append(key).append(value.empty() ? ":" : ": ");
     text_.append(value).append("\n");
   }
+  void item(std::string_view value) {
+    text_.append(indent_, ' ').append("- ").append(value).append("\n");
+  }
   void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
   void quoted(std::string_view key, std::string_view value) {
     std::string safe = "\"";

@@ -12,6 +12,7 @@
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
+#include "sim/workloads/stragglers.h"
 
 namespace weft {
 namespace {
@@ -232,6 +233,7 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   } else {
     graph = lower_calls(scenario, cluster, mode);
   }
+  slow_stragglers(graph, cluster);
   graph.verify();
   return graph;
 }

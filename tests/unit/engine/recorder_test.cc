@@ -97,9 +97,8 @@ TEST(Recorder, spreads_the_bytes_of_an_item_over_its_time) {
 }
 
 TEST(Recorder, changes_nothing) {
-  const Scenario scenario = scenario_of_file(
-      "scenarios/embedding_a2a_4_gpus.yaml",
-      {"workload.batch=256", "workload.tables_per_gpu=4"});
+  const Scenario scenario = scenario_of_file("scenarios/embedding_a2a_4_gpus.yaml",
+                                             {"workload.batch=256", "workload.tables_per_gpu=4"});
   const Cluster cluster = build_cluster(scenario.cluster);
   for (const Mode mode : {Mode::bulk, Mode::fused}) {
     const TaskGraph graph = lower(scenario, cluster, mode);

@@ -74,6 +74,84 @@ TEST(Models, repeated_blocks_are_simulated_once) {
   EXPECT_EQ(folded.runs[3].node, 1U);
 }
 
+// Four nodes of two GPUs, two nodes a leaf.
+Scenario leaves_of_two_nodes(const std::string& up_routing) {
+  return scenario_of(R"(
+name: four nodes of two
+cluster:
+  base: clusters/node_4x_mi210
+  gpus_per_node: 2
+  nodes: 4
+  nic: {base: nics/connectx6, per_node: 2}
+  scale_out:
+    shape: fat_tree
+    endpoints_per_leaf: 4
+    up_routing: )" + up_routing +
+                     R"(
+    link: {bandwidth: 200 Gb/s, latency: 700 ns}
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
+)");
+}
+
+// The same layer on the first two nodes, and on the other two.
+HandMadeModel two_halves() {
+  HandMadeModel halves;
+  for (const std::uint32_t first : {0U, 4U}) {
+    halves.begin_block("half " + std::to_string(first));
+    halves.last.clear();
+    halves.add_layer(halves.groups(first, 4, 4), 4);
+  }
+  return halves;
+}
+
+TEST(Models, pieces_of_several_nodes_are_alike_where_the_network_is) {
+  const Scenario scenario = leaves_of_two_nodes("by_destination");
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const HandMadeModel halves = two_halves();
+  const Folded folded = fold(halves.graph, cluster);
+  ASSERT_EQ(folded.pieces.size(), 1U);
+  EXPECT_EQ(folded.runs[0].node, 0U);
+  EXPECT_EQ(folded.runs[1].node, 2U);
+
+  // To the picosecond, on every GPU and link.
+  const RunResult once = run_of(scenario, halves.graph, Mode::bulk, true);
+  const RunResult each = run_of(scenario, halves.graph, Mode::bulk, false);
+  EXPECT_EQ(once.time, each.time);
+  ASSERT_EQ(once.links.size(), each.links.size());
+  for (std::size_t i = 0; i < once.links.size(); ++i) {
+    EXPECT_EQ(once.links[i].use.carried, each.links[i].use.carried) << once.links[i].name;
+    EXPECT_EQ(once.links[i].use.busy, each.links[i].use.busy) << once.links[i].name;
+  }
+  for (std::size_t i = 0; i < once.gpus.size(); ++i) {
+    EXPECT_EQ(once.gpus[i].end, each.gpus[i].end) << i;
+  }
+}
+
+TEST(Models, pieces_of_several_nodes_stay_where_routes_depend_on_it) {
+  const HandMadeModel halves = two_halves();
+  const Folded folded = fold(halves.graph, build_cluster(leaves_of_two_nodes("ecmp").cluster));
+  EXPECT_EQ(folded.pieces.size(), 2U);
+}
+
+TEST(Models, what_happens_beside_a_straggler_is_a_piece_of_its_own) {
+  // GPU 5 is in the second node: its layers are simulated where they are, the first node's alone.
+  Scenario scenario = nodes_of_four();
+  scenario.cluster.stragglers = {{.gpu = 5, .clock = 0.5, .memory = 1}};
+  const HandMadeModel model = layers(4, true);
+  const Folded folded = fold(model.graph, build_cluster(scenario.cluster));
+  ASSERT_EQ(folded.pieces.size(), 2U);
+  EXPECT_TRUE(folded.pieces[0].in_a_node);
+  EXPECT_FALSE(folded.pieces[1].in_a_node);
+  // Every layer waits for it: folded or not, the same. The other node does not.
+  const RunResult once = run_of(scenario, model.graph, Mode::bulk, true);
+  const RunResult each = run_of(scenario, model.graph, Mode::bulk, false);
+  const RunResult sound = run_of(nodes_of_four(), model.graph, Mode::bulk, true);
+  EXPECT_NEAR(to_microseconds(once.time), to_microseconds(each.time),
+              0.01 * to_microseconds(each.time));
+  EXPECT_GT(once.time * 2, sound.time * 3);
+  EXPECT_EQ(once.gpus[0].end, sound.gpus[0].end);
+}
+
 TEST(Models, that_repeat_take_the_time_of_all_their_layers) {
   const Scenario scenario = nodes_of_four();
   const HandMadeModel model = layers(6, true);

@@ -143,5 +143,68 @@ TEST(TransportTimeDeathTest, a_message_to_oneself_or_of_nothing_aborts) {
                "size.count");
 }
 
+TEST(TransportTime, a_degraded_link_passes_its_bytes_as_much_slower) {
+  // 0 -> 1 at a quarter of 1 byte a nanosecond; 1 -> 0 is another link.
+  NetworkSpec spec = one_node(4, fabric(ShapeKind::fully_connected, kLink));
+  spec.degraded = {{.link = "node0 0->1", .bandwidth = 0.25}};
+  expect_delivered(spec, {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)},
+                   kLink + nanoseconds(4'000));
+  expect_delivered(spec, {.tag = 2, .from_gpu = 1, .to_gpu = 0, .size = bytes(1'000)},
+                   kLink + nanoseconds(1'000));
+}
+
+TEST(TransportTime, a_copy_engine_feels_a_degraded_link_as_stores_do) {
+  FabricSpec links = fabric(ShapeKind::fully_connected, kLink);
+  links.link.engine_bandwidth = gigabytes_per_second(2);
+  NetworkSpec spec = one_node(4, links);
+  spec.degraded = {{.link = "node0 0->1", .bandwidth = 0.25}};
+  Outgoing copy{.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)};
+  copy.from_engine = true;
+  expect_delivered(spec, copy, kLink + nanoseconds(2'000));
+}
+
+TEST(TransportTime, a_degraded_port_of_a_nic_slows_what_leaves_by_it) {
+  NetworkSpec spec = one_gpu_nodes(4, fabric(ShapeKind::switched, kLink), plain_nic());
+  spec.degraded = {{.link = "nic2 send", .bandwidth = 0.5}};
+  expect_delivered(spec, {.tag = 1, .from_gpu = 2, .to_gpu = 0, .size = bytes(1'000)},
+                   kNic + kLink + kLink + nanoseconds(2'000) + kReceive);
+  expect_delivered(spec, {.tag = 2, .from_gpu = 0, .to_gpu = 2, .size = bytes(1'000)},
+                   kNic + kLink + kLink + nanoseconds(1'000) + kReceive);
+}
+
+TEST(Transport, finds_its_links_by_their_names) {
+  NetworkSpec spec = one_gpu_nodes(4, fabric(ShapeKind::switched, kLink), plain_nic());
+  spec.gpus_per_node = 2;
+  spec.scale_up = fabric(ShapeKind::fully_connected, kLink);
+  const Transport transport(spec);
+  for (std::uint32_t i = 0; i < transport.links(); ++i) {
+    EXPECT_EQ(transport.named(transport.name(LinkId(i))), LinkId(i));
+  }
+  EXPECT_TRUE(transport.named("nic4 send").is_none());
+  EXPECT_EQ(transport.node_of(transport.named("node3 0->1")), 3U);
+  EXPECT_EQ(transport.node_of(transport.named("nic3 send")), std::nullopt);
+}
+
+TEST(Transport, takes_the_same_way_some_nodes_further_on) {
+  // Fat tree, 2 nodes a leaf, 4 leaves; by destination: the spines take turns.
+  FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
+  tree.endpoints_per_leaf = 2;
+  const NetworkSpec spec = one_gpu_nodes(8, tree, plain_nic());
+  EXPECT_TRUE(Transport::can_move(spec, 2));
+  EXPECT_FALSE(Transport::can_move(spec, 1));
+  for (const std::uint32_t to : {1U, 2U, 3U}) {
+    Drive here(spec);
+    here.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = to, .size = bytes(1'000)});
+    here.run();
+    Drive there(spec);
+    there.post(SimTime{}, {.tag = 1, .from_gpu = 4, .to_gpu = to + 4, .size = bytes(1'000)});
+    there.run();
+    for (std::uint32_t i = 0; i < here.transport().links(); ++i) {
+      if (here.transport().use(LinkId(i)).messages == 0) continue;
+      EXPECT_EQ(there.transport().use(here.transport().moved(LinkId(i), 4)).messages, 1U) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -150,6 +150,14 @@ std::set<std::string> paths_in(const std::string& text) {
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     const std::size_t indent = text.find_first_not_of(' ', at) - at;
     open.resize(indent / 2);
+    const std::string line = text.substr(at + indent, text.find('\n', at) - at - indent);
+    if (line.starts_with("- {")) {  // a map of a list, on one line
+      for (std::size_t key = 3; key < line.size(); key = line.find(", ", key) + 2) {
+        paths.insert(open.back() + "[]." + line.substr(key, line.find(':', key) - key));
+        if (line.find(", ", key) == std::string::npos) break;
+      }
+      continue;
+    }
     open.push_back((open.empty() ? "" : open.back() + '.') +
                    text.substr(at + indent, text.find(':', at) - at - indent));
     paths.insert(open.back());

@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+"""Whole models on 8 to 1,024 nodes, with a slow GPU or cable, and under several networks.
+
+Started by scripts/reproduce, which installs what this needs. Runs the sweeps of
+configs/sweeps/scaling, what_if and fabrics with `weft sweep`; each goes on where an earlier one stopped.
+Writes into -o: a folder a sweep (results.csv, results.jsonl), scaling.png, what_if.png,
+fabrics.png, and summary.md with every point.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import subprocess
+
+import reproduce_common as common
+
+plt = common.pyplot()
+COLOURS = {"bulk": "#0072B2", "fused": "#D55E00"}
+
+
+def read(folder):
+    with open(folder / "results.csv", newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def seconds(row, mode):
+    return float(row[f"{mode}_time_us"]) / 1e6
+
+
+def saved(row):
+    """By how many per cent fusing shortens the step."""
+    return 100 * (1 - seconds(row, "fused") / seconds(row, "bulk"))
+
+
+def draw_scaling(sweeps, path):
+    """A column a model, a row weak and strong: time of a step against nodes, what fusing saves beside it."""
+    models = sorted({name.rsplit("_", 1)[0] for name in sweeps})
+    figure, axes = plt.subplots(2, len(models), figsize=(4.2 * len(models), 6.4), squeeze=False)
+    for column, model in enumerate(models):
+        for line, kind in enumerate(("weak", "strong")):
+            axis = axes[line][column]
+            rows = sweeps[f"{model}_{kind}"]
+            nodes = [int(row["nodes"]) for row in rows]
+            for mode, colour in COLOURS.items():
+                axis.plot(nodes, [seconds(row, mode) for row in rows], "o-", color=colour,
+                          label=mode)
+            for x, row in zip(nodes, rows):
+                axis.annotate(f"{-saved(row):+.1f} %", (x, seconds(row, "bulk")), fontsize=7,
+                              ha="center", xytext=(0, 6), textcoords="offset points")
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(nodes, nodes)
+            if kind == "strong":
+                axis.set_yscale("log")
+            else:
+                axis.set_ylim(bottom=0)
+            axis.margins(y=0.15)
+            axis.set_title(f"{model}, {kind}", fontsize=10)
+            axis.set_xlabel("nodes")
+            axis.set_ylabel("time of a step, s")
+    axes[0][0].legend()
+    common.save(figure, path)
+
+
+def case(row, column):
+    """What this point is called: its network, with the speed where that varies too."""
+    speed = row.get("bandwidth_gbps") or row.get("link_bandwidth_gbps")
+    return f"{row[column]}, {float(speed):g} Gb/s" if speed else row[column]
+
+
+def draw_bars(sweeps, column, title, path):
+    """A panel a model: what the first case takes in bulk is 1; cases below one another."""
+    figure, axes = plt.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
+    for axis, (name, rows) in zip(axes[0], sorted(sweeps.items())):
+        one = seconds(rows[0], "bulk")
+        for shift, (mode, colour) in zip((-0.2, 0.2), COLOURS.items()):
+            values = [seconds(row, mode) / one for row in rows]
+            places = [i + shift for i in range(len(rows))]
+            axis.barh(places, values, 0.38, color=colour, label=mode)
+            for place, value in zip(places, values):
+                axis.text(value, place, f" {value:.2f}", va="center", fontsize=7)
+        axis.set_yticks(range(len(rows)), [case(row, column) for row in rows], fontsize=8)
+        axis.invert_yaxis()
+        axis.margins(x=0.15)
+        axis.set_title(name, fontsize=10)
+        axis.set_xlabel("time of a step; 1: bulk of the first")
+    axes[0][0].legend(fontsize=8)
+    figure.suptitle(title, fontsize=10)
+    common.save(figure, path)
+
+
+def write_summary(kinds, path):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("| sweep | case | bulk, s | fused, s | saved |\n|---|---|---|---|---|\n")
+        for sweeps, column in kinds:
+            for name, rows in sorted(sweeps.items()):
+                for row in rows:
+                    out.write(f"| {name} | {case(row, column)} | {seconds(row, 'bulk'):.4g} "
+                              f"| {seconds(row, 'fused'):.4g} | {saved(row):.1f} % |\n")
+
+
+def run_sweeps(kind, jobs, out):
+    """By name: the rows of every sweep of this folder of configs/sweeps."""
+    sweeps = {}
+    for file in sorted((common.ROOT / "configs/sweeps" / kind).glob("*.yaml")):
+        folder = out / kind / file.stem
+        subprocess.run([common.WEFT, "sweep", file, "-o", folder, "-j", str(jobs)], check=True)
+        sweeps[file.stem] = read(folder)
+    return sweeps
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
+    parser.add_argument("-o", "--output", type=pathlib.Path,
+                        default=common.ROOT / "results/reproduce_scaling", help="folder for results")
+    arguments = parser.parse_args()
+    out = arguments.output
+    out.mkdir(parents=True, exist_ok=True)
+    fabrics = run_sweeps("fabrics", arguments.jobs, out)
+    draw_bars(fabrics, "fabric", "the same model under several networks", out / "fabrics.png")
+    what_if = run_sweeps("what_if", arguments.jobs, out)
+    draw_bars(what_if, "what_if", "what if one part is slower", out / "what_if.png")
+    scaling = run_sweeps("scaling", arguments.jobs, out)
+    draw_scaling(scaling, out / "scaling.png")
+    write_summary([(scaling, "nodes"), (what_if, "what_if"), (fabrics, "fabric")],
+                  out / "summary.md")
+    print((out / "summary.md").read_text(encoding="utf-8"), end="")
+    print(f"\nresults: {out}/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#include "sim/app/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace weft {
+namespace {
+
+// A signal has no other way to speak to the program.
+std::atomic<bool> g_interrupted = false;
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+bool interrupted() { return g_interrupted; }
+
+}  // namespace weft

@@ -1,0 +1,38 @@
+#include "sim/app/memory_gate.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+#include "sim/app/interrupt.h"
+#include "sim/report/numbers.h"
+
+namespace weft {
+
+// What is alone goes on whatever it needs: run.max_memory has allowed it.
+MemoryGate::Pass::Pass(MemoryGate& gate, Bytes need) : gate_(gate), need_(need) {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(gate_.lock_);
+  const auto fits = [&] { return gate_.holders_ == 0 || gate_.held_ + need_ <= gate_.all_; };
+  if (!fits() && !gate_.told_) {
+    gate_.told_ = true;
+    spdlog::info("a point is estimated to need {}; all together may take {}, so fewer run at once",
+                 bytes_text(need_.count()), bytes_text(gate_.all_.count()));
+  }
+  while (!gate_.freed_.wait_for(lock, 200ms, fits)) {
+    if (interrupted()) throw Interrupted{};
+  }
+  gate_.held_ += need_;
+  ++gate_.holders_;
+}
+
+MemoryGate::Pass::~Pass() {
+  {
+    const std::lock_guard lock(gate_.lock_);
+    gate_.held_ -= need_;
+    --gate_.holders_;
+  }
+  gate_.freed_.notify_all();
+}
+
+}  // namespace weft

@@ -1,0 +1,25 @@
+#include "sim/app/merge_command.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "sim/app/exit_code.h"
+#include "sim/sweep/merge.h"
+
+namespace weft {
+
+int merge_command(const MergeCommand& command) {
+  const Merged merged = merge_rows(command.folders);
+  for (const std::string& problem : merged.problems) spdlog::error("{}", problem);
+  if (merged.rows.empty()) return exit_code::user;
+  write_merged(command.output, merged);
+  const auto ok = std::count_if(merged.rows.begin(), merged.rows.end(),
+                                [](const Row& row) { return row.outcome.ok; });
+  const auto failed = static_cast<std::ptrdiff_t>(merged.rows.size()) - ok;
+  spdlog::info("{} points: {} ok, {} failed; results are in {}", merged.info.points, ok, failed,
+               command.output.string());
+  return merged.problems.empty() && failed == 0 ? exit_code::ok : exit_code::user;
+}
+
+}  // namespace weft

@@ -1,0 +1,126 @@
+#include "sim/app/run_point.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <variant>
+
+#include "sim/app/exit_code.h"
+#include "sim/app/interrupt.h"
+#include "sim/app/scenario_run.h"
+#include "sim/report/summary.h"
+
+namespace weft {
+namespace {
+
+Outcome failed(std::string error, int code) {
+  for (char& letter : error) {
+    if (letter == '\n') letter = ' ';
+  }
+  return {.ok = false, .error = std::move(error), .exit_code = code, .summary = ""};
+}
+
+Outcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+  ScenarioRun run(loaded);
+  if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
+  const Diagnostics too_large = run.check_size(loaded.scenario->name);
+  if (too_large.has_errors()) return failed(one_line(too_large), exit_code::user);
+  const MemoryGate::Pass pass(gate, run.memory());
+  const OnProgress ask = [](const Progress&) {
+    if (interrupted()) throw Interrupted{};
+  };
+  const auto outcome = run.run(command, [&ask](Mode) { return ask; });
+  if (const auto* failure = std::get_if<Failure>(&outcome)) {
+    return failed(failure->why, failure->exit_code);
+  }
+  const auto summary = nlohmann::ordered_json::parse(summary_json(std::get<RunReport>(outcome)));
+  return {.ok = true, .error = "", .exit_code = exit_code::ok, .summary = summary.dump()};
+}
+
+// A file without a name, gone when it is closed.
+class Scratch {
+ public:
+  Scratch() : file_(std::tmpfile()) {
+    if (file_ == nullptr) throw std::runtime_error("cannot make a temporary file");
+  }
+  ~Scratch() { std::fclose(file_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] int descriptor() const { return fileno(file_); }
+  void write(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), file_);
+    std::fflush(file_);
+  }
+  std::string text() {
+    std::rewind(file_);
+    std::string text;
+    for (int letter = 0; (letter = std::fgetc(file_)) != EOF;) text += static_cast<char>(letter);
+    return text;
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+// In the other process. Leaves nothing behind but its two files.
+[[noreturn]] void be_the_child(const Loaded& loaded, const std::string& command, Scratch& result,
+                               const Scratch& messages) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(messages.descriptor(), STDERR_FILENO);
+  try {
+    MemoryGate alone(Bytes{});
+    const Row row{.row = 0,
+                  .point = "",
+                  .version = "",
+                  .cells = {},
+                  .command = "",
+                  .outcome = run_point(loaded, command, alone)};
+    result.write(line_of(row, {}));
+  } catch (const Interrupted&) {
+    _exit(exit_code::interrupted);
+  }
+  _exit(exit_code::ok);
+}
+
+}  // namespace
+
+Outcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+  try {
+    return simulate_point(loaded, command, gate);
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory", exit_code::machine);
+  } catch (const std::exception& error) {
+    return failed(error.what(), exit_code::machine);
+  }
+}
+
+Outcome run_point_apart(const Loaded& loaded, const std::string& command) {
+  Scratch result;
+  Scratch messages;
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("cannot start a process");
+  if (child == 0) be_the_child(loaded, command, result, messages);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw std::runtime_error("a process is lost");
+  }
+  if (interrupted()) throw Interrupted{};
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return failed(fmt::format("weft itself ended, by signal {} ({}): {}", signal, strsignal(signal),
+                              messages.text()),
+                  exit_code::ours);
+  }
+  const std::optional<Row> row = parse_row(result.text(), {});
+  if (!row) return failed("weft itself ended: " + messages.text(), exit_code::ours);
+  return row->outcome;
+}
+
+}  // namespace weft

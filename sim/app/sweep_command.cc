@@ -1,0 +1,210 @@
+#include "sim/app/sweep_command.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include "sim/app/config_dirs.h"
+#include "sim/app/exit_code.h"
+#include "sim/app/interrupt.h"
+#include "sim/app/memory.h"
+#include "sim/app/memory_gate.h"
+#include "sim/app/run_point.h"
+#include "sim/app/sweep_launcher_slurm.h"
+#include "sim/app/sweep_outcome.h"
+#include "sim/app/sweep_progress.h"
+#include "sim/app/sweep_rows.h"
+#include "sim/report/write_files.h"
+#include "sim/sweep/results_csv.h"
+#include "sim/sweep/store.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Three quarters of the machine's memory: others want some too.
+Bytes memory_for_all() {
+  const std::int64_t all = machine_memory_bytes();
+  return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
+}
+
+class Sweep {
+ public:
+  Sweep(const Plan& plan, const SweepCommand& command, std::vector<SweepRow> rows, int jobs)
+      : plan_(plan),
+        command_(command),
+        jobs_(jobs),
+        info_(info_of(plan, command.shard)),
+        folder_(command.output.value_or(default_folder(plan, command.shard))),
+        rows_(std::move(rows)),
+        store_(folder_, info_),
+        gate_(memory_for_all()) {}
+
+  int run() {
+    take_what_is_there();
+    store_.keep(finished());
+    const std::vector<SweepTask> tasks = tasks_of(rows_);
+    run_tasks(tasks);
+    const std::vector<Row> done = finished();
+    if (done.size() == rows_.size()) store_.finish(done);
+    write_file(folder_ / "results.csv", results_csv(done, info_.axes));
+    return tell(done);
+  }
+
+ private:
+  void take_what_is_there() {
+    if (store_.damaged() > 0) {
+      spdlog::warn("{}: {} lines were not written to their end; their points are run again",
+                   (folder_ / "results.jsonl").string(), store_.damaged());
+    }
+    for (SweepRow& row : rows_) {
+      const Outcome* outcome = store_.find(row.row.point);
+      if (row.finished || outcome == nullptr || (command_.retry && !outcome->ok)) continue;
+      row.row.outcome = *outcome;
+      row.finished = true;
+      ++before_;
+    }
+    if (before_ > 0) spdlog::info("{} of {} points were finished before", before_, rows_.size());
+  }
+
+  [[nodiscard]] std::vector<Row> finished() const {
+    std::vector<Row> rows;
+    for (const SweepRow& row : rows_) {
+      if (row.finished) rows.push_back(row.row);
+    }
+    return rows;
+  }
+
+  // Points during which weft has ended twice go first, each in a process of its own: whatever ends
+  // it, the others will be run.
+  void run_tasks(const std::vector<SweepTask>& tasks) {
+    constexpr int kTooOften = 2;
+    std::vector<SweepTask> apart;
+    std::vector<SweepTask> together;
+    for (const SweepTask& task : tasks) {
+      (store_.endings_during(task.point) < kTooOften ? together : apart).push_back(task);
+    }
+    const std::vector<Row> done = finished();
+    const auto failed =
+        std::count_if(done.begin(), done.end(), [](const Row& row) { return !row.outcome.ok; });
+    SweepProgress progress({.all = rows_.size(),
+                            .before = done.size(),
+                            .done = done.size(),
+                            .failed = static_cast<std::size_t>(failed)},
+                           command_.quiet ? SweepProgress::Show::no : SweepProgress::Show::yes);
+    progress_ = &progress;
+    run_apart(apart);
+    run_together(together);
+    progress_ = nullptr;
+  }
+
+  void run_apart(const std::vector<SweepTask>& tasks) {
+    PointLoader loader(plan_);
+    for (const SweepTask& task : tasks) {
+      if (interrupted()) return;
+      spdlog::warn("weft has ended twice while it ran {}: now in a process of its own",
+                   name_of(rows_[task.rows.front()].row, info_.axes));
+      run_task(task, loader, Where::apart);
+    }
+  }
+
+  void run_together(const std::vector<SweepTask>& tasks) {
+    const auto threads = static_cast<std::size_t>(jobs_);
+    const tbb::global_control more(tbb::global_control::max_allowed_parallelism, threads);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](int) {
+      PointLoader loader(plan_);
+      for (std::size_t i = next++; i < tasks.size() && !interrupted(); i = next++) {
+        try {
+          run_task(tasks[i], loader, Where::here);
+        } catch (...) {
+          next = tasks.size();  // nothing new; the others end what they are at
+          throw;
+        }
+      }
+    };
+    tbb::task_arena(jobs_).execute(
+        [&] { tbb::parallel_for(0, jobs_, work, tbb::simple_partitioner()); });
+  }
+
+  enum class Where { here, apart };
+
+  void run_task(const SweepTask& task, PointLoader& loader, Where where) {
+    store_.start(task.point);
+    progress_->begin();
+    const SweepRow& first = rows_[task.rows.front()];
+    const Loaded loaded = loader.load(*first.point);
+    try {
+      finish(task, where == Where::here ? run_point(loaded, first.row.command, gate_)
+                                        : run_point_apart(loaded, first.row.command));
+    } catch (const Interrupted&) {
+      progress_->abandon();
+    }
+  }
+
+  void finish(const SweepTask& task, const Outcome& outcome) {
+    std::vector<Row> written;
+    for (const std::size_t i : task.rows) {
+      rows_[i].row.outcome = outcome;
+      rows_[i].finished = true;
+      written.push_back(rows_[i].row);
+    }
+    store_.add(written);
+    progress_->end(outcome.ok ? SweepProgress::Ending::ok : SweepProgress::Ending::failed,
+                   task.rows.size());
+  }
+
+  int tell(const std::vector<Row>& done) const {
+    const int code = tell_outcome(done, info_, folder_);
+    if (done.size() == rows_.size()) return code;
+    spdlog::warn("stopped with {} points left; the same command goes on with them",
+                 rows_.size() - done.size());
+    return exit_code::interrupted;
+  }
+
+  const Plan& plan_;
+  const SweepCommand& command_;
+  int jobs_;
+  SweepInfo info_;
+  fs::path folder_;
+  std::vector<SweepRow> rows_;
+  Store store_;
+  MemoryGate gate_;
+  std::size_t before_ = 0;
+  SweepProgress* progress_ = nullptr;
+};
+
+}  // namespace
+
+int sweep_command(const SweepCommand& command) {
+  if (command.status) return slurm_status(command);
+  const LoadedPlan loaded =
+      load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
+  fmt::print(stderr, "{}", loaded.problems.to_text());
+  if (!loaded.plan) return exit_code::user;
+  const Plan& plan = *loaded.plan;
+  if (command.shard.count > plan.points.size()) {
+    spdlog::error("{} shards, but only {} points", command.shard.count, plan.points.size());
+    return exit_code::user;
+  }
+  if (command.launcher == Launcher::slurm && !command.dry_run) {
+    return launch_on_slurm(plan, command);
+  }
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int jobs = command.jobs > 0 ? command.jobs : cores;
+  std::vector<SweepRow> rows = sweep_rows(plan, command.shard, jobs);
+  if (command.dry_run) return print_points(plan, std::move(rows));
+  catch_interrupts();
+  return Sweep(plan, command, std::move(rows), jobs).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,125 @@
+#include "sim/app/sweep_command_line.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+
+namespace weft {
+namespace {
+
+constexpr const char* kSweepExample =
+    "examples:\n"
+    "  weft sweep configs/sweeps/link_speed.yaml --dry-run\n"
+    "  weft sweep configs/sweeps/link_speed.yaml -j 8 -o results/link_speed\n"
+    "  weft sweep my_sweep.yaml --shard 2/4 -o part_2      # one of four machines\n"
+    "  weft merge part_1 part_2 part_3 part_4 -o results/my_sweep\n"
+    "\n"
+    "What is finished is on the disk at once; the same command goes on where it stopped.\n"
+    "exit status: 0 all points ok; 1 points failed, or a mistake in the file or the command line;\n"
+    "2 the machine cannot (write, allocate); 3 a point met a mistake of weft's own; 130 Ctrl-C\n";
+
+constexpr const char* kMergeExample =
+    "example:\n"
+    "  weft merge results/my_sweep/shard_* -o results/my_sweep\n"
+    "\n"
+    "exit status: 0 all points are there and ok; 1 some are not\n";
+
+std::size_t number_of(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+Shard shard_of(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return {.index = 0, .count = 0};
+  return {.index = number_of(std::string_view(text).substr(0, slash)),
+          .count = number_of(std::string_view(text).substr(slash + 1))};
+}
+
+std::string wrong_shard(const std::string& text) {
+  const Shard shard = shard_of(text);
+  const bool right = shard.index >= 1 && shard.index <= shard.count;
+  return right ? "" : fmt::format("'{}' is not like 2/4, with numbers from 1", text);
+}
+
+void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
+  SlurmOptions& slurm = command.slurm;
+  sweep
+      .add_option_function<std::string>(
+          "--launcher",
+          [&command](const std::string& word) {
+            command.launcher = word == "slurm" ? Launcher::slurm : Launcher::local;
+          },
+          "local: this machine; slurm: an array of jobs, -j cores each (1)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"local", "slurm"}));
+  sweep.add_option("--partition", slurm.partition, "slurm: where the tasks run")->type_name("NAME");
+  sweep.add_option("--max-jobs", slurm.max_jobs, "slurm: tasks that run at once; default: 16")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  sweep
+      .add_option("--points-per-job", slurm.points_per_job,
+                  "slurm: points of a task; default: as many tasks as may run at once")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  sweep
+      .add_option("--sbatch", slurm.options,
+                  "slurm: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
+  sweep.add_flag("--detach", slurm.detach, "slurm: submit and do not wait");
+  sweep
+      .add_option("--status", command.status,
+                  "slurm: say how far the sweep of this folder is; merge it when it is finished")
+      ->type_name("DIR")
+      ->excludes(&file);
+}
+
+}  // namespace
+
+CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
+  CLI::App* sweep = app.add_subcommand("sweep", "Simulate all points of a sweep file.");
+  sweep->footer(kSweepExample);
+  CLI::Option* file =
+      sweep->add_option("FILE", command.file, "YAML file: a scenario, axes, a filter")
+          ->type_name("FILE");
+  sweep->add_option("--set", command.sets, "Change one value of all points (repeatable)")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  sweep->add_option("-o,--output", command.output, "Folder for results; default: results/NAME")
+      ->type_name("DIR");
+  sweep->add_option("-j,--jobs", command.jobs, "Points at a time; default: all cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  sweep
+      ->add_option_function<std::string>(
+          "--shard", [&command](const std::string& text) { command.shard = shard_of(text); },
+          "Only the i-th of n shares of the points, for `weft merge`")
+      ->type_name("I/N")
+      ->check(CLI::Validator(wrong_shard, "", ""));
+  add_slurm(*sweep, command, *file);
+  CLI::Option* dry =
+      sweep->add_flag("--dry-run", command.dry_run, "Check and print the points, run none");
+  CLI::Option* retry =
+      sweep->add_flag("--retry", command.retry, "Run points again that failed before");
+  CLI::Option* quiet = sweep->add_flag("-q,--quiet", command.quiet, "No progress");
+  dry->excludes(retry)->excludes(quiet);
+  sweep->callback([&command] {
+    if (command.file.empty() && !command.status) throw CLI::RequiredError("FILE");
+  });
+  return sweep;
+}
+
+CLI::App* add_merge(CLI::App& app, MergeCommand& command) {
+  CLI::App* merge = app.add_subcommand("merge", "Put the shards of a sweep together.");
+  merge->footer(kMergeExample);
+  merge->add_option("DIR", command.folders, "Folders of the shards")->type_name("DIR")->required();
+  merge->add_option("-o,--output", command.output, "Folder for the whole results")
+      ->type_name("DIR")
+      ->required();
+  return merge;
+}
+
+}  // namespace weft

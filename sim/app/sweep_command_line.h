@@ -1,0 +1,15 @@
+// `weft sweep` and `weft merge` on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "sim/app/merge_command.h"
+#include "sim/app/sweep_command.h"
+
+namespace weft {
+
+// `command` is filled in when the application parses.
+CLI::App* add_sweep(CLI::App& app, SweepCommand& command);
+CLI::App* add_merge(CLI::App& app, MergeCommand& command);
+
+}  // namespace weft

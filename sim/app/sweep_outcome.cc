@@ -1,0 +1,29 @@
+#include "sim/app/sweep_outcome.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "sim/app/exit_code.h"
+#include "sim/app/sweep_rows.h"
+
+namespace weft {
+
+int tell_outcome(const std::vector<Row>& rows, const SweepInfo& info,
+                 const std::filesystem::path& folder) {
+  constexpr std::size_t kShown = 5;
+  std::size_t failed = 0;
+  int code = exit_code::ok;
+  for (const Row& row : rows) {
+    const Outcome& outcome = row.outcome;
+    if (outcome.ok) continue;
+    code = std::max(code, outcome.exit_code == exit_code::ours ? exit_code::ours : exit_code::user);
+    if (++failed <= kShown) spdlog::error("{}: {}", name_of(row, info.axes), outcome.error);
+  }
+  if (failed > kShown) spdlog::error("... and {} more, in results.csv", failed - kShown);
+  spdlog::info("{} points: {} ok, {} failed; results are in {}", rows.size(), rows.size() - failed,
+               failed, folder.string());
+  return code;
+}
+
+}  // namespace weft

@@ -1,0 +1,141 @@
+#include "sim/app/sweep_rows.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "sim/app/command_line.h"
+#include "sim/app/exit_code.h"
+#include "sim/app/scenario_run.h"
+#include "sim/app/version.h"
+#include "sim/report/aligned.h"
+#include "sim/report/csv_line.h"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kLoadedTogether = 64;  // points for which files are read once
+
+std::string text_of(const Cell& cell) {
+  const auto* number = std::get_if<double>(&cell);
+  return number == nullptr ? std::get<std::string>(cell) : csv_text(*number);
+}
+
+// Of a point whose scenario has no hash because it does not load.
+std::string hash_of(const std::vector<std::string>& sets) {
+  std::string text;
+  for (const std::string& set : sets) text += set + '\n';
+  return fnv1a_64_hex(text);
+}
+
+void load(const Plan& plan, PointLoader& loader, SweepRow& row) {
+  const std::vector<std::string> sets = sets_of(plan, *row.point);
+  const Loaded loaded = loader.load(*row.point);
+  row.row.version = kVersion;
+  row.row.cells = cells_of(plan, *row.point);
+  row.row.command = replay_text({.scenario = plan.scenario, .sets = sets, .output = {}});
+  row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
+  if (loaded.scenario) return;
+  row.finished = true;
+  row.problems = loaded.problems.to_text();
+  row.row.outcome = {
+      .ok = false, .error = one_line(loaded.problems), .exit_code = exit_code::user, .summary = ""};
+}
+
+// What only shows when the work is laid out: a trace that cannot be read, too much memory.
+std::string later_problems(const Plan& plan, const Point& point, PointLoader& loader) {
+  const Loaded loaded = loader.load(point);
+  const ScenarioRun run(loaded);
+  return run.ready() ? run.check_size(plan.scenario.generic_string()).to_text()
+                     : run.problems().to_text();
+}
+
+}  // namespace
+
+std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs) {
+  std::vector<SweepRow> rows;
+  rows.reserve(plan.points.size() / shard.count + 1);
+  for (std::size_t i = shard.index - 1; i < plan.points.size(); i += shard.count) {
+    SweepRow& row = rows.emplace_back();
+    row.row.row = i;
+    row.point = &plan.points[i];
+  }
+  using Rows = tbb::blocked_range<std::size_t>;
+  tbb::task_arena(jobs).execute([&] {
+    tbb::parallel_for(Rows(0, rows.size(), kLoadedTogether), [&](const Rows& some) {
+      PointLoader loader(plan);
+      for (std::size_t i = some.begin(); i < some.end(); ++i) load(plan, loader, rows[i]);
+    });
+  });
+  return rows;
+}
+
+SweepInfo info_of(const Plan& plan, Shard shard) {
+  SweepInfo info{.name = plan.name,
+                 .scenario = plan.scenario.generic_string(),
+                 .version = kVersion,
+                 .axes = columns_of(plan),
+                 .points = plan.points.size(),
+                 .shard = ""};
+  if (shard.count > 1) info.shard = fmt::format("{}/{}", shard.index, shard.count);
+  return info;
+}
+
+std::vector<SweepTask> tasks_of(const std::vector<SweepRow>& rows) {
+  std::vector<SweepTask> tasks;
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].finished) continue;
+    const auto [found, fresh] = numbers.try_emplace(rows[i].row.point, tasks.size());
+    if (fresh) tasks.push_back({.point = rows[i].row.point, .rows = {}});
+    tasks[found->second].rows.push_back(i);
+  }
+  return tasks;
+}
+
+std::string name_of(const Row& row, const std::vector<AxisColumn>& axes) {
+  std::string name;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    name += fmt::format("{}{}={}", i == 0 ? "" : " ", axes[i].column, text_of(row.cells[i]));
+  }
+  return name;
+}
+
+std::filesystem::path default_folder(const Plan& plan, Shard shard) {
+  const std::filesystem::path whole = std::filesystem::path("results") / plan.name;
+  if (shard.count == 1) return whole;
+  return whole / fmt::format("shard_{}_of_{}", shard.index, shard.count);
+}
+
+int print_points(const Plan& plan, std::vector<SweepRow> rows) {
+  PointLoader loader(plan);
+  TableRow head;
+  for (const AxisColumn& axis : columns_of(plan)) head.push_back(axis.column);
+  head.emplace_back("point");
+  std::vector<TableRow> table{head};
+  std::set<std::string> different;
+  std::set<std::string> said;
+  std::size_t wrong = 0;
+  for (SweepRow& row : rows) {
+    different.insert(row.row.point);
+    if (row.problems.empty()) row.problems = later_problems(plan, *row.point, loader);
+    const bool is_wrong = !row.problems.empty();
+    TableRow& line = table.emplace_back();
+    for (const Cell& cell : row.row.cells) line.push_back(text_of(cell));
+    line.push_back(row.row.point + (is_wrong ? " (does not run)" : ""));
+    if (!is_wrong) continue;
+    ++wrong;
+    if (said.insert(row.problems).second) fmt::print(stderr, "{}", row.problems);
+  }
+  fmt::print("{}{} points, {} different scenarios", aligned(table), rows.size(), different.size());
+  if (wrong > 0) fmt::print(", {} do not run", wrong);
+  fmt::print("\n");
+  return wrong == 0 ? exit_code::ok : exit_code::user;
+}
+
+}  // namespace weft

@@ -1,0 +1,104 @@
+#include "sim/sweep/columns.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "sim/report/fields.h"
+#include "sim/scenario/names.h"
+
+namespace weft {
+namespace {
+
+// An axis that swaps a file is called after the map that the file is of.
+std::vector<std::string> parts_of(const SweepKey& key) {
+  std::vector<std::string> parts = key.keys;
+  if (parts.size() > 1 && (parts.back() == "base" || parts.back() == "from_astra_sim")) {
+    parts.pop_back();
+  }
+  return parts;
+}
+
+std::string automatic(const SweepKey& key, std::size_t count) {
+  const std::vector<std::string> parts = parts_of(key);
+  std::string name;
+  for (std::size_t i = parts.size() - std::min(count, parts.size()); i < parts.size(); ++i) {
+    name += (name.empty() ? "" : "_") + parts[i];
+  }
+  // workload.collective.bytes: its name is its unit.
+  const std::string& unit = key.unit_suffix;
+  return !unit.empty() && '_' + name == unit ? name : name + unit;
+}
+
+// What results.csv has of every sweep.
+std::set<std::string> taken_columns() {
+  std::set<std::string> taken{"point", "status", "error"};
+  constexpr std::string_view kOfMode = "modes.<mode>.";
+  for (const Field& field : fields()) {
+    const std::string_view path = field.name;
+    if (field.file != ResultFile::summary || !path.starts_with(kOfMode)) continue;
+    const std::string column = column_of_field(std::string(path.substr(kOfMode.size())));
+    for (const Choice<Mode>& mode : names::kModes) {
+      taken.insert(std::string(mode.name) + '_' + column);
+    }
+  }
+  return taken;
+}
+
+std::vector<SweepKey*> keys_of(std::vector<SweepAxis>& axes) {
+  std::vector<SweepKey*> keys;
+  for (SweepAxis& axis : axes) {
+    for (SweepKey& key : axis.keys) keys.push_back(&key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::string column_of_field(const std::string& path) {
+  const auto dot = path.find('.');
+  if (dot == std::string::npos) return path;
+  std::string group = path.substr(0, dot);
+  std::string unit;
+  if (group.ends_with("_us")) {
+    unit = "_us";
+    group.resize(group.size() - unit.size());
+  }
+  return group + '_' + path.substr(dot + 1) + unit;
+}
+
+void name_columns(std::vector<SweepAxis>& axes, Diagnostics& problems) {
+  const std::vector<SweepKey*> keys = keys_of(axes);
+  std::vector<SweepKey*> unnamed;
+  std::set<std::string> taken = taken_columns();
+  for (SweepKey* key : keys) {
+    if (key->column.empty()) {
+      unnamed.push_back(key);
+    } else if (!taken.insert(key->column).second) {
+      problems.add({.at = key->at,
+                    .path = "axes",
+                    .message = "there is another column '" + key->column + "'; give another name",
+                    .source_line = ""});
+    }
+  }
+  constexpr std::size_t kMaxParts = 16;
+  for (SweepKey* key : unnamed) {
+    const auto is_free = [&](std::size_t parts) {
+      const std::string name = automatic(*key, parts);
+      return !taken.contains(name) &&
+             std::none_of(unnamed.begin(), unnamed.end(), [&](const SweepKey* other) {
+               return other != key && automatic(*other, parts) == name;
+             });
+    };
+    std::size_t parts = 1;
+    while (parts < kMaxParts && !is_free(parts)) ++parts;
+    key->column = automatic(*key, parts);
+    if (is_free(parts)) continue;
+    problems.add({.at = key->at,
+                  .path = "axes",
+                  .message = "another axis has the column '" + key->column + "'; give it a name",
+                  .source_line = ""});
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+#include "sim/sweep/merge.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/sweep/durable.h"
+#include "sim/sweep/results_csv.h"
+#include "sim/sweep/store.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Merging {
+ public:
+  void add(const fs::path& folder) {
+    std::optional<SweepInfo> info = parse_sweep_json(read_file(folder / "sweep.json"));
+    if (!info) return problem(folder, "no folder of a sweep: it has no sweep.json");
+    info->shard.clear();
+    if (merged_.info.name.empty()) {
+      merged_.info = *info;
+    } else if (*info != merged_.info) {
+      return problem(folder, "of another sweep, other axes or another version of weft");
+    }
+    ReadRows read = read_rows(folder / "results.jsonl", info->axes);
+    if (read.damaged > 0) {
+      problem(folder, std::to_string(read.damaged) + " lines are damaged; run its shard again");
+    }
+    for (Row& row : read.rows) add(folder, std::move(row));
+  }
+
+  Merged take() {
+    std::size_t missing = merged_.info.points - std::min(merged_.info.points, rows_.size());
+    if (missing > 0) {
+      std::size_t first = 0;
+      while (rows_.contains(first)) ++first;
+      merged_.problems.push_back(std::to_string(missing) + " of " +
+                                 std::to_string(merged_.info.points) +
+                                 " points are missing, the first is row " + std::to_string(first));
+    }
+    for (auto& [number, row] : rows_) merged_.rows.push_back(std::move(row));
+    return std::move(merged_);
+  }
+
+ private:
+  void problem(const fs::path& folder, const std::string& what) {
+    merged_.problems.push_back(folder.string() + ": " + what);
+  }
+
+  void add(const fs::path& folder, Row row) {
+    if (row.version != merged_.info.version || row.row >= merged_.info.points) {
+      return problem(folder, "row " + std::to_string(row.row) + " is of another sweep");
+    }
+    const auto found = rows_.find(row.row);
+    if (found == rows_.end()) {
+      const std::size_t number = row.row;
+      rows_.emplace(number, std::move(row));
+    } else if (found->second.point != row.point) {
+      problem(folder, "row " + std::to_string(row.row) + " is another point elsewhere");
+    } else if (row.outcome.ok) {
+      found->second = std::move(row);  // elsewhere it may have failed
+    }
+  }
+
+  Merged merged_;
+  std::map<std::size_t, Row> rows_;
+};
+
+}  // namespace
+
+Merged merge_rows(const std::vector<fs::path>& folders) {
+  Merging merging;
+  for (const fs::path& folder : folders) merging.add(folder);
+  return merging.take();
+}
+
+void write_merged(const fs::path& folder, const Merged& merged) {
+  const LockedFolder lock(folder);
+  std::string lines;
+  for (const Row& row : merged.rows) lines += line_of(row, merged.info.axes);
+  replace_file(folder / "sweep.json", to_json(merged.info));
+  replace_file(folder / "results.jsonl", lines);
+  replace_file(folder / "results.csv", results_csv(merged.rows, merged.info.axes));
+}
+
+}  // namespace weft

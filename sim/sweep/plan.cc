@@ -1,0 +1,240 @@
+#include "sim/sweep/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/scenario/load_tree.h"
+#include "sim/sweep/columns.h"
+#include "sim/sweep/filter.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostPoints = 1'000'000;  // before the filter
+
+std::string dotted(const std::vector<std::string>& keys) {
+  std::string path;
+  for (const std::string& key : keys) path += (path.empty() ? "" : ".") + key;
+  return path;
+}
+
+Diagnostic error_at(const SourcePosition& at, std::string path, std::string message) {
+  return {.at = at, .path = std::move(path), .message = std::move(message), .source_line = ""};
+}
+
+void add_new(std::vector<fs::path>& folders, const std::vector<fs::path>& more) {
+  for (const fs::path& folder : more) {
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+      folders.push_back(folder);
+    }
+  }
+}
+
+// Fills in a Plan from what a file says, and notes what does not go together.
+class Planner {
+ public:
+  Planner(SourceFiles& files, const PlanOptions& options, Diagnostics& problems)
+      : files_(files), options_(options), problems_(problems) {}
+
+  Plan plan(SweepFile sweep, const fs::path& file) {
+    Plan plan;
+    plan.name = sweep.name;
+    plan.file = file;
+    if (!sweep.scenario.empty()) find_scenario(sweep, plan);
+    plan.axes = std::move(sweep.axes);
+    check_keys(plan.axes, sweep.sets);
+    plan.sets = std::move(sweep.sets);
+    add_sets(plan);
+    name_columns(plan.axes, problems_);
+    const std::optional<Filter> filter = read_filter(sweep, plan.axes);
+    if (!problems_.has_errors()) make_points(plan, filter);
+    return plan;
+  }
+
+ private:
+  void find_scenario(const SweepFile& sweep, Plan& plan) {
+    std::string name = sweep.scenario;
+    constexpr std::string_view kYaml = ".yaml";
+    if (name.ends_with(kYaml)) name.resize(name.size() - kYaml.size());
+    std::vector<fs::path> folders{plan.file.parent_path()};
+    add_new(folders, options_.config_dirs(plan.file));
+    plan.scenario = find_base(name, folders);
+    if (plan.scenario.empty()) {
+      problems_.add(error_at(sweep.scenario_at, "scenario", missing_base(name, folders)));
+      return;
+    }
+    add_new(folders, options_.config_dirs(plan.scenario));
+    plan.config_dirs = std::move(folders);
+    const Node* tree = files_.tree_of(plan.scenario, sweep.scenario_at, problems_);
+    if (tree != nullptr && tree->kind != Node::Kind::map) {
+      problems_.add(error_at(tree->at, "", "a scenario must be a map of keys and values"));
+    }
+  }
+
+  // One value has one master.
+  void check_keys(const std::vector<SweepAxis>& axes, const std::vector<Assignment>& sets) {
+    for (const SweepAxis& axis : axes) {
+      for (const SweepKey& key : axis.keys) {
+        if (std::find(on_axes_.begin(), on_axes_.end(), key.keys) == on_axes_.end()) {
+          on_axes_.push_back(key.keys);
+          continue;
+        }
+        problems_.add(
+            error_at(key.at, "axes", "another axis changes " + dotted(key.keys) + " already"));
+      }
+    }
+    for (const Assignment& set : sets) check_set(set);
+  }
+
+  void check_set(const Assignment& set) {
+    if (std::find(on_axes_.begin(), on_axes_.end(), set.keys) == on_axes_.end()) return;
+    problems_.add(
+        error_at(set.at, "set", "an axis changes " + dotted(set.keys) + "; remove one of them"));
+  }
+
+  void add_sets(Plan& plan) {
+    for (const std::string& text : options_.sets) {
+      std::optional<Assignment> set = parse_set(text, problems_);
+      if (!set) continue;
+      check_set(*set);
+      plan.sets.push_back(*std::move(set));
+    }
+  }
+
+  std::optional<Filter> read_filter(const SweepFile& sweep, const std::vector<SweepAxis>& axes) {
+    if (sweep.filter.empty()) return std::nullopt;
+    std::vector<FilterName> names;
+    for (const SweepAxis& axis : axes) {
+      for (const SweepKey& key : axis.keys) {
+        names.push_back({.name = key.column, .is_number = key.is_number});
+      }
+    }
+    FilterProblem problem;
+    std::optional<Filter> filter = Filter::parse(sweep.filter, names, problem);
+    if (filter) return filter;
+    // Where axes could not be read their columns are missing.
+    if (problems_.has_errors() && problem.message.starts_with("no column")) return std::nullopt;
+    SourcePosition at = sweep.filter_at;
+    const std::string line = files_.line_at(at);
+    const auto begin = static_cast<std::size_t>(std::max(at.column, 1) - 1);
+    const bool is_quoted = begin < line.size() && (line[begin] == '"' || line[begin] == '\'') &&
+                           line[begin] != sweep.filter.front();
+    const std::size_t letters = problem.at + (is_quoted ? 1 : 0);
+    if (begin + letters <= line.size()) at.column += static_cast<int>(letters);
+    problems_.add(error_at(at, "filter", problem.message));
+    return std::nullopt;
+  }
+
+  void make_points(Plan& plan, const std::optional<Filter>& filter) {
+    std::size_t number = 1;
+    for (const SweepAxis& axis : plan.axes) number *= std::min(axis.size(), kMostPoints + 1);
+    if (number > kMostPoints) {
+      problems_.add(error_at(plan.axes.front().keys.front().at, "axes",
+                             "more than " + std::to_string(kMostPoints) + " points"));
+      return;
+    }
+    Point point{.values = std::vector<std::uint32_t>(plan.axes.size(), 0)};
+    for (std::size_t i = 0; i < number; ++i) {
+      if (!filter || filter->keeps(cells_of(plan, point))) plan.points.push_back(point);
+      for (std::size_t axis = plan.axes.size(); axis-- > 0;) {
+        if (++point.values[axis] < plan.axes[axis].size()) break;
+        point.values[axis] = 0;
+      }
+    }
+    if (plan.points.empty()) {
+      problems_.add(error_at({.file = plan.file.generic_string()}, "filter",
+                             "keeps none of " + std::to_string(number) + " points"));
+    }
+  }
+
+  SourceFiles& files_;
+  const PlanOptions& options_;
+  Diagnostics& problems_;
+  std::vector<std::vector<std::string>> on_axes_;  // keys
+};
+
+// Wide keys first: what is inside them is laid over what they bring.
+std::vector<Assignment> assignments_of(const Plan& plan, const Point& point) {
+  std::vector<Assignment> all = plan.sets;
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+    for (const SweepKey& key : plan.axes[i].keys) {
+      const Node& value = key.values[point.values[i]];
+      all.push_back({.keys = key.keys, .at = value.at, .value = value});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Assignment& a, const Assignment& b) {
+    return a.keys.size() < b.keys.size();
+  });
+  return all;
+}
+
+}  // namespace
+
+LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
+  LoadedPlan loaded;
+  SourceFiles files;
+  Diagnostics found;
+  Reading reading(Reading::Purpose::read);
+  const Node* tree = files.tree_of(file, {.file = file.generic_string()}, found);
+  if (tree != nullptr && tree->kind != Node::Kind::map) {
+    found.add(error_at(tree->at, "", "a sweep must be a map of keys and values"));
+  } else if (tree != nullptr) {
+    SweepFile sweep = read_sweep(MapReader(reading, *tree));
+    for (const Diagnostic& problem : reading.problems().all()) found.add(problem);
+    Plan plan = Planner(files, options, found).plan(std::move(sweep), file);
+    if (!found.has_errors()) loaded.plan = std::move(plan);
+  }
+  loaded.problems = with_lines({&found}, files);
+  return loaded;
+}
+
+std::vector<AxisColumn> columns_of(const Plan& plan) {
+  std::vector<AxisColumn> columns;
+  for (const SweepAxis& axis : plan.axes) {
+    for (const SweepKey& key : axis.keys) {
+      columns.push_back({.key = dotted(key.keys), .column = key.column});
+    }
+  }
+  return columns;
+}
+
+std::vector<Cell> cells_of(const Plan& plan, const Point& point) {
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+    for (const SweepKey& key : plan.axes[i].keys) cells.push_back(key.cells[point.values[i]]);
+  }
+  return cells;
+}
+
+std::vector<std::string> sets_of(const Plan& plan, const Point& point) {
+  const std::vector<Assignment> assignments = assignments_of(plan, point);
+  std::vector<std::string> sets;
+  sets.reserve(assignments.size());
+  for (const Assignment& one : assignments) {
+    sets.push_back(dotted(one.keys) + '=' + flow_text(one.value));
+  }
+  return sets;
+}
+
+PointLoader::PointLoader(const Plan& plan) : plan_(plan) {
+  files_.tree_of(plan.file, {}, found_);  // for the lines that messages show
+}
+
+Loaded PointLoader::load(const Point& point) {
+  Diagnostics problems = found_;
+  const Node* tree =
+      files_.tree_of(plan_.scenario, {.file = plan_.scenario.generic_string()}, problems);
+  if (tree == nullptr) {
+    return {.scenario = std::nullopt,
+            .problems = with_lines({&problems}, files_),
+            .inputs = files_.inputs()};
+  }
+  Node root = *tree;
+  for (const Assignment& one : assignments_of(plan_, point)) assign(root, one);
+  return load_tree(files_, std::move(root),
+                   {.file = plan_.scenario, .config_dirs = plan_.config_dirs}, std::move(problems));
+}
+
+}  // namespace weft

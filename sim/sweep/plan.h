@@ -1,0 +1,68 @@
+// The plan of a sweep: every point that is to be run, in order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/load.h"
+#include "sim/scenario/sweep_file.h"
+
+namespace weft {
+
+// Which value of each axis.
+struct Point {
+  std::vector<std::uint32_t> values;
+};
+
+struct Plan {
+  std::string name;
+  std::filesystem::path file;      // of the sweep
+  std::filesystem::path scenario;  // its file
+  std::vector<std::filesystem::path> config_dirs;
+  std::vector<Assignment> sets;  // for all points
+  std::vector<SweepAxis> axes;   // every key has its column
+  std::vector<Point> points;     // those that the filter keeps; the last axis changes fastest
+};
+
+struct PlanOptions {
+  std::vector<std::string> sets;  // "cluster.nodes=4", over those of the file
+  std::function<std::vector<std::filesystem::path>(const std::filesystem::path&)> config_dirs;
+};
+
+struct LoadedPlan {
+  std::optional<Plan> plan;  // present when there is no error
+  Diagnostics problems;
+};
+
+LoadedPlan load_plan(const std::filesystem::path& file, const PlanOptions& options);
+
+struct AxisColumn {
+  std::string key;     // cluster.scale_out.link.bandwidth
+  std::string column;  // bandwidth_gbps
+  bool operator==(const AxisColumn&) const = default;
+};
+std::vector<AxisColumn> columns_of(const Plan& plan);
+
+// What the columns say of a point.
+std::vector<Cell> cells_of(const Plan& plan, const Point& point);
+
+// What `weft run` would need as --set, the widest keys first.
+std::vector<std::string> sets_of(const Plan& plan, const Point& point);
+
+// Loads the scenarios of points; files are read once. One a thread; `plan` has to outlive it.
+class PointLoader {
+ public:
+  explicit PointLoader(const Plan& plan);
+  Loaded load(const Point& point);
+
+ private:
+  const Plan& plan_;
+  SourceFiles files_;
+  Diagnostics found_;
+};
+
+}  // namespace weft

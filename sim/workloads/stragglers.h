@@ -1,0 +1,13 @@
+// WGs of GPUs that are slower than the others.
+#pragma once
+
+#include "sim/workloads/task_graph.h"
+
+namespace weft {
+
+// Everything that a WG on a straggler does by itself takes 1 / clock of its time: arithmetic, what
+// its own loads in flight allow, what comes before them. Its bytes and operations stay. Less
+// bandwidth of its HBM is the engine's to give; copy engines, launches and fences keep their times.
+void slow_stragglers(TaskGraph& graph, const Cluster& cluster);
+
+}  // namespace weft

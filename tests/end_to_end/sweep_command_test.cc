@@ -1,0 +1,287 @@
+// `weft sweep` and `weft merge` as a user meets them: what they write, and what they keep when they
+// are killed.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+// Two nodes of one GPU; some milliseconds a point.
+constexpr const char* kSmall =
+    "name: small\n"
+    "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+    "set: {modes: [bulk, fused], workload.tables_per_gpu: 4}\n"
+    "axes:\n"
+    "  - key: cluster.scale_out.link.bandwidth\n"
+    "    values: [100 Gb/s, 200 Gb/s, 400 Gb/s]\n"
+    "  - {key: workload.batch, from: 128, to: 512, powers_of_two: true}\n";
+
+class SweepCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    put(kSmall);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void put(const std::string& text) const { std::ofstream(folder_ / "small.yaml") << text; }
+
+  // In the test's own folder.
+  [[nodiscard]] Ended weft(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of(folder_ / "out.txt"),
+            .err = text_of(folder_ / "err.txt")};
+  }
+  [[nodiscard]] fs::path in(const std::string& name) const { return folder_ / name; }
+
+  // Starts a sweep, and ends it with a signal once so many lines are on the disk.
+  void end_when(std::size_t lines, int signal, const std::string& output) const {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      if (chdir(folder_.c_str()) != 0) _exit(99);
+      execl(WEFT_BINARY, "weft", "sweep", "small.yaml", "-j", "1", "-q", "-o", output.c_str(),
+            nullptr);
+      _exit(98);
+    }
+    using namespace std::chrono_literals;
+    const fs::path results = in(output) / "results.jsonl";
+    for (int waits = 0; waits < 60'000 && lines_of(results).size() < lines; ++waits) {
+      std::this_thread::sleep_for(1ms);
+    }
+    kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+  }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_sweep_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(SweepCommand, writes_a_row_for_every_point_in_their_order) {
+  const Ended ended = weft("sweep small.yaml -j 2");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("9 points: 9 ok, 0 failed; results are in results/small"),
+            std::string::npos)
+      << ended.err;
+  const std::vector<std::string> csv = lines_of(in("results/small/results.csv"));
+  ASSERT_EQ(csv.size(), 10U);
+  EXPECT_EQ(
+      csv[0].find("bandwidth_gbps,batch,point,status,error,bulk_time_us,bulk_exposed_comm_us"), 0U)
+      << csv[0];
+  EXPECT_EQ(csv[0].find("wall"), std::string::npos);
+  EXPECT_TRUE(csv[0].ends_with(",fused_vs_bulk_speedup")) << csv[0];
+  EXPECT_EQ(csv[1].find("100,128,"), 0U) << csv[1];
+  EXPECT_EQ(csv[2].find("100,256,"), 0U) << csv[2];
+  EXPECT_EQ(csv[9].find("400,512,"), 0U) << csv[9];
+
+  const std::vector<std::string> lines = lines_of(in("results/small/results.jsonl"));
+  ASSERT_EQ(lines.size(), 9U);
+  const Json last = Json::parse(lines[8]);
+  EXPECT_EQ(last["row"], 8);
+  EXPECT_EQ(last["axes"], (Json{{"bandwidth_gbps", 400}, {"batch", 512}}));
+  EXPECT_EQ(last["point"], last["summary"]["scenario_hash"]);
+  EXPECT_GT(last["summary"]["modes"]["fused"]["time_us"], 1.0);
+
+  const Json sweep = Json::parse(text_of(in("results/small/sweep.json")));
+  EXPECT_EQ(sweep["name"], "small");
+  EXPECT_EQ(sweep["points"], 9);
+  EXPECT_EQ(sweep["axes"][0]["key"], "cluster.scale_out.link.bandwidth");
+  EXPECT_EQ(sweep["axes"][0]["column"], "bandwidth_gbps");
+  EXPECT_FALSE(fs::exists(in("results/small/started.txt")));
+}
+
+TEST_F(SweepCommand, a_row_is_what_weft_run_gives) {
+  ASSERT_EQ(weft("sweep small.yaml -q").status, 0);
+  const Json row = Json::parse(lines_of(in("results/small/results.jsonl"))[4]);
+  const std::string command = row["command"];
+  ASSERT_EQ(command.find("weft run "), 0U) << command;
+  const Ended ended = weft(command.substr(5) + " --json");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(Json::parse(ended.out)["modes"], row["summary"]["modes"]);
+}
+
+TEST_F(SweepCommand, gives_the_same_bytes_for_any_number_of_jobs) {
+  ASSERT_EQ(weft("sweep small.yaml -q -j 1 -o one").status, 0);
+  ASSERT_EQ(weft("sweep small.yaml -q -j 3 -o three").status, 0);
+  EXPECT_EQ(text_of(in("one/results.csv")), text_of(in("three/results.csv")));
+  EXPECT_GT(text_of(in("one/results.csv")).size(), 1'000U);
+}
+
+TEST_F(SweepCommand, goes_on_after_a_kill_and_loses_nothing) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o whole").status, 0);
+  end_when(3, SIGKILL, "killed");
+  const std::vector<std::string> before = lines_of(in("killed/results.jsonl"));
+  ASSERT_GE(before.size(), 3U);
+  ASSERT_LT(before.size(), 9U) << "it was to be killed half-way";
+  const Ended ended = weft("sweep small.yaml -j 2 -o killed");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.err.find("of 9 points were finished before"), std::string::npos) << ended.err;
+  EXPECT_EQ(text_of(in("killed/results.csv")), text_of(in("whole/results.csv")));
+  // Not run again: even their wall-clock times are still there.
+  const std::string after = text_of(in("killed/results.jsonl"));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NE(after.find(before[i]), std::string::npos) << i;
+}
+
+TEST_F(SweepCommand, a_half_written_line_is_said_and_run_again) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o cut").status, 0);
+  const std::string whole = text_of(in("cut/results.csv"));
+  fs::resize_file(in("cut/results.jsonl"), fs::file_size(in("cut/results.jsonl")) - 100);
+  const Ended ended = weft("sweep small.yaml -o cut");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_NE(ended.err.find("1 lines were not written to their end"), std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find("8 of 9 points were finished before"), std::string::npos) << ended.err;
+  EXPECT_EQ(text_of(in("cut/results.csv")), whole);
+}
+
+TEST_F(SweepCommand, ctrl_c_leaves_what_is_finished_as_a_table) {
+  end_when(2, SIGINT, "stopped");
+  const std::size_t rows = lines_of(in("stopped/results.csv")).size();
+  EXPECT_GE(rows, 3U);
+  EXPECT_EQ(rows, lines_of(in("stopped/results.jsonl")).size() + 1);
+  EXPECT_EQ(weft("sweep small.yaml -q -o stopped").status, 0);
+  EXPECT_EQ(lines_of(in("stopped/results.csv")).size(), 10U);
+}
+
+TEST_F(SweepCommand, a_point_that_ends_weft_twice_is_run_in_a_process_of_its_own) {
+  end_when(2, SIGKILL, "results/small");
+  std::string started;
+  const std::vector<std::string> points = lines_of(in("results/small/started.txt"));
+  ASSERT_FALSE(points.empty());
+  std::ofstream(in("results/small/started.txt"), std::ios::app) << points.back() << "\n";
+  const Ended ended = weft("sweep small.yaml");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.err.find("in a process of its own"), std::string::npos) << ended.err;
+  ASSERT_EQ(weft("sweep small.yaml -q -o whole").status, 0);
+  EXPECT_EQ(text_of(in("results/small/results.csv")), text_of(in("whole/results.csv")));
+}
+
+TEST_F(SweepCommand, points_that_fail_are_rows_with_their_error) {
+  put("name: failing\n"
+      "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+      "set: {modes: [fused], workload.tables_per_gpu: 4}\n"
+      "axes:\n"
+      "  - {key: workload.batch, values: [256, 300]}\n"
+      "  - {key: run.max_time, values: [1 ns, 1 s]}\n");
+  const Ended dry = weft("sweep small.yaml --dry-run");
+  EXPECT_EQ(dry.status, 1);
+  EXPECT_NE(dry.err.find("small.yaml:5:41: error: workload.batch: 300 samples"), std::string::npos)
+      << dry.err;
+  EXPECT_NE(dry.out.find("4 points, 4 different scenarios, 2 do not run"), std::string::npos)
+      << dry.out;
+
+  const Ended ended = weft("sweep small.yaml -o failing");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_NE(ended.err.find("4 points: 1 ok, 3 failed"), std::string::npos) << ended.err;
+  const std::vector<std::string> csv = lines_of(in("failing/results.csv"));
+  ASSERT_EQ(csv.size(), 5U);
+  EXPECT_NE(csv[1].find(",failed,"), std::string::npos) << csv[1];
+  EXPECT_NE(csv[1].find("run.max_time: 1 ns"), std::string::npos) << csv[1];
+  EXPECT_NE(csv[2].find(",ok,"), std::string::npos) << csv[2];
+  EXPECT_NE(csv[3].find("workload.batch: 300 samples"), std::string::npos) << csv[3];
+
+  // Known by now, and so is the exit code; asked to, it tries again.
+  const Ended again = weft("sweep small.yaml -o failing");
+  EXPECT_EQ(again.status, 1);
+  EXPECT_NE(again.err.find("2 of 4 points were finished before"), std::string::npos) << again.err;
+  const Ended retried = weft("sweep small.yaml --retry -o failing");
+  EXPECT_NE(retried.err.find("1 of 4 points were finished before"), std::string::npos)
+      << retried.err;
+}
+
+TEST_F(SweepCommand, equal_scenarios_are_run_once) {
+  put("name: twice\n"
+      "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+      "set: {modes: [fused], workload.tables_per_gpu: 4, workload.batch: 256}\n"
+      "axes: [{key: cluster.scale_out.link.bandwidth, values: [200 Gb/s, 25 GB/s]}]\n");
+  const Ended dry = weft("sweep small.yaml --dry-run");
+  EXPECT_NE(dry.out.find("2 points, 1 different scenarios"), std::string::npos) << dry.out;
+  ASSERT_EQ(weft("sweep small.yaml -q -o twice").status, 0);
+  const std::vector<std::string> lines = lines_of(in("twice/results.jsonl"));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(Json::parse(lines[0])["summary"], Json::parse(lines[1])["summary"])
+      << "even the wall-clock time is the same";
+}
+
+TEST_F(SweepCommand, shards_merge_to_the_same_bytes) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o whole").status, 0);
+  for (const char* shard : {"1", "2"}) {
+    ASSERT_EQ(weft(std::string("sweep small.yaml -q --shard ") + shard + "/2").status, 0);
+  }
+  EXPECT_EQ(lines_of(in("results/small/shard_1_of_2/results.csv")).size(), 6U);
+  EXPECT_EQ(lines_of(in("results/small/shard_2_of_2/results.csv")).size(), 5U);
+  const Ended merged = weft("merge results/small/shard_1_of_2 results/small/shard_2_of_2 -o both");
+  EXPECT_EQ(merged.status, 0) << merged.err;
+  EXPECT_EQ(text_of(in("both/results.csv")), text_of(in("whole/results.csv")));
+  EXPECT_EQ(text_of(in("both/sweep.json")), text_of(in("whole/sweep.json")));
+  const Ended half = weft("merge results/small/shard_2_of_2 -o half");
+  EXPECT_EQ(half.status, 1);
+  EXPECT_NE(half.err.find("5 of 9 points are missing"), std::string::npos) << half.err;
+}
+
+TEST_F(SweepCommand, dry_run_writes_nothing) {
+  const Ended ended = weft("sweep small.yaml --dry-run --set workload.pooling=10");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("9 points, 9 different scenarios\n"), std::string::npos) << ended.out;
+  EXPECT_FALSE(fs::exists(in("results")));
+}
+
+TEST_F(SweepCommand, mistakes_are_refused) {
+  for (const auto& [arguments, words] : std::vector<std::pair<std::string, std::string>>{
+           {"sweep", "FILE is required"},
+           {"sweep nowhere.yaml", "nowhere.yaml: no such file"},
+           {"sweep small.yaml --shard 0/2", "'0/2' is not like 2/4"},
+           {"sweep small.yaml --shard 3/2", "'3/2' is not like 2/4"},
+           {"sweep small.yaml --shard 1/10", "10 shards, but only 9 points"},
+           {"sweep small.yaml -j 0", "0"},
+           {"sweep small.yaml --set workload.batch=1", "an axis changes workload.batch"},
+           {"merge nowhere -o out", "no folder of a sweep"}}) {
+    const Ended ended = weft(arguments);
+    EXPECT_EQ(ended.status, 1) << arguments;
+    EXPECT_NE(ended.err.find(words), std::string::npos) << arguments << "\n" << ended.err;
+  }
+  EXPECT_FALSE(fs::exists(in("results")));
+}
+
+}  // namespace
+}  // namespace weft
