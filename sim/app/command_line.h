@@ -18,6 +18,7 @@
 #include "sim/app/schema_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
+#include "sim/report/timeline.h"
 
 namespace weft {
 
@@ -28,6 +29,8 @@ struct RunCommand {
   std::filesystem::path scenario;
   std::vector<std::string> sets;  // --set, then what --mode and --seed mean
   std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> trace;  // .json or .json.gz
+  TimelineOptions timeline;
   Stage stop_after = Stage::results;
   Print print = Print::table;
 };
