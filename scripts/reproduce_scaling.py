@@ -61,6 +61,12 @@ def draw_scaling(sweeps, path):
     common.save(figure, path)
 
 
+def case(row, column):
+    """What this point is called: its network, with the speed where that varies too."""
+    speed = row.get("bandwidth_gbps") or row.get("link_bandwidth_gbps")
+    return f"{row[column]}, {float(speed):g} Gb/s" if speed else row[column]
+
+
 def draw_bars(sweeps, column, title, path):
     """A panel a model: what the first case takes in bulk is 1; cases below one another."""
     figure, axes = plt.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
@@ -72,7 +78,7 @@ def draw_bars(sweeps, column, title, path):
             axis.barh(places, values, 0.38, color=colour, label=mode)
             for place, value in zip(places, values):
                 axis.text(value, place, f" {value:.2f}", va="center", fontsize=7)
-        axis.set_yticks(range(len(rows)), [row[column] for row in rows], fontsize=8)
+        axis.set_yticks(range(len(rows)), [case(row, column) for row in rows], fontsize=8)
         axis.invert_yaxis()
         axis.margins(x=0.15)
         axis.set_title(name, fontsize=10)
@@ -88,7 +94,7 @@ def write_summary(kinds, path):
         for sweeps, column in kinds:
             for name, rows in sorted(sweeps.items()):
                 for row in rows:
-                    out.write(f"| {name} | {row[column]} | {seconds(row, 'bulk'):.4g} "
+                    out.write(f"| {name} | {case(row, column)} | {seconds(row, 'bulk'):.4g} "
                               f"| {seconds(row, 'fused'):.4g} | {saved(row):.1f} % |\n")
 
 
