@@ -11,7 +11,7 @@ import json
 import pathlib
 import sys
 
-CSV_FILES = ("operators.csv", "links.csv")
+CSV_FILES = ("operators.csv", "links.csv", "link_classes.csv", "over_time.csv")
 SUMMARY = "summary.json"
 MACHINE_KEYS = ("wall_s", "events_per_s", "peak_rss_bytes")  # of the object `engine`
 

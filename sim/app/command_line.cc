@@ -20,6 +20,7 @@
 #include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
 #include "sim/scenario/names.h"
+#include "sim/scenario/units.h"
 
 namespace weft {
 namespace {
@@ -56,6 +57,14 @@ constexpr const char* kValidateExample =
     "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
+constexpr const char* kReportExample =
+    "example:\n"
+    "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml -o results/node\n"
+    "  weft report results/node\n"
+    "\n"
+    "One file that a browser opens without a network. exit status: 0 done; 1 a file of the folder\n"
+    "is missing or broken; 2 the machine cannot (write, allocate)\n";
+
 struct StageName {
   const char* name;
   Stage stage;
@@ -64,23 +73,67 @@ constexpr std::array kStages = {StageName{"scenario", Stage::scenario},
                                 StageName{"cluster", Stage::cluster},
                                 StageName{"model", Stage::model}, StageName{"tasks", Stage::tasks}};
 
+constexpr Bytes kLeastTrace = bytes(1'000'000);
+
 // What CLI11 fills in.
 struct Raw {
   std::string scenario;
   std::vector<std::string> sets;
   std::vector<std::string> modes;
   std::string output;
+  std::string trace;
+  std::string trace_detail;
+  std::string trace_limit;
   std::uint64_t seed = 0;
   std::string stop_after;
   bool quiet = false;
   bool json = false;
 };
 
+// Both as CLI11 wants them: empty, or what is wrong.
+std::string is_trace_name(const std::string& file) {
+  for (const std::string_view ending : {".json", ".json.gz"}) {
+    if (std::string_view(file).ends_with(ending)) return "";
+  }
+  return fmt::format("{}: the name must end in .json or .json.gz", file);
+}
+
+std::string is_size(const std::string& text) {
+  const Parsed<Bytes> size = parse_bytes(text);
+  if (!size.ok()) return fmt::format("{}: {}", text, size.problem);
+  if (size.value < kLeastTrace) return fmt::format("{}: at least {}", text, to_text(kLeastTrace));
+  return "";
+}
+
 std::vector<std::string> mode_names() {
   std::vector<std::string> names;
   names.reserve(names::kModes.size());
   for (const Choice<Mode>& choice : names::kModes) names.emplace_back(choice.name);
   return names;
+}
+
+CLI::Option* add_trace(CLI::App& run, Raw& raw) {
+  CLI::Option* trace =
+      run.add_option("--trace", raw.trace,
+                     "Write a timeline of all modes there (.json or .json.gz), for ui.perfetto.dev")
+          ->type_name("FILE")
+          ->check(is_trace_name);
+  run.add_option(
+         "--trace-detail", raw.trace_detail,
+         "kernels (default): kernels, how busy each GPU and class of links is, and the last "
+         "message of each kernel to each GPU; some MB. waves: also the WGs of 4 CUs of each "
+         "GPU, their waits, all that they send; some 10 MB. all: the WGs of all CUs, and "
+         "each link; about 250 bytes a WG, and twice the time of a run")
+      ->type_name("DETAIL")
+      ->check(CLI::IsMember({"kernels", "waves", "all"}))
+      ->needs(trace);
+  run.add_option(
+         "--trace-limit", raw.trace_limit,
+         "Size of the timeline before it is compressed; what is cut is said. Default 100 MB")
+      ->type_name("SIZE")
+      ->check(is_size)
+      ->needs(trace);
+  return trace;
 }
 
 CLI::App* add_run(CLI::App& app, Raw& raw) {
@@ -99,16 +152,18 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
       ->check(one_of(mode_names()));
   run->add_option("--seed", raw.seed, "The same as --set run.seed=N")->type_name("N");
   CLI::Option* output =
-      run->add_option("-o,--output", raw.output,
-                      "Write summary.json, operators.csv, links.csv and manifest.json there")
+      run->add_option(
+             "-o,--output", raw.output,
+             "Write summary.json, operators.csv, links.csv, over_time.csv and others there")
           ->type_name("DIR");
+  CLI::Option* trace = add_trace(*run, raw);
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
           ->check(one_of({"scenario", "cluster", "model", "tasks"}));
   CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet, "Print nothing unless it fails");
   CLI::Option* json = run->add_flag("--json", raw.json, "Print summary.json instead of a table");
-  stop->excludes(output)->excludes(json)->excludes(quiet);
+  stop->excludes(output)->excludes(json)->excludes(quiet)->excludes(trace);
   quiet->excludes(json);
   return run;
 }
@@ -177,6 +232,18 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   return validate;
 }
 
+CLI::App* add_report(CLI::App& app, ReportCommand& command) {
+  CLI::App* report =
+      app.add_subcommand("report", "Draw the results of a run or a sweep as one HTML file.");
+  report->footer(kReportExample);
+  report->add_option("DIR", command.folder, "Folder that weft run -o, or a sweep, wrote")
+      ->type_name("DIR")
+      ->required();
+  report->add_option("-o,--output", command.output, "Write it there; default: DIR/report.html")
+      ->type_name("FILE");
+  return report;
+}
+
 RunCommand command_of(const Raw& raw, bool seed_given) {
   RunCommand command;
   command.scenario = raw.scenario;
@@ -186,6 +253,10 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   }
   if (seed_given) command.sets.push_back(fmt::format("run.seed={}", raw.seed));
   if (!raw.output.empty()) command.output = raw.output;
+  if (!raw.trace.empty()) command.trace = raw.trace;
+  if (raw.trace_detail == "waves") command.timeline.detail = Detail::waves;
+  if (raw.trace_detail == "all") command.timeline.detail = Detail::all;
+  if (!raw.trace_limit.empty()) command.timeline.limit = parse_bytes(raw.trace_limit).value;
   for (const auto& [name, stage] : kStages) {
     if (raw.stop_after == name) command.stop_after = stage;
   }
@@ -208,6 +279,7 @@ struct Program {
   ExportCommand exporting;
   SweepCommand sweeping;
   MergeCommand merging;
+  ReportCommand reporting;
   ExplainCommand explaining;
   ListCommand listing;
   SchemaCommand schema_of;
@@ -219,6 +291,7 @@ struct Program {
   const CLI::App* exports = add_export(app, exporting);
   const CLI::App* sweep = add_sweep(app, sweeping);
   const CLI::App* merge = add_merge(app, merging);
+  const CLI::App* reports = add_report(app, reporting);
   const CLI::App* explain = add_explain(app, explaining);
   const CLI::App* list = add_list(app, listing);
   const CLI::App* schema = add_schema(app, schema_of);
@@ -274,6 +347,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.exports->parsed()) return program.exporting;
   if (program.sweep->parsed()) return program.sweeping;
   if (program.merge->parsed()) return program.merging;
+  if (program.reports->parsed()) return program.reporting;
   if (program.explain->parsed()) return program.explaining;
   if (program.list->parsed()) return program.listing;
   if (program.schema->parsed()) return program.schema_of;

@@ -14,9 +14,11 @@
 #include "sim/app/import_command.h"
 #include "sim/app/list_command.h"
 #include "sim/app/merge_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/schema_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
+#include "sim/report/timeline.h"
 
 namespace weft {
 
@@ -27,6 +29,8 @@ struct RunCommand {
   std::filesystem::path scenario;
   std::vector<std::string> sets;  // --set, then what --mode and --seed mean
   std::optional<std::filesystem::path> output;
+  std::optional<std::filesystem::path> trace;  // .json or .json.gz
+  TimelineOptions timeline;
   Stage stop_after = Stage::results;
   Print print = Print::table;
 };
@@ -37,8 +41,8 @@ struct Done {
 };
 
 using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
-                             ExportCommand, SweepCommand, MergeCommand, ExplainCommand, ListCommand,
-                             SchemaCommand, CompletionCommand, ManCommand, Done>;
+                             ExportCommand, SweepCommand, MergeCommand, ReportCommand, ExplainCommand,
+                             ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

@@ -11,6 +11,7 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
@@ -35,6 +36,7 @@ int carry_out(const Command& parsed) {
   if (std::holds_alternative<ManCommand>(parsed)) return man_command();
   if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
   if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
+  if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

@@ -13,7 +13,8 @@ Model model_of(const Scenario& scenario) {
     LoadedTrace loaded = load_trace(workload.trace, scenario.cluster.gpus());
     return {.graph = std::move(loaded.graph),
             .problems = std::move(loaded.problems),
-            .trace = to_text(loaded.summary)};
+            .trace = to_text(loaded.summary),
+            .inputs = std::move(loaded.inputs)};
   }
   Model model;
   model.graph = is_model(workload.kind) ? build_model(scenario) : ModelGraph();

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <variant>
 
@@ -12,13 +13,17 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/progress.h"
 #include "sim/app/scenario_run.h"
+#include "sim/report/gzip.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
+#include "sim/report/timeline.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
 
 namespace weft {
 namespace {
+
+namespace fs = std::filesystem;
 
 void print_problems(const Diagnostics& problems, Print print) {
   if (print == Print::nothing && !problems.has_errors()) return;
@@ -37,6 +42,15 @@ void deliver(const RunCommand& command, const RunReport& report) {
   if (command.output) {
     write_files(*command.output, result_files(report));
     spdlog::info("results are in {}", command.output->string());
+  }
+  if (command.trace) {
+    const Timeline shown = timeline(report, command.timeline);
+    const bool packed = command.trace->extension() == ".gz";
+    write_file(*command.trace, packed ? gzipped(shown.json) : shown.json);
+    spdlog::info("the timeline is in {}: open it at ui.perfetto.dev", command.trace->string());
+    for (const std::string& what : shown.left_out) {
+      spdlog::warn("left out of the timeline: {}", what);
+    }
   }
   if (command.print == Print::json) fmt::print("{}", summary_json(report));
   if (command.print == Print::table) fmt::print("{}", table(report));
@@ -80,6 +94,12 @@ int run_command(const RunCommand& command) {
   }
 
   if (command.output) expect_writable(*command.output);
+  if (command.trace) expect_writable(fs::absolute(*command.trace).parent_path());
+  if (command.trace) {
+    run.record(record_options(command.timeline, scenario.modes.size()));
+  } else if (command.output) {
+    run.record({});
+  }
   const auto outcome = run.run(
       replay_text(command), [&command](Mode mode) { return progress_line(mode, command.print); });
   if (const Failure* failure = std::get_if<Failure>(&outcome)) {

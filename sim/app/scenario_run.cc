@@ -21,6 +21,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       inputs_(loaded.inputs),
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
+  inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready() || !is_model(scenario_.workload.kind)) return;
   run_.emplace(scenario_, cluster_,
                scenario_.run.repeats_once ? fold(graph(), cluster_) : unfolded(graph()));
@@ -47,6 +48,11 @@ std::string ScenarioRun::tasks_text(Mode mode) {
   return to_text(lower(with_partition(scenario_, partition), cluster_, mode));
 }
 
+void ScenarioRun::record(const RecordOptions& what) {
+  record_ = what;
+  if (run_) run_->record(what);
+}
+
 // The task graph lives here only: those of two modes never take memory together.
 ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
@@ -54,10 +60,17 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   const Clock::time_point start = Clock::now();
   if (run_) {
     run.result = run_->run(mode, on_progress);
+    run.recording = run_->take_recording();
   } else {
     run.partition = choose_partition(scenario_, cluster_, mode);
     const TaskGraph tasks = lower(with_partition(scenario_, run.partition), cluster_, mode);
-    run.result = simulate(cluster_, tasks, scenario_.run, on_progress);
+    if (record_) {
+      Recorded done = simulate_and_record(cluster_, tasks, scenario_.run, *record_, on_progress);
+      run.result = std::move(done.result);
+      run.recording = alone(std::move(done.recording));
+    } else {
+      run.result = simulate(cluster_, tasks, scenario_.run, on_progress);
+    }
   }
   run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
   run.result.mode = mode;

@@ -47,6 +47,9 @@ class ScenarioRun {
   // Called for each mode as it begins: gives what is to be told of its progress.
   using Watch = std::function<OnProgress(Mode)>;
 
+  // Runs from now on are recorded.
+  void record(const RecordOptions& what);
+
   // Every mode of the scenario in turn. `command` is what gives these results again.
   std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
 
@@ -59,6 +62,7 @@ class ScenarioRun {
   Cluster cluster_;
   Model model_;
   std::optional<ModelRun> run_;  // of a whole model
+  std::optional<RecordOptions> record_;
 };
 
 }  // namespace weft

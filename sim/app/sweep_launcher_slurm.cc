@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "sim/app/colors.h"
 #include "sim/app/command_line.h"
@@ -227,12 +228,16 @@ class SlurmSweep {
     SweepProgress progress(
         {.all = before.all, .before = before.done, .done = before.done, .failed = before.failed},
         command_.quiet ? SweepProgress::Show::no : SweepProgress::Show::yes);
+    bool told = false;
     while (!interrupted()) {
       const Queue in_queue = queue();
       look(in_queue);
       SweepCounts now = counts(in_queue);
       now.before = before.done;
       progress.put(now);
+      if (!in_queue && !std::exchange(told, true)) {
+        spdlog::warn("Slurm does not answer squeue; still waiting");
+      }
       if (all_finished() || (in_queue && !submit_lost(in_queue) && in_queue->empty())) return true;
       for (int tenths = 0; tenths < 20 && !interrupted(); ++tenths) {
         std::this_thread::sleep_for(100ms);

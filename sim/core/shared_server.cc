@@ -68,19 +68,37 @@ bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64
   return true;
 }
 
+SharedServer::Drawn SharedServer::background_left(SimTime now) const {
+  Drawn left = 0;
+  for (const Background& entry : background_) {
+    if (entry.until <= now) continue;
+    left += static_cast<Drawn>(entry.rate) * static_cast<Drawn>((entry.until - now).count());
+  }
+  return left;
+}
+
+SharedServer::Drawn SharedServer::jobs_left(SimTime now) const {
+  const std::uint64_t clock = clock_at(now);
+  Drawn left = 0;
+  for (const Job& job : heap_) {
+    if (job.end > clock) left += static_cast<Drawn>(job.end - clock) * job.demand;
+  }
+  return left >> kClockBits;
+}
+
+std::uint64_t SharedServer::clock_at(SimTime now) const {
+  const auto elapsed = static_cast<std::uint64_t>((now - last_).count());
+  constexpr unsigned kShift = Bend::kOneBits - kClockBits;
+  if (elapsed < (1ULL << 33U)) return clock_ + ((elapsed * slowdown_) >> kShift);
+  __extension__ using Wide = unsigned __int128;
+  return clock_ + static_cast<std::uint64_t>((static_cast<Wide>(elapsed) * slowdown_) >> kShift);
+}
+
 void SharedServer::advance(SimTime now) {
   SIM_ASSERT(now >= last_);
   if (now == last_) return;
-  const auto elapsed = static_cast<std::uint64_t>((now - last_).count());
+  if (!heap_.empty()) clock_ = clock_at(now);
   last_ = now;
-  if (heap_.empty()) return;
-  constexpr unsigned kShift = Bend::kOneBits - kClockBits;
-  if (elapsed < (1ULL << 33U)) {
-    clock_ += (elapsed * slowdown_) >> kShift;
-  } else {
-    __extension__ using Wide = unsigned __int128;
-    clock_ += static_cast<std::uint64_t>((static_cast<Wide>(elapsed) * slowdown_) >> kShift);
-  }
 }
 
 std::uint32_t SharedServer::take_done() {

@@ -71,8 +71,14 @@ class SharedServer {
 
   [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
 
+  // What background traffic, and jobs, have still to draw if nothing is added: rate x picoseconds.
+  __extension__ using Drawn = unsigned __int128;
+  [[nodiscard]] Drawn background_left(SimTime now) const;
+  [[nodiscard]] Drawn jobs_left(SimTime now) const;
+
  private:
   static constexpr unsigned kClockBits = 14;
+  [[nodiscard]] std::uint64_t clock_at(SimTime now) const;
   struct Job {
     std::uint64_t end;  // on the virtual clock
     std::uint32_t id;

@@ -16,6 +16,8 @@ class WideHeap {
  public:
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
+  [[nodiscard]] auto begin() const { return items_.begin(); }  // in no order
+  [[nodiscard]] auto end() const { return items_.end(); }
   [[nodiscard]] const T& top() const { return items_.front(); }
 
   void push(T item) {

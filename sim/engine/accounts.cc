@@ -12,6 +12,7 @@ Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
       active_(cluster.gpus()),
       computing_(cluster.gpus()),
       cu_busy_(std::size_t{cluster.gpus()} * cus_per_gpu_),
+      background_(cluster.gpus()),
       charged_(cluster.gpus()) {
   for (const Operator& op : graph.operators) {
     OperatorUse use;
@@ -33,7 +34,9 @@ void Accounts::charge(std::uint32_t gpu, SimTime now) {
   if (time.count() == 0) return;
   if (charged.active.empty()) return add_saturating(idle_, time);
   if (computing_[gpu].count == 0) {
-    return add_saturating(parts_[part_of_[charged.active.front().op]].exposed, time);
+    const std::uint32_t op = charged.active.front().op;
+    add_saturating(operators_[op].exposed, time);
+    return add_saturating(parts_[part_of_[op]].exposed, time);
   }
   const auto first = std::find_if(charged.active.begin(), charged.active.end(),
                                   [](const ActiveKernel& kernel) { return kernel.computes; });
@@ -45,9 +48,18 @@ void Accounts::enter(Interval& interval, SimTime now) {
   if (interval.count++ == 0) interval.since = now;
 }
 
-void Accounts::leave(Interval& interval, SimTime now, Duration& sum) {
+Duration Accounts::leave(Interval& interval, SimTime now) {
   SIM_ASSERT(interval.count > 0);
-  if (--interval.count == 0) sum += now - interval.since;
+  return --interval.count == 0 ? now - interval.since : Duration{};
+}
+
+Duration Accounts::cu_time(std::uint32_t gpu, SimTime now) const {
+  Duration sum = gpus_[gpu].cu_busy;
+  for (std::uint32_t cu = 0; cu < cus_per_gpu_; ++cu) {
+    const Interval& busy = cu_busy_[std::size_t{gpu} * cus_per_gpu_ + cu];
+    if (busy.count > 0) sum += now - busy.since;
+  }
+  return sum;
 }
 
 void Accounts::kernel_started(SimTime now, const Kernel& kernel) {
@@ -66,7 +78,7 @@ void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
       active.begin(), active.end(),
       ActiveKernel{.op = kernel.op.value, .computes = kernel.role != KernelRole::collective}));
   GpuUse& gpu = gpus_[kernel.gpu.value];
-  leave(active_[kernel.gpu.value], now, gpu.active);
+  gpu.active += leave(active_[kernel.gpu.value], now);
   gpu.end = later(gpu.end, now);
   OperatorUse& use = operators_[kernel.op.value];
   use.last_end = later(use.last_end, now);
@@ -89,9 +101,12 @@ void Accounts::item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu) 
   GpuUse& gpu = gpus_[id];
   if (kernel.role != KernelRole::collective) {
     if (computing_[id].count == 1) charge(id, now);
-    leave(computing_[id], now, gpu.computing);
+    gpu.computing += leave(computing_[id], now);
   }
-  if (cu != UINT32_MAX) leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now, gpu.cu_busy);
+  if (cu == UINT32_MAX) return;
+  const Duration busy = leave(cu_busy_[std::size_t{id} * cus_per_gpu_ + cu], now);
+  gpu.cu_busy += busy;
+  add_saturating(operators_[kernel.op.value].cu_time, busy);
 }
 
 void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
@@ -131,7 +146,10 @@ void Accounts::bytes_delivered(std::uint32_t gpu, Bytes size) {
   done_.message_bytes.done += size.count();
 }
 
-void Accounts::background(std::uint32_t gpu, Bytes size) { gpus_[gpu].hbm += size; }
+void Accounts::background(std::uint32_t gpu, Bytes size) {
+  gpus_[gpu].hbm += size;
+  background_[gpu] += size;
+}
 
 void Accounts::close(const TaskGraph& graph, SimTime now, RunResult& result) {
   for (std::uint32_t gpu = 0; gpu < charged_.size(); ++gpu) charge(gpu, now);

@@ -40,6 +40,15 @@ class Accounts {
   void proxied(std::uint32_t gpu, Duration time) { gpus_[gpu].proxy += time; }
 
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
+  // By then, of a GPU: time of CUs with a WG at work, summed; bytes.
+  [[nodiscard]] Duration cu_time(std::uint32_t gpu, SimTime now) const;
+  struct Hbm {
+    Bytes all;         // of items that are done, and background
+    Bytes background;  // as booked
+  };
+  [[nodiscard]] Hbm hbm(std::uint32_t gpu) const {
+    return {.all = gpus_[gpu].hbm, .background = background_[gpu]};
+  }
 
   // Fills gpus, operators and ledger of the result.
   void close(const TaskGraph& graph, SimTime now, RunResult& result);
@@ -61,13 +70,15 @@ class Accounts {
   };
   void charge(std::uint32_t gpu, SimTime now);
   static void enter(Interval& interval, SimTime now);
-  static void leave(Interval& interval, SimTime now, Duration& sum);
+  // How long the interval was that ends with this.
+  static Duration leave(Interval& interval, SimTime now);
 
   std::uint32_t cus_per_gpu_;
   std::vector<GpuUse> gpus_;
   std::vector<Interval> active_;
   std::vector<Interval> computing_;
   std::vector<Interval> cu_busy_;
+  std::vector<Bytes> background_;  // of HBM traffic, by GPU
   std::vector<OperatorUse> operators_;
   std::vector<PartUse> parts_;
   std::vector<std::uint32_t> part_of_;  // of each operator

@@ -187,6 +187,7 @@ void Simulator::kernel_flags(std::uint32_t k) {
     const Worker& worker = gpus_[gpu].workers[w];
     if (worker.kernel != k || worker.phase != Phase::linger) continue;
     accounts_.waited(gpu, Wait::flag, now_ - worker.since);
+    if (recorder_) recorder_->waited(now_, where(gpu, w), worker.since, Wait::flag);
     state.lingering -= 1;
     state.retired += 1;
     release_place(gpu, w);

@@ -99,8 +99,12 @@ void Simulator::delivered(const Arrived& arrived) {
   const std::uint32_t send_index = arrived.delivered;
   const Send& send = graph_.sends[send_index];
   accounts_.message_delivered();
+  const bool copy = send.in_switch == InSwitch::multicasts;
+  if (recorder_) {
+    recorder_->arrived(now_, send_index,
+                       copy ? graph_.groups[send.group][arrived.member] : send.to);
+  }
   if (!send.arrives.is_none()) {
-    const bool copy = send.in_switch == InSwitch::multicasts;
     const bool load = send.in_switch == InSwitch::reduces;
     count_down(copy ? LatchId(send.arrives.value + arrived.member) : send.arrives,
                load ? Seen::loaded : Seen::polled);

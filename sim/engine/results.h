@@ -49,6 +49,8 @@ struct OperatorUse {
   Bytes sent;
   Bytes hbm;
   Duration wg_time;  // WGs at work, summed
+  Duration cu_time;  // of CUs with WGs at work, the last of which was its own
+  Duration exposed;  // GPUs compute nothing and wait for it, summed
 };
 
 // Of a model's part, summed over GPUs: time in which it computes, and in which it is what a GPU

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "sim/engine/recording.h"
 #include "sim/engine/results.h"
 #include "sim/scenario/scenario.h"
 
@@ -20,5 +21,14 @@ using OnProgress = std::function<void(const Progress&)>;
 // same arguments give the same result, byte for byte. `on_progress` is called every 2^18 events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
+
+// The same, and what happened in it. Only a run that finished has a recording.
+struct Recorded {
+  RunResult result;
+  Recording recording;
+};
+Recorded simulate_and_record(const Cluster& cluster, const TaskGraph& graph,
+                             const RunOptions& options, const RecordOptions& record,
+                             const OnProgress& on_progress = {});
 
 }  // namespace weft

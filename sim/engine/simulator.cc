@@ -100,14 +100,18 @@ RunResult Simulator::run(const OnProgress& on_progress) {
     }
   }
   const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
+  std::uint64_t stop = recorder_ == nullptr ? last : 0;
   Ending ending = Ending::finished;
   // So long an item cannot end in time, and need not fit the servers' clocks.
   if (graph_.longest_item() > options_.max_time) ending = Ending::time_limit;
   while (ending == Ending::finished && !queue_.empty()) {
     const Event event = queue_.pop();
-    if (event.at_ps > last) {
-      ending = Ending::time_limit;
-      break;
+    if (event.at_ps > stop) {
+      if (event.at_ps > last) {
+        ending = Ending::time_limit;
+        break;
+      }
+      stop = std::min(last, record_until(event.at_ps));
     }
     now_ = SimTime::from_count(static_cast<std::int64_t>(event.at_ps));
     fingerprint_.add(event.at_ps * 0xD6E8FEB86659FD93ULL + event.content);
@@ -125,6 +129,22 @@ RunResult Simulator::run(const OnProgress& on_progress) {
   }
   if (ending == Ending::finished && kernels_left_ > 0) ending = Ending::deadlock;
   return collect(ending);
+}
+
+void Simulator::record(const RecordOptions& what) {
+  recorder_ = std::make_unique<Recorder>(cluster_, graph_, what,
+                                         std::size_t{worker_stride_} * cluster_.gpus(), demand_);
+}
+
+// Samples all intervals that have ended by then; the end of the next one.
+std::uint64_t Simulator::record_until(std::uint64_t at_ps) {
+  const auto at = SimTime::from_count(static_cast<std::int64_t>(at_ps));
+  while (recorder_->next_sample() < at) recorder_->sample({accounts_, transport_, memory_});
+  return static_cast<std::uint64_t>(recorder_->next_sample().count());
+}
+
+Recording Simulator::recording(Duration time) {
+  return recorder_->close(time, {accounts_, transport_, memory_}, spans());
 }
 
 void Simulator::schedule(SimTime at, EventKind kind, std::uint32_t id) {
@@ -244,11 +264,15 @@ std::string Simulator::who_waits_for_whom() const {
   return text;
 }
 
-void Simulator::add_path(RunResult& result) const {
+std::vector<KernelSpan> Simulator::spans() const {
   std::vector<KernelSpan> spans;
   spans.reserve(kernels_.size());
   for (const KernelState& kernel : kernels_) spans.push_back(kernel.span);
-  for (const PathStep& step : critical_path(graph_, spans)) {
+  return spans;
+}
+
+void Simulator::add_path(RunResult& result) const {
+  for (const PathStep& step : critical_path(graph_, spans())) {
     result.operators[graph_.kernels[step.kernel].op.value].critical += step.until - step.from;
     result.path_gaps += step.gap;
   }
@@ -287,6 +311,18 @@ RunResult Simulator::collect(Ending ending) {
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress) {
   return Simulator(cluster, graph, options).run(on_progress);
+}
+
+Recorded simulate_and_record(const Cluster& cluster, const TaskGraph& graph,
+                             const RunOptions& options, const RecordOptions& record,
+                             const OnProgress& on_progress) {
+  Simulator simulator(cluster, graph, options);
+  simulator.record(record);
+  Recorded recorded{.result = simulator.run(on_progress), .recording = {}};
+  if (recorded.result.ending == Ending::finished) {
+    recorded.recording = simulator.recording(recorded.result.time);
+  }
+  return recorded;
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 // start get their places and the shares of every server that changed are computed once (settle).
 #pragma once
 
+#include <memory>
 #include <unordered_map>  // not iterated
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "sim/core/shared_server.h"
 #include "sim/engine/accounts.h"
 #include "sim/engine/critical_path.h"
+#include "sim/engine/recorder.h"
 #include "sim/engine/simulate.h"
 
 namespace weft {
@@ -33,7 +35,11 @@ enum class EventKind : std::uint8_t {
 class Simulator {
  public:
   Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
+  // Before run().
+  void record(const RecordOptions& what);
   RunResult run(const OnProgress& on_progress);
+  // After it.
+  Recording recording(Duration time);
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -139,7 +145,9 @@ class Simulator {
   void memory_event(std::uint32_t gpu);
   void arithmetic_event(std::uint32_t cu);
   [[nodiscard]] std::string who_waits_for_whom() const;
+  [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_path(RunResult& result) const;
+  std::uint64_t record_until(std::uint64_t at_ps);
   RunResult collect(Ending ending);
 
   // kernels.cc: kernels and their WGs' places
@@ -202,6 +210,10 @@ class Simulator {
   [[nodiscard]] std::uint32_t worker_id(std::uint32_t gpu, std::uint32_t worker) const {
     return gpu * worker_stride_ + worker;
   }
+  [[nodiscard]] Recorder::Where where(std::uint32_t gpu, std::uint32_t w) const {
+    const Worker& worker = gpus_[gpu].workers[w];
+    return {.gpu = gpu, .cu = worker.cu, .slot = worker_id(gpu, w), .kernel = worker.kernel};
+  }
 
   const Cluster& cluster_;
   const TaskGraph& graph_;
@@ -233,6 +245,7 @@ class Simulator {
   std::uint32_t kernels_left_ = 0;
   std::uint32_t worker_stride_ = 0;
   Accounts accounts_;
+  std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
 };
 
 }  // namespace weft

@@ -67,6 +67,7 @@ void Simulator::resume(std::uint32_t gpu, std::uint32_t w) {
   if (worker.waits) {
     worker.waits = false;
     accounts_.waited(gpu, worker.waiting_for, now_ - worker.since);
+    if (recorder_) recorder_->waited(now_, where(gpu, w), worker.since, worker.waiting_for);
   }
   run_worker(gpu, w);
 }
@@ -114,6 +115,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::work;
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   accounts_.item_begun(now_, kernel, worker.cu);
+  if (recorder_) recorder_->work_begins(now_, where(gpu, w));
   const Work& work = graph_.work_of(kernel, graph_.items[worker.item]);
   if (work.fixed.count() == 0) return true;
   schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
@@ -128,7 +130,9 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::done;
   if (work.memory_alone.count() > 0) {
     worker.parts += 1;
-    memory_[gpu].add(now_, w, part_of(work.memory_alone, item, work.shares), demand_[kind]);
+    const Duration alone = part_of(work.memory_alone, item, work.shares);
+    memory_[gpu].add(now_, w, alone, demand_[kind]);
+    if (recorder_) recorder_->memory_job(gpu, demand_[kind], alone);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
@@ -157,6 +161,7 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
     return;
   }
   accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, item.scale);
+  if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
   const LatchState& latch = latches_[item.counts_down];
@@ -213,6 +218,7 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   if (store_free > now_) {
     accounts_.item_paused(now_, kernel, worker.cu);
+    if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
     worker.paused = true;
     pause(gpu, w, store_free, Wait::store);
     return false;
@@ -220,6 +226,7 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   if (worker.paused) {
     worker.paused = false;
     accounts_.item_resumed(now_, kernel, worker.cu);
+    if (recorder_) recorder_->work_begins(now_, where(gpu, w));
     worker.begun += now_ - worker.since;
   }
   const Item& item = graph_.items[worker.item];
@@ -268,6 +275,7 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
+  if (recorder_) recorder_->posted(now_, where(gpu, w), worker.send);
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
   // Behind a flag (nested) comes nothing that would wait. One fence for all stores of a latch.
@@ -284,6 +292,7 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::put(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   worker.phase = Phase::sent;
+  if (recorder_) recorder_->posted(now_, where(gpu, w), worker.send);
   if (graph_.kernels[KernelId(worker.kernel)].puts_by == InitiatedBy::proxy) {
     hand_to_proxy(gpu, worker.send);
     return true;

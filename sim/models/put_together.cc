@@ -38,12 +38,10 @@ class Together {
   }
 
  private:
-  // Each when the last of those that it waits for has ended.
   void schedule() {
-    for (const PieceRun& run : folded_.runs) {
-      SimTime start;
-      for (const std::uint32_t before : run.after) start = later(start, times_[before].end);
-      times_.push_back({start, start + pieces_[run.piece].time});
+    const std::vector<SimTime> starts = starts_of(folded_, pieces_);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      times_.push_back({starts[i], starts[i] + pieces_[folded_.runs[i].piece].time});
     }
   }
 
@@ -63,6 +61,9 @@ class Together {
     }
     for (const OperatorUse& use : piece.operators) add_operator(use, when);
     if (with_computation) {
+      for (const OperatorUse& use : piece.operators) {
+        add_saturating(operator_of(use).exposed, use.exposed);
+      }
       for (const PartUse& part : piece.parts) {
         PartUse& sum = part_of(part.name);
         add_saturating(sum.computing, part.computing);
@@ -107,8 +108,8 @@ class Together {
       fresh.part = use.part;
       fresh.role = use.role;
     }
-    OperatorUse& sum = total_.operators[known->second];
     if (use.kernels == 0) return;
+    OperatorUse& sum = operator_of(use);
     sum.first_start = std::min(sum.first_start, when.start + (use.first_start - SimTime{}));
     sum.first_place = std::min(sum.first_place, when.start + (use.first_place - SimTime{}));
     sum.last_end = later(sum.last_end, when.start + (use.last_end - SimTime{}));
@@ -120,6 +121,11 @@ class Together {
     sum.sent += use.sent;
     sum.hbm += use.hbm;
     add_saturating(sum.wg_time, use.wg_time);
+    add_saturating(sum.cu_time, use.cu_time);
+  }
+
+  OperatorUse& operator_of(const OperatorUse& use) {
+    return total_.operators[operators_.at({use.name, use.role})];
   }
 
   PartUse& part_of(const std::string& name) {
@@ -163,6 +169,7 @@ class Together {
     std::vector<SimTime> waited(cluster_.gpus());  // until then
     for (const Waiting& run : waiting_) {
       PartUse& part = part_of(pieces_[run.piece].parts.front().name);
+      OperatorUse& op = operator_of(pieces_[run.piece].operators.front());
       for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
         SimTime& until = waited[gpu + run.shift];
         const Interval rest{later(run.when.start, until), run.when.end};
@@ -170,6 +177,7 @@ class Together {
         if (rest.start >= rest.end) continue;
         const Duration bare = rest.end - rest.start - beside(computing_[gpu + run.shift], rest);
         add_saturating(part.exposed, bare);
+        add_saturating(op.exposed, bare);
         total_.gpus[gpu + run.shift].active += bare;
       }
     }
@@ -211,7 +219,7 @@ class Together {
     while (true) {
       const PieceRun& run = folded_.runs[at];
       for (const OperatorUse& use : pieces_[run.piece].operators) {
-        total_.operators[operators_.at({use.name, use.role})].critical += use.critical;
+        operator_of(use).critical += use.critical;
       }
       total_.path_gaps += pieces_[run.piece].path_gaps;
       if (run.after.empty()) return;
@@ -239,6 +247,19 @@ class Together {
 };
 
 }  // namespace
+
+std::vector<SimTime> starts_of(const Folded& folded, const std::vector<RunResult>& pieces) {
+  std::vector<SimTime> starts;
+  starts.reserve(folded.runs.size());
+  for (const PieceRun& run : folded.runs) {
+    SimTime start;
+    for (const std::uint32_t before : run.after) {
+      start = later(start, starts[before] + pieces[folded.runs[before].piece].time);
+    }
+    starts.push_back(start);
+  }
+  return starts;
+}
 
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const Cluster& cluster) {

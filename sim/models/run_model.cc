@@ -191,32 +191,49 @@ std::string ModelRun::tasks_text(Mode mode) {
   return text;
 }
 
-RunResult ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
+Recorded ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
   const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
   const auto known = unfused_.find(piece);
   if (alike && known != unfused_.end()) {
-    RunResult again = known->second;
-    again.events = 0;  // nothing is simulated
+    Recorded again = known->second;
+    again.result.events = 0;  // nothing is simulated
     return again;
   }
   const Cluster& cluster = cluster_of(folded_.pieces[piece]);
-  RunResult result = simulate(cluster, lowered(piece, mode), scenario_.run, on_progress);
-  if (alike) unfused_.emplace(piece, result);
-  return result;
+  const TaskGraph tasks = lowered(piece, mode);
+  Recorded done;
+  if (record_) {
+    done = simulate_and_record(cluster, tasks, scenario_.run, *record_, on_progress);
+  } else {
+    done.result = simulate(cluster, tasks, scenario_.run, on_progress);
+  }
+  if (alike) unfused_.emplace(piece, done);
+  return done;
+}
+
+void ModelRun::record(const RecordOptions& what) {
+  record_ = what;
+  record_->most = what.most / folded_.pieces.size();
+  unfused_.clear();
 }
 
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   find_candidates();
   std::vector<RunResult> results;
+  std::vector<Recording> recordings;
   for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    results.push_back(result_of(i, mode, on_progress));
+    Recorded done = result_of(i, mode, on_progress);
+    results.push_back(std::move(done.result));
+    recordings.push_back(std::move(done.recording));
     results.back().mode = mode;
     if (results.back().ending != Ending::finished) return results.back();
   }
   if (folded_.pieces.size() == 1 && folded_.runs.size() == 1 && !folded_.pieces[0].in_a_node) {
+    if (record_) recording_ = alone(std::move(recordings.front()));
     return results.front();
   }
   RunResult result = put_together(folded_, results, cluster_);
+  if (record_) recording_ = played(folded_, results, std::move(recordings), cluster_);
   result.mode = mode;
   return result;
 }

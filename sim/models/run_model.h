@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/simulate.h"
@@ -30,7 +32,13 @@ class ModelRun {
   // Both have to outlive it.
   ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded);
 
+  // Runs from now on are recorded.
+  void record(const RecordOptions& what);
+
   RunResult run(Mode mode, const OnProgress& on_progress);
+
+  // Of the last run, if it finished.
+  RunRecording take_recording() { return std::move(recording_); }
 
   // By what all of them gain together, the most first; those with an obstacle last.
   std::vector<Candidate> candidates();
@@ -51,7 +59,7 @@ class ModelRun {
                const Cluster& cluster) const;
   void count_times();
   [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece, Mode mode) const;
-  RunResult result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress);
+  Recorded result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress);
   [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
@@ -63,12 +71,22 @@ class ModelRun {
   Folded folded_;
   std::vector<std::vector<Pair>> pairs_;  // by piece
   std::vector<Candidate> candidates_;
-  std::map<std::uint32_t, RunResult> unfused_;  // by piece: the same in every mode
+  std::map<std::uint32_t, Recorded> unfused_;  // by piece: the same in every mode
+  std::optional<RecordOptions> record_;
+  RunRecording recording_;
 };
+
+// When each run begins: when the last of those that it waits for has ended. One entry a run, from
+// results of one a piece.
+std::vector<SimTime> starts_of(const Folded& folded, const std::vector<RunResult>& pieces);
 
 // The results of all runs, from those of their pieces: each begins when those that it waits for
 // have ended. One entry a piece.
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const Cluster& cluster);
+
+// Their recordings, each played where its runs are.
+RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
+                    std::vector<Recording> recordings, const Cluster& cluster);
 
 }  // namespace weft

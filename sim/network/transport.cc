@@ -233,6 +233,12 @@ Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, i
   return {.until = link.free_at, .due = message.due, .wake = wake, .last = last};
 }
 
+// Whoever enters a link in use follows those before without a gap: it is in use until it is free.
+Duration Transport::busy_until(LinkId id, SimTime now) const {
+  const Link& link = links_[id];
+  return link.free_at > now ? link.use.busy - (link.free_at - now) : link.use.busy;
+}
+
 LinkId Transport::onward(const Link& link, const Message& message) const {
   if (link.to == message.to) return LinkId(receive_base_ + message.to);
   const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;

@@ -136,6 +136,8 @@ class Transport {
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
+  // How long it has been in use by then; use() has what its queue will take, too.
+  [[nodiscard]] Duration busy_until(LinkId link, SimTime now) const;
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }

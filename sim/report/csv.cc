@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/core/assert.h"
@@ -29,7 +30,7 @@ std::string text(Duration duration) { return text(in_us(duration)); }
 std::string text(std::uint64_t count) { return std::to_string(count); }
 std::string text(Bytes size) { return std::to_string(size.count()); }
 
-std::vector<std::string> row_of(Mode mode, const OperatorUse& use) {
+std::vector<std::string> row_of(Mode mode, const OperatorUse& use, std::size_t gpus) {
   const bool ran = use.kernels > 0;
   const double mean = ran ? in_us(use.sum) / static_cast<double>(use.kernels) : 0;
   return {name_of(mode),
@@ -47,7 +48,52 @@ std::vector<std::string> row_of(Mode mode, const OperatorUse& use) {
           text(use.wg_time),
           text(use.messages),
           text(use.sent),
-          text(use.hbm)};
+          text(use.hbm),
+          text(use.cu_time),
+          text(in_us(use.exposed) / static_cast<double>(std::max<std::size_t>(gpus, 1)))};
+}
+
+struct LinkClass {
+  std::string name;
+  std::uint64_t links = 0;
+  LinkUse use;  // of all of them
+  Duration busiest;
+};
+
+// In the order of their first links.
+std::vector<LinkClass> classes_of(const RunResult& result) {
+  std::vector<LinkClass> classes;
+  for (const LinkRow& link : result.links) {
+    auto known = std::find_if(classes.begin(), classes.end(), [&link](const LinkClass& other) {
+      return other.name == link.link_class;
+    });
+    if (known == classes.end()) {
+      classes.push_back({.name = link.link_class, .links = 0, .use = {}, .busiest = {}});
+      known = classes.end() - 1;
+    }
+    known->links += 1;
+    known->use.carried += link.use.carried;
+    known->use.messages += link.use.messages;
+    add_saturating(known->use.busy, link.use.busy);
+    add_saturating(known->use.queued, link.use.queued);
+    known->use.queued_max = longer(known->use.queued_max, link.use.queued_max);
+    known->busiest = longer(known->busiest, link.use.busy);
+  }
+  return classes;
+}
+
+std::vector<std::string> row_of(const RunResult& result, const LinkClass& links) {
+  const double time = in_us(result.time);
+  const double mean = in_us(links.use.busy) / static_cast<double>(links.links);
+  return {name_of(result.mode),
+          links.name,
+          text(links.links),
+          text(links.use.carried),
+          text(links.use.messages),
+          text(time > 0 ? mean / time : 0.0),
+          text(time > 0 ? in_us(links.busiest) / time : 0.0),
+          text(links.use.queued),
+          text(links.use.queued_max)};
 }
 
 std::vector<std::string> row_of(const RunResult& result, const LinkRow& link) {
@@ -65,7 +111,7 @@ std::string operators_csv(const RunReport& report) {
   std::string csv = csv_header(ResultFile::operators);
   for (const ModeRun& run : report.runs) {
     for (const OperatorUse& use : run.result.operators) {
-      csv += csv_line(row_of(run.result.mode, use), ResultFile::operators);
+      csv += csv_line(row_of(run.result.mode, use, run.result.gpus.size()), ResultFile::operators);
     }
   }
   return csv;
@@ -76,6 +122,16 @@ std::string links_csv(const RunReport& report) {
   for (const ModeRun& run : report.runs) {
     for (const LinkRow& link : run.result.links) {
       csv += csv_line(row_of(run.result, link), ResultFile::links);
+    }
+  }
+  return csv;
+}
+
+std::string link_classes_csv(const RunReport& report) {
+  std::string csv = csv_header(ResultFile::link_classes);
+  for (const ModeRun& run : report.runs) {
+    for (const LinkClass& links : classes_of(run.result)) {
+      csv += csv_line(row_of(run.result, links), ResultFile::link_classes);
     }
   }
   return csv;

@@ -1,4 +1,5 @@
-// operators.csv and links.csv: one row per mode and operator, or link. RFC 4180, lines end in \n.
+// operators.csv, links.csv, link_classes.csv: one row per mode and operator, link or class of
+// links. RFC 4180, lines end in \n.
 #pragma once
 
 #include <string>
@@ -9,5 +10,6 @@ namespace weft {
 
 std::string operators_csv(const RunReport& report);
 std::string links_csv(const RunReport& report);
+std::string link_classes_csv(const RunReport& report);
 
 }  // namespace weft

@@ -105,6 +105,11 @@ constexpr auto kFields = std::to_array<Field>({
     {operators, "messages", "", "messages put into the network"},
     {operators, "sent_bytes", "B", "their bytes"},
     {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
+    {operators, "cu_time_us", "us",
+     "CUs with WGs at work, summed; a CU with those of several operators counts for the one that "
+     "is done last. All operators together: cu_busy of all CUs"},
+    {operators, "exposed_us", "us",
+     "a GPU computes nothing and waits for it; mean over GPUs. All together: exposed_comm_us"},
 
     {links, "mode", "", "grain of overlap"},
     {links, "link", "", "one direction of one cable, or a NIC's port"},
@@ -116,6 +121,24 @@ constexpr auto kFields = std::to_array<Field>({
     {links, "utilisation", "", "busy_us / time of the run"},
     {links, "queued_us_total", "us", "time messages waited for the link; sum over messages"},
     {links, "queued_us_max", "us", "longest of these waits"},
+
+    {link_classes, "mode", "", "grain of overlap"},
+    {link_classes, "class", "", "as of links.csv"},
+    {link_classes, "links", "", "of this class"},
+    {link_classes, "bytes", "B", "carried by all of them"},
+    {link_classes, "messages", "", "carried by all of them"},
+    {link_classes, "utilisation", "", "share of the time in use; mean over its links"},
+    {link_classes, "utilisation_max", "", "the same of the busiest one"},
+    {link_classes, "queued_us_total", "us", "time messages waited for its links; sum over both"},
+    {link_classes, "queued_us_max", "us", "longest of these waits"},
+
+    {over_time, "mode", "", "grain of overlap"},
+    {over_time, "from_us", "us", "start of the interval; all of a mode are 1, 2, 4 .. ns long"},
+    {over_time, "to_us", "us", "its end; the last one ends with the run"},
+    {over_time, "cu_busy", "", "share of CU time with at least one WG at work; mean over GPUs"},
+    {over_time, "hbm_busy", "",
+     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs"},
+    {over_time, "links_busy", "", "share of the interval in use; mean over links"},
 
     {parts, "mode", "", "grain of overlap; the file is written of whole models"},
     {parts, "part", "", "of the model; idle: a GPU has no kernel"},
@@ -139,7 +162,8 @@ constexpr auto kFields = std::to_array<Field>({
     {manifest, "scenario_hash", "", "of its resolved values"},
     {manifest, "seed", "", "of every random number"},
     {manifest, "command", "", "gives the same results again"},
-    {manifest, "inputs.<index>.path", "", "a file the scenario was read from"},
+    {manifest, "inputs.<index>.path", "",
+     "a file the scenario, or its recorded trace, was read from"},
     {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
     {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
 
@@ -180,6 +204,10 @@ const char* file_name(ResultFile file) {
       return "operators.csv";
     case links:
       return "links.csv";
+    case link_classes:
+      return "link_classes.csv";
+    case over_time:
+      return "over_time.csv";
     case parts:
       return "parts.csv";
     case fusions:

@@ -8,7 +8,18 @@
 
 namespace weft {
 
-enum class ResultFile { summary, operators, links, parts, fusions, manifest, sweep, points };
+enum class ResultFile {
+  summary,
+  operators,
+  links,
+  link_classes,
+  over_time,
+  parts,
+  fusions,
+  manifest,
+  sweep,
+  points
+};
 
 const char* file_name(ResultFile file);  // "summary.json"
 

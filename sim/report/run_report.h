@@ -7,6 +7,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/engine/partition.h"
+#include "sim/engine/recording.h"
 #include "sim/engine/results.h"
 #include "sim/models/run_model.h"
 #include "sim/scenario/overlay.h"
@@ -16,8 +17,9 @@ namespace weft {
 
 struct ModeRun {
   RunResult result;
-  Partition partition;  // of a strategy that has one
-  double wall_s = 0;    // of the simulation, measured by the application
+  Partition partition;          // of a strategy that has one
+  double wall_s = 0;            // of the simulation, measured by the application
+  RunRecording recording = {};  // if asked for
 };
 
 struct RunReport {

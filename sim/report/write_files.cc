@@ -12,6 +12,7 @@
 #include "sim/report/fields.h"
 #include "sim/report/manifest.h"
 #include "sim/report/model.h"
+#include "sim/report/over_time.h"
 #include "sim/report/summary.h"
 
 namespace weft {
@@ -68,6 +69,8 @@ std::vector<OutputFile> result_files(const RunReport& report) {
   std::vector<OutputFile> files{{file_name(ResultFile::summary), summary_json(report)},
                                 {file_name(ResultFile::operators), operators_csv(report)},
                                 {file_name(ResultFile::links), links_csv(report)},
+                                {file_name(ResultFile::link_classes), link_classes_csv(report)},
+                                {file_name(ResultFile::over_time), over_time_csv(report)},
                                 {file_name(ResultFile::manifest), manifest_json(report)}};
   if (is_model(report.scenario.workload.kind)) {
     files.push_back({file_name(ResultFile::parts), parts_csv(report)});

@@ -53,7 +53,7 @@ class Loader {
     std::vector<ChakraFile> files;
     for (int rank = 0; rank < ranks(); ++rank) {
       const std::string name = name_of_rank(rank, ending);
-      if (const auto text = text_of_file(name)) {
+      if (const auto text = text_of_file(name, loaded_.inputs)) {
         files.push_back(read_chakra(*text, name, problems_));
       } else {
         problems_.add(name, "",
@@ -121,7 +121,9 @@ class Loader {
 
   TraceGroups read_groups(const std::vector<ChakraFile>& files) {
     TraceGroups groups = groups_of_all(work_.one_for_all ? 1 : gpus_);
-    if (!work_.groups.empty()) read_group_file(work_.groups, gpus_, groups, problems_);
+    if (!work_.groups.empty()) {
+      read_group_file(work_.groups, gpus_, groups, problems_, loaded_.inputs);
+    }
     for (const ChakraNode& node : files.front().nodes) {
       if (!node.inputs.empty()) take_listed_groups(node.inputs, gpus_, groups);
     }

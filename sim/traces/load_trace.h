@@ -10,6 +10,7 @@
 
 #include "sim/core/diagnostics.h"
 #include "sim/models/model_graph.h"
+#include "sim/scenario/overlay.h"
 #include "sim/scenario/trace_work.h"
 
 namespace weft {
@@ -39,6 +40,7 @@ struct LoadedTrace {
   std::optional<ModelGraph> graph;  // absent: the problems say why
   Diagnostics problems;
   TraceSummary summary;
+  std::vector<InputFile> inputs;  // every file that was read
 };
 
 // The trace on so many GPUs, one a rank.

@@ -35,8 +35,8 @@ std::optional<std::vector<std::uint32_t>> ranks_of(const Json& list, int ranks) 
 }  // namespace
 
 void read_group_file(const std::string& file, int ranks, TraceGroups& groups,
-                     TraceProblems& problems) {
-  const auto text = text_of_file(file);
+                     TraceProblems& problems, std::vector<InputFile>& inputs) {
+  const auto text = text_of_file(file, inputs);
   if (!text) return problems.add(file, "groups", "no such file, or not readable");
   const Json object = Json::parse(*text, nullptr, false);
   if (!object.is_object()) {

@@ -81,7 +81,7 @@ class Loader {
 
   void read_profiles() {
     for (const fs::path& path : files_of(work_.path)) {
-      const auto text = text_of_file(path);
+      const auto text = text_of_file(path, loaded_.inputs);
       if (!text) {
         problems_.add(path.string(), "", "not readable");
         continue;
@@ -100,7 +100,7 @@ class Loader {
 
   void read_execution_traces() {
     for (const fs::path& path : files_of(work_.execution_traces)) {
-      const auto text = text_of_file(path);
+      const auto text = text_of_file(path, loaded_.inputs);
       if (!text) {
         problems_.add(path.string(), "", "not readable");
         continue;

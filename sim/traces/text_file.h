@@ -4,10 +4,14 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "sim/scenario/overlay.h"
 
 namespace weft {
 
-// Nothing if it is no file that can be read.
-std::optional<std::string> text_of_file(const std::filesystem::path& file);
+// Nothing if it is no file that can be read; else `inputs` gets its hash.
+std::optional<std::string> text_of_file(const std::filesystem::path& file,
+                                        std::vector<InputFile>& inputs);
 
 }  // namespace weft

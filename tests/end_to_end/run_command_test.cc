@@ -75,12 +75,13 @@ TEST_F(RunCommand, prints_a_table_and_writes_nothing_unless_asked) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2) << "out.txt and err.txt";
 }
 
-TEST_F(RunCommand, writes_four_files_and_leaves_nothing_else) {
+TEST_F(RunCommand, writes_its_files_and_leaves_nothing_else) {
   EXPECT_EQ(weft("run " + kSmall + " -o results/new").status, 0);
-  for (const char* name : {"summary.json", "operators.csv", "links.csv", "manifest.json"}) {
+  for (const char* name : {"summary.json", "operators.csv", "links.csv", "link_classes.csv",
+                           "over_time.csv", "manifest.json"}) {
     EXPECT_GT(text_of(folder_ / "results/new" / name).size(), 50U) << name;
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 4);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 6);
 }
 
 TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
@@ -96,7 +97,8 @@ TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
 TEST_F(RunCommand, the_same_input_gives_the_same_bytes) {
   EXPECT_EQ(weft("run " + kSmall + " --quiet -o a").status, 0);
   EXPECT_EQ(weft("run " + kSmall + " --json -o b").status, 0);
-  for (const char* name : {"operators.csv", "links.csv", "manifest.json"}) {
+  for (const char* name :
+       {"operators.csv", "links.csv", "link_classes.csv", "over_time.csv", "manifest.json"}) {
     EXPECT_EQ(text_of(folder_ / "a" / name), text_of(folder_ / "b" / name)) << name;
   }
   const auto without_machine = [this](const char* folder) {

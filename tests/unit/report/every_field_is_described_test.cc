@@ -126,8 +126,9 @@ TEST(Fields, are_documented) {
   std::stringstream text;
   text << std::ifstream(page).rdbuf();
   for (const ResultFile file :
-       {ResultFile::summary, ResultFile::operators, ResultFile::links, ResultFile::parts,
-        ResultFile::fusions, ResultFile::manifest, ResultFile::sweep, ResultFile::points}) {
+       {ResultFile::summary, ResultFile::operators, ResultFile::links, ResultFile::link_classes,
+        ResultFile::over_time, ResultFile::parts, ResultFile::fusions, ResultFile::manifest,
+        ResultFile::sweep, ResultFile::points}) {
     EXPECT_NE(text.str().find(to_markdown(file)), std::string::npos)
         << "put this into docs/results.md, for " << file_name(file) << ":\n"
         << to_markdown(file);

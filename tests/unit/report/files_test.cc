@@ -9,6 +9,7 @@
 
 #include "sim/report/csv.h"
 #include "sim/report/manifest.h"
+#include "sim/report/over_time.h"
 #include "sim/report/summary.h"
 #include "sim/report/write_files.h"
 #include "tests/unit/report/made_up_results.h"
@@ -73,10 +74,13 @@ TEST(Csv, quotes_what_needs_it) {
   result.operators.front().name = "a, \"b\"";
   result.operators.front().part = "a part";
   result.operators.front().critical = microseconds(40);
+  result.operators.front().cu_time = microseconds(700);
+  result.operators.front().exposed = microseconds(30);  // of two GPUs
   EXPECT_EQ(operators_csv(report),
             "mode,operator,part,role,start_us,place_us,end_us,longest_us,mean_us,critical_us,"
-            "kernels,wgs,wg_time_us,messages,sent_bytes,hbm_bytes\n"
-            "bulk,\"a, \"\"b\"\"\",a part,compute,0.5,0.5,100,99.5,99.5,40,2,64,10000,0,0,0\n");
+            "kernels,wgs,wg_time_us,messages,sent_bytes,hbm_bytes,cu_time_us,exposed_us\n"
+            "bulk,\"a, \"\"b\"\"\",a part,compute,0.5,0.5,100,99.5,99.5,40,2,64,10000,0,0,0,700,"
+            "15\n");
 }
 
 TEST(Csv, an_operator_without_kernels_starts_at_zero) {
@@ -84,7 +88,7 @@ TEST(Csv, an_operator_without_kernels_starts_at_zero) {
   OperatorUse nothing;
   nothing.name = "nothing";
   add_run(report, Mode::bulk, microseconds(100), {}).operators = {nothing};
-  EXPECT_NE(operators_csv(report).find("bulk,nothing,,compute,0,0,0,0,0,0,0,0,0,0,0,0\n"),
+  EXPECT_NE(operators_csv(report).find("bulk,nothing,,compute,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n"),
             std::string::npos);
 }
 
@@ -98,6 +102,41 @@ TEST(Csv, has_a_row_per_mode_and_link) {
             "queued_us_total,queued_us_max\n"
             "bulk,0->1,scale_out_x+,25000000000,0,0,70,0.7,1.5,0\n"
             "fused,0->1,scale_out_x+,25000000000,0,0,5,0.1,0,0\n");
+}
+
+TEST(Csv, has_a_row_per_mode_and_class_of_links) {
+  RunReport report = testing::two_gpus();
+  RunResult& result = add_run(report, Mode::bulk, microseconds(100), {.link = 70});
+  result.links.push_back(result.links.front());
+  result.links[1].use = {.carried = bytes(64),
+                         .messages = 2,
+                         .busy = microseconds(10),
+                         .queued = nanoseconds(1'500),
+                         .queued_max = nanoseconds(1'000)};
+  result.links.push_back(result.links.front());
+  result.links[2].link_class = "nic_send";
+  EXPECT_EQ(link_classes_csv(report),
+            "mode,class,links,bytes,messages,utilisation,utilisation_max,queued_us_total,"
+            "queued_us_max\n"
+            "bulk,scale_out_x+,2,64,2,0.4,0.7,1.5,1\n"
+            "bulk,nic_send,1,0,0,0.7,0.7,0,0\n");
+}
+
+// 100 ns of 10 CUs of one of two GPUs, 100 bytes of 2 x 1 TB/s, all in the first half; one link.
+TEST(Csv, has_a_row_per_mode_and_interval) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, nanoseconds(200), {});
+  RunRecording& recording = report.runs.back().recording;
+  recording.tracks.classes = {{.name = "scale_out_x+", .links = 1}};
+  recording.amounts = Intervals(recording.tracks.size(), nanoseconds(100));
+  recording.amounts.add(0, Tracks::cu_time(), nanoseconds(1'000).count());
+  recording.amounts.add(0, Tracks::hbm_bytes(), 50'000);
+  recording.amounts.add(1, Tracks::of_class(0), nanoseconds(25).count());
+  recording.amounts.close(SimTime{} + nanoseconds(150));
+  EXPECT_EQ(over_time_csv(report),
+            "mode,from_us,to_us,cu_busy,hbm_busy,links_busy\n"
+            "bulk,0,0.1,0.5,0.25,0\n"
+            "bulk,0.1,0.15,0,0,0.5\n");
 }
 
 TEST(Manifest, tells_how_to_do_it_again) {

@@ -1,0 +1,120 @@
+// Recording: what a run did and when, for over_time.csv and the timeline. Plain data; the Recorder
+// fills it in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/engine/intervals.h"
+#include "sim/engine/results.h"
+
+namespace weft {
+
+// How much of a run is kept beside what GPUs and links do in each interval. Each has what the one
+// before it has.
+enum class Detail : std::uint8_t {
+  intervals,  // nothing
+  kernels,    // kernels, and of each the last message to every GPU
+  waves,      // WGs of a few CUs of each GPU, all that they send; intervals of each GPU
+  all         // WGs of all CUs; intervals of each link
+};
+
+struct RecordOptions {
+  Detail detail = Detail::intervals;
+  std::size_t most = 0;  // of WGs and messages together
+};
+
+// What the tracks of the intervals stand for: CUs (ps, summed) and HBM (bytes) of all GPUs, links
+// of each class (ps in use, summed), and then, where that is asked for and they are not too many,
+// of each GPU and each link.
+struct Tracks {
+  struct LinkClass {
+    std::string name;
+    std::uint32_t links = 0;
+  };
+  std::vector<LinkClass> classes;
+  std::uint32_t gpus = 0;          // each for itself; or 0
+  std::vector<std::string> links;  // the same
+
+  static constexpr std::size_t cu_time() { return 0; }
+  static constexpr std::size_t hbm_bytes() { return 1; }
+  static std::size_t of_class(std::size_t link_class) { return 2 + link_class; }
+  [[nodiscard]] std::size_t cu_time(std::size_t gpu) const {
+    return of_class(classes.size()) + gpu;
+  }
+  [[nodiscard]] std::size_t hbm_bytes(std::size_t gpu) const { return cu_time(gpus) + gpu; }
+  [[nodiscard]] std::size_t of_link(std::size_t link) const { return hbm_bytes(gpus) + link; }
+  [[nodiscard]] std::size_t size() const { return of_link(links.size()); }
+};
+
+struct ChosenTracks {
+  Tracks tracks;
+  std::vector<std::uint32_t> class_of;  // index into tracks.classes, by link
+};
+ChosenTracks choose_tracks(const Transport& transport, std::uint32_t gpus, Detail detail);
+
+struct KernelRecord {
+  std::uint32_t gpu = 0;
+  std::uint32_t op = 0;
+  KernelRole role = KernelRole::compute;
+  Executor executor = Executor::cu;
+  std::uint32_t items = 0;
+  SimTime start;
+  SimTime end;
+};
+
+// A WG, or copy engine, for a while at the work of one item, or waiting.
+struct WgRecord {
+  static constexpr std::uint32_t kWaits = UINT32_MAX;
+  SimTime start;
+  SimTime end;
+  std::uint32_t kernel = 0;
+  std::uint32_t cu = 0;    // UINT32_MAX: a copy engine
+  std::uint32_t slot = 0;  // a place for one WG on the GPU: those of one slot follow one another
+  std::uint32_t item = kWaits;  // of its kernel
+  Wait waits_for = Wait::post;
+};
+
+struct MessageRecord {
+  static constexpr std::uint32_t kNoWg = UINT32_MAX;
+  SimTime posted;
+  SimTime arrived;
+  std::uint32_t kernel = 0;  // that sent it
+  std::uint32_t wg = kNoWg;  // the work behind which it was sent: index into wgs
+  std::uint32_t to = 0;      // GPU
+  std::uint32_t size = 0;    // bytes
+};
+
+struct Recording {
+  Tracks tracks;
+  Intervals amounts;
+  Detail detail = Detail::intervals;
+  std::vector<std::string> operators;  // names
+  std::vector<KernelRecord> kernels;
+  std::vector<WgRecord> wgs;  // by end
+  std::vector<MessageRecord> messages;
+  std::uint32_t watched = 0;  // GPUs whose WGs and messages are kept: so many, from the first on
+  std::uint32_t gpus = 0;
+  bool full = false;  // what happened from `full_at` on is left out
+  SimTime full_at;
+};
+
+// A recording's place in a run. In a whole model the same may have several.
+struct Played {
+  std::uint32_t recording = 0;
+  SimTime start;
+  std::uint32_t first_gpu = 0;  // added to its GPUs
+};
+
+// Of one mode.
+struct RunRecording {
+  std::vector<Recording> recordings;
+  std::vector<Played> played;  // by start
+  Tracks tracks;               // of all together
+  Intervals amounts;
+};
+
+RunRecording alone(Recording recording);
+
+}  // namespace weft
