@@ -26,9 +26,10 @@ LAYERS = {
     "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
                "core"],
     "sweep": ["report", "scenario", "core"],
+    "html": ["report", "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "app": ["measured", "sweep", "report", "traces", "models", "engine", "workloads", "cluster",
-            "scenario", "gpu_model", "network", "core"],
+    "app": ["measured", "sweep", "html", "report", "traces", "models", "engine", "workloads",
+            "cluster", "scenario", "gpu_model", "network", "core"],
 }
 YAML_FOLDER = "scenario"
 

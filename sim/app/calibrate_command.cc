@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/measured/fit.h"
@@ -81,7 +82,7 @@ Loaded load_base(const CalibrateCommand& command) {
 }
 
 bool print_errors(const Diagnostics& problems) {
-  if (problems.has_errors()) fmt::print(stderr, "{}", problems.to_text());
+  if (problems.has_errors()) print_problems(problems);
   return problems.has_errors();
 }
 

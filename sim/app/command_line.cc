@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,7 +11,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/app/colors.h"
+#include "sim/app/command_app.h"
+#include "sim/app/command_error.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/help_command_line.h"
 #include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
@@ -21,12 +26,14 @@ namespace weft {
 namespace {
 
 constexpr const char* kExample =
-    "example:\n"
-    "  weft run configs/scenarios/embedding_a2a_128_nodes.yaml -o results/torus\n";
+    "examples:\n"
+    "  weft list scenarios\n"
+    "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml -o results/two_nodes\n"
+    "  weft explain workload.pooling\n";
 
 constexpr const char* kRunExample =
     "example: the same cluster with links half as fast, bulk and fused only\n"
-    "  weft run configs/scenarios/embedding_a2a_128_nodes.yaml --mode bulk --mode fused \\\n"
+    "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml --mode bulk --mode fused \\\n"
     "    --set 'cluster.scale_out.link.bandwidth=100 Gb/s' -o results/half\n"
     "\n"
     "exit status: 0 done; 1 a mistake in the scenario or the command line, or a run that cannot\n"
@@ -49,6 +56,14 @@ constexpr const char* kValidateExample =
     "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
     "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
+
+constexpr const char* kReportExample =
+    "example:\n"
+    "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml -o results/node\n"
+    "  weft report results/node\n"
+    "\n"
+    "One file that a browser opens without a network. exit status: 0 done; 1 a file of the folder\n"
+    "is missing or broken; 2 the machine cannot (write, allocate)\n";
 
 struct StageName {
   const char* name;
@@ -134,7 +149,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   run->add_option("--mode", raw.modes, "Only this mode (repeatable)")
       ->type_name("MODE")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(mode_names()));
+      ->check(one_of(mode_names()));
   run->add_option("--seed", raw.seed, "The same as --set run.seed=N")->type_name("N");
   CLI::Option* output =
       run->add_option(
@@ -145,7 +160,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
-          ->check(CLI::IsMember({"scenario", "cluster", "model", "tasks"}));
+          ->check(one_of({"scenario", "cluster", "model", "tasks"}));
   CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet, "Print nothing unless it fails");
   CLI::Option* json = run->add_flag("--json", raw.json, "Print summary.json instead of a table");
   stop->excludes(output)->excludes(json)->excludes(quiet)->excludes(trace);
@@ -217,6 +232,18 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   return validate;
 }
 
+CLI::App* add_report(CLI::App& app, ReportCommand& command) {
+  CLI::App* report =
+      app.add_subcommand("report", "Draw the results of a run or a sweep as one HTML file.");
+  report->footer(kReportExample);
+  report->add_option("DIR", command.folder, "Folder that weft run -o, or a sweep, wrote")
+      ->type_name("DIR")
+      ->required();
+  report->add_option("-o,--output", command.output, "Write it there; default: DIR/report.html")
+      ->type_name("FILE");
+  return report;
+}
+
 RunCommand command_of(const Raw& raw, bool seed_given) {
   RunCommand command;
   command.scenario = raw.scenario;
@@ -238,44 +265,98 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   return command;
 }
 
+// The application, and the values that it fills in when it parses.
+struct Program {
+  CLI::App app{
+      "weft simulates GPU clusters: how computation and the collective that depends on it\n"
+      "overlap in bulk, by kernels, or fused, work-group by work-group.",
+      "weft"};
+  std::string color = "auto";
+  Raw raw;
+  CalibrateCommand calibrating;
+  ValidateCommand validating;
+  ImportCommand importing;
+  ExportCommand exporting;
+  SweepCommand sweeping;
+  MergeCommand merging;
+  ReportCommand reporting;
+  ExplainCommand explaining;
+  ListCommand listing;
+  SchemaCommand schema_of;
+  CompletionCommand completing;
+  const CLI::App* run = add_run(app, raw);
+  const CLI::App* calibrate = add_calibrate(app, calibrating);
+  const CLI::App* validate = add_validate(app, validating);
+  const CLI::App* import = add_import(app, importing);
+  const CLI::App* exports = add_export(app, exporting);
+  const CLI::App* sweep = add_sweep(app, sweeping);
+  const CLI::App* merge = add_merge(app, merging);
+  const CLI::App* reports = add_report(app, reporting);
+  const CLI::App* explain = add_explain(app, explaining);
+  const CLI::App* list = add_list(app, listing);
+  const CLI::App* schema = add_schema(app, schema_of);
+  const CLI::App* completion = add_completion(app, completing);
+  const CLI::App* man_page = add_man_page(app);
+
+  Program() {
+    app.footer(kExample);
+    app.set_version_flag("--version", fmt::format("weft {}", kVersion), "Print the version");
+    app.require_subcommand(1);
+    add_color(app);
+    for (CLI::App* command : app.get_subcommands({})) add_color(*command);
+  }
+
+ private:
+  void add_color(CLI::App& command) {
+    command.set_help_flag("-h,--help", "Print this help");
+    command
+        .add_option("--color", color,
+                    "Colour messages; auto: on a terminal, unless NO_COLOR is set")
+        ->type_name("WHEN")
+        ->check(one_of({"auto", "always", "never"}));
+  }
+};
+
+int print_help(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  fmt::print("{}", parsed.empty() ? help_text(describe(app), "")
+                                  : help_text(describe(*parsed.front()), "weft "));
+  return exit_code::ok;
+}
+
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
-  CLI::App app(
-      "weft simulates GPU clusters: how computation and the collective that depends on it\n"
-      "overlap in bulk, by kernels, or fused, work-group by work-group.",
-      "weft");
-  app.footer(kExample);
-  app.set_version_flag("--version", fmt::format("weft {}", kVersion));
-  app.require_subcommand(1);
-  Raw raw;
-  ValidateCommand validating;
-  const CLI::App* run = add_run(app, raw);
-  CalibrateCommand calibrating;
-  const CLI::App* calibrate = add_calibrate(app, calibrating);
-  const CLI::App* validate = add_validate(app, validating);
-  ImportCommand importing;
-  const CLI::App* import = add_import(app, importing);
-  ExportCommand exporting;
-  const CLI::App* exports = add_export(app, exporting);
-  SweepCommand sweeping;
-  const CLI::App* sweep = add_sweep(app, sweeping);
-  MergeCommand merging;
-  const CLI::App* merge = add_merge(app, merging);
+  Program program;
   try {
-    app.parse(argc, argv);
+    program.app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Done{print_help(program.app)};
   } catch (const CLI::ParseError& error) {
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
-    return Done{app.exit(error) == 0 ? exit_code::ok : exit_code::user};
+    if (error.get_exit_code() == 0) return Done{program.app.exit(error)};
+    for (const std::string& mistake : mistakes_of(program.app, error)) {
+      spdlog::error("{}", mistake);
+    }
+    return Done{exit_code::user};
   }
-  if (calibrate->parsed()) return calibrating;
-  if (validate->parsed()) return validating;
-  if (import->parsed()) return importing;
-  if (exports->parsed()) return exporting;
-  if (sweep->parsed()) return sweeping;
-  if (merge->parsed()) return merging;
-  return command_of(raw, run->count("--seed") > 0);
+  use_color(program.color);
+  if (program.calibrate->parsed()) return program.calibrating;
+  if (program.validate->parsed()) return program.validating;
+  if (program.import->parsed()) return program.importing;
+  if (program.exports->parsed()) return program.exporting;
+  if (program.sweep->parsed()) return program.sweeping;
+  if (program.merge->parsed()) return program.merging;
+  if (program.reports->parsed()) return program.reporting;
+  if (program.explain->parsed()) return program.explaining;
+  if (program.list->parsed()) return program.listing;
+  if (program.schema->parsed()) return program.schema_of;
+  if (program.completion->parsed()) return program.completing;
+  if (program.man_page->parsed()) return ManCommand{};
+  return command_of(program.raw, program.run->count("--seed") > 0);
 }
+
+CommandDoc describe_command_line() { return describe(Program().app); }
 
 std::string shell_quoted(const std::string& word) {
   const auto plain = [](unsigned char c) {

@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "sim/app/calibrate_command.h"
+#include "sim/app/completion_command.h"
+#include "sim/app/explain_command.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/list_command.h"
 #include "sim/app/merge_command.h"
+#include "sim/app/report_command.h"
+#include "sim/app/schema_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/validate_command.h"
 #include "sim/report/timeline.h"
@@ -36,8 +41,12 @@ struct Done {
 };
 
 using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
-                             ExportCommand, SweepCommand, MergeCommand, Done>;
+                             ExportCommand, SweepCommand, MergeCommand, ReportCommand, ExplainCommand,
+                             ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
+
+struct CommandDoc;
+CommandDoc describe_command_line();
 
 // One word of a command line, quoted for a shell where it has to be.
 std::string shell_quoted(const std::string& word);

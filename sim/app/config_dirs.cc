@@ -12,6 +12,16 @@ void add_if_there(std::vector<fs::path>& folders, const fs::path& folder) {
   if (fs::is_directory(folder, ignored)) folders.push_back(folder);
 }
 
+std::vector<fs::path> beside_program(const char* folder) {
+  std::vector<fs::path> folders;
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    add_if_there(folders, program.parent_path().parent_path() / "share/weft" / folder);
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::vector<fs::path> config_dirs(const fs::path& scenario) {
@@ -25,11 +35,21 @@ std::vector<fs::path> config_dirs(const fs::path& scenario) {
     const fs::path shown = scenario.is_relative() ? fs::proximate(above, ignored) : above;
     add_if_there(folders, shown.empty() ? above : shown);
   }
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) add_if_there(folders, program.parent_path().parent_path() / "share/weft/configs");
-#ifdef WEFT_SOURCE_CONFIGS
-  add_if_there(folders, WEFT_SOURCE_CONFIGS);
-#endif
+  const std::vector<fs::path> installed = beside_program("configs");
+  if (installed.empty()) add_if_there(folders, WEFT_SOURCE_CONFIGS);
+  folders.insert(folders.end(), installed.begin(), installed.end());
+  return folders;
+}
+
+std::vector<fs::path> html_dirs() {
+  std::vector<fs::path> folders = beside_program("html");
+  folders.emplace_back(WEFT_SOURCE_HTML);
+  return folders;
+}
+
+std::vector<fs::path> vega_dirs() {
+  std::vector<fs::path> folders = beside_program("vega");
+  folders.emplace_back(WEFT_VEGA);
   return folders;
 }
 

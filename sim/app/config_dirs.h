@@ -1,4 +1,4 @@
-// Where the bases of a scenario are looked for.
+// Where the bases of a scenario are looked for, and what else comes with weft.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,11 @@
 namespace weft {
 
 // The folders named `configs` above the scenario, nearest first; then those that came with weft:
-// installed beside the program, or in the source tree it was built from.
+// installed beside the program, else in the source tree it was built from.
 std::vector<std::filesystem::path> config_dirs(const std::filesystem::path& scenario);
+
+// The files of a report's page, and Vega's: installed beside the program, else where it was built.
+std::vector<std::filesystem::path> html_dirs();
+std::vector<std::filesystem::path> vega_dirs();
 
 }  // namespace weft

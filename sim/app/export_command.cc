@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/model_of.h"
@@ -17,7 +18,7 @@ namespace weft {
 int export_command(const ExportCommand& command) {
   const Loaded loaded = load_scenario(
       command.scenario, {.sets = command.sets, .config_dirs = config_dirs(command.scenario)});
-  fmt::print(stderr, "{}", loaded.problems.to_text());
+  print_problems(loaded.problems);
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (!is_model(scenario.workload.kind)) {
@@ -26,7 +27,7 @@ int export_command(const ExportCommand& command) {
     return exit_code::user;
   }
   const Model model = model_of(scenario);
-  fmt::print(stderr, "{}", model.problems.to_text());
+  print_problems(model.problems);
   if (!model.graph) return exit_code::user;
 
   const int gpus = scenario.cluster.gpus();

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "sim/app/colors.h"
 #include "sim/app/exit_code.h"
 #include "sim/report/write_files.h"
 #include "sim/traces/import_text.h"
@@ -13,7 +14,7 @@ namespace weft {
 
 int import_command(const ImportCommand& command) {
   const LoadedTrace loaded = load_trace(command.work, command.gpus);
-  fmt::print(stderr, "{}", loaded.problems.to_text());
+  print_problems(loaded.problems);
   if (!loaded.graph) return exit_code::user;
   fmt::print("{}", to_text(loaded.summary));
   if (command.output) {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -7,20 +6,16 @@
 #include <stdexcept>
 
 #include "sim/app/calibrate_command.h"
+#include "sim/app/colors.h"
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
 
 namespace weft {
 namespace {
-
-// Messages go to stderr; results alone to stdout.
-void start_log() {
-  spdlog::set_default_logger(spdlog::stderr_color_st("weft"));
-  spdlog::set_pattern("weft: %^%l%$: %v");
-}
 
 int carry_out(const Command& parsed) {
   if (const auto* validate = std::get_if<ValidateCommand>(&parsed)) {
@@ -32,8 +27,16 @@ int carry_out(const Command& parsed) {
   }
   if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
   if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
+  if (const auto* explain = std::get_if<ExplainCommand>(&parsed)) return explain_command(*explain);
+  if (const auto* list = std::get_if<ListCommand>(&parsed)) return list_command(*list);
+  if (const auto* schema = std::get_if<SchemaCommand>(&parsed)) return schema_command(*schema);
+  if (const auto* completion = std::get_if<CompletionCommand>(&parsed)) {
+    return completion_command(*completion);
+  }
+  if (std::holds_alternative<ManCommand>(parsed)) return man_command();
   if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
   if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
+  if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
   return run_command(command);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <variant>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/progress.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 void print_problems(const Diagnostics& problems, Print print) {
   if (print == Print::nothing && !problems.has_errors()) return;
-  fmt::print(stderr, "{}", problems.to_text());
+  weft::print_problems(problems);
 }
 
 // A line of progress, gone when its mode is done.

@@ -28,6 +28,7 @@ Outcome failed(std::string error, int code) {
 }
 
 Outcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+  if (!loaded.scenario) return failed(one_line(loaded.problems), exit_code::user);
   ScenarioRun run(loaded);
   if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
   const Diagnostics too_large = run.check_size(loaded.scenario->name);

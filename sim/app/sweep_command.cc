@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/interrupt.h"
@@ -189,7 +190,7 @@ int sweep_command(const SweepCommand& command) {
   if (command.status) return slurm_status(command);
   const LoadedPlan loaded =
       load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
-  fmt::print(stderr, "{}", loaded.problems.to_text());
+  print_problems(loaded.problems);
   if (!loaded.plan) return exit_code::user;
   const Plan& plan = *loaded.plan;
   if (command.shard.count > plan.points.size()) {

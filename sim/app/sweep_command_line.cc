@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string>
 
+#include "sim/app/command_app.h"
+
 namespace weft {
 namespace {
 
@@ -54,7 +56,7 @@ void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
           },
           "local: this machine; slurm: an array of jobs, -j cores each (1)")
       ->type_name("WORD")
-      ->check(CLI::IsMember({"local", "slurm"}));
+      ->check(one_of({"local", "slurm"}));
   sweep.add_option("--partition", slurm.partition, "slurm: where the tasks run")->type_name("NAME");
   sweep.add_option("--max-jobs", slurm.max_jobs, "slurm: tasks that run at once; default: 16")
       ->type_name("N")

@@ -10,7 +10,9 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "sim/app/colors.h"
 #include "sim/app/command_line.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
@@ -226,12 +228,16 @@ class SlurmSweep {
     SweepProgress progress(
         {.all = before.all, .before = before.done, .done = before.done, .failed = before.failed},
         command_.quiet ? SweepProgress::Show::no : SweepProgress::Show::yes);
+    bool told = false;
     while (!interrupted()) {
       const Queue in_queue = queue();
       look(in_queue);
       SweepCounts now = counts(in_queue);
       now.before = before.done;
       progress.put(now);
+      if (!in_queue && !std::exchange(told, true)) {
+        spdlog::warn("Slurm does not answer squeue; still waiting");
+      }
       if (all_finished() || (in_queue && !submit_lost(in_queue) && in_queue->empty())) return true;
       for (int tenths = 0; tenths < 20 && !interrupted(); ++tenths) {
         std::this_thread::sleep_for(100ms);
@@ -301,7 +307,7 @@ int slurm_status(const SweepCommand& command) {
   started.slurm.points_per_job = note.at("points_per_job").get<int>();
   const LoadedPlan loaded =
       load_plan(started.file, {.sets = started.sets, .config_dirs = config_dirs});
-  fmt::print(stderr, "{}", loaded.problems.to_text());
+  print_problems(loaded.problems);
   if (!loaded.plan) return exit_code::user;
   return SlurmSweep(*loaded.plan, started).status();
 }

@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/command_app.h"
+
 namespace weft {
 namespace {
 
 constexpr const char* kImportExample =
-    "examples:\n"
-    "  weft import chakra traces/all_reduce --gpus 8 -o all_reduce.yaml\n"
-    "  weft import chakra traces/rank --gpus 64 --one-for-all --comm-size-unit elements \\\n"
-    "    --element-bytes 2\n"
+    "examples: what 'weft export' wrote; a recording of PyTorch; one rank's trace for all\n"
+    "  weft import chakra traces/mixtral --gpus 8 -o mixtral.yaml\n"
     "  weft import pytorch kineto --execution-traces et --gpus 8 -o dlrm.json\n"
+    "  weft import chakra traces/mixtral --gpus 8 --one-for-all --comm-size-unit bytes\n"
     "\n"
     "Prints what the trace holds and what was chosen where writers of traces differ.\n"
     "exit status: 0 done; 1 a mistake in the trace or the command line; 2 the machine cannot\n"
@@ -23,7 +24,7 @@ constexpr const char* kImportExample =
 
 constexpr const char* kExportExample =
     "example: a model of weft for ASTRA-sim\n"
-    "  weft export my_model.yaml --chakra traces/model\n"
+    "  weft export configs/scenarios/models/mixtral_decode.yaml --chakra traces/mixtral\n"
     "\n"
     "Computing takes what its roofline says. PREFIX.groups.json holds the process groups, where\n"
     "not every collective is of all GPUs: ASTRA-sim's file of communicator groups.\n";
@@ -38,7 +39,7 @@ void add_choice(CLI::App& app, const char* option, std::optional<E>& value,
   app.add_option_function<std::string>(
          option, [&value, words](const std::string& word) { value = words.at(word); }, help)
       ->type_name("WORD")
-      ->check(CLI::IsMember(names));
+      ->check(one_of(names));
 }
 
 }  // namespace
@@ -53,12 +54,14 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   import
       ->add_option_function<std::string>(
           "KIND", [&work, formats](const std::string& word) { work.format = formats.at(word); },
-          "chakra or pytorch")
+          "Format of the trace")
+      ->type_name("KIND")
       ->required()
-      ->check(CLI::IsMember({"chakra", "pytorch"}));
+      ->check(one_of({"chakra", "pytorch"}));
   import
       ->add_option("PATH", work.path,
                    "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")
+      ->type_name("PATH")
       ->required();
   import->add_option("--gpus", command.gpus, "GPUs, one a rank")
       ->type_name("N")
@@ -80,6 +83,7 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   import
       ->add_option("--element-bytes", work.element_bytes,
                    "Bytes of an element, where sizes count elements")
+      ->type_name("N")
       ->check(CLI::Range(1, 16));
   add_choice<CommSizeUnit>(*import, "--comm-size-unit", work.comm_size_unit,
                            {{"bytes", CommSizeUnit::bytes}, {"elements", CommSizeUnit::elements}},

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/measured/errors.h"
@@ -38,7 +39,7 @@ bool exceeds(const char* what, double share, const std::optional<double>& most_p
 int validate_command(const ValidateCommand& command) {
   const MeasuredFile measured = read_measured(command.measured);
   if (measured.problems.has_errors()) {
-    fmt::print(stderr, "{}", measured.problems.to_text());
+    print_problems(measured.problems);
     return exit_code::user;
   }
   PredictOptions options{.cluster = command.cluster,
@@ -56,7 +57,7 @@ int validate_command(const ValidateCommand& command) {
   }
   Predictions predictions = predict(measured.lines, options);
   if (predictions.problems.has_errors()) {
-    fmt::print(stderr, "{}", predictions.problems.to_text());
+    print_problems(predictions.problems);
     return exit_code::user;
   }
   print_skipped(predictions);

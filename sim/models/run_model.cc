@@ -195,8 +195,8 @@ Recorded ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& o
   const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
   const auto known = unfused_.find(piece);
   if (alike && known != unfused_.end()) {
-    RunResult again = known->second;
-    again.events = 0;  // nothing is simulated
+    Recorded again = known->second;
+    again.result.events = 0;  // nothing is simulated
     return again;
   }
   const Cluster& cluster = cluster_of(folded_.pieces[piece]);

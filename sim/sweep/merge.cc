@@ -21,7 +21,9 @@ class Merging {
     info->shard.clear();
     if (merged_.info.name.empty()) {
       merged_.info = *info;
-    } else if (*info != merged_.info) {
+    }
+    info->scenario = merged_.info.scenario;  // it may lie elsewhere on another machine
+    if (*info != merged_.info) {
       return problem(folder, "of another sweep, other axes or another version of weft");
     }
     ReadRows read = read_rows(folder / "results.jsonl", info->axes);

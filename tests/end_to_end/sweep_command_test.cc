@@ -49,6 +49,15 @@ constexpr const char* kSmall =
     "    values: [100 Gb/s, 200 Gb/s, 400 Gb/s]\n"
     "  - {key: workload.batch, from: 128, to: 512, powers_of_two: true}\n";
 
+// The same with points that take long enough for a signal to come in between.
+std::string slow() {
+  std::string text = kSmall;
+  const std::string few = "workload.tables_per_gpu: 4";
+  text.replace(text.find(few), few.size(), "workload.tables_per_gpu: 24");
+  const std::string small = "from: 128, to: 512";
+  return text.replace(text.find(small), small.size(), "from: 512, to: 2048");
+}
+
 class SweepCommand : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,24 +80,34 @@ class SweepCommand : public ::testing::Test {
   }
   [[nodiscard]] fs::path in(const std::string& name) const { return folder_ / name; }
 
-  // Starts a sweep, and ends it with a signal once so many lines are on the disk.
-  void end_when(std::size_t lines, int signal, const std::string& output) const {
+  // A sweep that goes on while the test does.
+  [[nodiscard]] pid_t start(const std::string& output) const {
     const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      if (chdir(folder_.c_str()) != 0) _exit(99);
-      execl(WEFT_BINARY, "weft", "sweep", "small.yaml", "-j", "1", "-q", "-o", output.c_str(),
-            nullptr);
-      _exit(98);
-    }
+    if (child != 0) return child;
+    if (chdir(folder_.c_str()) != 0) _exit(99);
+    const std::string errors = in("err.txt").string();
+    if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(97);
+    execl(WEFT_BINARY, "weft", "sweep", "small.yaml", "-j", "1", "-q", "-o", output.c_str(),
+          nullptr);
+    _exit(98);
+  }
+  template <class Condition>
+  static void wait_until(const Condition& come) {
     using namespace std::chrono_literals;
-    const fs::path results = in(output) / "results.jsonl";
-    for (int waits = 0; waits < 60'000 && lines_of(results).size() < lines; ++waits) {
-      std::this_thread::sleep_for(1ms);
-    }
-    kill(child, signal);
+    for (int waits = 0; waits < 60'000 && !come(); ++waits) std::this_thread::sleep_for(1ms);
+  }
+  static int status_of(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // Ends it with a signal while a point runs and so many others are finished; its exit status.
+  [[nodiscard]] int end_when(std::size_t finished, int signal, const std::string& output) const {
+    const pid_t child = start(output);
+    wait_until([&] { return lines_of(in(output) / "started.txt").size() > finished; });
+    kill(child, signal);
+    return status_of(child);
   }
 
   fs::path folder_ =
@@ -148,8 +167,9 @@ TEST_F(SweepCommand, gives_the_same_bytes_for_any_number_of_jobs) {
 }
 
 TEST_F(SweepCommand, goes_on_after_a_kill_and_loses_nothing) {
+  put(slow());
   ASSERT_EQ(weft("sweep small.yaml -q -o whole").status, 0);
-  end_when(3, SIGKILL, "killed");
+  EXPECT_EQ(end_when(3, SIGKILL, "killed"), -1);
   const std::vector<std::string> before = lines_of(in("killed/results.jsonl"));
   ASSERT_GE(before.size(), 3U);
   ASSERT_LT(before.size(), 9U) << "it was to be killed half-way";
@@ -175,7 +195,8 @@ TEST_F(SweepCommand, a_half_written_line_is_said_and_run_again) {
 }
 
 TEST_F(SweepCommand, ctrl_c_leaves_what_is_finished_as_a_table) {
-  end_when(2, SIGINT, "stopped");
+  put(slow());
+  EXPECT_EQ(end_when(2, SIGINT, "stopped"), 130);
   const std::size_t rows = lines_of(in("stopped/results.csv")).size();
   EXPECT_GE(rows, 3U);
   EXPECT_EQ(rows, lines_of(in("stopped/results.jsonl")).size() + 1);
@@ -184,8 +205,8 @@ TEST_F(SweepCommand, ctrl_c_leaves_what_is_finished_as_a_table) {
 }
 
 TEST_F(SweepCommand, a_point_that_ends_weft_twice_is_run_in_a_process_of_its_own) {
-  end_when(2, SIGKILL, "results/small");
-  std::string started;
+  put(slow());
+  EXPECT_EQ(end_when(2, SIGKILL, "results/small"), -1);
   const std::vector<std::string> points = lines_of(in("results/small/started.txt"));
   ASSERT_FALSE(points.empty());
   std::ofstream(in("results/small/started.txt"), std::ios::app) << points.back() << "\n";
@@ -196,16 +217,37 @@ TEST_F(SweepCommand, a_point_that_ends_weft_twice_is_run_in_a_process_of_its_own
   EXPECT_EQ(text_of(in("results/small/results.csv")), text_of(in("whole/results.csv")));
 }
 
+TEST_F(SweepCommand, a_point_that_ends_its_own_process_is_a_failed_row) {
+  put(slow());
+  EXPECT_EQ(end_when(1, SIGKILL, "crash"), -1);
+  const std::vector<std::string> points = lines_of(in("crash/started.txt"));
+  ASSERT_FALSE(points.empty());
+  std::ofstream(in("crash/started.txt"), std::ios::app) << points.back() << "\n";
+  const pid_t weft_sweep = start("crash");
+  const std::string children =
+      "/proc/" + std::to_string(weft_sweep) + "/task/" + std::to_string(weft_sweep) + "/children";
+  pid_t alone = 0;
+  wait_until([&] { return static_cast<bool>(std::ifstream(children) >> alone); });
+  ASSERT_GT(alone, 0);
+  kill(alone, SIGSEGV);
+  EXPECT_EQ(status_of(weft_sweep), 3);
+  const std::string csv = text_of(in("crash/results.csv"));
+  EXPECT_NE(csv.find(points.back() + ",failed,\"weft itself ended, by signal 11 (Segmentation"),
+            std::string::npos)
+      << csv.substr(0, 4'000);
+  EXPECT_EQ(lines_of(in("crash/results.csv")).size(), 10U) << "the others were run";
+}
+
 TEST_F(SweepCommand, points_that_fail_are_rows_with_their_error) {
   put("name: failing\n"
       "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
       "set: {modes: [fused], workload.tables_per_gpu: 4}\n"
       "axes:\n"
-      "  - {key: workload.batch, values: [256, 300]}\n"
+      "  - {key: workload.batch, values: [256, 301]}\n"
       "  - {key: run.max_time, values: [1 ns, 1 s]}\n");
   const Ended dry = weft("sweep small.yaml --dry-run");
   EXPECT_EQ(dry.status, 1);
-  EXPECT_NE(dry.err.find("small.yaml:5:41: error: workload.batch: 300 samples"), std::string::npos)
+  EXPECT_NE(dry.err.find("small.yaml:5:41: error: workload.batch: 301 samples"), std::string::npos)
       << dry.err;
   EXPECT_NE(dry.out.find("4 points, 4 different scenarios, 2 do not run"), std::string::npos)
       << dry.out;
@@ -216,9 +258,9 @@ TEST_F(SweepCommand, points_that_fail_are_rows_with_their_error) {
   const std::vector<std::string> csv = lines_of(in("failing/results.csv"));
   ASSERT_EQ(csv.size(), 5U);
   EXPECT_NE(csv[1].find(",failed,"), std::string::npos) << csv[1];
-  EXPECT_NE(csv[1].find("run.max_time: 1 ns"), std::string::npos) << csv[1];
+  EXPECT_NE(csv[1].find("run.max_time: 0.001 us"), std::string::npos) << csv[1];
   EXPECT_NE(csv[2].find(",ok,"), std::string::npos) << csv[2];
-  EXPECT_NE(csv[3].find("workload.batch: 300 samples"), std::string::npos) << csv[3];
+  EXPECT_NE(csv[3].find("workload.batch: 301 samples"), std::string::npos) << csv[3];
 
   // Known by now, and so is the exit code; asked to, it tries again.
   const Ended again = weft("sweep small.yaml -o failing");

@@ -53,7 +53,7 @@ struct Wrong {
 TEST(Filter, says_where_it_is_wrong) {
   const Wrong cases[] = {
       {"node < 4", 0, "no column 'node'; did you mean 'nodes'? There are: nodes batch algorithm"},
-      {"nodes < 4 and bacth > 2", 14, "did you mean 'batch'"},
+      {"nodes < 4 and batc > 2", 14, "did you mean 'batch'"},
       {"nodes", 0, "compare something"},
       {"nodes <", 7, "missing at the end"},
       {"", 0, "missing at the end"},

@@ -111,7 +111,7 @@ TEST_F(SweepPlan, a_range_that_misses_its_end_is_a_mistake) {
   wrong("from: 1, to: 8", "one of step, steps and powers_of_two");
   wrong("from: 1, to: 8, step: 1, steps: 8", "one of step, steps and powers_of_two");
   wrong("from: 1, to: 1000000000, step: 1", "more than 100000 values");
-  wrong("to: 8, step: 1", "batch.from: required");
+  wrong("to: 8, step: 1", "axes[0].from: required");
 }
 
 TEST_F(SweepPlan, zipped_keys_change_together) {
@@ -241,12 +241,12 @@ TEST_F(SweepPlan, columns_that_results_have_are_not_free) {
 }
 
 TEST_F(SweepPlan, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
-  const Plan made = plan("axes: [{key: workload.batch, values: [1024, 1000]}]\n");
+  const Plan made = plan("axes: [{key: workload.batch, values: [1024, 1001]}]\n");
   PointLoader loader(made);
   EXPECT_TRUE(loader.load(made.points[0]).scenario.has_value());
   const Loaded loaded = loader.load(made.points[1]);
   EXPECT_FALSE(loaded.scenario.has_value());
-  EXPECT_NE(loaded.problems.to_text().find("sweep.yaml:3:46: error: workload.batch: 1000"),
+  EXPECT_NE(loaded.problems.to_text().find("sweep.yaml:3:45: error: workload.batch: 1001"),
             std::string::npos)
       << loaded.problems.to_text();
 }

@@ -195,12 +195,13 @@ TEST_F(SweepStore, threads_may_add_at_once) {
 }
 
 TEST_F(SweepStore, csv_has_the_axes_first_and_quotes_what_it_has_to) {
-  EXPECT_EQ(results_csv(
-                {row(0, "a", ok(1.5)), row(1, "b", {.ok = false, .error = "x, y", .exit_code = 1})},
-                kAxes),
-            "nodes,fabric,point,status,error,bulk_time_us,bulk_wait_post_us\n"
-            "0,\"to\"\"rus\",a,ok,,1.5,1\n"
-            "1,\"to\"\"rus\",b,failed,\"x, y\",,\n");
+  EXPECT_EQ(
+      results_csv({row(0, "a", ok(1.5)),
+                   row(1, "b", {.ok = false, .error = "x, y", .exit_code = 1, .summary = ""})},
+                  kAxes),
+      "nodes,fabric,point,status,error,bulk_time_us,bulk_wait_post_us\n"
+      "0,\"to\"\"rus\",a,ok,,1.5,1\n"
+      "1,\"to\"\"rus\",b,failed,\"x, y\",,\n");
 }
 
 TEST_F(SweepStore, shards_merge_to_the_whole_in_order) {

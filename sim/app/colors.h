@@ -1,0 +1,20 @@
+// Whether messages on stderr have colours.
+#pragma once
+
+#include <string>
+
+#include "sim/core/diagnostics.h"
+
+namespace weft {
+
+// Messages go to stderr; results alone to stdout. Colours only on a terminal, and not if NO_COLOR
+// is set (no-color.org).
+void start_log();
+
+// What --color says: always, never, or auto, which changes nothing.
+void use_color(const std::string& when);
+
+// The mistakes of a file, on stderr.
+void print_problems(const Diagnostics& problems);
+
+}  // namespace weft

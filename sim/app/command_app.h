@@ -1,0 +1,18 @@
+// Between the parser of the command line and what is said about it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/app/command_doc.h"
+
+namespace weft {
+
+// Without what is hidden.
+CommandDoc describe(const CLI::App& app);
+
+// Accepts these words and no other.
+CLI::Validator one_of(std::vector<std::string> words);
+
+}  // namespace weft

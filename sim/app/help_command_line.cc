@@ -1,0 +1,80 @@
+#include "sim/app/help_command_line.h"
+
+#include "sim/app/command_app.h"
+
+namespace weft {
+namespace {
+
+constexpr const char* kExplainExample =
+    "A map may have a base, a file that says what the map does not: 'base: gpus/mi300x' ('weft\n"
+    "list' says which there are). The values of a base stand in that file, with their sources.\n"
+    "\n"
+    "example: the fabric between nodes, with all its keys\n"
+    "  weft explain cluster.scale_out\n";
+
+constexpr const char* kListExample =
+    "Names are as a base has them: 'base: gpus/mi300x'.\n"
+    "\n"
+    "example:\n"
+    "  weft list clusters\n";
+
+constexpr const char* kSchemaExample =
+    "example:\n"
+    "  weft schema > scenario.schema.json\n"
+    "\n"
+    "Then start a scenario with this line, for editors with a YAML language server:\n"
+    "  # yaml-language-server: $schema=scenario.schema.json\n";
+
+constexpr const char* kCompletionExample =
+    "example: completion in this shell\n"
+    "  source <(weft completion bash)\n"
+    "\n"
+    "For good: bash: to ~/.local/share/bash-completion/completions/weft; zsh: to a file _weft in "
+    "a\n"
+    "folder of $fpath; fish: to ~/.config/fish/completions/weft.fish\n";
+
+}  // namespace
+
+CLI::App* add_explain(CLI::App& app, ExplainCommand& command) {
+  CLI::App* explain = app.add_subcommand("explain", "Say what the keys of a scenario mean.");
+  explain->footer(kExplainExample);
+  explain->add_option("KEY", command.key, "This key and those below it; default: all")
+      ->type_name("KEY");
+  return explain;
+}
+
+CLI::App* add_list(CLI::App& app, ListCommand& command) {
+  CLI::App* list = app.add_subcommand("list", "List what a scenario can name: GPUs, clusters ...");
+  list->footer(kListExample);
+  list->add_option("WHAT", command.what, "What to list; default: what can be listed")
+      ->type_name("WHAT")
+      ->check(one_of(listed_things()));
+  return list;
+}
+
+CLI::App* add_schema(CLI::App& app, SchemaCommand& command) {
+  CLI::App* schema =
+      app.add_subcommand("schema", "Print a JSON Schema, by which editors complete and check.");
+  schema->footer(kSchemaExample);
+  schema->add_option("FILE", command.file, "For which kind of file; default: scenario")
+      ->type_name("WORD")
+      ->check(one_of(schema_files()));
+  return schema;
+}
+
+CLI::App* add_completion(CLI::App& app, CompletionCommand& command) {
+  CLI::App* completion =
+      app.add_subcommand("completion", "Print the completion of weft for a shell.");
+  completion->footer(kCompletionExample);
+  completion->add_option("SHELL", command.shell, "For which shell")
+      ->type_name("SHELL")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}));
+  return completion;
+}
+
+CLI::App* add_man_page(CLI::App& app) {
+  return app.add_subcommand("man", "Print the manual page.")->group("");
+}
+
+}  // namespace weft

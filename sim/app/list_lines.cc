@@ -1,0 +1,203 @@
+#include "sim/app/list_lines.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/scenario/decoder_size.h"
+#include "sim/scenario/load.h"
+#include "sim/scenario/names.h"
+
+namespace weft {
+namespace {
+
+// What a file's comment says first: "NVIDIA ConnectX-6, one port of ..." -> "NVIDIA ConnectX-6".
+std::string first_words(const PartFile& part) {
+  const std::string comment = opening_comment(part.file);
+  std::size_t end = comment.size();
+  for (const char* mark : {", ", ": ", ". ", " ("}) end = std::min(end, comment.find(mark));
+  return comment.substr(0, end);
+}
+
+ListLine mistaken(const PartFile& part) {
+  return {.word = "", .title = first_words(part), .figures = "(has a mistake)"};
+}
+
+template <std::size_t n, class E>
+std::string_view word_of(const std::array<Choice<E>, n>& table, E value) {
+  const auto found = std::find_if(table.begin(), table.end(), [value](const Choice<E>& choice) {
+    return choice.value == value;
+  });
+  return found->name;
+}
+
+// Decimal, three digits: 4.11 TB/s.
+std::string short_text(std::int64_t count, std::string_view unit) {
+  constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
+  auto value = static_cast<double>(count);
+  std::size_t prefix = 0;
+  for (; value >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  return fmt::format("{:.3g} {}{}", value, kPrefixes[prefix], unit);
+}
+
+std::string fabric_text(const FabricSpec& fabric) {
+  const std::string rate = short_text(fabric.link.bandwidth.count(), "B/s");
+  switch (fabric.shape) {
+    case ShapeKind::fully_connected:
+      return "all pairs " + rate;
+    case ShapeKind::switched:
+      return "switch " + rate;
+    case ShapeKind::torus:
+      return fmt::format("{} {} {}", fmt::join(fabric.dims, "x"),
+                         fabric.dims.size() == 1 ? "ring" : "torus", rate);
+    case ShapeKind::fat_tree:
+      return "fat tree " + rate;
+  }
+  return rate;
+}
+
+std::string in_billions(std::int64_t parameters) {
+  return fmt::format("{:.3g}B parameters", static_cast<double>(parameters) / 1e9);
+}
+
+std::string decoder_text(const TransformerSpec& spec) {
+  std::string text = fmt::format("{} layers of {}", spec.decoder.layers, spec.decoder.hidden);
+  if (spec.moe) text += fmt::format(", {} of {} experts", spec.moe->top_k, spec.moe->experts);
+  return text + ", " + in_billions(parameters_of(spec));
+}
+
+std::string tables_text(const EmbeddingWork& embedding) {
+  return fmt::format("{} table{} a GPU, {} rows of {}", embedding.tables_per_gpu,
+                     embedding.tables_per_gpu == 1 ? "" : "s", embedding.rows_per_table,
+                     embedding.dim);
+}
+
+const char* meaning_of(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_to_all:
+      return "every GPU sends a part of its own to every other";
+    case CollectiveOp::all_gather:
+      return "every GPU gets what all have";
+    case CollectiveOp::reduce_scatter:
+      return "all add up, every GPU keeps its part of the sum";
+    case CollectiveOp::all_reduce:
+      return "all add up, every GPU gets the whole sum";
+    case CollectiveOp::broadcast:
+      return "every GPU gets what the root has";
+    case CollectiveOp::point_to_point:
+      return "one GPU sends to one other";
+  }
+  return "";
+}
+
+struct ShapeMeaning {
+  std::string_view word;
+  const char* meaning;
+};
+constexpr std::array kShapes = {
+    ShapeMeaning{"fully_connected", "a link from every endpoint to every other"},
+    ShapeMeaning{"switch", "one switch, never the limit; may add up and copy (reduces)"},
+    ShapeMeaning{"ring", "a torus of one size: the number of endpoints"},
+    ShapeMeaning{"torus", "2 or 3 sizes (dims); each endpoint has two links in each direction"},
+    ShapeMeaning{"fat_tree", "leaves and spines (endpoints_per_leaf, oversubscription)"},
+};
+
+}  // namespace
+
+ListLine gpu_line(const PartFile& part) {
+  const auto gpu = load_gpu(part);
+  if (!gpu) return mistaken(part);
+  return {.word = "",
+          .title = gpu->name,
+          .figures = fmt::format("{} CUs, HBM {} {}, bf16 {}", gpu->cus,
+                                 short_text(gpu->memory.capacity.count(), "B"),
+                                 short_text(gpu->memory.bandwidth.count(), "B/s"),
+                                 short_text(gpu->bf16_matrix.count(), "FLOP/s"))};
+}
+
+ListLine cluster_line(const PartFile& part) {
+  const auto cluster = load_cluster(part);
+  if (!cluster) return mistaken(part);
+  std::string figures = fmt::format("{} GPUs", cluster->gpus());
+  if (cluster->scale_up) figures += ", " + fabric_text(*cluster->scale_up);
+  if (cluster->scale_out) figures += ", " + fabric_text(*cluster->scale_out);
+  return {.word = "", .title = cluster->name, .figures = std::move(figures)};
+}
+
+ListLine model_line(const PartFile& part) {
+  const auto model = load_model(part);
+  if (!model) return mistaken(part);
+  return {.word = "",
+          .title = first_words(part),
+          .figures = is_transformer(model->kind) ? decoder_text(model->transformer)
+                                                 : tables_text(model->embedding)};
+}
+
+ListLine nic_line(const PartFile& part) {
+  const auto nic = load_nic(part);
+  if (!nic) return mistaken(part);
+  return {.word = "",
+          .title = first_words(part),
+          .figures =
+              fmt::format("{}, {}, {}", short_text(nic->bandwidth.count() * 8, "b/s"),
+                          message_rate_text(nic->message_interval),
+                          nic->initiated_by == InitiatedBy::gpu ? "a GPU posts" : "a proxy posts")};
+}
+
+ListLine scenario_line(const PartFile& part) {
+  const Loaded loaded = load_scenario(part.file, {.sets = {}, .config_dirs = part.config_dirs});
+  if (!loaded.scenario) return mistaken(part);
+  return {.word = "",
+          .title = loaded.scenario->name,
+          .figures = fmt::format("{} GPUs", loaded.scenario->cluster.gpus())};
+}
+
+std::vector<ListLine> collective_lines() {
+  std::vector<ListLine> lines;
+  for (const Choice<CollectiveOp>& op : names::kCollectiveOps) {
+    std::vector<std::string_view> algorithms;
+    for (const Choice<Algorithm>& algorithm : names::kAlgorithms) {
+      if (exists(op.value, algorithm.value)) algorithms.push_back(algorithm.name);
+    }
+    lines.push_back({.word = std::string(op.name),
+                     .title = meaning_of(op.value),
+                     .figures = fmt::format("{}", fmt::join(algorithms, " "))});
+  }
+  return lines;
+}
+
+std::vector<ListLine> shape_lines() {
+  std::vector<ListLine> lines;
+  lines.reserve(kShapes.size());
+  for (const auto& [word, meaning] : kShapes) {
+    lines.push_back({.word = std::string(word), .title = meaning, .figures = ""});
+  }
+  return lines;
+}
+
+std::string aligned_lines(const std::vector<ListLine>& lines) {
+  constexpr std::size_t kColumns = 100;
+  constexpr std::size_t kWidest = 48;  // a longer title has no say in where the figures start
+  std::size_t words = 0;
+  std::size_t titles = 0;
+  for (const ListLine& line : lines) {
+    words = std::max(words, line.word.size());
+    if (line.title.size() <= kWidest) titles = std::max(titles, line.title.size());
+  }
+  std::string text;
+  for (const ListLine& line : lines) {
+    std::string row = fmt::format("  {:{}}  {:{}}", line.word, words, line.title, titles);
+    if (row.size() + 2 + line.figures.size() > kColumns) {
+      text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+      row = std::string(words + 4, ' ') + line.figures;
+    } else {
+      row += "  " + line.figures;
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,28 @@
+// One line about each thing that a scenario can name: what it is, and its key figures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/load_part.h"
+
+namespace weft {
+
+struct ListLine {
+  std::string word;  // as a scenario writes it
+  std::string title;
+  std::string figures;
+};
+
+ListLine gpu_line(const PartFile& part);
+ListLine cluster_line(const PartFile& part);
+ListLine model_line(const PartFile& part);
+ListLine nic_line(const PartFile& part);
+ListLine scenario_line(const PartFile& part);
+
+std::vector<ListLine> collective_lines();
+std::vector<ListLine> shape_lines();
+
+std::string aligned_lines(const std::vector<ListLine>& lines);
+
+}  // namespace weft

@@ -1,0 +1,27 @@
+#include "sim/app/schema_command.h"
+
+#include <fmt/format.h>
+
+#include "sim/app/exit_code.h"
+#include "sim/scenario/json_schema.h"
+#include "sim/scenario/load.h"
+
+namespace weft {
+
+std::vector<std::string> schema_files() {
+  std::vector<std::string> files;
+  files.reserve(schema_parts().size());
+  for (const SchemaPart& part : schema_parts()) files.emplace_back(part.name);
+  files.emplace_back("sweep");
+  return files;
+}
+
+int schema_command(const SchemaCommand& command) {
+  if (command.file == "sweep") fmt::print("{}", sweep_schema(describe_scenario()));
+  for (const SchemaPart& part : schema_parts()) {
+    if (part.name == command.file) fmt::print("{}", json_schema(describe_scenario(), part));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace weft

@@ -1,0 +1,56 @@
+#include "sim/html/page.h"
+
+#include <algorithm>
+#include <array>
+
+namespace weft {
+namespace {
+
+struct Known {
+  const char* name;
+  const char* title;
+  ShownAs as;
+};
+constexpr auto kKnown = std::to_array<Known>({
+    {"mode", "mode", ShownAs::text},
+    {"time_us", "time", ShownAs::time},
+    {"speedup_vs_bulk", "speed-up over bulk", ShownAs::ratio},
+    {"speedup_vs_serial", "speed-up over serial", ShownAs::ratio},
+    {"speedup", "speed-up over both alone", ShownAs::ratio},
+    {"exposed_comm_us", "exposed communication", ShownAs::time},
+    {"computing_us", "computing", ShownAs::time},
+    {"other_us", "neither", ShownAs::time},
+    {"cu_busy", "CUs busy", ShownAs::share},
+    {"hbm_busy", "HBM busy", ShownAs::share},
+    {"links_busy", "links busy", ShownAs::share},
+    {"links_busy_max", "busiest link busy", ShownAs::share},
+    {"wgs_per_cu", "WGs per CU", ShownAs::number},
+    {"gpu_end_skew", "skew of the GPUs' ends", ShownAs::share},
+    {"critical_gaps_us", "launches on the critical path", ShownAs::time},
+    {"idle_us", "idle", ShownAs::time},
+    {"fraction_of_ideal", "part of the ideal speed-up", ShownAs::share},
+});
+
+}  // namespace
+
+Role always(const char* name, const char* column) {
+  return {.name = name, .label = "", .choices = {column}, .chosen = column};
+}
+
+Role choice(const char* name, const char* label, std::vector<std::string> choices) {
+  std::string first = choices.front();
+  return {.name = name, .label = label, .choices = std::move(choices), .chosen = std::move(first)};
+}
+
+PageColumn mode_column(const std::string& name) {
+  for (const Known& known : kKnown) {
+    if (name == known.name) return {.name = name, .title = known.title, .as = known.as};
+  }
+  std::string title = name;
+  std::replace(title.begin(), title.end(), '_', ' ');
+  const ShownAs as = name.ends_with("_us") ? ShownAs::time : ShownAs::number;
+  if (as == ShownAs::time) title.resize(title.size() - 3);
+  return {.name = name, .title = title, .as = as};
+}
+
+}  // namespace weft

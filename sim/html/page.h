@@ -1,0 +1,68 @@
+// A page of charts: what it says and shows, before it is HTML.
+//
+// A chart draws rows of a table. Its roles say which columns are drawn as what; where a role has
+// several choices the reader picks. Columns in `slice` that no role shows are held at one value.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/html/read_file.h"
+
+namespace weft {
+
+enum class ShownAs { text, number, time, share, ratio };
+
+struct PageColumn {
+  std::string name;  // as in the file
+  std::string title;
+  ShownAs as = ShownAs::text;
+};
+
+struct PageTable {
+  std::string name;
+  std::vector<PageColumn> columns;
+  std::vector<std::vector<JsonValue>> rows;  // null: no value
+};
+
+struct Role {
+  std::string name;  // of the kind of chart: category, x, y, series, value
+  std::string label;
+  std::vector<std::string> choices;
+  std::string chosen;
+};
+
+struct Chart {
+  std::string id;
+  std::string title;
+  std::string text;
+  std::string kind;   // a file of page/: bars, stacked, lines, heat
+  std::string table;  // empty: nothing to draw, and `text` says why
+  std::vector<Role> roles;
+  std::vector<std::string> slice;
+  std::string within;  // stacked: a second column that names a bar
+  std::string label;   // bars: a column written behind the time
+  std::string steps;   // lines: each value holds until this column's
+};
+
+struct Page {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::string command;
+  std::vector<std::string> sentences;
+  std::vector<std::string> failed;  // points of a sweep
+  std::vector<PageTable> tables;
+  std::vector<Chart> charts;
+};
+
+// A role that shows one column.
+Role always(const char* name, const char* column);
+// A role of which the reader chooses the column; the first one is shown first.
+Role choice(const char* name, const char* label, std::vector<std::string> choices);
+
+// The column of summary.json's modes with this name: its title and how it is shown; also of a name
+// that is not known.
+PageColumn mode_column(const std::string& name);
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+// Files of results read back: what is wrong with them is told like any other input's mistakes.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+
+namespace weft {
+
+// A problem of a whole file, or of one of its lines.
+void add_problem(Diagnostics& problems, const std::filesystem::path& file, int line,
+                 std::string path, std::string message);
+
+// Nothing, and a problem, where it cannot be read.
+std::optional<std::string> read_text(const std::filesystem::path& file, Diagnostics& problems);
+
+// An object, or nothing and a problem.
+using JsonValue = nlohmann::ordered_json;
+std::optional<JsonValue> read_json(const std::filesystem::path& file, Diagnostics& problems);
+
+// A CSV file by RFC 4180; lines may end in \n alone.
+struct CsvTable {
+  struct Row {
+    int line = 0;  // on which it begins
+    std::vector<std::string> fields;
+  };
+  std::filesystem::path file;
+  std::vector<std::string> columns;
+  std::vector<Row> rows;  // each has as many fields as there are columns
+};
+CsvTable parse_csv(const std::filesystem::path& file, const std::string& text,
+                   Diagnostics& problems);
+std::optional<CsvTable> read_csv(const std::filesystem::path& file, Diagnostics& problems);
+
+// Nothing, and a problem with the name that may be meant, where it lacks.
+std::optional<std::size_t> column_index(const CsvTable& table, const std::string& column,
+                                        Diagnostics& problems);
+
+// The whole text as a finite number.
+std::optional<double> number_of(const std::string& text);
+
+// A column that a chart needs.
+enum class Holds { text, number };
+struct Needed {
+  std::string column;
+  Holds holds = Holds::number;
+};
+// Nothing, and a problem each, where columns lack or do not hold what they should. Else the rows
+// with the needed columns in the order asked for, numbers as numbers.
+std::optional<std::vector<std::vector<JsonValue>>> cells(const CsvTable& table,
+                                                         const std::vector<Needed>& needed,
+                                                         Diagnostics& problems);
+
+}  // namespace weft

@@ -1,0 +1,170 @@
+#include "sim/html/run_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/html/json_check.h"
+#include "sim/html/run_tables.h"
+#include "sim/report/fields.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kModeFields = {"time_us", "exposed_comm_us", "computing_us",
+                                    "cu_busy", "hbm_busy",        "links_busy_max"};
+
+// What of bulk (or serial) the run's modes are compared with; empty where it was not run.
+std::string baseline_of(const JsonValue& summary) {
+  const auto speedups = summary.find("speedup");
+  if (speedups == summary.end() || !speedups->is_object() || speedups->empty()) return "";
+  const std::string first = speedups->begin().key();
+  const std::size_t at = first.rfind("_vs_");
+  return at == std::string::npos ? "" : first.substr(at + 4);
+}
+
+// Three blanks part what is said of a cluster.
+std::string in_one_line(std::string text) {
+  const std::string blanks = "   ";
+  for (std::size_t at = text.find(blanks); at != std::string::npos; at = text.find(blanks, at)) {
+    text.replace(at, blanks.size(), "; ");
+  }
+  return text;
+}
+
+PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
+                      JsonCheck& check) {
+  PageTable table{.name = "modes", .columns = {mode_column("mode")}, .rows = {}};
+  for (const char* field : kModeFields) table.columns.push_back(mode_column(field));
+  if (!baseline.empty()) table.columns.push_back(mode_column("speedup_vs_" + baseline));
+  for (const auto& [mode, values] : modes.items()) {
+    std::vector<JsonValue> row{mode};
+    for (const char* field : kModeFields) {
+      row.emplace_back(check.number(values, field, "modes." + mode));
+    }
+    const std::string speedup = fmt::format("{}_vs_{}", mode, baseline);
+    if (!baseline.empty()) row.push_back(summary["speedup"].value(speedup, JsonValue()));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Chart times_chart(const std::string& baseline) {
+  std::vector<std::string> values(kModeFields.begin(), kModeFields.end());
+  const std::string speedup = baseline.empty() ? "" : "speedup_vs_" + baseline;
+  if (!speedup.empty()) values.insert(values.begin() + 1, speedup);
+  return {.id = "time",
+          .title = "Time of each mode",
+          .text = "Start to the end of the slowest GPU." +
+                  (baseline.empty()
+                       ? ""
+                       : fmt::format(" Behind it: how many times as fast as {}.", baseline)),
+          .kind = "bars",
+          .table = "modes",
+          .roles = {always("category", "mode"), choice("value", "Show", values),
+                    always("series", "mode")},
+          .slice = {},
+          .within = "",
+          .label = speedup,
+          .steps = ""};
+}
+
+bool is_model(const JsonValue& modes) {
+  return std::any_of(modes.begin(), modes.end(),
+                     [](const JsonValue& mode) { return mode.contains("parts"); });
+}
+
+// Path and column of everything a table is made of; each file is read whatever the others hold.
+class RunReader {
+ public:
+  RunReader(const fs::path& folder, Diagnostics& problems) : folder_(folder), problems_(problems) {}
+
+  Rows rows(const std::string& name, const std::vector<Needed>& needed) {
+    const auto table = read_csv(folder_ / name, problems_);
+    if (!table) return {};
+    return cells(*table, needed, problems_).value_or(Rows());
+  }
+  Rows rows(ResultFile file, const std::vector<Needed>& needed) {
+    return rows(file_name(file), needed);
+  }
+
+ private:
+  const fs::path& folder_;
+  Diagnostics& problems_;
+};
+
+void add(Page& page, Pictured pictured) {
+  if (!pictured.chart.table.empty()) page.tables.push_back(std::move(pictured.table));
+  page.charts.push_back(std::move(pictured.chart));
+}
+
+}  // namespace
+
+std::vector<std::string> sentences_of(const std::string& text) {
+  std::vector<std::string> sentences;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find(". ", begin);
+    sentences.push_back(text.substr(begin, end == std::string::npos ? end : end + 1 - begin));
+    begin = end == std::string::npos ? text.size() : end + 2;
+  }
+  return sentences;
+}
+
+Page run_page(const fs::path& folder, Diagnostics& problems) {
+  const fs::path summary_file = folder / file_name(ResultFile::summary);
+  const fs::path manifest_file = folder / file_name(ResultFile::manifest);
+  const auto summary = read_json(summary_file, problems);
+  const auto manifest = read_json(manifest_file, problems);
+  RunReader reader(folder, problems);
+  using enum Holds;
+  const Rows operators =
+      reader.rows(ResultFile::operators, {{"mode", text}, {"part", text}, {"critical_us"}});
+  const Rows links =
+      reader.rows(ResultFile::links, {{"mode", text}, {"class", text}, {"utilisation"}, {"bytes"}});
+  Page page;
+  if (manifest) page.command = JsonCheck(manifest_file, problems).text(*manifest, "command");
+  if (!summary) return page;
+
+  JsonCheck check(summary_file, problems);
+  page.title = check.text(*summary, "scenario");
+  page.facts = {{"cluster", in_one_line(check.text(*summary, "cluster"))},
+                {"weft", check.text(*summary, "version")}};
+  page.sentences = sentences_of(check.text(*summary, "why"));
+  const std::string baseline = baseline_of(*summary);
+  const JsonValue modes = check.object(*summary, "modes");
+  page.tables.push_back(modes_table(*summary, modes, baseline, check));
+  page.charts.push_back(times_chart(baseline));
+  add(page, phases_picture(page.tables.back()));
+  if (is_model(modes)) {
+    add(page, parts_picture(
+                  reader.rows(ResultFile::parts,
+                              {{"mode", text}, {"part", text}, {"exposed_us"}, {"computing_us"}})));
+    add(page,
+        fusions_picture(reader.rows(
+            ResultFile::fusions,
+            {{"pair", text}, {"bulk_us"}, {"chunked_us"}, {"fused_us"}, {"obstacle", text}})));
+  }
+  add(page, links_picture(links));
+  std::error_code ignored;
+  if (fs::exists(folder / kOverTime, ignored)) {
+    add(page,
+        over_time_picture(reader.rows(
+            kOverTime,
+            {{"mode", text}, {"from_us"}, {"to_us"}, {"cu_busy"}, {"hbm_busy"}, {"links_busy"}})));
+  } else {
+    add(page, no_over_time());
+  }
+  std::vector<std::pair<std::string, double>> gaps;
+  for (const auto& [mode, values] : modes.items()) {
+    gaps.emplace_back(mode, check.number(values, "critical_gaps_us", "modes." + mode));
+  }
+  add(page, critical_picture(operators, gaps));
+  return page;
+}
+
+}  // namespace weft

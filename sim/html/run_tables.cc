@@ -1,0 +1,234 @@
+#include "sim/html/run_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace weft {
+namespace {
+
+std::string text_of(const JsonValue& value) { return value.get<std::string>(); }
+double number(const JsonValue& value) { return value.get<double>(); }
+
+PageColumn named(const char* name, const char* title, ShownAs as) {
+  return {.name = name, .title = title, .as = as};
+}
+const PageColumn kMode = named("mode", "mode", ShownAs::text);
+
+Chart chart(const char* id, const char* title, std::string text, const char* kind,
+            std::vector<Role> roles) {
+  return {.id = id,
+          .title = title,
+          .text = std::move(text),
+          .kind = kind,
+          .table = id,
+          .roles = std::move(roles),
+          .slice = {},
+          .within = "",
+          .label = "",
+          .steps = ""};
+}
+
+std::size_t column_of(const PageTable& table, const char* name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const PageColumn& column) { return column.name == name; });
+  return static_cast<std::size_t>(found - table.columns.begin());
+}
+
+// A value per key, keys in the order in which they came.
+class Sums {
+ public:
+  void add(const std::string& key, double value) {
+    if (!sums_.contains(key)) keys_.push_back(key);
+    sums_[key] += value;
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, double>> largest_first() const {
+    std::vector<std::pair<std::string, double>> all;
+    all.reserve(keys_.size());
+    for (const std::string& key : keys_) all.emplace_back(key, sums_.at(key));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return all;
+  }
+
+ private:
+  std::vector<std::string> keys_;
+  std::map<std::string, double> sums_;
+};
+
+}  // namespace
+
+PageTable phases_table(const PageTable& modes) {
+  const std::size_t time = column_of(modes, "time_us");
+  const std::size_t exposed = column_of(modes, "exposed_comm_us");
+  const std::size_t computing = column_of(modes, "computing_us");
+  if (std::max({time, exposed, computing}) == modes.columns.size()) return {};
+  const std::size_t mode = column_of(modes, "mode");
+  PageTable table{.name = "phases",
+                  .columns = {modes.columns.begin(),
+                              modes.columns.begin() + static_cast<std::ptrdiff_t>(mode) + 1},
+                  .rows = {}};
+  table.columns.push_back(named("phase", "phase", ShownAs::text));
+  table.columns.push_back(named("us", "time", ShownAs::time));
+  for (const auto& row : modes.rows) {
+    if (row[time].is_null() || row[exposed].is_null() || row[computing].is_null()) continue;
+    const double rest = number(row[time]) - number(row[exposed]) - number(row[computing]);
+    for (const auto& [phase, us] : {std::pair("computing", number(row[computing])),
+                                    std::pair("exposed communication", number(row[exposed])),
+                                    std::pair("neither", std::max(rest, 0.0))}) {
+      std::vector<JsonValue> values(row.begin(),
+                                    row.begin() + static_cast<std::ptrdiff_t>(mode) + 1);
+      values.emplace_back(phase);
+      values.emplace_back(us);
+      table.rows.push_back(std::move(values));
+    }
+  }
+  return table;
+}
+
+Pictured phases_picture(const PageTable& modes) {
+  return {phases_table(modes),
+          chart("phases", "Where the time goes",
+                "Mean over GPUs. Computing: a WG of a compute or fused kernel is at work. Exposed "
+                "communication: a kernel is active, but no WG computes. Neither: launches, and "
+                "waiting for slower GPUs.",
+                "stacked",
+                {always("category", "mode"), always("series", "phase"), always("value", "us")})};
+}
+
+Pictured parts_picture(const Rows& rows) {
+  return {{.name = "parts",
+           .columns = {kMode, named("part", "part", ShownAs::text),
+                       named("exposed_us", "exposed", ShownAs::time),
+                       named("computing_us", "computing", ShownAs::time)},
+           .rows = rows},
+          chart("parts", "Parts of the model",
+                "Exposed: a GPU computes nothing and waits for the part. Means over GPUs; all "
+                "together are the run's time.",
+                "bars",
+                {always("category", "part"), always("series", "mode"),
+                 choice("value", "Show", {"exposed_us", "computing_us"})})};
+}
+
+Pictured fusions_picture(const Rows& rows) {
+  PageTable table{
+      .name = "fusions",
+      .columns = {named("pair", "pair", ShownAs::text), named("grain", "grain", ShownAs::text),
+                  named("us", "time", ShownAs::time)},
+      .rows = {}};
+  std::string obstacles;
+  for (const auto& row : rows) {
+    const std::string obstacle = text_of(row[4]);
+    if (!obstacle.empty()) {
+      obstacles += fmt::format(" {}: {}.", text_of(row[0]), obstacle);
+      continue;
+    }
+    table.rows.push_back({row[0], "bulk", row[1]});
+    table.rows.push_back({row[0], "kernel", row[2]});
+    table.rows.push_back({row[0], "fused", row[3]});
+  }
+  std::string text = "One operator with its collective, by itself, in each grain.";
+  if (!obstacles.empty()) text += " Cannot be fused:" + obstacles;
+  Chart bars =
+      chart("fusions", "What can be fused", text, "bars",
+            {always("category", "pair"), always("series", "grain"), always("value", "us")});
+  if (table.rows.empty()) {
+    bars.table.clear();
+    bars.text = "No pair of an operator and a collective can be fused." + obstacles;
+  }
+  return {std::move(table), std::move(bars)};
+}
+
+Pictured links_picture(const Rows& rows) {
+  PageTable table{.name = "links",
+                  .columns = {kMode, named("class", "class of links", ShownAs::text),
+                              named("links", "links", ShownAs::number),
+                              named("utilisation_mean", "busy, mean of the links", ShownAs::share),
+                              named("utilisation_max", "busy, busiest link", ShownAs::share),
+                              named("bytes", "bytes carried", ShownAs::number)},
+                  .rows = {}};
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const auto& row : rows) {
+    const auto [place, is_new] =
+        places.try_emplace({text_of(row[0]), text_of(row[1])}, table.rows.size());
+    if (is_new) table.rows.push_back({row[0], row[1], 0.0, 0.0, 0.0, 0.0});
+    std::vector<JsonValue>& sum = table.rows[place->second];
+    sum[2] = number(sum[2]) + 1;
+    sum[3] = number(sum[3]) + number(row[2]);
+    sum[4] = std::max(number(sum[4]), number(row[2]));
+    sum[5] = number(sum[5]) + number(row[3]);
+  }
+  for (auto& sum : table.rows) sum[3] = number(sum[3]) / number(sum[2]);
+  Chart bars = chart("links", "Links",
+                     "Share of the time in which links are in use, by class: fabric and dimension "
+                     "or direction.",
+                     "bars",
+                     {always("category", "class"), always("series", "mode"),
+                      choice("value", "Show", {"utilisation_max", "utilisation_mean", "bytes"})});
+  if (table.rows.empty()) {
+    bars.table.clear();
+    bars.text = "This cluster has no links.";
+  }
+  return {std::move(table), std::move(bars)};
+}
+
+Pictured over_time_picture(Rows rows) {
+  Chart lines = chart("over_time", "Over time",
+                      "Means over GPUs, or links, in each interval of the run.", "lines",
+                      {always("x", "from_us"), always("series", "mode"),
+                       choice("value", "Show", {"cu_busy", "hbm_busy", "links_busy"})});
+  lines.steps = "to_us";
+  return {{.name = "over_time",
+           .columns = {kMode, named("from_us", "time", ShownAs::time),
+                       named("to_us", "until", ShownAs::time), mode_column("cu_busy"),
+                       mode_column("hbm_busy"), mode_column("links_busy")},
+           .rows = std::move(rows)},
+          std::move(lines)};
+}
+
+Pictured no_over_time() {
+  Chart none = chart("over_time", "Over time",
+                     "There is no over_time.csv in this folder, so how busy CUs, HBM and links "
+                     "were over time is not shown.",
+                     "lines", {});
+  none.table.clear();
+  return {{}, std::move(none)};
+}
+
+Pictured critical_picture(const Rows& rows,
+                          const std::vector<std::pair<std::string, double>>& gaps) {
+  constexpr std::size_t kMost = 14;
+  PageTable table{.name = "critical",
+                  .columns = {kMode, named("part", "part", ShownAs::text),
+                              named("critical_us", "on the critical path", ShownAs::time)},
+                  .rows = {}};
+  for (const auto& [mode, gap] : gaps) {
+    Sums sums;
+    for (const auto& row : rows) {
+      if (text_of(row[0]) == mode) sums.add(text_of(row[1]), number(row[2]));
+    }
+    sums.add("(launches in between)", gap);
+    auto parts = sums.largest_first();
+    std::erase_if(parts, [](const auto& part) { return part.second <= 0; });
+    double others = 0;
+    const std::size_t cut = parts.size() > kMost ? kMost - 1 : parts.size();
+    for (std::size_t i = 0; i < cut; ++i) {
+      table.rows.push_back({mode, parts[i].first, parts[i].second});
+    }
+    for (std::size_t i = cut; i < parts.size(); ++i) others += parts[i].second;
+    if (cut < parts.size()) {
+      table.rows.push_back({mode, fmt::format("({} others)", parts.size() - cut), others});
+    }
+  }
+  Chart bars =
+      chart("critical", "Critical path",
+            "What the end of the run waits for, largest first. Operators and launches "
+            "together are its time.",
+            "bars",
+            {always("category", "part"), always("series", "part"), always("value", "critical_us")});
+  bars.slice = {"mode"};
+  return {std::move(table), std::move(bars)};
+}
+
+}  // namespace weft

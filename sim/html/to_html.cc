@@ -1,0 +1,199 @@
+#include "sim/html/to_html.h"
+
+#include <fmt/format.h>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+// Nothing is fetched, whatever a file of results holds. Vega compiles its expressions.
+constexpr const char* kPolicy =
+    "default-src 'none'; img-src data:; script-src 'unsafe-inline' 'unsafe-eval'; style-src "
+    "'unsafe-inline'";
+
+const char* name_of(ShownAs as) {
+  switch (as) {
+    case ShownAs::text:
+      return "text";
+    case ShownAs::number:
+      return "number";
+    case ShownAs::time:
+      return "time";
+    case ShownAs::share:
+      return "share";
+    case ShownAs::ratio:
+      return "ratio";
+  }
+  SIM_ASSERT(false);
+}
+
+JsonValue to_json(const PageTable& table) {
+  JsonValue columns = JsonValue::array();
+  for (const PageColumn& column : table.columns) {
+    columns.push_back({{"name", column.name}, {"title", column.title}, {"as", name_of(column.as)}});
+  }
+  return {{"columns", columns}, {"rows", table.rows}};
+}
+
+JsonValue to_json(const Chart& chart) {
+  JsonValue roles = JsonValue::array();
+  for (const Role& role : chart.roles) {
+    roles.push_back({{"name", role.name},
+                     {"label", role.label},
+                     {"choices", role.choices},
+                     {"chosen", role.chosen}});
+  }
+  return {{"id", chart.id},         {"title", chart.title}, {"spec", chart.kind},
+          {"table", chart.table},   {"roles", roles},       {"slice", chart.slice},
+          {"within", chart.within}, {"label", chart.label}, {"steps", chart.steps}};
+}
+
+JsonValue data_of(const Page& page, const Assets& assets) {
+  JsonValue charts = JsonValue::array();
+  for (const Chart& chart : page.charts) {
+    if (!chart.table.empty()) charts.push_back(to_json(chart));
+  }
+  JsonValue tables = JsonValue::object();
+  for (const PageTable& table : page.tables) tables[table.name] = to_json(table);
+  return {{"charts", charts}, {"tables", tables}, {"specs", assets.kinds}};
+}
+
+std::string chart_html(const Chart& chart) {
+  std::string html = fmt::format(
+      "<section id=\"{}\" aria-labelledby=\"{}-title\">\n<h2 "
+      "id=\"{}-title\">{}</h2>\n",
+      chart.id, chart.id, chart.id, escaped(chart.title));
+  if (chart.table.empty()) {
+    return html + fmt::format("<p class=\"absent\">{}</p>\n</section>\n", escaped(chart.text));
+  }
+  if (!chart.text.empty()) html += fmt::format("<p>{}</p>\n", escaped(chart.text));
+  return html + fmt::format(R"(<div class="controls"></div>
+<div class="chart"></div>
+<details><summary>What is drawn, as a table</summary>
+<div class="table" tabindex="0" role="region" aria-label="{0}: table"></div></details>
+<button class="download" type="button" aria-label="{0}: download CSV">Download CSV</button>
+</section>
+)",
+                            escaped(chart.title));
+}
+
+std::string facts_html(const Page& page) {
+  std::string html = "<dl>\n";
+  for (const auto& [label, text] : page.facts) {
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(label), escaped(text));
+  }
+  if (!page.command.empty()) {
+    html += fmt::format("<dt>gives it again</dt><dd><code>{}</code></dd>\n", escaped(page.command));
+  }
+  html += "</dl>\n";
+  if (!page.sentences.empty()) {
+    html += "<div class=\"why\">\n";
+    for (const std::string& one : page.sentences) html += fmt::format("<p>{}</p>\n", escaped(one));
+    html += "</div>\n";
+  }
+  if (!page.failed.empty()) {
+    html +=
+        fmt::format("<details><summary>{} failed</summary>\n<ul>\n",
+                    page.failed.size() == 1 ? "1 point has"
+                                            : fmt::format("{} points have", page.failed.size()));
+    for (const std::string& one : page.failed) html += fmt::format("<li>{}</li>\n", escaped(one));
+    html += "</ul></details>\n";
+  }
+  return html;
+}
+
+std::string contents_html(const Page& page) {
+  std::string html = "<nav aria-label=\"Charts\"><ul>\n";
+  for (const Chart& chart : page.charts) {
+    html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", chart.id, escaped(chart.title));
+  }
+  return html + "</ul></nav>\n";
+}
+
+std::string scripts_html(const Page& page, const Assets& assets) {
+  std::string html = fmt::format(
+      "<script type=\"application/json\" id=\"data\">{}</script>\n<!--\n{}-->\n<script>\n{}",
+      in_script(data_of(page, assets)), assets.licences, assets.modules);
+  for (const auto& [module, text] : assets.libraries) {
+    html += fmt::format("weftModules['{}'] = function (module, exports, require) {{\n", module) +
+            text + "\n};\n";
+  }
+  return html + "</script>\n<script>\n" + assets.page + "</script>\n";
+}
+
+}  // namespace
+
+std::string escaped(const std::string& text) {
+  std::string html;
+  html.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  return html;
+}
+
+std::string in_script(const JsonValue& json) {
+  const std::string text = json.dump(-1, ' ', false, JsonValue::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string to_html(const Page& page, const Assets& assets) {
+  std::string html = fmt::format(R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{}</title>
+<link rel="icon" href="data:,">
+<style>
+)",
+                                 kPolicy, escaped(page.title));
+  html += assets.css +
+          "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#charts\">Skip to the charts</a>\n";
+  html += fmt::format(R"(<header>
+<h1>{}</h1>
+<label for="theme" id="theme-choice">Colours <select id="theme">
+<option value="">as the system</option><option value="light">light</option>
+<option value="dark">dark</option></select></label>
+</header>
+)",
+                      escaped(page.title));
+  html += facts_html(page) + contents_html(page);
+  html += "<main id=\"charts\" tabindex=\"-1\">\n";
+  for (const Chart& chart : page.charts) html += chart_html(chart);
+  if (page.charts.empty()) html += "<p class=\"absent\">No point finished: nothing to draw.</p>\n";
+  html += "</main>\n<footer>Made by weft report, drawn by Vega.</footer>\n";
+  html += "<noscript><p>The charts and tables of this page need JavaScript.</p></noscript>\n";
+  return html + scripts_html(page, assets) + "</body>\n</html>\n";
+}
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+#include "sim/scenario/load_part.h"
+
+#include <fstream>
+
+#include "sim/scenario/overlay.h"
+#include "sim/scenario/read.h"
+
+namespace weft {
+namespace {
+
+enum class Keys { all, some };
+
+template <class Read>
+auto load(const PartFile& part, Keys keys, Read read)
+    -> std::optional<decltype(read(std::declval<MapReader>()))> {
+  SourceFiles files;
+  Diagnostics problems;
+  const Node* tree = files.tree_of(part.file, {.file = part.file.generic_string()}, problems);
+  if (tree == nullptr || tree->kind != Node::Kind::map) return std::nullopt;
+  Node root = *tree;
+  BaseResolver(files, part.config_dirs, problems).resolve(root, part.file);
+  if (keys == Keys::some) root.incomplete = true;
+  Reading reading(Reading::Purpose::read);
+  auto value = read(MapReader(reading, root));
+  if (problems.has_errors() || reading.problems().has_errors()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<GpuSpec> load_gpu(const PartFile& part) { return load(part, Keys::all, read_gpu); }
+std::optional<NicSpec> load_nic(const PartFile& part) { return load(part, Keys::all, read_nic); }
+std::optional<ClusterSpec> load_cluster(const PartFile& part) {
+  return load(part, Keys::all, read_cluster);
+}
+std::optional<Workload> load_model(const PartFile& part) {
+  return load(part, Keys::some, read_workload);
+}
+
+std::string opening_comment(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string comment;
+  std::string line;
+  while (std::getline(stream, line) && line.starts_with("# ")) {
+    comment += (comment.empty() ? "" : " ") + line.substr(2);
+  }
+  return comment;
+}
+
+}  // namespace weft

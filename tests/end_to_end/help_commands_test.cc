@@ -1,0 +1,182 @@
+// `weft explain`, `list`, `schema`, and what weft says to a command line with a mistake.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kConfigs = std::string(WEFT_SOURCE_DIR) + "/configs";
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+struct Ended {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class HelpCommands : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] Ended weft(const std::string& arguments, const std::string& variables = "") const {
+    const std::string command = "cd '" + folder_.string() + "' && " + variables +
+                                " '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of(folder_ / "out.txt"),
+            .err = text_of(folder_ / "err.txt")};
+  }
+  void expect_mistake(const std::string& arguments, const std::string& message) const {
+    const Ended ended = weft(arguments);
+    EXPECT_EQ(ended.status, 1) << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+    EXPECT_NE(ended.err.find("weft: error: " + message + "\n"), std::string::npos)
+        << arguments << "\n"
+        << ended.err;
+  }
+  void expect_words(const std::string& arguments, const std::string& words) const {
+    const Ended ended = weft(arguments);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_NE(ended.out.find(words), std::string::npos) << words << "\n" << ended.out;
+  }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_help_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(HelpCommands, explain_says_what_a_key_means) {
+  EXPECT_EQ(weft("explain cluster.nodes").out,
+            "cluster.nodes\n    integer; required; 1 .. 65536\n    nodes of the cluster\n");
+  expect_words("explain cluster.scale_out", "cluster.scale_out.link.latency\n");
+  expect_words("explain run", "run.seed\n");  // a key, not the command
+  expect_words("explain", "name\n");
+}
+
+TEST_F(HelpCommands, explain_names_the_nearest_of_a_key_that_is_none) {
+  expect_mistake("explain cluster.noeds",
+                 "explain: cluster.noeds: no such key; did you mean cluster.nodes?");
+}
+
+TEST_F(HelpCommands, list_has_every_file_of_the_configs_with_its_figures) {
+  for (const char* what : {"gpus", "clusters", "models", "nics", "scenarios"}) {
+    const Ended ended = weft(std::string("list ") + what);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    for (const auto& file : fs::recursive_directory_iterator(kConfigs + "/" + what)) {
+      if (file.path().extension() != ".yaml") continue;
+      fs::path name = file.path().lexically_relative(kConfigs);
+      EXPECT_NE(ended.out.find("  " + name.replace_extension().string() + " "), std::string::npos)
+          << name << "\n"
+          << ended.out;
+    }
+    EXPECT_EQ(ended.out.find("mistake"), std::string::npos) << ended.out;
+  }
+  // As the files say: 132 SMs, 141 GB, 989 TFLOP/s; 8 nodes x 16 GPUs.
+  expect_words("list gpus", "132 CUs, HBM 141 GB 4.62 TB/s, bf16 989 TFLOP/s");
+  expect_words("list models", "80 layers of 8192, 70.6B parameters");
+  expect_words("list nics", "NVIDIA ConnectX-7");
+}
+
+TEST_F(HelpCommands, list_has_the_words_of_the_keys) {
+  const auto words = [this](const std::string& key) {
+    std::string type = weft("explain " + key).out;
+    type = type.substr(type.find("one of ") + 7);
+    return std::istringstream(type.substr(0, type.find(';')));
+  };
+  for (auto [list, key] :
+       {std::pair("shapes", "cluster.scale_out.shape"), std::pair("collectives", "workload.op")}) {
+    std::istringstream known = words(key);
+    int count = 0;
+    for (std::string word; known >> word; ++count) {
+      expect_words(std::string("list ") + list, "  " + word + " ");
+    }
+    EXPECT_GE(count, 5) << key;
+  }
+  expect_words("list", "  collectives ");
+}
+
+TEST_F(HelpCommands, list_shows_a_file_with_a_mistake_as_such) {
+  fs::create_directories(folder_ / "configs/gpus");
+  std::ofstream(folder_ / "configs/gpus/mine.yaml") << "# My own, some day.\nname: mine\n";
+  EXPECT_EQ(weft("list gpus", "cd configs &&").status, 0);
+  const std::string out = text_of(folder_ / "configs/out.txt");
+  EXPECT_NE(out.find("gpus/mine"), std::string::npos) << out;
+  EXPECT_NE(out.find("(has a mistake)"), std::string::npos) << out;
+}
+
+TEST_F(HelpCommands, schema_is_json_of_every_kind_of_file) {
+  for (const char* kind : {"", "scenario", "cluster", "gpu", "nic", "model"}) {
+    const auto schema = nlohmann::json::parse(weft(std::string("schema ") + kind).out);
+    EXPECT_EQ(schema["type"], "object") << kind;
+    EXPECT_TRUE(schema["properties"].contains("base")) << kind;
+  }
+}
+
+TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_be_right) {
+  expect_mistake("", "a command is missing; 'weft --help' lists them");
+  expect_mistake("rum x", "unknown command 'rum'; did you mean 'run'?");
+  expect_mistake("run", "run: SCENARIO is required: YAML file: cluster, workload, modes");
+  expect_mistake("run a --mod bulk", "run: unknown option '--mod'; did you mean '--mode'?");
+  expect_mistake("run a --zzz", "run: unknown option '--zzz'; 'weft run --help' lists them");
+  expect_mistake("run a b",
+                 "run: 'b' is one argument too many; usage: weft run [OPTIONS] SCENARIO");
+  expect_mistake("run a --seed some", "run: --seed: 'some' is not a number");
+  expect_mistake("run a --color blue", "run: --color: 'blue' is none of auto always never");
+  expect_mistake("schema gpus",
+                 "schema: FILE: 'gpus' is none of scenario cluster gpu nic model sweep; "
+                 "did you mean 'gpu'?");
+}
+
+TEST_F(HelpCommands, several_mistakes_on_the_command_line_are_said_at_once) {
+  const Ended ended = weft("calibrate a --bace x");
+  for (const char* words : {"unknown option '--bace'; did you mean '--base'?",
+                            "--base is required: ", "--output is required: "}) {
+    EXPECT_NE(ended.err.find(words), std::string::npos) << ended.err;
+  }
+}
+
+bool has_colors(const std::string& text) { return text.find('\033') != std::string::npos; }
+
+TEST_F(HelpCommands, colors_are_for_terminals_unless_they_are_asked_for) {
+  std::ofstream(folder_ / "bad.yaml") << "name: bad\n";
+  EXPECT_FALSE(has_colors(weft("run bad.yaml").err));
+  EXPECT_TRUE(has_colors(weft("run bad.yaml --color always").err));
+  EXPECT_TRUE(has_colors(weft("explain nothing --color=always").err));
+  EXPECT_FALSE(has_colors(weft("explain nothing --color=auto").err));
+  EXPECT_TRUE(has_colors(weft("explain nothing --color=always", "NO_COLOR=1").err))
+      << "what is asked for here wins";
+}
+
+TEST_F(HelpCommands, on_a_terminal_no_color_is_respected) {
+  if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "no script(1) here";
+  const auto on_terminal = [this](const std::string& variables, const std::string& arguments) {
+    const std::string command = "cd '" + folder_.string() + "' && TERM=xterm " + variables +
+                                " script -qec \"'" WEFT_BINARY "' explain nothing " + arguments +
+                                "\" /dev/null >out.txt 2>&1";
+    std::system(command.c_str());  // the status is that of weft: 1
+    return text_of(folder_ / "out.txt");
+  };
+  EXPECT_TRUE(has_colors(on_terminal("", "")));
+  EXPECT_FALSE(has_colors(on_terminal("NO_COLOR=1", "")));
+  EXPECT_TRUE(has_colors(on_terminal("NO_COLOR=", ""))) << "empty is not set";
+  EXPECT_FALSE(has_colors(on_terminal("", "--color=never")));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,115 @@
+// `weft report` as a user meets it; what the page does in a browser is in tests/html.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class ReportOfAFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    for (const char* example : {"run", "model", "sweep"}) {
+      fs::copy(fs::path(WEFT_SOURCE_DIR) / "tests/html" / example, folder_ / example);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  int report(const std::string& arguments) {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" WEFT_BINARY "' report " + arguments + " 2>err.txt";
+    const int status = std::system(command.c_str());
+    err_ = text_of(folder_ / "err.txt");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  [[nodiscard]] bool wrote(const std::string& name) const { return fs::exists(folder_ / name); }
+
+  std::string err_;
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_report_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(ReportOfAFolder, is_one_file_beside_the_results_or_where_asked_for) {
+  EXPECT_EQ(report("run"), 0) << err_;
+  EXPECT_NE(err_.find("run/report.html"), std::string::npos) << err_;
+  EXPECT_EQ(report("sweep -o pages/sweep.html"), 0) << err_;
+  EXPECT_EQ(report("model"), 0) << err_;
+  EXPECT_FALSE(wrote("sweep/report.html"));
+  const std::string html = text_of(folder_ / "run/report.html");
+  EXPECT_NE(html.find("embedding + all-to-all, 4 GPUs"), std::string::npos);
+  EXPECT_NE(html.find("weftModules['vega-view']"), std::string::npos);
+  EXPECT_EQ(html.find("sourceMappingURL"), std::string::npos);
+  EXPECT_NE(text_of(folder_ / "pages/sweep.html").find("batch, bandwidth and order"),
+            std::string::npos);
+}
+
+TEST_F(ReportOfAFolder, is_the_same_twice) {
+  ASSERT_EQ(report("run -o a.html"), 0) << err_;
+  ASSERT_EQ(report("run -o b.html"), 0) << err_;
+  EXPECT_EQ(text_of(folder_ / "a.html"), text_of(folder_ / "b.html"));
+}
+
+TEST_F(ReportOfAFolder, that_holds_no_results_says_what_it_should_hold) {
+  fs::create_directories(folder_ / "empty");
+  EXPECT_EQ(report("empty"), 1);
+  EXPECT_EQ(err_,
+            "empty: error: holds no results: neither sweep.json and results.csv of a sweep, nor "
+            "summary.json of a run (weft run SCENARIO -o DIR)\n");
+  EXPECT_EQ(report("nowhere"), 1);
+  EXPECT_FALSE(wrote("empty/report.html"));
+}
+
+TEST_F(ReportOfAFolder, names_every_file_and_value_that_is_missing_or_broken) {
+  fs::remove(folder_ / "run/manifest.json");
+  write("run/operators.csv", "mode,part,critical_us\nbulk,embedding,long\nbulk\n");
+  write("run/links.csv", "mode,clas,utilisation,bytes\n");
+  write("run/summary.json",
+        R"({"scenario": 1, "cluster": "c", "version": "v", "why": "", "modes": {"bulk": {}}})");
+  EXPECT_EQ(report("run"), 1);
+  for (const char* said :
+       {"run/manifest.json: error: no such file",
+        "run/operators.csv:2:1: error: critical_us: 'long'",
+        "run/operators.csv:3:1: error: 1 fields, but there are 3 columns",
+        "run/links.csv:1:1: error: class: no such column; is 'clas' meant for it?",
+        "run/summary.json: error: scenario: of another kind; must be a text",
+        "run/summary.json: error: modes.bulk.time_us: missing; must be a number"}) {
+    EXPECT_NE(err_.find(said), std::string::npos) << said << "\n" << err_;
+  }
+  EXPECT_FALSE(wrote("run/report.html"));
+}
+
+TEST_F(ReportOfAFolder, names_the_line_where_json_breaks_off) {
+  write("sweep/sweep.json", "{\n\"name\": \"a\",\n");
+  EXPECT_EQ(report("sweep"), 1);
+  EXPECT_NE(err_.find("sweep/sweep.json:3:1: error: not JSON: parse error"), std::string::npos)
+      << err_;
+}
+
+TEST_F(ReportOfAFolder, needs_the_parts_of_a_model) {
+  fs::remove(folder_ / "model/parts.csv");
+  EXPECT_EQ(report("model"), 1);
+  EXPECT_NE(err_.find("model/parts.csv: error: no such file"), std::string::npos) << err_;
+}
+
+}  // namespace
+}  // namespace weft

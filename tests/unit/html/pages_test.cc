@@ -1,0 +1,123 @@
+// Which tables and charts the example folders give; the numbers are reckoned from their files here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/html/run_page.h"
+#include "sim/html/sweep_page.h"
+#include "sim/html/sweep_results.h"
+
+namespace weft {
+namespace {
+
+const std::filesystem::path kExamples = std::string(WEFT_SOURCE_DIR) + "/tests/html";
+
+std::vector<std::string> ids(const Page& page) {
+  std::vector<std::string> all;
+  for (const Chart& chart : page.charts) all.push_back(chart.id);
+  return all;
+}
+const PageTable& table(const Page& page, const std::string& name) {
+  return *std::find_if(page.tables.begin(), page.tables.end(),
+                       [&](const PageTable& one) { return one.name == name; });
+}
+const Chart& chart(const Page& page, const std::string& id) {
+  return *std::find_if(page.charts.begin(), page.charts.end(),
+                       [&](const Chart& one) { return one.id == id; });
+}
+
+TEST(RunPage, has_a_chart_for_each_file) {
+  Diagnostics problems;
+  const Page page = run_page(kExamples / "run", problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(ids(page),
+            (std::vector<std::string>{"time", "phases", "links", "over_time", "critical"}));
+  EXPECT_EQ(page.title, "embedding + all-to-all, 4 GPUs");
+  EXPECT_EQ(page.command, "weft run configs/scenarios/embedding_a2a_4_gpus.yaml");
+  EXPECT_EQ(page.sentences.size(), 3U);
+  EXPECT_EQ(table(page, "modes").rows.size(), 3U);
+  EXPECT_EQ(table(page, "phases").rows.size(), 9U);
+}
+
+// bulk: 2873.953433 - 2513.678817 - 356.816404 us is neither.
+TEST(RunPage, neither_is_what_computing_and_exposed_communication_leave) {
+  Diagnostics problems;
+  const Page page = run_page(kExamples / "run", problems);
+  const auto& neither = table(page, "phases").rows[2];
+  EXPECT_EQ(neither[1], "neither");
+  EXPECT_NEAR(neither[2].get<double>(), 3.458212, 1e-6);
+}
+
+// Twelve links of one class in each mode.
+TEST(RunPage, links_are_counted_by_class) {
+  Diagnostics problems;
+  const Page page = run_page(kExamples / "run", problems);
+  const PageTable& links = table(page, "links");
+  ASSERT_EQ(links.rows.size(), 3U);
+  EXPECT_EQ(links.rows[0][1], "scale_up_direct");
+  EXPECT_EQ(links.rows[0][2], 12);
+  EXPECT_EQ(links.rows[0][5], 12 * 12058624);
+}
+
+TEST(RunPage, a_model_has_parts_and_fusions_and_says_that_there_is_no_time_series) {
+  Diagnostics problems;
+  const Page page = run_page(kExamples / "model", problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(ids(page), (std::vector<std::string>{"time", "phases", "parts", "fusions", "links",
+                                                 "over_time", "critical"}));
+  EXPECT_EQ(chart(page, "over_time").table, "");
+  EXPECT_NE(chart(page, "over_time").text.find("no over_time.csv"), std::string::npos);
+}
+
+TEST(SweepPage, has_its_charts_and_names_the_point_that_failed) {
+  Diagnostics problems;
+  const Page page = sweep_page(kExamples / "sweep", problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(ids(page), (std::vector<std::string>{"time", "map", "lines", "phases"}));
+  EXPECT_EQ(table(page, "points").rows.size(), 29U * 2);
+  ASSERT_EQ(page.failed.size(), 1U);
+  EXPECT_EQ(page.failed[0],
+            "batch 8192, bandwidth_gbps 400, order as_it_is: needs 3.1 GB, \"more\" than there is, "
+            "so it was not run");
+  EXPECT_EQ(page.facts.back().second, "29 done, 1 failed, of 30");
+  ASSERT_EQ(page.sentences.size(), 1U);
+  EXPECT_TRUE(page.sentences[0].starts_with("fused is 1.16x (batch 4096, ")) << page.sentences[0];
+}
+
+CsvTable csv(const std::string& text, Diagnostics& problems) {
+  return parse_csv("results.csv", text, problems);
+}
+
+TEST(SweepResults, the_longest_mode_that_a_column_begins_with_is_its_mode) {
+  Diagnostics problems;
+  const SweepResults results = sweep_results(
+      csv("cus,point,status,error,comm_alone_time_us,comm_alone_dma_time_us,dma_time_us,"
+          "dma_vs_serial_speedup\n8,a,ok,,1,2,3,4\n",
+          problems),
+      {"cus"}, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(results.fields, (std::vector<std::string>{"time_us", "speedup_vs_serial"}));
+  EXPECT_EQ(results.points.rows,
+            (std::vector<std::vector<JsonValue>>{{8.0, "comm_alone", 1.0, nullptr},
+                                                 {8.0, "comm_alone_dma", 2.0, nullptr},
+                                                 {8.0, "dma", 3.0, 4.0}}));
+}
+
+TEST(SweepResults, every_mistake_is_named_with_its_line) {
+  Diagnostics problems;
+  const CsvTable table =
+      csv("batch,point,status,error,bulk_time_us\n1,a,ok,,fast\n2,b,done,,3\n3,c,failed,why,\n",
+          problems);
+  sweep_results(table, {"batch"}, problems);
+  EXPECT_EQ(problems.to_text(),
+            "results.csv:2:1: error: bulk_time_us: 'fast' is no number\n"
+            "results.csv:3:1: error: status: 'done'; must be ok or failed\n");
+  Diagnostics others;
+  sweep_results(csv("batc,point,status,error\n", others), {"batch"}, others);
+  EXPECT_EQ(others.to_text(),
+            "results.csv:1:1: error: batch: no such column; is 'batc' meant for it?\n");
+}
+
+}  // namespace
+}  // namespace weft

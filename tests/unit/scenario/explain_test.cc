@@ -1,0 +1,67 @@
+#include "sim/scenario/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "sim/scenario/load.h"
+
+namespace weft {
+namespace {
+
+KeyDoc made_up(const std::string& path) {
+  return {.path = path,
+          .type = "duration",
+          .units = "ps ns",
+          .fallback = "required",
+          .help = "first byte in to first byte out",
+          .only = "shape: torus",
+          .low = "0 ps",
+          .high = "1 s"};
+}
+
+TEST(Explain, says_everything_about_a_key) {
+  EXPECT_EQ(explain_text({made_up("link.latency")}),
+            "link.latency\n"
+            "    duration (ps ns); required; 0 ps .. 1 s; only with shape: torus\n"
+            "    first byte in to first byte out\n");
+  KeyDoc defaulted = made_up("a");
+  defaulted.fallback = "3 ns";
+  EXPECT_NE(explain_text({defaulted}).find("; default: 3 ns;"), std::string::npos);
+}
+
+TEST(Explain, a_part_is_a_map_with_all_below_it_and_no_neighbour_that_starts_alike) {
+  const std::vector<KeyDoc> keys = {made_up("link"), made_up("link.latency"), made_up("links"),
+                                    made_up("other")};
+  EXPECT_EQ(keys_at(keys, "link").size(), 2U);
+  EXPECT_EQ(keys_at(keys, "").size(), 4U);
+  EXPECT_TRUE(keys_at(keys, "lin").empty());
+  EXPECT_TRUE(keys_at(keys, "link.").empty());
+}
+
+TEST(Explain, a_key_that_is_none_is_answered_with_the_one_that_is_meant) {
+  const std::vector<KeyDoc> keys = {made_up("up.link"), made_up("up.link.latency"),
+                                    made_up("out.link"), made_up("out.link.latency")};
+  EXPECT_EQ(no_such_key(keys, "out.latency"), "no such key; did you mean out.link.latency?");
+  EXPECT_EQ(no_such_key(keys, "latency"),
+            "no such key; did you mean one of up.link.latency out.link.latency?");
+  EXPECT_EQ(no_such_key(keys, "out.lnik"), "no such key; did you mean out.link?");
+  EXPECT_EQ(no_such_key({made_up("name"), made_up("run"), made_up("run.seed")}, "zzzzzz"),
+            "no such key; there are: name run");
+}
+
+TEST(Explain, every_key_of_a_scenario_fits_into_100_columns) {
+  const std::vector<KeyDoc> keys = describe_scenario();
+  std::istringstream text(explain_text(keys));
+  std::size_t heads = 0;
+  for (std::string line; std::getline(text, line);) {
+    EXPECT_LE(line.size(), 100U) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+    if (!line.empty() && line.front() != ' ') ++heads;
+  }
+  EXPECT_EQ(heads, keys.size());
+}
+
+}  // namespace
+}  // namespace weft
