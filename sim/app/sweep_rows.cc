@@ -114,8 +114,10 @@ std::filesystem::path default_folder(const Plan& plan, Shard shard) {
 
 int print_points(const Plan& plan, std::vector<SweepRow> rows) {
   PointLoader loader(plan);
+  const std::vector<AxisColumn> axes = columns_of(plan);
   TableRow head;
-  for (const AxisColumn& axis : columns_of(plan)) head.push_back(axis.column);
+  head.reserve(axes.size() + 1);
+  for (const AxisColumn& axis : axes) head.push_back(axis.column);
   head.emplace_back("point");
   std::vector<TableRow> table{head};
   std::set<std::string> different;
