@@ -38,7 +38,10 @@ void load(const Plan& plan, PointLoader& loader, SweepRow& row) {
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
   row.row.cells = cells_of(plan, *row.point);
-  row.row.command = replay_text({.scenario = plan.scenario, .sets = sets, .output = {}});
+  RunCommand command;
+  command.scenario = plan.scenario;
+  command.sets = sets;
+  row.row.command = replay_text(command);
   row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
   if (loaded.scenario) return;
   row.finished = true;
