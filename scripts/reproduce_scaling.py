@@ -89,13 +89,14 @@ def draw_bars(sweeps, column, title, path):
 
 
 def write_summary(kinds, path):
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("| sweep | case | bulk, s | fused, s | saved |\n|---|---|---|---|---|\n")
-        for kind, sweeps, column in kinds:
-            for name, rows in sorted(sweeps.items()):
-                for row in rows:
-                    out.write(f"| {kind}, {name} | {case(row, column)} | {seconds(row, 'bulk'):.4g} "
-                              f"| {seconds(row, 'fused'):.4g} | {saved(row):.1f} % |\n")
+    """Every point of every sweep, as a table."""
+    head = ["sweep", "case", "bulk, s", "fused, s", "saved"]
+    lines = [head, ["---"] * len(head)]
+    for kind, sweeps, column in kinds:
+        for name, rows in sorted(sweeps.items()):
+            lines += [[f"{kind}, {name}", case(row, column), f"{seconds(row, 'bulk'):.4g}",
+                       f"{seconds(row, 'fused'):.4g}", f"{saved(row):.1f} %"] for row in rows]
+    path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
 
 
 def run_sweeps(kind, jobs, out):
