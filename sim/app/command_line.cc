@@ -125,7 +125,7 @@ CLI::Option* add_trace(CLI::App& run, Raw& raw) {
          "GPU, their waits, all that they send; some 10 MB. all: the WGs of all CUs, and "
          "each link; about 250 bytes a WG, and twice the time of a run")
       ->type_name("DETAIL")
-      ->check(CLI::IsMember({"kernels", "waves", "all"}))
+      ->check(one_of({"kernels", "waves", "all"}))
       ->needs(trace);
   run.add_option(
          "--trace-limit", raw.trace_limit,

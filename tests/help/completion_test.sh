@@ -44,6 +44,7 @@ expect weft --color never li -- list
 expect weft run --mode fu -- fused
 expect weft run --mode = fu -- fused
 expect weft run --stop-after '' -- scenario cluster model tasks
+expect weft run --trace-detail '' -- kernels waves all
 expect weft run configs/o -- configs/one.yaml
 expect weft run 'configs/two' -- 'configs/two words.yaml'
 expect weft run --mode bulk c -- configs
