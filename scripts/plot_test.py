@@ -89,7 +89,8 @@ class Figures(unittest.TestCase):
     def test_axes_that_change_together_are_held_as_one(self):
         text = ("link,nic,batch,point,status,error,bulk_time_us\n"
                 "100,50,1,a,ok,,8\n100,50,2,b,ok,,9\n200,99,1,c,ok,,4\n200,99,2,d,ok,,5\n")
-        for arguments, said in (([], "batch has 2 values"), (["--x", "batch"], "link has 2 values")):
+        for arguments, said in (([], "batch has 2 values"),
+                                (["--x", "batch"], "link has 2 values")):
             options = plot.options_of(["-", "-o", "-", *arguments])
             with self.assertRaises(plot.Mistake) as told:
                 plot.choose(plot.Sweep("-", text), options)

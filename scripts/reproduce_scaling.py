@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Whole models on 8 to 1,024 nodes, with a slow GPU or cable, and under several networks.
 
-Started by scripts/reproduce, which installs what this needs. Runs the sweeps of
-configs/sweeps/scaling, what_if and fabrics with `weft sweep`; each goes on where an earlier one stopped.
-Writes into -o: a folder a sweep (results.csv, results.jsonl), scaling.png, what_if.png,
-fabrics.png, and summary.md with every point.
+Started by scripts/reproduce, which installs what this needs. Runs configs/sweeps/scaling_*,
+what_if_* and fabrics_* with `weft sweep`; each goes on where an earlier one stopped. Writes into
+-o: a folder a sweep (results.csv, results.jsonl), scaling.png, what_if.png, fabrics.png, and
+summary.md with every point.
 """
 import argparse
 import csv
@@ -33,7 +33,7 @@ def saved(row):
 
 
 def draw_scaling(sweeps, path):
-    """A column a model, a row weak and strong: time of a step against nodes, what fusing saves beside it."""
+    """A column a model, a row weak and strong: time against nodes, what fusing saves beside it."""
     models = sorted({name.rsplit("_", 1)[0] for name in sweeps})
     figure, axes = plt.subplots(2, len(models), figsize=(4.2 * len(models), 6.4), squeeze=False)
     for column, model in enumerate(models):
@@ -89,22 +89,23 @@ def draw_bars(sweeps, column, title, path):
 
 
 def write_summary(kinds, path):
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("| sweep | case | bulk, s | fused, s | saved |\n|---|---|---|---|---|\n")
-        for sweeps, column in kinds:
-            for name, rows in sorted(sweeps.items()):
-                for row in rows:
-                    out.write(f"| {name} | {case(row, column)} | {seconds(row, 'bulk'):.4g} "
-                              f"| {seconds(row, 'fused'):.4g} | {saved(row):.1f} % |\n")
+    """Every point of every sweep, as a table."""
+    head = ["sweep", "case", "bulk, s", "fused, s", "saved"]
+    lines = [head, ["---"] * len(head)]
+    for kind, sweeps, column in kinds:
+        for name, rows in sorted(sweeps.items()):
+            lines += [[f"{kind}, {name}", case(row, column), f"{seconds(row, 'bulk'):.4g}",
+                       f"{seconds(row, 'fused'):.4g}", f"{saved(row):.1f} %"] for row in rows]
+    path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
 
 
 def run_sweeps(kind, jobs, out):
-    """By name: the rows of every sweep of this folder of configs/sweeps."""
+    """By name: the rows of every sweep of this kind."""
     sweeps = {}
-    for file in sorted((common.ROOT / "configs/sweeps" / kind).glob("*.yaml")):
-        folder = out / kind / file.stem
+    for file in sorted((common.ROOT / "configs/sweeps").glob(f"{kind}_*.yaml")):
+        folder = out / file.stem
         subprocess.run([common.WEFT, "sweep", file, "-o", folder, "-j", str(jobs)], check=True)
-        sweeps[file.stem] = read(folder)
+        sweeps[file.stem.removeprefix(f"{kind}_")] = read(folder)
     return sweeps
 
 
@@ -112,7 +113,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("-o", "--output", type=pathlib.Path,
-                        default=common.ROOT / "results/reproduce_scaling", help="folder for results")
+                        default=common.ROOT / "results/reproduce_scaling",
+                        help="folder for results")
     arguments = parser.parse_args()
     out = arguments.output
     out.mkdir(parents=True, exist_ok=True)
@@ -122,7 +124,8 @@ def main():
     draw_bars(what_if, "what_if", "what if one part is slower", out / "what_if.png")
     scaling = run_sweeps("scaling", arguments.jobs, out)
     draw_scaling(scaling, out / "scaling.png")
-    write_summary([(scaling, "nodes"), (what_if, "what_if"), (fabrics, "fabric")],
+    write_summary([("scaling", scaling, "nodes"), ("what if", what_if, "what_if"),
+                   ("fabrics", fabrics, "fabric")],
                   out / "summary.md")
     print((out / "summary.md").read_text(encoding="utf-8"), end="")
     print(f"\nresults: {out}/")

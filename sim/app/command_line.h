@@ -29,8 +29,8 @@ struct RunCommand {
   std::filesystem::path scenario;
   std::vector<std::string> sets;  // --set, then what --mode and --seed mean
   std::optional<std::filesystem::path> output;
-  std::optional<std::filesystem::path> trace;  // .json or .json.gz
-  TimelineOptions timeline;
+  std::optional<std::filesystem::path> trace = {};  // .json or .json.gz
+  TimelineOptions timeline = {};
   Stage stop_after = Stage::results;
   Print print = Print::table;
 };
@@ -40,9 +40,10 @@ struct Done {
   int exit_code;
 };
 
-using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand,
-                             ExportCommand, SweepCommand, MergeCommand, ReportCommand, ExplainCommand,
-                             ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
+using Command =
+    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
+                 SweepCommand, MergeCommand, ReportCommand, ExplainCommand, ListCommand,
+                 SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

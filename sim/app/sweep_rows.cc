@@ -38,7 +38,10 @@ void load(const Plan& plan, PointLoader& loader, SweepRow& row) {
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
   row.row.cells = cells_of(plan, *row.point);
-  row.row.command = replay_text({.scenario = plan.scenario, .sets = sets, .output = {}});
+  RunCommand command;
+  command.scenario = plan.scenario;
+  command.sets = sets;
+  row.row.command = replay_text(command);
   row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
   if (loaded.scenario) return;
   row.finished = true;
@@ -114,8 +117,10 @@ std::filesystem::path default_folder(const Plan& plan, Shard shard) {
 
 int print_points(const Plan& plan, std::vector<SweepRow> rows) {
   PointLoader loader(plan);
+  const std::vector<AxisColumn> axes = columns_of(plan);
   TableRow head;
-  for (const AxisColumn& axis : columns_of(plan)) head.push_back(axis.column);
+  head.reserve(axes.size() + 1);
+  for (const AxisColumn& axis : axes) head.push_back(axis.column);
   head.emplace_back("point");
   std::vector<TableRow> table{head};
   std::set<std::string> different;

@@ -31,7 +31,7 @@ std::string mode_of(const std::string& column, const std::vector<std::string>& m
 // fused_time_us: time_us; fused_vs_bulk_speedup: speedup_vs_bulk.
 std::string field_of(const std::string& column, const std::string& mode) {
   constexpr std::string_view kSpeedup = "_speedup";
-  const std::string rest = column.substr(mode.size() + 1);
+  std::string rest = column.substr(mode.size() + 1);
   if (!rest.starts_with("vs_") || !rest.ends_with(kSpeedup)) return rest;
   return "speedup_" + rest.substr(0, rest.size() - kSpeedup.size());
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -98,7 +99,7 @@ class ModeTimeline {
                    const std::function<double(std::size_t)>& share) {
     std::int64_t shown = -1;
     for (std::size_t i = 0; i < over_time_.size(); ++i) {
-      const auto tenths = static_cast<std::int64_t>(share(i) * 1000 + 0.5);
+      const auto tenths = std::llround(share(i) * 1000);
       if (tenths == shown) continue;
       shown = tenths;
       events_.counter(process, run_.amounts.from(i), name, static_cast<double>(tenths) / 10);

@@ -114,6 +114,7 @@ std::string results_csv(const std::vector<Row>& rows, const std::vector<AxisColu
   for (const Row& row : rows) cells.push_back(columns.read(row.outcome.summary));
 
   std::vector<std::string> header;
+  header.reserve(axes.size());
   for (const AxisColumn& axis : axes) header.push_back(axis.column);
   header.insert(header.end(), {"point", "status", "error"});
   const std::vector<std::string> names = columns.names();
@@ -121,6 +122,7 @@ std::string results_csv(const std::vector<Row>& rows, const std::vector<AxisColu
   std::string csv = csv_line(header);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::string> line;
+    line.reserve(header.size());
     for (const Cell& cell : rows[i].cells) line.push_back(text_of(cell));
     const Outcome& outcome = rows[i].outcome;
     line.insert(line.end(), {rows[i].point, outcome.ok ? "ok" : "failed", outcome.error});

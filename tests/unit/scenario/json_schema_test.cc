@@ -93,7 +93,12 @@ TEST(JsonSchema, has_every_key_of_a_scenario_with_its_meaning) {
   for (const KeyDoc& doc : keys) {
     const Json* at = &schema;
     std::istringstream path(doc.path);
-    for (std::string part; std::getline(path, part, '.');) at = &at->at("properties").at(part);
+    for (std::string part; std::getline(path, part, '.');) {
+      const bool list = part.ends_with("[]");
+      if (list) part.resize(part.size() - 2);
+      at = &at->at("properties").at(part);
+      if (list) at = &at->at("items");
+    }
     EXPECT_EQ(at->at("description").get<std::string>().find(doc.help), 0U) << doc.path;
   }
 }
