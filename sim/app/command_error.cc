@@ -34,6 +34,7 @@ std::string unknown_word(const CommandDoc& doc, const std::string& command,
     return fmt::format("'{}' is one argument too many; usage: {}", word, usage_text(doc, command));
   }
   std::vector<std::string> known;
+  known.reserve(doc.commands.size());
   for (const CommandDoc& inner : doc.commands) known.push_back(inner.name);
   return fmt::format("unknown command '{}'; {}", word,
                      instead_of(word, known, fmt::format("there are {}", fmt::join(known, " "))));

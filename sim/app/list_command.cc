@@ -78,6 +78,7 @@ void print_folder(const Folder& folder) {
 
 std::vector<std::string> listed_things() {
   std::vector<std::string> things;
+  things.reserve(kFolders.size() + kWords.size());
   for (const Folder& folder : kFolders) things.emplace_back(folder.name);
   for (const Words& words : kWords) things.emplace_back(words.name);
   return things;

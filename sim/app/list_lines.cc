@@ -43,7 +43,7 @@ std::string short_text(std::int64_t count, std::string_view unit) {
 }
 
 std::string fabric_text(const FabricSpec& fabric) {
-  const std::string rate = short_text(fabric.link.bandwidth.count(), "B/s");
+  std::string rate = short_text(fabric.link.bandwidth.count(), "B/s");
   switch (fabric.shape) {
     case ShapeKind::fully_connected:
       return "all pairs " + rate;

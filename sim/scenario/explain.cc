@@ -90,6 +90,7 @@ std::string no_such_key(const std::vector<KeyDoc>& keys, std::string_view path) 
   std::vector<std::string> meant = of_the_same_name(keys, path);
   if (meant.empty()) {
     std::vector<std::string> paths;
+    paths.reserve(keys.size());
     for (const KeyDoc& key : keys) paths.push_back(key.path);
     if (std::string guess = nearest(path, paths); !guess.empty()) meant = {std::move(guess)};
   }

@@ -82,10 +82,9 @@ Json words_schema(std::string_view type) {
   if (type.starts_with(kListOf)) return word_list(type.substr(kListOf.size()));
   SIM_ASSERT(type.starts_with(kOneOf));
   const auto either = type.find(kOrList);
-  const Json word = {
-      {"enum",
-       values_of(words_of(type.substr(
-           kOneOf.size(), either == std::string_view::npos ? either : either - kOneOf.size())))}};
+  Json word = {{"enum", values_of(words_of(type.substr(
+                            kOneOf.size(),
+                            either == std::string_view::npos ? either : either - kOneOf.size())))}};
   if (either == std::string_view::npos) return word;
   return {{"anyOf", {word, word_list(type.substr(either + kOrList.size()))}}};
 }
