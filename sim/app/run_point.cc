@@ -34,10 +34,11 @@ Outcome simulate_point(const Loaded& loaded, const std::string& command, MemoryG
   const Diagnostics too_large = run.check_size(loaded.scenario->name);
   if (too_large.has_errors()) return failed(one_line(too_large), exit_code::user);
   const MemoryGate::Pass pass(gate, run.memory());
-  const OnProgress ask = [](const Progress&) {
-    if (interrupted()) throw Interrupted{};
-  };
-  const auto outcome = run.run(command, [&ask](Mode) { return ask; });
+  const auto outcome = run.run(command, [](Mode) -> OnProgress {
+    return [](const Progress&) {
+      if (interrupted()) throw Interrupted{};
+    };
+  });
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
     return failed(failure->why, failure->exit_code);
   }

@@ -110,7 +110,7 @@ std::string name_of(const Row& row, const std::vector<AxisColumn>& axes) {
 }
 
 std::filesystem::path default_folder(const Plan& plan, Shard shard) {
-  const std::filesystem::path whole = std::filesystem::path("results") / plan.name;
+  std::filesystem::path whole = std::filesystem::path("results") / plan.name;
   if (shard.count == 1) return whole;
   return whole / fmt::format("shard_{}_of_{}", shard.index, shard.count);
 }

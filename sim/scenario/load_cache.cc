@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 template <class T>
-LoadedCache<T> read_tree(const SourceFiles& files, const Node* tree, Diagnostics found,
+LoadedCache<T> read_tree(const SourceFiles& files, const Node* tree, const Diagnostics& found,
                          T (*read)(MapReader)) {
   LoadedCache<T> loaded;
   Reading reading(Reading::Purpose::read);
@@ -28,7 +28,7 @@ LoadedCache<T> load_file(const std::filesystem::path& file, T (*read)(MapReader)
   SourceFiles files;
   Diagnostics found;
   const Node* tree = files.tree_of(file, {.file = file.generic_string()}, found);
-  return read_tree(files, tree, std::move(found), read);
+  return read_tree(files, tree, found, read);
 }
 
 template <class T>
@@ -36,7 +36,7 @@ LoadedCache<T> load_text(std::string_view text, std::string_view name, T (*read)
   SourceFiles files;
   Diagnostics found;
   const Node* tree = files.tree_of_text(text, name, found);
-  return read_tree(files, tree, std::move(found), read);
+  return read_tree(files, tree, found, read);
 }
 
 }  // namespace

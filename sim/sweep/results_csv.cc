@@ -1,5 +1,7 @@
 #include "sim/sweep/results_csv.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -78,15 +80,17 @@ class ResultColumns {
       if (field == "parts") {
         for (const auto& [part, times] : value.items()) {
           for (const auto& [time, us] : times.items()) {
-            add(kParts, mode + '_' + part + '_' + time, us, cells);
+            add(kParts, fmt::format("{}_{}_{}", mode, part, time), us, cells);
           }
         }
       } else if (value.is_object()) {
         for (const auto& [inner, number] : value.items()) {
-          add(kModes, mode + '_' + column_of_field(field + '.' + inner), number, cells);
+          add(kModes,
+              fmt::format("{}_{}", mode, column_of_field(fmt::format("{}.{}", field, inner))),
+              number, cells);
         }
       } else {
-        add(kModes, mode + '_' + field, value, cells);
+        add(kModes, fmt::format("{}_{}", mode, field), value, cells);
       }
     }
   }
@@ -97,7 +101,7 @@ class ResultColumns {
     }
     for (const auto& [mode, fields] : c3.at("strategies").items()) {
       for (const auto& [field, value] : fields.items()) {
-        if (!value.is_structured()) add(kC3, mode + '_' + field, value, cells);
+        if (!value.is_structured()) add(kC3, fmt::format("{}_{}", mode, field), value, cells);
       }
     }
   }
