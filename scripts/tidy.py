@@ -62,6 +62,10 @@ HOME_PATH = re.compile(r"(?<![\w.])/(?:work|home|Users)/")
 SCRATCH_PATH = re.compile(r"(?<![\w.])/(?:var/)?tmp/")
 NO_SCRATCH_IN = ["sim", "docs", "configs"]
 
+# A type at the left edge of a header, and its namespace.
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?!\w*;)")
+
 COLUMNS_MAX = 100
 LINES_MAX = 400
 COLUMNS_CHECKED = {".cc", ".h", ".py"}
@@ -72,6 +76,7 @@ class Tidy:
     def __init__(self, root):
         self.root = root
         self.errors = []
+        self.types = {}  # where each was defined first, by namespace and name
 
     def error(self, path, line, message):
         self.errors.append((path.relative_to(self.root).as_posix(), line, message))
@@ -88,6 +93,8 @@ class Tidy:
                 self.check_columns(path, lines)
             if path.suffix == ".h" and "#pragma once" not in lines:
                 self.error(path, 1, "a header needs #pragma once")
+            if path.suffix == ".h" and parts[0] in ("sim", "tests"):
+                self.check_types(path, lines)
             if parts[0] == "sim" and path.suffix in (".cc", ".h"):
                 self.check_source(path, parts, lines)
         self.check_links()
@@ -146,6 +153,20 @@ class Tidy:
         if found and folder in UNORDERED_BANNED_IN and not not_iterated:
             self.error(path, number, f"{found[0]}: its order differs between machines; use "
                                      f"IdVector or std::map, or promise `{NOT_ITERATED}`")
+
+    def check_types(self, path, lines):
+        """Two types of one name in a program: the linker takes the functions of either for both."""
+        namespace = ""
+        for number, line in enumerate(lines, 1):
+            if NAMESPACE.match(line):
+                namespace = NAMESPACE.match(line)[1]
+            found = TYPE.match(line)
+            if not found:
+                continue
+            first = self.types.setdefault((namespace, found[1]), path)
+            if first != path:
+                self.error(path, number, f"{namespace}::{found[1]} is also a type of "
+                                         f"{first.relative_to(self.root).as_posix()}; rename one")
 
     def check_links(self):
         path = self.root / "sim" / "CMakeLists.txt"

@@ -54,6 +54,18 @@ class TidyTest(unittest.TestCase):
                    "1: error: only weft_scenario may link yaml-cpp")
         self.passes("sim/CMakeLists.txt", "weft_library(scenario LINKS weft_core yaml-cpp)\n")
 
+    def test_types(self):
+        inside = "namespace weft {\n"
+        first = {"sim/core/a.h": HEADER + inside + "struct Plan {\n};\n}\n"}
+        again = HEADER + inside + "class Plan {\n};\n}\n"
+        self.assertEqual(tidy({**first, "sim/engine/b.h": again}),
+                         ["sim/engine/b.h:3: error: weft::Plan is also a type of sim/core/a.h; "
+                          "rename one"])
+        elsewhere = again.replace("weft", "weft::cache")
+        self.assertEqual(tidy({**first, "tests/unit/b.h": elsewhere}), [])
+        declared = HEADER + inside + "struct Plan;\n}\n"
+        self.assertEqual(tidy({**first, "sim/engine/b.h": declared}), [])
+
     def test_includes(self):
         self.finds("sim/engine/run.cc", "#include <yaml-cpp/yaml.h>\n",
                    "1: error: only sim/scenario may include yaml-cpp")

@@ -67,11 +67,11 @@ constexpr const char* kReportExample =
 
 struct StageName {
   const char* name;
-  Stage stage;
+  StopAfter stage;
 };
-constexpr std::array kStages = {StageName{"scenario", Stage::scenario},
-                                StageName{"cluster", Stage::cluster},
-                                StageName{"model", Stage::model}, StageName{"tasks", Stage::tasks}};
+constexpr std::array kStages = {
+    StageName{"scenario", StopAfter::scenario}, StageName{"cluster", StopAfter::cluster},
+    StageName{"model", StopAfter::model}, StageName{"tasks", StopAfter::tasks}};
 
 constexpr Bytes kLeastTrace = bytes(1'000'000);
 

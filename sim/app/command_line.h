@@ -22,7 +22,7 @@
 
 namespace weft {
 
-enum class Stage { scenario, cluster, model, tasks, results };
+enum class StopAfter { scenario, cluster, model, tasks, results };
 enum class Print { table, json, nothing };
 
 struct RunCommand {
@@ -31,7 +31,7 @@ struct RunCommand {
   std::optional<std::filesystem::path> output;
   std::optional<std::filesystem::path> trace = {};  // .json or .json.gz
   TimelineOptions timeline = {};
-  Stage stop_after = Stage::results;
+  StopAfter stop_after = StopAfter::results;
   Print print = Print::table;
 };
 

@@ -64,12 +64,12 @@ int run_command(const RunCommand& command) {
   print_problems(loaded.problems, command.print);
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
-  if (command.stop_after == Stage::scenario) {
+  if (command.stop_after == StopAfter::scenario) {
     fmt::print("{}", to_text(scenario));
     return exit_code::ok;
   }
 
-  if (command.stop_after == Stage::cluster) {
+  if (command.stop_after == StopAfter::cluster) {
     fmt::print("{}", to_text(build_cluster(scenario.cluster)));
     return exit_code::ok;
   }
@@ -77,16 +77,16 @@ int run_command(const RunCommand& command) {
   ScenarioRun run(loaded);
   print_problems(run.problems(), command.print);
   if (!run.ready()) return exit_code::user;
-  const bool tells = command.print == Print::table && command.stop_after == Stage::results;
+  const bool tells = command.print == Print::table && command.stop_after == StopAfter::results;
   if (tells) fmt::print("{}", run.trace_text());
-  if (command.stop_after == Stage::model) {
+  if (command.stop_after == StopAfter::model) {
     fmt::print("{}", to_text(run.graph()));
     return exit_code::ok;
   }
   const Diagnostics too_large = run.check_size(command.scenario.string());
   print_problems(too_large, command.print);
   if (too_large.has_errors()) return exit_code::user;
-  if (command.stop_after == Stage::tasks) {
+  if (command.stop_after == StopAfter::tasks) {
     for (const Mode mode : scenario.modes) {
       fmt::print("mode: {}\n{}", name_of(mode), run.tasks_text(mode));
     }

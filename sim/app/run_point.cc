@@ -20,14 +20,14 @@
 namespace weft {
 namespace {
 
-Outcome failed(std::string error, int code) {
+PointOutcome failed(std::string error, int code) {
   for (char& letter : error) {
     if (letter == '\n') letter = ' ';
   }
   return {.ok = false, .error = std::move(error), .exit_code = code, .summary = ""};
 }
 
-Outcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+PointOutcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
   if (!loaded.scenario) return failed(one_line(loaded.problems), exit_code::user);
   ScenarioRun run(loaded);
   if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
@@ -93,7 +93,7 @@ class Scratch {
 
 }  // namespace
 
-Outcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
   try {
     return simulate_point(loaded, command, gate);
   } catch (const std::bad_alloc&) {
@@ -103,7 +103,7 @@ Outcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& 
   }
 }
 
-Outcome run_point_apart(const Loaded& loaded, const std::string& command) {
+PointOutcome run_point_apart(const Loaded& loaded, const std::string& command) {
   Scratch result;
   Scratch messages;
   const pid_t child = fork();

@@ -10,9 +10,9 @@
 namespace weft {
 
 // Whatever goes wrong is in the outcome, but that weft itself is stopped: throws Interrupted.
-Outcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate);
+PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate);
 
 // The same in a process of its own, whose crash is an outcome too.
-Outcome run_point_apart(const Loaded& loaded, const std::string& command);
+PointOutcome run_point_apart(const Loaded& loaded, const std::string& command);
 
 }  // namespace weft

@@ -40,7 +40,7 @@ Bytes memory_for_all() {
 
 class Sweep {
  public:
-  Sweep(const Plan& plan, const SweepCommand& command, std::vector<SweepRow> rows, int jobs)
+  Sweep(const SweepPlan& plan, const SweepCommand& command, std::vector<SweepRow> rows, int jobs)
       : plan_(plan),
         command_(command),
         jobs_(jobs),
@@ -68,7 +68,7 @@ class Sweep {
                    (folder_ / "results.jsonl").string(), store_.damaged());
     }
     for (SweepRow& row : rows_) {
-      const Outcome* outcome = store_.find(row.row.point);
+      const PointOutcome* outcome = store_.find(row.row.point);
       if (row.finished || outcome == nullptr || (command_.retry && !outcome->ok)) continue;
       row.row.outcome = *outcome;
       row.finished = true;
@@ -152,7 +152,7 @@ class Sweep {
     }
   }
 
-  void finish(const SweepTask& task, const Outcome& outcome) {
+  void finish(const SweepTask& task, const PointOutcome& outcome) {
     std::vector<Row> written;
     for (const std::size_t i : task.rows) {
       rows_[i].row.outcome = outcome;
@@ -172,7 +172,7 @@ class Sweep {
     return exit_code::interrupted;
   }
 
-  const Plan& plan_;
+  const SweepPlan& plan_;
   const SweepCommand& command_;
   int jobs_;
   SweepInfo info_;
@@ -192,7 +192,7 @@ int sweep_command(const SweepCommand& command) {
       load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
   print_problems(loaded.problems);
   if (!loaded.plan) return exit_code::user;
-  const Plan& plan = *loaded.plan;
+  const SweepPlan& plan = *loaded.plan;
   if (command.shard.count > plan.points.size()) {
     spdlog::error("{} shards, but only {} points", command.shard.count, plan.points.size());
     return exit_code::user;

@@ -55,7 +55,7 @@ std::size_t count(const std::string& text, std::string_view what) {
 
 class SlurmSweep {
  public:
-  SlurmSweep(const Plan& plan, const SweepCommand& command)
+  SlurmSweep(const SweepPlan& plan, const SweepCommand& command)
       : plan_(plan),
         command_(command),
         info_(info_of(plan, command)),
@@ -278,7 +278,7 @@ class SlurmSweep {
     return merged.problems.empty() ? code : std::max(code, exit_code::user);
   }
 
-  const Plan& plan_;
+  const SweepPlan& plan_;
   const SweepCommand& command_;
   SweepInfo info_;
   fs::path folder_;
@@ -288,7 +288,7 @@ class SlurmSweep {
 
 }  // namespace
 
-int launch_on_slurm(const Plan& plan, const SweepCommand& command) {
+int launch_on_slurm(const SweepPlan& plan, const SweepCommand& command) {
   return SlurmSweep(plan, command).launch();
 }
 

@@ -7,7 +7,7 @@
 namespace weft {
 
 // Submits what is not finished, waits, submits again what was lost, merges. The exit code.
-int launch_on_slurm(const Plan& plan, const SweepCommand& command);
+int launch_on_slurm(const SweepPlan& plan, const SweepCommand& command);
 
 // How far the sweep of this folder is, from anywhere; merges what is finished. The exit code.
 int slurm_status(const SweepCommand& command);

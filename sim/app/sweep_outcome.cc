@@ -15,7 +15,7 @@ int tell_outcome(const std::vector<Row>& rows, const SweepInfo& info,
   std::size_t failed = 0;
   int code = exit_code::ok;
   for (const Row& row : rows) {
-    const Outcome& outcome = row.outcome;
+    const PointOutcome& outcome = row.outcome;
     if (outcome.ok) continue;
     code = std::max(code, outcome.exit_code == exit_code::ours ? exit_code::ours : exit_code::user);
     if (++failed <= kShown) spdlog::error("{}: {}", name_of(row, info.axes), outcome.error);

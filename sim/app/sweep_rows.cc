@@ -33,7 +33,7 @@ std::string hash_of(const std::vector<std::string>& sets) {
   return fnv1a_64_hex(text);
 }
 
-void load(const Plan& plan, PointLoader& loader, SweepRow& row) {
+void load(const SweepPlan& plan, PointLoader& loader, SweepRow& row) {
   const std::vector<std::string> sets = sets_of(plan, *row.point);
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
@@ -51,7 +51,7 @@ void load(const Plan& plan, PointLoader& loader, SweepRow& row) {
 }
 
 // What only shows when the work is laid out: a trace that cannot be read, too much memory.
-std::string later_problems(const Plan& plan, const Point& point, PointLoader& loader) {
+std::string later_problems(const SweepPlan& plan, const Point& point, PointLoader& loader) {
   const Loaded loaded = loader.load(point);
   const ScenarioRun run(loaded);
   return run.ready() ? run.check_size(plan.scenario.generic_string()).to_text()
@@ -60,7 +60,7 @@ std::string later_problems(const Plan& plan, const Point& point, PointLoader& lo
 
 }  // namespace
 
-std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs) {
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, int jobs) {
   std::vector<SweepRow> rows;
   rows.reserve(plan.points.size() / shard.count + 1);
   for (std::size_t i = shard.index - 1; i < plan.points.size(); i += shard.count) {
@@ -78,7 +78,7 @@ std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs) {
   return rows;
 }
 
-SweepInfo info_of(const Plan& plan, const SweepCommand& command) {
+SweepInfo info_of(const SweepPlan& plan, const SweepCommand& command) {
   const Shard shard = command.shard;
   std::string again = fmt::format("weft sweep {}", shell_quoted(command.file.string()));
   for (const std::string& set : command.sets) again += fmt::format(" --set {}", shell_quoted(set));
@@ -113,13 +113,13 @@ std::string name_of(const Row& row, const std::vector<AxisColumn>& axes) {
   return name;
 }
 
-std::filesystem::path default_folder(const Plan& plan, Shard shard) {
+std::filesystem::path default_folder(const SweepPlan& plan, Shard shard) {
   std::filesystem::path whole = std::filesystem::path("results") / plan.name;
   if (shard.count == 1) return whole;
   return whole / fmt::format("shard_{}_of_{}", shard.index, shard.count);
 }
 
-int print_points(const Plan& plan, std::vector<SweepRow> rows) {
+int print_points(const SweepPlan& plan, std::vector<SweepRow> rows) {
   PointLoader loader(plan);
   const std::vector<AxisColumn> axes = columns_of(plan);
   TableRow head;

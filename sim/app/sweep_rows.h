@@ -18,9 +18,9 @@ struct SweepRow {
 };
 
 // Those of the shard, in order. `plan` has to outlive them.
-std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs);
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, int jobs);
 
-SweepInfo info_of(const Plan& plan, const SweepCommand& command);
+SweepInfo info_of(const SweepPlan& plan, const SweepCommand& command);
 
 // Rows of one scenario, which is run once.
 struct SweepTask {
@@ -34,9 +34,9 @@ std::vector<SweepTask> tasks_of(const std::vector<SweepRow>& rows);
 std::string name_of(const Row& row, const std::vector<AxisColumn>& axes);
 
 // The folder for results where none is given.
-std::filesystem::path default_folder(const Plan& plan, Shard shard);
+std::filesystem::path default_folder(const SweepPlan& plan, Shard shard);
 
 // Prints the points; the exit code.
-int print_points(const Plan& plan, std::vector<SweepRow> rows);
+int print_points(const SweepPlan& plan, std::vector<SweepRow> rows);
 
 }  // namespace weft

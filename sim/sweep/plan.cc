@@ -38,14 +38,14 @@ void add_new(std::vector<fs::path>& folders, const std::vector<fs::path>& more) 
   }
 }
 
-// Fills in a Plan from what a file says, and notes what does not go together.
+// Fills in a SweepPlan from what a file says, and notes what does not go together.
 class Planner {
  public:
   Planner(SourceFiles& files, const PlanOptions& options, Diagnostics& problems)
       : files_(files), options_(options), problems_(problems) {}
 
-  Plan plan(SweepFile sweep, const fs::path& file) {
-    Plan plan;
+  SweepPlan plan(SweepFile sweep, const fs::path& file) {
+    SweepPlan plan;
     plan.name = sweep.name;
     plan.file = file;
     if (!sweep.scenario.empty()) find_scenario(sweep, plan);
@@ -60,7 +60,7 @@ class Planner {
   }
 
  private:
-  void find_scenario(const SweepFile& sweep, Plan& plan) {
+  void find_scenario(const SweepFile& sweep, SweepPlan& plan) {
     std::string name = sweep.scenario;
     constexpr std::string_view kYaml = ".yaml";
     if (name.ends_with(kYaml)) name.resize(name.size() - kYaml.size());
@@ -100,7 +100,7 @@ class Planner {
         error_at(set.at, "set", "an axis changes " + dotted(set.keys) + "; remove one of them"));
   }
 
-  void add_sets(Plan& plan) {
+  void add_sets(SweepPlan& plan) {
     for (const std::string& text : options_.sets) {
       std::optional<Assignment> set = parse_set(text, problems_);
       if (!set) continue;
@@ -133,7 +133,7 @@ class Planner {
     return std::nullopt;
   }
 
-  void make_points(Plan& plan, const std::optional<Filter>& filter) {
+  void make_points(SweepPlan& plan, const std::optional<Filter>& filter) {
     std::size_t number = 1;
     for (const SweepAxis& axis : plan.axes) number *= std::min(axis.size(), kMostPoints + 1);
     if (number > kMostPoints) {
@@ -162,7 +162,7 @@ class Planner {
 };
 
 // Wide keys first: what is inside them is laid over what they bring.
-std::vector<Assignment> assignments_of(const Plan& plan, const Point& point) {
+std::vector<Assignment> assignments_of(const SweepPlan& plan, const Point& point) {
   std::vector<Assignment> all = plan.sets;
   for (std::size_t i = 0; i < plan.axes.size(); ++i) {
     for (const SweepKey& key : plan.axes[i].keys) {
@@ -189,14 +189,14 @@ LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
   } else if (tree != nullptr) {
     SweepFile sweep = read_sweep(MapReader(reading, *tree));
     for (const Diagnostic& problem : reading.problems().all()) found.add(problem);
-    Plan plan = Planner(files, options, found).plan(std::move(sweep), file);
+    SweepPlan plan = Planner(files, options, found).plan(std::move(sweep), file);
     if (!found.has_errors()) loaded.plan = std::move(plan);
   }
   loaded.problems = with_lines({&found}, files);
   return loaded;
 }
 
-std::vector<AxisColumn> columns_of(const Plan& plan) {
+std::vector<AxisColumn> columns_of(const SweepPlan& plan) {
   std::vector<AxisColumn> columns;
   for (const SweepAxis& axis : plan.axes) {
     for (const SweepKey& key : axis.keys) {
@@ -206,7 +206,7 @@ std::vector<AxisColumn> columns_of(const Plan& plan) {
   return columns;
 }
 
-std::vector<Cell> cells_of(const Plan& plan, const Point& point) {
+std::vector<Cell> cells_of(const SweepPlan& plan, const Point& point) {
   std::vector<Cell> cells;
   for (std::size_t i = 0; i < plan.axes.size(); ++i) {
     for (const SweepKey& key : plan.axes[i].keys) cells.push_back(key.cells[point.values[i]]);
@@ -214,7 +214,7 @@ std::vector<Cell> cells_of(const Plan& plan, const Point& point) {
   return cells;
 }
 
-std::vector<std::string> sets_of(const Plan& plan, const Point& point) {
+std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {
   const std::vector<Assignment> assignments = assignments_of(plan, point);
   std::vector<std::string> sets;
   sets.reserve(assignments.size());
@@ -224,7 +224,7 @@ std::vector<std::string> sets_of(const Plan& plan, const Point& point) {
   return sets;
 }
 
-PointLoader::PointLoader(const Plan& plan) : plan_(plan) {
+PointLoader::PointLoader(const SweepPlan& plan) : plan_(plan) {
   files_.tree_of(plan.file, {}, found_);  // for the lines that messages show
 }
 

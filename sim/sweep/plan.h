@@ -18,7 +18,7 @@ struct Point {
   std::vector<std::uint32_t> values;
 };
 
-struct Plan {
+struct SweepPlan {
   std::string name;
   std::filesystem::path file;      // of the sweep
   std::filesystem::path scenario;  // its file
@@ -34,7 +34,7 @@ struct PlanOptions {
 };
 
 struct LoadedPlan {
-  std::optional<Plan> plan;  // present when there is no error
+  std::optional<SweepPlan> plan;  // present when there is no error
   Diagnostics problems;
 };
 
@@ -45,22 +45,22 @@ struct AxisColumn {
   std::string column;  // bandwidth_gbps
   bool operator==(const AxisColumn&) const = default;
 };
-std::vector<AxisColumn> columns_of(const Plan& plan);
+std::vector<AxisColumn> columns_of(const SweepPlan& plan);
 
 // What the columns say of a point.
-std::vector<Cell> cells_of(const Plan& plan, const Point& point);
+std::vector<Cell> cells_of(const SweepPlan& plan, const Point& point);
 
 // What `weft run` would need as --set, the widest keys first.
-std::vector<std::string> sets_of(const Plan& plan, const Point& point);
+std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point);
 
 // Loads the scenarios of points; files are read once. One a thread; `plan` has to outlive it.
 class PointLoader {
  public:
-  explicit PointLoader(const Plan& plan);
+  explicit PointLoader(const SweepPlan& plan);
   Loaded load(const Point& point);
 
  private:
-  const Plan& plan_;
+  const SweepPlan& plan_;
   SourceFiles files_;
   Diagnostics found_;
 };

@@ -128,7 +128,7 @@ std::string results_csv(const std::vector<Row>& rows, const std::vector<AxisColu
     std::vector<std::string> line;
     line.reserve(header.size());
     for (const Cell& cell : rows[i].cells) line.push_back(text_of(cell));
-    const Outcome& outcome = rows[i].outcome;
+    const PointOutcome& outcome = rows[i].outcome;
     line.insert(line.end(), {rows[i].point, outcome.ok ? "ok" : "failed", outcome.error});
     const std::vector<std::string> results = columns.in_order(cells[i]);
     line.insert(line.end(), results.begin(), results.end());

@@ -96,7 +96,7 @@ std::optional<SweepInfo> parse_sweep_json(std::string_view text) {
 std::string line_of(const Row& row, const std::vector<AxisColumn>& axes) {
   Json cells = Json::object();
   for (std::size_t i = 0; i < axes.size(); ++i) cells[axes[i].column] = json_of(row.cells[i]);
-  const Outcome& outcome = row.outcome;
+  const PointOutcome& outcome = row.outcome;
   Json json = {{"row", row.row},
                {"point", row.point},
                {"version", row.version},

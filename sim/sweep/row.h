@@ -13,7 +13,7 @@
 namespace weft {
 
 // What running a point has come to.
-struct Outcome {
+struct PointOutcome {
   bool ok = false;
   std::string error;    // one line; empty where ok
   int exit_code = 0;    // as of `weft run`
@@ -26,7 +26,7 @@ struct Row {
   std::string version;  // of weft
   std::vector<Cell> cells;
   std::string command;  // gives the same results again
-  Outcome outcome;
+  PointOutcome outcome;
 };
 
 // What a folder of results belongs to: sweep.json.

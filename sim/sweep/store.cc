@@ -56,7 +56,7 @@ void Store::read(const fs::path& file) {
   }
 }
 
-const Outcome* Store::find(const std::string& point) const {
+const PointOutcome* Store::find(const std::string& point) const {
   const auto found = known_.find({point, info_.version});
   return found == known_.end() ? nullptr : &found->second.outcome;
 }

@@ -30,7 +30,7 @@ class Store {
   Store(const std::filesystem::path& folder, const SweepInfo& info);
 
   // Null: not finished.
-  [[nodiscard]] const Outcome* find(const std::string& point) const;
+  [[nodiscard]] const PointOutcome* find(const std::string& point) const;
   // How often the program ended while this point was running.
   [[nodiscard]] int endings_during(const std::string& point) const;
   [[nodiscard]] std::size_t damaged() const { return damaged_; }

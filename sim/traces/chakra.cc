@@ -83,7 +83,7 @@ class Loader {
       traces.push_back(read_rank(file, meaning, groups, sums_, problems_));
     }
     if (problems_.any()) return;
-    Merged merged = merge_ranks(traces, groups, gpus_, problems_);
+    MergedRanks merged = merge_ranks(traces, groups, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     sums_.counts["operators that overtake others of their stream, as else all would stand still"] +=

@@ -31,7 +31,7 @@ class Merger {
          TraceProblems& problems)
       : ranks_(ranks), groups_(groups), gpus_(gpus), problems_(problems) {}
 
-  Merged merge() {
+  MergedRanks merge() {
     std::vector<Meeting> meetings = find_meetings(ranks_, groups_, problems_);
     if (problems_.any()) return {};
     make_units(std::move(meetings));
@@ -263,7 +263,7 @@ class Merger {
   const TraceGroups& groups_;
   int gpus_;
   TraceProblems& problems_;
-  Merged merged_;
+  MergedRanks merged_;
   std::vector<Unit> units_;
   std::vector<std::vector<UnitId>> unit_of_;                        // by rank and node
   std::vector<std::vector<Front>> fronts_;                          // by rank and node
@@ -299,8 +299,8 @@ std::uint32_t add_group(TraceGroups& groups, const std::string& name,
   return index;
 }
 
-Merged merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
-                   TraceProblems& problems) {
+MergedRanks merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+                        TraceProblems& problems) {
   return Merger(ranks, groups, gpus, problems).merge();
 }
 

@@ -188,14 +188,14 @@ class Loader {
       ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
     }
     if (problems_.any()) return;
-    Merged merged = merge_ranks(ranks, all, gpus_, problems_);
+    MergedRanks merged = merge_ranks(ranks, all, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     summarize(merged);
     loaded_.graph = std::move(merged.graph);
   }
 
-  void summarize(const Merged& merged) {
+  void summarize(const MergedRanks& merged) {
     TraceSummary& summary = loaded_.summary;
     summary.trace = work_.path;
     summary.writer = traces_.empty()

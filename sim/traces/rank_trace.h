@@ -63,7 +63,7 @@ TraceGroups groups_of_all(int ranks);
 std::uint32_t add_group(TraceGroups& groups, const std::string& name,
                         const std::vector<std::uint32_t>& ranks);
 
-struct Merged {
+struct MergedRanks {
   ModelGraph graph;
   std::size_t out_of_order = 0;  // operators that had to overtake others of their stream
 };
@@ -71,7 +71,7 @@ struct Merged {
 // Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
 // rank, and one stream for each set of GPUs that communicate. It is broken only where everything
 // would stand still otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
-Merged merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
-                   TraceProblems& problems);
+MergedRanks merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+                        TraceProblems& problems);
 
 }  // namespace weft

@@ -30,15 +30,15 @@ class SweepPlan : public ::testing::Test {
     return load_plan(folder_ / "sweep.yaml", {.sets = sets, .config_dirs = dirs});
   }
 
-  Plan plan(const std::string& lines, const std::vector<std::string>& sets = {}) const {
+  SweepPlan plan(const std::string& lines, const std::vector<std::string>& sets = {}) const {
     LoadedPlan loaded = load(lines, sets);
     EXPECT_EQ(loaded.problems.to_text(), "");
-    return loaded.plan.value_or(Plan{});
+    return loaded.plan.value_or(SweepPlan{});
   }
 
   // "nodes=2 batch=512" of every point.
   std::vector<std::string> points(const std::string& lines) const {
-    const Plan made = plan(lines);
+    const SweepPlan made = plan(lines);
     std::vector<std::string> texts;
     for (const Point& point : made.points) {
       const std::vector<AxisColumn> columns = columns_of(made);
@@ -129,7 +129,7 @@ TEST_F(SweepPlan, zipped_keys_change_together) {
 }
 
 TEST_F(SweepPlan, columns_are_the_last_part_or_more_where_two_are_alike) {
-  const Plan made = plan(
+  const SweepPlan made = plan(
       "axes:\n"
       "  - {key: cluster.scale_out.link.bandwidth, values: [100 Gb/s]}\n"
       "  - {key: cluster.gpu.memory.bandwidth, values: [1 TB/s]}\n"
@@ -145,7 +145,7 @@ TEST_F(SweepPlan, columns_are_the_last_part_or_more_where_two_are_alike) {
 }
 
 TEST_F(SweepPlan, whole_bases_are_swapped_and_keys_inside_them_stay) {
-  const Plan made = plan(
+  const SweepPlan made = plan(
       "axes:\n"
       "  - {key: cluster.nodes, values: [2, 4]}\n"
       "  - key: cluster\n"
@@ -177,7 +177,7 @@ TEST_F(SweepPlan, the_filter_keeps_points_by_their_columns) {
 }
 
 TEST_F(SweepPlan, set_is_for_all_points_and_the_command_line_wins) {
-  const Plan made =
+  const SweepPlan made =
       plan("set: {modes: [bulk], run.seed: 3}\naxes: [{key: cluster.nodes, values: [2]}]\n",
            {"run.seed=4"});
   PointLoader loader(made);
@@ -241,7 +241,7 @@ TEST_F(SweepPlan, columns_that_results_have_are_not_free) {
 }
 
 TEST_F(SweepPlan, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
-  const Plan made = plan("axes: [{key: workload.batch, values: [1024, 1001]}]\n");
+  const SweepPlan made = plan("axes: [{key: workload.batch, values: [1024, 1001]}]\n");
   PointLoader loader(made);
   EXPECT_TRUE(loader.load(made.points[0]).scenario.has_value());
   const Loaded loaded = loader.load(made.points[1]);

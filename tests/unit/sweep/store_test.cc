@@ -28,7 +28,7 @@ SweepInfo info(std::size_t points, const std::string& version = "1") {
           .shard = ""};
 }
 
-Outcome ok(double us) {
+PointOutcome ok(double us) {
   return {.ok = true,
           .error = "",
           .exit_code = 0,
@@ -36,7 +36,7 @@ Outcome ok(double us) {
                      R"(,"wait_us":{"post":1}}},"speedup":{}})"};
 }
 
-Row row(std::size_t number, const std::string& point, const Outcome& outcome) {
+Row row(std::size_t number, const std::string& point, const PointOutcome& outcome) {
   return {.row = number,
           .point = point,
           .version = "1",
