@@ -204,7 +204,7 @@ def engine_claims(what, rows):
 
 def draw_cases(what, cases, path):
     figure, axis = plt.subplots(figsize=(12, 4))
-    shown = ["base", "priority", "partition", "dma", "dma+partition"]
+    shown = ["base", "comm_first", "partition", "dma", "dma+partition"]
     width = 0.8 / len(shown)
     for i, name in enumerate(shown):
         axis.bar([p + (i - 2) * width for p in range(len(cases))],

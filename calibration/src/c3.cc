@@ -35,7 +35,9 @@ class Concurrent {
   void queue_gemm();
   void queue_collective(Communicator& communicator, hipStream_t Gpu::*stream);
   void join(hipStream_t Gpu::*stream);
-  void queue_copies();  // each on a stream of its own, which starts when `main` starts
+  // One peer after another, the next one's first; and the own part beside them, on a stream of its
+  // own. Both streams start when `main` starts.
+  void queue_copies();
   void join_copies();
   std::size_t part() const { return shape_.bytes / static_cast<std::size_t>(machine_.size()); }
   void expect_copies_as_collective();
@@ -97,10 +99,13 @@ void Concurrent::queue_copies() {
   for (int g = 0; g < machine_.size(); ++g) {
     for (int step = 1; step <= machine_.size(); ++step) {
       const int peer = (g + step) % machine_.size();
-      const hipStream_t stream = machine_.gpu(g).copies[static_cast<std::size_t>(step - 1)];
+      const bool own = peer == g;
+      const hipStream_t stream = machine_.gpu(g).copies[own ? 1 : 0];
       const std::size_t offset =
           shape_.collective == Collective::all_gather ? 0 : part() * static_cast<std::size_t>(peer);
-      machine_.fork(g, stream);
+      if (own || step == 1) {
+        machine_.fork(g, stream);
+      }
       check(hipMemcpyAsync(to_[peer] + part() * static_cast<std::size_t>(g), from_[g] + offset,
                            part(), hipMemcpyDeviceToDevice, stream));
     }
@@ -109,8 +114,8 @@ void Concurrent::queue_copies() {
 
 void Concurrent::join_copies() {
   for (int g = 0; g < machine_.size(); ++g) {
-    for (int step = 0; step < machine_.size(); ++step) {
-      machine_.join(g, machine_.gpu(g).copies[static_cast<std::size_t>(step)], step);
+    for (const int stream : {0, 1}) {
+      machine_.join(g, machine_.gpu(g).copies[static_cast<std::size_t>(stream)], stream);
     }
   }
 }

@@ -322,7 +322,7 @@ void add_embedding(const Plan& plan, Cases& cases) {
                     .pooling = 32,
                     .rows_per_table = 20000,
                     .rows_per_wg = 32};
-  std::vector<Shape> shapes(13, usual);
+  std::vector<Shape> shapes(14, usual);
   shapes[1].batch = 512;
   shapes[1].tables = 16;
   shapes[2].tables = 64;
@@ -337,6 +337,7 @@ void add_embedding(const Plan& plan, Cases& cases) {
   shapes[10].pooling = 4;
   shapes[11].pooling = 64;
   shapes[12].batch = 1024;
+  shapes[13].rows_per_table = 500000;  // no cache holds much of them
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     shapes[i].batch = plan.at_most(shapes[i].batch, 32);
     shapes[i].rows_per_table = plan.at_most(shapes[i].rows_per_table, 100);

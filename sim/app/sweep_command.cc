@@ -44,7 +44,7 @@ class Sweep {
       : plan_(plan),
         command_(command),
         jobs_(jobs),
-        info_(info_of(plan, command.shard)),
+        info_(info_of(plan, command)),
         folder_(command.output.value_or(default_folder(plan, command.shard))),
         rows_(std::move(rows)),
         store_(folder_, info_),

@@ -58,7 +58,7 @@ class SlurmSweep {
   SlurmSweep(const Plan& plan, const SweepCommand& command)
       : plan_(plan),
         command_(command),
-        info_(info_of(plan, {})),
+        info_(info_of(plan, command)),
         folder_(fs::absolute(command.output.value_or(default_folder(plan, {})))),
         name_("weft_" + fnv1a_64_hex(folder_.lexically_normal().string())) {
     make_shares();

@@ -78,10 +78,14 @@ std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs) {
   return rows;
 }
 
-SweepInfo info_of(const Plan& plan, Shard shard) {
+SweepInfo info_of(const Plan& plan, const SweepCommand& command) {
+  const Shard shard = command.shard;
+  std::string again = fmt::format("weft sweep {}", shell_quoted(command.file.string()));
+  for (const std::string& set : command.sets) again += fmt::format(" --set {}", shell_quoted(set));
   SweepInfo info{.name = plan.name,
                  .scenario = plan.scenario.generic_string(),
                  .version = kVersion,
+                 .command = std::move(again),
                  .axes = columns_of(plan),
                  .points = plan.points.size(),
                  .shard = ""};

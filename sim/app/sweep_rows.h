@@ -20,7 +20,7 @@ struct SweepRow {
 // Those of the shard, in order. `plan` has to outlive them.
 std::vector<SweepRow> sweep_rows(const Plan& plan, Shard shard, int jobs);
 
-SweepInfo info_of(const Plan& plan, Shard shard);
+SweepInfo info_of(const Plan& plan, const SweepCommand& command);
 
 // Rows of one scenario, which is run once.
 struct SweepTask {

@@ -68,6 +68,9 @@ struct LinkRow {
   LinkUse use;
 };
 
+// To what some links have done, what another has, or the same one at another time.
+void add(LinkUse& sum, const LinkUse& use);
+
 // What each link of the network has done.
 std::vector<LinkRow> rows_of(const Transport& transport);
 

@@ -75,7 +75,7 @@ class Together {
     // A node's own links are the first ones of the whole.
     for (std::uint32_t i = 0; i < piece.links.size(); ++i) {
       if (piece.links[i].use.messages == 0) continue;
-      add_link(total_.links[transport_.moved(LinkId(i), run.node).value].use, piece.links[i].use);
+      add(total_.links[transport_.moved(LinkId(i), run.node).value].use, piece.links[i].use);
     }
     add_ledger(piece.ledger);
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
@@ -133,14 +133,6 @@ class Together {
                                     [&name](const PartUse& part) { return part.name == name; });
     if (known != total_.parts.end()) return *known;
     return total_.parts.emplace_back(PartUse{.name = name, .computing = {}, .exposed = {}});
-  }
-
-  static void add_link(LinkUse& sum, const LinkUse& use) {
-    sum.carried += use.carried;
-    sum.messages += use.messages;
-    sum.busy += use.busy;
-    add_saturating(sum.queued, use.queued);
-    sum.queued_max = longer(sum.queued_max, use.queued_max);
   }
 
   void add_ledger(const Ledger& ledger) {

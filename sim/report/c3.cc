@@ -50,6 +50,7 @@ std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus
       return fmt::format("{} of {} CUs", cus_left, all);
     case GemmSchedule::stream_k:
       return fmt::format("{} of {} CUs, and its WGs end together", cus_left, all);
+    case GemmSchedule::dynamic:
     case GemmSchedule::tiles:
       break;
   }

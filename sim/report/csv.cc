@@ -13,18 +13,6 @@
 namespace weft {
 namespace {
 
-const char* name_of(KernelRole role) {
-  switch (role) {
-    case KernelRole::compute:
-      return "compute";
-    case KernelRole::collective:
-      return "collective";
-    case KernelRole::fused:
-      return "fused";
-  }
-  SIM_ASSERT(false);
-}
-
 std::string text(double number) { return csv_text(number); }
 std::string text(Duration duration) { return text(in_us(duration)); }
 std::string text(std::uint64_t count) { return std::to_string(count); }
@@ -72,11 +60,7 @@ std::vector<LinkClass> classes_of(const RunResult& result) {
       known = classes.end() - 1;
     }
     known->links += 1;
-    known->use.carried += link.use.carried;
-    known->use.messages += link.use.messages;
-    add_saturating(known->use.busy, link.use.busy);
-    add_saturating(known->use.queued, link.use.queued);
-    known->use.queued_max = longer(known->use.queued_max, link.use.queued_max);
+    add(known->use, link.use);
     known->busiest = longer(known->busiest, link.use.busy);
   }
   return classes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/core/assert.h"
 #include "sim/workloads/grid.h"
 #include "sim/workloads/lower.h"
 
@@ -56,6 +57,18 @@ const ModeRun* find_run(const RunReport& report, Mode mode) {
     if (run.result.mode == mode) return &run;
   }
   return nullptr;
+}
+
+const char* name_of(KernelRole role) {
+  switch (role) {
+    case KernelRole::compute:
+      return "compute";
+    case KernelRole::collective:
+      return "collective";
+    case KernelRole::fused:
+      return "fused";
+  }
+  SIM_ASSERT(false);
 }
 
 double in_us(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }

@@ -35,6 +35,8 @@ Measures measure(const RunReport& report, const RunResult& result);
 // Of the time of all WGs, the part spent waiting for this.
 double wait_share(const Measures& measures, Wait wait);
 
+const char* name_of(KernelRole role);  // "compute"
+
 // Exact to the picosecond up to 2^53 of them, and printed without noise: 1.5,
 // not 1.4999999999999998.
 double in_us(Duration duration);

@@ -24,18 +24,6 @@ constexpr std::size_t kBytesPerRecord = 130;  // of text, about
 constexpr std::size_t kBytesPerCounter = 70;  // the same
 constexpr std::size_t kBytesWithoutNames = 110;
 
-const char* role_text(KernelRole role) {
-  switch (role) {
-    case KernelRole::compute:
-      return "compute";
-    case KernelRole::collective:
-      return "collective";
-    case KernelRole::fused:
-      return "fused";
-  }
-  return "";
-}
-
 // One mode: a process for the cluster, and one for each GPU.
 class ModeTimeline {
  public:
@@ -143,7 +131,7 @@ class ModeTimeline {
       events_.slice({.thread = {process_of(played.gpu), played.thread},
                      .start = played.start,
                      .end = played.end,
-                     .category = role_text(kernel.role),
+                     .category = name_of(kernel.role),
                      .name = recording.operators[kernel.op],
                      .args = fmt::format(R"("items":{})", kernel.items)});
     }

@@ -187,6 +187,7 @@ inline constexpr std::array kTileOrders = {
 inline constexpr std::array kGemmSchedules = {
     Choice<GemmSchedule>{"tiles", GemmSchedule::tiles},
     Choice<GemmSchedule>{"persistent", GemmSchedule::persistent},
+    Choice<GemmSchedule>{"dynamic", GemmSchedule::dynamic},
     Choice<GemmSchedule>{"stream_k", GemmSchedule::stream_k},
 };
 inline constexpr std::array kTableWalks = {

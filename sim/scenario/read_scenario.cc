@@ -102,6 +102,11 @@ FusedOptions read_fused(MapReader map, WorkloadKind kind) {
   fused.chain = bags.optional_count("chain", {1, 1'024},
                                     "workload.chain of the fused kernel; default: the same")
                     .value_or(0);
+  fused.add_load = map.where(adds_up(kind), "kinds whose fused WGs add up parts")
+                       .size_or("add_load", {},
+                                "of each GPU's part, what a thread waits for at once when it adds "
+                                "them up; 0 B: wg.loads_in_flight of 16 B, of all together",
+                                {bytes(0), bytes(4'096)});
   map.finish();
   return fused;
 }

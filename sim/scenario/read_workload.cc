@@ -44,6 +44,10 @@ EmbeddingWork read_embedding(MapReader map) {
                             "order in which WGs come to the tables"),
       .chain = map.count_or("chain", 1, {1, 1'024},
                             "loads of wg.loads_in_flight that wait for one another"),
+      .index_read = map.size_or("index_read", bytes(128),
+                                "of a pooled row's indices, what one wait brings: a line of the "
+                                "cache, or a sector of it where the lanes load only that",
+                                {bytes(4), bytes(65'536)}),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kBagWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};
@@ -58,6 +62,9 @@ GemvWork read_gemv(MapReader map) {
       .rows_per_wg = map.count("rows_per_wg", {1, 1'000'000}, "rows of one WG, a wave for each"),
       .weights_in_l2 = map.choice_or("weights", false, names::table(names::kWeights),
                                      "where W is when the kernel starts"),
+      .load_sums = map.duration_or("load_sums", {},
+                                   "of a wave, the sums of one load (16 B a lane) that its next "
+                                   "loads wait for"),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kGemvWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};

@@ -60,7 +60,8 @@ struct EmbeddingWork {
   int index_bytes = 0;  // of one looked-up row
   int rows_per_wg = 0;  // pooled rows one WG makes, all for one destination
   TableWalk walk = TableWalk::by_table;
-  int chain = 1;  // of a thread's loads in flight, those that wait for one another
+  int chain = 1;                  // of a thread's loads in flight, those that wait for one another
+  Bytes index_read = bytes(128);  // of a pooled row's indices, what one wait brings
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
   bool operator==(const EmbeddingWork&) const = default;
@@ -73,12 +74,13 @@ struct GemvWork {
   DataType dtype = DataType::fp16;  // of W
   int rows_per_wg = 0;
   bool weights_in_l2 = false;  // from a run before, where they fit
+  Duration load_sums;          // of a wave, the sums of one load that its next loads wait for
   WgShape wg;
   double jitter = 0;
 };
 
 enum class TileOrder { row, column, swizzled };
-enum class GemmSchedule { tiles, persistent, stream_k };
+enum class GemmSchedule { tiles, persistent, dynamic, stream_k };
 
 // C = A B on every GPU, C of m x n.
 struct GemmWork {
@@ -217,6 +219,12 @@ constexpr bool results_travel(WorkloadKind kind) {
   return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
 }
 
+// Has fused operators in which WGs add up what all GPUs have sent.
+constexpr bool adds_up(WorkloadKind kind) {
+  return kind == WorkloadKind::gemv_all_reduce || kind == WorkloadKind::gemm_reduce_scatter ||
+         kind == WorkloadKind::gemm_all_reduce || is_transformer(kind);
+}
+
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
@@ -282,6 +290,7 @@ struct FusedOptions {
   int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
   int max_wgs_per_cu = 0;              // 0: as many as fit
   int chain = 0;                       // of the fused embedding kernel; 0: the plain one's
+  Bytes add_load = {};                 // of each part, in a thread adding up; 0: all in flight
 };
 
 // Who keeps the GEMM off the collective's CUs.

@@ -180,6 +180,7 @@ void write_embedding(Writer& out, const EmbeddingWork& work) {
   out.line("rows_per_wg", work.rows_per_wg);
   out.line("walk", names::word(names::kTableWalks, work.walk));
   out.line("chain", work.chain);
+  out.line("index_read", to_text(work.index_read));
   write_wg(out, work.wg);
   out.line("jitter", number_text(work.jitter));
 }
@@ -191,6 +192,7 @@ void write_gemv(Writer& out, const GemvWork& gemv) {
   out.line("dtype", names::word(names::kDataTypes, gemv.dtype));
   out.line("rows_per_wg", gemv.rows_per_wg);
   out.line("weights", names::word(names::kWeights, gemv.weights_in_l2));
+  out.line("load_sums", to_text(gemv.load_sums));
   write_wg(out, gemv.wg);
   out.line("jitter", number_text(gemv.jitter));
   out.close();
@@ -325,6 +327,7 @@ void write_modes(Writer& out, const Scenario& scenario) {
   out.line("extra_registers_per_thread", fused.extra_registers_per_thread);
   if (fused.max_wgs_per_cu > 0) out.line("max_wgs_per_cu", fused.max_wgs_per_cu);
   if (fused.chain > 0) out.line("chain", fused.chain);
+  if (adds_up(scenario.workload.kind)) out.line("add_load", to_text(fused.add_load));
   out.close();
   out.open("c3");
   out.line("partition_by", names::word(names::kPartitions, scenario.c3.partition_by));

@@ -120,8 +120,8 @@ void only_c3_shares_tiles(const Check& check) {
   if (is_c3(check) || !check.good({"workload.kind", "workload.gemm.schedule"})) return;
   if (check.scenario.workload.gemm.schedule != GemmSchedule::stream_k) return;
   check.fail("workload.gemm.schedule",
-             "with stream_k tiles belong to no single WG, and this kind follows WGs; use tiles or"
-             " persistent");
+             "with stream_k tiles belong to no single WG, and this kind follows WGs; use tiles,"
+             " persistent or dynamic");
 }
 
 }  // namespace

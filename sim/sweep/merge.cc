@@ -22,7 +22,8 @@ class Merging {
     if (merged_.info.name.empty()) {
       merged_.info = *info;
     }
-    info->scenario = merged_.info.scenario;  // it may lie elsewhere on another machine
+    info->scenario = merged_.info.scenario;  // it may lie elsewhere on another machine ...
+    info->command = merged_.info.command;    // ... and the sweep's file too
     if (*info != merged_.info) {
       return problem(folder, "of another sweep, other axes or another version of weft");
     }

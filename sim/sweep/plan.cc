@@ -14,6 +14,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostPoints = 1'000'000;  // before the filter
 
+// Relative where it lies below the current folder: results of one sweep are then alike everywhere.
+fs::path as_seen_from_here(const fs::path& file) {
+  const fs::path relative = file.lexically_proximate(fs::current_path());
+  return !relative.empty() && *relative.begin() != ".." ? relative : file;
+}
+
 std::string dotted(const std::vector<std::string>& keys) {
   std::string path;
   for (const std::string& key : keys) path += (path.empty() ? "" : ".") + key;
@@ -60,7 +66,7 @@ class Planner {
     if (name.ends_with(kYaml)) name.resize(name.size() - kYaml.size());
     std::vector<fs::path> folders{plan.file.parent_path()};
     add_new(folders, options_.config_dirs(plan.file));
-    plan.scenario = find_base(name, folders);
+    plan.scenario = as_seen_from_here(find_base(name, folders));
     if (plan.scenario.empty()) {
       problems_.add(error_at(sweep.scenario_at, "scenario", missing_base(name, folders)));
       return;

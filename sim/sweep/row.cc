@@ -65,6 +65,7 @@ std::string to_json(const SweepInfo& info) {
   Json json = {{"name", info.name},
                {"scenario", info.scenario},
                {"version", info.version},
+               {"command", info.command},
                {"axes", axes},
                {"points", info.points}};
   if (!info.shard.empty()) json["shard"] = info.shard;
@@ -78,6 +79,7 @@ std::optional<SweepInfo> parse_sweep_json(std::string_view text) {
     SweepInfo info{.name = json->at("name").get<std::string>(),
                    .scenario = json->at("scenario").get<std::string>(),
                    .version = json->at("version").get<std::string>(),
+                   .command = json->at("command").get<std::string>(),
                    .axes = {},
                    .points = json->at("points").get<std::size_t>(),
                    .shard = json->value("shard", "")};

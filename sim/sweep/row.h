@@ -34,6 +34,7 @@ struct SweepInfo {
   std::string name;
   std::string scenario;
   std::string version;
+  std::string command;  // gives the same results again
   std::vector<AxisColumn> axes;
   std::size_t points = 0;  // rows of the whole sweep
   std::string shard;       // "2/4": the folder holds a part of them; empty: all

@@ -55,6 +55,12 @@ class C3 {
     return std::move(graph_);
   }
 
+  // A GPU takes launches one after another: the second of the two kernels comes a gap later.
+  [[nodiscard]] Duration launch_of(First kernel) const {
+    const bool alone = !strategy_.compute || !strategy_.communicate || strategy_.in_turn;
+    return alone || kernel == strategy_.first ? launch_ : launch_ * 2;
+  }
+
  private:
   void add_gemms() {
     const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
@@ -62,7 +68,7 @@ class C3 {
       Kernel kernel = gemm_kernel(graph_, scenario_, cluster_.spec.gpu,
                                   {.gpu = GpuId(g), .cus = strategy_.gemm_cus});
       kernel.op = op;
-      kernel.launch = launch_;
+      kernel.launch = launch_of(First::gemm);
       gemms_.push_back(graph_.add_kernel(kernel, {}));
     }
   }
@@ -76,7 +82,7 @@ class C3 {
     call.buffer = work.bytes;
     call.options = scenario_.collective;
     call.operator_id = op;
-    call.launch = launch_;
+    call.launch = launch_of(First::collective);
     call.cus = strategy_.collective_cus;
     call.priority = strategy_.priority;
     call.options.executor = strategy_.executor;
@@ -113,10 +119,10 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
     case Mode::serial:
       strategy.in_turn = true;
       break;
-    case Mode::comm_first:
-      strategy.first = First::collective;
-      break;
     case Mode::priority:
+      strategy.priority = 1;
+      break;
+    case Mode::comm_first:
     case Mode::priority_partition:
       strategy.first = First::collective;
       strategy.priority = 1;

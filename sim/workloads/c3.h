@@ -6,7 +6,8 @@
 
 namespace weft {
 
-// Kernels that start in one instant get their places in the order of their launch.
+// Who is launched first. The other comes a launch's gap later; in one instant where that is 0, and
+// then gets its places second unless its priority is higher.
 enum class First : std::uint8_t { gemm, collective };
 
 struct C3Strategy {

@@ -92,7 +92,7 @@ class Chunked {
     kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
     kernel.launch = compute_gap(spec.launch, overlap_.scenario.run.launch);
     kernel.persistent = grid_.persistent;
-    kernel.work_list = WorkList::static_list;
+    kernel.work_list = grid_.work_list;
     kernel.max_grid = static_cast<std::uint32_t>(resident(spec, wg, {}) * spec.cus);
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     for (std::uint32_t row = range.first; row < range.last; row += grid_.in_a_row) {

@@ -8,8 +8,6 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kLineBytes = 128;  // of a cache: what a first index brings along
-
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
 // rows at once as it has lanes for.
 struct Steps {
@@ -24,8 +22,9 @@ struct Steps {
         round_up(std::int64_t{bag.pooling} * bag.chain, bag.wg.loads_in_flight);
     waits = rounds * passes * of_a_row;
     const std::int64_t indices = std::int64_t{bag.pooling} * bag.index_bytes;
-    index_lines = std::min(rounds * round_up(indices, kLineBytes),
-                           round_up(bag.rows_per_wg * indices, kLineBytes));
+    const std::int64_t read = bag.index_read.count();
+    index_reads =
+        std::min(rounds * round_up(indices, read), round_up(bag.rows_per_wg * indices, read));
   }
 
   std::int64_t row_bytes;
@@ -33,12 +32,12 @@ struct Steps {
   std::int64_t rounds;
   double in_flight;              // rows of a thread
   std::int64_t waits = 0;        // for rows in flight, one after another
-  std::int64_t index_lines = 0;  // waited for before the rows that they name
+  std::int64_t index_reads = 0;  // waited for before the rows that they name
 };
 
 Duration alone(const Steps& steps, const GpuSpec& gpu, const RowsFound& found) {
   return gather_latency(gpu, steps.in_flight, found) * steps.waits +
-         gpu.gather.latency * steps.index_lines;
+         gpu.gather.latency * steps.index_reads;
 }
 
 // The rows of all WGs that run at once come through the L2.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
+#include "sim/workloads/gather.h"
 
 namespace weft {
 namespace {
@@ -125,7 +127,15 @@ Work FusedSends::reading(std::int64_t size) const {
 }
 
 Work FusedSends::reduction(std::int64_t size) const {
-  Work work = copy_work(cluster_.spec.gpu, grid_.wg, size * grid_.gpus, size);
+  const GpuSpec& gpu = cluster_.spec.gpu;
+  Work work = copy_work(gpu, grid_.wg, size * grid_.gpus, size);
+  if (const std::int64_t load = scenario_.fused.add_load.count(); load > 0) {
+    // A word of every part, from as many places, before the next ones.
+    const auto loads = static_cast<double>(std::int64_t{grid_.gpus} * round_up(load, kLoadBytes));
+    work.memory_alone =
+        longer(gather_latency(gpu, loads, {}) * round_up(size, grid_.wg.threads * load),
+               transfer_time(work.traffic, gpu.memory.bandwidth));
+  }
   work.flops = flops(size / grid_.element_bytes * (grid_.gpus - 1));
   return work;
 }

@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
 
+bool is_persistent(GemmSchedule schedule) { return schedule != GemmSchedule::tiles; }
+
+WorkList work_list_of(GemmSchedule schedule) {
+  return schedule == GemmSchedule::dynamic ? WorkList::dynamic_list : WorkList::static_list;
+}
+
 // Rows of tiles whose tiles come column by column.
 std::int64_t rows_together(const GemmWork& gemm, std::int64_t rows_of_a_peer) {
   switch (gemm.order) {
@@ -159,7 +165,8 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
   grid.wg = gemm.wg;
   grid.written = tile_work_written_here(gemm, gpu, run);
   grid.stored = tile_work(gemm, gpu, run);
-  grid.persistent = gemm.schedule == GemmSchedule::persistent;
+  grid.persistent = is_persistent(gemm.schedule);
+  grid.work_list = work_list_of(gemm.schedule);
   grid.jitter = gemm.jitter;
   grid.stream = "gemm/jitter";
   return grid;
@@ -175,8 +182,8 @@ Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gp
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   Kernel kernel{.gpu = place.gpu, .role = KernelRole::compute};
   kernel.wg = footprint(gemm.wg.threads, gemm.wg.registers_per_thread, gemm.wg.lds, gpu.wave_size);
-  kernel.persistent = gemm.schedule != GemmSchedule::tiles;
-  kernel.work_list = WorkList::static_list;
+  kernel.persistent = is_persistent(gemm.schedule);
+  kernel.work_list = work_list_of(gemm.schedule);
   kernel.max_grid = static_cast<std::uint32_t>(fit);
   kernel.cus = place.cus;
   kernel.first_item = static_cast<std::uint32_t>(graph.items.size());

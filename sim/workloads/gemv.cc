@@ -32,7 +32,8 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
   if (writes_result) work.traffic += bytes(gemv.rows_per_wg * kResultBytes);
   const Duration latency =
       gemv.weights_in_l2 ? gpu.l2.latency : stream_latency(gpu, gemv.wg.loads_in_flight);
-  work.memory_alone = longer((latency * steps + gpu.wave_sum) * rounds,
+  const Duration step = latency + gemv.load_sums * gemv.wg.loads_in_flight;
+  work.memory_alone = longer((step * steps + gpu.wave_sum) * rounds,
                              transfer_time(work.traffic, gpu.memory.bandwidth));
   if (gemv.weights_in_l2) {
     const std::int64_t at_once =

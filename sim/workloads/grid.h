@@ -24,11 +24,12 @@ struct Grid {
   std::int64_t element_bytes = 4;   // of a result that is added up
   std::int64_t input_bytes = 0;     // of a unit, where the input comes from the peers
   WgShape wg;
-  Work written;             // leaves its result in its own memory
-  Work stored;              // stores it straight into the peer's
-  bool persistent = false;  // the plain kernel's grid is what fits, each WG with a share of its own
-  double jitter = 0;        // each WG's work varies evenly by +- this fraction
-  const char* stream = "";  // of random numbers
+  Work written;                                // leaves its result in its own memory
+  Work stored;                                 // stores it straight into the peer's
+  bool persistent = false;                     // the plain kernel's grid is what fits, ...
+  WorkList work_list = WorkList::static_list;  // ... and how its WGs share the items
+  double jitter = 0;                           // each WG's work varies evenly by +- this fraction
+  const char* stream = "";                     // of random numbers
 
   [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/program.h"
+
 namespace weft {
 namespace {
 
@@ -17,30 +19,13 @@ namespace fs = std::filesystem;
 
 const std::string kConfigs = std::string(WEFT_SOURCE_DIR) + "/configs";
 
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-struct Ended {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
 class HelpCommands : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] Ended weft(const std::string& arguments, const std::string& variables = "") const {
-    const std::string command = "cd '" + folder_.string() + "' && " + variables +
-                                " '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
-    const int status = std::system(command.c_str());
-    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = text_of(folder_ / "out.txt"),
-            .err = text_of(folder_ / "err.txt")};
+    return weft_in(folder_, arguments, variables);
   }
   void expect_mistake(const std::string& arguments, const std::string& message) const {
     const Ended ended = weft(arguments);

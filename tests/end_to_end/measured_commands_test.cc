@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/program.h"
+
 namespace weft {
 namespace {
 
@@ -27,21 +29,6 @@ constexpr const char* kMeasured = R"({"kind": "meta", "device": "none"}
 {"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 1.5}
 )";
 
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-struct Ended {
-  int status = -1;
-  std::string out;
-  std::string err;
-  [[nodiscard]] bool says(const std::string& words) const {
-    return err.find(words) != std::string::npos;
-  }
-};
-
 class MeasuredCommands : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -55,12 +42,7 @@ class MeasuredCommands : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
   [[nodiscard]] Ended weft(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + folder_.string() + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
-    const int status = std::system(command.c_str());
-    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = text_of(folder_ / "out.txt"),
-            .err = text_of(folder_ / "err.txt")};
+    return weft_in(folder_, arguments);
   }
   [[nodiscard]] bool wrote(const std::string& name) const { return fs::exists(folder_ / name); }
 

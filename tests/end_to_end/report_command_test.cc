@@ -9,16 +9,12 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/program.h"
+
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 class ReportOfAFolder : public ::testing::Test {
  protected:

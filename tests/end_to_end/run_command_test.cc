@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/program.h"
+
 namespace weft {
 namespace {
 
@@ -21,18 +23,6 @@ const std::string kScenario =
     std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/embedding_a2a_4_gpus.yaml";
 const std::string kSmall = kScenario + " --set workload.batch=256 --set workload.tables_per_gpu=4";
 
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-struct Ended {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
 class RunCommand : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -43,14 +33,9 @@ class RunCommand : public ::testing::Test {
 
   // In the test's own folder.
   [[nodiscard]] Ended weft(const std::string& arguments) const {
-    return shell("'" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt");
+    return weft_in(folder_, arguments);
   }
-  [[nodiscard]] Ended shell(const std::string& command) const {
-    const int status = std::system(("cd '" + folder_.string() + "' && " + command).c_str());
-    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = text_of(folder_ / "out.txt"),
-            .err = text_of(folder_ / "err.txt")};
-  }
+  [[nodiscard]] Ended shell(const std::string& command) const { return shell_in(folder_, command); }
   // The user made a mistake: said on stderr, nothing printed, nothing written.
   void expect_refused(const std::string& arguments, const std::string& words) const {
     const Ended ended = weft("run " + arguments);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/program.h"
 #include "tests/trace_event_format.h"
 
 namespace weft {
@@ -29,12 +30,6 @@ const std::string kSmall = kScenario + " --set workload.batch=256 --set workload
 // Llama 3 8B on 8 GPUs: its 32 layers are one piece, simulated once.
 const std::string kModel =
     std::string(WEFT_SOURCE_DIR) + "/tests/golden/runs/model_llama3_8b/scenario.yaml";
-
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::string unpacked(const fs::path& path) {
   std::string text;

@@ -10,18 +10,13 @@
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/program.h"
 #include "tests/unit/traces/chakra_writer.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Ended {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
 
 class TraceCommands : public ::testing::Test {
  protected:
@@ -33,17 +28,10 @@ class TraceCommands : public ::testing::Test {
     }
   }
   [[nodiscard]] Ended weft(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + folder_.path("") + "' && '" WEFT_BINARY "' " + arguments + " >out.txt 2>err.txt";
-    const int status = std::system(command.c_str());
-    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = text_of("out.txt"),
-            .err = text_of("err.txt")};
+    return weft_in(folder_.path(""), arguments);
   }
   [[nodiscard]] std::string text_of(const std::string& name) const {
-    std::stringstream text;
-    text << std::ifstream(folder_.path(name), std::ios::binary).rdbuf();
-    return text.str();
+    return weft::text_of(folder_.path(name));
   }
 
   TraceFolder folder_{"trace_commands"};

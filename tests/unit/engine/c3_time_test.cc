@@ -70,6 +70,18 @@ TEST(C3Time, a_collective_launched_first_has_its_places_and_the_gemm_the_others)
   }
 }
 
+// The GEMM's first 8 tiles have all CUs until 101 us; of what they leave the collective, launched a
+// gap later, gets the first 4 for 200 us, and the other 8 tiles the others. WGs that take tiles one
+// by one leave nothing before the last one is done.
+TEST(C3Time, priority_gets_the_first_places_that_wgs_leave) {
+  std::vector<std::string> sets{"cluster.gpu.launch.queue=1 us", "run.launch=queue"};
+  EXPECT_NEAR(time_us(toy(sets), Mode::priority), 301, kPiece);
+  EXPECT_NEAR(time_us(toy(sets), Mode::base), 401, kPiece);
+  sets.emplace_back("workload.gemm.schedule=dynamic");
+  EXPECT_NEAR(time_us(toy(sets), Mode::priority), 401, kPiece);
+  EXPECT_NEAR(time_us(toy(sets), Mode::comm_first), 301, kPiece);
+}
+
 // A GEMM of 2 tiles has fewer WGs than the collective has channels, so it goes first.
 TEST(C3Time, launch_order_starts_the_kernel_of_fewer_wgs) {
   const std::vector<std::string> small{"workload.gemm.m=200", "workload.gemm.n=100",

@@ -22,6 +22,7 @@ SweepInfo info(std::size_t points, const std::string& version = "1") {
   return {.name = "test",
           .scenario = "a.yaml",
           .version = version,
+          .command = "weft sweep test.yaml",
           .axes = kAxes,
           .points = points,
           .shard = ""};

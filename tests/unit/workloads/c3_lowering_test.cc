@@ -74,12 +74,31 @@ TEST(C3Lowering, isolated_runs_have_one_kernel) {
   EXPECT_EQ(kernels_of(toy(), Mode::comm_alone_dma)[0].executor, Executor::dma);
 }
 
-TEST(C3Lowering, comm_first_and_priority_launch_the_collective_first) {
-  for (const Mode mode : {Mode::comm_first, Mode::priority, Mode::priority_partition}) {
+TEST(C3Lowering, comm_first_launches_the_collective_first_and_with_priority) {
+  for (const Mode mode : {Mode::comm_first, Mode::priority_partition}) {
     const std::vector<Kernel> kernels = kernels_of(toy(), mode);
     EXPECT_EQ(kernels[0].role, KernelRole::collective) << name_of(mode);
-    EXPECT_EQ(kernels[0].priority, mode == Mode::comm_first ? 0 : 1) << name_of(mode);
+    EXPECT_EQ(kernels[0].priority, 1) << name_of(mode);
     EXPECT_EQ(kernels[1].priority, 0) << name_of(mode);
+  }
+}
+
+TEST(C3Lowering, priority_launches_the_collective_second) {
+  const std::vector<Kernel> kernels = kernels_of(toy(), Mode::priority);
+  EXPECT_EQ(kernels[0].role, KernelRole::compute);
+  EXPECT_EQ(kernels[0].priority, 0);
+  EXPECT_EQ(kernels[1].priority, 1);
+}
+
+TEST(C3Lowering, the_kernel_launched_second_comes_a_gap_later) {
+  const std::vector<std::string> gap{"cluster.gpu.launch.queue=2 us", "run.launch=queue"};
+  for (const Mode mode : {Mode::base, Mode::priority, Mode::comm_first}) {
+    const std::vector<Kernel> kernels = kernels_of(toy(gap), mode);
+    EXPECT_EQ(kernels[0].launch, microseconds(2)) << name_of(mode);
+    EXPECT_EQ(kernels[1].launch, microseconds(4)) << name_of(mode);
+  }
+  for (const Mode mode : {Mode::compute_alone, Mode::comm_alone}) {
+    EXPECT_EQ(kernels_of(toy(gap), mode)[0].launch, microseconds(2)) << name_of(mode);
   }
 }
 

@@ -48,6 +48,12 @@ TEST(EmbeddingWork, alone_waits_for_rows_and_for_lines_of_indices) {
   EXPECT_EQ(work_of(mi210(), 8, Result::written_here).memory_alone, nanoseconds(32'200));
 }
 
+TEST(EmbeddingWork, waits_as_often_as_its_loads_of_indices_bring_new_ones) {
+  // As above; 560 B of indices are 9 reads of 64 B: 2 x (18 + 9) x 700 ns.
+  EXPECT_EQ(work_of(mi210({"workload.index_read=64 B"}), 8, Result::written_here).memory_alone,
+            nanoseconds(2 * (18 + 9) * 700));
+}
+
 TEST(EmbeddingWork, of_few_lookups_shares_lines_of_indices_among_its_rows) {
   // 16 rows of one lookup are one line of indices; 2 rounds of one step.
   EXPECT_EQ(work_of(mi210({"workload.pooling=1"}), 8, Result::written_here).memory_alone,

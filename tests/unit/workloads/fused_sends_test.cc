@@ -156,6 +156,19 @@ TEST(FusedReductions, read_all_parts_add_them_and_write_the_sum) {
   EXPECT_EQ(work.flops, flops(3 * 2 * 128 * 128));
 }
 
+TEST(FusedReductions, by_small_loads_wait_for_each_of_them) {
+  // 64 KiB of sums by 256 threads of 4 B: 64 steps. A step waits for a word of each of 4 parts: 400
+  // ns and 2 x 50 ns for two doublings.
+  const TaskGraph graph =
+      lowered(gemm("gemm_reduce_scatter", {"fused.add_load=4 B",
+                                           "cluster.gpu.gather={latency: 400 ns, "
+                                           "doubling: 50 ns, cached: 200 ns, "
+                                           "unfairness: 0}"}));
+  const Kernel& kernel = graph.kernels[KernelId(0)];
+  EXPECT_EQ(graph.works[graph.items[kernel.first_item + 32].work].memory_alone,
+            nanoseconds(64 * (400 + 2 * 50)));
+}
+
 TEST(FusedReductions, of_an_all_reduce_send_the_sum_to_everyone) {
   // Beside 96 tiles and 48 flags: 4 sums of 2 tiles of each GPU to 3 others, and their flags.
   EXPECT_EQ(by_size(lowered(gemm("gemm_all_reduce"))),

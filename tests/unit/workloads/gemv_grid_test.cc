@@ -55,6 +55,15 @@ TEST(GemvGrid, adds_up_the_lanes_at_the_end_of_each_row) {
             nanoseconds(4 * (2 * 700 + 165)));
 }
 
+TEST(GemvGrid, adds_up_a_load_before_the_next) {
+  // 4 rounds of 2 steps of 700 + 30 ns; with 2 loads in flight one step of 700 + 2 x 30 ns.
+  EXPECT_EQ(grid_of({"workload.gemv.load_sums=30 ns"}).stored.memory_alone,
+            nanoseconds(4 * 2 * (700 + 30)));
+  EXPECT_EQ(grid_of({"workload.gemv.load_sums=30 ns", "workload.gemv.wg.loads_in_flight=2"})
+                .stored.memory_alone,
+            nanoseconds(4 * (700 + 2 * 30)));
+}
+
 TEST(GemvGrid, of_weights_in_l2_reads_no_hbm) {
   const Grid grid = grid_of({"workload.gemv.weights=in_l2", "cluster.gpu.l2.latency=300 ns",
                              "cluster.gpu.l2.capacity=32 MiB"});
