@@ -135,7 +135,7 @@ def draw(study, path):
             place += 0.6
             axis.axvline(place - 0.8, color="black", linewidth=0.6)
         if before != name:
-            axis.text(place - 0.4, top * 1.07, name, fontsize=10, fontweight="bold")
+            axis.text(place - 0.4, top * 1.04, name.replace("-", "-\n"), fontsize=10)
         places.append(place)
         for i, policy in enumerate(study.policies):
             axis.bar(place - 0.4 + (i + 0.5) * width, study.over(application, policy), width,
@@ -144,10 +144,12 @@ def draw(study, path):
         before = name
         place += 1
     axis.axhline(1, color="black", linewidth=0.8)
+    axis.grid(axis="y", linewidth=0.4)
+    axis.set_axisbelow(True)
     axis.set_xticks(places, [application for _, application in study.order], rotation=35,
                     ha="right")
     axis.set_xlim(-0.6, place - 0.4)
-    axis.set_ylim(0, top * 1.15)
+    axis.set_ylim(0, top * 1.17)
     axis.set_ylabel("time / best static policy")
     axis.legend(ncol=1, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
     common.save(figure, path)
