@@ -142,7 +142,7 @@ TEST_F(CacheCommandLine, every_mistake_is_said_at_once_and_nothing_is_written) {
   EXPECT_EQ(ended.out, "");
   for (const char* words :
        {"bad.yaml:3:21: error: arrays[0].size: missing unit",
-        "worse.yaml:7:26: error: kernels[0].accesses[0].array: no array has this name; there are y",
+        "worse.yaml:8:21: error: kernels[0].accesses[0].array: no array has this name; there are y",
         "fw_solfmax: error: configs/cache/applications has no such file; did you mean 'fw_softmax'",
         "gone.yaml: error: ", "./twice.yaml: error: its name, twice, is that of twice.yaml too",
         "--policy cache_r: error: given twice",
