@@ -44,7 +44,7 @@ std::vector<std::string> cache_names(const char* folder) {
 }
 
 fs::path cache_file(const std::string& word, const char* folder, Diagnostics& problems) {
-  const fs::path path = word;
+  fs::path path = word;
   if (path.has_parent_path() || path.has_extension()) return path;
   const std::map<std::string, fs::path> files = named_files(folder);
   const auto found = files.find(word);

@@ -118,20 +118,20 @@ std::string field(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string text(Rate share) { return share ? percent_text(*share) : "-"; }
+std::string share_text(Rate share) { return share ? percent_text(*share) : "-"; }
 
 TableRow shown(const CacheRun& run, const Measures& measures) {
   const Rate& over = measures.over_best_static;
   return {std::string(run.policy.name),
           fmt::format("{:.3f}", to_microseconds(run.sample.time)),
           over ? fmt::format("{:.3f}", *over) : "-",
-          text(measures.l1_hits),
-          text(measures.l2_hits),
+          share_text(measures.l1_hits),
+          share_text(measures.l2_hits),
           bytes_text(run.sample.dram.read.count()),
           bytes_text(run.sample.dram.written.count()),
-          text(measures.row_hits),
-          text(measures.l1_stalled),
-          text(measures.l2_stalled)};
+          share_text(measures.row_hits),
+          share_text(measures.l1_stalled),
+          share_text(measures.l2_stalled)};
 }
 
 }  // namespace
