@@ -131,23 +131,39 @@ struct Plan {
   Until until;
 };
 
+// A mistake in a kernel's file keeps all its lines from being simulated: said once, at the first.
+struct Trouble {
+  const MeasuredLine* first;
+  std::size_t lines = 0;
+};
+
+void add_problems(const std::map<std::string, Trouble>& troubles, Diagnostics& problems) {
+  for (const auto& [trouble, at] : troubles) {
+    const std::string more =
+        at.lines > 1 ? fmt::format(", nor {} more", at.lines - 1) : std::string();
+    problems.add({.at = at.first->at,
+                  .path = at.first->kind,
+                  .message = fmt::format("cannot be simulated{}: {}", more, trouble),
+                  .source_line = ""});
+  }
+}
+
 std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<Simulated>& results,
                               Diagnostics& problems) {
   std::vector<Outcome> outcomes;
   outcomes.reserve(plans.size());
+  std::map<std::string, Trouble> troubles;
   for (const Plan& plan : plans) {
     const Simulated& from = results[plan.simulation];
     if (!from.trouble.empty()) {
-      problems.add({.at = plan.line->at,
-                    .path = plan.line->kind,
-                    .message = "cannot be simulated: " + from.trouble,
-                    .source_line = ""});
+      troubles.try_emplace(from.trouble, Trouble{.first = plan.line}).first->second.lines += 1;
       continue;
     }
     const double end = plan.until == Until::computed ? from.computed_us : from.all_done_us;
     const double clock = plan.line->says("timing", "in_a_row") ? 0 : from.clock_us;
     outcomes.push_back({.line = *plan.line, .predicted_us = end + clock});
   }
+  add_problems(troubles, problems);
   return outcomes;
 }
 

@@ -113,6 +113,18 @@ TEST_F(MeasuredCommands, lines_whose_kernel_is_not_described_are_counted_and_lef
   EXPECT_EQ(ended.out, weft("validate measured.jsonl --kernels mine" + kCluster).out);
 }
 
+TEST_F(MeasuredCommands, a_mistake_in_a_kernels_file_is_said_once) {
+  fs::create_directories(folder_ / "mine");
+  write("mine/collective.yaml", "base: validation/collective\nworkload: {colour: red}\n");
+  const Ended ended = weft("validate measured.jsonl --kernels mine" + kCluster);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(
+      ended.says("measured.jsonl:2:1: error: micro.nccl_allreduce: cannot be simulated, nor "
+                 "1 more: mine/collective.yaml:2:12: error: workload.colour"))
+      << ended.err;
+  EXPECT_EQ(ended.err.find("workload.colour"), ended.err.rfind("workload.colour")) << ended.err;
+}
+
 TEST_F(MeasuredCommands, every_bad_line_is_named_and_nothing_is_written) {
   write("bad.jsonl", std::string(kMeasured) + "{\"kind\": \"emb.bulk\",\n{\"us\": 3}\n");
   for (const std::string& command : {"validate bad.jsonl --json out.json --csv out.csv" + kCluster,
