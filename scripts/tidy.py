@@ -24,12 +24,12 @@ LAYERS = {
     "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
-               "core"],
+               "cache", "core"],
     "sweep": ["report", "scenario", "core"],
     "html": ["report", "core"],
     "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "app": ["measured", "sweep", "html", "report", "traces", "models", "engine", "workloads",
-            "cluster", "scenario", "gpu_model", "network", "core"],
+            "cluster", "scenario", "gpu_model", "network", "cache", "core"],
 }
 YAML_FOLDER = "scenario"
 

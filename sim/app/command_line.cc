@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/app/cache_command_line.h"
 #include "sim/app/colors.h"
 #include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
@@ -275,6 +276,7 @@ struct Program {
   Raw raw;
   CalibrateCommand calibrating;
   ValidateCommand validating;
+  CacheCommand caching;
   ImportCommand importing;
   ExportCommand exporting;
   SweepCommand sweeping;
@@ -287,6 +289,7 @@ struct Program {
   const CLI::App* run = add_run(app, raw);
   const CLI::App* calibrate = add_calibrate(app, calibrating);
   const CLI::App* validate = add_validate(app, validating);
+  const CLI::App* cache = add_cache(app, caching);
   const CLI::App* import = add_import(app, importing);
   const CLI::App* exports = add_export(app, exporting);
   const CLI::App* sweep = add_sweep(app, sweeping);
@@ -343,6 +346,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   use_color(program.color);
   if (program.calibrate->parsed()) return program.calibrating;
   if (program.validate->parsed()) return program.validating;
+  if (program.cache->parsed()) return program.caching;
   if (program.import->parsed()) return program.importing;
   if (program.exports->parsed()) return program.exporting;
   if (program.sweep->parsed()) return program.sweeping;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/app/cache_command.h"
 #include "sim/app/calibrate_command.h"
 #include "sim/app/completion_command.h"
 #include "sim/app/explain_command.h"
@@ -41,9 +42,9 @@ struct Done {
 };
 
 using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, ImportCommand, ExportCommand,
-                 SweepCommand, MergeCommand, ReportCommand, ExplainCommand, ListCommand,
-                 SchemaCommand, CompletionCommand, ManCommand, Done>;
+    std::variant<RunCommand, CalibrateCommand, ValidateCommand, CacheCommand, ImportCommand,
+                 ExportCommand, SweepCommand, MergeCommand, ReportCommand, ExplainCommand,
+                 ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

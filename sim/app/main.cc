@@ -5,6 +5,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "sim/app/cache_command.h"
 #include "sim/app/calibrate_command.h"
 #include "sim/app/colors.h"
 #include "sim/app/command_line.h"
@@ -25,6 +26,7 @@ int carry_out(const Command& parsed) {
   if (const auto* calibrate = std::get_if<CalibrateCommand>(&parsed)) {
     return calibrate_command(*calibrate);
   }
+  if (const auto* cache = std::get_if<CacheCommand>(&parsed)) return cache_command(*cache);
   if (const auto* import = std::get_if<ImportCommand>(&parsed)) return import_command(*import);
   if (const auto* exports = std::get_if<ExportCommand>(&parsed)) return export_command(*exports);
   if (const auto* explain = std::get_if<ExplainCommand>(&parsed)) return explain_command(*explain);

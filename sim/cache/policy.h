@@ -45,6 +45,10 @@ inline constexpr std::array kPolicies{
                  .allocation_bypass = true,
                  .cache_rinse = true,
                  .pc_bypass = true}}};
-inline constexpr std::size_t kStaticPolicies = 3;
+
+// The same for all of a kernel's requests, whatever the caches hold.
+constexpr bool is_static(const NamedPolicy& named) {
+  return !named.policy.allocation_bypass && !named.policy.cache_rinse && !named.policy.pc_bypass;
+}
 
 }  // namespace weft::cache

@@ -36,7 +36,7 @@ cd "$folder" || exit 1
 mkdir configs
 touch configs/one.yaml "configs/two words.yaml"
 
-expect weft ca -- calibrate
+expect weft cal -- calibrate
 expect weft --c -- --color
 expect weft --color '' -- auto always never
 expect weft --color = al -- always
@@ -56,6 +56,7 @@ expect weft run --seed '' --
 expect weft run --set cluster.nodes = 4 c -- configs
 expect weft explain fused.s -- fused.staging fused.slice_wgs
 expect weft list sc -- scenarios
+expect weft cache --policy cache_ri -- cache_rinse
 expect weft schema g -- gpu
 expect weft import py -- pytorch
 expect weft import chakra c -- configs

@@ -1,0 +1,149 @@
+#include "sim/app/cache_command.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "sim/app/cache_files.h"
+#include "sim/app/colors.h"
+#include "sim/app/exit_code.h"
+#include "sim/report/cache_runs.h"
+#include "sim/report/write_files.h"
+#include "sim/scenario/load_cache.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is asked for, checked.
+struct Study {
+  cache::Hierarchy machine;
+  std::vector<cache::Application> applications;
+  std::vector<cache::NamedPolicy> policies;
+};
+
+void add_all(Diagnostics& problems, const Diagnostics& more) {
+  for (const Diagnostic& problem : more.all()) problems.add(problem);
+}
+
+void add_problem(Diagnostics& problems, const std::string& where, std::string message) {
+  problems.add(
+      {.at = {.file = where}, .path = "", .message = std::move(message), .source_line = ""});
+}
+
+std::vector<cache::NamedPolicy> policies_of(const std::vector<std::string>& words,
+                                            Diagnostics& problems) {
+  std::vector<cache::NamedPolicy> policies;
+  for (const cache::NamedPolicy& policy : cache::kPolicies) {
+    const auto times = std::count(words.begin(), words.end(), policy.name);
+    if (times > 1) add_problem(problems, fmt::format("--policy {}", policy.name), "given twice");
+    if (times > 0 || words.empty()) policies.push_back(policy);
+  }
+  return policies;
+}
+
+// Reports know an application by its name alone.
+std::vector<cache::Application> applications_of(std::vector<std::string> words,
+                                                Diagnostics& problems) {
+  if (words.empty()) words = cache_names("applications");
+  std::vector<cache::Application> applications;
+  std::map<std::string, std::string> words_by_name;
+  for (const std::string& word : words) {
+    const fs::path file = cache_file(word, "applications", problems);
+    if (file.empty()) continue;
+    LoadedCache<cache::Application> loaded = load_cache_application(file);
+    add_all(problems, loaded.problems);
+    if (!loaded.value) continue;
+    const auto [found, fresh] = words_by_name.try_emplace(loaded.value->name, word);
+    if (!fresh) {
+      add_problem(problems, word,
+                  fmt::format("its name, {}, is that of {} too; names must differ",
+                              loaded.value->name, found->second));
+    }
+    applications.push_back(std::move(*loaded.value));
+  }
+  return applications;
+}
+
+Study study_of(const CacheCommand& command, Diagnostics& problems) {
+  Study study{.machine = {},
+              .applications = applications_of(command.applications, problems),
+              .policies = policies_of(command.policies, problems)};
+  const fs::path file = cache_file(command.machine, "machines", problems);
+  if (file.empty()) return study;
+  LoadedCache<cache::Hierarchy> loaded = load_cache_machine(file);
+  add_all(problems, loaded.problems);
+  if (loaded.value) study.machine = std::move(*loaded.value);
+  return study;
+}
+
+// Every application under every policy, several at a time.
+std::vector<CacheRun> run_all(const Study& study, const CacheCommand& command) {
+  std::vector<CacheRun> runs(study.applications.size() * study.policies.size());
+  const bool shows = !command.quiet && isatty(STDERR_FILENO) != 0;
+  std::mutex reporting;
+  std::size_t done = 0;
+  const auto run_one = [&](std::size_t i) {
+    const cache::Application& application = study.applications[i / study.policies.size()];
+    const cache::NamedPolicy& policy = study.policies[i % study.policies.size()];
+    runs[i] = {
+        .application = application.name,
+        .policy = policy,
+        .sample = cache::sum(cache::sample(study.machine, application, {.policy = policy.policy}))};
+    const std::lock_guard lock(reporting);
+    ++done;
+    if (shows) {
+      fmt::print(stderr, "\r{} of {} runs{}", done, runs.size(), done == runs.size() ? "\n" : "");
+    }
+  };
+  const int jobs =
+      command.jobs > 0 ? command.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  tbb::task_arena(jobs).execute(
+      [&] { tbb::parallel_for(std::size_t{0}, runs.size(), run_one, tbb::simple_partitioner()); });
+  return runs;
+}
+
+void expect_writable_all(const CacheCommand& command) {
+  if (command.output) expect_writable(*command.output);
+  for (const auto& file : {command.json, command.csv}) {
+    if (file) expect_writable(file->has_parent_path() ? file->parent_path() : fs::path("."));
+  }
+}
+
+void write_all(const CacheReport& report, const CacheCommand& command) {
+  if (command.output) {
+    write_files(*command.output,
+                {{"cache.json", cache_json(report)}, {"cache.csv", cache_csv(report)}});
+  }
+  if (command.json) write_file(*command.json, cache_json(report));
+  if (command.csv) write_file(*command.csv, cache_csv(report));
+}
+
+}  // namespace
+
+int cache_command(const CacheCommand& command) {
+  Diagnostics problems;
+  const Study study = study_of(command, problems);
+  if (problems.has_errors()) {
+    print_problems(problems);
+    return exit_code::user;
+  }
+  expect_writable_all(command);
+  std::vector<CacheRun> runs = run_all(study, command);
+  const CacheReport report{.machine = study.machine, .runs = std::move(runs)};
+  write_all(report, command);
+  if (!command.quiet) fmt::print("{}", cache_table(report));
+  return exit_code::ok;
+}
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+#include "sim/app/cache_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "sim/app/config_dirs.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// By name; of two the one in the nearer folder.
+std::map<std::string, fs::path> named_files(const char* folder) {
+  std::map<std::string, fs::path> files;
+  for (const fs::path& configs : config_dirs("here.yaml")) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(configs / "cache" / folder, ignored)) {
+      if (entry.path().extension() != ".yaml") continue;
+      files.try_emplace(entry.path().stem().string(), entry.path());
+    }
+  }
+  return files;
+}
+
+std::string no_such_file(const std::string& word, const char* folder) {
+  const std::vector<std::string> names = cache_names(folder);
+  const std::string guess = nearest(word, names);
+  return fmt::format("configs/cache/{} has no such file; {}", folder,
+                     guess.empty() ? fmt::format("there are {}", fmt::join(names, " "))
+                                   : fmt::format("did you mean '{}'?", guess));
+}
+
+}  // namespace
+
+std::vector<std::string> cache_names(const char* folder) {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : named_files(folder)) names.push_back(name);
+  return names;
+}
+
+fs::path cache_file(const std::string& word, const char* folder, Diagnostics& problems) {
+  fs::path path = word;
+  if (path.has_parent_path() || path.has_extension()) return path;
+  const std::map<std::string, fs::path> files = named_files(folder);
+  const auto found = files.find(word);
+  if (found != files.end()) return found->second;
+  std::string message = no_such_file(word, folder);
+  problems.add(
+      {.at = {.file = word}, .path = "", .message = std::move(message), .source_line = ""});
+  return {};
+}
+
+}  // namespace weft
