@@ -11,6 +11,7 @@
 #include "sim/app/memory_limit.h"
 #include "sim/app/version.h"
 #include "sim/engine/partition.h"
+#include "sim/models/join_ranks.h"
 #include "sim/models/needs.h"
 #include "sim/report/measures.h"
 
@@ -23,6 +24,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       model_(model_of(scenario_)) {
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready() || !is_model(scenario_.workload.kind)) return;
+  if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
   run_.emplace(scenario_, cluster_,
                scenario_.run.repeats_once ? fold(graph(), cluster_) : unfolded(graph()));
 }

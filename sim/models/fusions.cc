@@ -30,14 +30,17 @@ std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Tra
     if (travels == Travels::input && bag->backward) return WorkloadKind::embedding_backward;
   }
   const auto* gemm = std::get_if<GemmShape>(&op.shape);
-  if (gemm == nullptr) return std::nullopt;
+  const auto* recorded = std::get_if<RecordedShape>(&op.shape);
+  const bool of_wgs = recorded != nullptr && recorded->wgs > 1;  // one: no grid was recorded
+  if (gemm == nullptr && !(of_wgs && travels == Travels::result)) return std::nullopt;
   if (travels == Travels::input) {
     return call == CollectiveOp::all_gather ? std::optional(WorkloadKind::all_gather_gemm)
                                             : std::nullopt;
   }
   switch (call) {
     case CollectiveOp::all_reduce:
-      return gemm->m == 1 ? WorkloadKind::gemv_all_reduce : WorkloadKind::gemm_all_reduce;
+      return gemm != nullptr && gemm->m == 1 ? WorkloadKind::gemv_all_reduce
+                                             : WorkloadKind::gemm_all_reduce;
     case CollectiveOp::reduce_scatter:
       return WorkloadKind::gemm_reduce_scatter;
     case CollectiveOp::all_to_all:

@@ -147,7 +147,9 @@ class ModelToTasks {
   // Ranks that do the same share a plan; it is made again only where they differ.
   const OpKernel& plan_of(const OpShape& shape, std::uint32_t rank) {
     const auto* gemm = std::get_if<GemmShape>(&shape);
-    const bool differs = gemm != nullptr && !gemm->m_by_rank.empty();
+    const auto* recorded = std::get_if<RecordedShape>(&shape);
+    const bool differs = (gemm != nullptr && !gemm->m_by_rank.empty()) ||
+                         (recorded != nullptr && !recorded->time_by_rank.empty());
     if (planned_for_ != &shape || differs) {
       plan_ = op_kernel(shape, gpu_, rank);
       planned_for_ = &shape;

@@ -65,7 +65,8 @@ struct StreamShape {
 
 // A kernel of a recorded trace: so long, alone, with so many WGs.
 struct RecordedShape {
-  Duration time;
+  Duration time;                            // of the slowest rank
+  std::vector<Duration> time_by_rank = {};  // of its group, where they are joined; else empty
   std::int64_t wgs = 1;
   int threads = 256;
   int registers_per_thread = 32;

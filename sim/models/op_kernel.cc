@@ -70,23 +70,13 @@ OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
 }
 
 // As many WGs as were recorded, or as fit, each there for the whole time.
-OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu) {
+OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
   OpKernel kernel;
-  kernel.wg = {.threads = shape.threads,
-               .registers_per_thread = shape.registers_per_thread,
-               .lds = shape.lds,
-               .loads_in_flight = 1};
+  kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
-  // Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.
-  if (resident(gpu, kernel.wg, {}) == 0) {
-    kernel.wg = {.threads = gpu.wave_size,
-                 .registers_per_thread = 1,
-                 .lds = gpu.cu.lds,
-                 .loads_in_flight = 1};
-  }
   const std::int64_t fit = std::int64_t{resident(gpu, kernel.wg, {})} * gpu.cus;
   Work work;
-  work.fixed = shape.time;
+  work.fixed = shape.time_by_rank.empty() ? shape.time : shape.time_by_rank[rank];
   kernel.works = {work};
   kernel.runs = {{.work = 0,
                   .scale = Item::kUnit,
@@ -181,6 +171,17 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   return best;
 }
 
+// Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.
+WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu) {
+  const WgShape wg{.threads = shape.threads,
+                   .registers_per_thread = shape.registers_per_thread,
+                   .lds = shape.lds,
+                   .loads_in_flight = 1};
+  if (resident(gpu, wg, {}) > 0) return wg;
+  return {
+      .threads = gpu.wave_size, .registers_per_thread = 1, .lds = gpu.cu.lds, .loads_in_flight = 1};
+}
+
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
   if (const auto* gemm = std::get_if<GemmShape>(&shape)) return gemm_kernel_of(*gemm, gpu, rank);
   if (const auto* attention = std::get_if<AttentionShape>(&shape)) {
@@ -189,7 +190,7 @@ OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank)
   if (const auto* stream = std::get_if<StreamShape>(&shape)) return stream_kernel(*stream, gpu);
   const auto* recorded = std::get_if<RecordedShape>(&shape);
   SIM_ASSERT(recorded != nullptr);
-  return recorded_kernel(*recorded, gpu);
+  return recorded_kernel(*recorded, gpu, rank);
 }
 
 }  // namespace weft

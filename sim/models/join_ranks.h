@@ -1,0 +1,13 @@
+// Pass over recorded traces, which have an operator for each rank: kernels of all ranks of a group
+// that alone stand before the group's collective become one operator, as in models of our own, so
+// that find_fusions sees the two.
+#pragma once
+
+#include "sim/models/model_graph.h"
+
+namespace weft {
+
+// Does the same on every GPU in the same order as `graph`.
+ModelGraph join_ranks(const ModelGraph& graph);
+
+}  // namespace weft

@@ -1,0 +1,151 @@
+// Recorded kernels of the ranks in front of their collective: one operator, which can be fused.
+#include "sim/models/join_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/models/fusions.h"
+#include "sim/models/run_model.h"
+#include "tests/unit/engine/simulated.h"
+#include "tests/unit/models/hand_made.h"
+
+namespace weft {
+namespace {
+
+// Two GPUs of four CUs that hold one WG each; 100 GB/s between them; nothing else takes time.
+Scenario two_gpus() {
+  return scenario_of(R"(
+name: two GPUs
+cluster:
+  name: two GPUs
+  nodes: 1
+  gpus_per_node: 2
+  gpu: {base: gpus/ideal, cus: 4, cu: {wgs: 1}}
+  scale_up: {shape: fully_connected, link: {bandwidth: 100 GB/s, latency: 0 ns}}
+workload: {kind: collective, op: all_to_all, bytes: 2 MB}
+fused: {extra_registers_per_thread: 0}
+)");
+}
+
+RecordedShape recorded(Duration time, std::int64_t wgs = 8) {
+  RecordedShape shape;
+  shape.time = time;
+  shape.wgs = wgs;
+  return shape;
+}
+
+CommunicationShape exchange(std::int64_t size) {
+  CommunicationShape shape;
+  shape.op = CollectiveOp::all_to_all;
+  shape.buffer = bytes(size);
+  return shape;
+}
+
+// A kernel of each rank, then the all-to-all.
+struct Trace : HandMadeModel {
+  PlaceId of_rank[2] = {groups(0, 1, 1), groups(1, 1, 1)};
+  PlaceId both = groups(0, 2, 2);
+
+  OpId kernel(std::uint32_t rank, const OpShape& shape, std::vector<OpId> after = {},
+              const std::string& name = "bags") {
+    return add(name, "compute", shape, of_rank[rank], std::move(after));
+  }
+  OpId call(std::vector<OpId> after, std::int64_t size = 16'000'000) {
+    return add("exchange", "all_to_all", exchange(size), both, std::move(after), 1);
+  }
+};
+
+Duration time_of(const ModelGraph& graph, Mode mode) {
+  const Scenario scenario = two_gpus();
+  const Cluster cluster = build_cluster(scenario.cluster);
+  ModelRun model(scenario, cluster, unfolded(graph));
+  return model.run(mode, {}).time;
+}
+
+TEST(JoinRanks, kernels_before_their_collective_become_one_that_knows_each_ranks_time) {
+  Trace trace;
+  const OpId a = trace.kernel(0, recorded(microseconds(3)));
+  const OpId b = trace.kernel(1, recorded(microseconds(5)));
+  trace.call({a, b});
+  const ModelGraph joined = join_ranks(trace.graph);
+  ASSERT_EQ(joined.ops.size(), 2U);
+  const auto& kernel = std::get<RecordedShape>(joined.ops[OpId(0)].shape);
+  EXPECT_EQ(kernel.time, microseconds(5));
+  EXPECT_EQ(kernel.time_by_rank, (std::vector<Duration>{microseconds(3), microseconds(5)}));
+  EXPECT_EQ(joined.ops[OpId(1)].after, (std::vector<OpId>{OpId(0)}));
+  EXPECT_EQ(time_of(joined, Mode::bulk), time_of(trace.graph, Mode::bulk));
+}
+
+TEST(JoinRanks, what_a_rank_did_before_is_waited_for_by_it_alone) {
+  Trace trace;
+  const OpId first =
+      trace.add("copy", "copy", recorded(microseconds(7), 1), trace.of_rank[0], {}, 2);
+  const OpId a = trace.kernel(0, recorded(microseconds(3)), {first});
+  const OpId b = trace.kernel(1, recorded(microseconds(3)));
+  trace.call({a, b});
+  const ModelGraph joined = join_ranks(trace.graph);
+  ASSERT_EQ(joined.ops.size(), 3U);
+  EXPECT_EQ(joined.ops[OpId(1)].after, (std::vector<OpId>{OpId(0)}));
+  EXPECT_EQ(time_of(joined, Mode::bulk), time_of(trace.graph, Mode::bulk));
+}
+
+TEST(JoinRanks, kernels_that_differ_or_are_waited_for_stay_apart) {
+  Trace names;
+  names.call({names.kernel(0, recorded(microseconds(3))),
+              names.kernel(1, recorded(microseconds(3)), {}, "other")});
+  EXPECT_EQ(join_ranks(names.graph).ops.size(), 3U);
+
+  Trace grids;
+  grids.call({grids.kernel(0, recorded(microseconds(3), 8)),
+              grids.kernel(1, recorded(microseconds(3), 16))});
+  EXPECT_EQ(join_ranks(grids.graph).ops.size(), 3U);
+
+  Trace waited;
+  const OpId a = waited.kernel(0, recorded(microseconds(3)));
+  const OpId b = waited.kernel(1, recorded(microseconds(3)));
+  waited.add("copy", "copy", recorded(microseconds(1), 1), waited.of_rank[1], {b}, 2);
+  waited.call({a, b});
+  EXPECT_EQ(join_ranks(waited.graph).ops.size(), 4U);
+}
+
+TEST(JoinRanks, a_kernel_does_not_move_past_the_next_of_its_stream) {
+  Trace trace;
+  const OpId a = trace.kernel(0, recorded(microseconds(3)));
+  trace.kernel(0, recorded(microseconds(9), 1), {}, "next");
+  const OpId b = trace.kernel(1, recorded(microseconds(3)));
+  trace.call({a, b});
+  EXPECT_EQ(join_ranks(trace.graph).ops.size(), 4U);
+}
+
+// 8 WGs on 4 CUs: two rounds of 10 us. The first makes what the peer gets, 8 MB, which takes 80 us
+// on the link while the second round runs.
+TEST(RecordedFusion, sends_what_the_first_round_has_made) {
+  Trace trace;
+  const OpId a = trace.kernel(0, recorded(microseconds(20)));
+  const OpId b = trace.kernel(1, recorded(microseconds(20)));
+  trace.call({a, b});
+  const ModelGraph joined = join_ranks(trace.graph);
+  const std::vector<Fusion> found = find_fusions(joined, two_gpus().cluster.gpu);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].obstacle, "");
+  EXPECT_EQ(found[0].pattern, WorkloadKind::gemm_all_to_all);
+  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 20 + 80, 0.1);
+  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 10 + 80, 0.1);
+}
+
+std::string obstacle_of(std::int64_t wgs, std::int64_t size) {
+  Trace trace;
+  trace.call({trace.kernel(0, recorded(microseconds(20), wgs)),
+              trace.kernel(1, recorded(microseconds(20), wgs))},
+             size);
+  const std::vector<Fusion> found = find_fusions(join_ranks(trace.graph), two_gpus().cluster.gpu);
+  return found.empty() ? "none" : found[0].obstacle;
+}
+
+TEST(RecordedFusion, needs_wgs_that_share_evenly) {
+  EXPECT_EQ(obstacle_of(7, 16'000'000), "its 7 WGs do not divide among 2 GPUs");
+  EXPECT_EQ(obstacle_of(6, 16'000'000), "16000000 B do not divide among its 6 WGs");
+  EXPECT_EQ(obstacle_of(1, 16'000'000), "none") << "no grid was recorded";
+}
+
+}  // namespace
+}  // namespace weft
