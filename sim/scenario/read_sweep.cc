@@ -60,11 +60,10 @@ class SweepReader {
       SweepAxis read = read_axis(axis);
       if (!read.keys.empty()) sweep.axes.push_back(std::move(read));
     }
-    if (map_.gives("filter")) {
-      if (const Entry* filter = scalar("filter", "which points are kept")) {
-        sweep.filter = filter->value.text;
-        sweep.filter_at = filter->value.at;
-      }
+    if (const Entry* filter =
+            text_of("filter", map_.entry_or_none("filter", "text", "which points are kept"))) {
+      sweep.filter = filter->value.text;
+      sweep.filter_at = filter->value.at;
     }
     map_.finish();
     return sweep;
@@ -74,7 +73,10 @@ class SweepReader {
   Reading& reading() { return map_.reading(); }
 
   const Entry* scalar(std::string_view key, std::string_view help) {
-    const Entry* entry = map_.entry(key, "text", help);
+    return text_of(key, map_.entry(key, "text", help));
+  }
+
+  const Entry* text_of(std::string_view key, const Entry* entry) {
     if (entry == nullptr || entry->value.kind == Node::Kind::scalar) return entry;
     reading().error(entry->value.at, map_.path_of(key), "must be one line of text");
     return nullptr;

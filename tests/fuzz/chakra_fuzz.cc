@@ -23,7 +23,7 @@ void read_as(std::string_view text, const weft::ChakraMeaning& meaning) {
   }
   const weft::RankTrace rank = weft::read_rank(file, meaning, groups, sums, problems);
   if (problems.any()) return;
-  const weft::Merged merged = weft::merge_ranks({rank}, groups, meaning.gpus, problems);
+  const weft::MergedRanks merged = weft::merge_ranks({rank}, groups, meaning.gpus, problems);
   if (problems.any()) return;
   merged.graph.verify();
   weft::import_text(merged.graph, meaning.gpus, weft::GraphText::yaml);

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                             groups, sums, problems));
   }
   if (problems.any()) return 0;
-  const weft::Merged merged = weft::merge_ranks(ranks, groups, 2, problems);
+  const weft::MergedRanks merged = weft::merge_ranks(ranks, groups, 2, problems);
   if (!problems.any()) merged.graph.verify();
   return 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SweepPlan : public ::testing::Test {
+class SweepPlans : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
@@ -70,7 +70,7 @@ class SweepPlan : public ::testing::Test {
 
 using Texts = std::vector<std::string>;
 
-TEST_F(SweepPlan, the_last_axis_changes_fastest) {
+TEST_F(SweepPlans, the_last_axis_changes_fastest) {
   EXPECT_EQ(points("axes:\n"
                    "  - {key: cluster.nodes, values: [2, 4]}\n"
                    "  - {key: workload.batch, values: [512, 1024]}\n"),
@@ -78,7 +78,7 @@ TEST_F(SweepPlan, the_last_axis_changes_fastest) {
                    "nodes=4 batch=1024"}));
 }
 
-TEST_F(SweepPlan, ranges_go_by_steps_by_their_number_or_double) {
+TEST_F(SweepPlans, ranges_go_by_steps_by_their_number_or_double) {
   const auto of = [this](const std::string& key, const std::string& range) {
     return points("axes: [{key: " + key + ", " + range + "}]\n");
   };
@@ -99,7 +99,7 @@ TEST_F(SweepPlan, ranges_go_by_steps_by_their_number_or_double) {
             (Texts{"side_cache_bytes=65536", "side_cache_bytes=131072"}));
 }
 
-TEST_F(SweepPlan, a_range_that_misses_its_end_is_a_mistake) {
+TEST_F(SweepPlans, a_range_that_misses_its_end_is_a_mistake) {
   const auto wrong = [this](const std::string& range, const std::string& words) {
     expect_wrong("axes:\n  - {key: workload.batch, " + range + "}\n", "sweep.yaml:4:", words);
   };
@@ -114,7 +114,7 @@ TEST_F(SweepPlan, a_range_that_misses_its_end_is_a_mistake) {
   wrong("to: 8, step: 1", "axes[0].from: required");
 }
 
-TEST_F(SweepPlan, zipped_keys_change_together) {
+TEST_F(SweepPlans, zipped_keys_change_together) {
   EXPECT_EQ(points("axes:\n"
                    "  - zip:\n"
                    "      - {key: cluster.nodes, values: [2, 4]}\n"
@@ -128,7 +128,7 @@ TEST_F(SweepPlan, zipped_keys_change_together) {
       "sweep.yaml:6:15", "the same number of values: here 1, the first has 2");
 }
 
-TEST_F(SweepPlan, columns_are_the_last_part_or_more_where_two_are_alike) {
+TEST_F(SweepPlans, columns_are_the_last_part_or_more_where_two_are_alike) {
   const SweepPlan made = plan(
       "axes:\n"
       "  - {key: cluster.scale_out.link.bandwidth, values: [100 Gb/s]}\n"
@@ -144,7 +144,7 @@ TEST_F(SweepPlan, columns_are_the_last_part_or_more_where_two_are_alike) {
             (std::vector<Cell>{100.0, 8000.0, std::string("mi210"), 100.0, 22.6}));
 }
 
-TEST_F(SweepPlan, whole_bases_are_swapped_and_keys_inside_them_stay) {
+TEST_F(SweepPlans, whole_bases_are_swapped_and_keys_inside_them_stay) {
   const SweepPlan made = plan(
       "axes:\n"
       "  - {key: cluster.nodes, values: [2, 4]}\n"
@@ -162,7 +162,7 @@ TEST_F(SweepPlan, whole_bases_are_swapped_and_keys_inside_them_stay) {
   EXPECT_EQ(cells_of(made, made.points[3]), (std::vector<Cell>{4.0, std::string("other")}));
 }
 
-TEST_F(SweepPlan, the_filter_keeps_points_by_their_columns) {
+TEST_F(SweepPlans, the_filter_keeps_points_by_their_columns) {
   EXPECT_EQ(points("axes:\n"
                    "  - {key: cluster.nodes, values: [2, 4]}\n"
                    "  - {key: cluster.gpu.base, values: [gpus/mi210, gpus/h100]}\n"
@@ -174,9 +174,11 @@ TEST_F(SweepPlan, the_filter_keeps_points_by_their_columns) {
                "sweep.yaml:4:23", "no column 'node'");
   expect_wrong("axes: [{key: cluster.nodes, values: [2, 4]}]\nfilter: 'node < 4'\n",
                "sweep.yaml:4:10", "no column 'node'");
+  expect_wrong("axes: [{key: cluster.nodes, values: [2, 4]}]\nfiltre: nodes < 4\n", "filtre",
+               "did you mean 'filter'?");
 }
 
-TEST_F(SweepPlan, set_is_for_all_points_and_the_command_line_wins) {
+TEST_F(SweepPlans, set_is_for_all_points_and_the_command_line_wins) {
   const SweepPlan made =
       plan("set: {modes: [bulk], run.seed: 3}\naxes: [{key: cluster.nodes, values: [2]}]\n",
            {"run.seed=4"});
@@ -187,7 +189,7 @@ TEST_F(SweepPlan, set_is_for_all_points_and_the_command_line_wins) {
   EXPECT_EQ(loaded.scenario->run.seed, 4U);
 }
 
-TEST_F(SweepPlan, one_value_has_one_master) {
+TEST_F(SweepPlans, one_value_has_one_master) {
   const std::string axis = "axes:\n  - {key: cluster.nodes, values: [2]}\n";
   expect_wrong(axis + "  - {key: cluster.nodes, values: [4]}\n", "sweep.yaml:5:11",
                "another axis changes cluster.nodes already");
@@ -196,7 +198,7 @@ TEST_F(SweepPlan, one_value_has_one_master) {
   expect_wrong(axis, "--set cluster.nodes=8", "an axis changes cluster.nodes", {"cluster.nodes=8"});
 }
 
-TEST_F(SweepPlan, all_mistakes_are_said_at_once_with_their_place) {
+TEST_F(SweepPlans, all_mistakes_are_said_at_once_with_their_place) {
   const LoadedPlan loaded = load(
       "axis: 4\n"
       "axes:\n"
@@ -221,7 +223,7 @@ TEST_F(SweepPlan, all_mistakes_are_said_at_once_with_their_place) {
   }
 }
 
-TEST_F(SweepPlan, a_scenario_that_is_not_there_is_answered_with_those_that_are) {
+TEST_F(SweepPlans, a_scenario_that_is_not_there_is_answered_with_those_that_are) {
   std::ofstream(folder_ / "sweep.yaml") << "name: test\nscenario: scenarios/embedding_a2a_2_node\n"
                                            "axes: [{key: cluster.nodes, values: [2]}]\n";
   const auto dirs = [](const fs::path&) {
@@ -233,14 +235,14 @@ TEST_F(SweepPlan, a_scenario_that_is_not_there_is_answered_with_those_that_are) 
       << loaded.problems.to_text();
 }
 
-TEST_F(SweepPlan, columns_that_results_have_are_not_free) {
+TEST_F(SweepPlans, columns_that_results_have_are_not_free) {
   for (const char* name : {"point", "status", "error", "fused_time_us", "bulk_wait_post_us"}) {
     expect_wrong(std::string("axes: [{key: cluster.nodes, values: [2], name: ") + name + "}]\n",
                  "sweep.yaml:3", "there is another column");
   }
 }
 
-TEST_F(SweepPlan, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
+TEST_F(SweepPlans, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
   const SweepPlan made = plan("axes: [{key: workload.batch, values: [1024, 1001]}]\n");
   PointLoader loader(made);
   EXPECT_TRUE(loader.load(made.points[0]).scenario.has_value());
