@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Not run here, and why.
 LEFT_OUT = {
     "weft calibrate": "a minute",
+    "weft cache --machine": "all applications under all policies: half a minute",
     "weft import pytorch": "needs a recording",
     "weft sweep configs/sweeps/link_speed.yaml -j": "minutes",
     "weft sweep my_sweep.yaml": "one of four machines",
