@@ -21,8 +21,11 @@ class FusedSends {
   FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid);
 
   [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op) const;
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
+    return cluster_.node_of(GpuId(gpu));
+  }
   [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
-    return cluster_.node_of(GpuId(a)) == cluster_.node_of(GpuId(b));
+    return node_of(a) == node_of(b);
   }
 
   // A flag that is a message of its own. Ordered: behind all ordered messages of its pair.

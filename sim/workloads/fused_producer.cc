@@ -54,6 +54,8 @@ class FusedProducer {
     team_ = &team;
     finished_.clear();
     complete_.clear();
+    node_of_.clear();
+    for (const std::uint32_t gpu : team.gpus) node_of_.push_back(sends_.node_of(gpu));
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions have waited for all that comes
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
@@ -100,7 +102,7 @@ class FusedProducer {
     if (!finished_.empty()) kernel.finish = finished_[g];
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     add_peer_flags(g);
-    for (const Logical& slice : slice_order(grid_.gpus, scenario_.fused.order, g, slices_)) {
+    for (const Logical& slice : slice_order(node_of_, scenario_.fused.order, g, slices_)) {
       if (slice.peer != g && zero_copy_ && same_node(g, slice.peer)) {
         add_stored_slice(g, slice);
       } else {
@@ -201,6 +203,7 @@ class FusedProducer {
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
+  std::vector<std::uint32_t> node_of_;          // by rank
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice
   std::vector<LatchId> peer_done_;              // of the GPU at hand, by peer
 };

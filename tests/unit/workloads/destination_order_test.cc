@@ -1,0 +1,75 @@
+// Whose slices a GPU's persistent WGs take first.
+#include "sim/workloads/destination_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace weft {
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+const Ranks kOneNode{0, 0, 0, 0};
+const Ranks kFourNodes{0, 1, 2, 3};
+const Ranks kThreeNodesOfTwo{0, 0, 1, 1, 2, 2};
+
+Ranks peers(const Ranks& node_of, DestinationOrder order, std::uint32_t rank) {
+  Ranks all;
+  for (const Logical& slice : slice_order(node_of, order, rank, 1)) all.push_back(slice.peer);
+  return all;
+}
+
+TEST(DestinationOrder, remote_first_begins_with_the_next_rank_where_all_are_alike) {
+  for (const Ranks& node_of : {kOneNode, kFourNodes}) {
+    EXPECT_EQ(peers(node_of, DestinationOrder::remote_first, 1), (Ranks{2, 3, 0, 1}));
+  }
+}
+
+TEST(DestinationOrder, local_first_begins_with_itself) {
+  for (const Ranks& node_of : {kOneNode, kFourNodes}) {
+    EXPECT_EQ(peers(node_of, DestinationOrder::local_first, 1), (Ranks{1, 2, 3, 0}));
+  }
+}
+
+TEST(DestinationOrder, remote_first_sends_to_other_nodes_before_its_own) {
+  // Rank 3 is the second of node 1: the second of node 2, then its first, the same of node 0.
+  EXPECT_EQ(peers(kThreeNodesOfTwo, DestinationOrder::remote_first, 3), (Ranks{5, 4, 1, 0, 2, 3}));
+}
+
+TEST(DestinationOrder, local_first_sends_to_its_own_node_before_others) {
+  EXPECT_EQ(peers(kThreeNodesOfTwo, DestinationOrder::local_first, 3), (Ranks{3, 2, 5, 4, 1, 0}));
+}
+
+TEST(DestinationOrder, nodes_may_be_visited_in_any_numbering_and_hold_unequally_many) {
+  // Node 5 has one rank, node 7 two: rank 1 stands second in node 7.
+  EXPECT_EQ(peers({7, 7, 5}, DestinationOrder::remote_first, 1), (Ranks{2, 0, 1}));
+}
+
+TEST(DestinationOrder, no_two_ranks_send_to_one_at_a_time) {
+  for (const DestinationOrder order :
+       {DestinationOrder::remote_first, DestinationOrder::local_first,
+        DestinationOrder::staggered}) {
+    for (std::size_t step = 0; step < kThreeNodesOfTwo.size(); ++step) {
+      std::set<std::uint32_t> sent_to;
+      for (std::uint32_t rank = 0; rank < kThreeNodesOfTwo.size(); ++rank) {
+        sent_to.insert(peers(kThreeNodesOfTwo, order, rank)[step]);
+      }
+      EXPECT_EQ(sent_to.size(), kThreeNodesOfTwo.size()) << "step " << step;
+    }
+  }
+}
+
+TEST(DestinationOrder, a_peer_has_all_its_slices_in_a_row_unless_staggered) {
+  const std::vector<Logical> in_a_row =
+      slice_order(kFourNodes, DestinationOrder::remote_first, 0, 2);
+  EXPECT_EQ(in_a_row[0].peer, in_a_row[1].peer);
+  const std::vector<Logical> staggered = slice_order(kFourNodes, DestinationOrder::staggered, 0, 2);
+  EXPECT_NE(staggered[0].peer, staggered[1].peer);
+  EXPECT_EQ(staggered.back().peer, 0U);
+}
+
+}  // namespace
+}  // namespace weft
