@@ -14,12 +14,12 @@ import sys
 # What a folder of sim/ may include besides itself; sim/CMakeLists.txt links the same way.
 LAYERS = {
     "core": [],
-    "gpu_model": ["core"],
     "cache": ["core"],
+    "gpu_model": ["cache", "core"],
     "network": ["core"],
     "scenario": ["core", "gpu_model", "network", "cache"],
     "cluster": ["scenario", "gpu_model", "network", "core"],
-    "workloads": ["cluster", "scenario", "gpu_model", "network", "core"],
+    "workloads": ["cluster", "scenario", "gpu_model", "network", "cache", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],

@@ -3,7 +3,8 @@
 // A WG runs the accesses at its `start`, then `steps` times those of each step, then those at its
 // `end`. An access is one load or store instruction: a box of rows,
 //
-//   address = array + i row_of_grid + j column_of_grid + s step + r pitch,   r = 0 .. rows - 1
+//   address = array + i row_of_grid + j column_of_grid + p part + s step + r pitch,
+//   r = 0 .. rows - 1
 //
 // of `row` bytes each. A stream is a box of one row, a stride one whose pitch is longer than its
 // row, a tile of a GEMM operand a box that moves along k with the steps. A gather takes random
@@ -40,6 +41,7 @@ struct Access {
   // How far the box moves; may be negative.
   std::int64_t per_row = 0;     // with the WG's row in the grid
   std::int64_t per_column = 0;  // with its column
+  std::int64_t per_part = 0;    // with its part of them
   std::int64_t per_step = 0;
   std::int64_t per_repeat = 0;  // with each repetition of the kernels
   std::int64_t offset = 0;
@@ -56,6 +58,7 @@ struct Kernel {
   std::string name{};
   std::int64_t grid_rows = 1;
   std::int64_t grid_columns = 1;
+  std::int64_t grid_parts = 1;  // WGs of one row and column, that start one after another
   Walk walk = Walk::by_row;
   std::int64_t group = 1;  // by_row: so many rows together, column by column
   std::int64_t steps = 1;
@@ -63,10 +66,12 @@ struct Kernel {
   int wgs_per_cu = 1;   // resident
   int in_flight = 8;    // memory instructions of a WG's waves that may wait at once
   Bytes instruction{};  // what one of them touches at most
+  // Runs beside each of the others, from its start until it or the other has ended.
+  bool beside = false;
   std::vector<Access> accesses{};
 };
 
-// Kernels that run one after another, all of them `repeats` times.
+// Kernels that run one after another, all of them `repeats` times; those `beside` them each time.
 struct Application {
   std::string name{};
   std::vector<Array> arrays{};

@@ -15,24 +15,35 @@ constexpr std::uint32_t kPrepared = 8;  // requests on the way into the host's c
 
 }  // namespace
 
-Residents::Residents(const Kernel& kernel, const WgWalk& walk, int cus, MemoryPath& path)
-    : walk_(walk),
-      path_(path),
-      compute_(kernel.compute.count()),
-      in_flight_(static_cast<std::uint32_t>(kernel.in_flight)),
-      cus_(static_cast<std::size_t>(cus)) {
-  const std::int64_t resident = std::int64_t{cus} * kernel.wgs_per_cu;
-  slots_.resize(static_cast<std::size_t>(std::min(resident, walk.wgs())));
-  done_.resize(slots_.size() * in_flight_);
+Residents::Residents(std::span<const Running> kernels, int cus, MemoryPath& path)
+    : path_(path), cus_(static_cast<std::size_t>(cus)) {
+  for (const Running& running : kernels) add(running, cus);
+}
+
+void Residents::add(const Running& running, int cus) {
+  const Kernel& kernel = running.kernel;
+  const auto in_flight = static_cast<std::uint32_t>(kernel.in_flight);
+  const std::int64_t slots = std::min(std::int64_t{cus} * kernel.wgs_per_cu, running.wgs);
+  for (std::int64_t s = 0; s < slots; ++s) {
+    Slot& slot = slots_.emplace_back();
+    slot.cu = static_cast<std::uint32_t>(s % cus);
+    slot.grid = static_cast<std::uint32_t>(grids_.size());
+    slot.done = static_cast<std::uint32_t>(done_.size());
+    done_.resize(done_.size() + in_flight);
+  }
+  if (grids_.empty()) left_ = static_cast<std::uint32_t>(slots);
+  grids_.push_back({.walk = &running.walk,
+                    .wgs = running.wgs,
+                    .compute = kernel.compute.count(),
+                    .in_flight = in_flight});
 }
 
 Ps Residents::run(Ps start) {
   for (std::uint32_t s = 0; s < slots_.size(); ++s) {
     slots_[s].last = start;
-    slots_[s].cu = s % static_cast<std::uint32_t>(cus_.size());
     start_next_wg(s);
   }
-  while (!queue_.empty()) {
+  while (left_ > 0) {
     const std::uint64_t who = queue_.pop().content;
     const auto index = static_cast<std::uint32_t>(who);
     if ((who & kIsCu) == 0) {
@@ -43,7 +54,9 @@ Ps Residents::run(Ps start) {
     }
   }
   Ps end = start;
-  for (const Slot& slot : slots_) end = std::max(end, slot.last);
+  for (const Slot& slot : slots_) {
+    if (slot.grid == 0) end = std::max(end, slot.last);
+  }
   return end;
 }
 
@@ -60,20 +73,25 @@ void Residents::push_cu(std::uint32_t c, Ps at) {
 }
 
 void Residents::start_next_wg(std::uint32_t s) {
-  if (next_wg_ == walk_.wgs()) return;
-  slots_[s].cursor = walk_.begin(next_wg_++);
+  Grid& grid = grids_[slots_[s].grid];
+  if (grid.next_wg == grid.wgs) {
+    if (slots_[s].grid == 0) --left_;
+    return;
+  }
+  slots_[s].cursor = grid.walk->begin(grid.next_wg++);
   push_slot(s, slots_[s].last);
 }
 
 void Residents::wake_slot(std::uint32_t s) {
   Slot& slot = slots_[s];
-  if (!walk_.next(slot.cursor, slot.turn)) {
+  const Grid& grid = grids_[slot.grid];
+  if (!grid.walk->next(slot.cursor, slot.turn)) {
     start_next_wg(s);
     return;
   }
   if (slot.turn.count == 0) {
-    slot.last = std::max(slot.last, slot.at + compute_);
-    push_slot(s, std::max(slot.at + compute_, done_[s * in_flight_ + slot.oldest]));
+    slot.last = std::max(slot.last, slot.at + grid.compute);
+    push_slot(s, std::max(slot.at + grid.compute, done_[slot.done + slot.oldest]));
     return;
   }
   slot.issued = 0;
@@ -119,6 +137,7 @@ bool Residents::issue_turn(Slot& slot, Ps now) {
         const Answer answer = path_.load(request, places[i - first], now, now + kAhead);
         if (answer.retry) return false;
         slot.turn_done = std::max(slot.turn_done, answer.at);
+        loads_beside_ += static_cast<std::int64_t>(slot.grid != 0);
       }
       ++slot.issued;
     }
@@ -128,10 +147,11 @@ bool Residents::issue_turn(Slot& slot, Ps now) {
 
 void Residents::end_turn(std::uint32_t s, Ps now) {
   Slot& slot = slots_[s];
-  done_[s * in_flight_ + slot.oldest] = slot.turn_done;
-  if (++slot.oldest == in_flight_) slot.oldest = 0;
+  const Grid& grid = grids_[slot.grid];
+  done_[slot.done + slot.oldest] = slot.turn_done;
+  if (++slot.oldest == grid.in_flight) slot.oldest = 0;
   slot.last = std::max(slot.last, slot.turn_done);
-  push_slot(s, std::max(now, done_[s * in_flight_ + slot.oldest]));
+  push_slot(s, std::max(now, done_[slot.done + slot.oldest]));
 }
 
 }  // namespace weft::cache

@@ -1,4 +1,5 @@
-// Residents: the WGs of one kernel that are on the CUs at a time, and the order of their requests.
+// Residents: the WGs of one kernel that are on the CUs at a time, with those of kernels beside it,
+// and the order of their requests.
 //
 // A WG that can issue its next instruction joins the queue of its CU, whose L1 takes the requests
 // one by one, in order. The CU whose L1 is free first goes first, and the WG that is ready first;
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/cache/memory_path.h"
@@ -17,10 +19,18 @@ namespace weft::cache {
 
 class Residents {
  public:
-  Residents(const Kernel& kernel, const WgWalk& walk, int cus, MemoryPath& path);
+  struct Running {
+    const Kernel& kernel;
+    const WgWalk& walk;
+    std::int64_t wgs;  // only the first so many
+  };
+  // Others are cut off where the first one ends.
+  Residents(std::span<const Running> kernels, int cus, MemoryPath& path);
 
-  // When the last WG has ended.
+  // When the first kernel's last WG has ended.
   Ps run(Ps start);
+  // Of lines, by all kernels but the first.
+  [[nodiscard]] std::int64_t loads_beside() const { return loads_beside_; }
 
  private:
   struct Slot {
@@ -32,6 +42,8 @@ class Residents {
     std::uint32_t oldest = 0;  // of its instructions in flight
     std::uint32_t cu = 0;
     std::uint32_t next = 0;  // slot behind it in the queue of the CU
+    std::uint32_t grid = 0;  // its kernel
+    std::uint32_t done = 0;  // where its part of `done_` begins
     Turn turn;
   };
   struct Cu {
@@ -42,6 +54,16 @@ class Residents {
     Ps at = 0;
   };
 
+  // A kernel and how far its grid has been started.
+  struct Grid {
+    const WgWalk* walk = nullptr;
+    std::int64_t wgs = 0;
+    std::int64_t next_wg = 0;
+    Ps compute = 0;
+    std::uint32_t in_flight = 0;
+  };
+
+  void add(const Running& running, int cus);
   void wake_slot(std::uint32_t s);
   void wake_cu(std::uint32_t c, Ps now);
   // Whether all requests of the slot's turn have been issued.
@@ -51,11 +73,10 @@ class Residents {
   void push_slot(std::uint32_t s, Ps at);
   void push_cu(std::uint32_t c, Ps at);
 
-  const WgWalk& walk_;
   MemoryPath& path_;
-  Ps compute_;
-  std::uint32_t in_flight_;
-  std::int64_t next_wg_ = 0;
+  std::vector<Grid> grids_;
+  std::uint32_t left_ = 0;  // slots of the first kernel that are at work
+  std::int64_t loads_beside_ = 0;
   EventQueue queue_;
   std::vector<Slot> slots_;
   std::vector<Cu> cus_;

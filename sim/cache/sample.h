@@ -47,6 +47,8 @@ struct Sample {
   DramCounts dram;
   Duration time;        // from the kernel's start to its end, write-back included
   Duration write_back;  // the part of it after the last WG's end
+  // Of kernels beside it, whose requests are in all counts above. A load is of one line.
+  std::int64_t loads_beside = 0;
 
   bool operator==(const Sample&) const = default;
 };
@@ -55,9 +57,11 @@ struct SampleOptions {
   Policy policy;
   std::int64_t passes = 1;  // so many times over the same data; the samples are those of the last
   std::uint64_t seed = 1;   // of the gathers
+  std::int64_t wgs = 0;     // of each kernel only the first so many; 0: all
 };
 
-// One sample for each kernel and repetition of the last pass, in the order in which they ran.
+// One sample for each kernel and repetition of the last pass, in the order in which they ran, but
+// none for those beside them.
 // Kernels find in the L2 what those before them left.
 std::vector<Sample> sample(const Hierarchy& hierarchy, const Application& application,
                            const SampleOptions& options);

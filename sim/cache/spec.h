@@ -25,6 +25,8 @@ struct LevelSpec {
   Bandwidth bandwidth{};  // of one cache, all its slices together
   Duration latency{};     // of a load that this level answers, from the CU and back, all idle
   Replacement replacement = Replacement::lru;
+
+  bool operator==(const LevelSpec&) const = default;
 };
 
 // Where a line of the L2 may stand when there are several dies.
@@ -44,6 +46,8 @@ struct DramSpec {
   Duration activate_interval{};  // between two activations of a channel
   Duration close_after{};        // an idle bank closes its row by itself
   int queue = 1;                 // requests among which the scheduler groups those of one row
+
+  bool operator==(const DramSpec&) const = default;
 };
 
 struct Hierarchy {
@@ -59,6 +63,8 @@ struct Hierarchy {
   Duration die_to_die{};            // what a load that another die answers takes longer
   std::optional<LevelSpec> side{};  // memory-side cache
   DramSpec dram{};
+
+  bool operator==(const Hierarchy&) const = default;
 };
 
 }  // namespace weft::cache

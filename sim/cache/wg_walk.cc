@@ -73,6 +73,8 @@ WgWalk::WgWalk(const Kernel& kernel, std::span<const std::int64_t> begins,
 
 WgWalk::Cursor WgWalk::begin(std::int64_t n) const {
   Cursor cursor;
+  cursor.part = static_cast<std::int32_t>(n % kernel_.grid_parts);
+  n /= kernel_.grid_parts;
   if (kernel_.walk == Walk::by_column) {
     cursor.row = static_cast<std::int32_t>(n % kernel_.grid_rows);
     cursor.column = static_cast<std::int32_t>(n / kernel_.grid_rows);
@@ -84,7 +86,8 @@ WgWalk::Cursor WgWalk::begin(std::int64_t n) const {
     cursor.column = static_cast<std::int32_t>(n % in_group / rows);
   }
   cursor.step = -1;
-  const auto wg = static_cast<std::uint64_t>(cursor.row * kernel_.grid_columns + cursor.column);
+  const std::int64_t place = cursor.row * kernel_.grid_columns + cursor.column;
+  const auto wg = static_cast<std::uint64_t>(place * kernel_.grid_parts + cursor.part);
   cursor.bits = mix64(seed_ + wg * 0x9E3779B97F4A7C15ULL);
   return cursor;
 }
@@ -94,7 +97,8 @@ void WgWalk::begin_row(const Instruction& instruction, Cursor& cursor) const {
   const std::int64_t step = access.when == When::step ? cursor.step : 0;
   if (cursor.box_row == 0) {
     cursor.box = instruction.begin + cursor.row * access.per_row +
-                 cursor.column * access.per_column + step * access.per_step;
+                 cursor.column * access.per_column + cursor.part * access.per_part +
+                 step * access.per_step;
   }
   std::int64_t row = cursor.box_row;
   if (access.gather) {

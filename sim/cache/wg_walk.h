@@ -44,6 +44,7 @@ class WgWalk {
   struct Cursor {
     std::int32_t row = 0;  // of the grid
     std::int32_t column = 0;
+    std::int32_t part = 0;
     std::int32_t step = 0;    // -1: start; kernel.steps: end
     std::int32_t access = 0;  // of this step
     std::int64_t box_row = 0;
@@ -52,7 +53,9 @@ class WgWalk {
     std::int64_t box = 0;    // address of the box
     std::uint64_t bits = 0;  // random, of the WG
   };
-  [[nodiscard]] std::int64_t wgs() const { return kernel_.grid_rows * kernel_.grid_columns; }
+  [[nodiscard]] std::int64_t wgs() const {
+    return kernel_.grid_rows * kernel_.grid_columns * kernel_.grid_parts;
+  }
   // The WG that starts as the n-th.
   [[nodiscard]] Cursor begin(std::int64_t n) const;
   // The next instruction of a WG; false: it has ended.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cache/spec.h"
 #include "sim/core/quantity.h"
 
 namespace weft {
@@ -176,6 +177,8 @@ struct GpuSpec {
   DmaSpec dma;
   PeerStoreSpec peer_store;
   CollectiveSpec collective;
+  // By which the cache model says what kernels read from the HBM; none: formulas say it.
+  std::optional<cache::Hierarchy> caches = {};
 };
 
 }  // namespace weft

@@ -209,8 +209,7 @@ class ModelToTasks {
     const auto& call = std::get<CommunicationShape>(collective.shape);
     const Groups& place = graph_.places[collective.place];
     const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-    const KernelVersion version =
-        how_.mode == Mode::fused ? fused_version(how_.scenario.fused) : KernelVersion{};
+    const KernelVersion version = version_in(how_.mode, how_.scenario, gpu_);
     PeerGrid made = peer_grid(op, call, gpu_, peers, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/cache/spec.h"
 #include "sim/scenario/reader.h"
 #include "sim/scenario/scenario.h"
 
@@ -19,6 +20,14 @@ inline constexpr std::array kRingTies = {
 inline constexpr std::array kTruths = {
     Choice<bool>{"false", false},
     Choice<bool>{"true", true},
+};
+inline constexpr std::array kReplacements = {
+    Choice<cache::Replacement>{"lru", cache::Replacement::lru},
+    Choice<cache::Replacement>{"random", cache::Replacement::random},
+};
+inline constexpr std::array kDies = {
+    Choice<cache::Dies>{"home", cache::Dies::home},
+    Choice<cache::Dies>{"apart", cache::Dies::apart},
 };
 inline constexpr std::array kUpRoutings = {
     Choice<UpRouting>{"by_destination", UpRouting::by_destination},

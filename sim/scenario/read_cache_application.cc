@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/cache/wg_walk.h"
+#include "sim/scenario/names.h"
 #include "sim/scenario/read_cache.h"
 
 namespace weft {
@@ -66,6 +67,7 @@ Access read_access(MapReader map, const std::vector<Array>& arrays) {
   access.when = map.choice_or<When>("when", When::step, kWhens, "of the WG's life");
   access.per_row = stride(map, "per_row", "further on, for each row of the grid");
   access.per_column = stride(map, "per_column", "further on, for each column of the grid");
+  access.per_part = stride(map, "per_part", "further on, for each part of a place of the grid");
   access.per_step = stride(map, "per_step", "further on, for each step");
   access.per_repeat = stride(map, "per_repeat", "further on, for each repetition");
   access.offset = stride(map, "offset", "where in the array the first box begins");
@@ -85,6 +87,7 @@ Kernel read_kernel(MapReader map, const std::vector<Array>& arrays) {
   kernel.name = map.name("name", "what reports call it");
   kernel.grid_rows = map.integer("rows", kGrid, "of the grid of WGs");
   kernel.grid_columns = map.integer_or("columns", 1, kGrid, "of the grid of WGs");
+  kernel.grid_parts = map.integer_or("parts", 1, kGrid, "WGs of each row and column, in turn");
   kernel.walk = map.choice_or<Walk>("walk", Walk::by_row, kWalks, "which WGs start first");
   kernel.group = map.where(kernel.walk == Walk::by_row, "walk: by_row")
                      .integer_or("group", 1, kGrid, "rows walked together, column by column");
@@ -94,6 +97,8 @@ Kernel read_kernel(MapReader map, const std::vector<Array>& arrays) {
   kernel.in_flight = map.count_or("in_flight", 4, {1, 1'024}, "memory instructions of a WG");
   kernel.instruction = map.size_or("instruction", kibibytes(4), "what one of them touches",
                                    {bytes(1), mebibytes(1)});
+  kernel.beside = map.choice_or("beside", false, names::table(names::kTruths),
+                                "runs beside each of the others, until it or they end");
   for (MapReader& access : map.maps("accesses", "loads and stores, in their order")) {
     kernel.accesses.push_back(read_access(access, arrays));
   }
@@ -107,7 +112,8 @@ Wide end_of(const Application& application, const Kernel& kernel, const Access& 
   const std::int64_t steps = access.when == When::step ? kernel.steps : 1;
   const std::int64_t rows = access.gather ? access.gather->table_rows : access.rows;
   return Wide{access.offset} + Wide{kernel.grid_rows - 1} * access.per_row +
-         Wide{kernel.grid_columns - 1} * access.per_column + Wide{steps - 1} * access.per_step +
+         Wide{kernel.grid_columns - 1} * access.per_column +
+         Wide{kernel.grid_parts - 1} * access.per_part + Wide{steps - 1} * access.per_step +
          Wide{application.repeats - 1} * access.per_repeat + Wide{rows - 1} * access.pitch +
          access.row.count();
 }
@@ -145,6 +151,10 @@ Application read_cache_application(MapReader map) {
   Reading& reading = map.reading();
   if (reading.describes() || reading.problems().has_errors()) return application;
   check_bounds(reading, application);
+  const auto is_beside = [](const Kernel& kernel) { return kernel.beside; };
+  if (std::all_of(application.kernels.begin(), application.kernels.end(), is_beside)) {
+    reading.error_at_key("kernels", "one at least must not be `beside: true`");
+  }
   if (cache::footprint(application.arrays) > kArraySize.high) {
     reading.error_at_key("arrays", "must be at most 64 GB together");
   }

@@ -1,8 +1,10 @@
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "sim/cache/line_array.h"
 #include "sim/cache/sectors.h"
+#include "sim/scenario/names.h"
 #include "sim/scenario/read_cache.h"
 
 namespace weft {
@@ -14,9 +16,6 @@ using cache::Hierarchy;
 using cache::LevelSpec;
 using cache::Replacement;
 
-constexpr std::array kReplacements{Choice<Replacement>{"lru", Replacement::lru},
-                                   Choice<Replacement>{"random", Replacement::random}};
-constexpr std::array kDies{Choice<Dies>{"home", Dies::home}, Choice<Dies>{"apart", Dies::apart}};
 constexpr Range<std::int64_t> kParts{1, 65'536};
 constexpr Range<Bytes> kSomeSize{bytes(1), kAnySize.high};
 
@@ -28,8 +27,8 @@ LevelSpec read_level(MapReader map) {
       .mshrs = map.count("mshrs", {1, 65'535}, "misses of a slice that wait for their data"),
       .bandwidth = map.bandwidth("bandwidth", "of one cache, all its slices together"),
       .latency = map.duration("latency", "of a load that this level answers"),
-      .replacement = map.choice_or<Replacement>("replacement", Replacement::lru, kReplacements,
-                                                "which line of a set goes")};
+      .replacement = map.choice_or<Replacement>("replacement", Replacement::lru,
+                                                names::kReplacements, "which line of a set goes")};
   map.finish();
   return level;
 }
@@ -59,7 +58,7 @@ bool is_power_of_two(std::int64_t n) {
 // What must be so for several keys together.
 class Rules {
  public:
-  Rules(Reading& reading, const Hierarchy& machine) : reading_(reading), machine_(machine) {}
+  Rules(MapReader& map, const Hierarchy& machine) : map_(map), machine_(machine) {}
 
   void check() {
     check_sizes();
@@ -67,13 +66,13 @@ class Rules {
     check_level("l2", machine_.l2);
     if (machine_.side) check_level("side", *machine_.side);
     if (machine_.l1.slices != 1) {
-      reading_.error_at_key("l1.slices", "an L1 is one slice");
+      error_at("l1.slices", "an L1 is one slice");
     }
     const bool homes = machine_.dies > 1 && machine_.l2_dies == Dies::home;
     check_slices("l2", machine_.l2.slices * (homes ? machine_.dies : 1));
     if (machine_.side) check_slices("side", machine_.side->slices);
     if (!is_power_of_two(machine_.dram.banks)) {
-      reading_.error_at_key("dram.banks", "must be a power of two");
+      error_at("dram.banks", "must be a power of two");
     }
   }
 
@@ -82,36 +81,38 @@ class Rules {
     const std::int64_t line = machine_.line.count();
     const std::int64_t sector = machine_.sector.count();
     if (!is_power_of_two(line) || line < 32) {
-      reading_.error_at_key("line", "must be a power of two of bytes, 32 B or more");
+      error_at("line", "must be a power of two of bytes, 32 B or more");
     }
     if (!is_power_of_two(sector) || line % sector != 0 || line / sector > cache::kMaxSectors) {
-      reading_.error_at_key("sector", "must be a line, a half or a quarter of it");
+      error_at("sector", "must be a line, a half or a quarter of it");
     }
     if (!is_power_of_two(machine_.interleave.count()) || machine_.interleave < machine_.line) {
-      reading_.error_at_key("interleave", "must be a power of two of lines");
+      error_at("interleave", "must be a power of two of lines");
     }
     const std::int64_t row = machine_.dram.row.count();
     if (!is_power_of_two(row) || row < line || row > 64 * line) {
-      reading_.error_at_key("dram.row", "must be 1, 2, 4 ... 64 lines");
+      error_at("dram.row", "must be 1, 2, 4 ... 64 lines");
     }
   }
   void check_level(const std::string& name, const LevelSpec& level) {
     const std::int64_t set = machine_.line.count() * level.ways * level.slices;
     if (level.capacity.count() % set == 0 && is_power_of_two(level.capacity.count() / set)) return;
-    reading_.error_at_key(name + ".capacity",
-                          "must be slices x ways x lines of " + std::to_string(set) +
-                              " B in all, times a power of two of sets; other ways may do");
+    error_at(name + ".capacity", "must be slices x ways x lines of " + std::to_string(set) +
+                                     " B in all, times a power of two of sets; other ways may do");
   }
   void check_slices(const std::string& name, int slices) {
     if (machine_.dram.channels % slices == 0) return;
-    reading_.error_at_key(name + ".slices", "there are " + std::to_string(slices) +
-                                                " in all dies that are home; each must serve an"
-                                                " equal part of the " +
-                                                std::to_string(machine_.dram.channels) +
-                                                " channels");
+    error_at(name + ".slices", "there are " + std::to_string(slices) +
+                                   " in all dies that are home; each must serve an"
+                                   " equal part of the " +
+                                   std::to_string(machine_.dram.channels) + " channels");
   }
 
-  Reading& reading_;
+  void error_at(const std::string& key, std::string message) {
+    map_.reading().error_at_key(map_.path_of(key), std::move(message));
+  }
+
+  MapReader& map_;
   const Hierarchy& machine_;
 };
 
@@ -129,7 +130,7 @@ Hierarchy read_cache_machine(MapReader map) {
       .dies = map.count_or("dies", 1, {1, 1'024}, "L2s; CUs are dealt to them in turn")};
   MapReader several = map.where(machine.dies > 1, "several dies");
   machine.l2_dies = several
-                        .choice<Dies>("l2_dies", kDies,
+                        .choice<Dies>("l2_dies", names::kDies,
                                       "home: each address has a die where the others look after"
                                       " it; apart: each caches for itself")
                         .value_or(Dies::home);
@@ -141,7 +142,7 @@ Hierarchy read_cache_machine(MapReader map) {
   machine.dram = read_dram(map.map("dram", "behind the last cache"));
   map.finish();
   Reading& reading = map.reading();
-  if (!reading.describes() && !reading.problems().has_errors()) Rules(reading, machine).check();
+  if (!reading.describes() && !reading.problems().has_errors()) Rules(map, machine).check();
   return machine;
 }
 

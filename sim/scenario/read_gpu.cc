@@ -3,6 +3,7 @@
 
 #include "sim/scenario/names.h"
 #include "sim/scenario/read.h"
+#include "sim/scenario/read_cache.h"
 
 namespace weft {
 namespace {
@@ -226,6 +227,13 @@ GpuSpec read_gpu(MapReader map) {
   gpu.gather = {.latency = gpu.memory.latency, .doubling = {}, .cached = gpu.l2.latency};
   if (auto gather = map.optional_map("gather", "rows at random places")) {
     gpu.gather = read_gather(*gather);
+  }
+  if (auto caches = map.optional_map("caches", "by which the cache model samples kernels")) {
+    gpu.caches = read_cache_machine(*caches);
+    if (gpu.caches->cus != gpu.cus && !map.reading().describes()) {
+      map.reading().error_at_key(caches->path_of("cus"),
+                                 "must be those of the GPU, " + std::to_string(gpu.cus));
+    }
   }
   map.finish();
   return gpu;

@@ -44,6 +44,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("cached", to_text(gpu.gather.cached));
   out.line("unfairness", number_text(gpu.gather.unfairness));
   out.close();
+  if (gpu.caches) write_cache_machine(out, "caches", *gpu.caches);
   out.open("launch");
   out.line("host", to_text(gpu.launch.host));
   out.line("queue", to_text(gpu.launch.queue));

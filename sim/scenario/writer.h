@@ -43,6 +43,9 @@ class Writer {
 
 void write_collective(Writer& out, const CollectiveSpec& collective);
 
+// What read_cache_machine reads, as the map of this key.
+void write_cache_machine(Writer& out, std::string_view key, const cache::Hierarchy& machine);
+
 // What read_model reads.
 void write_model(Writer& out, const Workload& workload);
 

@@ -64,9 +64,14 @@ class C3 {
  private:
   void add_gemms() {
     const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
+    // Copy engines pass the L2s by.
+    const bool is_beside =
+        strategy_.communicate && !strategy_.in_turn && strategy_.executor == CollectiveExecutor::cu;
+    const GpuSpec& gpu = cluster_.spec.gpu;
+    const Bandwidth beside = is_beside ? through_channels(gpu.collective) : Bandwidth{};
     for (std::uint32_t g = 0; g < cluster_.gpus(); ++g) {
-      Kernel kernel = gemm_kernel(graph_, scenario_, cluster_.spec.gpu,
-                                  {.gpu = GpuId(g), .cus = strategy_.gemm_cus});
+      Kernel kernel = gemm_kernel(graph_, scenario_, gpu,
+                                  {.gpu = GpuId(g), .cus = strategy_.gemm_cus, .beside = beside});
       kernel.op = op;
       kernel.launch = launch_of(First::gemm);
       gemms_.push_back(graph_.add_kernel(kernel, {}));

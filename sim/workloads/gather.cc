@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kSampled = std::int64_t{1} << 21U;
+constexpr std::int64_t kSampled = std::int64_t{1} << 21U;  // rows that come through the L2s
 constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most that are told apart
 constexpr std::size_t kWays = 16;
 constexpr std::uint64_t kNoRow = UINT64_MAX;
@@ -83,7 +83,7 @@ class Sampler {
   RowsFound run() {
     const std::int64_t slots = std::min({walk_.wgs, cus_ * walk_.on_cu, kWalkers});
     for (; next_wg_ < slots; ++next_wg_) waiting_.push({next_wg_, next_wg_, next_wg_, 0, 0, 0});
-    while (!waiting_.empty() && looked_up_ < kSampled) {
+    while (!waiting_.empty() && looked_up_ + streamed_rows_ < kSampled) {
       Walker walker = waiting_.top();
       waiting_.pop();
       step(walker);
@@ -128,12 +128,23 @@ class Sampler {
     const auto row = static_cast<std::uint64_t>(table * walk_.rows_per_table +
                                                 rng_.between(0, walk_.rows_per_table - 1));
     ++looked_up_;
+    streamed_ += std::min(walk_.streamed, static_cast<double>(kSampled));
+    for (; streamed_ >= 1; --streamed_) stream();
     RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
     if (l2.touch(row)) {
       ++in_l2_;
     } else if (side_.touch(row)) {
       ++in_side_;
     }
+  }
+
+  // A row's bytes of what is never used again come through a die, and the next through the next.
+  void stream() {
+    ++streamed_rows_;
+    const auto n = static_cast<std::uint64_t>(streamed_rows_);
+    const std::uint64_t row = kNoRow - n;
+    l2_[n % l2_.size()].touch(row);
+    side_.touch(row);
   }
 
   const GatherWalk& walk_;
@@ -144,6 +155,8 @@ class Sampler {
   Rng rng_;
   std::priority_queue<Walker, std::vector<Walker>, std::greater<>> waiting_;
   std::int64_t next_wg_ = 0;
+  double streamed_ = 0;  // rows that are due
+  std::int64_t streamed_rows_ = 0;
   std::int64_t looked_up_ = 0;
   std::int64_t in_l2_ = 0;
   std::int64_t in_side_ = 0;

@@ -22,6 +22,7 @@ struct GatherWalk {
   double in_flight = 1;   // rows that a thread has on their way at once
   int on_cu = 0;          // WGs that run at once on a CU
   double unevenness = 0;  // spread of the CUs' speeds: standard deviation / mean
+  double streamed = 0;    // bytes that pass through the L2s beside it, for one that is looked up
   bool operator==(const GatherWalk&) const = default;
 };
 

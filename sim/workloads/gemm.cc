@@ -7,6 +7,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
+#include "sim/workloads/gemm_sample.h"
 
 namespace weft {
 namespace {
@@ -81,41 +82,8 @@ std::int64_t lines_read(const GemmWork& gemm, const Tiles& tiles, std::int64_t a
   return lines;
 }
 
-// The matrix units' rate as this kernel reaches it.
-FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
-  return FlopRate::from_count(
-      std::llround(static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency));
-}
-
-// All that a WG does but leaving its result somewhere.
-Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
-  const std::int64_t size = size_of(gemm.dtype).count();
-  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
-  const std::int64_t k = round_up(gemm.k, gemm.split_k);
-
-  Work work;
-  work.traffic = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
-  work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
-  work.arithmetic_share =
-      static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
-  work.arithmetic_alone =
-      arithmetic_time(work.flops, reached(gemm, gpu), gpu, work.arithmetic_share);
-
-  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
-  // all residents at work, as their shares of the CU's rate make it last.
-  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) * k * size;
-  const std::int64_t in_flight =
-      std::int64_t{gemm.wg.threads} * gemm.wg.loads_in_flight * kLoadBytes;
-  const Duration loading = gpu.l2.latency * round_up(loaded, in_flight);
-  const std::int64_t residents = std::min(run.wgs_on_cu, round_up(wgs, run.cus));
-  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
-  work.memory_alone = longer(loading, picoseconds(work.arithmetic_alone.count() * crowd / 1000));
-  return work;
-}
-
-}  // namespace
-
-std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+// What the formula says: docs/model.md, "GEMM".
+std::int64_t traffic_of_waves(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   __extension__ using Wide = __int128;
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
@@ -128,8 +96,81 @@ std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const Gem
   const std::int64_t lines = lines_read(gemm, tiles, at_once, caches);
   // As many waves as there are tiles for, and never less than reading both operands once.
   const Wide all = static_cast<Wide>(lines) * tiles.count() * gemm.k * size;
-  return std::max(static_cast<std::int64_t>((all + at_once - 1) / at_once),
-                  (gemm.m + gemm.n) * gemm.k * size);
+  return static_cast<std::int64_t>((all + at_once - 1) / at_once);
+}
+
+// The matrix units' rate as this kernel reaches it.
+FlopRate reached(const GemmWork& gemm, const GpuSpec& gpu) {
+  return FlopRate::from_count(
+      std::llround(static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency));
+}
+
+// The arithmetic of a WG, for its tile or its part of it.
+void add_arithmetic(Work& work, const GemmWork& gemm, const GpuSpec& gpu) {
+  const std::int64_t k = round_up(gemm.k, gemm.split_k);
+  work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
+  work.arithmetic_share =
+      static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
+  work.arithmetic_alone =
+      arithmetic_time(work.flops, reached(gemm, gpu), gpu, work.arithmetic_share);
+}
+
+std::int64_t bytes_in_flight(const WgShape& wg) {
+  return std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
+}
+
+// How long its arithmetic lasts beside all that are with it on a CU.
+Duration among_residents(const Work& work, const GemmWork& gemm, const GemmRun& run) {
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  const std::int64_t residents = std::min(run.wgs_on_cu, round_up(wgs, run.cus));
+  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
+  return picoseconds(work.arithmetic_alone.count() * crowd / 1000);
+}
+
+GemmTiles tiles_of(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const Tiles tiles(gemm, run.peers);
+  Work work;
+  add_arithmetic(work, gemm, gpu);
+  GemmTiles asked;
+  asked.rows = tiles.rows;
+  asked.columns = tiles.columns;
+  asked.together = tiles.together;
+  asked.split_k = gemm.split_k;
+  asked.row_bytes = gemm.k * size_of(gemm.dtype).count();
+  asked.tile_m = gemm.tile_m;
+  asked.tile_n = gemm.tile_n;
+  asked.element_bytes = size_of(gemm.dtype).count();
+  asked.cus = static_cast<int>(run.cus);
+  asked.wgs_per_cu = static_cast<int>(run.wgs_on_cu);
+  asked.arithmetic = among_residents(work, gemm, run);
+  asked.in_flight = bytes_in_flight(gemm.wg);
+  asked.beside = run.beside;
+  return asked;
+}
+
+// All that a WG does but leaving its result somewhere.
+Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  Work work;
+  work.traffic = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
+  add_arithmetic(work, gemm, gpu);
+
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
+  // all residents at work, as their shares of the CU's rate make it last.
+  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) *
+                              round_up(gemm.k, gemm.split_k) * size_of(gemm.dtype).count();
+  const Duration loading = gpu.l2.latency * round_up(loaded, bytes_in_flight(gemm.wg));
+  work.memory_alone = longer(loading, among_residents(work, gemm, run));
+  return work;
+}
+
+}  // namespace
+
+std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const std::int64_t read = gpu.caches
+                                ? sampled_traffic(tiles_of(gemm, gpu, run), *gpu.caches).count()
+                                : traffic_of_waves(gemm, gpu, run);
+  return std::max(read, (gemm.m + gemm.n) * gemm.k * size_of(gemm.dtype).count());
 }
 
 // The same where the result stays on this GPU. Of a tile in parts, each is added into it by
@@ -148,7 +189,10 @@ Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVer
 
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version) {
-  const GemmRun run{.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, version), .peers = gpus};
+  const GemmRun run{.cus = gpu.cus,
+                    .wgs_on_cu = resident(gpu, gemm.wg, version),
+                    .peers = gpus,
+                    .beside = version.beside};
   const Tiles tiles(gemm, run.peers);
   const std::int64_t size = size_of(gemm.dtype).count();
   Grid grid;
@@ -175,8 +219,10 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
 Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
                    const GemmPlace& place) {
   const GemmWork& gemm = scenario.workload.gemm;
-  const GemmRun run{
-      .cus = cus_in(place.cus, gpu.cus), .wgs_on_cu = resident(gpu, gemm.wg, {}), .peers = 1};
+  const GemmRun run{.cus = cus_in(place.cus, gpu.cus),
+                    .wgs_on_cu = resident(gpu, gemm.wg, {}),
+                    .peers = 1,
+                    .beside = place.beside};
   const std::int64_t fit = run.wgs_at_once();
   const bool stream_k = gemm.schedule == GemmSchedule::stream_k;
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;

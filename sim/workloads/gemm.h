@@ -13,6 +13,7 @@ struct GemmRun {
   std::int64_t cus;
   std::int64_t wgs_on_cu;  // that fit
   std::int64_t peers;      // whose rows of tiles come one after another
+  Bandwidth beside = {};   // what a collective beside it passes through the L2s
   [[nodiscard]] std::int64_t wgs_at_once() const { return cus * wgs_on_cu; }
 };
 
@@ -31,6 +32,7 @@ Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const Gemm
 struct GemmPlace {
   GpuId gpu;
   CuRange cus;
+  Bandwidth beside = {};  // what a collective beside it passes through the L2s
 };
 
 // The same GEMM by itself on one GPU, as a library's kernel on these CUs. Of schedule stream_k all

@@ -47,6 +47,19 @@ KernelVersion fused_version(const FusedOptions& fused) {
           .chain = fused.chain};
 }
 
+Bandwidth through_channels(const CollectiveSpec& collective) {
+  return collective.channel_rate * (2 * std::int64_t{collective.channels});
+}
+
+KernelVersion version_in(Mode mode, const Scenario& scenario, const GpuSpec& gpu) {
+  if (mode == Mode::fused) return fused_version(scenario.fused);
+  KernelVersion version;
+  if (mode == Mode::kernel && scenario.kernel.chunks > 1) {
+    version.beside = through_channels(gpu.collective);
+  }
+  return version;
+}
+
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind) {
   return launch_gap(launch, kind) + launch.ramp;
 }

@@ -57,13 +57,19 @@ std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, 
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
-// What the fused version of a kernel has else than the plain one.
+// What the version of a kernel has else than the plain one alone.
 struct KernelVersion {
   int extra_registers = 0;  // a thread
   int most_on_cu = 0;       // WGs; 0: as many as fit
   int chain = 0;            // loads that wait for one another; 0: as in the plain one
+  Bandwidth beside = {};    // what a collective beside it passes through the L2s
 };
 KernelVersion fused_version(const FusedOptions& fused);
+// In this mode: kernel-granular overlap has collectives beside its kernels, and the same kernels.
+KernelVersion version_in(Mode mode, const Scenario& scenario, const GpuSpec& gpu);
+
+// The most that the channels of a collective read and write together.
+Bandwidth through_channels(const CollectiveSpec& collective);
 
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);

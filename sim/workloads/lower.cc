@@ -46,9 +46,7 @@ const Pattern* pattern_of(WorkloadKind kind) {
 
 TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
                         Mode mode) {
-  const KernelVersion version =
-      mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{};
-  const Grid grid = pattern.grid(scenario, cluster, version);
+  const Grid grid = pattern.grid(scenario, cluster, version_in(mode, scenario, cluster.spec.gpu));
   const CollectiveOp op = collective_of(scenario.workload);
   const Overlap overlap{.scenario = scenario,
                         .cluster = cluster,

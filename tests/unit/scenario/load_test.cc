@@ -165,6 +165,19 @@ std::set<std::string> paths_in(const std::string& text) {
   return paths;
 }
 
+TEST(ToText, of_caches_loads_to_the_same) {
+  for (const char* machine : {"h200", "mi300x"}) {
+    const std::string cluster = std::string("cluster={base: clusters/node_8x_") + machine + "}";
+    const Scenario first =
+        loaded("embedding_a2a_8x_h100",
+               {cluster, std::string("cluster.gpu.caches.base=cache/machines/") + machine});
+    ASSERT_TRUE(first.cluster.gpu.caches.has_value());
+    const Loaded second = load_scenario_text(to_text(first), "again.yaml", {});
+    ASSERT_EQ(second.problems.to_text(), "");
+    EXPECT_TRUE(second.scenario->cluster.gpu.caches == first.cluster.gpu.caches);
+  }
+}
+
 TEST(ToText, writes_every_key_that_is_read) {
   std::set<std::string> written;
   for (const std::string& name : shipped_scenarios())
@@ -179,7 +192,8 @@ TEST(ToText, writes_every_key_that_is_read) {
             "workload.matrix=[[0 B, 1 MB], [64 KiB, 0 B]]"}}) {
     written.merge(paths_in(to_text(loaded("peers_torus_128", sets))));
   }
-  written.merge(paths_in(to_text(loaded("c3/mi300x", {"c3.partition_cus=8"}))));
+  written.merge(paths_in(to_text(loaded(
+      "c3/mi300x", {"c3.partition_cus=8", "cluster.gpu.caches.base=cache/machines/mi300x"}))));
   written.merge(paths_in(to_text(
       loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
                                        "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));

@@ -98,6 +98,15 @@ TEST(FoundRows, are_fewer_where_some_cus_run_ahead) {
   EXPECT_LT(find_rows(uneven, gpu).in_l2, 0.8 * find_rows(hot_tables(), gpu).in_l2);
 }
 
+TEST(FoundRows, are_fewer_beside_what_streams_through) {
+  // 65,536 rows at random, a quarter of which fit, and as many bytes that are never used twice.
+  // While each row is looked up x times, 65,536 (1 - e^-x) different ones are touched and 65,536 x
+  // pass by; LRU keeps that which fills the cache: 1 - e^-x + x = 1/4, x = 0.129, 1 - e^-x = 0.121.
+  GatherWalk walk = one_table(64 * 1024);
+  walk.streamed = 1;
+  EXPECT_NEAR(find_rows(walk, gpu_of(mebibytes(16))).in_l2, 0.121, 0.01);
+}
+
 TEST(FoundRows, are_the_same_every_time) {
   const GpuSpec gpu = gpu_of(mebibytes(16));
   EXPECT_EQ(find_rows(hot_tables(), gpu).in_l2, find_rows(hot_tables(), gpu).in_l2);
