@@ -3,11 +3,11 @@
 
     scripts/reproduce cache [--update | --check] [-j N] [-o DIR]
 
-Writes cache.csv, cache.json, table.md, claims.md and times.png into results/reproduce_cache/.
+Then memory-bound GEMMs on fewer CUs. Writes cache.csv, cache.json, table.md, claims.md, times.png
+and few_cus/ into results/reproduce_cache/.
 --update writes the table into docs/cache.md; --check ends with status 1 if it says something else.
 """
 import argparse
-import json
 import os
 import pathlib
 import subprocess
@@ -16,11 +16,11 @@ import sys
 import yaml
 
 import reproduce_common as common
+import reproduce_few_cus as few_cus
 
 plt = common.pyplot()
 PAGE = common.ROOT / "docs/cache.md"
-BEGIN = "<!-- policies: scripts/reproduce cache --update -->"
-END = "<!-- end of policies -->"
+PARTS = ("policies", "few_cus")  # of the page, between comments of these names
 
 
 def run(machine, out, jobs):
@@ -28,7 +28,7 @@ def run(machine, out, jobs):
     command = [common.WEFT, "cache", "--machine", machine, "-q", "-j", str(jobs), "-o", out]
     subprocess.run(command, cwd=common.ROOT, check=True)
     found = {}
-    for one in json.loads((out / "cache.json").read_text(encoding="utf-8"))["runs"]:
+    for one in common.read_json(out / "cache.json")["runs"]:
         found.setdefault(one["application"], {})[one["policy"]] = one
     return found
 
@@ -156,9 +156,13 @@ def draw(study, path):
     common.save(figure, path)
 
 
-def page_with(text):
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    return f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}"
+def page_with(tables):
+    page = PAGE.read_text(encoding="utf-8")
+    for name, text in zip(PARTS, tables):
+        begin, end = f"<!-- {name}: scripts/reproduce cache --update -->", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}"
+    return page
 
 
 def options_of():
@@ -179,14 +183,16 @@ def main():
     what = yaml.safe_load(text)
     out = options.output.resolve()
     study = Study(what, run(what["machine"], out, options.jobs))
-    text = table(study)
-    (out / "table.md").write_text(text + "\n", encoding="utf-8")
+    few = few_cus.times(what["few_cus"], out / "few_cus", options.jobs)
+    tables = [table(study), few_cus.table(what["few_cus"], few)]
+    text = "\n\n".join(tables) + "\n"
+    (out / "table.md").write_text(text, encoding="utf-8")
     print(text)
     draw(study, out / "times.png")
-    common.write_claims(claims(study), out)
+    common.write_claims(claims(study) + [few_cus.claim(what["few_cus"], few)], out)
     if options.update:
-        PAGE.write_text(page_with(text), encoding="utf-8")
-    elif options.check and PAGE.read_text(encoding="utf-8") != page_with(text):
+        PAGE.write_text(page_with(tables), encoding="utf-8")
+    elif options.check and PAGE.read_text(encoding="utf-8") != page_with(tables):
         sys.exit("docs/cache.md is not what is found now (scripts/reproduce cache --update)")
 
 

@@ -21,6 +21,10 @@ def pyplot():
     return matplotlib.pyplot
 
 
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def file_name(text):
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
