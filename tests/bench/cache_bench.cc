@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/cache/sample.h"
+#include "sim/workloads/gemm_sample.h"
 
 namespace {
 
@@ -134,5 +135,29 @@ void gemm(benchmark::State& state, const Policy& policy) {
       policy);
 }
 BENCHMARK_CAPTURE(gemm, cache_r, kReads)->Unit(benchmark::kMillisecond);
+
+// The same GEMM, larger, as the simulator asks for it: lines as long as panels. Counted are the
+// lines of 128 B that they stand for.
+void gemm_in_panels(benchmark::State& state) {
+  GemmTiles tiles;
+  tiles.rows = 64;
+  tiles.columns = 64;
+  tiles.together = 8;
+  tiles.row_bytes = 16'384;
+  tiles.tile_m = 128;
+  tiles.tile_n = 128;
+  tiles.element_bytes = 2;
+  tiles.cus = 132;
+  tiles.arithmetic = microseconds(40);
+  tiles.in_flight = 65'536;
+  const GemmSample gemm = gemm_sample(tiles, machine());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        sample(gemm.caches, gemm.application, {.policy = kReads, .wgs = gemm.wgs}));
+  }
+  const std::int64_t lines_of_a_wg = tiles.row_bytes / 128 * (tiles.tile_m + tiles.tile_n);
+  state.SetItemsProcessed(state.iterations() * gemm.wgs * lines_of_a_wg);
+}
+BENCHMARK(gemm_in_panels)->Unit(benchmark::kMillisecond);
 
 }  // namespace
