@@ -40,7 +40,7 @@ class Simulations {
     constexpr const char* kAny =
         "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
     Loaded loaded = load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
-    for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
+    problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
     return loaded.scenario->cluster.gpu;
   }
