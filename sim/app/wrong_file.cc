@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -35,11 +36,11 @@ Diagnostics or_its_command(const Diagnostics& problems, const std::filesystem::p
   if (kind == takes || kind == FileKind::unknown) return problems;
   const auto [what, command] = use_of(kind);
   const std::string name = file.generic_string();
+  Diagnostic problem;  // gcc 12 warns wrongly about designated initialisers of strings here
+  problem.at.file = name;
+  problem.message = fmt::format("this is {}; run it with: weft {} {}", what, command, name);
   Diagnostics wrong;
-  wrong.add({.at = {.file = name},
-             .path = "",
-             .message = fmt::format("this is {}; run it with: weft {} {}", what, command, name),
-             .source_line = ""});
+  wrong.add(std::move(problem));
   return wrong;
 }
 
