@@ -197,7 +197,7 @@ TEST_F(RunCommand, a_file_of_another_command_is_answered_with_that_command) {
         Given{"sweep scenario.yaml", kScenarioSays},
         Given{"cache scenario.yaml --machine h200", kScenarioSays},
         Given{"validate scenario.yaml --cluster c.yaml", kScenarioSays},
-        Given{"calibrate scenario.yaml --base g.yaml -o h.yaml", kScenarioSays}}) {
+        Given{"calibrate scenario.yaml --base scenario.yaml -o h.yaml", kScenarioSays}}) {
     const Ended ended = weft(command);
     EXPECT_EQ(ended.status, 1) << command;
     EXPECT_TRUE(ended.says(says)) << command << "\n" << ended.err;
