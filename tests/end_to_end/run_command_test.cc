@@ -183,9 +183,10 @@ TEST_F(RunCommand, a_file_of_another_command_is_answered_with_that_command) {
   std::ofstream(folder_ / "scenario.yaml") << "base: scenarios/c\nworklod: {}\n";
   std::ofstream(folder_ / "application.yaml") << "name: a\narrays: []\nkernels: []\n";
   struct Given {
-    const char* command;
+    std::string command;
     const char* says;
   };
+  const std::string gpu = std::string(WEFT_SOURCE_DIR) + "/configs/gpus/h200.yaml";
   constexpr const char* kScenarioSays =
       "scenario.yaml: error: this is a scenario; run it with: weft run scenario.yaml\n";
   for (const auto& [command, says] :
@@ -197,7 +198,7 @@ TEST_F(RunCommand, a_file_of_another_command_is_answered_with_that_command) {
         Given{"sweep scenario.yaml", kScenarioSays},
         Given{"cache scenario.yaml --machine h200", kScenarioSays},
         Given{"validate scenario.yaml --cluster c.yaml", kScenarioSays},
-        Given{"calibrate scenario.yaml --base scenario.yaml -o h.yaml", kScenarioSays}}) {
+        Given{"calibrate scenario.yaml -o h.yaml --base " + gpu, kScenarioSays}}) {
     const Ended ended = weft(command);
     EXPECT_EQ(ended.status, 1) << command;
     EXPECT_TRUE(ended.says(says)) << command << "\n" << ended.err;
