@@ -52,8 +52,8 @@ def draw_scaling(sweeps, path):
             if kind == "strong":
                 axis.set_yscale("log")
             else:
-                axis.set_ylim(bottom=0)
-            axis.margins(y=0.15)
+                axis.set_ylim(0, 1.15 * max(seconds(row, "bulk") for row in rows))
+            axis.margins(x=0.1, y=0.15)
             axis.set_title(f"{model}, {kind}", fontsize=10)
             axis.set_xlabel("nodes")
             axis.set_ylabel("time of a step, s")

@@ -53,20 +53,22 @@ def summary_rows(title, found, families):
     """Rows of the short table: a family's times, and what fusing brings."""
     rows = []
     for family, words in families.items():
-        errors = [abs(case["error"]) for case in found["cases"] if family_of(case) == family]
+        errors = [case["error"] for case in found["cases"] if family_of(case) == family]
         if not errors:
             continue
+        worst = max(errors, key=abs)
+        errors = [abs(error) for error in errors]
         ratios = [abs(case["predicted"] - case["measured"]) for case in found["fused_over_bulk"]
                   if family_of(case) == family]
         fused = f"{statistics.median(ratios):.3f}, {ninth_decile(ratios):.3f}" if ratios else ""
         rows.append(f"| {title} | {words} | {len(errors)} | {percent(statistics.median(errors))} | "
-                    f"{percent(ninth_decile(errors))} | {fused} |")
+                    f"{percent(ninth_decile(errors))} | {100 * worst:+.1f} % | {fused} |")
     return rows
 
 
 def short_table(sets, found, families):
-    lines = ["| measured | what | times | median error | 90 % within "
-             "| fused / bulk off by: median, 90 % |", "|---|---|---|---|---|---|"]
+    lines = ["| measured | what | times | median error | 90 % within | worst "
+             "| fused / bulk off by: median, 90 % |", "|---|---|---|---|---|---|---|"]
     for measured, result in zip(sets, found):
         lines += summary_rows(measured["title"], result, families)
     return "\n".join(lines)

@@ -4,18 +4,19 @@
 #include <spdlog/spdlog.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "sim/app/cache_files.h"
 #include "sim/app/colors.h"
+#include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/jobs.h"
+#include "sim/app/wrong_file.h"
 #include "sim/report/cache_runs.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/load_cache.h"
@@ -31,10 +32,6 @@ struct Study {
   std::vector<cache::Application> applications;
   std::vector<cache::NamedPolicy> policies;
 };
-
-void add_all(Diagnostics& problems, const Diagnostics& more) {
-  for (const Diagnostic& problem : more.all()) problems.add(problem);
-}
 
 void add_problem(Diagnostics& problems, const std::string& where, std::string message) {
   problems.add(
@@ -62,7 +59,7 @@ std::vector<cache::Application> applications_of(std::vector<std::string> words,
     const fs::path file = cache_file(word, "applications", problems);
     if (file.empty()) continue;
     LoadedCache<cache::Application> loaded = load_cache_application(file);
-    add_all(problems, loaded.problems);
+    problems.append(or_its_command(loaded.problems, file, FileKind::cache_application));
     if (!loaded.value) continue;
     const auto [found, fresh] = words_by_name.try_emplace(loaded.value->name, word);
     if (!fresh) {
@@ -82,7 +79,7 @@ Study study_of(const CacheCommand& command, Diagnostics& problems) {
   const fs::path file = cache_file(command.machine, "machines", problems);
   if (file.empty()) return study;
   LoadedCache<cache::Hierarchy> loaded = load_cache_machine(file);
-  add_all(problems, loaded.problems);
+  problems.append(loaded.problems);
   if (loaded.value) study.machine = std::move(*loaded.value);
   return study;
 }
@@ -90,7 +87,7 @@ Study study_of(const CacheCommand& command, Diagnostics& problems) {
 // Every application under every policy, several at a time.
 std::vector<CacheRun> run_all(const Study& study, const CacheCommand& command) {
   std::vector<CacheRun> runs(study.applications.size() * study.policies.size());
-  const bool shows = !command.quiet && isatty(STDERR_FILENO) != 0;
+  CountProgress progress("runs", command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   std::mutex reporting;
   std::size_t done = 0;
   const auto run_one = [&](std::size_t i) {
@@ -101,15 +98,11 @@ std::vector<CacheRun> run_all(const Study& study, const CacheCommand& command) {
         .policy = policy,
         .sample = cache::sum(cache::sample(study.machine, application, {.policy = policy.policy}))};
     const std::lock_guard lock(reporting);
-    ++done;
-    if (shows) {
-      fmt::print(stderr, "\r{} of {} runs{}", done, runs.size(), done == runs.size() ? "\n" : "");
-    }
+    progress.update(++done, runs.size());
   };
-  const int jobs =
-      command.jobs > 0 ? command.jobs : static_cast<int>(std::thread::hardware_concurrency());
-  tbb::task_arena(jobs).execute(
-      [&] { tbb::parallel_for(std::size_t{0}, runs.size(), run_one, tbb::simple_partitioner()); });
+  tbb::task_arena(jobs_or_cores(command.jobs)).execute([&] {
+    tbb::parallel_for(std::size_t{0}, runs.size(), run_one, tbb::simple_partitioner());
+  });
   return runs;
 }
 

@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <vector>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
+#include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/jobs.h"
+#include "sim/app/wrong_file.h"
 #include "sim/measured/fit.h"
 #include "sim/measured/fit_collective.h"
 #include "sim/report/write_files.h"
@@ -61,13 +63,16 @@ fs::path cluster_file(const CalibrateCommand& command) {
 
 // What of the base has to be found by simulating.
 void fit_by_simulating(const CalibrateCommand& command, const MeasuredFile& measured, Fit& fit) {
+  CountProgress progress("cases of collectives simulated", ProgressLine::Show::yes);
   const PredictOptions options{
       .cluster = cluster_file(command),
       .config_dirs = dirs_of(command),
       .kernels = {},
       .sets = {fmt::format("cluster.gpu.base={}", base_name(command.base).name)},
-      .jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
-      .on_progress = {}};
+      .jobs = jobs_or_cores(0),
+      .on_progress = [&progress](std::size_t done, std::size_t all) {
+        progress.update(done, all);
+      }};
   fit_collectives(measured.lines, options, fit);
 }
 
@@ -132,7 +137,8 @@ void print_fit(const Fit& fit, bool link_is_written) {
 int calibrate_command(const CalibrateCommand& command) {
   const MeasuredFile measured = read_measured(command.measured);
   const Loaded base = load_base(command);
-  const bool unreadable = print_errors(measured.problems);
+  const bool unreadable =
+      print_errors(or_its_command(measured.problems, command.measured, FileKind::unknown));
   if (print_errors(base.problems) || unreadable) return exit_code::user;
   const ClusterSpec& cluster = base.scenario->cluster;
   if (!cluster.scale_up) {

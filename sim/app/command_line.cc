@@ -204,7 +204,10 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   validate->add_option("MEASURED", command.measured, "JSON lines of real kernels' times")
       ->type_name("FILE")
       ->required();
-  validate->add_option("--cluster", command.cluster, "YAML file of the machine they ran on")
+  validate
+      ->add_option("--cluster", command.cluster,
+                   "YAML file of the machine they ran on; each line is simulated on as many "
+                   "GPUs of a node as it names")
       ->type_name("FILE")
       ->required();
   validate

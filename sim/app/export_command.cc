@@ -9,6 +9,8 @@
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/model_of.h"
+#include "sim/app/wrong_file.h"
+#include "sim/core/plural.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
 #include "sim/traces/chakra_export.h"
@@ -18,7 +20,7 @@ namespace weft {
 int export_command(const ExportCommand& command) {
   const Loaded loaded = load_scenario(
       command.scenario, {.sets = command.sets, .config_dirs = config_dirs(command.scenario)});
-  print_problems(loaded.problems);
+  print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario));
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (!is_model(scenario.workload.kind)) {
@@ -39,8 +41,8 @@ int export_command(const ExportCommand& command) {
   }
   const std::string groups = exported.groups();
   if (!groups.empty()) write_file(prefix + ".groups.json", groups);
-  fmt::print("{} operators on {} GPUs: {}.0.et to {}.{}.et{}\n", model.graph->ops.size(), gpus,
-             prefix, prefix, gpus - 1,
+  fmt::print("{} operators on {} {}: {}.0.et to {}.{}.et{}\n", model.graph->ops.size(), gpus,
+             plural(gpus, "GPU", "GPUs"), prefix, prefix, gpus - 1,
              groups.empty() ? "" : fmt::format(", process groups in {}.groups.json", prefix));
   if (exported.uneven() > 0) {
     spdlog::warn(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/core/plural.h"
 #include "sim/scenario/decoder_size.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/names.h"
@@ -58,6 +59,10 @@ std::string fabric_text(const FabricSpec& fabric) {
   return rate;
 }
 
+std::string gpus_text(const ClusterSpec& cluster) {
+  return fmt::format("{} {}", cluster.gpus(), plural(cluster.gpus(), "GPU", "GPUs"));
+}
+
 std::string in_billions(std::int64_t parameters) {
   return fmt::format("{:.3g}B parameters", static_cast<double>(parameters) / 1e9);
 }
@@ -69,40 +74,10 @@ std::string decoder_text(const TransformerSpec& spec) {
 }
 
 std::string tables_text(const EmbeddingWork& embedding) {
-  return fmt::format("{} table{} a GPU, {} rows of {}", embedding.tables_per_gpu,
-                     embedding.tables_per_gpu == 1 ? "" : "s", embedding.rows_per_table,
+  return fmt::format("{} {} a GPU, {} rows of {}", embedding.tables_per_gpu,
+                     plural(embedding.tables_per_gpu, "table", "tables"), embedding.rows_per_table,
                      embedding.dim);
 }
-
-const char* meaning_of(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_to_all:
-      return "every GPU sends a part of its own to every other";
-    case CollectiveOp::all_gather:
-      return "every GPU gets what all have";
-    case CollectiveOp::reduce_scatter:
-      return "all add up, every GPU keeps its part of the sum";
-    case CollectiveOp::all_reduce:
-      return "all add up, every GPU gets the whole sum";
-    case CollectiveOp::broadcast:
-      return "every GPU gets what the root has";
-    case CollectiveOp::point_to_point:
-      return "one GPU sends to one other";
-  }
-  return "";
-}
-
-struct ShapeMeaning {
-  std::string_view word;
-  const char* meaning;
-};
-constexpr std::array kShapes = {
-    ShapeMeaning{"fully_connected", "a link from every endpoint to every other"},
-    ShapeMeaning{"switch", "one switch, never the limit; may add up and copy (reduces)"},
-    ShapeMeaning{"ring", "a torus of one size: the number of endpoints"},
-    ShapeMeaning{"torus", "2 or 3 sizes (dims); each endpoint has two links in each direction"},
-    ShapeMeaning{"fat_tree", "leaves and spines (endpoints_per_leaf, oversubscription)"},
-};
 
 }  // namespace
 
@@ -120,7 +95,7 @@ ListLine gpu_line(const PartFile& part) {
 ListLine cluster_line(const PartFile& part) {
   const auto cluster = load_cluster(part);
   if (!cluster) return mistaken(part);
-  std::string figures = fmt::format("{} GPUs", cluster->gpus());
+  std::string figures = gpus_text(*cluster);
   if (cluster->scale_up) figures += ", " + fabric_text(*cluster->scale_up);
   if (cluster->scale_out) figures += ", " + fabric_text(*cluster->scale_out);
   return {.word = "", .title = cluster->name, .figures = std::move(figures)};
@@ -149,9 +124,8 @@ ListLine nic_line(const PartFile& part) {
 ListLine scenario_line(const PartFile& part) {
   const Loaded loaded = load_scenario(part.file, {.sets = {}, .config_dirs = part.config_dirs});
   if (!loaded.scenario) return mistaken(part);
-  return {.word = "",
-          .title = loaded.scenario->name,
-          .figures = fmt::format("{} GPUs", loaded.scenario->cluster.gpus())};
+  return {
+      .word = "", .title = loaded.scenario->name, .figures = gpus_text(loaded.scenario->cluster)};
 }
 
 std::vector<ListLine> collective_lines() {
@@ -162,7 +136,7 @@ std::vector<ListLine> collective_lines() {
       if (exists(op.value, algorithm.value)) algorithms.push_back(algorithm.name);
     }
     lines.push_back({.word = std::string(op.name),
-                     .title = meaning_of(op.value),
+                     .title = std::string(op.meaning),
                      .figures = fmt::format("{}", fmt::join(algorithms, " "))});
   }
   return lines;
@@ -170,9 +144,11 @@ std::vector<ListLine> collective_lines() {
 
 std::vector<ListLine> shape_lines() {
   std::vector<ListLine> lines;
-  lines.reserve(kShapes.size());
-  for (const auto& [word, meaning] : kShapes) {
-    lines.push_back({.word = std::string(word), .title = meaning, .figures = ""});
+  for (const KeyDoc& key : describe_scenario()) {
+    if (key.path != "cluster.scale_out.shape") continue;
+    for (const WordDoc& shape : key.words) {
+      lines.push_back({.word = shape.word, .title = shape.meaning, .figures = ""});
+    }
   }
   return lines;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/app/exit_code.h"
+#include "sim/core/plural.h"
 #include "sim/sweep/merge.h"
 
 namespace weft {
@@ -17,8 +18,8 @@ int merge_command(const MergeCommand& command) {
   const auto ok = std::count_if(merged.rows.begin(), merged.rows.end(),
                                 [](const Row& row) { return row.outcome.ok; });
   const auto failed = static_cast<std::ptrdiff_t>(merged.rows.size()) - ok;
-  spdlog::info("{} points: {} ok, {} failed; results are in {}", merged.info.points, ok, failed,
-               command.output.string());
+  spdlog::info("{} {}: {} ok, {} failed; results are in {}", merged.info.points,
+               plural(merged.info.points, "point", "points"), ok, failed, command.output.string());
   return merged.problems.empty() && failed == 0 ? exit_code::ok : exit_code::user;
 }
 

@@ -1,31 +1,43 @@
-// A line on the terminal that says how far a long run is, and is gone at the end.
+// Says on stderr how far something long is: on a terminal a line that is written anew, elsewhere a
+// line now and then. What is soon done says nothing.
 #pragma once
 
-#include <chrono>
-
-#include "sim/engine/simulate.h"
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
 
 namespace weft {
 
 class ProgressLine {
  public:
-  enum class Show { on_terminal, never };
+  enum class Show { yes, no };
+  enum class AtEnd { stays, gone };  // how far it came
+  struct Told {
+    std::string once;  // a line of its own, as often as it is another one; may be empty
+    std::string now;
+  };
+  using Tell = std::function<Told()>;  // is called from a thread of its own
 
-  ProgressLine(Mode mode, Show show);
+  ProgressLine(Tell tell, Show show, AtEnd at_end);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void update(const Progress& progress);
-
  private:
-  using Clock = std::chrono::steady_clock;
+  void show_until_stopped();
+  void print();
 
-  Mode mode_;
-  bool enabled_;
+  Tell tell_;
+  AtEnd at_end_;
+  bool on_terminal_;
   bool shown_ = false;
-  Clock::time_point start_;
-  Clock::time_point next_;  // no new line before
+  std::string once_;
+  std::mutex lock_;
+  std::condition_variable stopped_;
+  bool stopping_ = false;
+  std::thread shower_;  // not running where nothing is shown
 };
 
 }  // namespace weft

@@ -5,14 +5,14 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <variant>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
-#include "sim/app/progress.h"
+#include "sim/app/run_progress.h"
 #include "sim/app/scenario_run.h"
+#include "sim/app/wrong_file.h"
 #include "sim/report/gzip.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
@@ -28,14 +28,6 @@ namespace fs = std::filesystem;
 void print_problems(const Diagnostics& problems, Print print) {
   if (print == Print::nothing && !problems.has_errors()) return;
   weft::print_problems(problems);
-}
-
-// A line of progress, gone when its mode is done.
-OnProgress progress_line(Mode mode, Print print) {
-  const bool quiet = print == Print::nothing;
-  const auto line = std::make_shared<ProgressLine>(
-      mode, quiet ? ProgressLine::Show::never : ProgressLine::Show::on_terminal);
-  return [line](const Progress& progress) { line->update(progress); };
 }
 
 void deliver(const RunCommand& command, const RunReport& report) {
@@ -56,12 +48,19 @@ void deliver(const RunCommand& command, const RunReport& report) {
   if (command.print == Print::table) fmt::print("{}", table(report));
 }
 
+std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& command, int gpus) {
+  const bool quiet = command.print == Print::nothing;
+  RunProgress progress(gpus, quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  return run.run(replay_text(command), [&progress](Mode mode) { return progress.begin(mode); });
+}
+
 }  // namespace
 
 int run_command(const RunCommand& command) {
   const Loaded loaded = load_scenario(
       command.scenario, {.sets = command.sets, .config_dirs = config_dirs(command.scenario)});
-  print_problems(loaded.problems, command.print);
+  print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario),
+                 command.print);
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (command.stop_after == StopAfter::scenario) {
@@ -100,8 +99,7 @@ int run_command(const RunCommand& command) {
   } else if (command.output) {
     run.record({});
   }
-  const auto outcome = run.run(
-      replay_text(command), [&command](Mode mode) { return progress_line(mode, command.print); });
+  const auto outcome = run_all(run, command, scenario.cluster.gpus());
   if (const Failure* failure = std::get_if<Failure>(&outcome)) {
     spdlog::error("{}", failure->why);
     return failure->exit_code;

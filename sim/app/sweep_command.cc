@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <thread>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/interrupt.h"
+#include "sim/app/jobs.h"
 #include "sim/app/memory.h"
 #include "sim/app/memory_gate.h"
 #include "sim/app/run_point.h"
@@ -23,6 +23,8 @@
 #include "sim/app/sweep_outcome.h"
 #include "sim/app/sweep_progress.h"
 #include "sim/app/sweep_rows.h"
+#include "sim/app/wrong_file.h"
+#include "sim/core/plural.h"
 #include "sim/report/write_files.h"
 #include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
@@ -101,7 +103,7 @@ class Sweep {
                             .before = done.size(),
                             .done = done.size(),
                             .failed = static_cast<std::size_t>(failed)},
-                           command_.quiet ? SweepProgress::Show::no : SweepProgress::Show::yes);
+                           command_.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
     progress_ = &progress;
     run_apart(apart);
     run_together(together);
@@ -167,8 +169,8 @@ class Sweep {
   int tell(const std::vector<Row>& done) const {
     const int code = tell_outcome(done, info_, folder_);
     if (done.size() == rows_.size()) return code;
-    spdlog::warn("stopped with {} points left; the same command goes on with them",
-                 rows_.size() - done.size());
+    spdlog::warn("stopped with {} {} left; the same command goes on",
+                 rows_.size() - done.size(), plural(rows_.size() - done.size(), "point", "points"));
     return exit_code::interrupted;
   }
 
@@ -190,7 +192,7 @@ int sweep_command(const SweepCommand& command) {
   if (command.status) return slurm_status(command);
   const LoadedPlan loaded =
       load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
-  print_problems(loaded.problems);
+  print_problems(or_its_command(loaded.problems, command.file, FileKind::sweep));
   if (!loaded.plan) return exit_code::user;
   const SweepPlan& plan = *loaded.plan;
   if (command.shard.count > plan.points.size()) {
@@ -200,8 +202,7 @@ int sweep_command(const SweepCommand& command) {
   if (command.launcher == Launcher::slurm && !command.dry_run) {
     return launch_on_slurm(plan, command);
   }
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int jobs = command.jobs > 0 ? command.jobs : cores;
+  const int jobs = jobs_or_cores(command.jobs);
   std::vector<SweepRow> rows = sweep_rows(plan, command.shard, jobs);
   if (command.dry_run) return print_points(plan, std::move(rows));
   catch_interrupts();

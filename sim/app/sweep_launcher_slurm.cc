@@ -227,7 +227,7 @@ class SlurmSweep {
     const SweepCounts before = counts(std::nullopt);
     SweepProgress progress(
         {.all = before.all, .before = before.done, .done = before.done, .failed = before.failed},
-        command_.quiet ? SweepProgress::Show::no : SweepProgress::Show::yes);
+        command_.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
     bool told = false;
     while (!interrupted()) {
       const Queue in_queue = queue();

@@ -6,6 +6,7 @@
 
 #include "sim/app/exit_code.h"
 #include "sim/app/sweep_rows.h"
+#include "sim/core/plural.h"
 
 namespace weft {
 
@@ -21,8 +22,9 @@ int tell_outcome(const std::vector<Row>& rows, const SweepInfo& info,
     if (++failed <= kShown) spdlog::error("{}: {}", name_of(row, info.axes), outcome.error);
   }
   if (failed > kShown) spdlog::error("... and {} more, in results.csv", failed - kShown);
-  spdlog::info("{} points: {} ok, {} failed; results are in {}", rows.size(), rows.size() - failed,
-               failed, folder.string());
+  spdlog::info("{} {}: {} ok, {} failed; results are in {}", rows.size(),
+               plural(rows.size(), "point", "points"), rows.size() - failed, failed,
+               folder.string());
   return code;
 }
 

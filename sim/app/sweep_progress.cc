@@ -1,20 +1,13 @@
 #include "sim/app/sweep_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 
 namespace weft {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kBetweenBars = 200ms;
-constexpr auto kBetweenLines = 5s;
 constexpr std::size_t kBarWidth = 24;
-constexpr const char* kClearLine = "\r\x1b[K";
 
 std::string left_text(double seconds) {
   const auto whole = static_cast<long long>(std::ceil(seconds));
@@ -43,20 +36,10 @@ std::string progress_text(const SweepCounts& counts, double seconds) {
   return text;
 }
 
-SweepProgress::SweepProgress(SweepCounts counts, Show show)
-    : counts_(counts), on_terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()) {
-  if (show == Show::yes) shower_ = std::thread([this] { show_until_stopped(); });
-}
-
-SweepProgress::~SweepProgress() {
-  if (!shower_.joinable()) return;
-  {
-    const std::lock_guard lock(lock_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  shower_.join();
-}
+SweepProgress::SweepProgress(SweepCounts counts, ProgressLine::Show show)
+    : counts_(counts),
+      start_(Clock::now()),
+      line_([this] { return told(); }, show, ProgressLine::AtEnd::stays) {}
 
 void SweepProgress::begin() {
   const std::lock_guard lock(lock_);
@@ -85,21 +68,9 @@ SweepCounts SweepProgress::counts() const {
   return counts_;
 }
 
-void SweepProgress::print(const char* before, const char* after) const {
+ProgressLine::Told SweepProgress::told() const {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  const std::string line = before + progress_text(counts_, seconds) + after;
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
-}
-
-void SweepProgress::show_until_stopped() {
-  std::unique_lock lock(lock_);
-  const std::chrono::milliseconds between =
-      on_terminal_ ? std::chrono::milliseconds(kBetweenBars) : kBetweenLines;
-  while (!changed_.wait_for(lock, between, [this] { return stopping_; })) {
-    print(on_terminal_ ? kClearLine : "", on_terminal_ ? "" : "\n");
-  }
-  print(on_terminal_ ? kClearLine : "", "\n");
+  return {.once = "", .now = progress_text(counts(), seconds)};
 }
 
 }  // namespace weft

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <mutex>
 #include <string>
-#include <thread>
+
+#include "sim/app/progress.h"
 
 namespace weft {
 
@@ -23,12 +23,7 @@ std::string progress_text(const SweepCounts& counts, double seconds);
 
 class SweepProgress {
  public:
-  enum class Show { yes, no };
-
-  SweepProgress(SweepCounts counts, Show show);
-  ~SweepProgress();
-  SweepProgress(const SweepProgress&) = delete;
-  SweepProgress& operator=(const SweepProgress&) = delete;
+  SweepProgress(SweepCounts counts, ProgressLine::Show show);
 
   // Of several threads:
   void begin();
@@ -43,16 +38,12 @@ class SweepProgress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void show_until_stopped();
-  void print(const char* before, const char* after) const;
+  [[nodiscard]] ProgressLine::Told told() const;
 
   mutable std::mutex lock_;
-  std::condition_variable changed_;
   SweepCounts counts_;
-  bool stopping_ = false;
-  bool on_terminal_;
   Clock::time_point start_;
-  std::thread shower_;  // not running where nothing is shown
+  ProgressLine line_;  // the last one: its thread asks the others
 };
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/scenario_run.h"
 #include "sim/app/version.h"
+#include "sim/core/plural.h"
 #include "sim/report/aligned.h"
 #include "sim/report/csv_line.h"
 
@@ -141,8 +142,10 @@ int print_points(const SweepPlan& plan, std::vector<SweepRow> rows) {
     ++wrong;
     if (said.insert(row.problems).second) fmt::print(stderr, "{}", row.problems);
   }
-  fmt::print("{}{} points, {} different scenarios", aligned(table), rows.size(), different.size());
-  if (wrong > 0) fmt::print(", {} do not run", wrong);
+  fmt::print("{}{} {}, {} different {}", aligned(table), rows.size(),
+             plural(rows.size(), "point", "points"), different.size(),
+             plural(different.size(), "scenario", "scenarios"));
+  if (wrong > 0) fmt::print(", {} {} not run", wrong, plural(wrong, "does", "do"));
   fmt::print("\n");
   return wrong == 0 ? exit_code::ok : exit_code::user;
 }

@@ -2,28 +2,43 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <string>
-#include <thread>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
+#include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/jobs.h"
+#include "sim/app/wrong_file.h"
+#include "sim/core/plural.h"
 #include "sim/measured/errors.h"
 #include "sim/report/write_files.h"
 
 namespace weft {
 namespace {
 
+Predictions simulated(const MeasuredFile& measured, const ValidateCommand& command) {
+  CountProgress progress("cases simulated",
+                         command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  return predict(measured.lines, {.cluster = command.cluster,
+                                  .config_dirs = config_dirs(command.cluster),
+                                  .kernels = command.kernels,
+                                  .sets = {},
+                                  .jobs = jobs_or_cores(command.jobs),
+                                  .on_progress = [&progress](std::size_t done, std::size_t all) {
+                                    progress.update(done, all);
+                                  }});
+}
+
 void print_skipped(const Predictions& predictions) {
   for (const auto& [kind, count] : predictions.skipped) {
     spdlog::info("skipped: {} x {}, which no simulation stands for", count, kind);
   }
   for (const auto& [file, count] : predictions.without_kernel) {
-    spdlog::warn("left out: {} line{} of a kernel that is not there, {}", count,
-                 count == 1 ? "" : "s", file);
+    spdlog::warn("left out: {} {} of a kernel that is not there, {}", count,
+                 plural(count, "line", "lines"), file);
   }
 }
 
@@ -39,23 +54,10 @@ bool exceeds(const char* what, double share, const std::optional<double>& most_p
 int validate_command(const ValidateCommand& command) {
   const MeasuredFile measured = read_measured(command.measured);
   if (measured.problems.has_errors()) {
-    print_problems(measured.problems);
+    print_problems(or_its_command(measured.problems, command.measured, FileKind::unknown));
     return exit_code::user;
   }
-  PredictOptions options{.cluster = command.cluster,
-                         .config_dirs = config_dirs(command.cluster),
-                         .kernels = command.kernels,
-                         .sets = {},
-                         .jobs = command.jobs,
-                         .on_progress = {}};
-  if (options.jobs == 0) options.jobs = static_cast<int>(std::thread::hardware_concurrency());
-  const bool shows = !command.quiet && isatty(STDERR_FILENO) != 0;
-  if (shows) {
-    options.on_progress = [](std::size_t done, std::size_t all) {
-      fmt::print(stderr, "\r{} of {} cases simulated{}", done, all, done == all ? "\n" : "");
-    };
-  }
-  Predictions predictions = predict(measured.lines, options);
+  Predictions predictions = simulated(measured, command);
   if (predictions.problems.has_errors()) {
     print_problems(predictions.problems);
     return exit_code::user;

@@ -63,6 +63,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 void Diagnostics::add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
 
+void Diagnostics::append(const Diagnostics& others) {
+  all_.insert(all_.end(), others.all_.begin(), others.all_.end());
+}
+
 bool Diagnostics::has_errors() const {
   return std::any_of(all_.begin(), all_.end(),
                      [](const Diagnostic& d) { return d.severity == Severity::error; });

@@ -13,12 +13,15 @@ struct Progress {
   std::uint64_t events = 0;
   SimTime now;
   std::uint64_t wgs_done = 0;
-  std::uint64_t wgs = 0;
+  std::uint64_t wgs = 0;  // these three as the task graph has them
+  std::uint64_t kernels = 0;
+  std::uint64_t messages = 0;
 };
 using OnProgress = std::function<void(const Progress&)>;
 
 // Simulates until everything is done, nothing can go on, or a limit of `options` is reached. The
-// same arguments give the same result, byte for byte. `on_progress` is called every 2^18 events.
+// same arguments give the same result, byte for byte. `on_progress` is called at the start and
+// every 2^18 events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
 

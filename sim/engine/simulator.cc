@@ -92,6 +92,15 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   }
 }
 
+Progress Simulator::progress() const {
+  return {.events = events_,
+          .now = now_,
+          .wgs_done = accounts_.items_done(),
+          .wgs = graph_.items.size(),
+          .kernels = graph_.kernels.size(),
+          .messages = graph_.sends.size()};
+}
+
 RunResult Simulator::run(const OnProgress& on_progress) {
   assert_context() = {.seed = options_.seed, .simulated_ps = 0};
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
@@ -99,6 +108,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
       schedule(SimTime{} + graph_.kernels[KernelId(k)].launch, EventKind::kernel_start, k);
     }
   }
+  if (on_progress) on_progress(progress());
   const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
   std::uint64_t stop = recorder_ == nullptr ? last : 0;
   Ending ending = Ending::finished;
@@ -120,7 +130,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
     if (!queue_.more_now()) settle_instant();
     if (++events_ % kProgressEvery == 0) {
       assert_context().simulated_ps = now_.count();
-      if (on_progress) on_progress({events_, now_, accounts_.items_done(), graph_.items.size()});
+      if (on_progress) on_progress(progress());
     }
     if (events_ == static_cast<std::uint64_t>(options_.max_events) && !queue_.empty()) {
       ending = Ending::event_limit;

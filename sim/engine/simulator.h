@@ -46,6 +46,8 @@ class Simulator {
   static constexpr std::int64_t kRateUnit =
       1000;  // memory rates are in kB/s: one WG's fits 32 bits
 
+  [[nodiscard]] Progress progress() const;
+
   // Where a worker goes on when it is run next.
   enum class Phase : std::uint8_t {
     idle,

@@ -50,6 +50,7 @@ struct Page {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;
   std::string command;
+  std::string note;  // what the reader has to know first; may be empty
   std::vector<std::string> sentences;
   std::vector<std::string> failed;  // points of a sweep
   std::vector<PageTable> tables;

@@ -160,7 +160,7 @@ std::optional<std::vector<std::vector<JsonValue>>> cells(const CsvTable& table,
     }
     rows.push_back(std::move(values));
   }
-  for (const Diagnostic& problem : found.all()) problems.add(problem);
+  problems.append(found);
   if (found.has_errors()) return std::nullopt;
   return rows;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/core/plural.h"
 #include "sim/html/json_check.h"
 #include "sim/html/run_tables.h"
 #include "sim/html/sweep_results.h"
@@ -18,6 +19,7 @@ struct Sweep {
   std::string scenario;
   std::string version;
   std::string command;  // may be empty
+  std::string shard;    // "2/4"; empty: the whole sweep
   std::vector<std::string> axes;
   std::size_t points = 0;
 };
@@ -46,6 +48,7 @@ Sweep sweep_of(const JsonValue& json, JsonCheck check) {
   sweep.scenario = check.text(json, "scenario");
   sweep.version = check.text(json, "version");
   if (json.contains("command")) sweep.command = check.text(json, "command");
+  if (json.contains("shard")) sweep.shard = check.text(json, "shard");
   sweep.axes = axes_of(json, check);
   const double points = check.number(json, "points");
   sweep.points = points > 0 ? static_cast<std::size_t>(points) : 0;
@@ -180,11 +183,25 @@ std::vector<std::string> ranges(const PageTable& table, std::size_t axes) {
   return sentences;
 }
 
+std::string note_of(const Sweep& sweep, const SweepResults& results) {
+  if (results.rows >= sweep.points) return "";
+  const std::string so_far = fmt::format("{} of {} {} done", results.rows, sweep.points,
+                                         plural(sweep.points, "point is", "points are"));
+  if (sweep.shard.empty()) {
+    return fmt::format("Not finished: {}; the same command goes on with the others.", so_far);
+  }
+  return fmt::format("Shard {} of a sweep: {}; weft merge puts all shards together.", sweep.shard,
+                     so_far);
+}
+
 }  // namespace
 
-Page sweep_page(const fs::path& folder, Diagnostics& problems) {
+Page sweep_page(const fs::path& folder, const std::optional<std::string>& results_so_far,
+                Diagnostics& problems) {
   const auto json = read_json(folder / kSweepFile, problems);
-  const auto csv = read_csv(folder / kSweepResults, problems);
+  const fs::path file = folder / kSweepResults;
+  const auto csv =
+      results_so_far ? parse_csv(file, *results_so_far, problems) : read_csv(file, problems);
   Sweep sweep;
   if (json) sweep = sweep_of(*json, JsonCheck(folder / kSweepFile, problems));
   Page page;
@@ -199,6 +216,7 @@ Page sweep_page(const fs::path& folder, Diagnostics& problems) {
       {"points", fmt::format("{} done, {} failed, of {}", results.rows - results.failed.size(),
                              results.failed.size(), sweep.points)}};
   page.command = sweep.command;
+  page.note = note_of(sweep, results);
   page.sentences = ranges(results.points, sweep.axes.size());
   page.failed = results.failed;
   if (results.points.rows.empty()) return page;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "sim/html/page.h"
 
@@ -10,7 +12,9 @@ namespace weft {
 inline constexpr const char* kSweepFile = "sweep.json";
 inline constexpr const char* kSweepResults = "results.csv";
 
-// Not to be used where there are problems.
-Page sweep_page(const std::filesystem::path& folder, Diagnostics& problems);
+// Not to be used where there are problems. `results`: what results.csv would hold by now, of a
+// sweep that runs or was stopped; else that file is read.
+Page sweep_page(const std::filesystem::path& folder, const std::optional<std::string>& results,
+                Diagnostics& problems);
 
 }  // namespace weft

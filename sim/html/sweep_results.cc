@@ -113,7 +113,7 @@ std::optional<Fixed> fixed_columns(const CsvTable& csv, const std::vector<std::s
   for (const std::string& axis : axes) fixed.axes.push_back(index(axis));
   fixed.status = index("status");
   fixed.error = index("error");
-  for (const Diagnostic& problem : found.all()) problems.add(problem);
+  problems.append(found);
   if (found.has_errors()) return std::nullopt;
   return fixed;
 }
@@ -152,7 +152,10 @@ SweepResults sweep_results(const CsvTable& csv, const std::vector<std::string>& 
   const auto fixed = fixed_columns(csv, axes, problems);
   if (!fixed) return results;
   ModeColumns columns = mode_columns(csv);
-  if (columns.modes.empty()) {
+  const bool any_ok = std::any_of(csv.rows.begin(), csv.rows.end(), [&](const CsvTable::Row& row) {
+    return row.fields[fixed->status] == "ok";
+  });
+  if (columns.modes.empty() && any_ok) {
     add_problem(problems, csv.file, 1, "",
                 "no mode's time; such a column is called bulk_time_us or fused_time_us");
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/assert.h"
+#include "sim/core/plural.h"
 
 namespace weft {
 namespace {
@@ -87,16 +88,17 @@ std::string facts_html(const Page& page) {
     html += fmt::format("<dt>gives it again</dt><dd><code>{}</code></dd>\n", escaped(page.command));
   }
   html += "</dl>\n";
+  if (!page.note.empty()) {
+    html += fmt::format("<p class=\"note\" role=\"note\">{}</p>\n", escaped(page.note));
+  }
   if (!page.sentences.empty()) {
     html += "<div class=\"why\">\n";
     for (const std::string& one : page.sentences) html += fmt::format("<p>{}</p>\n", escaped(one));
     html += "</div>\n";
   }
   if (!page.failed.empty()) {
-    html +=
-        fmt::format("<details><summary>{} failed</summary>\n<ul>\n",
-                    page.failed.size() == 1 ? "1 point has"
-                                            : fmt::format("{} points have", page.failed.size()));
+    html += fmt::format("<details><summary>{} {} failed</summary>\n<ul>\n", page.failed.size(),
+                        plural(page.failed.size(), "point has", "points have"));
     for (const std::string& one : page.failed) html += fmt::format("<li>{}</li>\n", escaped(one));
     html += "</ul></details>\n";
   }

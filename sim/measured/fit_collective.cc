@@ -114,9 +114,7 @@ class CollectiveFit {
     std::vector<double> times;
     times.reserve(predictions.outcomes.size());
     for (const Outcome& outcome : predictions.outcomes) times.push_back(outcome.predicted_us);
-    if (times.empty() && !fit_.problems.has_errors()) {
-      for (const Diagnostic& problem : predictions.problems.all()) fit_.problems.add(problem);
-    }
+    if (times.empty() && !fit_.problems.has_errors()) fit_.problems.append(predictions.problems);
     return times;
   }
 

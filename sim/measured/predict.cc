@@ -24,7 +24,18 @@ struct Simulated {
   double computed_us = 0;
   double clock_us = 0;
   std::string trouble;  // not empty: it could not be run
+  std::string mistake;  // equal where that is due to the same one, whatever else is said of it
 };
+
+// Which keys it is about, and where they stand.
+std::string places_of(const Diagnostics& problems) {
+  std::string places;
+  for (const Diagnostic& problem : problems.all()) {
+    places += fmt::format("{}:{}:{} {}\n", problem.at.file, problem.at.line, problem.at.column,
+                          problem.path);
+  }
+  return places;
+}
 
 class Simulations {
  public:
@@ -40,7 +51,7 @@ class Simulations {
     constexpr const char* kAny =
         "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
     Loaded loaded = load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
-    for (const Diagnostic& problem : loaded.problems.all()) problems.add(problem);
+    problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
     return loaded.scenario->cluster.gpu;
   }
@@ -100,16 +111,21 @@ class Simulations {
 
   [[nodiscard]] Simulated simulate_case(const Case& one) const {
     const Loaded loaded = load(one);
-    if (!loaded.scenario) return {.trouble = loaded.problems.to_text()};
+    if (!loaded.scenario) {
+      return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
+    }
     const Scenario& scenario = *loaded.scenario;
     const Cluster cluster = build_cluster(scenario.cluster);
     const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
-    if (result.ending != Ending::finished) return {.trouble = result.stopped_because + "\n"};
+    if (result.ending != Ending::finished) {
+      return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
+    }
     SIM_ASSERT(result.ledger.balanced());
     Simulated simulated{.all_done_us = to_microseconds(result.time),
                         .computed_us = 0,
                         .clock_us = to_microseconds(scenario.cluster.gpu.launch.clock),
-                        .trouble = ""};
+                        .trouble = "",
+                        .mistake = ""};
     for (const OperatorUse& use : result.operators) {
       if (use.role != KernelRole::compute) continue;
       simulated.computed_us =
@@ -134,16 +150,17 @@ struct Plan {
 // A mistake in a kernel's file keeps all its lines from being simulated: said once, at the first.
 struct Trouble {
   const MeasuredLine* first;
+  std::string text;
   std::size_t lines = 0;
 };
 
 void add_problems(const std::map<std::string, Trouble>& troubles, Diagnostics& problems) {
-  for (const auto& [trouble, at] : troubles) {
+  for (const auto& [mistake, at] : troubles) {
     const std::string more =
         at.lines > 1 ? fmt::format(", nor {} more", at.lines - 1) : std::string();
     problems.add({.at = at.first->at,
                   .path = at.first->kind,
-                  .message = fmt::format("cannot be simulated{}: {}", more, trouble),
+                  .message = fmt::format("cannot be simulated{}: {}", more, at.text),
                   .source_line = ""});
   }
 }
@@ -156,7 +173,8 @@ std::vector<Outcome> read_off(const std::vector<Plan>& plans, const std::vector<
   for (const Plan& plan : plans) {
     const Simulated& from = results[plan.simulation];
     if (!from.trouble.empty()) {
-      troubles.try_emplace(from.trouble, Trouble{.first = plan.line}).first->second.lines += 1;
+      const Trouble trouble{.first = plan.line, .text = from.trouble};
+      troubles.try_emplace(from.mistake, trouble).first->second.lines += 1;
       continue;
     }
     const double end = plan.until == Until::computed ? from.computed_us : from.all_done_us;

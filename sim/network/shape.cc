@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/core/assert.h"
+#include "sim/core/plural.h"
 
 namespace weft {
 
@@ -116,7 +117,9 @@ void Shape::build_fat_tree(const FabricSpec& spec) {
   for (std::uint32_t l = 0; l < leaves_; ++l) {
     for (std::uint32_t s = 0; s < spines_; ++s) add(spine0 + s, leaf0 + l, 3);
   }
-  description_ = fmt::format("fat tree of {} leaves and {} spines", leaves_, spines_);
+  description_ =
+      fmt::format("fat tree of {} {} and {} {}", leaves_, plural(leaves_, "leaf", "leaves"),
+                  spines_, plural(spines_, "spine", "spines"));
 }
 
 std::uint32_t Shape::next(std::uint32_t at, std::uint32_t to, std::uint64_t hash) const {

@@ -84,7 +84,8 @@ constexpr auto kFields = std::to_array<Field>({
     {summary, "ledger.<mode>.sent_bytes.done", "B", "bytes put into the network"},
     {summary, "engine.events", "", "events of all modes"},
     {summary, "engine.wall_s", "s", "wall-clock time of the simulations; differs from run to run"},
-    {summary, "engine.events_per_s", "1/s", "events / wall_s; differs from run to run"},
+    {summary, "engine.events_per_s", "1/s",
+     "events / wall_s, so fewer where the machine does other work too; differs from run to run"},
     {summary, "engine.peak_rss_bytes", "B",
      "most memory the process held; differs from run to run"},
 

@@ -42,6 +42,13 @@ int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   return resident(gpu, wg, mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{});
 }
 
+Duration mean_ended(const RunResult& result) {
+  if (result.gpus.empty()) return {};
+  Wide sum = 0;
+  for (const GpuUse& gpu : result.gpus) sum += (result.time - (gpu.end - SimTime{})).count();
+  return picoseconds(static_cast<std::int64_t>(sum / static_cast<Wide>(result.gpus.size())));
+}
+
 double end_skew(const std::vector<GpuUse>& gpus) {
   if (gpus.empty()) return 0;
   const auto earlier = [](const GpuUse& a, const GpuUse& b) { return a.end < b.end; };
@@ -81,6 +88,7 @@ Measures measure(const RunReport& report, const RunResult& result) {
   m.time = result.time;
   m.computing = result.computing_mean();
   m.exposed = result.exposed_mean();
+  m.ended = mean_ended(result);
   m.cu_busy =
       share(sum_over(result.gpus, [](const GpuUse& use) { return use.cu_busy.count(); }) / 1e6,
             gpu.cus * gpus * in_us(result.time));

@@ -19,6 +19,7 @@ struct Measures {
   Duration time;
   Duration computing;
   Duration exposed;
+  Duration ended;  // a GPU's last kernel has ended, another GPU's has not
   double cu_busy = 0;
   double hbm_busy = 0;
   double hbm_busy_computing = 0;  // by the kernels that compute, over the time in which they do

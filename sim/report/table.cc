@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/plural.h"
 #include "sim/report/aligned.h"
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
@@ -107,7 +108,8 @@ std::string ledger_text(const RunReport& report) {
     size += run.result.ledger.message_bytes.done;
   }
   const std::size_t modes = report.runs.size();
-  return fmt::format("balanced ({} WGs, {} messages, {}{})", count_text(wgs), count_text(messages),
+  return fmt::format("balanced ({} {}, {} {}, {}{})", count_text(wgs), plural(wgs, "WG", "WGs"),
+                     count_text(messages), plural(messages, "message", "messages"),
                      bytes_text(size), modes > 1 ? fmt::format(", {} modes together", modes) : "");
 }
 

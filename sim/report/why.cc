@@ -15,11 +15,12 @@
 namespace weft {
 namespace {
 
-constexpr double kBusy = 0.6;            // from here on a resource is called the bound ...
-constexpr double kBusyThroughout = 0.8;  // ... where computing and communicating take turns
-constexpr double kPhase = 0.1;           // a part of the time worth a clause of its own
-constexpr double kSame = 0.005;          // times this near are equal
-constexpr double kNotable = 0.005;       // of the WGs' time
+// From here on a resource is called the bound: were all else free, the run would be at most 1.25
+// times as fast.
+constexpr double kBound = 0.8;
+constexpr double kPhase = 0.1;      // a part of the time worth a clause of its own
+constexpr double kSame = 0.005;     // times this near are equal
+constexpr double kNotable = 0.005;  // of the WGs' time
 
 double part(Duration duration, Duration whole) {
   return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
@@ -32,7 +33,7 @@ struct Carrier {
   std::string name;
 };
 Carrier carrier(const Measures& m) {
-  if (m.proxy_busy > m.link.busy) return {m.proxy_busy, "the CPU proxy"};
+  if (m.proxy_busy > m.link.busy) return {m.proxy_busy, "the CPU thread that posts for a GPU"};
   return {m.link.busy, m.link.link_class.empty() ? "links" : m.link.link_class};
 }
 
@@ -41,20 +42,24 @@ double busy_exposed(const Measures& m) {
   return m.exposed.count() > 0 ? carrier(m).busy * in_us(m.time) / in_us(m.exposed) : 0;
 }
 
+// A GPU has no kernel: before its first and between two, and behind its last.
+Duration rest(const Measures& m) { return m.time - m.computing - m.exposed; }
+bool is_mostly_ended(Duration ended, Duration rest) { return ended.count() >= rest.count() / 2; }
+
 Bound bound_of(const Measures& m) {
-  const double computing = part(m.computing, m.time);
-  const double exposed = part(m.exposed, m.time);
-  const bool phases = computing >= kPhase && exposed >= kPhase && computing + exposed >= kBusy;
   const double carried = carrier(m).busy;
-  if (std::max(carried, m.hbm_busy) >= (phases ? kBusyThroughout : kBusy)) {
+  if (std::max(carried, m.hbm_busy) >= kBound) {
     if (carried < m.hbm_busy) return Bound::hbm;
     return m.proxy_busy > m.link.busy ? Bound::proxy : Bound::links;
   }
-  if (phases) return Bound::phases;
-  if (m.cu_busy >= kBusy) return Bound::wgs;
-  if (computing >= kBusy) return Bound::tail;
-  if (exposed >= kBusy) return Bound::transfer;
-  return Bound::gaps;
+  if (rest(m) > m.computing + m.exposed) {
+    return is_mostly_ended(m.ended, rest(m)) ? Bound::ends : Bound::gaps;
+  }
+  const double computing = part(m.computing, m.time);
+  const double exposed = part(m.exposed, m.time);
+  if (computing >= kPhase && exposed >= kPhase) return Bound::phases;
+  if (exposed > computing) return Bound::transfer;
+  return m.cu_busy >= kBound * computing ? Bound::wgs : Bound::tail;
 }
 
 // What a GPU does while nothing hides its communication.
@@ -62,15 +67,39 @@ std::string exposed_text(const Measures& m) {
   const std::string name = carrier(m).name;
   const double busy = busy_exposed(m);
   if (busy > 1) return fmt::format("{} busy beside computation too", name);
-  if (busy >= kBusy) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
-  return fmt::format("bound by start-up, latency and channels: {} only {} busy", name,
+  if (busy >= kBound) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
+  return fmt::format("{} {} busy, the rest start-up, latency and channels", name,
                      percent_text(busy));
 }
 
 std::string computing_text(const Measures& m) {
   const double busy = m.hbm_busy_computing;
-  if (busy >= kBusy) return fmt::format("bound by HBM, {} busy", percent_text(busy));
-  return fmt::format("HBM only {} busy", percent_text(busy));
+  if (busy >= kBound) return fmt::format("bound by HBM, {} busy", percent_text(busy));
+  return fmt::format("HBM {} busy", percent_text(busy));
+}
+
+// How busy everything is, where nothing is near its limit.
+std::string busy_text(const Measures& m) {
+  return fmt::format("CUs {} busy, HBM {}, {} {}", percent_text(m.cu_busy),
+                     percent_text(m.hbm_busy), carrier(m).name, percent_text(carrier(m).busy));
+}
+
+std::string rest_text(const Measures& m) {
+  if (is_mostly_ended(m.ended, rest(m))) {
+    return fmt::format("has GPUs that end apart: for {} of the time they wait for the last one",
+                       percent_text(part(m.ended, m.time)));
+  }
+  return fmt::format(
+      "has no kernel on a GPU for {} of the time: launches, or waiting for other GPUs",
+      percent_text(part(rest(m), m.time)));
+}
+
+std::string phases_text(const Measures& m) {
+  const std::string text =
+      fmt::format("computes for {} of the time ({}) and only communicates for {} ({})",
+                  percent_text(part(m.computing, m.time)), computing_text(m),
+                  percent_text(part(m.exposed, m.time)), exposed_text(m));
+  return part(rest(m), m.time) < kPhase ? text : fmt::format("{}, and {}", text, rest_text(m));
 }
 
 std::string bound_text(const Measures& m) {
@@ -82,26 +111,19 @@ std::string bound_text(const Measures& m) {
     case Bound::hbm:
       return fmt::format("is bound by HBM ({} busy)", percent_text(m.hbm_busy));
     case Bound::phases:
-      return fmt::format("computes for {} of the time ({}) and only communicates for {} ({})",
-                         percent_text(part(m.computing, m.time)), computing_text(m),
-                         percent_text(part(m.exposed, m.time)), exposed_text(m));
+      return phases_text(m);
     case Bound::wgs:
-      return fmt::format(
-          "is bound by its resident WGs, their latency and arithmetic (CUs {} busy, "
-          "HBM {}, links {})",
-          percent_text(m.cu_busy), percent_text(m.hbm_busy), percent_text(m.link.busy));
+      return fmt::format("is bound by its resident WGs, their latency and arithmetic ({})",
+                         busy_text(m));
     case Bound::tail:
-      return fmt::format(
-          "computes for {} of the time with the CUs only {} busy: too few WGs, or a "
-          "long tail",
-          percent_text(part(m.computing, m.time)), percent_text(m.cu_busy));
+      return fmt::format("computes for {} of the time with too few WGs, or a long tail ({})",
+                         percent_text(part(m.computing, m.time)), busy_text(m));
     case Bound::transfer:
       return fmt::format("only communicates for {} of the time ({})",
                          percent_text(part(m.exposed, m.time)), exposed_text(m));
+    case Bound::ends:
     case Bound::gaps:
-      return fmt::format("is bound by launch gaps and fixed costs (CUs {} busy, HBM {}, links {})",
-                         percent_text(m.cu_busy), percent_text(m.hbm_busy),
-                         percent_text(m.link.busy));
+      return fmt::format("{} ({})", rest_text(m), busy_text(m));
   }
   SIM_ASSERT(false);
 }
@@ -132,7 +154,6 @@ std::string hidden_text(const Measures& bulk, const Measures& other) {
 
 // Which part of the time grew most against bulk, and why that may be.
 std::string loss_text(const Measures& bulk, const Measures& other) {
-  const auto rest = [](const Measures& m) { return m.time - m.computing - m.exposed; };
   const Duration computing = other.computing - bulk.computing;
   const Duration exposed = other.exposed - bulk.exposed;
   const Duration gaps = rest(other) - rest(bulk);
@@ -140,7 +161,13 @@ std::string loss_text(const Measures& bulk, const Measures& other) {
     return fmt::format("its communication is exposed for {} longer", time_text(exposed));
   }
   if (gaps >= computing) {
-    return fmt::format("launch gaps and GPUs that end early take {} more", time_text(gaps));
+    const Duration ended = other.ended - bulk.ended;
+    if (is_mostly_ended(ended, gaps)) {
+      return fmt::format("GPUs end further apart, and wait {} longer for the last one",
+                         time_text(ended));
+    }
+    return fmt::format("GPUs have no kernel for {} longer (launches, or waiting for other GPUs)",
+                       time_text(gaps));
   }
   std::string because;
   if (other.wgs_per_cu < bulk.wgs_per_cu) {

@@ -9,16 +9,17 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::string_view kIndent = "    ";
+constexpr std::string_view kIndentWord = "      ";
 
 // `text` in lines of their own, broken between words.
-std::string indented(std::string_view text) {
+std::string indented(std::string_view text, std::string_view indent = kIndent) {
   std::string lines;
   std::size_t column = kColumns;  // the first word starts a line
   while (!text.empty()) {
     const std::size_t length = std::min(text.find(' '), text.size());
     if (column + 1 + length > kColumns) {
-      lines += (lines.empty() ? "" : "\n") + std::string(kIndent);
-      column = kIndent.size();
+      lines += (lines.empty() ? "" : "\n") + std::string(indent);
+      column = indent.size();
     } else {
       lines += ' ';
       ++column;
@@ -81,6 +82,18 @@ std::string explain_text(const std::vector<KeyDoc>& keys) {
   for (const KeyDoc& key : keys) {
     text +=
         (text.empty() ? "" : "\n") + key.path + '\n' + indented(facts_of(key)) + indented(key.help);
+    for (const WordDoc& word : key.words) {
+      if (!word.meaning.empty()) text += indented(word.word + ": " + word.meaning, kIndentWord);
+    }
+  }
+  return text;
+}
+
+std::string meanings_text(const KeyDoc& key) {
+  std::string text;
+  for (const WordDoc& word : key.words) {
+    if (word.meaning.empty()) continue;
+    text += (text.empty() ? "" : "; ") + word.word + ": " + word.meaning;
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/core/assert.h"
+#include "sim/scenario/explain.h"
 
 namespace weft {
 namespace {
@@ -120,6 +121,7 @@ Json or_nothing(Json schema) {
 
 std::string description_of(const KeyDoc& key) {
   std::string text = key.help;
+  if (const std::string meanings = meanings_text(key); !meanings.empty()) text += "; " + meanings;
   if (!key.units.empty()) text += "; " + key.type;
   if (!key.low.empty()) text += "; " + key.low + " .. " + key.high;
   const bool given = key.fallback == "required" || key.fallback == "optional";

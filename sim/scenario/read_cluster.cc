@@ -11,11 +11,15 @@ namespace {
 // What the key `shape` may say: a ring is a torus of one size, which follows from the endpoints.
 enum class ShapeWord { fully_connected, switched, ring, torus, fat_tree };
 constexpr std::array kShapeWords = {
-    Choice<ShapeWord>{"fully_connected", ShapeWord::fully_connected},
-    Choice<ShapeWord>{"switch", ShapeWord::switched},
-    Choice<ShapeWord>{"ring", ShapeWord::ring},
-    Choice<ShapeWord>{"torus", ShapeWord::torus},
-    Choice<ShapeWord>{"fat_tree", ShapeWord::fat_tree},
+    Choice<ShapeWord>{"fully_connected", ShapeWord::fully_connected,
+                      "a link from every endpoint to every other"},
+    Choice<ShapeWord>{"switch", ShapeWord::switched,
+                      "one switch, never the limit; may add up and copy (reduces)"},
+    Choice<ShapeWord>{"ring", ShapeWord::ring, "a torus of one size: the number of endpoints"},
+    Choice<ShapeWord>{"torus", ShapeWord::torus,
+                      "2 or 3 sizes (dims); each endpoint has two links in each direction"},
+    Choice<ShapeWord>{"fat_tree", ShapeWord::fat_tree,
+                      "leaves and spines (endpoints_per_leaf, oversubscription)"},
 };
 
 // Of what is slower than it should be; at 0 nothing would ever end.
@@ -130,7 +134,8 @@ NicSpec read_nic(MapReader map) {
                                     names::table(names::kInitiators), "who rings the doorbell"),
       .post = map.duration("post", "the WG's time to write an entry and ring the doorbell"),
       .flush = map.duration("flush", "the WG's time to make its results visible to the NIC"),
-      .proxy_operation = map.duration("proxy_operation", "the CPU proxy's time for one operation"),
+      .proxy_operation = map.duration("proxy_operation",
+                                      "the CPU thread's time for one operation, where it posts"),
       .receive = map.duration("receive", "last byte in to data visible in the GPU's memory")};
   map.finish();
   return nic;

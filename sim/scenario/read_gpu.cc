@@ -150,7 +150,7 @@ CostTable read_costs(MapReader map) {
         map.optional_map(names::word(names::kAlgorithms, algorithm), "this algorithm in a node");
     if (!of) continue;
     auto& costs = table.at(static_cast<std::size_t>(algorithm));
-    for (const auto& [name, protocol] : names::kProtocolWords) {
+    for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
       if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
       auto by = of->optional_map(name, "by this protocol");
       if (by) costs.at(static_cast<std::size_t>(protocol)) = read_cost(*by);

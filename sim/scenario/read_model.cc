@@ -45,9 +45,9 @@ void read_model(MapReader map, std::optional<WorkloadKind> kind, Workload& workl
                      "type of a gradient that data parallelism adds up");
   const auto fuse =
       map.where(when(is_any), "kinds that are whole models")
-          .word_or_choices("fuse", {"auto", "none"}, names::table(names::kFusePatterns),
-                           "pairs that are fused, or cut into chunks; auto: those"
-                           " that are faster so by themselves");
+          .word_or_choices(
+              "fuse", {{"auto", "those that are faster so by themselves"}, {"none", ""}},
+              names::table(names::kFusePatterns), "pairs that are fused, or cut into chunks");
   workload.fuse = {.automatic = fuse.word == 0 && fuse.choices.empty(), .patterns = fuse.choices};
   const bool is_dlrm = kind == WorkloadKind::dlrm;
   workload.dlrm = read_dlrm(map.where(when(is_dlrm), "kind: dlrm"));

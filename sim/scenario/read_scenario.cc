@@ -53,7 +53,7 @@ CollectiveOptions read_collective_options(MapReader map) {
           .value_or(0);
   options.dma = map.where(dma, "executor: dma")
                     .choice_or("dma", options.dma, names::table(names::kDmaPatterns),
-                               "an engine a peer; one engine for all; or a command for two peers");
+                               "how copy engines are told what to do");
   map.finish();
   return options;
 }
@@ -73,7 +73,7 @@ FusedOptions read_fused(MapReader map, WorkloadKind kind) {
       map.where(results_travel(kind), "kinds whose results travel, not their input");
   FusedOptions fused{
       .order = results.choice_or("order", DestinationOrder::remote_first,
-                                 names::table(names::kOrders), "which WGs go first"),
+                                 names::table(names::kOrders), "whose results are made first"),
       .work_list =
           map.choice_or("work_list", WorkList::dynamic_list, names::table(names::kWorkLists),
                         "how logical WGs come to physical ones"),
@@ -82,12 +82,11 @@ FusedOptions read_fused(MapReader map, WorkloadKind kind) {
       .put_by = map.choice_or("put_by", PutBy::wg, names::table(names::kPutBy),
                               "whose results make one queue entry, or one burst of stores"),
       .fence_by = map.choice_or("fence_by", FenceBy::wg, names::table(names::kFenceBys),
-                                "who fences the stores: one thread behind a barrier, or each wave"),
+                                "who fences the stores"),
       .acquire = map.choice_or("acquire", Acquire::load, names::table(names::kAcquires),
-                               "how a flag's reader gets what came before it: by its load, or by a "
-                               "fence behind it"),
+                               "how a flag's reader gets what came before it"),
       .staging = results.choice_or("staging", Staging::zero_copy, names::table(names::kStagings),
-                                   "stored where it belongs, or first in a buffer to send from"),
+                                   "where a result is stored"),
       .slice_wgs =
           map.count_or("slice_wgs", 1, {1, 1'000'000}, "WGs whose results leave as one put"),
       // In-kernel communication costs 12.5 % of the occupancy (Punniyamurthy et al., SC24,
@@ -147,8 +146,7 @@ RunOptions read_run(MapReader map) {
       .launch = map.choice_or("launch", LaunchKind::queue, names::table(names::kLaunches),
                               "how kernels follow one another"),
       .repeats_once = map.choice_or("repeats", true, names::table(names::kRepeats),
-                                    "blocks of a whole model that are alike are simulated once,"
-                                    " or each for itself"),
+                                    "which blocks of a whole model are simulated"),
       .tie_shuffle = seed("tie_shuffle", 0, "tests only: order of events of the same time")};
   map.finish();
   return run;

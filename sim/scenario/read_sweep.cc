@@ -60,6 +60,7 @@ class SweepReader {
       SweepAxis read = read_axis(axis);
       if (!read.keys.empty()) sweep.axes.push_back(std::move(read));
     }
+    sweep.has_unknown_axis = has_unknown_axis_ || sweep.axes.empty();
     if (const Entry* filter =
             text_of("filter", map_.entry_or_none("filter", "text", "which points are kept"))) {
       sweep.filter = filter->value.text;
@@ -133,7 +134,8 @@ class SweepReader {
     }
     map.finish();
     for (const SweepKey& key : axis.keys) {
-      if (key.values.size() == axis.size()) continue;
+      const bool mistaken = key.values.empty() || axis.size() == 0;  // which is said
+      if (mistaken || key.values.size() == axis.size()) continue;
       reading().error(key.at, map.path_of("zip"),
                       "keys of a zip have the same number of values: here " +
                           std::to_string(key.values.size()) + ", the first has " +
@@ -152,14 +154,16 @@ class SweepReader {
     if (map.gives("name")) key.column = read_column(map);
     // Labels are read in any case: their key is known.
     const Entry* labels = map.entry_or_none("labels", "list of words", "one a value");
-    if (key.keys.empty()) return std::nullopt;  // what its values should be is not known
+    if (key.keys.empty()) {  // what its values should be is not known
+      has_unknown_axis_ = true;
+      return std::nullopt;
+    }
     if (map.gives("from") || map.gives("to")) {
       read_range(map, type, key.values);
     } else {
       read_values(map, type, key.values);
     }
     map.finish();
-    if (key.values.empty()) return std::nullopt;
     make_cells(type, key);
     if (labels != nullptr) put_labels(*labels, map.path_of("labels"), key);
     return key;
@@ -261,19 +265,21 @@ class SweepReader {
   }
 
   void put_labels(const Entry& labels, const std::string& path, SweepKey& key) {
+    key.is_number = false;
+    key.unit_suffix.clear();
     const Node& list = labels.value;
+    if (key.values.empty()) return;  // their number is not known
     if (list.kind != Node::Kind::list || list.items.size() != key.values.size()) {
       reading().error(list.at, path,
                       "must be a list of " + std::to_string(key.values.size()) + " words");
       return;
     }
-    key.is_number = false;
-    key.unit_suffix.clear();
     for (std::size_t i = 0; i < list.items.size(); ++i) key.cells[i] = list.items[i].text;
   }
 
   MapReader map_;
   KnownKeys known_;
+  bool has_unknown_axis_ = false;
 };
 
 }  // namespace

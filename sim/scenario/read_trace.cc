@@ -30,7 +30,7 @@ TraceWork read_trace(MapReader map, std::optional<WorkloadKind> kind) {
       "allgather_size_is", trace.allgather_size_is, names::table(names::kAllGatherSizes),
       "what an all-gather's comm_size is; auto: what a rank puts in");
   trace.cpu_ops = chakra.choice_or("cpu_ops", trace.cpu_ops, names::table(names::kCpuOps),
-                                   "operators of the CPU: dropped, or run; auto: drop");
+                                   "operators of the CPU; auto: drop");
   trace.waits_for = chakra.choice_or("waits_for", trace.waits_for, names::table(names::kWaitFors),
                                      "dependencies that count; auto: by who wrote the trace");
   return trace;

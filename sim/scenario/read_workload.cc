@@ -92,10 +92,8 @@ GemmWork read_gemm(MapReader map) {
           map.fraction_or("efficiency", 0.7, {0.001, 1}, "of the matrix peak, on a CU full of WGs"),
       .alone = map.fraction_or("alone", 1, {0.01, 1},
                                "of that, what one WG reaches with a CU to itself"),
-      .schedule =
-          map.choice_or("schedule", GemmSchedule::tiles, names::table(names::kGemmSchedules),
-                        "a WG a tile; WGs that stay and take tiles in turn; or those that"
-                        " share the tiles out evenly and end together"),
+      .schedule = map.choice_or("schedule", GemmSchedule::tiles,
+                                names::table(names::kGemmSchedules), "how tiles come to WGs"),
       .wg = read_wg(map.map_of_defaults("wg", "what a WG asks of its CU"), kGemmWg),
       .jitter = map.fraction_or("jitter", 0, {0, 0.9},
                                 "each WG's work varies evenly by +- this fraction")};

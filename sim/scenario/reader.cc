@@ -12,6 +12,19 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> names_of(const std::vector<WordDoc>& words) {
+  std::vector<std::string> names;
+  names.reserve(words.size());
+  for (const WordDoc& word : words) names.push_back(word.word);
+  return names;
+}
+
+std::string joined(const std::vector<WordDoc>& words) { return joined(names_of(words)); }
+
 }  // namespace
 
 void Reading::error(const SourcePosition& at, const std::string& path, std::string message) {
@@ -77,12 +90,13 @@ KeyDoc MapReader::doc(std::string_view key, std::string_view type, std::string_v
           .help = std::string(help),
           .only = only_,
           .low = "",
-          .high = ""};
+          .high = "",
+          .words = {}};
 }
 
 // The entry of `key`, if it has a value and this map may have it.
 const Entry* MapReader::find(std::string_view key, const KeyDoc& doc, Missing missing) {
-  keys_->emplace_back(key);
+  (state_ == State::elsewhere ? keys_->elsewhere : keys_->here).emplace_back(key);
   if (reading_->describes()) {
     reading_->docs_.push_back(doc);
     return nullptr;
@@ -119,7 +133,8 @@ const Node* MapReader::scalar(std::string_view key, const KeyDoc& doc, Missing m
 }
 
 std::optional<std::size_t> MapReader::index_of(const Node& node, const std::string& path,
-                                               const std::vector<std::string>& names) {
+                                               const std::vector<WordDoc>& words) {
+  const std::vector<std::string> names = names_of(words);
   const auto found = std::find(names.begin(), names.end(), node.text);
   if (node.kind == Node::Kind::scalar && found != names.end()) {
     return static_cast<std::size_t>(found - names.begin());
@@ -137,39 +152,41 @@ std::optional<std::size_t> MapReader::index_of(const Node& node, const std::stri
 }
 
 std::optional<std::size_t> MapReader::one_of(std::string_view key,
-                                             const std::vector<std::string>& names,
+                                             const std::vector<WordDoc>& words,
                                              std::string_view fallback, std::string_view help) {
-  KeyDoc key_doc = doc(key, "one of " + joined(names), help);
+  KeyDoc key_doc = doc(key, "one of " + joined(words), help);
+  key_doc.words = words;
   if (!fallback.empty()) key_doc.fallback = fallback;
   KeyDoc asked = key_doc;
-  asked.help += "; one of " + joined(names);
+  asked.help += "; one of " + joined(words);
   const Missing missing = fallback.empty() ? Missing::required : Missing::fine;
   const Node* node = scalar(key, reading_->describes() ? key_doc : asked, missing);
   if (node == nullptr) return std::nullopt;
-  return index_of(*node, key_doc.path, names);
+  return index_of(*node, key_doc.path, words);
 }
 
 std::optional<std::vector<std::size_t>> MapReader::several_of(std::string_view key,
-                                                              const std::vector<std::string>& names,
+                                                              const std::vector<WordDoc>& words,
                                                               std::string_view fallback,
                                                               std::string_view help) {
-  KeyDoc key_doc = doc(key, "list of " + joined(names), help);
+  KeyDoc key_doc = doc(key, "list of " + joined(words), help);
+  key_doc.words = words;
   key_doc.fallback = fallback;
   const Entry* entry = find(key, key_doc, Missing::fine);
   if (entry == nullptr) return std::nullopt;
   if (entry->value.kind != Node::Kind::list || entry->value.items.empty()) {
     reading_->error(entry->value.at, key_doc.path,
-                    "must be a list, for example [" + names.front() + "]");
+                    "must be a list, for example [" + words.front().word + "]");
     return std::nullopt;
   }
-  return indices_of(entry->value, key_doc.path, names);
+  return indices_of(entry->value, key_doc.path, words);
 }
 
 std::vector<std::size_t> MapReader::indices_of(const Node& list, const std::string& path,
-                                               const std::vector<std::string>& names) {
+                                               const std::vector<WordDoc>& words) {
   std::vector<std::size_t> indices;
   for (const Node& item : list.items) {
-    const auto index = index_of(item, path, names);
+    const auto index = index_of(item, path, words);
     if (!index) continue;
     if (std::find(indices.begin(), indices.end(), *index) != indices.end()) {
       reading_->error(item.at, path, "'" + item.text + "' is given twice");
@@ -181,17 +198,19 @@ std::vector<std::size_t> MapReader::indices_of(const Node& list, const std::stri
 }
 
 MapReader::WordOrIndices MapReader::word_or_several_of(std::string_view key,
-                                                       const std::vector<std::string>& words,
-                                                       const std::vector<std::string>& names,
+                                                       const std::vector<WordDoc>& words,
+                                                       const std::vector<WordDoc>& several,
                                                        std::string_view help) {
-  KeyDoc key_doc = doc(key, "one of " + joined(words) + "; or a list of " + joined(names), help);
-  key_doc.fallback = words.front();
+  KeyDoc key_doc = doc(key, "one of " + joined(words) + "; or a list of " + joined(several), help);
+  key_doc.fallback = words.front().word;
+  key_doc.words = words;
+  key_doc.words.insert(key_doc.words.end(), several.begin(), several.end());
   WordOrIndices read;
   const Entry* entry = find(key, key_doc, Missing::fine);
   if (entry == nullptr) return read;
   const Node& node = entry->value;
   if (node.kind == Node::Kind::list && !node.items.empty()) {
-    read.indices = indices_of(node, key_doc.path, names);
+    read.indices = indices_of(node, key_doc.path, several);
     return read;
   }
   read.word = index_of(node, key_doc.path, words).value_or(0);
@@ -244,11 +263,12 @@ MapReader MapReader::where(std::optional<bool> applies, std::string_view only) {
 void MapReader::finish() {
   if (node_ == nullptr || node_->kind != Node::Kind::map || state_ != State::reading) return;
   for (const Entry& entry : node_->entries) {
-    if (std::find(keys_->begin(), keys_->end(), entry.key) != keys_->end()) continue;
+    if (contains(keys_->here, entry.key) || contains(keys_->elsewhere, entry.key)) continue;
     std::string message = "unknown key";
-    const std::string guess = nearest(entry.key, *keys_);
+    std::string guess = nearest(entry.key, keys_->here);
+    if (guess.empty()) guess = nearest(entry.key, keys_->elsewhere);
     if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-    message += (guess.empty() ? "; known here: " : " Known here: ") + joined(*keys_);
+    message += (guess.empty() ? "; known here: " : " Known here: ") + joined(keys_->here);
     reading_->error(entry.key_at, path_of(entry.key), message);
   }
 }

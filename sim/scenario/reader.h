@@ -31,6 +31,12 @@
 
 namespace weft {
 
+// One of the words that a key takes.
+struct WordDoc {
+  std::string word;
+  std::string meaning;  // empty where the word says it
+};
+
 // What one key means.
 struct KeyDoc {
   std::string path;      // cluster.scale_out.link.latency
@@ -41,6 +47,7 @@ struct KeyDoc {
   std::string only;  // "shape: torus"; empty where the key always applies
   std::string low;   // bounds as text; empty where there are none
   std::string high;
+  std::vector<WordDoc> words;  // those it takes; empty where it takes none
 };
 
 // Inclusive bounds.
@@ -61,6 +68,7 @@ template <class E>
 struct Choice {
   std::string_view name;
   E value;
+  std::string_view meaning{};  // for those who ask what the key takes; empty: the name says it
 };
 
 // What is known about one reading of one scenario, whole.
@@ -91,7 +99,12 @@ class Reading {
   std::vector<KeyDoc> docs_;
   std::set<std::string, std::less<>> bad_;  // paths with a mistake
   std::map<std::string, SourcePosition, std::less<>> places_;
-  std::deque<std::vector<std::string>> keys_;  // one a map; readers point into it
+  // Of a map, those that were asked for.
+  struct AskedKeys {
+    std::vector<std::string> here;
+    std::vector<std::string> elsewhere;  // they mean something only under another condition
+  };
+  std::deque<AskedKeys> keys_;  // one a map; readers point into it
 };
 
 class MapReader {
@@ -145,7 +158,7 @@ class MapReader {
   template <class E>
   std::optional<E> choice(std::string_view key, std::span<const Choice<E>> table,
                           std::string_view help) {
-    const auto found = one_of(key, names_of(table), {}, help);
+    const auto found = one_of(key, words_of(table), {}, help);
     if (!found) return std::nullopt;
     return table[*found].value;
   }
@@ -156,14 +169,14 @@ class MapReader {
     for (const Choice<E>& choice : table) {
       if (choice.value == fallback) fallback_name = choice.name;
     }
-    const auto found = one_of(key, names_of(table), fallback_name, help);
+    const auto found = one_of(key, words_of(table), fallback_name, help);
     return found ? table[*found].value : fallback;
   }
   // A list of a table's names, or nothing where the key is not given.
   template <class E>
   std::optional<std::vector<E>> choices(std::string_view key, std::span<const Choice<E>> table,
                                         std::string_view fallback_text, std::string_view help) {
-    const auto found = several_of(key, names_of(table), fallback_text, help);
+    const auto found = several_of(key, words_of(table), fallback_text, help);
     if (!found) return std::nullopt;
     std::vector<E> values;
     for (const std::size_t index : *found) values.push_back(table[index].value);
@@ -177,10 +190,10 @@ class MapReader {
     std::vector<E> choices;  // if any, instead of a word
   };
   template <class E>
-  WordOrChoices<E> word_or_choices(std::string_view key, const std::vector<std::string>& words,
+  WordOrChoices<E> word_or_choices(std::string_view key, const std::vector<WordDoc>& words,
                                    std::span<const Choice<E>> table, std::string_view help) {
     WordOrChoices<E> read;
-    const WordOrIndices found = word_or_several_of(key, words, names_of(table), help);
+    const WordOrIndices found = word_or_several_of(key, words, words_of(table), help);
     read.word = found.word;
     for (const std::size_t index : found.indices) read.choices.push_back(table[index].value);
     return read;
@@ -214,10 +227,12 @@ class MapReader {
   MapReader(Reading& reading, const Node* node, std::string path, SourcePosition at);
 
   template <class E>
-  static std::vector<std::string> names_of(std::span<const Choice<E>> table) {
-    std::vector<std::string> names;
-    for (const Choice<E>& choice : table) names.emplace_back(choice.name);
-    return names;
+  static std::vector<WordDoc> words_of(std::span<const Choice<E>> table) {
+    std::vector<WordDoc> words;
+    for (const Choice<E>& choice : table) {
+      words.push_back({std::string(choice.name), std::string(choice.meaning)});
+    }
+    return words;
   }
 
   const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
@@ -226,21 +241,21 @@ class MapReader {
   std::string line_of(const Node& node, const std::string& path, std::size_t longest);
   MapReader child(std::string_view key, const Entry* entry);
   KeyDoc doc(std::string_view key, std::string_view type, std::string_view help) const;
-  std::optional<std::size_t> one_of(std::string_view key, const std::vector<std::string>& names,
+  std::optional<std::size_t> one_of(std::string_view key, const std::vector<WordDoc>& words,
                                     std::string_view fallback, std::string_view help);
   std::optional<std::size_t> index_of(const Node& value, const std::string& path,
-                                      const std::vector<std::string>& names);
+                                      const std::vector<WordDoc>& words);
   struct WordOrIndices {
     std::size_t word = 0;
     std::vector<std::size_t> indices;
   };
   // The first word where the key is not given.
-  WordOrIndices word_or_several_of(std::string_view key, const std::vector<std::string>& words,
-                                   const std::vector<std::string>& names, std::string_view help);
+  WordOrIndices word_or_several_of(std::string_view key, const std::vector<WordDoc>& words,
+                                   const std::vector<WordDoc>& several, std::string_view help);
   [[nodiscard]] std::vector<std::size_t> indices_of(const Node& list, const std::string& path,
-                                                    const std::vector<std::string>& names);
+                                                    const std::vector<WordDoc>& words);
   std::optional<std::vector<std::size_t>> several_of(std::string_view key,
-                                                     const std::vector<std::string>& names,
+                                                     const std::vector<WordDoc>& words,
                                                      std::string_view fallback,
                                                      std::string_view help);
 
@@ -274,7 +289,7 @@ class MapReader {
   State state_ = State::reading;
   bool incomplete_ = false;  // a base is missing: a key that is not there may be in it
   std::string only_;
-  std::vector<std::string>* keys_ = nullptr;  // all asked for; where() adds to the same
+  Reading::AskedKeys* keys_ = nullptr;  // where() adds to the same
 };
 
 }  // namespace weft

@@ -25,11 +25,11 @@ using Cell = std::variant<double, std::string>;
 struct SweepKey {
   std::vector<std::string> keys;  // the parts of the path
   SourcePosition at;
-  std::string column;       // given; empty: made from the path
-  std::string unit_suffix;  // "_us"; empty where the values have no unit
-  bool is_number = false;   // all cells are
-  std::vector<Node> values;
-  std::vector<Cell> cells;  // one a value
+  std::string column;        // given; empty: made from the path
+  std::string unit_suffix;   // "_us"; empty where the values have no unit
+  bool is_number = false;    // all cells are
+  std::vector<Node> values;  // empty after a mistake in them
+  std::vector<Cell> cells;   // one a value
 };
 
 // Keys that change together: one, or several of the same number of values.
@@ -44,7 +44,8 @@ struct SweepFile {
   SourcePosition scenario_at;
   std::vector<Assignment> sets;
   std::vector<SweepAxis> axes;
-  std::string filter;  // empty: none
+  bool has_unknown_axis = false;  // its key is a mistake, so its column is not known
+  std::string filter;             // empty: none
   SourcePosition filter_at;
 };
 

@@ -26,7 +26,7 @@ void write_costs(Writer& out, const CostTable& costs) {
                                  [](const CostSpec& cost) { return cost.bus.count() > 0; });
     if (!has) continue;
     out.open(names::word(names::kAlgorithms, algorithm));
-    for (const auto& [name, protocol] : names::kProtocolWords) {
+    for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
       const CostSpec& cost = of.at(static_cast<std::size_t>(protocol));
       if (cost.bus.count() == 0) continue;
       out.open(name);
@@ -56,7 +56,7 @@ void write_peer_parts(Writer& out, const PeerPartSpec& parts) {
 
 void write_collective(Writer& out, const CollectiveSpec& collective) {
   out.open("collective");
-  for (const auto& [name, protocol] : names::kProtocolWords) {
+  for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
     write_protocol(out, name, collective.protocols.at(static_cast<std::size_t>(protocol)));
   }
   std::string algorithms;

@@ -55,7 +55,8 @@ class Planner {
     add_sets(plan);
     name_columns(plan.axes, problems_);
     const std::optional<Filter> filter = read_filter(sweep, plan.axes);
-    if (!problems_.has_errors()) make_points(plan, filter);
+    const std::size_t number = count_points(plan);
+    if (!problems_.has_errors()) make_points(plan, number, filter);
     return plan;
   }
 
@@ -120,8 +121,9 @@ class Planner {
     FilterProblem problem;
     std::optional<Filter> filter = Filter::parse(sweep.filter, names, problem);
     if (filter) return filter;
-    // Where axes could not be read their columns are missing.
-    if (problems_.has_errors() && problem.message.starts_with("no column")) return std::nullopt;
+    if (sweep.has_unknown_axis && problem.message.starts_with("no column")) {
+      problem.message += " (of the axes that could be read)";
+    }
     SourcePosition at = sweep.filter_at;
     const std::string line = files_.line_at(at);
     const auto begin = static_cast<std::size_t>(std::max(at.column, 1) - 1);
@@ -133,14 +135,21 @@ class Planner {
     return std::nullopt;
   }
 
-  void make_points(SweepPlan& plan, const std::optional<Filter>& filter) {
+  // Before the filter.
+  std::size_t count_points(const SweepPlan& plan) {
     std::size_t number = 1;
-    for (const SweepAxis& axis : plan.axes) number *= std::min(axis.size(), kMostPoints + 1);
+    for (const SweepAxis& axis : plan.axes) {
+      const std::size_t values = std::clamp<std::size_t>(axis.size(), 1, kMostPoints + 1);
+      number = std::min(number * values, kMostPoints + 1);
+    }
     if (number > kMostPoints) {
       problems_.add(error_at(plan.axes.front().keys.front().at, "axes",
                              "more than " + std::to_string(kMostPoints) + " points"));
-      return;
     }
+    return number;
+  }
+
+  void make_points(SweepPlan& plan, std::size_t number, const std::optional<Filter>& filter) {
     Point point{.values = std::vector<std::uint32_t>(plan.axes.size(), 0)};
     for (std::size_t i = 0; i < number; ++i) {
       if (!filter || filter->keeps(cells_of(plan, point))) plan.points.push_back(point);
@@ -188,7 +197,7 @@ LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
     found.add(error_at(tree->at, "", "a sweep must be a map of keys and values"));
   } else if (tree != nullptr) {
     SweepFile sweep = read_sweep(MapReader(reading, *tree));
-    for (const Diagnostic& problem : reading.problems().all()) found.add(problem);
+    found.append(reading.problems());
     SweepPlan plan = Planner(files, options, found).plan(std::move(sweep), file);
     if (!found.has_errors()) loaded.plan = std::move(plan);
   }

@@ -75,6 +75,28 @@ TEST_F(ReportOfAFolder, that_holds_no_results_says_what_it_should_hold) {
   EXPECT_FALSE(wrote("empty/report.html"));
 }
 
+// As a kill leaves it: no results.csv, the last line half written.
+TEST_F(ReportOfAFolder, of_a_sweep_that_was_stopped_shows_what_is_done_and_says_so) {
+  write("small.yaml",
+        "name: small\nscenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+        "set: {modes: [bulk, fused], workload.tables_per_gpu: 4}\n"
+        "axes: [{key: workload.batch, values: [128, 256, 512]}]\n");
+  ASSERT_EQ(weft_in(folder_, "sweep small.yaml -q -o small").status, 0);
+  ASSERT_EQ(report("small -o whole.html"), 0) << err_;
+  EXPECT_EQ(err_.find("Not finished"), std::string::npos) << err_;
+
+  fs::remove(folder_ / "small/results.csv");
+  const std::string lines = text_of(folder_ / "small/results.jsonl");
+  std::size_t end = lines.find('\n');
+  end = lines.find('\n', end + 1);
+  write("small/results.jsonl", lines.substr(0, end + 100));
+  ASSERT_EQ(report("small"), 0) << err_;
+  const std::string note =
+      "Not finished: 2 of 3 points are done; the same command goes on with the others.";
+  EXPECT_NE(err_.find(note), std::string::npos) << err_;
+  EXPECT_NE(text_of(folder_ / "small/report.html").find(note), std::string::npos);
+}
+
 TEST_F(ReportOfAFolder, names_every_file_and_value_that_is_missing_or_broken) {
   fs::remove(folder_ / "run/manifest.json");
   write("run/operators.csv", "mode,part,critical_us\nbulk,embedding,long\nbulk\n");

@@ -178,6 +178,47 @@ TEST_F(RunCommand, mistakes_in_the_scenario_are_refused_all_at_once) {
   expect_refused(two, "workload.pooling");
 }
 
+TEST_F(RunCommand, a_file_of_another_command_is_answered_with_that_command) {
+  std::ofstream(folder_ / "sweep.yaml") << "name: a\nscenario: b\naxes: []\n";
+  std::ofstream(folder_ / "scenario.yaml") << "base: scenarios/c\nworklod: {}\n";
+  std::ofstream(folder_ / "application.yaml") << "name: a\narrays: []\nkernels: []\n";
+  struct Given {
+    std::string command;
+    const char* says;
+  };
+  const std::string gpu = std::string(WEFT_SOURCE_DIR) + "/configs/gpus/h200.yaml";
+  constexpr const char* kScenarioSays =
+      "scenario.yaml: error: this is a scenario; run it with: weft run scenario.yaml\n";
+  for (const auto& [command, says] :
+       {Given{"run sweep.yaml",
+              "sweep.yaml: error: this is a sweep file; run it with: weft sweep sweep.yaml\n"},
+        Given{"run application.yaml",
+              "application.yaml: error: this is an application for caches; run it with: weft cache "
+              "application.yaml\n"},
+        Given{"sweep scenario.yaml", kScenarioSays},
+        Given{"cache scenario.yaml --machine h200", kScenarioSays},
+        Given{"validate scenario.yaml --cluster c.yaml", kScenarioSays},
+        Given{"calibrate scenario.yaml -o h.yaml --base " + gpu, kScenarioSays}}) {
+    const Ended ended = weft(command);
+    EXPECT_EQ(ended.status, 1) << command;
+    EXPECT_TRUE(ended.says(says)) << command << "\n" << ended.err;
+    EXPECT_FALSE(ended.says("unknown key")) << command << "\n" << ended.err;
+  }
+}
+
+// On a terminal, where lines come soonest: of some seconds, the first after one and a half.
+TEST_F(RunCommand, what_takes_long_says_what_it_is_made_of_and_how_far_it_is) {
+  const std::string run = "'" WEFT_BINARY "' run " + std::string(WEFT_SOURCE_DIR) +
+                          "/configs/scenarios/embedding_a2a_128_nodes.yaml --mode fused";
+  const auto told = [&](const std::string& more) {
+    return shell("script -qec \"" + run + more + "\" /dev/null >out.txt 2>err.txt </dev/null").out;
+  };
+  const std::string all = told("");
+  EXPECT_NE(all.find("fused: 128 GPUs, 128 kernels, 2,097,152 WGs, "), std::string::npos) << all;
+  EXPECT_NE(all.find(" % of WGs, "), std::string::npos) << all;
+  EXPECT_EQ(told(" --quiet"), "");
+}
+
 TEST_F(RunCommand, a_mode_that_the_workload_does_not_have_is_refused_with_those_it_has) {
   const std::string peers = std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/peers_ring_128.yaml";
   expect_refused(peers + " --mode fused -o results", "has no mode fused; it has bulk");

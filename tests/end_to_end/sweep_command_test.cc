@@ -262,7 +262,7 @@ TEST_F(SweepCommand, equal_scenarios_are_run_once) {
       "set: {modes: [fused], workload.tables_per_gpu: 4, workload.batch: 256}\n"
       "axes: [{key: cluster.scale_out.link.bandwidth, values: [200 Gb/s, 25 GB/s]}]\n");
   const Ended dry = weft("sweep small.yaml --dry-run");
-  EXPECT_NE(dry.out.find("2 points, 1 different scenarios"), std::string::npos) << dry.out;
+  EXPECT_NE(dry.out.find("2 points, 1 different scenario"), std::string::npos) << dry.out;
   ASSERT_EQ(weft("sweep small.yaml -q -o twice").status, 0);
   const std::vector<std::string> lines = lines_of(in("twice/results.jsonl"));
   ASSERT_EQ(lines.size(), 2U);

@@ -33,6 +33,20 @@ TEST(Diagnostics, a_problem_is_its_place_its_key_its_message_and_a_caret) {
             "             ^\n");
 }
 
+TEST(Diagnostics, those_of_another_are_appended_with_their_severity) {
+  Diagnostics warned;
+  warned.add(problem("a.yaml", 1, 1, "first"));
+  Diagnostic warning = problem("a.yaml", 2, 1, "second");
+  warning.severity = Severity::warning;
+  Diagnostics problems;
+  problems.add(warning);
+  EXPECT_FALSE(problems.has_errors());
+  problems.append(warned);
+  EXPECT_TRUE(problems.has_errors());
+  EXPECT_EQ(problems.to_text(), "a.yaml:1:1: error: first\na.yaml:2:1: warning: second\n");
+  EXPECT_EQ(warned.all().size(), 1U);
+}
+
 TEST(Diagnostics, they_are_sorted_by_file_line_and_column_as_numbers) {
   Diagnostics problems;
   problems.add(problem("b.yaml", 1, 1, "fifth"));

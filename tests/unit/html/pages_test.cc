@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "sim/html/run_page.h"
@@ -72,7 +73,7 @@ TEST(RunPage, a_model_has_parts_and_fusions_and_says_that_there_is_no_time_serie
 
 TEST(SweepPage, has_its_charts_and_names_the_point_that_failed) {
   Diagnostics problems;
-  const Page page = sweep_page(kExamples / "sweep", problems);
+  const Page page = sweep_page(kExamples / "sweep", std::nullopt, problems);
   EXPECT_FALSE(problems.has_errors()) << problems.to_text();
   EXPECT_EQ(ids(page), (std::vector<std::string>{"time", "map", "lines", "phases"}));
   EXPECT_EQ(table(page, "points").rows.size(), 29U * 2);
@@ -83,6 +84,26 @@ TEST(SweepPage, has_its_charts_and_names_the_point_that_failed) {
   EXPECT_EQ(page.facts.back().second, "29 done, 1 failed, of 30");
   ASSERT_EQ(page.sentences.size(), 1U);
   EXPECT_TRUE(page.sentences[0].starts_with("fused is 1.16x (batch 4096, ")) << page.sentences[0];
+}
+
+TEST(SweepPage, of_a_sweep_that_is_not_at_its_end_says_so) {
+  Diagnostics problems;
+  const std::string header =
+      "batch,bandwidth_gbps,order,point,status,error,bulk_time_us,fused_time_us,"
+      "fused_vs_bulk_speedup\n";
+  const Page some =
+      sweep_page(kExamples / "sweep", header + "512,100,given,a,ok,,20,10,2\n", problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(some.note,
+            "Not finished: 1 of 30 points are done; the same command goes on with the others.");
+  EXPECT_EQ(some.facts.back().second, "1 done, 0 failed, of 30");
+  EXPECT_EQ(table(some, "points").rows.size(), 2U);
+  const Page none =
+      sweep_page(kExamples / "sweep", "batch,bandwidth_gbps,order,point,status,error\n", problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_TRUE(none.note.starts_with("Not finished: 0 of 30 points")) << none.note;
+  EXPECT_TRUE(none.charts.empty());
+  EXPECT_EQ(sweep_page(kExamples / "sweep", std::nullopt, problems).note, "");
 }
 
 CsvTable csv(const std::string& text, Diagnostics& problems) {

@@ -136,7 +136,7 @@ TEST(Shape, oversubscription_divides_the_spines) {
   // 6 endpoints a leaf: 1:1 is 6 spines, 2:1 is 3, 6:1 is 1.
   EXPECT_EQ(fat_tree(2, 6, 1, UpRouting::ecmp).description(), "fat tree of 2 leaves and 6 spines");
   EXPECT_EQ(fat_tree(2, 6, 2, UpRouting::ecmp).description(), "fat tree of 2 leaves and 3 spines");
-  EXPECT_EQ(fat_tree(2, 6, 6, UpRouting::ecmp).description(), "fat tree of 2 leaves and 1 spines");
+  EXPECT_EQ(fat_tree(2, 6, 6, UpRouting::ecmp).description(), "fat tree of 2 leaves and 1 spine");
 }
 
 TEST(Shape, leaves_are_passed_upwards_only_where_they_must) {

@@ -18,7 +18,8 @@ KeyDoc made_up(const std::string& path) {
           .help = "first byte in to first byte out",
           .only = "shape: torus",
           .low = "0 ps",
-          .high = "1 s"};
+          .high = "1 s",
+          .words = {}};
 }
 
 TEST(Explain, says_everything_about_a_key) {
@@ -29,6 +30,25 @@ TEST(Explain, says_everything_about_a_key) {
   KeyDoc defaulted = made_up("a");
   defaulted.fallback = "3 ns";
   EXPECT_NE(explain_text({defaulted}).find("; default: 3 ns;"), std::string::npos);
+}
+
+TEST(Explain, words_that_do_not_say_it_themselves_have_a_line_each) {
+  KeyDoc choice = made_up("order");
+  choice.words = {{"near_first", "for neighbours first"}, {"none", ""}, {"far_first", "last"}};
+  const std::string text = explain_text({choice});
+  EXPECT_NE(text.find("out\n      near_first: for neighbours first\n      far_first: last\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(meanings_text(choice), "near_first: for neighbours first; far_first: last");
+}
+
+TEST(Explain, every_word_of_the_choices_of_fused_is_explained) {
+  std::size_t choices = 0;
+  for (const KeyDoc& key : keys_at(describe_scenario(), "fused")) {
+    if (!key.words.empty()) ++choices;
+    for (const WordDoc& word : key.words) EXPECT_FALSE(word.meaning.empty()) << key.path;
+  }
+  EXPECT_EQ(choices, 7U);  // order work_list flag_per put_by fence_by acquire staging
 }
 
 TEST(Explain, a_part_is_a_map_with_all_below_it_and_no_neighbour_that_starts_alike) {

@@ -20,7 +20,8 @@ KeyDoc key(const std::string& path, const std::string& type) {
           .help = "help",
           .only = "",
           .low = "",
-          .high = ""};
+          .high = "",
+          .words = {}};
 }
 
 Json schema_of(const std::vector<KeyDoc>& keys, std::string_view path = "") {
@@ -62,6 +63,13 @@ TEST(JsonSchema, words_are_enumerations_and_true_is_no_text) {
   EXPECT_EQ(properties["c"]["enum"], Json({false, true, nullptr}));
   EXPECT_EQ(properties["d"]["anyOf"][0]["enum"], Json({"auto", "none"}));
   EXPECT_EQ(properties["d"]["anyOf"][1]["items"]["enum"], Json({"x", "y"}));
+}
+
+TEST(JsonSchema, what_a_word_means_is_part_of_the_description) {
+  KeyDoc order = key("order", "one of near far");
+  order.words = {{"near", "neighbours first"}, {"far", ""}};
+  EXPECT_EQ(schema_of({order})["properties"]["order"]["description"],
+            "help; near: neighbours first; required");
 }
 
 TEST(JsonSchema, what_a_map_needs_it_needs_only_without_a_base) {

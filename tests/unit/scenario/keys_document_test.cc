@@ -16,6 +16,14 @@ std::string range_of(const KeyDoc& key) {
   return key.low + " .. " + key.high;
 }
 
+std::string meaning_of(const KeyDoc& key) {
+  std::string text = key.help;
+  for (const WordDoc& word : key.words) {
+    if (!word.meaning.empty()) text += "; `" + word.word + "`: " + word.meaning;
+  }
+  return text;
+}
+
 std::string document() {
   std::string text =
       "# Every key of a scenario\n\nMade from the code that reads them (`describe_scenario()`); a "
@@ -25,7 +33,7 @@ std::string document() {
       "|---|---|---|---|---|---|---|\n";
   for (const KeyDoc& key : describe_scenario()) {
     text += "| `" + key.path + "` | " + key.type + " | " + key.units + " | " + key.fallback +
-            " | " + range_of(key) + " | " + key.only + " | " + key.help + " |\n";
+            " | " + range_of(key) + " | " + key.only + " | " + meaning_of(key) + " |\n";
   }
   return text;
 }

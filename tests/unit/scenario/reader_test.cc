@@ -66,6 +66,19 @@ TEST(MapReader, keys_of_a_condition_that_does_not_hold_are_mistakes) {
             "only for shape: torus; remove it, or over a base write 'dims: ~'");
 }
 
+TEST(MapReader, lists_the_keys_that_apply_beside_one_that_is_none) {
+  Reading reading(Reading::Purpose::read);
+  const Node root = tree_of("{one: 1, thre: 3}");
+  MapReader map(reading, root);
+  map.integer("one", kCount, "");
+  map.where(false, "another kind").integer("three", kCount, "");
+  map.where(std::nullopt, "a kind that is not known").integer("two", kCount, "");
+  map.finish();
+  ASSERT_EQ(reading.problems().all().size(), 1U);
+  EXPECT_EQ(reading.problems().all()[0].message,
+            "unknown key; did you mean 'three'? Known here: one two");
+}
+
 TEST(MapReader, says_nothing_about_keys_of_a_condition_that_is_not_known) {
   Reading reading(Reading::Purpose::read);
   const Node root = tree_of("{dims: 1}");

@@ -223,6 +223,36 @@ TEST_F(SweepPlans, all_mistakes_are_said_at_once_with_their_place) {
   }
 }
 
+TEST_F(SweepPlans, a_mistake_of_an_axis_hides_none_of_the_filter_and_the_other_way_round) {
+  const auto text_of = [this](const std::string& lines) { return load(lines).problems.to_text(); };
+  const auto has = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  const std::string values = text_of(
+      "axes:\n"
+      "  - {key: cluster.nodes, values: [2]}\n"
+      "  - {key: workload.dim, values: []}\n"
+      "filter: dim > 4 and batch < 8\n");
+  EXPECT_TRUE(has(values, "axes[1].values: must be a list")) << values;
+  EXPECT_TRUE(has(values, "filter: no column 'batch'; there are: nodes dim\n")) << values;
+  const std::string key = text_of(
+      "axes:\n"
+      "  - {key: cluster.nodes, values: [2]}\n"
+      "  - {key: workload.dimm, values: [64]}\n"
+      "filter: dim > 4\n");
+  EXPECT_TRUE(has(key, "axes[1].key: 'workload.dimm'")) << key;
+  EXPECT_TRUE(
+      has(key, "filter: no column 'dim'; there are: nodes (of the axes that could be read)"))
+      << key;
+  const std::string number = text_of(
+      "axes:\n"
+      "  - {key: cluster.nodes, from: 1, to: 2000, step: 1}\n"
+      "  - {key: workload.batch, from: 1, to: 2000, step: 1}\n"
+      "filter: nodes <\n");
+  EXPECT_TRUE(has(number, "axes: more than 1000000 points")) << number;
+  EXPECT_TRUE(has(number, "filter: something is missing at the end")) << number;
+}
+
 TEST_F(SweepPlans, a_scenario_that_is_not_there_is_answered_with_those_that_are) {
   std::ofstream(folder_ / "sweep.yaml") << "name: test\nscenario: scenarios/embedding_a2a_2_node\n"
                                            "axes: [{key: cluster.nodes, values: [2]}]\n";

@@ -1,0 +1,31 @@
+// How many of several simulations are done.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include "sim/app/progress.h"
+
+namespace weft {
+
+class CountProgress {
+ public:
+  // "12 of 84 cases simulated": `what` is "cases simulated".
+  CountProgress(std::string what, ProgressLine::Show show);
+
+  // Of several threads. A count that begins anew is that of another round.
+  void update(std::size_t done, std::size_t all);
+
+ private:
+  [[nodiscard]] ProgressLine::Told told() const;
+
+  mutable std::mutex lock_;
+  std::string what_;
+  std::size_t done_ = 0;
+  std::size_t all_ = 0;
+  std::size_t round_ = 0;
+  ProgressLine line_;  // the last one: its thread asks the others
+};
+
+}  // namespace weft

@@ -1,0 +1,9 @@
+// How many simulations run at a time.
+#pragma once
+
+namespace weft {
+
+// Those asked for; 0: as many as there are cores.
+int jobs_or_cores(int asked);
+
+}  // namespace weft

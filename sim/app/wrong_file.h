@@ -1,0 +1,16 @@
+// A file that is right, but for another command.
+#pragma once
+
+#include <filesystem>
+
+#include "sim/core/diagnostics.h"
+#include "sim/scenario/file_kind.h"
+
+namespace weft {
+
+// `problems` of reading the file as one of kind `takes`; or, where it is of another kind, only
+// which command takes it. `takes` is unknown where that is no YAML.
+Diagnostics or_its_command(const Diagnostics& problems, const std::filesystem::path& file,
+                           FileKind takes);
+
+}  // namespace weft
