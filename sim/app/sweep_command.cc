@@ -169,8 +169,8 @@ class Sweep {
   int tell(const std::vector<Row>& done) const {
     const int code = tell_outcome(done, info_, folder_);
     if (done.size() == rows_.size()) return code;
-    spdlog::warn("stopped with {} {} left; the same command goes on",
-                 rows_.size() - done.size(), plural(rows_.size() - done.size(), "point", "points"));
+    spdlog::warn("stopped with {} {} left; the same command goes on", rows_.size() - done.size(),
+                 plural(rows_.size() - done.size(), "point", "points"));
     return exit_code::interrupted;
   }
 
