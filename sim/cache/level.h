@@ -106,7 +106,7 @@ class Level {
   std::uint8_t clean(const Place& place, Line line);
   void forget_lines();
 
-  [[nodiscard]] std::vector<Set>& sets() { return lines_; }
+  [[nodiscard]] Sets& sets() { return lines_; }
   [[nodiscard]] std::size_t sets_per_cache() const { return std::size_t{slices_} * sets_.parts(); }
   // From when on a slice's port is free.
   [[nodiscard]] Ps port_free(std::uint32_t slice) const { return port_free_[slice]; }
@@ -141,7 +141,7 @@ class Level {
   Spread sets_;           // of a slice
   Mshrs mshrs_;
   std::array<Ps, kMasks> service_{};  // of a port, for these sectors
-  std::vector<Set> lines_;
+  Sets lines_;
   std::vector<Ps> port_free_;
 };
 

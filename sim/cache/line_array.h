@@ -8,9 +8,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "sim/cache/interleave.h"
 #include "sim/cache/spec.h"
+#include "sim/core/huge_pages.h"
 
 namespace weft::cache {
 
@@ -34,6 +36,7 @@ struct alignas(64) Set {
   alignas(64) std::array<std::uint32_t, kMaxWays> ready{};  // ticks: when the data have arrived
 };
 static_assert(sizeof(Set) == 192);
+using Sets = std::vector<Set, HugePages<Set>>;
 
 // Times of arrival are kept in ticks of 1.024 ns, rounded up: 4 s fit 32 bits.
 constexpr unsigned kTickBits = 10;

@@ -187,7 +187,7 @@ void MemoryPath::evict_side(const Evicted& evicted, Moment when) {
 
 Ps MemoryPath::end_kernel(Ps now) {
   if (any_dirty_) {
-    std::vector<Set>& sets = l2_.sets();
+    Sets& sets = l2_.sets();
     const std::size_t per_die = l2_.sets_per_cache();
     // All dies and slices walk through their sets at once.
     for (std::size_t turn = 0; turn < sets.size(); ++turn) {
