@@ -25,9 +25,14 @@ import pathlib
 import re
 import sys
 
-# Okabe and Ito's colours; a mode has its own wherever it is drawn, whichever others are.
+# Okabe and Ito's colours first. A mode has its own wherever it is drawn, whichever others are, here
+# and in reports (sim/html/page/page.js): those of kind c3 are never drawn with the first three.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000"]
-MODES = {"bulk": 0, "kernel": 1, "fused": 2}
+MODES = {"bulk": "#0072B2", "kernel": "#E69F00", "fused": "#009E73",
+         "compute_alone": "#8C8C8C", "comm_alone": "#B8B8B8", "comm_alone_dma": "#D8C9A8",
+         "serial": "#0072B2", "base": "#E69F00", "comm_first": "#009E73", "priority": "#D55E00",
+         "launch_order": "#CC79A7", "partition": "#56B4E9", "priority+partition": "#332288",
+         "lookup": "#882255", "best": "#117733", "dma": "#F0E442", "dma+partition": "#999933"}
 PHASES = {"computing": "#56B4E9", "exposed communication": "#D55E00", "neither": "#999999"}
 MARKERS = "os^DvPX"
 DASHES = ["-", "--", ":", "-."]
@@ -100,8 +105,7 @@ class Sweep:
             # Names of modes have underscores too: the longest that fits is meant.
             fitting = [one for one in modes if column.startswith(one + "_")]
             if fitting and max(fitting, key=len) == mode:
-                rest = column.removeprefix(mode + "_")
-                fields[column] = re.sub(r"^(vs_.*)_speedup$", r"speedup_\1", rest)
+                fields[column] = field_of(column, mode)
         rows = table[[*self.axes, *fields]].rename(columns=fields)
         rows.insert(len(self.axes), "mode", mode)
         return rows[rows["time_us"].notna()]
@@ -143,6 +147,11 @@ class Sweep:
             rows = rows[rows[name] == values[0]]
 
 
+def field_of(column, mode):
+    """What a mode's column of the file is called here."""
+    return re.sub(r"^(vs_.*)_speedup$", r"speedup_\1", column.removeprefix(mode + "_"))
+
+
 def same(value, text):
     try:
         return float(value) == float(text)
@@ -158,7 +167,17 @@ def choose(sweep, options):
     problems = sweep.keep(options.where)
 
     def known(option, name, names):
-        if name is not None and name not in names:
+        if name is None or name in names:
+            return
+        mode = next((one for one in sweep.modes if name.startswith(f"{one}_")), None)
+        field = mode and field_of(name, mode)
+        if field in names:
+            problems.append(f"--{option} {name}: a mode is chosen by --where: "
+                            f"--{option} {field} --where mode={mode}")
+        elif options.kind == "heatmap" and option != "value" and name in sweep.fields:
+            problems.append(f"--{option} {name}: is an axis of --kind heatmap; --value {name} "
+                            "shows the field")
+        else:
             problems.append(f"--{option} {name}: no such column{meant(name, names)}")
 
     varied = [axis for axis in sweep.axes if len(sweep.values(axis)) > 1] or sweep.axes
@@ -224,7 +243,7 @@ def colour(series, value, index, others):
     if series != "mode":
         return COLOURS[index % len(COLOURS)]
     if value in MODES:
-        return COLOURS[MODES[value]]
+        return MODES[value]
     free = [one for one in others if one not in MODES]
     return COLOURS[(3 + free.index(value)) % len(COLOURS)]
 
@@ -282,10 +301,10 @@ def heatmap(sweep, options, axes):
     cells = rows.pivot(index=options.y, columns=options.x, values="shown")
     cells = cells.reindex(index=up, columns=across).to_numpy()
     speedup = options.value.startswith("speedup")
-    # White is 1: neither faster nor slower.
+    # White is 1: neither faster nor slower. Green is faster, as in reports.
     far = max(0.01, abs(rows["shown"] - 1).max())
     limits = {"vmin": 1 - far, "vmax": 1 + far} if speedup else {}
-    image = axes.imshow(cells, aspect="auto", origin="lower", cmap="PuOr" if speedup else "viridis",
+    image = axes.imshow(cells, aspect="auto", origin="lower", cmap="PRGn" if speedup else "viridis",
                         **limits)
     axes.set_xticks(range(len(across)), [text_of(one) for one in across])
     axes.set_yticks(range(len(up)), [text_of(one) for one in up])
@@ -326,7 +345,8 @@ def breakdown(sweep, options, axes):
     for where, row, top in zip(at, rows["mode"], bottom):
         axes.annotate(row, (where, top), (0, 2), textcoords="offset points", ha="center",
                       va="bottom", rotation=90, fontsize=6)
-    axes.set_ylim(top=bottom.max() * 1.15)
+    longest = max(len(mode) for mode in modes)
+    axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
     axes.set(xlabel=title(options.x), ylabel=label)
 

@@ -85,6 +85,13 @@ class Figures(unittest.TestCase):
             shade = axes.containers[-1][0].get_facecolor()
             self.assertEqual(tuple(round(255 * part) for part in shade[:3]), (0, 0x9E, 0x73))
 
+    def test_a_column_of_the_file_is_answered_with_field_and_mode(self):
+        text = ("batch,point,status,error,bulk_time_us,fused_time_us,fused_vs_bulk_speedup\n"
+                "1,a,ok,,8,4,2\n2,b,ok,,9,3,3\n")
+        options = plot.options_of(["-", "-o", "-", "--y", "fused_vs_bulk_speedup"])
+        with self.assertRaises(plot.Mistake) as told:
+            plot.choose(plot.Sweep("-", text), options)
+        self.assertIn("--y speedup_vs_bulk --where mode=fused", str(told.exception))
 
     def test_axes_that_change_together_are_held_as_one(self):
         text = ("link,nic,batch,point,status,error,bulk_time_us\n"

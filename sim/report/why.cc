@@ -202,6 +202,36 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
   return fmt::format("The price of fusing: {}.", price);
 }
 
+// The very run that bulk was: nothing of this mode could be done otherwise.
+bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
+  return bulk != nullptr && &run != bulk && run.result.fingerprint != 0 &&
+         run.result.fingerprint == bulk->result.fingerprint && run.result.time == bulk->result.time;
+}
+
+std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
+  const Measures bulk = measure(report, bulk_run.result);
+  std::string effects;
+  std::string price;
+  std::string same;
+  for (const ModeRun& run : report.runs) {
+    if (run.result.mode == Mode::bulk) continue;
+    const std::string_view name = name_of(run.result.mode);
+    if (is_bulk_again(run, &bulk_run)) {
+      same += fmt::format("{}{}",
+                          same.empty() ? " The same as bulk, for nothing could be "
+                                         "overlapped: "
+                                       : ", ",
+                          name);
+      continue;
+    }
+    const Measures other = measure(report, run.result);
+    effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
+                           effect_text(bulk, other));
+    if (run.result.mode == Mode::fused) price = fmt::format(" {}", price_text(bulk, other));
+  }
+  return effects + (effects.empty() ? "" : ".") + price + same + (same.empty() ? "" : ".");
+}
+
 }  // namespace
 
 Bound bound_of(const RunReport& report, const RunResult& result) {
@@ -210,25 +240,15 @@ Bound bound_of(const RunReport& report, const RunResult& result) {
 
 std::string why(const RunReport& report) {
   if (report.scenario.workload.kind == WorkloadKind::c3) return why_c3(report);
+  const ModeRun* bulk_run = find_run(report, Mode::bulk);
   std::string bounds;
   for (const ModeRun& run : report.runs) {
+    if (is_bulk_again(run, bulk_run)) continue;
     bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),
                           bound_text(measure(report, run.result)));
   }
-  const ModeRun* bulk_run = find_run(report, Mode::bulk);
   if (bulk_run == nullptr || report.runs.size() < 2) return bounds + ".";
-
-  const Measures bulk = measure(report, bulk_run->result);
-  std::string effects;
-  std::string price;
-  for (const ModeRun& run : report.runs) {
-    if (run.result.mode == Mode::bulk) continue;
-    const Measures other = measure(report, run.result);
-    effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";",
-                           name_of(run.result.mode), effect_text(bulk, other));
-    if (run.result.mode == Mode::fused) price = fmt::format(" {}", price_text(bulk, other));
-  }
-  return bounds + "." + effects + "." + price;
+  return bounds + "." + why_against(report, *bulk_run);
 }
 
 }  // namespace weft

@@ -228,7 +228,9 @@ GpuSpec read_gpu(MapReader map) {
   if (auto gather = map.optional_map("gather", "rows at random places")) {
     gpu.gather = read_gather(*gather);
   }
-  if (auto caches = map.optional_map("caches", "by which the cache model samples kernels")) {
+  if (auto caches = map.optional_map("caches",
+                                     "by which the cache model says what GEMMs read,"
+                                     " for example {base: cache/machines/h200}")) {
     gpu.caches = read_cache_machine(*caches);
     if (gpu.caches->cus != gpu.cus && !map.reading().describes()) {
       map.reading().error_at_key(caches->path_of("cus"),

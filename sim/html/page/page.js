@@ -8,11 +8,17 @@ const COLOURS = ['#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7', '#56B4E9
 const PHASES = ['#56B4E9', '#D55E00', '#8c8c8c'];
 const CHARACTER = 7;  // width of a letter, about
 
-// A mode has its colour wherever it is drawn, whichever others are.
+// A mode has its colour wherever it is drawn, whichever others are, here and in scripts/plot.py:
+// those of kind c3 are never drawn with the first three.
+const MODES = {
+  bulk: '#0072B2', kernel: '#E69F00', fused: '#009E73',
+  compute_alone: '#8C8C8C', comm_alone: '#B8B8B8', comm_alone_dma: '#D8C9A8',
+  serial: '#0072B2', base: '#E69F00', comm_first: '#009E73', priority: '#D55E00',
+  launch_order: '#CC79A7', partition: '#56B4E9', 'priority+partition': '#332288',
+  lookup: '#882255', best: '#117733', dma: '#F0E442', 'dma+partition': '#999933'};
 function coloursOf(names, colours) {
-  const fixed = {bulk: 0, kernel: 1, fused: 2};
-  let next = names.some((name) => name in fixed) ? 3 : 0;
-  return names.map((name) => colours[(name in fixed ? fixed[name] : next++) % colours.length]);
+  let next = names.some((name) => name in MODES) ? 3 : 0;
+  return names.map((name) => MODES[name] ?? colours[next++ % colours.length]);
 }
 
 const unique = (values) => [...new Set(values)];
@@ -25,7 +31,9 @@ const element = (name, attributes = {}, ...children) => {
 
 // --- numbers as people read them -----------------------------------------------------------------
 
-const plain = (number) => number.toLocaleString('en', {maximumSignificantDigits: 5});
+// Whole numbers are often sizes: as they are.
+const plain = (number) => number.toLocaleString(
+    'en', Number.isInteger(number) ? {} : {maximumSignificantDigits: 5});
 
 const unitOf = (us) => (us >= 1e6 ? [1e6, 's'] : us >= 1e3 ? [1e3, 'ms'] : [1, 'us']);
 function timeText(us) {
@@ -48,7 +56,7 @@ function shownAs(column, values) {
   if (column.as === 'ratio') {
     return {by: 1, format: '.2f', title: column.title, text: (v) => `${v.toFixed(2)}x`};
   }
-  return {by: 1, format: ',.6~g', title: column.title,
+  return {by: 1, format: ',.12~g', title: column.title,
           text: (v) => (typeof v === 'number' ? plain(v) : v)};
 }
 

@@ -59,6 +59,18 @@ TEST_F(WhyAgainstBulk, no_price_where_nothing_was_paid) {
   EXPECT_TRUE(says("The price of fusing: as many WGs per CU as in bulk, and hardly any waiting."));
 }
 
+TEST_F(WhyAgainstBulk, the_same_run_again_is_said_once) {
+  report_.runs[0].result.fingerprint = 7;
+  for (const Mode mode : {Mode::kernel, Mode::fused}) {
+    add_run(report_, mode, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90})
+        .fingerprint = 7;
+  }
+  EXPECT_TRUE(says(". The same as bulk, for nothing could be overlapped: kernel, fused."))
+      << why(report_);
+  EXPECT_FALSE(says("price"));
+  EXPECT_FALSE(says("fused is"));
+}
+
 TEST_F(WhyAgainstBulk, slower_because_computing_grew) {
   RunResult& fused =
       add_run(report_, Mode::fused, microseconds(1200), {.computing = 90, .exposed = 5});
