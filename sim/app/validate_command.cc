@@ -42,6 +42,18 @@ void print_skipped(const Predictions& predictions) {
   }
 }
 
+// What makes a comparison one of two machines.
+void print_other_machine(const MeasuredFile& measured, const Predictions& predictions) {
+  for (const std::string& device : measured.devices) {
+    if (device.find(predictions.gpu) != std::string::npos) continue;
+    spdlog::warn("measured on {}, simulated on {}", device, predictions.gpu);
+  }
+  if (predictions.most_gpus > predictions.gpus) {
+    spdlog::warn("a line has {} GPUs, the cluster {}: more of the same are simulated on one node",
+                 predictions.most_gpus, predictions.gpus);
+  }
+}
+
 bool exceeds(const char* what, double share, const std::optional<double>& most_percent) {
   if (!most_percent || share * 100 <= *most_percent) return false;
   spdlog::error("the {} error of all is {:.2f} %, more than {} %", what, share * 100,
@@ -63,6 +75,7 @@ int validate_command(const ValidateCommand& command) {
     return exit_code::user;
   }
   print_skipped(predictions);
+  print_other_machine(measured, predictions);
   if (predictions.outcomes.empty()) {
     spdlog::error("{}: no line {}", command.measured.string(),
                   predictions.without_kernel.empty()

@@ -74,9 +74,10 @@ std::vector<std::string> led_by(std::vector<std::string> all, const std::string&
 }
 
 Chart bars_chart(const Sweep& sweep, const SweepResults& results) {
+  const std::string speedup = first_speedup(results);
   return {.id = "time",
-          .title = "Bulk against fused",
-          .text = "Behind the time: how many times as fast.",
+          .title = speedup == "speedup_vs_bulk" ? "Bulk against fused" : "Modes side by side",
+          .text = speedup.empty() ? "A bar a mode." : "Behind the time: how many times as fast.",
           .kind = "bars",
           .table = "points",
           .roles = {choice("category", "Along", sweep.axes),

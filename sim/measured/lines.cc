@@ -28,7 +28,11 @@ class LineReader {
     }
     for (const auto& [name, value] : object.items()) take(name, value);
     if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
-    if (line_.kind == "meta") return;
+    if (line_.kind == "meta") {
+      const auto device = line_.words.find("device");
+      if (device != line_.words.end()) file_.devices.insert(device->second);
+      return;
+    }
     if (!timed_ && !failed_) fail("us", "missing; the median time in microseconds");
     if (!failed_) file_.lines.push_back(std::move(line_));
   }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,7 @@ struct MeasuredLine {
 
 struct MeasuredFile {
   std::vector<MeasuredLine> lines;  // without meta
+  std::set<std::string> devices;    // as meta names them
   Diagnostics problems;             // lines that are no such objects: errors
 };
 

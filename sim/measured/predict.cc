@@ -44,8 +44,8 @@ class Simulations {
     dirs_.insert(dirs_.begin(), base_name(options.cluster).dir);
   }
 
-  // The cluster's GPU, or problems.
-  std::optional<GpuSpec> gpu(Diagnostics& problems) {
+  // The cluster, or problems.
+  std::optional<ClusterSpec> cluster(Diagnostics& problems) {
     std::vector<std::string> sets{cluster_set()};
     sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
     constexpr const char* kAny =
@@ -53,7 +53,7 @@ class Simulations {
     Loaded loaded = load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
     problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
-    return loaded.scenario->cluster.gpu;
+    return loaded.scenario->cluster;
   }
 
   // The file of the case's kernel that the folder of kernels lacks.
@@ -197,19 +197,22 @@ BaseName base_name(const fs::path& file) {
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options) {
   Predictions predictions;
   Simulations simulations(options);
-  const std::optional<GpuSpec> gpu = simulations.gpu(predictions.problems);
-  if (!gpu) return predictions;
+  const std::optional<ClusterSpec> cluster = simulations.cluster(predictions.problems);
+  if (!cluster) return predictions;
+  predictions.gpu = cluster->gpu.name;
+  predictions.gpus = cluster->gpus();
   std::vector<Plan> plans;
   for (const MeasuredLine& line : lines) {
     if (!has_case(line.kind)) {
       ++predictions.skipped[line.kind];
       continue;
     }
-    const Case one = case_of(line, *gpu, predictions.problems);
+    const Case one = case_of(line, cluster->gpu, predictions.problems);
     if (const auto missing = simulations.missing_kernel(one)) {
       ++predictions.without_kernel[missing->string()];
       continue;
     }
+    predictions.most_gpus = std::max(predictions.most_gpus, line.number("gpus").value_or(0));
     plans.push_back({.line = &line, .simulation = simulations.add(one), .until = one.until});
   }
   if (predictions.problems.has_errors()) return predictions;

@@ -18,6 +18,9 @@ struct Outcome {
 };
 
 struct Predictions {
+  std::string gpu;                              // that is simulated
+  std::int64_t gpus = 0;                        // of the cluster
+  std::int64_t most_gpus = 0;                   // of a line that is simulated
   std::vector<Outcome> outcomes;                // in the order of the lines
   std::map<std::string, std::int64_t> skipped;  // kinds that weft has no simulation of
   // Files that the folder of kernels lacks, and the lines that are left out for it.

@@ -23,7 +23,7 @@ const std::string kCluster = " --cluster " + kConfigs + "/clusters/node_4x_h200.
 const std::string kBase = " --base " + kConfigs + "/gpus/h200.yaml";
 
 // Two cases that take a few milliseconds to simulate, one kind that nothing stands for.
-constexpr const char* kMeasured = R"({"kind": "meta", "device": "none"}
+constexpr const char* kMeasured = R"({"kind": "meta", "device": "NVIDIA H200"}
 {"kind": "micro.nccl_allreduce", "gpus": 4, "bytes_per_gpu": 4096, "us": 12.5}
 {"kind": "micro.nccl_alltoall", "gpus": 4, "bytes_per_gpu": 4096, "us": 9.8}
 {"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 1.5}
@@ -77,6 +77,17 @@ TEST_F(MeasuredCommands, validate_prints_a_table_and_writes_what_it_is_asked_for
   const std::string csv = text_of(folder_ / "all.csv");
   EXPECT_TRUE(csv.starts_with("kind,case,measured_us,predicted_us,error\n")) << csv;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+}
+
+TEST_F(MeasuredCommands, what_was_measured_on_another_machine_is_compared_with_a_warning) {
+  EXPECT_EQ(weft("validate measured.jsonl" + kCluster).err.find("warning"), std::string::npos);
+  write("other.jsonl", R"({"kind": "meta", "device": "NVIDIA A100"}
+{"kind": "micro.nccl_alltoall", "gpus": 8, "bytes_per_gpu": 4096, "us": 9.8}
+)");
+  const Ended ended = weft("validate other.jsonl" + kCluster);
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_NE(ended.err.find("measured on NVIDIA A100, simulated on H200"), std::string::npos);
+  EXPECT_NE(ended.err.find("a line has 8 GPUs, the cluster 4"), std::string::npos) << ended.err;
 }
 
 TEST_F(MeasuredCommands, a_bound_that_is_exceeded_is_exit_1) {
