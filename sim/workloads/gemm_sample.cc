@@ -152,8 +152,8 @@ Bytes sampled(const GemmTiles& tiles, const cache::Hierarchy& caches) {
   const double read = read_by(gemm, gemm.wgs);
   if (gemm.wgs == all) return bytes(std::llround(read));
   // Those that follow read as much as the second half of the sample, what is first touched aside.
-  const double half = read_by(gemm, gemm.wgs / 2);
-  const double each = (read - half) / static_cast<double>(gemm.wgs - gemm.wgs / 2);
+  const std::int64_t half = gemm.wgs / 2;
+  const double each = (read - read_by(gemm, half)) / static_cast<double>(gemm.wgs - half);
   return bytes(std::llround(read + each * static_cast<double>(all - gemm.wgs)));
 }
 
