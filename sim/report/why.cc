@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/core/assert.h"
 #include "sim/report/c3.h"
@@ -212,16 +215,12 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   const Measures bulk = measure(report, bulk_run.result);
   std::string effects;
   std::string price;
-  std::string same;
+  std::vector<std::string_view> same;
   for (const ModeRun& run : report.runs) {
     if (run.result.mode == Mode::bulk) continue;
     const std::string_view name = name_of(run.result.mode);
     if (is_bulk_again(run, &bulk_run)) {
-      same += fmt::format("{}{}",
-                          same.empty() ? " The same as bulk, for nothing could be "
-                                         "overlapped: "
-                                       : ", ",
-                          name);
+      same.push_back(name);
       continue;
     }
     const Measures other = measure(report, run.result);
@@ -229,7 +228,12 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
                            effect_text(bulk, other));
     if (run.result.mode == Mode::fused) price = fmt::format(" {}", price_text(bulk, other));
   }
-  return effects + (effects.empty() ? "" : ".") + price + same + (same.empty() ? "" : ".");
+  std::string text = effects + (effects.empty() ? "" : ".") + price;
+  if (!same.empty()) {
+    text += fmt::format(" The same as bulk, for nothing could be overlapped: {}.",
+                        fmt::join(same, ", "));
+  }
+  return text;
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ GemmTiles square() {
   return tiles;
 }
 
+void expect_about(const GemmTiles& tiles, const cache::Hierarchy& caches, double expected) {
+  const auto read = static_cast<double>(sampled_traffic(tiles, caches).count());
+  EXPECT_NEAR(read, expected, 0.02 * expected);
+}
+
 TEST(GemmSample, where_all_fits_both_operands_are_read_once) {
   EXPECT_EQ(sampled_traffic(square(), caches(mebibytes(64))), mebibytes(16));
 }
@@ -65,8 +70,7 @@ TEST(GemmSample, of_tiles_row_by_row_each_wave_reads_its_rows_and_all_columns) {
   // 16 tiles at once are one row: 512 KiB of A and the 8 MiB of B, which 1 MiB cannot keep. 16
   // waves.
   const double expected = 16 * (0.5 + 8) * kMiB;
-  EXPECT_NEAR(static_cast<double>(sampled_traffic(square(), caches(mebibytes(1))).count()),
-              expected, 0.02 * expected);
+  expect_about(square(), caches(mebibytes(1)), expected);
 }
 
 TEST(GemmSample, of_tiles_in_squares_each_wave_reads_less) {
@@ -74,8 +78,7 @@ TEST(GemmSample, of_tiles_in_squares_each_wave_reads_less) {
   GemmTiles tiles = square();
   tiles.together = 4;
   const double expected = 16 * (2 + 2) * kMiB;
-  EXPECT_NEAR(static_cast<double>(sampled_traffic(tiles, caches(mebibytes(1))).count()), expected,
-              0.02 * expected);
+  expect_about(tiles, caches(mebibytes(1)), expected);
 }
 
 TEST(GemmSample, parts_of_k_share_what_they_read_only_with_their_like) {
@@ -83,8 +86,7 @@ TEST(GemmSample, parts_of_k_share_what_they_read_only_with_their_like) {
   GemmTiles tiles = square();
   tiles.split_k = 4;
   const double expected = 64 * (0.5 + 2) * kMiB;
-  EXPECT_NEAR(static_cast<double>(sampled_traffic(tiles, caches(mebibytes(1))).count()), expected,
-              0.02 * expected);
+  expect_about(tiles, caches(mebibytes(1)), expected);
 }
 
 TEST(GemmSample, dies_apart_each_read_what_their_tiles_touch) {
@@ -93,8 +95,7 @@ TEST(GemmSample, dies_apart_each_read_what_their_tiles_touch) {
   apart.dies = 2;
   apart.l2_dies = cache::Dies::apart;
   const double expected = 16 * (2 * 0.5 + 8) * kMiB;
-  EXPECT_NEAR(static_cast<double>(sampled_traffic(square(), apart).count()), expected,
-              0.02 * expected);
+  expect_about(square(), apart, expected);
 }
 
 TEST(GemmSample, a_collective_beside_it_takes_capacity) {
@@ -149,8 +150,7 @@ TEST(GemmSample, what_is_not_walked_reads_as_much_as_the_last_that_was) {
   const GemmSample walked = gemm_sample(tiles, caches(mebibytes(1)));
   EXPECT_LT(walked.wgs, tiles.rows * tiles.columns);
   const double expected = 1024 * (0.5 + 8) * kMiB;
-  EXPECT_NEAR(static_cast<double>(sampled_traffic(tiles, caches(mebibytes(1))).count()), expected,
-              0.02 * expected);
+  expect_about(tiles, caches(mebibytes(1)), expected);
 }
 
 }  // namespace
