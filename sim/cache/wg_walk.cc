@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
+#include "sim/cache/rows.h"
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
 
@@ -38,20 +38,6 @@ Bytes footprint(std::span<const Array> arrays) {
   Bytes all;
   for (const Array& array : arrays) all += bytes(aligned(array.size.count()));
   return all;
-}
-
-// The weights (x + 1)^-s of n rows as areas under y^-s from 1 to n + 1, whose integral can be
-// turned round: near enough to a Zipf law, and no table of n sums.
-std::int64_t drawn_row(const Gather& gather, std::uint64_t bits) {
-  __extension__ using Wide = unsigned __int128;
-  const auto rows = static_cast<std::uint64_t>(gather.table_rows);
-  if (gather.zipf <= 0) return static_cast<std::int64_t>((static_cast<Wide>(bits) * rows) >> 64U);
-  const double u = static_cast<double>(bits >> 11U) * 0x1p-53;
-  const double end = static_cast<double>(rows) + 1;
-  const double power = 1 - gather.zipf;
-  const double y = std::abs(power) < 1e-9 ? std::pow(end, u)
-                                          : std::pow(1 + u * (std::pow(end, power) - 1), 1 / power);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(y) - 1, 0, gather.table_rows - 1);
 }
 
 WgWalk::WgWalk(const Kernel& kernel, std::span<const std::int64_t> begins,

@@ -80,7 +80,4 @@ class WgWalk {
   std::array<std::vector<Instruction>, 3> lists_;  // start, step, end
 };
 
-// A row of a table drawn by 64 random bits.
-std::int64_t drawn_row(const Gather& gather, std::uint64_t bits);
-
 }  // namespace weft::cache

@@ -88,7 +88,7 @@ OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = {
       .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg);
+  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t groups = shape.batch * shape.kv_heads;
   const std::int64_t parts =
       std::clamp<std::int64_t>(fit / groups, 1, std::max<std::int64_t>(1, shape.keys / kLeastKeys));

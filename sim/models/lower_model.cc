@@ -161,7 +161,7 @@ class ModelToTasks {
     kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, gpu_.wave_size);
     kernel.persistent = persistent;
     kernel.work_list = WorkList::static_list;
-    kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu_, wg));
+    kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu_, wg, {}));
   }
 
   void add_bag(Kernel& kernel, const EmbeddingShape& bag, std::uint32_t ranks) {

@@ -38,7 +38,7 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
   OpKernel kernel;
   if (own.m == 0) return kernel;
   const GemmWork gemm = choose_gemm(own, gpu, 1);
-  const std::int64_t fit = resident_on_gpu(gpu, gemm.wg);
+  const std::int64_t fit = resident_on_gpu(gpu, gemm.wg, {});
   const std::int64_t tiles =
       round_up(gemm.m, gemm.tile_m) * round_up(gemm.n, gemm.tile_n) * gemm.split_k * own.batch;
   kernel.wg = gemm.wg;
@@ -55,7 +55,7 @@ OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = {.threads = 256, .registers_per_thread = 32, .lds = bytes(0), .loads_in_flight = 4};
   kernel.persistent = true;
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg);
+  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t all = shape.read.count() + shape.written.count();
   const std::int64_t wgs = std::clamp<std::int64_t>(round_up(all, kLeastOfWg), 1, fit);
   Work work = copy_work(gpu, kernel.wg, round_up(shape.read.count(), wgs), 0);
@@ -74,7 +74,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   OpKernel kernel;
   kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg);
+  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   Work work;
   work.fixed = shape.time_by_rank.empty() ? shape.time : shape.time_by_rank[rank];
   kernel.works = {work};
@@ -169,10 +169,6 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
     }
   }
   return best;
-}
-
-std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg) {
-  return std::int64_t{resident(gpu, wg, {})} * gpu.cus;
 }
 
 // Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.

@@ -26,9 +26,6 @@ struct OpKernel {
 // Of GEMM, attention, stream and recorded kernel; `rank` matters where ranks differ.
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
-// WGs of this shape that all CUs run at once.
-std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg);
-
 // What a WG of a recorded kernel asks for on this GPU.
 WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
 

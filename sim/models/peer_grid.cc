@@ -113,7 +113,7 @@ PeerGrid recorded_peer_grid(const RecordedShape& kernel, const CommunicationShap
   grid.wg = recorded_wg(kernel, gpu);
   grid.persistent = true;
   // Rounds of WGs that fill the GPU, alike, make up the recorded time.
-  const std::int64_t fit = resident_on_gpu(gpu, grid.wg);
+  const std::int64_t fit = resident_on_gpu(gpu, grid.wg, {});
   grid.written.fixed = picoseconds(round_up(kernel.time.count(), round_up(kernel.wgs, fit)));
   grid.stored = grid.written;
   return {.grid = grid, .obstacle = {}};

@@ -33,6 +33,9 @@ EmbeddingWork read_embedding(MapReader map) {
       .batch = map.integer("batch", kCount, "samples of the global batch"),
       .tables_per_gpu = map.count("tables_per_gpu", {1, 100'000}, "tables of each GPU"),
       .rows_per_table = map.integer("rows_per_table", {1, 1'000'000'000'000}, "rows of one table"),
+      .zipf =
+          map.number_or("zipf", 0, {0, 4},
+                        "row x of a table is asked for as often as (x + 1)^-zipf; 0: all alike"),
       .dim = map.count("dim", {1, 1'000'000}, "elements of a row"),
       .pooling = map.count("pooling", {1, 1'000'000}, "rows summed up for one pooled row"),
       .dtype = map.choice_or("dtype", DataType::fp32, names::table(names::kDataTypes),

@@ -54,6 +54,7 @@ struct EmbeddingWork {
   std::int64_t batch = 0;  // global; every GPU owns batch / gpus samples
   int tables_per_gpu = 0;
   std::int64_t rows_per_table = 0;
+  double zipf = 0;  // row x of a table is asked for as often as (x + 1)^-zipf; 0: all alike
   int dim = 0;
   int pooling = 0;
   DataType dtype = DataType::fp32;

@@ -174,6 +174,7 @@ void write_embedding(Writer& out, const EmbeddingWork& work) {
   out.line("batch", work.batch);
   out.line("tables_per_gpu", work.tables_per_gpu);
   out.line("rows_per_table", work.rows_per_table);
+  out.line("zipf", number_text(work.zipf));
   out.line("dim", work.dim);
   out.line("pooling", work.pooling);
   out.line("dtype", names::word(names::kDataTypes, work.dtype));

@@ -25,7 +25,7 @@ std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
   const std::int64_t columns = round_up(gemm.n, gemm.tile_n);
   const std::int64_t wgs = rows * columns * gemm.split_k;
   if (gemm.schedule == GemmSchedule::tiles) return wgs;
-  return std::min<std::int64_t>(wgs, std::int64_t{resident(gpu, gemm.wg, {})} * gpu.cus);
+  return std::min<std::int64_t>(wgs, resident_on_gpu(gpu, gemm.wg, {}));
 }
 
 // The collective has `cus` CUs, or as many channels.

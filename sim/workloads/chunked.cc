@@ -93,7 +93,7 @@ class Chunked {
     kernel.launch = compute_gap(spec.launch, overlap_.scenario.run.launch);
     kernel.persistent = grid_.persistent;
     kernel.work_list = grid_.work_list;
-    kernel.max_grid = static_cast<std::uint32_t>(resident(spec, wg, {}) * spec.cus);
+    kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(spec, wg, {}));
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     for (std::uint32_t row = range.first; row < range.last; row += grid_.in_a_row) {
       const std::uint32_t end = std::min(row + grid_.in_a_row, range.last);

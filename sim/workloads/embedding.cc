@@ -58,6 +58,7 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& r
   walk.walk = bag.walk;
   walk.tables = bag.tables_per_gpu;
   walk.rows_per_table = bag.rows_per_table;
+  walk.zipf = bag.zipf;
   walk.row_bytes = steps.row_bytes;
   walk.wgs_of_a_table = bag.batch / bag.rows_per_wg;
   walk.wgs = walk.wgs_of_a_table * bag.tables_per_gpu;

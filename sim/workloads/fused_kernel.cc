@@ -27,7 +27,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
                         wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  kernel.max_grid = static_cast<std::uint32_t>(resident(gpu, wg, fused_version(fused)) * gpu.cus);
+  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, fused_version(fused)));
   kernel.launch = compute_gap(gpu.launch, scenario_.run.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {

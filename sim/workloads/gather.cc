@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cache/rows.h"
 #include "sim/core/rng.h"
 
 namespace weft {
@@ -15,32 +16,7 @@ namespace {
 
 constexpr std::int64_t kSampled = std::int64_t{1} << 21U;  // rows that come through the L2s
 constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most that are told apart
-constexpr std::size_t kWays = 16;
 constexpr std::uint64_t kNoRow = UINT64_MAX;
-
-// Least recently used of `kWays` rows a set.
-class RowCache {
- public:
-  explicit RowCache(std::int64_t rows)
-      : sets_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rows) / kWays)),
-        rows_(rows > 0 ? sets_ * kWays : 0, kNoRow) {}
-
-  // Whether it was there; it is now.
-  bool touch(std::uint64_t row) {
-    if (rows_.empty()) return false;
-    const auto set = rows_.begin() + static_cast<std::ptrdiff_t>(mix64(row) % sets_ * kWays);
-    const auto end = set + kWays;
-    const auto found = std::find(set, end, row);
-    const bool hit = found != end;
-    std::move_backward(set, hit ? found : end - 1, hit ? found + 1 : end);
-    *set = row;
-    return hit;
-  }
-
- private:
-  std::uint64_t sets_;
-  std::vector<std::uint64_t> rows_;
-};
 
 constexpr std::int64_t kStep = 1 << 16;  // mean length of a step
 // Standard deviation of one step's length: WGs of one CU of an H200 differ by 0.9 % after 512.
@@ -76,7 +52,8 @@ class Sampler {
     const std::int64_t rows =
         gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies / walk.row_bytes;
     // More than a die looks up is never filled.
-    l2_.assign(static_cast<std::size_t>(dies), RowCache(std::min(rows, 2 * kSampled / dies)));
+    l2_.assign(static_cast<std::size_t>(dies),
+               cache::RowCache(std::min(rows, 2 * kSampled / dies)));
     for (std::int64_t cu = 0; cu < cus_; ++cu) pace_.push_back(spread(rng_, walk.unevenness));
   }
 
@@ -125,15 +102,16 @@ class Sampler {
   }
 
   void look_up(std::int64_t slot, std::int64_t table) {
-    const auto row = static_cast<std::uint64_t>(table * walk_.rows_per_table +
-                                                rng_.between(0, walk_.rows_per_table - 1));
+    const cache::Gather rows{.table_rows = walk_.rows_per_table, .zipf = walk_.zipf};
+    const auto row =
+        static_cast<std::uint64_t>(table * walk_.rows_per_table + cache::drawn_row(rows, rng_()));
     ++looked_up_;
     streamed_ += std::min(walk_.streamed, static_cast<double>(kSampled));
     for (; streamed_ >= 1; --streamed_) stream();
-    RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
-    if (l2.touch(row)) {
+    cache::RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
+    if (l2.look_up(row)) {
       ++in_l2_;
-    } else if (side_.touch(row)) {
+    } else if (side_.look_up(row)) {
       ++in_side_;
     }
   }
@@ -143,14 +121,14 @@ class Sampler {
     ++streamed_rows_;
     const auto n = static_cast<std::uint64_t>(streamed_rows_);
     const std::uint64_t row = kNoRow - n;
-    l2_[n % l2_.size()].touch(row);
-    side_.touch(row);
+    l2_[n % l2_.size()].look_up(row);
+    side_.look_up(row);
   }
 
   const GatherWalk& walk_;
   std::int64_t cus_;
-  std::vector<RowCache> l2_;  // of each die
-  RowCache side_;
+  std::vector<cache::RowCache> l2_;  // of each die
+  cache::RowCache side_;
   std::vector<std::int64_t> pace_;  // of each CU's steps
   Rng rng_;
   std::priority_queue<Walker, std::vector<Walker>, std::greater<>> waiting_;

@@ -13,6 +13,7 @@ struct GatherWalk {
   TableWalk walk = TableWalk::by_table;
   std::int64_t tables = 0;
   std::int64_t rows_per_table = 0;
+  double zipf = 0;  // row x of a table has the weight (x + 1)^-zipf
   std::int64_t row_bytes = 0;
   std::int64_t wgs = 0;             // of the kernel on one GPU
   std::int64_t wgs_of_a_table = 0;  // by_table: that come one after another

@@ -70,6 +70,10 @@ int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version
   return version.most_on_cu > 0 ? std::min(fit, version.most_on_cu) : fit;
 }
 
+std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version) {
+  return std::int64_t{resident(gpu, wg, version)} * gpu.cus;
+}
+
 void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written) {
   work.traffic += bytes(written);
   work.written_more +=

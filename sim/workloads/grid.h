@@ -73,6 +73,8 @@ Bandwidth through_channels(const CollectiveSpec& collective);
 
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
+// All CUs together.
+std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
 
 // From a thread's loads of a stream, so many of them, to the last one's data.
 Duration stream_latency(const GpuSpec& gpu, int loads_in_flight);

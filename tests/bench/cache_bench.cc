@@ -1,10 +1,16 @@
-// The cache model on a machine of the size of an H200: requests of a line each, a second, from the
-// addresses made to the DRAM's rows. docs/cache.md says what it must reach.
+// The cache model: requests of a line each, a second, from the addresses made to the DRAM's rows,
+// on a machine of the size of an H200 and for the 17 applications on theirs. docs/cache.md says
+// what it must reach.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <set>
+#include <vector>
 
 #include "sim/cache/sample.h"
+#include "sim/core/assert.h"
+#include "sim/scenario/load_cache.h"
 #include "sim/workloads/gemm_sample.h"
 
 namespace {
@@ -159,5 +165,34 @@ void gemm_in_panels(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * gemm.wgs * lines_of_a_wg);
 }
 BENCHMARK(gemm_in_panels)->Unit(benchmark::kMillisecond);
+
+// All 17, each with the same weight a request.
+void applications(benchmark::State& state, const Policy& policy) {
+  const std::filesystem::path folder = WEFT_SOURCE_DIR "/configs/cache";
+  const auto apu = load_cache_machine(folder / "machines/apu_64cu.yaml");
+  SIM_ASSERT(apu.value);
+  std::vector<Application> all;
+  std::set<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "applications")) {
+    files.insert(file.path());
+  }
+  for (const std::filesystem::path& file : files) {
+    auto loaded = load_cache_application(file);
+    SIM_ASSERT(loaded.value);
+    all.push_back(*loaded.value);
+  }
+  std::int64_t requests = 0;
+  for (auto _ : state) {
+    for (const Application& application : all) {
+      const LevelCounts l1 = sum(sample(*apu.value, application, {.policy = policy})).l1;
+      requests += l1.loads + l1.stores;
+    }
+  }
+  state.SetItemsProcessed(requests);
+}
+BENCHMARK_CAPTURE(applications, uncached, kPolicies[0].policy)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(applications, cache_r, kReads)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(applications, cache_rw, kPolicies[2].policy)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(applications, all, kAll)->Unit(benchmark::kMillisecond);
 
 }  // namespace

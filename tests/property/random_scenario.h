@@ -284,8 +284,9 @@ class RandomScenario {
     std::string text =
         "workload:\n  kind: " + kind + "\n  batch: " + std::to_string(gpus * rows * blocks) +
         "\n  tables_per_gpu: " + std::to_string(tables) +
-        "\n  rows_per_table: 1000\n  dim: " + std::to_string(4 * between(1, 80)) +
-        "\n  pooling: " + number(1, 30) + "\n  dtype: " + word({"fp32", "fp16", "bf16"}) +
+        "\n  rows_per_table: 1000\n  zipf: " + word({"0", "0.7", "1", "1.3"}) +
+        "\n  dim: " + std::to_string(4 * between(1, 80)) + "\n  pooling: " + number(1, 30) +
+        "\n  dtype: " + word({"fp32", "fp16", "bf16"}) +
         "\n  rows_per_wg: " + std::to_string(rows) + "\n";
     text += "  wg: {threads: " + std::to_string(64 * between(1, 4)) +
             ", loads_in_flight: " + number(1, 8) + "}\n";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cache/interleave.h"
+#include "sim/cache/rows.h"
 #include "sim/cache/wg_walk.h"
 #include "sim/core/rng.h"
 #include "tests/unit/cache/machines.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -72,6 +73,42 @@ TEST(FoundRows, may_be_in_the_side_cache) {
   const RowsFound found = find_rows(one_table(64 * 1024), gpu);
   EXPECT_NEAR(found.in_l2, 0.25, 0.01);
   EXPECT_NEAR(found.in_side_cache, 1 - 0.25 - 65'536.0 / 2'097'152, 0.01);
+}
+
+// Che, Tung, Wang (2002): under LRU a row stays until so many others were asked for that they fill
+// the cache, so that of rows with the probabilities p it holds each with 1 - e^(-p t), where the
+// sum of that over all rows is its capacity; those are the hits.
+double che(const std::vector<double>& p, double capacity) {
+  const auto held = [&](double t, auto weight) {
+    double sum = 0;
+    for (const double one : p) sum += weight(one) * (1 - std::exp(-one * t));
+    return sum;
+  };
+  double low = 0;
+  double high = 1e9;
+  for (int i = 0; i < 100; ++i) {
+    const double t = (low + high) / 2;
+    (held(t, [](double) { return 1.0; }) < capacity ? low : high) = t;
+  }
+  return held(low, [](double one) { return one; });
+}
+
+TEST(FoundRows, of_a_table_with_hot_rows_are_what_lru_keeps_of_zipfs_law) {
+  // 65,536 rows, 16,384 of which fit: 25 % if all were alike.
+  for (const double zipf : {0.6, 1.0, 1.4}) {
+    GatherWalk walk = one_table(64 * 1024);
+    walk.zipf = zipf;
+    std::vector<double> p;
+    double all = 0;
+    // As rows are drawn: row x has the area under y^-zipf from x + 1 to x + 2.
+    const auto area = [zipf](double y) {
+      return zipf == 1 ? std::log(y) : std::pow(y, 1 - zipf) / (1 - zipf);
+    };
+    for (int x = 1; x <= 64 * 1024; ++x) all += p.emplace_back(area(x + 1) - area(x));
+    for (double& one : p) one /= all;
+    // 0.01: the cache is filled first, 16,384 of 2,097,152 look-ups, and sets hold 16 rows.
+    EXPECT_NEAR(find_rows(walk, gpu_of(mebibytes(16))).in_l2, che(p, 16 * 1024), 0.01) << zipf;
+  }
 }
 
 // Sample by sample, 32 tables of 20,000 rows; 400 WGs look up 32 rows each of 4 tables at once.
