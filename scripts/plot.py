@@ -21,6 +21,7 @@ import argparse
 import difflib
 import io
 import json
+import math
 import pathlib
 import re
 import sys
@@ -40,6 +41,11 @@ TITLES = {"time_us": "time", "speedup_vs_bulk": "speed-up over bulk",
           "speedup_vs_serial": "speed-up over serial", "computing_us": "computing",
           "exposed_comm_us": "exposed communication", "cu_busy": "CUs busy",
           "hbm_busy": "HBM busy", "links_busy_max": "busiest link busy"}
+# What waiting for is summed up over WGs.
+TITLES |= {f"wait_{one}_us": f"waiting for {what}, all WGs" for one, what in
+           {"post": "a post", "nic_queue": "NIC queues", "store": "stores", "flag": "flags"}.items()}
+UNITS = {"_us": "us", "_bytes": "bytes", "_gbps": "Gb/s", "_tflops": "TFLOP/s",
+         "_m_per_s": "million/s"}
 SHARES = {"cu_busy", "hbm_busy", "links_busy_max", "fraction_of_ideal"}
 
 
@@ -220,6 +226,14 @@ def choose(sweep, options):
         raise Mistake("\n".join(problems))
 
 
+def axis_title(name):
+    """With the unit that an axis' name ends in."""
+    for suffix, unit in UNITS.items():
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+    return name.replace("_", " ")
+
+
 def title(name):
     return TITLES.get(name, name.removesuffix("_us").replace("_", " "))
 
@@ -265,7 +279,7 @@ def bars(sweep, options, axes):
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
     if options.y.startswith("speedup"):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
-    axes.set(xlabel=title(options.x), ylabel=label)
+    axes.set(xlabel=axis_title(options.x), ylabel=label)
 
 
 def lines(sweep, options, axes):
@@ -282,7 +296,7 @@ def lines(sweep, options, axes):
                   ls=DASHES[index % 4], color=colour(options.series, one, index, series))
     if not numeric:
         axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    elif min(places) > 0 and len(places) > 3 and max(places) / min(places) >= 16:
+    elif is_geometric(places):
         axes.set_xscale("log", base=2)
     if numeric and len(places) <= 8:
         axes.set_xticks(places, [text_of(one) for one in places])
@@ -291,7 +305,18 @@ def lines(sweep, options, axes):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
     else:
         axes.set_ylim(bottom=0)
-    axes.set(xlabel=title(options.x), ylabel=label)
+    axes.set(xlabel=axis_title(options.x), ylabel=label)
+
+
+def is_geometric(places):
+    """Whether neighbours differ by a factor rather than by a distance, as powers of two do. The
+    same rule as in reports (sim/html/page/page.js)."""
+    pairs = list(zip(places, places[1:]))
+    if len(pairs) < 2 or places[0] <= 0:
+        return False
+    factors = [math.log(after / before) for before, after in pairs]
+    distances = [after - before for before, after in pairs]
+    return max(factors) / min(factors) < max(distances) / min(distances)
 
 
 def heatmap(sweep, options, axes):
@@ -312,7 +337,7 @@ def heatmap(sweep, options, axes):
     axes.set_facecolor("0.85")  # where a point failed
     if cells.size <= 100:
         write_values(axes, image, cells, "{:.2f}" if speedup else "{:.3g}")
-    axes.set(xlabel=title(options.x), ylabel=title(options.y))
+    axes.set(xlabel=axis_title(options.x), ylabel=axis_title(options.y))
 
 
 def write_values(axes, image, cells, form):
@@ -348,7 +373,7 @@ def breakdown(sweep, options, axes):
     longest = max(len(mode) for mode in modes)
     axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    axes.set(xlabel=title(options.x), ylabel=label)
+    axes.set(xlabel=axis_title(options.x), ylabel=label)
 
 
 KINDS = {"bars": bars, "lines": lines, "heatmap": heatmap, "breakdown": breakdown}
@@ -373,7 +398,7 @@ def figure_of(sweep, options):
         axes.set_axisbelow(True)
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
-            name = None if options.series == "mode" else title(options.series)
+            name = None if options.series == "mode" else axis_title(options.series)
             axes.legend(handles, labels, title=name, title_fontsize=7, frameon=False, ncol=3,
                         loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2)
     return figure

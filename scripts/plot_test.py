@@ -47,6 +47,16 @@ class Figures(unittest.TestCase):
         self.assert_close(heights[1], numbers(rows, "fused_time_us"))
         self.assertEqual(axes.get_ylabel(), "time, ms")
 
+    def test_an_axis_is_titled_with_the_unit_that_its_name_ends_in(self):
+        axes, = figure("--x", "bandwidth_gbps", "--where", "batch=1024", "--where", "order=as_it_is")
+        self.assertEqual(axes.get_xlabel(), "bandwidth, Gb/s")
+
+    def test_an_axis_of_factors_is_logarithmic(self):
+        for places, geometric in (([50, 100, 200, 400], True), ([1, 2, 3, 4], False),
+                                  ([0, 1, 2], False), ([8, 16], False), ([1, 10, 100], True),
+                                  ([10, 20, 30, 45], False)):
+            self.assertEqual(plot.is_geometric(places), geometric, places)
+
     def test_lines_go_through_the_points(self):
         axes, = figure("--kind", "lines", "--y", "speedup_vs_bulk", "--series", "order",
                        "--where", "bandwidth_gbps=400")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace weft {
 namespace {
@@ -28,8 +29,28 @@ constexpr auto kKnown = std::to_array<Known>({
     {"gpu_end_skew", "skew of the GPUs' ends", ShownAs::share},
     {"critical_gaps_us", "launches on the critical path", ShownAs::time},
     {"idle_us", "idle", ShownAs::time},
+    {"wait_post_us", "waiting for a post, all WGs together", ShownAs::time},
+    {"wait_nic_queue_us", "waiting for NIC queues, all WGs together", ShownAs::time},
+    {"wait_store_us", "waiting for stores, all WGs together", ShownAs::time},
+    {"wait_flag_us", "waiting for flags, all WGs together", ShownAs::time},
     {"fraction_of_ideal", "part of the ideal speed-up", ShownAs::share},
 });
+
+// What the end of an axis' name says (sim/scenario/axis_values.cc).
+struct Unit {
+  std::string_view suffix;
+  const char* unit;
+};
+constexpr auto kUnits = std::to_array<Unit>({{"_us", "us"},
+                                             {"_bytes", "bytes"},
+                                             {"_gbps", "Gb/s"},
+                                             {"_tflops", "TFLOP/s"},
+                                             {"_m_per_s", "million/s"}});
+
+std::string in_words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
 
 }  // namespace
 
@@ -46,11 +67,22 @@ PageColumn mode_column(const std::string& name) {
   for (const Known& known : kKnown) {
     if (name == known.name) return {.name = name, .title = known.title, .as = known.as};
   }
-  std::string title = name;
-  std::replace(title.begin(), title.end(), '_', ' ');
+  std::string title = in_words(name);
   const ShownAs as = name.ends_with("_us") ? ShownAs::time : ShownAs::number;
   if (as == ShownAs::time) title.resize(title.size() - 3);
   return {.name = name, .title = title, .as = as};
+}
+
+PageColumn axis_column(const std::string& name, bool is_number) {
+  PageColumn column{.name = name, .title = in_words(name), .as = ShownAs::text};
+  if (!is_number) return column;
+  column.as = ShownAs::number;
+  for (const auto& [suffix, unit] : kUnits) {
+    if (!name.ends_with(suffix)) continue;
+    column.title.resize(name.size() - suffix.size());
+    column.unit = unit;
+  }
+  return column;
 }
 
 }  // namespace weft

@@ -18,6 +18,7 @@ struct PageColumn {
   std::string name;  // as in the file
   std::string title;
   ShownAs as = ShownAs::text;
+  std::string unit{};  // of numbers that are shown as they are
 };
 
 struct PageTable {
@@ -65,5 +66,8 @@ Role choice(const char* name, const char* label, std::vector<std::string> choice
 // The column of summary.json's modes with this name: its title and how it is shown; also of a name
 // that is not known.
 PageColumn mode_column(const std::string& name);
+
+// The column of an axis, with the unit that its name ends in.
+PageColumn axis_column(const std::string& name, bool is_number);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/core/plural.h"
 #include "sim/html/json_check.h"
@@ -88,6 +89,21 @@ Chart bars_chart(const Sweep& sweep, const SweepResults& results) {
           .steps = ""};
 }
 
+// The first two axes all of whose values meet, as those of a zip do not; else the first two.
+std::pair<std::size_t, std::size_t> axes_of_a_map(const PageTable& points, std::size_t axes) {
+  const auto values = [&](std::size_t x, std::size_t y) {
+    std::set<std::pair<JsonValue, JsonValue>> all;
+    for (const auto& row : points.rows) all.emplace(row[x], row[y]);
+    return all.size();
+  };
+  for (std::size_t x = 0; x < axes; ++x) {
+    for (std::size_t y = x + 1; y < axes; ++y) {
+      if (values(x, y) == values(x, x) * values(y, y)) return {x, y};
+    }
+  }
+  return {0, 1};
+}
+
 Chart heat_chart(const Sweep& sweep, const SweepResults& results) {
   Chart heat{.id = "map",
              .title = "Speed-up over two axes",
@@ -104,10 +120,12 @@ Chart heat_chart(const Sweep& sweep, const SweepResults& results) {
     heat.text = "A map needs two axes; this sweep has one.";
     return heat;
   }
+  const auto [across, up] = axes_of_a_map(results.points, sweep.axes.size());
+  Role x = choice("x", "Across", sweep.axes);
+  x.chosen = sweep.axes[across];
   Role y = choice("y", "Up", sweep.axes);
-  y.chosen = sweep.axes[1];
-  heat.roles = {choice("x", "Across", sweep.axes), y,
-                choice("value", "Colour", led_by(results.fields, first_speedup(results)))};
+  y.chosen = sweep.axes[up];
+  heat.roles = {x, y, choice("value", "Colour", led_by(results.fields, first_speedup(results)))};
   return heat;
 }
 
@@ -139,7 +157,9 @@ std::string place_text(const PageTable& table, const std::vector<JsonValue>& row
   for (std::size_t i = 0; i < axes; ++i) {
     const std::string value =
         row[i].is_string() ? row[i].get<std::string>() : fmt::format("{}", row[i].get<double>());
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", table.columns[i].title, value);
+    const PageColumn& column = table.columns[i];
+    text += fmt::format("{}{} {}{}{}", i == 0 ? "" : ", ", column.title, value,
+                        column.unit.empty() ? "" : " ", column.unit);
   }
   return text;
 }

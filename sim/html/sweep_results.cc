@@ -166,9 +166,7 @@ SweepResults sweep_results(const CsvTable& csv, const std::vector<std::string>& 
   std::vector<bool> axis_is_number;
   for (const std::size_t axis : fixed->axes) {
     axis_is_number.push_back(all_numbers(csv, axis));
-    PageColumn column = mode_column(csv.columns[axis]);
-    column.as = axis_is_number.back() ? ShownAs::number : ShownAs::text;
-    results.points.columns.push_back(column);
+    results.points.columns.push_back(axis_column(csv.columns[axis], axis_is_number.back()));
   }
   results.points.columns.push_back(mode_column("mode"));
   for (const std::string& field : columns.fields) {

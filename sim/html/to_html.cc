@@ -32,7 +32,10 @@ const char* name_of(ShownAs as) {
 JsonValue to_json(const PageTable& table) {
   JsonValue columns = JsonValue::array();
   for (const PageColumn& column : table.columns) {
-    columns.push_back({{"name", column.name}, {"title", column.title}, {"as", name_of(column.as)}});
+    columns.push_back({{"name", column.name},
+                       {"title", column.title},
+                       {"as", name_of(column.as)},
+                       {"unit", column.unit}});
   }
   return {{"columns", columns}, {"rows", table.rows}};
 }

@@ -56,8 +56,19 @@ function shownAs(column, values) {
   if (column.as === 'ratio') {
     return {by: 1, format: '.2f', title: column.title, text: (v) => `${v.toFixed(2)}x`};
   }
-  return {by: 1, format: ',.12~g', title: column.title,
-          text: (v) => (typeof v === 'number' ? plain(v) : v)};
+  const [ofTitle, ofValue] = column.unit ? [`, ${column.unit}`, ` ${column.unit}`] : ['', ''];
+  return {by: 1, format: ',.12~g', title: column.title + ofTitle,
+          text: (v) => (typeof v === 'number' ? plain(v) + ofValue : v)};
+}
+
+// Whether neighbours differ by a factor rather than by a distance, as powers of two do. The same
+// rule as in scripts/plot.py.
+function isGeometric(points) {
+  const sorted = [...points].sort((a, b) => a - b);
+  const steps = (by) => sorted.slice(1).map((point, i) => by(point, sorted[i]));
+  const spread = (values) => Math.max(...values) / Math.min(...values);
+  return sorted.length > 2 &&
+         spread(steps((a, b) => Math.log(a / b))) < spread(steps((a, b) => a - b));
 }
 
 // In lines of at most so many letters, where there are blanks.
@@ -330,7 +341,7 @@ class Chart {
   spaceOut(spec, points, numeric) {
     const scale = spec.scales[0];
     const low = Math.min(...points);
-    const wide = low > 0 && points.length > 3 && Math.max(...points) / low >= 16;
+    const wide = low > 0 && isGeometric(points);
     if (!numeric || this.scale === 'even') {
       if (numeric) points.sort((a, b) => a - b);
       spec.scales[0] = {name: 'x', type: 'point', domain: points, range: 'width', padding: 0.2};

@@ -71,6 +71,18 @@ TEST(RunPage, a_model_has_parts_and_fusions_and_says_that_there_is_no_time_serie
   EXPECT_NE(chart(page, "over_time").text.find("no over_time.csv"), std::string::npos);
 }
 
+TEST(PageColumns, of_an_axis_tell_the_unit_that_its_name_ends_in) {
+  EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).title, "nic bandwidth");
+  EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).unit, "Gb/s");
+  EXPECT_EQ(axis_column("batch", true).unit, "");
+  EXPECT_EQ(axis_column("order_us", false).title, "order us");  // words
+}
+
+TEST(PageColumns, of_waiting_say_that_they_are_sums) {
+  EXPECT_EQ(mode_column("wait_flag_us").title, "waiting for flags, all WGs together");
+  EXPECT_EQ(mode_column("wait_flag_us").as, ShownAs::time);
+}
+
 TEST(SweepPage, has_its_charts_and_names_the_point_that_failed) {
   Diagnostics problems;
   const Page page = sweep_page(kExamples / "sweep", std::nullopt, problems);
@@ -104,6 +116,17 @@ TEST(SweepPage, of_a_sweep_that_is_not_at_its_end_says_so) {
   EXPECT_TRUE(none.note.starts_with("Not finished: 0 of 30 points")) << none.note;
   EXPECT_TRUE(none.charts.empty());
   EXPECT_EQ(sweep_page(kExamples / "sweep", std::nullopt, problems).note, "");
+}
+
+TEST(SweepPage, maps_two_axes_all_of_whose_values_meet) {
+  Diagnostics problems;
+  const std::string zipped =
+      "batch,bandwidth_gbps,order,point,status,error,bulk_time_us\n512,100,given,a,ok,,20\n"
+      "512,100,other,b,ok,,20\n1024,200,given,c,ok,,20\n1024,200,other,d,ok,,20\n";
+  const Page page = sweep_page(kExamples / "sweep", zipped, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  EXPECT_EQ(chart(page, "map").roles[0].chosen, "batch");
+  EXPECT_EQ(chart(page, "map").roles[1].chosen, "order");
 }
 
 CsvTable csv(const std::string& text, Diagnostics& problems) {
