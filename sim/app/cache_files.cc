@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/app/config_dirs.h"
+#include "sim/scenario/load_cache.h"
 
 namespace weft {
 namespace {
@@ -27,9 +28,19 @@ std::map<std::string, fs::path> named_files(const char* folder) {
   return files;
 }
 
+// As tables call it; empty where it has a mistake.
+std::string name_within(const fs::path& file) {
+  if (auto application = load_cache_application(file).value) return application->name;
+  if (auto machine = load_cache_machine(file).value) return machine->name;
+  return "";
+}
+
 std::string no_such_file(const std::string& word, const char* folder) {
   const std::vector<std::string> names = cache_names(folder);
-  const std::string guess = nearest(word, names);
+  std::string guess = nearest(word, names);
+  for (const auto& [name, file] : named_files(folder)) {
+    if (name_within(file) == word) guess = name;
+  }
   return fmt::format("configs/cache/{} has no such file; {}", folder,
                      guess.empty() ? fmt::format("there are {}", fmt::join(names, " "))
                                    : fmt::format("did you mean '{}'?", guess));

@@ -22,15 +22,20 @@ namespace fs = std::filesystem;
 // Files of a folder of the configs.
 struct Folder {
   const char* name;
+  const char* path;
   const char* help;
   ListLine (*line_of)(const PartFile& part);
 };
 constexpr std::array kFolders = {
-    Folder{"gpus", "for cluster.gpu", gpu_line},
-    Folder{"clusters", "for cluster", cluster_line},
-    Folder{"models", "for workload", model_line},
-    Folder{"nics", "for cluster.nic", nic_line},
-    Folder{"scenarios", "to run, or to start from", scenario_line},
+    Folder{"gpus", "gpus", "for cluster.gpu", gpu_line},
+    Folder{"clusters", "clusters", "for cluster", cluster_line},
+    Folder{"models", "models", "for workload", model_line},
+    Folder{"nics", "nics", "for cluster.nic", nic_line},
+    Folder{"scenarios", "scenarios", "to run, or to start from", scenario_line},
+    Folder{"sweeps", "sweeps", "for weft sweep", sweep_line},
+    Folder{"caches", "cache/machines", "for cluster.gpu.caches, and weft cache --machine",
+           caches_line},
+    Folder{"applications", "cache/applications", "for weft cache", application_line},
 };
 
 // Words of a scenario.
@@ -64,7 +69,7 @@ void print_folder(const Folder& folder) {
   std::set<std::string> shown;
   for (const fs::path& dir : dirs) {
     std::vector<ListLine> lines;
-    for (const std::string& name : names_in(dir, folder.name)) {
+    for (const std::string& name : names_in(dir, folder.path)) {
       if (!shown.insert(name).second) continue;
       ListLine line = folder.line_of({.file = dir / (name + ".yaml"), .config_dirs = dirs});
       line.word = name;

@@ -9,6 +9,7 @@
 #include "sim/core/plural.h"
 #include "sim/scenario/decoder_size.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/load_cache.h"
 #include "sim/scenario/names.h"
 
 namespace weft {
@@ -128,6 +129,37 @@ ListLine scenario_line(const PartFile& part) {
       .word = "", .title = loaded.scenario->name, .figures = gpus_text(loaded.scenario->cluster)};
 }
 
+ListLine sweep_line(const PartFile& part) {
+  return {.word = "", .title = first_words(part), .figures = ""};
+}
+
+ListLine caches_line(const PartFile& part) {
+  const auto caches = load_cache_machine(part.file).value;
+  if (!caches) return mistaken(part);
+  std::string figures =
+      fmt::format("{} CUs, L1 {}, L2 ", caches->cus, to_text(caches->l1.capacity));
+  if (caches->dies > 1) figures += fmt::format("{} x ", caches->dies);
+  figures += to_text(caches->l2.capacity);
+  if (caches->side) figures += ", memory-side " + to_text(caches->side->capacity);
+  figures += ", DRAM " + short_text(caches->dram.bandwidth.count(), "B/s");
+  return {.word = "", .title = caches->name, .figures = std::move(figures)};
+}
+
+ListLine application_line(const PartFile& part) {
+  const auto application = load_cache_application(part.file).value;
+  if (!application) return mistaken(part);
+  std::int64_t arrays = 0;
+  for (const cache::Array& array : application->arrays) arrays += array.size.count();
+  const std::size_t kernels = application->kernels.size();
+  const std::string repeated =
+      application->repeats > 1 ? fmt::format(", {} times", application->repeats) : "";
+  return {
+      .word = "",
+      .title = application->name,
+      .figures = fmt::format("{} {}{}, {} of arrays", kernels, plural(kernels, "kernel", "kernels"),
+                             repeated, short_text(arrays, "B"))};
+}
+
 std::vector<ListLine> collective_lines() {
   std::vector<ListLine> lines;
   for (const Choice<CollectiveOp>& op : names::kCollectiveOps) {
@@ -165,7 +197,7 @@ std::string aligned_lines(const std::vector<ListLine>& lines) {
   std::string text;
   for (const ListLine& line : lines) {
     std::string row = fmt::format("  {:{}}  {:{}}", line.word, words, line.title, titles);
-    if (row.size() + 2 + line.figures.size() > kColumns) {
+    if (!line.figures.empty() && row.size() + 2 + line.figures.size() > kColumns) {
       text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
       row = std::string(words + 4, ' ') + line.figures;
     } else {

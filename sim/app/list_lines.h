@@ -19,6 +19,9 @@ ListLine cluster_line(const PartFile& part);
 ListLine model_line(const PartFile& part);
 ListLine nic_line(const PartFile& part);
 ListLine scenario_line(const PartFile& part);
+ListLine sweep_line(const PartFile& part);
+ListLine caches_line(const PartFile& part);
+ListLine application_line(const PartFile& part);
 
 std::vector<ListLine> collective_lines();
 std::vector<ListLine> shape_lines();

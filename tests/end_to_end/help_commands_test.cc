@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -60,10 +61,18 @@ TEST_F(HelpCommands, explain_names_the_nearest_of_a_key_that_is_none) {
 }
 
 TEST_F(HelpCommands, list_has_every_file_of_the_configs_with_its_figures) {
-  for (const char* what : {"gpus", "clusters", "models", "nics", "scenarios"}) {
-    const Ended ended = weft(std::string("list ") + what);
+  const std::map<std::string, std::string> folders = {{"gpus", "gpus"},
+                                                      {"clusters", "clusters"},
+                                                      {"models", "models"},
+                                                      {"nics", "nics"},
+                                                      {"sweeps", "sweeps"},
+                                                      {"scenarios", "scenarios"},
+                                                      {"caches", "cache/machines"},
+                                                      {"applications", "cache/applications"}};
+  for (const auto& [what, folder] : folders) {
+    const Ended ended = weft("list " + what);
     EXPECT_EQ(ended.status, 0) << ended.err;
-    for (const auto& file : fs::recursive_directory_iterator(kConfigs + "/" + what)) {
+    for (const auto& file : fs::recursive_directory_iterator(kConfigs + "/" + folder)) {
       if (file.path().extension() != ".yaml") continue;
       fs::path name = file.path().lexically_relative(kConfigs);
       EXPECT_NE(ended.out.find("  " + name.replace_extension().string() + " "), std::string::npos)
@@ -76,6 +85,8 @@ TEST_F(HelpCommands, list_has_every_file_of_the_configs_with_its_figures) {
   expect_words("list gpus", "132 CUs, HBM 141 GB 4.62 TB/s, bf16 989 TFLOP/s");
   expect_words("list models", "80 layers of 8192, 70.6B parameters");
   expect_words("list nics", "NVIDIA ConnectX-7");
+  expect_words("list caches", "132 CUs, L1 256 KiB, L2 2 x 30 MiB, DRAM 4.65 TB/s");
+  expect_words("list applications", "FwGRU     2 kernels, 16 times, 10.1 MB of arrays");
 }
 
 TEST_F(HelpCommands, list_has_the_words_of_the_keys) {
