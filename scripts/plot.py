@@ -42,8 +42,8 @@ TITLES = {"time_us": "time", "speedup_vs_bulk": "speed-up over bulk",
           "exposed_comm_us": "exposed communication", "cu_busy": "CUs busy",
           "hbm_busy": "HBM busy", "links_busy_max": "busiest link busy"}
 # What waiting for is summed up over WGs.
-TITLES |= {f"wait_{one}_us": f"waiting for {what}, all WGs" for one, what in
-           {"post": "a post", "nic_queue": "NIC queues", "store": "stores", "flag": "flags"}.items()}
+WAITS = {"post": "a post", "nic_queue": "NIC queues", "store": "stores", "flag": "flags"}
+TITLES |= {f"wait_{one}_us": f"waiting for {what}, all WGs" for one, what in WAITS.items()}
 UNITS = {"_us": "us", "_bytes": "bytes", "_gbps": "Gb/s", "_tflops": "TFLOP/s",
          "_m_per_s": "million/s"}
 SHARES = {"cu_busy", "hbm_busy", "links_busy_max", "fraction_of_ideal"}

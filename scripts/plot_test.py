@@ -48,7 +48,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(axes.get_ylabel(), "time, ms")
 
     def test_an_axis_is_titled_with_the_unit_that_its_name_ends_in(self):
-        axes, = figure("--x", "bandwidth_gbps", "--where", "batch=1024", "--where", "order=as_it_is")
+        axes, = figure("--x", "bandwidth_gbps", "--where", "batch=1024",
+                       "--where", "order=as_it_is")
         self.assertEqual(axes.get_xlabel(), "bandwidth, Gb/s")
 
     def test_an_axis_of_factors_is_logarithmic(self):
