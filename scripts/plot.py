@@ -41,7 +41,7 @@ TITLES = {"time_us": "time", "speedup_vs_bulk": "speed-up over bulk",
           "speedup_vs_serial": "speed-up over serial", "computing_us": "computing",
           "exposed_comm_us": "exposed communication", "cu_busy": "CUs busy",
           "hbm_busy": "HBM busy", "links_busy_max": "busiest link busy"}
-# What waiting for is summed up over WGs.
+# Waits are sums over all WGs.
 WAITS = {"post": "a post", "nic_queue": "NIC queues", "store": "stores", "flag": "flags"}
 TITLES |= {f"wait_{one}_us": f"waiting for {what}, all WGs" for one, what in WAITS.items()}
 UNITS = {"_us": "us", "_bytes": "bytes", "_gbps": "Gb/s", "_tflops": "TFLOP/s",
@@ -119,6 +119,30 @@ class Sweep:
     def values(self, name):
         return list(dict.fromkeys(self.rows[name]))
 
+    def title(self, axis):
+        """With the unit that the name of an axis of numbers ends in."""
+        numbers = all(isinstance(value, (int, float)) for value in self.values(axis))
+        for suffix, unit in UNITS.items() if numbers else ():
+            if axis.endswith(suffix):
+                return f"{axis.removesuffix(suffix).replace('_', ' ')}, {unit}"
+        return axis.replace("_", " ")
+
+    def axes_of_a_map(self, across, up):
+        """Those that are given, and the first of which neither follows from the other, as those of
+        a zip do. The same rule as in reports (sim/html/sweep_page.cc)."""
+        varied = self.varied()
+        pairs = ((x, y) for x in ([across] if across else varied)
+                 for y in ([up] if up else varied) if x != y)
+        free = (pair for pair in pairs if set(pair) <= set(self.axes)
+                and len(self.rows[list(pair)].drop_duplicates())
+                > max(len(self.values(name)) for name in pair))
+        x = across or next((one for one in varied if one != up), None)
+        y = up or next((one for one in varied if one != x), None)
+        return next(free, (x, y))
+
+    def varied(self):
+        return [axis for axis in self.axes if len(self.values(axis)) > 1] or self.axes
+
     def keep(self, wheres):
         """Only rows of which AXIS=VALUE holds."""
         problems = []
@@ -186,7 +210,7 @@ def choose(sweep, options):
         else:
             problems.append(f"--{option} {name}: no such column{meant(name, names)}")
 
-    varied = [axis for axis in sweep.axes if len(sweep.values(axis)) > 1] or sweep.axes
+    varied = sweep.varied()
     if options.kind in ("heatmap", "breakdown") and options.series:
         problems.append(f"--series: has no meaning for --kind {options.kind}")
     if options.kind == "breakdown" and options.y:
@@ -196,8 +220,7 @@ def choose(sweep, options):
     if options.kind == "heatmap":
         speedups = [name for name in sweep.fields if name.startswith("speedup_")]
         options.value = options.value or (speedups or ["time_us"])[0]
-        options.x = options.x or next((one for one in varied if one != options.y), None)
-        options.y = options.y or next((one for one in varied if one != options.x), None)
+        options.x, options.y = sweep.axes_of_a_map(options.x, options.y)
         if options.x is None or options.y is None:
             problems.append("--kind heatmap: needs two axes that vary; there is one")
         known("x", options.x, sweep.axes)
@@ -224,14 +247,6 @@ def choose(sweep, options):
                             + (f", or draw them with --series {name}" if series else ""))
     if problems:
         raise Mistake("\n".join(problems))
-
-
-def axis_title(name):
-    """With the unit that an axis' name ends in."""
-    for suffix, unit in UNITS.items():
-        if name.endswith(suffix):
-            return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
-    return name.replace("_", " ")
 
 
 def title(name):
@@ -279,7 +294,7 @@ def bars(sweep, options, axes):
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
     if options.y.startswith("speedup"):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
-    axes.set(xlabel=axis_title(options.x), ylabel=label)
+    axes.set(xlabel=sweep.title(options.x), ylabel=label)
 
 
 def lines(sweep, options, axes):
@@ -305,7 +320,7 @@ def lines(sweep, options, axes):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
     else:
         axes.set_ylim(bottom=0)
-    axes.set(xlabel=axis_title(options.x), ylabel=label)
+    axes.set(xlabel=sweep.title(options.x), ylabel=label)
 
 
 def is_geometric(places):
@@ -337,7 +352,7 @@ def heatmap(sweep, options, axes):
     axes.set_facecolor("0.85")  # where a point failed
     if cells.size <= 100:
         write_values(axes, image, cells, "{:.2f}" if speedup else "{:.3g}")
-    axes.set(xlabel=axis_title(options.x), ylabel=axis_title(options.y))
+    axes.set(xlabel=sweep.title(options.x), ylabel=sweep.title(options.y))
 
 
 def write_values(axes, image, cells, form):
@@ -373,7 +388,7 @@ def breakdown(sweep, options, axes):
     longest = max(len(mode) for mode in modes)
     axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    axes.set(xlabel=axis_title(options.x), ylabel=label)
+    axes.set(xlabel=sweep.title(options.x), ylabel=label)
 
 
 KINDS = {"bars": bars, "lines": lines, "heatmap": heatmap, "breakdown": breakdown}
@@ -398,7 +413,7 @@ def figure_of(sweep, options):
         axes.set_axisbelow(True)
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
-            name = None if options.series == "mode" else axis_title(options.series)
+            name = None if options.series == "mode" else sweep.title(options.series)
             axes.legend(handles, labels, title=name, title_fontsize=7, frameon=False, ncol=3,
                         loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2)
     return figure

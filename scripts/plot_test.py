@@ -52,6 +52,19 @@ class Figures(unittest.TestCase):
                        "--where", "order=as_it_is")
         self.assertEqual(axes.get_xlabel(), "bandwidth, Gb/s")
 
+    def test_a_map_is_of_axes_of_which_neither_follows_from_the_other(self):
+        rows = ["512,100,given,a,ok,,20", "512,100,other,b,ok,,20", "1024,200,given,c,ok,,20",
+                "1024,200,other,d,failed,why,"]
+        text = "\n".join(["batch,nic_gbps,order,point,status,error,bulk_time_us", *rows])
+        sweep = plot.Sweep("-", text)
+        self.assertEqual(sweep.axes_of_a_map(None, None), ("batch", "order"))
+        self.assertEqual(sweep.axes_of_a_map(None, "nic_gbps"), ("order", "nic_gbps"))
+        self.assertEqual(sweep.axes_of_a_map("nic_gbps", "batch"), ("nic_gbps", "batch"))
+
+    def test_an_axis_of_words_has_no_unit(self):
+        sweep = plot.Sweep("-", "order_us,point,status,error,bulk_time_us\nfirst,a,ok,,20")
+        self.assertEqual(sweep.title("order_us"), "order us")
+
     def test_an_axis_of_factors_is_logarithmic(self):
         for places, geometric in (([50, 100, 200, 400], True), ([1, 2, 3, 4], False),
                                   ([0, 1, 2], False), ([8, 16], False), ([1, 10, 100], True),

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -29,17 +30,20 @@ std::map<std::string, fs::path> named_files(const char* folder) {
 }
 
 // As tables call it; empty where it has a mistake.
-std::string name_within(const fs::path& file) {
-  if (auto application = load_cache_application(file).value) return application->name;
-  if (auto machine = load_cache_machine(file).value) return machine->name;
-  return "";
+std::string name_within(const fs::path& file, std::string_view folder) {
+  if (folder == "machines") {
+    const auto machine = load_cache_machine(file).value;
+    return machine ? machine->name : "";
+  }
+  const auto application = load_cache_application(file).value;
+  return application ? application->name : "";
 }
 
 std::string no_such_file(const std::string& word, const char* folder) {
   const std::vector<std::string> names = cache_names(folder);
   std::string guess = nearest(word, names);
   for (const auto& [name, file] : named_files(folder)) {
-    if (name_within(file) == word) guess = name;
+    if (name_within(file, folder) == word) guess = name;
   }
   return fmt::format("configs/cache/{} has no such file; {}", folder,
                      guess.empty() ? fmt::format("there are {}", fmt::join(names, " "))
@@ -55,10 +59,11 @@ std::vector<std::string> cache_names(const char* folder) {
 }
 
 fs::path cache_file(const std::string& word, const char* folder, Diagnostics& problems) {
-  fs::path path = word;
-  if (path.has_parent_path() || path.has_extension()) return path;
+  const fs::path path = word;
+  const bool as_a_base = path.parent_path() == fs::path("cache") / folder && !fs::exists(path);
+  if (path.has_extension() || (path.has_parent_path() && !as_a_base)) return path;
   const std::map<std::string, fs::path> files = named_files(folder);
-  const auto found = files.find(word);
+  const auto found = files.find(path.filename().string());
   if (found != files.end()) return found->second;
   std::string message = no_such_file(word, folder);
   problems.add(

@@ -10,7 +10,8 @@
 namespace weft {
 
 // What a word of the command line stands for: a file if it has a folder or an extension, else the
-// file of this name in cache/FOLDER of the configs. One that is none is a problem.
+// file of this name in cache/FOLDER of the configs, which may stand before it as in a base. One
+// that is none is a problem.
 std::filesystem::path cache_file(const std::string& word, const char* folder,
                                  Diagnostics& problems);
 

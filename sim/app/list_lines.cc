@@ -130,7 +130,10 @@ ListLine scenario_line(const PartFile& part) {
 }
 
 ListLine sweep_line(const PartFile& part) {
-  return {.word = "", .title = first_words(part), .figures = ""};
+  std::string comment = opening_comment(part.file);
+  comment.resize(std::min(comment.size(), comment.find(". ")));
+  if (comment.ends_with('.')) comment.pop_back();
+  return {.word = "", .title = std::move(comment), .figures = ""};
 }
 
 ListLine caches_line(const PartFile& part) {

@@ -7,18 +7,46 @@
 
 namespace weft::cache {
 
-// The weights (x + 1)^-s of n rows as areas under y^-s from 1 to n + 1, whose integral can be
-// turned round: near enough to a Zipf law, and no table of n sums.
-std::int64_t drawn_row(const Gather& gather, std::uint64_t bits) {
+namespace {
+
+// (e^z - 1) / z and ln(1 + z) / z, also where z is nearly 0.
+double grown(double z) { return std::abs(z) > 1e-8 ? std::expm1(z) / z : 1 + z / 2; }
+double shrunk(double z) { return std::abs(z) > 1e-8 ? std::log1p(z) / z : 1 - z / 2; }
+
+}  // namespace
+
+RowDraw::RowDraw(const Gather& gather) : rows_(gather.table_rows), zipf_(gather.zipf) {
+  if (zipf_ <= 0) return;
+  least_ = area(1.5) - 1;
+  most_ = area(static_cast<double>(rows_) + 0.5);
+  surely_ = 2 - end_of_area(area(2.5) - std::pow(2, -zipf_));
+}
+
+double RowDraw::area(double x) const {
+  const double log = std::log(x);
+  return grown((1 - zipf_) * log) * log;
+}
+
+double RowDraw::end_of_area(double area) const {
+  return std::exp(shrunk((1 - zipf_) * area) * area);
+}
+
+std::int64_t RowDraw::row(std::uint64_t bits) const {
   __extension__ using Wide = unsigned __int128;
-  const auto rows = static_cast<std::uint64_t>(gather.table_rows);
-  if (gather.zipf <= 0) return static_cast<std::int64_t>((static_cast<Wide>(bits) * rows) >> 64U);
-  const double u = static_cast<double>(bits >> 11U) * 0x1p-53;
-  const double end = static_cast<double>(rows) + 1;
-  const double power = 1 - gather.zipf;
-  const double y = std::abs(power) < 1e-9 ? std::pow(end, u)
-                                          : std::pow(1 + u * (std::pow(end, power) - 1), 1 / power);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(y) - 1, 0, gather.table_rows - 1);
+  if (zipf_ <= 0) {
+    return static_cast<std::int64_t>((static_cast<Wide>(bits) * static_cast<Wide>(rows_)) >> 64U);
+  }
+  const auto last = static_cast<double>(rows_);
+  // Each row has the area of its weight, below the curve around its number; what lies outside of it
+  // is drawn again.
+  for (;; bits = mix64(bits + 0x9E3779B97F4A7C15ULL)) {
+    const double drawn = most_ + static_cast<double>(bits >> 11U) * 0x1p-53 * (least_ - most_);
+    const double x = end_of_area(drawn);
+    const double number = std::clamp(std::floor(x + 0.5), 1.0, last);
+    if (number - x <= surely_ || drawn >= area(number + 0.5) - std::pow(number, -zipf_)) {
+      return static_cast<std::int64_t>(number) - 1;
+    }
+  }
 }
 
 RowCache::RowCache(std::int64_t rows) {

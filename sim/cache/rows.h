@@ -8,8 +8,26 @@
 
 namespace weft::cache {
 
-// A row of a table drawn by 64 random bits.
-std::int64_t drawn_row(const Gather& gather, std::uint64_t bits);
+// Draws rows of a table by Zipf's law: rejection-inversion (Hörmann, Derflinger:
+// Rejection-inversion to generate variates from monotone discrete distributions, ACM TOMACS 6(3),
+// 1996), exact but for the rounding of logarithms and powers, and without a table of sums.
+class RowDraw {
+ public:
+  explicit RowDraw(const Gather& gather);
+
+  // The row of 64 random bits; the same bits, the same row.
+  [[nodiscard]] std::int64_t row(std::uint64_t bits) const;
+
+ private:
+  [[nodiscard]] double area(double x) const;  // under y^-zipf from 1 to x
+  [[nodiscard]] double end_of_area(double area) const;
+
+  std::int64_t rows_;
+  double zipf_;
+  double least_ = 0;  // areas drawn from
+  double most_ = 0;
+  double surely_ = 0;  // a number that was rounded up by no more than this is taken
+};
 
 // A cache of which a line is a whole row: sets of 16 rows, the least recently used goes first. No
 // times: a row is there as soon as it was asked for.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/cache/rows.h"
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
 
@@ -50,10 +49,11 @@ WgWalk::WgWalk(const Kernel& kernel, std::span<const std::int64_t> begins,
   for (const Access& access : kernel.accesses) {
     const std::int64_t begin = begins[static_cast<std::size_t>(access.array)] + access.offset +
                                options.repeat * access.per_repeat;
-    lists_[static_cast<std::size_t>(access.when)].push_back(
-        {.access = access,
-         .begin = begin,
-         .number = static_cast<std::uint8_t>(number++ % kInstructions)});
+    Instruction instruction{.access = access,
+                            .begin = begin,
+                            .number = static_cast<std::uint8_t>(number++ % kInstructions)};
+    if (access.gather) instruction.draw.emplace(*access.gather);
+    lists_[static_cast<std::size_t>(access.when)].push_back(instruction);
   }
 }
 
@@ -87,10 +87,9 @@ void WgWalk::begin_row(const Instruction& instruction, Cursor& cursor) const {
                  step * access.per_step;
   }
   std::int64_t row = cursor.box_row;
-  if (access.gather) {
+  if (instruction.draw) {
     const auto nth = static_cast<std::uint64_t>(step * access.rows + row);
-    row =
-        drawn_row(*access.gather, mix64(cursor.bits ^ (nth * kInstructions + instruction.number)));
+    row = instruction.draw->row(mix64(cursor.bits ^ (nth * kInstructions + instruction.number)));
   }
   cursor.at = cursor.box + row * access.pitch;
   cursor.end = cursor.at + access.row.count();

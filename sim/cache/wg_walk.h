@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/cache/accesses.h"
 #include "sim/cache/level.h"
+#include "sim/cache/rows.h"
 
 namespace weft::cache {
 
@@ -66,6 +68,7 @@ class WgWalk {
     Access access;
     std::int64_t begin = 0;  // address of the array, offset and repeat included
     std::uint8_t number = 0;
+    std::optional<RowDraw> draw{};  // of a gather
   };
   [[nodiscard]] const std::vector<Instruction>& list_at(std::int64_t step) const {
     return lists_[step < 0 ? 0 : step < kernel_.steps ? 1 : 2];

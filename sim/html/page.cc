@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 namespace weft {
@@ -29,10 +30,10 @@ constexpr auto kKnown = std::to_array<Known>({
     {"gpu_end_skew", "skew of the GPUs' ends", ShownAs::share},
     {"critical_gaps_us", "launches on the critical path", ShownAs::time},
     {"idle_us", "idle", ShownAs::time},
-    {"wait_post_us", "waiting for a post, all WGs together", ShownAs::time},
-    {"wait_nic_queue_us", "waiting for NIC queues, all WGs together", ShownAs::time},
-    {"wait_store_us", "waiting for stores, all WGs together", ShownAs::time},
-    {"wait_flag_us", "waiting for flags, all WGs together", ShownAs::time},
+    {"wait_post_us", "waiting for a post, all WGs", ShownAs::time},
+    {"wait_nic_queue_us", "waiting for NIC queues, all WGs", ShownAs::time},
+    {"wait_store_us", "waiting for stores, all WGs", ShownAs::time},
+    {"wait_flag_us", "waiting for flags, all WGs", ShownAs::time},
     {"fraction_of_ideal", "part of the ideal speed-up", ShownAs::share},
 });
 
@@ -83,6 +84,14 @@ PageColumn axis_column(const std::string& name, bool is_number) {
     column.unit = unit;
   }
   return column;
+}
+
+void tell_apart(std::vector<PageColumn>& columns) {
+  std::map<std::string, int> with_title;
+  for (const PageColumn& column : columns) ++with_title[column.title];
+  for (PageColumn& column : columns) {
+    if (with_title[column.title] > 1) column.title = in_words(column.name);
+  }
 }
 
 }  // namespace weft

@@ -69,5 +69,7 @@ PageColumn mode_column(const std::string& name);
 
 // The column of an axis, with the unit that its name ends in.
 PageColumn axis_column(const std::string& name, bool is_number);
+// Columns of one title get their whole names: link_gbps and link_us are both `link`.
+void tell_apart(std::vector<PageColumn>& columns);
 
 }  // namespace weft

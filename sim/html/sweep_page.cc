@@ -89,7 +89,8 @@ Chart bars_chart(const Sweep& sweep, const SweepResults& results) {
           .steps = ""};
 }
 
-// The first two axes all of whose values meet, as those of a zip do not; else the first two.
+// The first two axes of which neither follows from the other, as those of a zip do; else the first
+// two. Not all of their values need to meet: points may have failed.
 std::pair<std::size_t, std::size_t> axes_of_a_map(const PageTable& points, std::size_t axes) {
   const auto values = [&](std::size_t x, std::size_t y) {
     std::set<std::pair<JsonValue, JsonValue>> all;
@@ -98,7 +99,7 @@ std::pair<std::size_t, std::size_t> axes_of_a_map(const PageTable& points, std::
   };
   for (std::size_t x = 0; x < axes; ++x) {
     for (std::size_t y = x + 1; y < axes; ++y) {
-      if (values(x, y) == values(x, x) * values(y, y)) return {x, y};
+      if (values(x, y) > std::max(values(x, x), values(y, y))) return {x, y};
     }
   }
   return {0, 1};

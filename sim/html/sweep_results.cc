@@ -168,6 +168,7 @@ SweepResults sweep_results(const CsvTable& csv, const std::vector<std::string>& 
     axis_is_number.push_back(all_numbers(csv, axis));
     results.points.columns.push_back(axis_column(csv.columns[axis], axis_is_number.back()));
   }
+  tell_apart(results.points.columns);
   results.points.columns.push_back(mode_column("mode"));
   for (const std::string& field : columns.fields) {
     results.points.columns.push_back(mode_column(field));

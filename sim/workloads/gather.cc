@@ -47,7 +47,8 @@ class Sampler {
       : walk_(walk),
         cus_(gpu.cus),
         side_(std::min(gpu.memory.side_cache.count() / walk.row_bytes, 2 * kSampled)),
-        rng_(0, "gather") {
+        rng_(0, "gather"),
+        draw_({.table_rows = walk.rows_per_table, .zipf = walk.zipf}) {
     const std::int64_t dies = std::min<std::int64_t>(gpu.l2.dies, cus_);
     const std::int64_t rows =
         gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies / walk.row_bytes;
@@ -102,9 +103,7 @@ class Sampler {
   }
 
   void look_up(std::int64_t slot, std::int64_t table) {
-    const cache::Gather rows{.table_rows = walk_.rows_per_table, .zipf = walk_.zipf};
-    const auto row =
-        static_cast<std::uint64_t>(table * walk_.rows_per_table + cache::drawn_row(rows, rng_()));
+    const auto row = static_cast<std::uint64_t>(table * walk_.rows_per_table + draw_.row(rng_()));
     ++looked_up_;
     streamed_ += std::min(walk_.streamed, static_cast<double>(kSampled));
     for (; streamed_ >= 1; --streamed_) stream();
@@ -131,6 +130,7 @@ class Sampler {
   cache::RowCache side_;
   std::vector<std::int64_t> pace_;  // of each CU's steps
   Rng rng_;
+  cache::RowDraw draw_;  // of a table
   std::priority_queue<Walker, std::vector<Walker>, std::greater<>> waiting_;
   std::int64_t next_wg_ = 0;
   double streamed_ = 0;  // rows that are due

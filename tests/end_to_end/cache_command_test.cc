@@ -92,6 +92,13 @@ TEST_F(CacheCommandLine, prints_a_table_an_application) {
   EXPECT_EQ(ended.out.find("uncached"), std::string::npos) << ended.out;
 }
 
+TEST_F(CacheCommandLine, takes_names_as_weft_list_has_them) {
+  const Ended ended = weft(
+      "cache cache/applications/fw_pooling --machine cache/machines/apu_64cu --policy uncached");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(ended.out.starts_with("FwPool on APU of 64 CUs\n")) << ended.out;
+}
+
 TEST_F(CacheCommandLine, a_rate_of_nothing_is_left_empty) {
   const Ended ended =
       weft("cache fill.yaml --policy pc_bypass --json one.json --csv one.csv" + kMachine);
@@ -136,7 +143,7 @@ TEST_F(CacheCommandLine, every_mistake_is_said_at_once_and_nothing_is_written) {
   write("worse.yaml", bad);
   write("machine.yaml", "name: small\ncuss: 3\n");
   const Ended ended = weft(
-      "cache bad.yaml worse.yaml fw_solfmax gone.yaml twice.yaml ./twice.yaml "
+      "cache bad.yaml worse.yaml fw_solfmax FwGRU gone.yaml twice.yaml ./twice.yaml "
       "--policy cache_r --policy cache_r --machine machine.yaml -o out --csv all.csv");
   EXPECT_EQ(ended.status, 1);
   EXPECT_EQ(ended.out, "");
@@ -144,6 +151,7 @@ TEST_F(CacheCommandLine, every_mistake_is_said_at_once_and_nothing_is_written) {
        {"bad.yaml:3:21: error: arrays[0].size: missing unit",
         "worse.yaml:8:21: error: kernels[0].accesses[0].array: no array has this name; there are y",
         "fw_solfmax: error: configs/cache/applications has no such file; did you mean 'fw_softmax'",
+        "FwGRU: error: configs/cache/applications has no such file; did you mean 'fw_gru'?",
         "gone.yaml: error: ", "./twice.yaml: error: its name, twice, is that of twice.yaml too",
         "--policy cache_r: error: given twice",
         "machine.yaml:2:1: error: cuss: unknown key; did you mean 'cus'?", "error: l2: required"}) {

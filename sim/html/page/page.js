@@ -211,24 +211,26 @@ class Chart {
 
   description(rows) {
     const {value, category, x} = this.roles;
-    const fixed = this.sliced().map((name) => `${this.column(name).title} ${this.fixed[name]}`);
+    const fixed = this.sliced()
+      .map((name) => `${this.column(name).title} ${this.text(name, this.fixed[name])}`);
     return `${this.chart.title}: ${this.column(value).title} by ` +
            `${this.column(category ?? x).title}${fixed.length ? `, at ${fixed.join(', ')}` : ''}; ` +
            `${rows.length} values, also in the table below`;
   }
 
   cell(row, name) { return row[this.index[name]]; }
+  text(name, value) { return String(this.shown(name).text(value)); }
 
   // "fused, 512: 1.2 ms"
   tip(row, names, value, shown) {
     const of = unique(names.filter(Boolean))
-      .map((name) => `${this.column(name).title} ${this.shown(name).text(this.cell(row, name))}`);
+      .map((name) => `${this.column(name).title} ${this.text(name, this.cell(row, name))}`);
     return `${of.join(', ')}: ${shown.text(this.cell(row, value))}`;
   }
 
   colour(spec, series, colours) {
     const scale = spec.scales.find(({name}) => name === 'colour');
-    scale.domain = unique(this.values(series));
+    scale.domain = unique(this.values(series)).map((value) => this.text(series, value));
     scale.range = coloursOf(scale.domain, colours);
     return scale.domain;
   }
@@ -239,7 +241,7 @@ class Chart {
 
   categoryText(row) {
     const {category} = this.roles;
-    const text = String(this.shown(category).text(this.cell(row, category)));
+    const text = this.text(category, this.cell(row, category));
     const {within} = this.chart;
     const full = within && within !== category ? `${text}, ${this.cell(row, within)}` : text;
     return inLines(full, this.categoryRoom() / CHARACTER);
@@ -308,7 +310,7 @@ class Chart {
     const scaled = (v) => (numeric ? v / across.by : v);
     spec.data[0].values = rows.map((row) => ({
       x: scaled(this.cell(row, x)),
-      series: this.cell(row, series),
+      series: this.text(series, this.cell(row, series)),
       value: this.cell(row, value) / shown.by,
       tip: this.tip(row, [series, x], value, shown),
     }));
@@ -366,7 +368,7 @@ class Chart {
   heat(spec, rows, width) {
     const {x, y, value} = this.roles;
     const shown = this.shown(value, rows);
-    const text = (name, row) => String(this.shown(name).text(this.cell(row, name)));
+    const text = (name, row) => this.text(name, this.cell(row, name));
     spec.data[0].values = rows.map((row) => ({
       x: text(x, row), y: text(y, row), value: this.cell(row, value) / shown.by,
       label: shown.text(this.cell(row, value)),
@@ -375,7 +377,7 @@ class Chart {
     const inOrder = (name) => {
       const values = unique(this.values(name, rows));
       if (this.isNumeric(name)) values.sort((a, b) => a - b);
-      return values.map((one) => String(this.shown(name).text(one)));
+      return values.map((one) => this.text(name, one));
     };
     spec.scales[0].domain = inOrder(x);
     spec.scales[1].domain = inOrder(y);

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "sim/cache/interleave.h"
-#include "sim/cache/rows.h"
 #include "sim/cache/wg_walk.h"
-#include "sim/core/rng.h"
 #include "tests/unit/cache/machines.h"
 
 namespace weft::cache {
@@ -87,18 +85,6 @@ TEST(CacheAddresses, a_part_of_a_line_asks_for_its_sectors_alone) {
   ASSERT_EQ(turn.count, 2U);
   EXPECT_EQ(turn.sectors[0], 0b1000);
   EXPECT_EQ(turn.sectors[1], 0b0001);
-}
-
-TEST(CacheAddresses, zipf_draws_row_x_as_often_as_its_weight_says) {
-  // n = 1000, s = 1: the area under 1/y from 1 to 2 is ln 2 of ln 1001 in all: 10.03 %.
-  const Gather gather{.table_rows = 1000, .zipf = 1};
-  int first = 0;
-  for (std::uint64_t i = 0; i < 100'000; ++i) {
-    const std::int64_t row = drawn_row(gather, mix64(i));
-    ASSERT_TRUE(0 <= row && row < 1000);
-    first += row == 0 ? 1 : 0;
-  }
-  EXPECT_NEAR(first, 10'034, 300);  // three standard deviations
 }
 
 }  // namespace

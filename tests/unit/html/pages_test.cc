@@ -78,8 +78,17 @@ TEST(PageColumns, of_an_axis_tell_the_unit_that_its_name_ends_in) {
   EXPECT_EQ(axis_column("order_us", false).title, "order us");  // words
 }
 
+TEST(PageColumns, of_one_title_get_their_whole_names) {
+  std::vector<PageColumn> columns = {axis_column("link_gbps", true), axis_column("link_us", true),
+                                     axis_column("batch", true)};
+  tell_apart(columns);
+  EXPECT_EQ(columns[0].title, "link gbps");
+  EXPECT_EQ(columns[1].title, "link us");
+  EXPECT_EQ(columns[2].title, "batch");
+}
+
 TEST(PageColumns, of_waiting_say_that_they_are_sums) {
-  EXPECT_EQ(mode_column("wait_flag_us").title, "waiting for flags, all WGs together");
+  EXPECT_EQ(mode_column("wait_flag_us").title, "waiting for flags, all WGs");
   EXPECT_EQ(mode_column("wait_flag_us").as, ShownAs::time);
 }
 
@@ -118,15 +127,28 @@ TEST(SweepPage, of_a_sweep_that_is_not_at_its_end_says_so) {
   EXPECT_EQ(sweep_page(kExamples / "sweep", std::nullopt, problems).note, "");
 }
 
-TEST(SweepPage, maps_two_axes_all_of_whose_values_meet) {
+// The axes that are chosen for the map of these points: batch, bandwidth, order, status.
+std::pair<std::string, std::string> map_of(const std::string& points) {
   Diagnostics problems;
-  const std::string zipped =
-      "batch,bandwidth_gbps,order,point,status,error,bulk_time_us\n512,100,given,a,ok,,20\n"
-      "512,100,other,b,ok,,20\n1024,200,given,c,ok,,20\n1024,200,other,d,ok,,20\n";
-  const Page page = sweep_page(kExamples / "sweep", zipped, problems);
+  const Page page =
+      sweep_page(kExamples / "sweep",
+                 "batch,bandwidth_gbps,order,point,status,error,bulk_time_us\n" + points, problems);
   EXPECT_FALSE(problems.has_errors()) << problems.to_text();
-  EXPECT_EQ(chart(page, "map").roles[0].chosen, "batch");
-  EXPECT_EQ(chart(page, "map").roles[1].chosen, "order");
+  return {chart(page, "map").roles[0].chosen, chart(page, "map").roles[1].chosen};
+}
+
+TEST(SweepPage, maps_two_axes_of_which_neither_follows_from_the_other) {
+  using Axes = std::pair<std::string, std::string>;
+  EXPECT_EQ(map_of("512,100,given,a,ok,,20\n512,200,given,b,ok,,20\n1024,100,given,c,ok,,20\n"),
+            Axes("batch", "bandwidth_gbps"));
+  // batch and bandwidth change together, and the last point has failed
+  EXPECT_EQ(map_of("512,100,given,a,ok,,20\n512,100,other,b,ok,,20\n1024,200,given,c,ok,,20\n"
+                   "1024,200,other,d,failed,why,\n"),
+            Axes("batch", "order"));
+  // one batch
+  EXPECT_EQ(map_of("512,100,given,a,ok,,20\n512,100,other,b,ok,,20\n512,200,given,c,ok,,20\n"),
+            Axes("bandwidth_gbps", "order"));
+  EXPECT_EQ(map_of("512,100,given,a,ok,,20\n"), Axes("batch", "bandwidth_gbps"));
 }
 
 CsvTable csv(const std::string& text, Diagnostics& problems) {
