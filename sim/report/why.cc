@@ -24,6 +24,8 @@ constexpr double kBound = 0.8;
 constexpr double kPhase = 0.1;      // a part of the time worth a clause of its own
 constexpr double kSame = 0.005;     // times this near are equal
 constexpr double kNotable = 0.005;  // of the WGs' time
+constexpr double kMuch = 0.2;       // of it
+constexpr double kIdle = 0.5;       // links that are busy for less could carry twice as much
 
 double part(Duration duration, Duration whole) {
   return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
@@ -205,6 +207,18 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
   return fmt::format("The price of fusing: {}.", price);
 }
 
+// Results made for one GPU after the other fill one link at a time.
+std::string order_text(const Scenario& scenario, const Measures& fused) {
+  const bool one_by_one = scenario.fused.order != DestinationOrder::staggered &&
+                          results_travel(scenario.workload.kind) && scenario.cluster.gpus() > 2;
+  if (!one_by_one || wait_share(fused, Wait::store) < kMuch || carrier(fused).busy > kIdle)
+    return "";
+  return fmt::format(
+      " Yet no link is busy for more than {}: results are made for one GPU after the other; "
+      "fused.order: staggered may spread them over more links.",
+      percent_text(carrier(fused).busy));
+}
+
 // The very run that bulk was: nothing of this mode could be done otherwise.
 bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
   return bulk != nullptr && &run != bulk && run.result.fingerprint != 0 &&
@@ -226,7 +240,8 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     const Measures other = measure(report, run.result);
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
                            effect_text(bulk, other));
-    if (run.result.mode == Mode::fused) price = fmt::format(" {}", price_text(bulk, other));
+    if (run.result.mode != Mode::fused) continue;
+    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report.scenario, other));
   }
   std::string text = effects + (effects.empty() ? "" : ".") + price;
   if (!same.empty()) {

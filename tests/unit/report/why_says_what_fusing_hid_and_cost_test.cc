@@ -59,6 +59,28 @@ TEST_F(WhyAgainstBulk, no_price_where_nothing_was_paid) {
   EXPECT_TRUE(says("The price of fusing: as many WGs per CU as in bulk, and hardly any waiting."));
 }
 
+// WGs work for 100 x 500 us = 50 ms and wait for 25 ms, a third of their time.
+TEST_F(WhyAgainstBulk, waiting_for_stores_while_links_idle_is_a_matter_of_order) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
+  wait_of(fused, Wait::store) = microseconds(25'000);
+  const std::string advice = "Yet no link is busy for more than 33 %: ";
+  EXPECT_FALSE(says(advice)) << "of two GPUs there is only one other: " << why(report_);
+  report_.scenario.cluster.nodes = 3;
+  EXPECT_TRUE(says(advice)) << why(report_);
+  report_.scenario.fused.order = DestinationOrder::staggered;
+  EXPECT_FALSE(says(advice));
+  report_.scenario.fused.order = DestinationOrder::remote_first;
+  report_.scenario.workload.kind = WorkloadKind::all_gather_gemm;  // input travels
+  EXPECT_FALSE(says(advice));
+}
+
+TEST_F(WhyAgainstBulk, waiting_for_stores_over_busy_links_is_not) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 60});
+  report_.scenario.cluster.nodes = 3;
+  wait_of(fused, Wait::store) = microseconds(25'000);
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
+}
+
 TEST_F(WhyAgainstBulk, the_same_run_again_is_said_once) {
   report_.runs[0].result.fingerprint = 7;
   for (const Mode mode : {Mode::kernel, Mode::fused}) {
