@@ -3,6 +3,8 @@
 // tables.
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "flags.h"
 #include "operator.h"
@@ -21,6 +23,7 @@ struct Shape {
   int pooling;
   int rows_per_table;
   int rows_per_wg;
+  int zipf_percent = 0;  // row x of a table is asked for as often as (x + 1)^(-zipf_percent / 100)
 
   std::size_t pooled_rows() const {
     return static_cast<std::size_t>(batch) * static_cast<std::size_t>(tables);
@@ -131,6 +134,38 @@ __global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
 constexpr std::uint32_t table_seed = 100;
 constexpr std::uint32_t index_seed = 200;
 
+// Which row of a table the i-th look-up of a GPU asks for.
+class Draws {
+ public:
+  explicit Draws(const Shape& shape) : rows_(static_cast<std::uint32_t>(shape.rows_per_table)) {
+    if (shape.zipf_percent == 0) {
+      return;
+    }
+    double all = 0;
+    std::vector<double> sums;
+    for (int row = 0; row < shape.rows_per_table; ++row) {
+      sums.push_back(all += std::pow(row + 1, -shape.zipf_percent / 100.0));
+    }
+    for (const double sum : sums) {
+      up_to_.push_back(static_cast<std::uint32_t>(sum / all * UINT32_MAX));
+    }
+  }
+
+  bool are_even() const { return up_to_.empty(); }
+  std::uint32_t row(int gpu, std::size_t lookup) const {
+    const std::uint32_t drawn = mixed(index_seed + static_cast<unsigned>(gpu), lookup);
+    if (are_even()) {
+      return drawn % rows_;
+    }
+    const auto found = std::upper_bound(up_to_.begin(), up_to_.end(), drawn);
+    return std::min(static_cast<std::uint32_t>(found - up_to_.begin()), rows_ - 1);
+  }
+
+ private:
+  std::uint32_t rows_;
+  std::vector<std::uint32_t> up_to_;  // the rows up to this one, of 2^32 draws
+};
+
 struct Fusion {
   const char* part = "fused";
   Order order = Order::remote_first;
@@ -143,6 +178,7 @@ class EmbeddingAllToAll final : public Operator<float> {
   EmbeddingAllToAll(const Bench& bench, const Shape& shape)
       : Operator(bench, shape.results(), Reach::peers),
         shape_(shape),
+        draws_(shape),
         tables_(machine(), table_elements(shape), Reach::local),
         indices_(machine(), shape.pooled_rows() * static_cast<std::size_t>(shape.pooling),
                  Reach::local),
@@ -152,8 +188,12 @@ class EmbeddingAllToAll final : public Operator<float> {
     for (int g = 0; g < machine().size(); ++g) {
       const Gpu& gpu = machine().gpu(g);
       fill_test_data(gpu, tables_[g], tables_.count(), table_seed + static_cast<unsigned>(g));
-      fill_indices(gpu, indices_[g], indices_.count(), index_seed + static_cast<unsigned>(g),
-                   static_cast<std::uint32_t>(shape.rows_per_table));
+      if (draws_.are_even()) {
+        fill_indices(gpu, indices_[g], indices_.count(), index_seed + static_cast<unsigned>(g),
+                     static_cast<std::uint32_t>(shape.rows_per_table));
+      } else {
+        copy_indices(g);
+      }
     }
     machine().synchronize();
   }
@@ -187,6 +227,16 @@ class EmbeddingAllToAll final : public Operator<float> {
   }
 
  private:
+  void copy_indices(int g) {
+    std::vector<std::uint32_t> drawn(indices_.count());
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      drawn[i] = draws_.row(g, i);
+    }
+    machine().gpu(g).use();
+    check(hipMemcpy(indices_[g], drawn.data(), drawn.size() * sizeof drawn[0],
+                    hipMemcpyHostToDevice));
+  }
+
   static std::size_t table_elements(const Shape& shape) {
     return elements(shape.tables, shape.rows_per_table) * static_cast<std::size_t>(shape.dim);
   }
@@ -228,8 +278,7 @@ class EmbeddingAllToAll final : public Operator<float> {
     const std::size_t table = row % static_cast<std::size_t>(shape_.tables);
     const auto pooling = static_cast<std::size_t>(shape_.pooling);
     for (std::size_t p = 0; p < pooling; ++p) {
-      const std::size_t index = mixed(index_seed + static_cast<unsigned>(g), row * pooling + p) %
-                                static_cast<std::uint32_t>(shape_.rows_per_table);
+      const std::size_t index = draws_.row(g, row * pooling + p);
       const std::size_t table_row = table * static_cast<std::size_t>(shape_.rows_per_table) + index;
       sum += test_value(table_seed + static_cast<unsigned>(g),
                         table_row * static_cast<std::size_t>(shape_.dim) + d);
@@ -267,6 +316,7 @@ class EmbeddingAllToAll final : public Operator<float> {
   }
 
   Shape shape_;
+  Draws draws_;
   Buffers<float> tables_;
   Buffers<std::uint32_t> indices_;
   Buffers<float> pooled_;  // [sample of the batch][table][dim]
@@ -274,18 +324,22 @@ class EmbeddingAllToAll final : public Operator<float> {
 };
 
 OperatorLine line_for(const Plan& plan, const Shape& shape, int occupancy) {
-  return {.operator_name = "emb",
-          .plan = plan,
-          .shape = {{"batch", shape.batch},
-                    {"tables", shape.tables},
-                    {"dim", shape.dim},
-                    {"pooling", shape.pooling},
-                    {"rows_per_table", shape.rows_per_table},
-                    {"rows_per_wg", shape.rows_per_wg},
-                    {"dtype_bytes", 4}},
-          .kernel = {{"threads", threads_per_wg},
-                     {"loads_in_flight", loads_in_flight},
-                     {"occupancy", occupancy}}};
+  OperatorLine line{.operator_name = "emb",
+                    .plan = plan,
+                    .shape = {{"batch", shape.batch},
+                              {"tables", shape.tables},
+                              {"dim", shape.dim},
+                              {"pooling", shape.pooling},
+                              {"rows_per_table", shape.rows_per_table},
+                              {"rows_per_wg", shape.rows_per_wg},
+                              {"dtype_bytes", 4}},
+                    .kernel = {{"threads", threads_per_wg},
+                               {"loads_in_flight", loads_in_flight},
+                               {"occupancy", occupancy}}};
+  if (shape.zipf_percent != 0) {
+    line.shape.emplace_back("zipf_percent", shape.zipf_percent);
+  }
+  return line;
 }
 
 void add_fused(const Plan& plan, const Shape& shape, const Fusion& fusion, Depth depth,
@@ -322,7 +376,7 @@ void add_embedding(const Plan& plan, Cases& cases) {
                     .pooling = 32,
                     .rows_per_table = 20000,
                     .rows_per_wg = 32};
-  std::vector<Shape> shapes(14, usual);
+  std::vector<Shape> shapes(20, usual);
   shapes[1].batch = 512;
   shapes[1].tables = 16;
   shapes[2].tables = 64;
@@ -338,6 +392,13 @@ void add_embedding(const Plan& plan, Cases& cases) {
   shapes[11].pooling = 64;
   shapes[12].batch = 1024;
   shapes[13].rows_per_table = 500000;  // no cache holds much of them
+  const int hot[] = {60, 90, 105, 120};
+  for (std::size_t i = 0; i < 4; ++i) {
+    shapes[14 + i].rows_per_table = 500000;
+    shapes[14 + i].zipf_percent = hot[i];
+  }
+  shapes[18].zipf_percent = 60;
+  shapes[19].zipf_percent = 105;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     shapes[i].batch = plan.at_most(shapes[i].batch, 32);
     shapes[i].rows_per_table = plan.at_most(shapes[i].rows_per_table, 100);

@@ -145,6 +145,7 @@ class CaseMaker {
     if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
     if (prefix == "micro" && line_.number("ctas")) set("collective.channels", needed("ctas"));
     set_loads(prefix);
+    set_hot_rows();
     if (prefix == "gemv") place_weights();
     if (prefix == "c3") set_collective();
     if (kind.mode == Mode::fused) limit_residents();
@@ -180,6 +181,13 @@ class CaseMaker {
     if (!loads) return;
     if (prefix == "emb") set("workload.wg.loads_in_flight", *loads);
     if (prefix == "gemv") set("workload.gemv.wg.loads_in_flight", *loads);
+  }
+
+  // A line without it has rows that are all alike.
+  void set_hot_rows() {
+    const auto percent = line_.number("zipf_percent");
+    if (percent)
+      case_.sets.push_back(fmt::format("workload.zipf={}.{:02}", *percent / 100, *percent % 100));
   }
 
   // A kernel that is run again and again finds in L2 what fits there.
