@@ -54,6 +54,8 @@ RowCache::RowCache(std::int64_t rows) {
   if (rows > 0) sets_.resize(static_cast<std::size_t>(std::max(rows, kSet) / kSet));
 }
 
+void RowCache::forget() { std::fill(sets_.begin(), sets_.end(), Set{}); }
+
 bool RowCache::look_up(std::uint64_t row) {
   if (sets_.empty()) return false;
   const std::uint64_t hash = mix64(row);

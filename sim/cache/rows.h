@@ -39,6 +39,7 @@ class RowCache {
   // Whether the row was there; it is now. Rows are told apart by 31 bits of a hash beside their
   // set.
   bool look_up(std::uint64_t row);
+  void forget();
 
  private:
   Sets sets_;

@@ -27,6 +27,7 @@ struct GatherSpec {
   Duration doubling;      // more for each doubling of the rows that a thread waits for at once
   Duration cached;        // the same of a row in the L2
   double unfairness = 0;  // how much CUs' speeds spread as more is asked of the memory
+  Bytes l1 = {};          // what of the rows a CU's L1 holds, until one of its WGs fences
 };
 
 struct MemorySpec {

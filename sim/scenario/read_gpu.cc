@@ -28,7 +28,10 @@ GatherSpec read_gather(MapReader map) {
       .doubling = map.duration("doubling", "more for each doubling of a thread's rows in flight"),
       .cached = map.duration("cached", "of one row in the L2"),
       .unfairness =
-          map.number("unfairness", {0, 1}, "spread of CUs' speeds as more is asked of the memory")};
+          map.number("unfairness", {0, 1}, "spread of CUs' speeds as more is asked of the memory"),
+      .l1 = map.size_or("l1", bytes(0),
+                        "what of the rows a CU's L1 holds, until one of its WGs fences; 0: nothing",
+                        {bytes(0), mebibytes(16)})};
   map.finish();
   return gather;
 }

@@ -43,6 +43,7 @@ void write_gpu(Writer& out, const GpuSpec& gpu) {
   out.line("doubling", to_text(gpu.gather.doubling));
   out.line("cached", to_text(gpu.gather.cached));
   out.line("unfairness", number_text(gpu.gather.unfairness));
+  out.line("l1", to_text(gpu.gather.l1));
   out.close();
   if (gpu.caches) write_cache_machine(out, "caches", *gpu.caches);
   out.open("launch");

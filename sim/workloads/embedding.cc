@@ -67,6 +67,7 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& r
   walk.pooling = bag.pooling;
   walk.in_flight = steps.in_flight;
   walk.on_cu = on_cu;
+  walk.fences = run.fences && gpu.gather.l1.count() > 0;
   const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
   const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
                        static_cast<double>(steps.row_bytes * wgs_at_once(bag, gpu, on_cu)) / time;
@@ -83,16 +84,18 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& r
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
   const Steps steps(bag, bag.wg.threads);
   const std::int64_t lookups = std::int64_t{bag.rows_per_wg} * bag.pooling;
-  const double missed = 1 - run.found.in_l2 - run.found.in_side_cache;
+  const double missed = 1 - run.found.in_l1 - run.found.in_l2 - run.found.in_side_cache;
   Work work;
   work.traffic = bytes(std::llround(static_cast<double>(lookups * steps.row_bytes) * missed) +
                        lookups * bag.index_bytes);
   if (run.result == Result::written_here) {
     add_writes(work, gpu, bag.rows_per_wg * steps.row_bytes);
   }
-  work.memory_alone =
-      longer(alone(steps, gpu, run.found),
-             through_l2(gpu, wgs_at_once(bag, gpu, run.wgs_on_cu), lookups * steps.row_bytes));
+  work.memory_alone = longer(
+      alone(steps, gpu, run.found),
+      through_l2(
+          gpu, wgs_at_once(bag, gpu, run.wgs_on_cu),
+          std::llround(static_cast<double>(lookups * steps.row_bytes) * (1 - run.found.in_l1))));
   work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
   work.flops = flops(lookups * bag.dim);
   // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any
@@ -121,6 +124,7 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
   run.beside = version.beside;
+  run.fences = version.fences;
   run.found = find_rows(walk_of(work, gpu, run), gpu);
   Grid grid;
   grid.name = "embedding";

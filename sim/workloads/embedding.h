@@ -17,6 +17,7 @@ struct BagRun {
   Result result = Result::written_here;
   RowsFound found;        // in caches
   Bandwidth beside = {};  // what a collective beside it passes through the L2s
+  bool fences = false;    // as KernelVersion's
 };
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run);
 

@@ -56,6 +56,8 @@ class Sampler {
     l2_.assign(static_cast<std::size_t>(dies),
                cache::RowCache(std::min(rows, 2 * kSampled / dies)));
     for (std::int64_t cu = 0; cu < cus_; ++cu) pace_.push_back(spread(rng_, walk.unevenness));
+    l1_.assign(static_cast<std::size_t>(cus_),
+               cache::RowCache(gpu.gather.l1.count() / walk.row_bytes));
   }
 
   RowsFound run() {
@@ -68,7 +70,9 @@ class Sampler {
       if (walker.wg < walk_.wgs) waiting_.push(walker);
     }
     const auto all = static_cast<double>(std::max<std::int64_t>(1, looked_up_));
-    return {static_cast<double>(in_l2_) / all, static_cast<double>(in_side_) / all};
+    return {.in_l1 = static_cast<double>(in_l1_) / all,
+            .in_l2 = static_cast<double>(in_l2_) / all,
+            .in_side_cache = static_cast<double>(in_side_) / all};
   }
 
  private:
@@ -95,6 +99,7 @@ class Sampler {
     if (++walker.round * walk_.rows_at_once < walk_.rows_per_wg) return;
     walker.round = 0;
     walker.wg = next_wg_++;
+    if (walk_.fences) l1_of(walker.slot).forget();
   }
 
   [[nodiscard]] std::int64_t table_of(std::int64_t wg, std::int64_t row) const {
@@ -107,6 +112,10 @@ class Sampler {
     ++looked_up_;
     streamed_ += std::min(walk_.streamed, static_cast<double>(kSampled));
     for (; streamed_ >= 1; --streamed_) stream();
+    if (l1_of(slot).look_up(row)) {
+      ++in_l1_;
+      return;
+    }
     cache::RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
     if (l2.look_up(row)) {
       ++in_l2_;
@@ -124,8 +133,11 @@ class Sampler {
     side_.look_up(row);
   }
 
+  cache::RowCache& l1_of(std::int64_t slot) { return l1_[static_cast<std::size_t>(slot % cus_)]; }
+
   const GatherWalk& walk_;
   std::int64_t cus_;
+  std::vector<cache::RowCache> l1_;  // of each CU
   std::vector<cache::RowCache> l2_;  // of each die
   cache::RowCache side_;
   std::vector<std::int64_t> pace_;  // of each CU's steps
@@ -136,6 +148,7 @@ class Sampler {
   double streamed_ = 0;  // rows that are due
   std::int64_t streamed_rows_ = 0;
   std::int64_t looked_up_ = 0;
+  std::int64_t in_l1_ = 0;
   std::int64_t in_l2_ = 0;
   std::int64_t in_side_ = 0;
 };
@@ -147,24 +160,25 @@ RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) {
   struct Asked {
     GatherWalk walk;
     int cus;
+    Bytes l1;
     L2Spec l2;
     Bytes side_cache;
     bool operator==(const Asked&) const = default;
   };
   thread_local std::optional<std::pair<Asked, RowsFound>> last;
-  const Asked asked{walk, gpu.cus, gpu.l2, gpu.memory.side_cache};
+  const Asked asked{walk, gpu.cus, gpu.gather.l1, gpu.l2, gpu.memory.side_cache};
   if (!last || !(last->first == asked)) last.emplace(asked, Sampler(walk, gpu).run());
   return last->second;
 }
 
 // The slowest of n rows comes later than one of them: so much for each doubling. All of them must
-// be in the L2 for the step to be as fast as the L2.
+// be in the L2, or nearer, for the step to be as fast as the L2.
 Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found) {
   const GatherSpec& gather = gpu.gather;
   const double missed = static_cast<double>(gather.latency.count()) +
                         static_cast<double>(gather.doubling.count()) * std::log2(in_flight);
   const double hit = static_cast<double>(gather.cached.count());
-  const double all_hit = std::pow(found.in_l2, in_flight);
+  const double all_hit = std::pow(found.in_l1 + found.in_l2, in_flight);
   return picoseconds(std::llround(missed - (missed - hit) * all_hit));
 }
 

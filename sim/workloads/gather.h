@@ -22,6 +22,7 @@ struct GatherWalk {
   std::int64_t pooling = 0;
   double in_flight = 1;   // rows that a thread has on their way at once
   int on_cu = 0;          // WGs that run at once on a CU
+  bool fences = false;    // a WG that has made its pooled rows empties its CU's L1
   double unevenness = 0;  // spread of the CUs' speeds: standard deviation / mean
   double streamed = 0;    // bytes that pass through the L2s beside it, for one that is looked up
   bool operator==(const GatherWalk&) const = default;
@@ -29,6 +30,7 @@ struct GatherWalk {
 
 // Fractions of the looked-up rows.
 struct RowsFound {
+  double in_l1 = 0;
   double in_l2 = 0;
   double in_side_cache = 0;
 };

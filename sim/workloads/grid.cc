@@ -44,7 +44,8 @@ Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
 KernelVersion fused_version(const FusedOptions& fused) {
   return {.extra_registers = fused.extra_registers_per_thread,
           .most_on_cu = fused.max_wgs_per_cu,
-          .chain = fused.chain};
+          .chain = fused.chain,
+          .fences = true};
 }
 
 Bandwidth through_channels(const CollectiveSpec& collective) {

@@ -63,6 +63,7 @@ struct KernelVersion {
   int most_on_cu = 0;       // WGs; 0: as many as fit
   int chain = 0;            // loads that wait for one another; 0: as in the plain one
   Bandwidth beside = {};    // what a collective beside it passes through the L2s
+  bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
 // In this mode: kernel-granular overlap has collectives beside its kernels, and the same kernels.

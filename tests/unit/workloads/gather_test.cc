@@ -131,6 +131,41 @@ TEST(FoundRows, are_fewer_where_some_cus_run_ahead) {
   EXPECT_LT(find_rows(uneven, gpu).in_l2, 0.8 * find_rows(hot_tables(), gpu).in_l2);
 }
 
+// 100 CUs with an L1 of 256 rows each; the table has 65,536, of which the L2 holds a quarter.
+GpuSpec gpu_with_l1() {
+  GpuSpec gpu = gpu_of(mebibytes(16));
+  gpu.gather.l1 = kibibytes(256);
+  return gpu;
+}
+
+TEST(FoundRows, are_looked_for_in_the_l1_first) {
+  const RowsFound found = find_rows(one_table(64 * 1024), gpu_with_l1());
+  EXPECT_NEAR(found.in_l1, 256.0 / 65'536, 0.001);
+  EXPECT_NEAR(found.in_l1 + found.in_l2, 0.25, 0.01);
+}
+
+TEST(FoundRows, that_are_hot_are_found_in_the_l1_as_lru_keeps_zipfs_law) {
+  GatherWalk walk = one_table(64 * 1024);
+  walk.zipf = 1.2;
+  std::vector<double> p;
+  double all = 0;
+  for (int x = 1; x <= 64 * 1024; ++x) all += p.emplace_back(std::pow(x, -1.2));
+  for (double& one : p) one /= all;
+  EXPECT_NEAR(find_rows(walk, gpu_with_l1()).in_l1, che(p, 256), 0.015);
+}
+
+// Without fences all that was ever looked up stays in an L1 that holds all; with them what was
+// since the last WG's end, 32 x 32 look-ups of 1,024 rows all alike: 1 - (1 - e^-x) / x with x = 1.
+TEST(FoundRows, are_forgotten_by_the_l1_at_a_fence) {
+  GatherWalk walk = one_table(1024);
+  walk.on_cu = 1;
+  GpuSpec gpu = gpu_of(bytes(0));
+  gpu.gather.l1 = mebibytes(2);
+  EXPECT_GT(find_rows(walk, gpu).in_l1, 0.9);
+  walk.fences = true;
+  EXPECT_NEAR(find_rows(walk, gpu).in_l1, 0.368, 0.01);
+}
+
 TEST(FoundRows, are_fewer_beside_what_streams_through) {
   // 65,536 rows at random, a quarter of which fit, and as many bytes that are never used twice.
   // While each row is looked up x times, 65,536 (1 - e^-x) different ones are touched and 65,536 x
