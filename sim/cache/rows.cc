@@ -49,9 +49,9 @@ std::int64_t RowDraw::row(std::uint64_t bits) const {
   }
 }
 
-RowCache::RowCache(std::int64_t rows) {
-  constexpr std::int64_t kSet = kMaxWays;
-  if (rows > 0) sets_.resize(static_cast<std::size_t>(std::max(rows, kSet) / kSet));
+RowCache::RowCache(std::int64_t rows)
+    : ways_(static_cast<int>(std::min<std::int64_t>(rows, kMaxWays))) {
+  if (rows > 0) sets_.resize(static_cast<std::size_t>(rows / ways_));
 }
 
 void RowCache::forget() { std::fill(sets_.begin(), sets_.end(), Set{}); }
@@ -64,7 +64,7 @@ bool RowCache::look_up(std::uint64_t row) {
   int way = find(set, tag);
   const bool hit = way >= 0;
   if (!hit) {
-    way = candidate(set, 0, kMaxWays, Replacement::lru);
+    way = candidate(set, 0, ways_, Replacement::lru);
     set.tags[static_cast<std::size_t>(way)] = tag + 1;
   }
   touch(set, way);

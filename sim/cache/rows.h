@@ -33,7 +33,7 @@ class RowDraw {
 // times: a row is there as soon as it was asked for.
 class RowCache {
  public:
-  // For so many rows, down to a multiple of 16. Fewer than 16 are 16; 0 keeps nothing.
+  // For so many rows; more than 16 are rounded down to a multiple of 16.
   explicit RowCache(std::int64_t rows);
 
   // Whether the row was there; it is now. Rows are told apart by 31 bits of a hash beside their
@@ -42,6 +42,7 @@ class RowCache {
   void forget();
 
  private:
+  int ways_;
   Sets sets_;
 };
 

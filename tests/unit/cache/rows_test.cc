@@ -66,10 +66,21 @@ TEST(RowCache, of_no_rows_keeps_none) {
   EXPECT_FALSE(cache.look_up(7));
 }
 
-TEST(RowCache, of_fewer_rows_than_a_set_is_one_set) {
-  RowCache cache(1);
-  for (std::uint64_t row = 0; row < 16; ++row) cache.look_up(row);
+TEST(RowCache, of_few_rows_keeps_no_more) {
+  RowCache cache(2);
+  cache.look_up(0);
+  cache.look_up(1);
   EXPECT_TRUE(cache.look_up(0));
+  EXPECT_FALSE(cache.look_up(2));  // in place of 1
+  EXPECT_TRUE(cache.look_up(0));
+  EXPECT_FALSE(cache.look_up(1));
+}
+
+TEST(RowCache, forgets_all) {
+  RowCache cache(16);
+  cache.look_up(7);
+  cache.forget();
+  EXPECT_FALSE(cache.look_up(7));
 }
 
 }  // namespace
