@@ -59,7 +59,7 @@ std::vector<std::string> cache_names(const char* folder) {
 }
 
 fs::path cache_file(const std::string& word, const char* folder, Diagnostics& problems) {
-  const fs::path path = word;
+  fs::path path = word;
   const bool as_a_base = path.parent_path() == fs::path("cache") / folder && !fs::exists(path);
   if (path.has_extension() || (path.has_parent_path() && !as_a_base)) return path;
   const std::map<std::string, fs::path> files = named_files(folder);
