@@ -16,9 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By name; of two the one in the nearer folder.
-std::map<std::string, fs::path> named_files(const char* folder) {
-  std::map<std::string, fs::path> files;
+using NamedFiles = std::map<std::string, fs::path>;
+
+// Of two of one name the one in the nearer folder.
+NamedFiles named_files(const char* folder) {
+  NamedFiles files;
   for (const fs::path& configs : config_dirs("here.yaml")) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(configs / "cache" / folder, ignored)) {
@@ -39,10 +41,16 @@ std::string name_within(const fs::path& file, std::string_view folder) {
   return application ? application->name : "";
 }
 
-std::string no_such_file(const std::string& word, const char* folder) {
-  const std::vector<std::string> names = cache_names(folder);
+std::vector<std::string> names_of(const NamedFiles& files) {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : files) names.push_back(name);
+  return names;
+}
+
+std::string no_such_file(const std::string& word, const char* folder, const NamedFiles& files) {
+  const std::vector<std::string> names = names_of(files);
   std::string guess = nearest(word, names);
-  for (const auto& [name, file] : named_files(folder)) {
+  for (const auto& [name, file] : files) {
     if (name_within(file, folder) == word) guess = name;
   }
   return fmt::format("configs/cache/{} has no such file; {}", folder,
@@ -52,20 +60,16 @@ std::string no_such_file(const std::string& word, const char* folder) {
 
 }  // namespace
 
-std::vector<std::string> cache_names(const char* folder) {
-  std::vector<std::string> names;
-  for (const auto& [name, file] : named_files(folder)) names.push_back(name);
-  return names;
-}
+std::vector<std::string> cache_names(const char* folder) { return names_of(named_files(folder)); }
 
 fs::path cache_file(const std::string& word, const char* folder, Diagnostics& problems) {
   fs::path path = word;
   const bool as_a_base = path.parent_path() == fs::path("cache") / folder && !fs::exists(path);
   if (path.has_extension() || (path.has_parent_path() && !as_a_base)) return path;
-  const std::map<std::string, fs::path> files = named_files(folder);
+  const NamedFiles files = named_files(folder);
   const auto found = files.find(path.filename().string());
   if (found != files.end()) return found->second;
-  std::string message = no_such_file(word, folder);
+  std::string message = no_such_file(word, folder, files);
   problems.add(
       {.at = {.file = word}, .path = "", .message = std::move(message), .source_line = ""});
   return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "sim/core/plural.h"
 #include "sim/scenario/decoder_size.h"
@@ -15,13 +16,16 @@
 namespace weft {
 namespace {
 
-// What a file's comment says first: "NVIDIA ConnectX-6, one port of ..." -> "NVIDIA ConnectX-6".
-std::string first_words(const PartFile& part) {
+// What a file's comment says, up to the first of these marks or the full stop behind it all.
+std::string opening(const PartFile& part, std::initializer_list<const char*> marks) {
   const std::string comment = opening_comment(part.file);
-  std::size_t end = comment.size();
-  for (const char* mark : {", ", ": ", ". ", " ("}) end = std::min(end, comment.find(mark));
+  std::size_t end = comment.size() - (comment.ends_with('.') ? 1 : 0);
+  for (const char* mark : marks) end = std::min(end, comment.find(mark));
   return comment.substr(0, end);
 }
+
+// "NVIDIA ConnectX-6, one port of ..." -> "NVIDIA ConnectX-6".
+std::string first_words(const PartFile& part) { return opening(part, {", ", ": ", ". ", " ("}); }
 
 ListLine mistaken(const PartFile& part) {
   return {.word = "", .title = first_words(part), .figures = "(has a mistake)"};
@@ -130,10 +134,7 @@ ListLine scenario_line(const PartFile& part) {
 }
 
 ListLine sweep_line(const PartFile& part) {
-  std::string comment = opening_comment(part.file);
-  comment.resize(std::min(comment.size(), comment.find(". ")));
-  if (comment.ends_with('.')) comment.pop_back();
-  return {.word = "", .title = std::move(comment), .figures = ""};
+  return {.word = "", .title = opening(part, {". "}), .figures = ""};
 }
 
 ListLine caches_line(const PartFile& part) {

@@ -97,9 +97,11 @@ std::pair<std::size_t, std::size_t> axes_of_a_map(const PageTable& points, std::
     for (const auto& row : points.rows) all.emplace(row[x], row[y]);
     return all.size();
   };
+  std::vector<std::size_t> alone;
+  for (std::size_t axis = 0; axis < axes; ++axis) alone.push_back(values(axis, axis));
   for (std::size_t x = 0; x < axes; ++x) {
     for (std::size_t y = x + 1; y < axes; ++y) {
-      if (values(x, y) > std::max(values(x, x), values(y, y))) return {x, y};
+      if (values(x, y) > std::max(alone[x], alone[y])) return {x, y};
     }
   }
   return {0, 1};

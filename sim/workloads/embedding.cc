@@ -51,8 +51,8 @@ std::int64_t wgs_at_once(const EmbeddingWork& bag, const GpuSpec& gpu, int on_cu
   return std::min(all, std::int64_t{on_cu} * gpu.cus);
 }
 
-GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
-  const int on_cu = run.wgs_on_cu;
+GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVersion& version) {
+  const int on_cu = resident(gpu, bag.wg, version);
   const Steps steps(bag, bag.wg.threads);
   GatherWalk walk;
   walk.walk = bag.walk;
@@ -67,14 +67,14 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& r
   walk.pooling = bag.pooling;
   walk.in_flight = steps.in_flight;
   walk.on_cu = on_cu;
-  walk.fences = run.fences && gpu.gather.l1.count() > 0;
+  walk.fences = version.fences && gpu.gather.l1.count() > 0;
   const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
   const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
                        static_cast<double>(steps.row_bytes * wgs_at_once(bag, gpu, on_cu)) / time;
   const auto bandwidth = static_cast<double>(gpu.memory.bandwidth.count());
   walk.unevenness = unevenness(gpu, asked / bandwidth);
-  if (run.beside.count() > 0) {
-    walk.streamed = static_cast<double>(run.beside.count()) / std::min(asked, bandwidth);
+  if (version.beside.count() > 0) {
+    walk.streamed = static_cast<double>(version.beside.count()) / std::min(asked, bandwidth);
   }
   return walk;
 }
@@ -123,9 +123,7 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
   if (version.chain > 0) work.chain = version.chain;
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
-  run.beside = version.beside;
-  run.fences = version.fences;
-  run.found = find_rows(walk_of(work, gpu, run), gpu);
+  run.found = find_rows(walk_of(work, gpu, version), gpu);
   Grid grid;
   grid.name = "embedding";
   grid.gpus = gpus;

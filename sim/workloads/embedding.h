@@ -15,9 +15,7 @@ enum class Result { written_here, stored_at_peer };
 struct BagRun {
   int wgs_on_cu = 1;
   Result result = Result::written_here;
-  RowsFound found;        // in caches
-  Bandwidth beside = {};  // what a collective beside it passes through the L2s
-  bool fences = false;    // as KernelVersion's
+  RowsFound found;  // in caches
 };
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run);
 

@@ -91,6 +91,7 @@ class Chart {
     this.index = Object.fromEntries(this.table.columns.map((column, i) => [column.name, i]));
     this.roles = Object.fromEntries(chart.roles.map((role) => [role.name, role.chosen]));
     this.fixed = {};
+    this.ofAll = {};  // how columns are shown, by all rows
     this.scale = 'automatic';
     this.section = document.getElementById(chart.id);
     this.part = (name) => this.section.querySelector(`.${name}`);
@@ -100,7 +101,10 @@ class Chart {
 
   column(name) { return this.table.columns[this.index[name]]; }
   values(name, rows = this.table.rows) { return rows.map((row) => row[this.index[name]]); }
-  shown(name, rows) { return shownAs(this.column(name), this.values(name, rows)); }
+  shown(name, rows) {
+    if (rows) return shownAs(this.column(name), this.values(name, rows));
+    return this.ofAll[name] ??= shownAs(this.column(name), this.values(name));
+  }
   isNumeric(name) { return this.values(name).every((value) => typeof value === 'number'); }
 
   // The rows that are drawn, and the columns that are held at one value: those that no role shows

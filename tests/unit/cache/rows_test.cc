@@ -52,28 +52,20 @@ TEST(RowCache, finds_a_row_that_it_was_asked_for) {
 }
 
 TEST(RowCache, drops_the_row_whose_last_use_is_longest_ago) {
-  RowCache cache(16);  // one set
-  for (std::uint64_t row = 0; row < 16; ++row) cache.look_up(row);
-  EXPECT_TRUE(cache.look_up(0));
-  EXPECT_FALSE(cache.look_up(16));  // in place of 1
-  EXPECT_TRUE(cache.look_up(0));
-  EXPECT_FALSE(cache.look_up(1));
+  for (const std::uint64_t rows : {2U, 16U}) {  // one set
+    RowCache cache(static_cast<std::int64_t>(rows));
+    for (std::uint64_t row = 0; row < rows; ++row) cache.look_up(row);
+    EXPECT_TRUE(cache.look_up(0)) << rows;
+    EXPECT_FALSE(cache.look_up(rows)) << rows;  // in place of 1
+    EXPECT_TRUE(cache.look_up(0)) << rows;
+    EXPECT_FALSE(cache.look_up(1)) << rows;
+  }
 }
 
 TEST(RowCache, of_no_rows_keeps_none) {
   RowCache cache(0);
   cache.look_up(7);
   EXPECT_FALSE(cache.look_up(7));
-}
-
-TEST(RowCache, of_few_rows_keeps_no_more) {
-  RowCache cache(2);
-  cache.look_up(0);
-  cache.look_up(1);
-  EXPECT_TRUE(cache.look_up(0));
-  EXPECT_FALSE(cache.look_up(2));  // in place of 1
-  EXPECT_TRUE(cache.look_up(0));
-  EXPECT_FALSE(cache.look_up(1));
 }
 
 TEST(RowCache, forgets_all) {

@@ -93,15 +93,21 @@ double che(const std::vector<double>& p, double capacity) {
   return held(low, [](double one) { return one; });
 }
 
+// How often each of `rows` rows is asked for.
+std::vector<double> zipf_law(int rows, double zipf) {
+  std::vector<double> p;
+  double all = 0;
+  for (int x = 1; x <= rows; ++x) all += p.emplace_back(std::pow(x, -zipf));
+  for (double& one : p) one /= all;
+  return p;
+}
+
 TEST(FoundRows, of_a_table_with_hot_rows_are_what_lru_keeps_of_zipfs_law) {
   // 65,536 rows, 16,384 of which fit: 25 % if all were alike.
   for (const double zipf : {0.6, 1.0, 1.4}) {
     GatherWalk walk = one_table(64 * 1024);
     walk.zipf = zipf;
-    std::vector<double> p;
-    double all = 0;
-    for (int x = 1; x <= 64 * 1024; ++x) all += p.emplace_back(std::pow(x, -zipf));
-    for (double& one : p) one /= all;
+    const std::vector<double> p = zipf_law(64 * 1024, zipf);
     // 0.01: the cache is filled first, 16,384 of 2,097,152 look-ups, and sets hold 16 rows.
     EXPECT_NEAR(find_rows(walk, gpu_of(mebibytes(16))).in_l2, che(p, 16 * 1024), 0.01) << zipf;
   }
@@ -147,11 +153,7 @@ TEST(FoundRows, are_looked_for_in_the_l1_first) {
 TEST(FoundRows, that_are_hot_are_found_in_the_l1_as_lru_keeps_zipfs_law) {
   GatherWalk walk = one_table(64 * 1024);
   walk.zipf = 1.2;
-  std::vector<double> p;
-  double all = 0;
-  for (int x = 1; x <= 64 * 1024; ++x) all += p.emplace_back(std::pow(x, -1.2));
-  for (double& one : p) one /= all;
-  EXPECT_NEAR(find_rows(walk, gpu_with_l1()).in_l1, che(p, 256), 0.015);
+  EXPECT_NEAR(find_rows(walk, gpu_with_l1()).in_l1, che(zipf_law(64 * 1024, 1.2), 256), 0.015);
 }
 
 // Without fences all that was ever looked up stays in an L1 that holds all; with them what was
