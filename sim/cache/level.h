@@ -108,6 +108,9 @@ class Level {
 
   [[nodiscard]] Sets& sets() { return lines_; }
   [[nodiscard]] std::size_t sets_per_cache() const { return std::size_t{slices_} * sets_.parts(); }
+  [[nodiscard]] std::uint32_t lines_per_slice() const {
+    return static_cast<std::uint32_t>(ways_) * sets_.parts();
+  }
   // From when on a slice's port is free.
   [[nodiscard]] Ps port_free(std::uint32_t slice) const { return port_free_[slice]; }
   [[nodiscard]] Ps latency() const { return latency_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "sim/core/assert.h"
 
@@ -55,7 +56,13 @@ void MemoryPath::lay_routes(const Hierarchy& hierarchy) {
 void MemoryPath::start_kernel(const Policy& policy) {
   policy_ = policy;
   l1_.forget_lines();
-  if (policy.cache_rinse && dirty_.empty()) dirty_.resize(dies_ * dram_.channels() * rows_);
+  if (policy.cache_rinse && !dirty_) make_dirty_rows();
+}
+
+void MemoryPath::make_dirty_rows() {
+  const std::uint32_t lines = l2_.lines_per_slice() * (has_home_ ? dies_ : 1) / l2_ranks_;
+  dirty_.emplace(dies_ * dram_.channels(), rows_,
+                 std::max(lines / DirtyRows::kShare / dram_.lines_per_row(), std::uint32_t{1}));
 }
 
 Moment MemoryPath::leave_l1(const Places& places, const Request& request, Ps now) {
@@ -85,6 +92,7 @@ Answer MemoryPath::load(const Request& request, const Places& places, Ps now, Ps
 
 Ps MemoryPath::load_l2(const InDie& at, const Passing& passing, Moment when, LevelCounts& counts) {
   const Request& request = passing.request;
+  if (policy_.cache_rinse) rinse_idle(passing.dram.part, when.joined);
   const bool no_use = policy_.pc_bypass && predictor_.bypasses(request.instruction, at.place.set);
   Evicted evicted;
   const Answer answer =
@@ -112,6 +120,7 @@ Ps MemoryPath::store(const Request& request, const Places& places, Ps now) {
     ++l2_counts_.bypasses;
     return memory_store(request.line, places.dram, request.sectors, l2_.pass(at, request, left));
   }
+  if (policy_.cache_rinse) rinse_idle(places.dram.part, left.joined);
   const bool dirty = policy_.stores == Stores::write_back;
   Evicted evicted;
   const Level::Stored stored =
@@ -123,9 +132,7 @@ Ps MemoryPath::store(const Request& request, const Places& places, Ps now) {
     return memory_store(request.line, places.dram, request.sectors, taken);
   }
   any_dirty_ = true;
-  if (policy_.cache_rinse) {
-    dirty_in_row(die, places.dram) |= std::uint64_t{1} << dram_.line_in_row(places.dram);
-  }
+  if (policy_.cache_rinse) mark_dirty(die, places.dram, taken);
   return stored.at + l2_.latency();
 }
 
@@ -138,17 +145,38 @@ void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Moment when
   const Interleave::Place place = dram_.place(dirty.line);
   memory_store(dirty.line, place, dirty.way.dirty, when);
   if (!policy_.cache_rinse) return;
-  std::uint64_t& others = dirty_in_row(die, place);
-  others &= ~(std::uint64_t{1} << dram_.line_in_row(place));
-  for (; others != 0; others &= others - 1) {
-    const auto bit = static_cast<std::uint32_t>(std::countr_zero(others));
-    const Interleave::Place other{.part = place.part,
-                                  .local = dram_.row_of(place) * dram_.lines_per_row() + bit};
-    const Line line = dram_.line_at(other);
-    const std::uint8_t sectors = l2_.clean(l2_place(die, other), line);
+  rinse(number_of(die, place), std::uint64_t{1} << dram_.line_in_row(place), when);
+}
+
+void MemoryPath::mark_dirty(std::uint32_t die, const Interleave::Place& place, Moment when) {
+  const std::uint32_t row = number_of(die, place);
+  if (const auto oldest = dirty_->in_the_way(row)) rinse(*oldest, 0, when);
+  dirty_->mark(row, dram_.line_in_row(place), when.through);
+}
+
+void MemoryPath::rinse(std::uint32_t row, std::uint64_t but, Moment when) {
+  const std::uint32_t channel = row / rows_ % dram_.channels();
+  const std::uint32_t die = row / rows_ / dram_.channels();
+  std::uint64_t lines = dirty_->take(row) & ~but;
+  for (; lines != 0; lines &= lines - 1) {
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(lines));
+    const Interleave::Place place{.part = channel,
+                                  .local = row % rows_ * dram_.lines_per_row() + bit};
+    const Line line = dram_.line_at(place);
+    const std::uint8_t sectors = l2_.clean(l2_place(die, place), line);
     SIM_ASSERT(sectors != 0);
     ++l2_counts_.write_backs;
-    memory_store(line, other, sectors, when);
+    memory_store(line, place, sectors, when);
+  }
+}
+
+void MemoryPath::rinse_idle(std::uint32_t channel, Ps now) {
+  for (std::uint32_t die = 0; die < dies_; ++die) {
+    while (const auto row = dirty_->oldest(die * dram_.channels() + channel)) {
+      const Ps start = std::max(dram_.free_at(channel), dirty_->written_at(*row));
+      if (start >= now) break;
+      rinse(*row, 0, {.joined = start, .through = start});
+    }
   }
 }
 
@@ -186,6 +214,9 @@ void MemoryPath::evict_side(const Evicted& evicted, Moment when) {
 }
 
 Ps MemoryPath::end_kernel(Ps now) {
+  if (policy_.cache_rinse) {
+    for (std::uint32_t channel = 0; channel < dram_.channels(); ++channel) rinse_idle(channel, now);
+  }
   if (any_dirty_) {
     Sets& sets = l2_.sets();
     const std::size_t per_die = l2_.sets_per_cache();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/cache/dirty_rows.h"
 #include "sim/cache/dram.h"
 #include "sim/cache/level.h"
 #include "sim/cache/policy.h"
@@ -90,9 +91,19 @@ class MemoryPath {
   void evict_side(const Evicted& evicted, Moment when);
   // Writes a dirty line back, and with it, if the policy says so, the others of its row.
   void write_back(std::uint32_t die, const Evicted& dirty, Moment when);
-  [[nodiscard]] std::uint64_t& dirty_in_row(std::uint32_t die, const Interleave::Place& place) {
-    return dirty_[(die * dram_.channels() + place.part) * rows_ + dram_.row_of(place)];
+
+  // What `cache_rinse` does. A row has a number among those of all channels of all dies.
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t die, const Interleave::Place& place) const {
+    return (die * dram_.channels() + place.part) * rows_ + dram_.row_of(place);
   }
+  void make_dirty_rows();
+  // Remembers that a line is dirty; the row that has to make room for its row is written back.
+  void mark_dirty(std::uint32_t die, const Interleave::Place& place, Moment when);
+  // Writes back what is marked of a row, but for these lines.
+  void rinse(std::uint32_t row, std::uint64_t but, Moment when);
+  // Writes back rows in the time since the channel had nothing else to do. Before a request looks
+  // its line up: what it drives out must not be marked any more.
+  void rinse_idle(std::uint32_t channel, Ps now);
   [[nodiscard]] WhenFull when_full() const {
     return policy_.allocation_bypass ? WhenFull::bypass : WhenFull::stall;
   }
@@ -110,8 +121,8 @@ class MemoryPath {
   std::optional<Level> side_;
   Dram dram_;
   ReusePredictor predictor_;
-  std::size_t rows_;                  // of a channel
-  std::vector<std::uint64_t> dirty_;  // lines of a row that are dirty in a die; rinse only
+  std::uint32_t rows_;              // of a channel
+  std::optional<DirtyRows> dirty_;  // rinse only; a list for each channel of each die
   bool any_dirty_ = false;
   Ps last_write_ = 0;  // when the last store to the memory was taken
   LevelCounts l1_counts_;

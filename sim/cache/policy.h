@@ -18,8 +18,10 @@ struct Policy {
   Loads loads = Loads::cached;  // in L1 and L2
   Stores stores = Stores::bypass;
   bool allocation_bypass = false;  // where a request would wait for a line: bypass
-  bool cache_rinse = false;        // with a dirty line go all dirty lines of its DRAM row
-  bool pc_bypass = false;          // loads whose lines were not used again bypass the L2
+  // Dirty lines of a DRAM row are written back together: with one that is evicted, when a quarter
+  // of the L2 is dirty, and when the row's channel has nothing else to do.
+  bool cache_rinse = false;
+  bool pc_bypass = false;  // loads whose lines were not used again bypass the L2
 };
 
 struct NamedPolicy {

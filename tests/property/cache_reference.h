@@ -258,6 +258,7 @@ class Dram {
     counts.written += sector_ * std::ssize(sectors);
     return access(at, sectors, when);
   }
+  Ps free_at(Number channel) { return channels_[channel].bus_free; }
   DramCounts counts;
   Ps idle_at = 0;
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
+#include <list>
+#include <map>
+#include <utility>
 
 #include "tests/property/cache_reference.h"
 
@@ -43,6 +45,7 @@ class Path {
       const Ps through = l2_.grant(at.slice, ask.sectors, {left, left});
       return memory_store(ask.line, ask.sectors, {left, through});
     }
+    rinse_idle(dram_at(ask.line).channel, left);
     const bool dirty = policy_.stores == Stores::write_back;
     const Level::Stored stored =
         l2_.store(at, ask, {left, left}, policy_.allocation_bypass, counts.l2);
@@ -50,10 +53,12 @@ class Path {
     if (stored.evicted) evict(die, *stored.evicted, taken);
     if (!dirty || !stored.has_line) return memory_store(ask.line, ask.sectors, taken);
     l2_.mark_dirty(at, ask);  // after the rinse: its row may be the one that was written back
+    remember(die, ask.line, taken);
     return stored.at + l2_.latency();
   }
 
   Ps end_kernel(Ps now) {
+    for (Number channel = 0; channel < machine_.dram.channels; ++channel) rinse_idle(channel, now);
     const Number sets = machine_.l2.capacity.count() / machine_.line.count() / machine_.l2.ways /
                         machine_.l2.slices;
     for (Number set = 0; set < sets; ++set) {
@@ -101,6 +106,7 @@ class Path {
   }
 
   Ps load_l2(Number die, const Ask& ask, Moments when, LevelCounts& level) {
+    rinse_idle(dram_at(ask.line).channel, when.joined);
     const Level::At at = l2_at(die, ask.line);
     const Number index =
         (die * sets_of_l2() + at.set) * machine_.l2.slices + at.slice % machine_.l2.slices;
@@ -130,22 +136,65 @@ class Path {
 
   void write_back(Number die, Number line, const Sectors& dirty, Moments when) {
     memory_store(line, dirty, when);
-    if (!policy_.cache_rinse) return;
-    // The other lines of the row, in the order of the row.
     const Dram::At at = dram_at(line);
-    std::map<Number, Line*> others;
-    for (auto& [where, set] : l2_.sets()) {
-      if (where.first / machine_.l2.slices != die) continue;
-      for (Line& other : set) {
-        const Dram::At other_at = dram_at(other.line);
-        if (other.dirty.empty() || other_at.channel != at.channel) continue;
-        if (dram_.row_of(other_at) == dram_.row_of(at)) others[other_at.number] = &other;
+    auto& rows = dirty_rows_[{die, at.channel}];
+    const Number row = dram_.row_of(at);
+    const auto mine = [row](const DirtyRow& other) { return other.row == row; };
+    if (std::erase_if(rows, mine) > 0) rinse(die, at.channel, row, when);
+  }
+
+  // Rows with dirty lines of a channel in a die, the one written longest ago first.
+  struct DirtyRow {
+    Number row;
+    Ps written_at;
+  };
+  // At most a quarter of the lines that the die's L2 has for the channel.
+  [[nodiscard]] std::size_t most_rows() const {
+    const Number lines = machine_.l2.capacity.count() / machine_.line.count();
+    const Number channels = machine_.dram.channels / (has_home() ? machine_.dies : 1);
+    const Number in_row = machine_.dram.row.count() / machine_.line.count();
+    return static_cast<std::size_t>(std::max<Number>(lines / channels / 4 / in_row, 1));
+  }
+  void remember(Number die, Number line, Moments when) {
+    if (!policy_.cache_rinse) return;
+    const Dram::At at = dram_at(line);
+    auto& rows = dirty_rows_[{die, at.channel}];
+    const Number row = dram_.row_of(at);
+    const bool known = std::erase_if(rows, [row](auto& other) { return other.row == row; }) > 0;
+    if (!known && rows.size() == most_rows()) {
+      const Number oldest = rows.front().row;
+      rows.pop_front();
+      rinse(die, at.channel, oldest, when);
+    }
+    rows.push_back({row, when.through});
+  }
+  void rinse_idle(Number channel, Ps now) {
+    for (Number die = 0; die < machine_.dies; ++die) {
+      auto& rows = dirty_rows_[{die, channel}];
+      while (!rows.empty()) {
+        const DirtyRow oldest = rows.front();
+        const Ps start = std::max(dram_.free_at(channel), oldest.written_at);
+        if (start >= now) break;
+        rows.pop_front();
+        rinse(die, channel, oldest.row, {start, start});
       }
     }
-    for (auto& [number, other] : others) {
+  }
+  // Writes the dirty lines of a row back, in the order of the row.
+  void rinse(Number die, Number channel, Number row, Moments when) {
+    std::map<Number, Line*> lines;
+    for (auto& [where, set] : l2_.sets()) {
+      if (where.first / machine_.l2.slices != die) continue;
+      for (Line& line : set) {
+        const Dram::At at = dram_at(line.line);
+        if (line.dirty.empty() || at.channel != channel || dram_.row_of(at) != row) continue;
+        lines[at.number] = &line;
+      }
+    }
+    for (auto& [number, line] : lines) {
       ++counts.l2.write_backs;
-      memory_store(other->line, other->dirty, when);
-      other->dirty.clear();
+      memory_store(line->line, line->dirty, when);
+      line->dirty.clear();
     }
   }
 
@@ -197,6 +246,7 @@ class Path {
   std::optional<Level> side_;
   Dram dram_;
   std::array<int, 64> reuse_{};
+  std::map<std::pair<Number, Number>, std::list<DirtyRow>> dirty_rows_;  // of {die, channel}
   Ps last_write_ = 0;
   Sample counts;
 };

@@ -70,6 +70,27 @@ TEST(CachePolicies, dirty_lines_written_back_one_by_one_miss_their_rows_and_rins
   EXPECT_LT(rinsed.time, alone.time);
 }
 
+TEST(CachePolicies, rinsing_leaves_a_quarter_of_the_cache_at_most_for_the_end) {
+  // 256 KiB of stores at once: the DRAM is the limit. At the end all of the L2 is dirty, 64 KiB:
+  // 128 ns at 512 GB/s; or a quarter of it: 32 ns.
+  const Application stores{.arrays = {{"a", kibibytes(256)}},
+                           .kernels = {stream_kernel(64, kibibytes(4), Op::store)}};
+  EXPECT_GE(run(stores, kCacheRw).write_back, nanoseconds(128));
+  EXPECT_LE(run(stores, kCacheRinse).write_back, nanoseconds(64));
+}
+
+TEST(CachePolicies, rinsing_writes_back_while_the_channel_is_idle) {
+  // 8 KiB of stores, then 1 us of computing: nothing is left for the end.
+  Kernel kernel = stream_kernel(4, kibibytes(2), Op::store);
+  kernel.compute = microseconds(1);
+  const Application stores{.arrays = {{"a", kibibytes(8)}}, .kernels = {kernel}};
+  const Sample late = run(stores, kCacheRw);
+  const Sample soon = run(stores, kCacheRinse);
+  EXPECT_GT(late.write_back, Duration());
+  EXPECT_EQ(soon.write_back, Duration());
+  EXPECT_EQ(soon.dram.written, late.dram.written);
+}
+
 TEST(CachePolicies, an_instruction_whose_lines_are_not_used_again_leaves_the_l2_to_the_others) {
   // A stream of 8 KiB a step beside random rows of a table of 48 KiB, in an L2 of 64 KiB.
   Kernel kernel = gather_kernel(4, 16, bytes(128), {.table_rows = 384});
