@@ -92,7 +92,7 @@ Answer MemoryPath::load(const Request& request, const Places& places, Ps now, Ps
 
 Ps MemoryPath::load_l2(const InDie& at, const Passing& passing, Moment when, LevelCounts& counts) {
   const Request& request = passing.request;
-  if (policy_.cache_rinse) rinse_idle(passing.dram.part, when.joined);
+  rinse_idle(passing.dram.part, when.joined);
   const bool no_use = policy_.pc_bypass && predictor_.bypasses(request.instruction, at.place.set);
   Evicted evicted;
   const Answer answer =
@@ -120,7 +120,7 @@ Ps MemoryPath::store(const Request& request, const Places& places, Ps now) {
     ++l2_counts_.bypasses;
     return memory_store(request.line, places.dram, request.sectors, l2_.pass(at, request, left));
   }
-  if (policy_.cache_rinse) rinse_idle(places.dram.part, left.joined);
+  rinse_idle(places.dram.part, left.joined);
   const bool dirty = policy_.stores == Stores::write_back;
   Evicted evicted;
   const Level::Stored stored =
@@ -170,7 +170,7 @@ void MemoryPath::rinse(std::uint32_t row, std::uint64_t but, Moment when) {
   }
 }
 
-void MemoryPath::rinse_idle(std::uint32_t channel, Ps now) {
+void MemoryPath::rinse_until(std::uint32_t channel, Ps now) {
   for (std::uint32_t die = 0; die < dies_; ++die) {
     while (const auto row = dirty_->oldest(die * dram_.channels() + channel)) {
       const Ps start = std::max(dram_.free_at(channel), dirty_->written_at(*row));
@@ -214,9 +214,7 @@ void MemoryPath::evict_side(const Evicted& evicted, Moment when) {
 }
 
 Ps MemoryPath::end_kernel(Ps now) {
-  if (policy_.cache_rinse) {
-    for (std::uint32_t channel = 0; channel < dram_.channels(); ++channel) rinse_idle(channel, now);
-  }
+  for (std::uint32_t channel = 0; channel < dram_.channels(); ++channel) rinse_idle(channel, now);
   if (any_dirty_) {
     Sets& sets = l2_.sets();
     const std::size_t per_die = l2_.sets_per_cache();

@@ -103,7 +103,12 @@ class MemoryPath {
   void rinse(std::uint32_t row, std::uint64_t but, Moment when);
   // Writes back rows in the time since the channel had nothing else to do. Before a request looks
   // its line up: what it drives out must not be marked any more.
-  void rinse_idle(std::uint32_t channel, Ps now);
+  void rinse_idle(std::uint32_t channel, Ps now) {
+    if (policy_.cache_rinse && dirty_->any() && dram_.free_at(channel) < now) {
+      rinse_until(channel, now);
+    }
+  }
+  void rinse_until(std::uint32_t channel, Ps now);
   [[nodiscard]] WhenFull when_full() const {
     return policy_.allocation_bypass ? WhenFull::bypass : WhenFull::stall;
   }
