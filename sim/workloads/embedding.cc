@@ -40,15 +40,8 @@ Duration alone(const Steps& steps, const GpuSpec& gpu, const RowsFound& found) {
          gpu.gather.latency * steps.index_reads;
 }
 
-// The rows of all WGs that run at once come through the L2.
-Duration through_l2(const GpuSpec& gpu, std::int64_t wgs, std::int64_t bytes_of_a_wg) {
-  if (gpu.l2.bandwidth.count() == 0) return {};
-  return transfer_time(bytes(bytes_of_a_wg * wgs), gpu.l2.bandwidth);
-}
-
-std::int64_t wgs_at_once(const EmbeddingWork& bag, const GpuSpec& gpu, int on_cu) {
-  const std::int64_t all = bag.batch / bag.rows_per_wg * bag.tables_per_gpu;
-  return std::min(all, std::int64_t{on_cu} * gpu.cus);
+std::int64_t wgs_of(const EmbeddingWork& bag) {
+  return bag.batch / bag.rows_per_wg * bag.tables_per_gpu;
 }
 
 GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVersion& version) {
@@ -61,7 +54,7 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   walk.zipf = bag.zipf;
   walk.row_bytes = steps.row_bytes;
   walk.wgs_of_a_table = bag.batch / bag.rows_per_wg;
-  walk.wgs = walk.wgs_of_a_table * bag.tables_per_gpu;
+  walk.wgs = wgs_of(bag);
   walk.rows_per_wg = bag.rows_per_wg;
   walk.rows_at_once = steps.rows_at_once;
   walk.pooling = bag.pooling;
@@ -69,8 +62,9 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   walk.on_cu = on_cu;
   walk.fences = version.fences && gpu.gather.l1.count() > 0;
   const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
+  const std::int64_t at_once = std::min(walk.wgs, std::int64_t{on_cu} * gpu.cus);
   const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
-                       static_cast<double>(steps.row_bytes * wgs_at_once(bag, gpu, on_cu)) / time;
+                       static_cast<double>(steps.row_bytes * at_once) / time;
   const auto bandwidth = static_cast<double>(gpu.memory.bandwidth.count());
   walk.unevenness = unevenness(gpu, asked / bandwidth);
   if (version.beside.count() > 0) {
@@ -91,11 +85,9 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   if (run.result == Result::written_here) {
     add_writes(work, gpu, bag.rows_per_wg * steps.row_bytes);
   }
-  work.memory_alone = longer(
-      alone(steps, gpu, run.found),
-      through_l2(
-          gpu, wgs_at_once(bag, gpu, run.wgs_on_cu),
-          std::llround(static_cast<double>(lookups * steps.row_bytes) * (1 - run.found.in_l1))));
+  const double through_l2 = static_cast<double>(lookups * steps.row_bytes) * (1 - run.found.in_l1);
+  work.memory_alone = shared_l2_time(gpu, alone(steps, gpu, run.found), std::llround(through_l2),
+                                     wgs_of(bag), std::int64_t{run.wgs_on_cu} * gpu.cus);
   work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
   work.flops = flops(lookups * bag.dim);
   // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any

@@ -1,7 +1,6 @@
 #include "sim/workloads/gemv.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/core/round_up.h"
 
@@ -9,17 +8,6 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t kResultBytes = 4;  // of an element of y
-
-// What takes so long for each WG alone, all of them together reading so much from the L2: bent as
-// the memory's (docs/model.md, "Memory").
-Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t all_bytes) {
-  if (gpu.l2.bandwidth.count() == 0) return alone;
-  const double asked = static_cast<double>(all_bytes) / to_seconds(alone) /
-                       static_cast<double>(gpu.l2.bandwidth.count());
-  const double bend = gpu.memory.bend;
-  const double slowed = std::pow(1 + std::pow(asked, bend), 1 / bend);
-  return picoseconds(std::llround(static_cast<double>(alone.count()) * slowed));
-}
 
 Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool writes_result) {
   const std::int64_t row_bytes = gemv.k * size_of(gemv.dtype).count();
@@ -36,10 +24,9 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
   work.memory_alone = longer((step * steps + gpu.wave_sum) * rounds,
                              transfer_time(work.traffic, gpu.memory.bandwidth));
   if (gemv.weights_in_l2) {
-    const std::int64_t at_once =
-        std::min(gemv.m / gemv.rows_per_wg, std::int64_t{wgs_on_cu} * gpu.cus);
     work.memory_alone =
-        shared_l2_time(gpu, work.memory_alone, gemv.rows_per_wg * row_bytes * at_once);
+        shared_l2_time(gpu, work.memory_alone, gemv.rows_per_wg * row_bytes,
+                       gemv.m / gemv.rows_per_wg, std::int64_t{wgs_on_cu} * gpu.cus);
   }
   work.flops = flops(2 * gemv.rows_per_wg * gemv.k);
   work.arithmetic_share = share_of_cu(gpu, gemv.wg.threads);

@@ -99,6 +99,23 @@ Duration stream_latency(const GpuSpec& gpu, int loads_in_flight) {
   return gpu.memory.latency + picoseconds(std::llround(more));
 }
 
+Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t bytes_of_a_wg,
+                        std::int64_t wgs, std::int64_t slots) {
+  if (gpu.l2.bandwidth.count() == 0) return alone;
+  const double of_a_wg = static_cast<double>(bytes_of_a_wg) / to_seconds(alone) /
+                         static_cast<double>(gpu.l2.bandwidth.count());
+  const double bend = gpu.memory.bend;
+  const auto slowed = [&](std::int64_t at_once) {
+    return std::pow(1 + std::pow(of_a_wg * static_cast<double>(at_once), bend), 1 / bend);
+  };
+  const std::int64_t full = wgs / slots;
+  const std::int64_t rest = wgs % slots;
+  double rounds = static_cast<double>(full) * slowed(slots);
+  if (rest > 0) rounds += slowed(rest);
+  return picoseconds(std::llround(static_cast<double>(alone.count()) * rounds /
+                                  static_cast<double>(round_up(wgs, slots))));
+}
+
 std::uint32_t share_of_cu(const GpuSpec& gpu, int threads) {
   const int waves = (threads + gpu.wave_size - 1) / gpu.wave_size;
   return static_cast<std::uint32_t>(1000 * std::min(waves, kSimdsPerCu) / kSimdsPerCu);

@@ -89,6 +89,12 @@ void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 // The time that the whole memory needs for the work.
 Duration memory_time(const Work& work, const GpuSpec& gpu);
 
+// What takes so long for each WG alone and reads so much through the L2, of so many WGs, `slots` of
+// which run at once: bent as the memory's (docs/model.md, "Memory"); the mean of all rounds, for in
+// the last one fewer share the L2.
+Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t bytes_of_a_wg,
+                        std::int64_t wgs, std::int64_t slots);
+
 // Thousandths of a CU's arithmetic that a WG of so many threads can use alone: 4 SIMDs a CU.
 std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);
 
