@@ -1,11 +1,11 @@
 // DirtyRows: which lines of each DRAM row are dirty in an L2, for a bounded number of rows.
 //
-// After the dirty-block index (Seshadri et al., "The Dirty-Block Index", ISCA 2014): a list for
-// each channel of a die remembers as many rows as a quarter of the lines that the die's L2 has for
-// the channel. A store to one row more drives out the row written longest ago. So at most a quarter
-// of the L2 is dirty.
+// After the dirty-block index (Seshadri et al., "The Dirty-Block Index", ISCA 2014). There is a
+// list of rows for each channel of a die. Where a list is full, a store to one row more drives out
+// the row written longest ago.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,16 +19,24 @@ namespace weft::cache {
 
 class DirtyRows {
  public:
-  static constexpr std::uint32_t kShare = 4;  // of the lines, the part that may be dirty
+  struct Size {
+    std::uint32_t lists;
+    std::uint32_t rows_of_list;  // that there are; row r of list i has the number i * these + r
+    std::uint32_t most;          // of a list that may be dirty at once
+  };
+  // The paper's: as many rows as a quarter of the cache's lines would fill.
+  static constexpr std::uint32_t most_rows(std::uint32_t lines, std::uint32_t lines_of_a_row) {
+    return std::max(lines / 4 / lines_of_a_row, std::uint32_t{1});
+  }
 
-  // Row r of list i has the number i * rows_of_list + r.
-  DirtyRows(std::uint32_t lists, std::uint32_t rows_of_list, std::uint32_t most)
-      : slot_of_(std::size_t{lists} * rows_of_list),
-        slots_(std::size_t{lists} * most),
-        lists_(lists),
-        rows_of_list_(rows_of_list),
-        most_(most) {
-    SIM_ASSERT(0 < most_ && most_ < UINT16_MAX);
+  explicit DirtyRows(const Size& size)
+      : slot_of_(std::size_t{size.lists} * size.rows_of_list),
+        slots_(std::size_t{size.lists} * size.most),
+        lists_(size.lists),
+        rows_of_list_(size.rows_of_list),
+        most_(size.most) {
+    SIM_ASSERT(most_ > 0);
+    SIM_ASSERT(slot_of_.size() < kNone);
     SIM_ASSERT(slots_.size() < kNone);
   }
 
@@ -45,22 +53,25 @@ class DirtyRows {
     return slots_[lists_[list].oldest].row;
   }
   // When the last line of a marked row was written.
-  [[nodiscard]] Ps written_at(std::uint32_t row) const { return slots_[slot(row)].written_at; }
+  [[nodiscard]] Ps written_at(std::uint32_t row) const {
+    return slots_[slot_index(row)].written_at;
+  }
 
   void mark(std::uint32_t row, std::uint32_t line, Ps now) {
+    SIM_ASSERT(line < 64);
     if (slot_of_[row] == 0) {
       take_slot(row);
     } else {
-      unlink(slot(row));
+      unlink(slot_index(row));
     }
-    Slot& marked = slots_[slot(row)];
-    append(slot(row));
+    Slot& marked = slots_[slot_index(row)];
+    append(slot_index(row));
     marked.dirty |= std::uint64_t{1} << line;
     marked.written_at = now;
   }
-  // The lines of a marked row that are, a bit each; none is from now on.
+  // The dirty lines of a marked row, a bit each; the row is then no longer marked.
   std::uint64_t take(std::uint32_t row) {
-    const std::uint32_t gone = slot(row);
+    const std::uint32_t gone = slot_index(row);
     unlink(gone);
     List& list = lists_[row / rows_of_list_];
     slots_[gone].newer = list.free;
@@ -88,7 +99,8 @@ class DirtyRows {
     std::uint32_t count = 0;
   };
 
-  [[nodiscard]] std::uint32_t slot(std::uint32_t row) const {
+  [[nodiscard]] std::uint32_t slot_index(std::uint32_t row) const {
+    SIM_ASSERT(slot_of_[row] != 0);
     return row / rows_of_list_ * most_ + slot_of_[row] - 1;
   }
   void take_slot(std::uint32_t row) {
@@ -102,25 +114,25 @@ class DirtyRows {
       list.free = slots_[taken].newer;
     }
     slots_[taken].row = row;
-    slot_of_[row] = static_cast<std::uint16_t>(taken - number * most_ + 1);
+    slot_of_[row] = taken - number * most_ + 1;
     ++list.count;
     ++count_;
   }
-  void unlink(std::uint32_t slot) {
-    const Slot& gone = slots_[slot];
+  void unlink(std::uint32_t index) {
+    const Slot& gone = slots_[index];
     List& list = lists_[gone.row / rows_of_list_];
     (gone.older == kNone ? list.oldest : slots_[gone.older].newer) = gone.newer;
     (gone.newer == kNone ? list.newest : slots_[gone.newer].older) = gone.older;
   }
-  void append(std::uint32_t slot) {
-    List& list = lists_[slots_[slot].row / rows_of_list_];
-    slots_[slot].older = list.newest;
-    slots_[slot].newer = kNone;
-    (list.newest == kNone ? list.oldest : slots_[list.newest].newer) = slot;
-    list.newest = slot;
+  void append(std::uint32_t index) {
+    List& list = lists_[slots_[index].row / rows_of_list_];
+    slots_[index].older = list.newest;
+    slots_[index].newer = kNone;
+    (list.newest == kNone ? list.oldest : slots_[list.newest].newer) = index;
+    list.newest = index;
   }
 
-  std::vector<std::uint16_t> slot_of_;  // each row's among those of its list, + 1; 0: not marked
+  std::vector<std::uint32_t> slot_of_;  // each row's among those of its list, + 1; 0: not marked
   std::vector<Slot> slots_;             // `most` a list
   std::vector<List> lists_;
   std::uint32_t rows_of_list_;

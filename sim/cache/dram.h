@@ -37,7 +37,7 @@ class Dram {
     sectors_written_ += kSectorsOf[sectors];
     return access(place, sectors, when);
   }
-  // From when on a channel has nothing to do.
+  // From when on a channel's bus has nothing to do.
   [[nodiscard]] Ps free_at(std::uint32_t channel) const { return channel_[channel].bus_free; }
   // When all that was asked of it is done.
   [[nodiscard]] Ps idle_at() const { return idle_at_; }

@@ -61,8 +61,9 @@ void MemoryPath::start_kernel(const Policy& policy) {
 
 void MemoryPath::make_dirty_rows() {
   const std::uint32_t lines = l2_.lines_per_slice() * (has_home_ ? dies_ : 1) / l2_ranks_;
-  dirty_.emplace(dies_ * dram_.channels(), rows_,
-                 std::max(lines / DirtyRows::kShare / dram_.lines_per_row(), std::uint32_t{1}));
+  dirty_.emplace(DirtyRows::Size{.lists = dies_ * dram_.channels(),
+                                 .rows_of_list = rows_,
+                                 .most = DirtyRows::most_rows(lines, dram_.lines_per_row())});
 }
 
 Moment MemoryPath::leave_l1(const Places& places, const Request& request, Ps now) {
@@ -145,19 +146,19 @@ void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Moment when
   const Interleave::Place place = dram_.place(dirty.line);
   memory_store(dirty.line, place, dirty.way.dirty, when);
   if (!policy_.cache_rinse) return;
-  rinse(number_of(die, place), std::uint64_t{1} << dram_.line_in_row(place), when);
+  rinse(row_number(die, place), std::uint64_t{1} << dram_.line_in_row(place), when);
 }
 
 void MemoryPath::mark_dirty(std::uint32_t die, const Interleave::Place& place, Moment when) {
-  const std::uint32_t row = number_of(die, place);
+  const std::uint32_t row = row_number(die, place);
   if (const auto oldest = dirty_->in_the_way(row)) rinse(*oldest, 0, when);
   dirty_->mark(row, dram_.line_in_row(place), when.through);
 }
 
-void MemoryPath::rinse(std::uint32_t row, std::uint64_t but, Moment when) {
+void MemoryPath::rinse(std::uint32_t row, std::uint64_t except, Moment when) {
   const std::uint32_t channel = row / rows_ % dram_.channels();
   const std::uint32_t die = row / rows_ / dram_.channels();
-  std::uint64_t lines = dirty_->take(row) & ~but;
+  std::uint64_t lines = dirty_->take(row) & ~except;
   for (; lines != 0; lines &= lines - 1) {
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(lines));
     const Interleave::Place place{.part = channel,
@@ -173,7 +174,7 @@ void MemoryPath::rinse(std::uint32_t row, std::uint64_t but, Moment when) {
 void MemoryPath::rinse_until(std::uint32_t channel, Ps now) {
   for (std::uint32_t die = 0; die < dies_; ++die) {
     while (const auto row = dirty_->oldest(die * dram_.channels() + channel)) {
-      const Ps start = std::max(dram_.free_at(channel), dirty_->written_at(*row));
+      const Ps start = std::max(idle_from(channel), dirty_->written_at(*row));
       if (start >= now) break;
       rinse(*row, 0, {.joined = start, .through = start});
     }

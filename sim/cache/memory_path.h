@@ -6,6 +6,7 @@
 // elsewhere usable, as if it had updated them. L1s forget all lines when a kernel starts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -93,22 +94,28 @@ class MemoryPath {
   void write_back(std::uint32_t die, const Evicted& dirty, Moment when);
 
   // What `cache_rinse` does. A row has a number among those of all channels of all dies.
-  [[nodiscard]] std::uint32_t number_of(std::uint32_t die, const Interleave::Place& place) const {
+  [[nodiscard]] std::uint32_t row_number(std::uint32_t die, const Interleave::Place& place) const {
     return (die * dram_.channels() + place.part) * rows_ + dram_.row_of(place);
   }
   void make_dirty_rows();
   // Remembers that a line is dirty; the row that has to make room for its row is written back.
   void mark_dirty(std::uint32_t die, const Interleave::Place& place, Moment when);
-  // Writes back what is marked of a row, but for these lines.
-  void rinse(std::uint32_t row, std::uint64_t but, Moment when);
-  // Writes back rows in the time since the channel had nothing else to do. Before a request looks
-  // its line up: what it drives out must not be marked any more.
+  // Writes back what is marked of a row, except these lines.
+  void rinse(std::uint32_t row, std::uint64_t except, Moment when);
+  // Writes back rows in the time for which the channel, and what stands before it, have had nothing
+  // to do; of several dies one after another. No line may leave the L2 between this and its
+  // write-back, so that it comes before a look-up. (The look-up in a home die comes behind the one
+  // in another die, whose lines are clean.)
   void rinse_idle(std::uint32_t channel, Ps now) {
-    if (policy_.cache_rinse && dirty_->any() && dram_.free_at(channel) < now) {
+    if (policy_.cache_rinse && dirty_->any() && idle_from(channel) < now) {
       rinse_until(channel, now);
     }
   }
   void rinse_until(std::uint32_t channel, Ps now);
+  [[nodiscard]] Ps idle_from(std::uint32_t channel) const {
+    const Ps dram = dram_.free_at(channel);
+    return side_ ? std::max(dram, side_->port_free(routes_[channel].side_slice)) : dram;
+  }
   [[nodiscard]] WhenFull when_full() const {
     return policy_.allocation_bypass ? WhenFull::bypass : WhenFull::stall;
   }

@@ -168,6 +168,7 @@ class Level {
     set.front().valid.insert(ask.sectors.begin(), ask.sectors.end());
     return {start, true, evicted};
   }
+  Ps port_free(Number slice) { return port_free_[slice]; }
   // The line that the last store to this set wrote.
   void mark_dirty(At at, const Ask& ask) {
     lines_[{at.slice, at.set}].front().dirty.insert(ask.sectors.begin(), ask.sectors.end());

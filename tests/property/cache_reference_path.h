@@ -173,7 +173,11 @@ class Path {
       auto& rows = dirty_rows_[{die, channel}];
       while (!rows.empty()) {
         const DirtyRow oldest = rows.front();
-        const Ps start = std::max(dram_.free_at(channel), oldest.written_at);
+        Ps start = std::max(dram_.free_at(channel), oldest.written_at);
+        if (side_) {
+          const Number in_slice = machine_.dram.channels / machine_.side->slices;
+          start = std::max(start, side_->port_free(channel / in_slice));
+        }
         if (start >= now) break;
         rows.pop_front();
         rinse(die, channel, oldest.row, {start, start});

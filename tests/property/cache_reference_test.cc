@@ -59,6 +59,7 @@ Hierarchy any_machine() {
   machine.l2.capacity = machine.line * (machine.l2.ways * machine.l2.slices * 8);
   machine.dram.channels = *rc::gen::element(8, 24);
   machine.dram.queue = *rc::gen::element(1, 2, 32);
+  machine.dram.row = *rc::gen::element(kibibytes(1), bytes(128));  // long lists of dirty rows
   machine.dies = *rc::gen::element(1, 2);
   machine.l2_dies = *rc::gen::element(Dies::home, Dies::apart);
   if (*rc::gen::element(false, true)) {

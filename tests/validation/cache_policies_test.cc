@@ -1,7 +1,7 @@
 // What is claimed of cache policies for machine learning ("Optimizing GPU Cache Policies for MI
 // Workloads", IISWC 2019), on our versions of its applications: no static policy is best
-// everywhere, and a policy with all optimisations comes near the best static one. Not the longest
-// ones, whose kernels are those of the others; scripts/reproduce cache has all 17.
+// everywhere, and a policy with all optimisations comes near the best static one. Not the two with
+// a backward RNN, of many small kernels; scripts/reproduce cache has all 17.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,9 +51,10 @@ TEST(CachePolicies, none_that_is_static_is_best_everywhere) {
 }
 
 TEST(CachePolicies, all_optimisations_come_near_the_best_static_one) {
-  for (const char* application : {"bw_batch_norm", "bw_pooling", "bw_softmax", "composed_model",
-                                  "dgemm", "fw_activation", "fw_batch_norm", "fw_fully_connected",
-                                  "fw_gru", "fw_lstm", "fw_pooling", "fw_softmax", "sgemm"}) {
+  for (const char* application :
+       {"bw_activation", "bw_batch_norm", "bw_pooling", "bw_softmax", "composed_model", "dgemm",
+        "fw_activation", "fw_batch_norm", "fw_fully_connected", "fw_gru", "fw_lrn", "fw_lstm",
+        "fw_pooling", "fw_softmax", "sgemm"}) {
     const ByPolicy times = times_of(std::string(application) + ".yaml");
     EXPECT_LE(times.at("pc_bypass"), best_static(times) * 1.05) << application;
   }

@@ -6,7 +6,7 @@ namespace weft::cache {
 namespace {
 
 // Two lists of ten rows, of which two each may be dirty.
-DirtyRows two_lists() { return {2, 10, 2}; }
+DirtyRows two_lists() { return DirtyRows({.lists = 2, .rows_of_list = 10, .most = 2}); }
 
 TEST(DirtyRows, the_row_written_longest_ago_makes_room) {
   DirtyRows rows = two_lists();
@@ -44,6 +44,23 @@ TEST(DirtyRows, what_is_taken_was_marked_and_is_no_longer) {
   EXPECT_EQ(rows.in_the_way(6), std::nullopt);
   EXPECT_EQ(rows.take(4), std::uint64_t{1} << 63U);
   EXPECT_EQ(rows.oldest(0), std::nullopt);
+}
+
+TEST(DirtyRows, there_is_room_again_for_a_row_that_was_taken) {
+  DirtyRows rows = two_lists();
+  rows.mark(3, 0, 100);
+  rows.mark(4, 1, 200);
+  rows.take(3);
+  rows.mark(5, 2, 300);
+  EXPECT_EQ(rows.in_the_way(6), 4U);
+  EXPECT_EQ(rows.take(5), 0b100U);
+  EXPECT_EQ(rows.take(4), 0b10U);
+  EXPECT_FALSE(rows.any());
+}
+
+TEST(DirtyRows, are_as_many_as_a_quarter_of_the_lines_fill_or_one) {
+  EXPECT_EQ(DirtyRows::most_rows(4096, 32), 32U);
+  EXPECT_EQ(DirtyRows::most_rows(100, 32), 1U);
 }
 
 }  // namespace

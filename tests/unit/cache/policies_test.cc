@@ -71,8 +71,8 @@ TEST(CachePolicies, dirty_lines_written_back_one_by_one_miss_their_rows_and_rins
 }
 
 TEST(CachePolicies, rinsing_leaves_a_quarter_of_the_cache_at_most_for_the_end) {
-  // 256 KiB of stores at once: the DRAM is the limit. At the end all of the L2 is dirty, 64 KiB:
-  // 128 ns at 512 GB/s; or a quarter of it: 32 ns.
+  // 256 KiB of stores by 4 CUs, as fast as the DRAM. At the end all of the L2 is dirty, 64 KiB: 128
+  // ns at 512 GB/s; or a quarter of it: 32 ns, and its rows are opened once more.
   const Application stores{.arrays = {{"a", kibibytes(256)}},
                            .kernels = {stream_kernel(64, kibibytes(4), Op::store)}};
   EXPECT_GE(run(stores, kCacheRw).write_back, nanoseconds(128));
