@@ -1,11 +1,13 @@
-// DirtyRows: which lines of each DRAM row are dirty in an L2, for a bounded number of rows.
+// DirtyRows: which lines of each DRAM row are dirty in an L2, for a bounded number of lines.
 //
 // After the dirty-block index (Seshadri et al., "The Dirty-Block Index", ISCA 2014). There is a
-// list of rows for each channel of a die. Where a list is full, a store to one row more drives out
-// the row written longest ago.
+// list of rows for each channel of a die. Where it is full, a store to one line more drives out the
+// row written longest ago. The paper's index is full of rows, however few lines of them are dirty;
+// stores down a column then drive out rows that the next ones write again.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,11 +24,11 @@ class DirtyRows {
   struct Size {
     std::uint32_t lists;
     std::uint32_t rows_of_list;  // that there are; row r of list i has the number i * these + r
-    std::uint32_t most;          // of a list that may be dirty at once
+    std::uint32_t most;          // lines of a list that may be dirty at once
   };
-  // The paper's: as many rows as a quarter of the cache's lines would fill.
-  static constexpr std::uint32_t most_rows(std::uint32_t lines, std::uint32_t lines_of_a_row) {
-    return std::max(lines / 4 / lines_of_a_row, std::uint32_t{1});
+  // The paper's: a quarter of the cache's lines.
+  static constexpr std::uint32_t most_of(std::uint32_t lines) {
+    return std::max(lines / 4, std::uint32_t{1});
   }
 
   explicit DirtyRows(const Size& size)
@@ -40,16 +42,17 @@ class DirtyRows {
     SIM_ASSERT(slots_.size() < kNone);
   }
 
-  [[nodiscard]] bool any() const { return count_ > 0; }
-  // The row that has to make room before this one may be marked, if any.
-  [[nodiscard]] std::optional<std::uint32_t> in_the_way(std::uint32_t row) const {
+  [[nodiscard]] bool any() const { return lines_ > 0; }
+  // The row that has to make room before this line may be marked, if any; it may be the line's own.
+  [[nodiscard]] std::optional<std::uint32_t> in_the_way(std::uint32_t row,
+                                                        std::uint32_t line) const {
     const std::uint32_t list = row / rows_of_list_;
-    if (slot_of_[row] != 0 || lists_[list].count < most_) return std::nullopt;
+    if (lists_[list].lines < most_ || is_marked(row, line)) return std::nullopt;
     return oldest(list);
   }
   // Of a list, the row written longest ago.
   [[nodiscard]] std::optional<std::uint32_t> oldest(std::uint32_t list) const {
-    if (lists_[list].count == 0) return std::nullopt;
+    if (lists_[list].lines == 0) return std::nullopt;
     return slots_[lists_[list].oldest].row;
   }
   // When the last line of a marked row was written.
@@ -59,6 +62,11 @@ class DirtyRows {
 
   void mark(std::uint32_t row, std::uint32_t line, Ps now) {
     SIM_ASSERT(line < 64);
+    List& list = lists_[row / rows_of_list_];
+    const bool is_new = !is_marked(row, line);
+    list.lines += static_cast<std::uint32_t>(is_new);
+    lines_ += static_cast<std::uint32_t>(is_new);
+    SIM_ASSERT(list.lines <= most_);
     if (slot_of_[row] == 0) {
       take_slot(row);
     } else {
@@ -76,10 +84,12 @@ class DirtyRows {
     List& list = lists_[row / rows_of_list_];
     slots_[gone].newer = list.free;
     list.free = gone;
-    --list.count;
-    --count_;
     slot_of_[row] = 0;
-    return std::exchange(slots_[gone].dirty, 0);
+    const std::uint64_t dirty = std::exchange(slots_[gone].dirty, 0);
+    const auto lines = static_cast<std::uint32_t>(std::popcount(dirty));
+    list.lines -= lines;
+    lines_ -= lines;
+    return dirty;
   }
 
  private:
@@ -96,9 +106,12 @@ class DirtyRows {
     std::uint32_t newest = kNone;
     std::uint32_t free = kNone;  // slots that were used before
     std::uint32_t used = 0;      // slots that ever were
-    std::uint32_t count = 0;
+    std::uint32_t lines = 0;     // that are marked
   };
 
+  [[nodiscard]] bool is_marked(std::uint32_t row, std::uint32_t line) const {
+    return slot_of_[row] != 0 && (slots_[slot_index(row)].dirty >> line & 1U) != 0;
+  }
   [[nodiscard]] std::uint32_t slot_index(std::uint32_t row) const {
     SIM_ASSERT(slot_of_[row] != 0);
     return row / rows_of_list_ * most_ + slot_of_[row] - 1;
@@ -106,7 +119,6 @@ class DirtyRows {
   void take_slot(std::uint32_t row) {
     const std::uint32_t number = row / rows_of_list_;
     List& list = lists_[number];
-    SIM_ASSERT(list.count < most_);
     std::uint32_t taken = list.free;
     if (taken == kNone) {
       taken = number * most_ + list.used++;
@@ -115,8 +127,6 @@ class DirtyRows {
     }
     slots_[taken].row = row;
     slot_of_[row] = taken - number * most_ + 1;
-    ++list.count;
-    ++count_;
   }
   void unlink(std::uint32_t index) {
     const Slot& gone = slots_[index];
@@ -133,11 +143,11 @@ class DirtyRows {
   }
 
   std::vector<std::uint32_t> slot_of_;  // each row's among those of its list, + 1; 0: not marked
-  std::vector<Slot> slots_;             // `most` a list
+  std::vector<Slot> slots_;             // `most` a list, for rows of one line each
   std::vector<List> lists_;
   std::uint32_t rows_of_list_;
   std::uint32_t most_;
-  std::uint32_t count_ = 0;  // of all lists
+  std::uint32_t lines_ = 0;  // of all lists
 };
 
 }  // namespace weft::cache

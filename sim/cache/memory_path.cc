@@ -61,9 +61,8 @@ void MemoryPath::start_kernel(const Policy& policy) {
 
 void MemoryPath::make_dirty_rows() {
   const std::uint32_t lines = l2_.lines_per_slice() * (has_home_ ? dies_ : 1) / l2_ranks_;
-  dirty_.emplace(DirtyRows::Size{.lists = dies_ * dram_.channels(),
-                                 .rows_of_list = rows_,
-                                 .most = DirtyRows::most_rows(lines, dram_.lines_per_row())});
+  dirty_.emplace(DirtyRows::Size{
+      .lists = dies_ * dram_.channels(), .rows_of_list = rows_, .most = DirtyRows::most_of(lines)});
 }
 
 Moment MemoryPath::leave_l1(const Places& places, const Request& request, Ps now) {
@@ -151,8 +150,9 @@ void MemoryPath::write_back(std::uint32_t die, const Evicted& dirty, Moment when
 
 void MemoryPath::mark_dirty(std::uint32_t die, const Interleave::Place& place, Moment when) {
   const std::uint32_t row = row_number(die, place);
-  if (const auto oldest = dirty_->in_the_way(row)) rinse(*oldest, 0, when);
-  dirty_->mark(row, dram_.line_in_row(place), when.through);
+  const std::uint32_t line = dram_.line_in_row(place);
+  if (const auto oldest = dirty_->in_the_way(row, line)) rinse(*oldest, 0, when);
+  dirty_->mark(row, line, when.through);
 }
 
 void MemoryPath::rinse(std::uint32_t row, std::uint64_t except, Moment when) {

@@ -18,8 +18,8 @@ struct Policy {
   Loads loads = Loads::cached;  // in L1 and L2
   Stores stores = Stores::bypass;
   bool allocation_bypass = false;  // where a request would wait for a line: bypass
-  // Dirty lines of a DRAM row are written back together: with one that is evicted, when more rows
-  // have some than a quarter of the L2 would hold, and when the channel has nothing else to do.
+  // Dirty lines of a DRAM row are written back together: with one that is evicted, when more than
+  // a quarter of the L2 is dirty, and when the channel has nothing else to do.
   bool cache_rinse = false;
   bool pc_bypass = false;  // loads whose lines were not used again bypass the L2
 };

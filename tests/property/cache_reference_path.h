@@ -1,9 +1,11 @@
 // The way of a request through all levels, slow and obvious. See cache_reference.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <list>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "tests/property/cache_reference.h"
@@ -52,8 +54,8 @@ class Path {
     const Moments taken{left, stored.at};
     if (stored.evicted) evict(die, *stored.evicted, taken);
     if (!dirty || !stored.has_line) return memory_store(ask.line, ask.sectors, taken);
-    l2_.mark_dirty(at, ask);  // after the rinse: its row may be the one that was written back
     remember(die, ask.line, taken);
+    l2_.mark_dirty(at, ask);  // after the rinses: its row may be one that was written back
     return stored.at + l2_.latency();
   }
 
@@ -145,28 +147,38 @@ class Path {
 
   // Rows with dirty lines of a channel in a die, the one written longest ago first.
   struct DirtyRow {
-    Number row;
-    Ps written_at;
+    Number row = 0;
+    Ps written_at = 0;
+    std::set<Number> lines{};
   };
   // At most a quarter of the lines that the die's L2 has for the channel.
-  [[nodiscard]] std::size_t most_rows() const {
+  [[nodiscard]] Number most_lines() const {
     const Number lines = machine_.l2.capacity.count() / machine_.line.count();
     const Number channels = machine_.dram.channels / (has_home() ? machine_.dies : 1);
-    const Number in_row = machine_.dram.row.count() / machine_.line.count();
-    return static_cast<std::size_t>(std::max<Number>(lines / channels / 4 / in_row, 1));
+    return std::max<Number>(lines / channels / 4, 1);
   }
   void remember(Number die, Number line, Moments when) {
     if (!policy_.cache_rinse) return;
     const Dram::At at = dram_at(line);
     auto& rows = dirty_rows_[{die, at.channel}];
-    const Number row = dram_.row_of(at);
-    const bool known = std::erase_if(rows, [row](auto& other) { return other.row == row; }) > 0;
-    if (!known && rows.size() == most_rows()) {
+    const auto mine = [row = dram_.row_of(at)](const DirtyRow& other) { return other.row == row; };
+    const auto known = std::find_if(rows.begin(), rows.end(), mine);
+    const bool is_new = known == rows.end() || !known->lines.contains(line);
+    Number dirty = 0;
+    for (const DirtyRow& other : rows) dirty += std::ssize(other.lines);
+    if (is_new && dirty == most_lines()) {
       const Number oldest = rows.front().row;
       rows.pop_front();
       rinse(die, at.channel, oldest, when);
     }
-    rows.push_back({row, when.through});
+    DirtyRow row{.row = dram_.row_of(at)};
+    if (const auto old = std::find_if(rows.begin(), rows.end(), mine); old != rows.end()) {
+      row = *old;
+      rows.erase(old);
+    }
+    row.written_at = when.through;
+    row.lines.insert(line);
+    rows.push_back(row);
   }
   void rinse_idle(Number channel, Ps now) {
     for (Number die = 0; die < machine_.dies; ++die) {

@@ -60,5 +60,34 @@ TEST(CachePolicies, all_optimisations_come_near_the_best_static_one) {
   }
 }
 
+// A transpose: each WG stores 4 B to 256 rows of 8 KiB. Lines get their 16 stores before a quarter
+// of the L2 is dirty, though more rows have dirty lines than would fit it.
+TEST(CachePolicies, rinsing_waits_until_stores_down_columns_have_filled_their_lines) {
+  const auto machine = load_cache_machine(kFolder + "machines/apu_64cu.yaml").value;
+  cache::Kernel kernel{.name = "transpose",
+                       .grid_rows = 2048,
+                       .grid_columns = 8,
+                       .wgs_per_cu = 8,
+                       .in_flight = 4,
+                       .instruction = kibibytes(1)};
+  kernel.accesses = {{.array = 0, .per_row = 8192, .per_column = 1024, .row = kibibytes(1)},
+                     {.op = cache::Op::store,
+                      .array = 1,
+                      .per_row = 4,
+                      .per_column = 256 * 8192,
+                      .rows = 256,
+                      .row = bytes(4),
+                      .pitch = 8192}};
+  const cache::Application transpose{.name = "transpose",
+                                     .arrays = {{"a", mebibytes(16)}, {"b", mebibytes(16)}},
+                                     .kernels = {kernel}};
+  for (const cache::NamedPolicy& named : cache::kPolicies) {
+    if (!named.policy.cache_rinse) continue;
+    const cache::Sample sample =
+        cache::sum(cache::sample(*machine, transpose, {.policy = named.policy}));
+    EXPECT_EQ(sample.dram.written, mebibytes(16)) << named.name;
+  }
+}
+
 }  // namespace
 }  // namespace weft

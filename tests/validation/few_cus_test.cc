@@ -1,6 +1,6 @@
 // Memory-bound GEMMs get up to 10 % faster where CUs are taken from them, is reported (ConCCL,
 // ISPASS 2025), for the caches thrash less. Of one whose WGs do not fill the CUs that follows from
-// the L1s.
+// the L1s, as long as the L2s' MSHRs are the limit (docs/cache.md).
 #include <gtest/gtest.h>
 
 #include <cstdint>
