@@ -28,6 +28,13 @@ TEST(SharedL2, bends_where_a_wg_alone_would_take_all) {
   EXPECT_EQ(shared_l2_time(gpu(), microseconds(1), 1'000'000, 1, 1), picoseconds(1'414'214));
 }
 
+TEST(SharedL2, takes_its_share_who_does_not_wait_or_where_nothing_bends) {
+  EXPECT_EQ(shared_l2_time(gpu(), Duration(), 1'000'000, 1, 1), microseconds(1));
+  GpuSpec spec = gpu();
+  spec.memory.bend = 1000;
+  EXPECT_EQ(shared_l2_time(spec, nanoseconds(1), 1'000'000, 1, 1), microseconds(1));
+}
+
 TEST(SharedL2, is_shared_by_fewer_in_the_last_round) {
   // Three WGs on two places: x = 2, then 1: (sqrt 5 + sqrt 2) / 2.
   EXPECT_EQ(shared_l2_time(gpu(), microseconds(1), 1'000'000, 3, 2), picoseconds(1'825'141));
