@@ -72,10 +72,10 @@ class DirtyRows {
     } else {
       unlink(slot_index(row));
     }
-    Slot& marked = slots_[slot_index(row)];
-    append(slot_index(row));
-    marked.dirty |= std::uint64_t{1} << line;
-    marked.written_at = now;
+    const std::uint32_t index = slot_index(row);
+    append(index);
+    slots_[index].dirty |= std::uint64_t{1} << line;
+    slots_[index].written_at = now;
   }
   // The dirty lines of a marked row, a bit each; the row is then no longer marked.
   std::uint64_t take(std::uint32_t row) {

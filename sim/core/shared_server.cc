@@ -6,6 +6,12 @@
 
 namespace weft {
 
+double bent(double alone, double share, double exponent) {
+  const double longer = std::max(alone, share);
+  if (longer <= 0) return 0;
+  return longer * std::pow(1 + std::pow(std::min(alone, share) / longer, exponent), 1 / exponent);
+}
+
 Bend::Bend(double exponent) {
   SIM_ASSERT(exponent >= 1.0);
   for (unsigned i = 0; i <= kSteps; ++i) {

@@ -26,6 +26,10 @@
 
 namespace weft {
 
+// The same law for one kind of job that always runs: what takes `alone` by itself, and `share`
+// where the server alone is the limit, takes (alone^p + share^p)^(1/p), in the unit of both.
+double bent(double alone, double share, double exponent);
+
 // The function g, tabulated once: g(x) for x in [0, 1]; above, g(x) = g(1/x) / x.
 class Bend {
  public:

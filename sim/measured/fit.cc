@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/shared_server.h"
 #include "sim/measured/fit_steps.h"
 #include "sim/scenario/units.h"
 
@@ -99,9 +100,7 @@ bool differ(const LineRefs& lines, const char* number) {
   });
 }
 
-double crowding(double demand, double bend) {
-  return std::pow(1 + std::pow(demand, bend), 1 / bend);
-}
+double crowding(double demand, double bend) { return bent(1, demand, bend); }
 
 std::int64_t kept_in_l2(const GpuSpec& gpu) {
   return gpu.l2.capacity.count() / std::max(1, gpu.l2.dies) / gpu.l2.copies;

@@ -1,10 +1,10 @@
 #include "sim/models/op_kernel.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
+#include "sim/core/shared_server.h"
 #include "sim/models/attention_kernel.h"
 #include "sim/workloads/gemm.h"
 
@@ -145,9 +145,7 @@ double time_of(const GemmWork& gemm, const GemmShape& shape, const GpuSpec& gpu)
   const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
   const double memory = to_seconds(memory_time(work, gpu)) * static_cast<double>(tiles);
   // Bent as the memory's rate is where both take nearly as long.
-  const double bend = gpu.memory.bend;
-  const double together = static_cast<double>(rounds) * alone;
-  return std::pow(std::pow(together, bend) + std::pow(memory, bend), 1 / bend);
+  return bent(static_cast<double>(rounds) * alone, memory, gpu.memory.bend);
 }
 
 }  // namespace

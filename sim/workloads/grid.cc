@@ -6,6 +6,7 @@
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
 #include "sim/core/round_up.h"
+#include "sim/core/shared_server.h"
 
 namespace weft {
 namespace {
@@ -101,16 +102,12 @@ Duration stream_latency(const GpuSpec& gpu, int loads_in_flight) {
 
 Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t bytes_of_a_wg,
                         std::int64_t wgs, std::int64_t slots) {
-  if (gpu.l2.bandwidth.count() == 0 || bytes_of_a_wg == 0) return alone;
+  if (gpu.l2.bandwidth.count() == 0) return alone;
   const auto waits = static_cast<double>(alone.count());
   const double share_of_one =
       static_cast<double>(bytes_of_a_wg) / static_cast<double>(gpu.l2.bandwidth.count()) * 1e12;
-  const double bend = gpu.memory.bend;
-  // (waits^p + share^p)^(1/p), for any p and also where a WG alone takes no time.
   const auto together = [&](std::int64_t at_once) {
-    const double share = share_of_one * static_cast<double>(at_once);
-    const double longest = std::max(waits, share);
-    return longest * std::pow(1 + std::pow(std::min(waits, share) / longest, bend), 1 / bend);
+    return bent(waits, share_of_one * static_cast<double>(at_once), gpu.memory.bend);
   };
   const std::int64_t full = wgs / slots;
   const std::int64_t rest = wgs % slots;

@@ -7,10 +7,12 @@
 
 #include "sim/cache/sample.h"
 #include "sim/scenario/load_cache.h"
+#include "tests/unit/cache/machines.h"
 
 namespace weft {
 namespace {
 
+constexpr cache::Policy kCacheR{.loads = cache::Loads::cached, .stores = cache::Stores::bypass};
 constexpr std::int64_t kColumns = 104;  // of tiles, 64 wide
 constexpr std::int64_t kParts = 4;      // of k
 constexpr std::int64_t kWgs = kColumns * kParts;
@@ -46,18 +48,14 @@ TEST(FewCus, a_memory_bound_gemm_gets_faster_for_its_wgs_share_l1s) {
   auto machine = *load_cache_machine(WEFT_SOURCE_DIR "/configs/cache/machines/mi300x.yaml").value;
   const auto on = [&machine](int cus) {
     machine.cus = cus;
-    return cache::sum(cache::sample(machine, gemm(), {.policy = cache::kPolicies[1].policy}));
+    return cache::sum(cache::sample(machine, gemm(), {.policy = kCacheR}));
   };
   // 416 WGs: (WGs - CUs) CUs have two, of the same part of k, for the CUs are a multiple of the
   // parts. The second one finds A, half of what it loads, in the L1: (WGs - CUs) / (2 WGs) of all.
-  const auto l1_hits = [](const cache::Sample& sample) {
-    return static_cast<double>(sample.l1.hits + sample.l1.merged) /
-           static_cast<double>(sample.l1.loads);
-  };
   const cache::Sample all = on(304);
   const cache::Sample few = on(240);
-  EXPECT_NEAR(l1_hits(all), (kWgs - 304) / (2.0 * kWgs), 0.005);
-  EXPECT_NEAR(l1_hits(few), (kWgs - 240) / (2.0 * kWgs), 0.005);
+  EXPECT_NEAR(cache::hit_rate(all.l1), (kWgs - 304) / (2.0 * kWgs), 0.005);
+  EXPECT_NEAR(cache::hit_rate(few.l1), (kWgs - 240) / (2.0 * kWgs), 0.005);
   EXPECT_EQ(few.dram.read, all.dram.read);
   EXPECT_LT(to_microseconds(few.time), to_microseconds(all.time) * 0.97);
   EXPECT_LE(on(296).time, all.time);
