@@ -34,6 +34,7 @@ class Dlrm {
         gradients_(workload.gradients),
         samples_(tables_.batch / gpus),
         vectors_(std::int64_t{tables_.tables_per_gpu} * gpus),
+        alone_(gpus == 1),
         bottom_(bottom_layers(dlrm_)),
         top_(top_layers(dlrm_, vectors_, tables_.dim)) {
     all_ = graph_.add_place(one_group_of(gpus));
@@ -89,8 +90,9 @@ class Dlrm {
     add({.name = "mlp_optimizer", .part = "optimizer", .after = {summed_}}, optimizer());
   }
 
-  // Of each GPU: the pooled rows of its tables, for the samples of every GPU.
+  // Of each GPU: the pooled rows of its tables, for the samples of every GPU. One alone has them.
   OpId exchange_rows(const char* name, OpId after) {
+    if (alone_) return after;
     const std::int64_t rows = tables_.batch * tables_.tables_per_gpu;
     return add({.name = name, .part = "all_to_all", .stream = kCritical, .after = {after}},
                even_call(CollectiveOp::all_to_all, bytes_of(rows * tables_.dim, tables_.dtype)));
@@ -128,6 +130,11 @@ class Dlrm {
   // The gradients that wait for others, if there are any.
   void sum_up() {
     if (bucket_ == Bytes{}) return;
+    if (alone_) {
+      summed_ = bucket_by_;
+      bucket_ = {};
+      return;
+    }
     summed_ = add({.name = "mlp_all_reduce",
                    .part = "all_reduce",
                    .stream = kDataParallel,
@@ -196,6 +203,7 @@ class Dlrm {
   DataType gradients_;
   std::int64_t samples_;  // of one GPU
   std::int64_t vectors_;  // pooled rows of one sample, of all tables
+  bool alone_;            // on one GPU
   std::vector<MlpLayer> bottom_;
   std::vector<MlpLayer> top_;
   PlaceId all_;

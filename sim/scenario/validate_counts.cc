@@ -17,7 +17,9 @@ constexpr std::int64_t kMostOfMessage = UINT32_MAX;
 constexpr const char* kRowsPerWg = "workload.rows_per_wg";
 
 // For factors of at least 1, whose product need not fit.
-bool product_exceeds(std::int64_t a, std::int64_t b, std::int64_t most) { return a > most / b; }
+bool product_exceeds(std::int64_t a, std::int64_t b, std::int64_t most) {
+  return b > 0 && a > most / b;
+}
 
 std::int64_t row_bytes(const EmbeddingWork& work) { return work.dim * size_of(work.dtype).count(); }
 

@@ -47,9 +47,11 @@ std::string told(const char* what, const Ledger::Entry& entry) {
 std::string outcome(const Scenario& scenario) {
   const Cluster cluster = build_cluster(scenario.cluster);
   std::string text = one_line(cluster) + "\n";
+  std::optional<ModelGraph> graph;
   std::optional<ModelRun> model;
   if (is_model(scenario.workload.kind)) {
-    model.emplace(scenario, cluster, fold(build_model(scenario), cluster));
+    graph = build_model(scenario);
+    model.emplace(scenario, cluster, *graph);
   }
   for (const Mode mode : scenario.modes) {
     const RunResult result = model
