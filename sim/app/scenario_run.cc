@@ -25,8 +25,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready() || !is_model(scenario_.workload.kind)) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
-  run_.emplace(scenario_, cluster_,
-               scenario_.run.repeats_once ? fold(graph(), cluster_) : unfolded(graph()));
+  run_.emplace(scenario_, cluster_, graph());
 }
 
 Needs ScenarioRun::needs_of(Mode mode) const {

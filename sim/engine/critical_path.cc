@@ -1,5 +1,7 @@
 #include "sim/engine/critical_path.h"
 
+#include <algorithm>
+
 namespace weft {
 namespace {
 
@@ -19,13 +21,16 @@ KernelId last_to_begin(const TaskGraph& graph, const std::vector<KernelSpan>& sp
 
 }  // namespace
 
-std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans) {
+KernelId last_to_end(const std::vector<KernelId>& kernels, const std::vector<KernelSpan>& spans) {
+  return *std::max_element(kernels.begin(), kernels.end(), [&spans](KernelId a, KernelId b) {
+    return spans[a.value].end < spans[b.value].end;
+  });
+}
+
+std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans,
+                                    KernelId from) {
   std::vector<PathStep> path;
-  if (spans.empty()) return path;
-  KernelId at(0);
-  for (std::uint32_t i = 1; i < spans.size(); ++i) {
-    if (spans[i].end > spans[at.value].end) at = KernelId(i);
-  }
+  KernelId at = from;
   while (true) {
     const KernelId begun = last_to_begin(graph, spans, at);
     const KernelSpan& span = spans[begun.value];

@@ -26,7 +26,12 @@ struct PathStep {
   Duration gap;
 };
 
-// The last step first. Steps and gaps together are the time of the run.
-std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans);
+// Of these kernels, the first of those that end last; `spans` of all kernels.
+KernelId last_to_end(const std::vector<KernelId>& kernels, const std::vector<KernelSpan>& spans);
+
+// Back from the end of `from`: the last step first. Steps and gaps together are the time until
+// then.
+std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans,
+                                    KernelId from);
 
 }  // namespace weft

@@ -53,6 +53,13 @@ struct OperatorUse {
   Duration exposed;  // GPUs compute nothing and wait for it, summed
 };
 
+// When the last kernel of an exit of the task graph ended, and the critical path up to then.
+struct ExitUse {
+  SimTime end;
+  std::vector<Duration> critical;  // by operator
+  Duration path_gaps;              // launches on it; with the operators, the time until `end`
+};
+
 // Of a model's part, summed over GPUs: time in which it computes, and in which it is what a GPU
 // waits for that has kernels but computes nothing. Of several at once, the one that started first.
 struct PartUse {
@@ -89,7 +96,7 @@ struct Ledger {
   [[nodiscard]] bool balanced() const;
 };
 
-enum class Ending { finished, deadlock, event_limit, time_limit };
+enum class Ending { finished, deadlock, event_limit, time_limit, memory_limit };
 
 struct RunResult {
   Mode mode = Mode::bulk;
@@ -101,6 +108,7 @@ struct RunResult {
   std::vector<PartUse> parts;
   Duration idle;  // summed over GPUs: until the run's end, without a kernel. With parts, all time
   Duration path_gaps;  // launches on the critical path; with its operators, the run's time
+  std::vector<ExitUse> exits;  // as the task graph has them
   std::vector<LinkRow> links;
   Ledger ledger;
   std::uint64_t events = 0;

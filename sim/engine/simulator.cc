@@ -281,11 +281,29 @@ std::vector<KernelSpan> Simulator::spans() const {
   return spans;
 }
 
-void Simulator::add_path(RunResult& result) const {
-  for (const PathStep& step : critical_path(graph_, spans())) {
-    result.operators[graph_.kernels[step.kernel].op.value].critical += step.until - step.from;
-    result.path_gaps += step.gap;
+void Simulator::add_paths(RunResult& result) const {
+  const std::vector<KernelSpan> all = spans();
+  const auto path_to = [&](const std::vector<KernelId>& kernels) {
+    ExitUse path{.end = {}, .critical = {}, .path_gaps = {}};
+    path.critical.resize(graph_.operators.size());
+    if (kernels.empty()) return path;
+    const KernelId last = last_to_end(kernels, all);
+    path.end = all[last.value].end;
+    for (const PathStep& step : critical_path(graph_, all, last)) {
+      path.critical[graph_.kernels[step.kernel].op.value] += step.until - step.from;
+      path.path_gaps += step.gap;
+    }
+    return path;
+  };
+  std::vector<KernelId> kernels;
+  kernels.reserve(all.size());
+  for (std::uint32_t k = 0; k < all.size(); ++k) kernels.emplace_back(k);
+  const ExitUse whole = path_to(kernels);
+  for (std::size_t i = 0; i < whole.critical.size(); ++i) {
+    result.operators[i].critical = whole.critical[i];
   }
+  result.path_gaps = whole.path_gaps;
+  for (const std::vector<KernelId>& exit : graph_.exits) result.exits.push_back(path_to(exit));
 }
 
 RunResult Simulator::collect(Ending ending) {
@@ -294,11 +312,12 @@ RunResult Simulator::collect(Ending ending) {
   accounts_.close(graph_, now_, result);
   for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
   result.links = rows_of(transport_);
-  if (ending == Ending::finished) add_path(result);
+  if (ending == Ending::finished) add_paths(result);
   result.events = events_;
   result.fingerprint = fingerprint_.value();
   switch (ending) {
     case Ending::finished:
+    case Ending::memory_limit:  // known before a run begins
       break;
     case Ending::deadlock:
       result.stopped_because = who_waits_for_whom();

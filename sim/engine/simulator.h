@@ -148,7 +148,7 @@ class Simulator {
   void arithmetic_event(std::uint32_t cu);
   [[nodiscard]] std::string who_waits_for_whom() const;
   [[nodiscard]] std::vector<KernelSpan> spans() const;
-  void add_path(RunResult& result) const;
+  void add_paths(RunResult& result) const;
   std::uint64_t record_until(std::uint64_t at_ps);
   RunResult collect(Ending ending);
 

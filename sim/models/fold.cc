@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,17 +17,18 @@ bool ties_ranks(const ModelOp& op) {
   return communicates(op) || (gemm != nullptr && !gemm->m_by_rank.empty());
 }
 
-// Sets of GPUs that have to be simulated together.
+// Sets of things that belong together: GPUs that have to be simulated together, operators of a
+// strand.
 class Ties {
  public:
-  explicit Ties(std::uint32_t gpus) : parent_(gpus) {
+  explicit Ties(std::size_t things) : parent_(things) {
     std::iota(parent_.begin(), parent_.end(), 0U);
   }
-  std::uint32_t find(std::uint32_t gpu) {
-    while (parent_[gpu] != gpu) gpu = parent_[gpu] = parent_[parent_[gpu]];
-    return gpu;
+  std::uint32_t find(std::uint32_t thing) {
+    while (parent_[thing] != thing) thing = parent_[thing] = parent_[parent_[thing]];
+    return thing;
   }
-  // The lower number stays: sets come in the order of their first GPUs.
+  // The lower number stays: sets come in the order of what is first in them.
   void tie(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);
@@ -39,19 +41,28 @@ class Ties {
 
 class Folding {
  public:
-  Folding(const ModelGraph& graph, const Cluster& cluster)
-      : graph_(graph), cluster_(cluster), run_of_(graph.blocks.size()) {
-    for (const ModelOp& op : graph.ops) streams_ = std::max(streams_, op.stream + 1);
-    last_.assign(std::size_t{cluster.gpus()} * streams_, kNone);
+  Folding(const ModelGraph& graph, const Cluster& cluster, const Joined& joined)
+      : graph_(graph),
+        cluster_(cluster),
+        first_of_(first_blocks(graph, joined)),
+        run_of_(graph.blocks.size()),
+        waited_for_(graph.ops.size()),
+        parts_of_(graph.ops.size()) {
+    for (const ModelOp& op : graph.ops) {
+      streams_ = std::max(streams_, op.stream + 1);
+      for (const OpId before : op.after) {
+        if (block_of(before) != block_of(op)) waited_for_[before.value] = true;
+      }
+    }
+    last_.assign(std::size_t{cluster.gpus()} * streams_, {.run = kNone, .op = {}});
   }
 
   Folded fold() {
     std::uint32_t first = 0;
     while (first < graph_.ops.size()) {
-      const BlockId block = graph_.ops[OpId(first)].block;
-      SIM_ASSERT(!block.is_none());
+      const BlockId block = block_of(OpId(first));
       std::uint32_t end = first;
-      while (end < graph_.ops.size() && graph_.ops[OpId(end)].block == block) ++end;
+      while (end < graph_.ops.size() && block_of(OpId(end)) == block) ++end;
       add_block(block, first, end);
       first = end;
     }
@@ -63,9 +74,24 @@ class Folding {
 
   struct Part {  // of a block, while it is cut out
     ModelGraph graph;
-    std::map<std::uint32_t, OpId> op_of;  // by operator of the whole
-    std::set<std::uint32_t> after;
+    std::map<std::uint32_t, OpId> op_of;   // by operator of the whole
+    std::vector<std::set<Before>> before;  // by operator of the part
   };
+
+  // Joined blocks go by the first of them.
+  static std::vector<BlockId> first_blocks(const ModelGraph& graph, const Joined& joined) {
+    std::vector<BlockId> firsts;
+    for (std::uint32_t block = 0; block < graph.blocks.size(); ++block) {
+      const bool goes_on = !joined.empty() && joined[block];
+      firsts.push_back(goes_on ? firsts.back() : BlockId(block));
+    }
+    return firsts;
+  }
+  [[nodiscard]] BlockId block_of(const ModelOp& op) const {
+    SIM_ASSERT(!op.block.is_none());
+    return first_of_[op.block.value];
+  }
+  [[nodiscard]] BlockId block_of(OpId op) const { return block_of(graph_.ops[op]); }
 
   void add_block(BlockId block, std::uint32_t first, std::uint32_t end) {
     SIM_ASSERT(run_of_[block.value].empty());
@@ -119,7 +145,7 @@ class Folding {
     }
     for (auto& [set, place] : places) {
       Part& part = parts[set];
-      note_what_it_waits_for(op, place, part);
+      part.before.push_back(what_it_waits_for(op, place));
       ModelOp own = op;
       own.block = BlockId::none();
       own.after.clear();
@@ -132,18 +158,38 @@ class Folding {
     }
   }
 
-  void note_what_it_waits_for(const ModelOp& op, const Groups& place, Part& part) const {
+  [[nodiscard]] std::set<Before> what_it_waits_for(const ModelOp& op, const Groups& place) const {
+    std::set<Before> all;
+    const std::optional<std::uint32_t> source = source_of(op);
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {
-        const std::uint32_t last = last_[std::size_t{gpu} * streams_ + op.stream];
-        if (last != kNone) part.after.insert(last);
-        for (const OpId before : op.after) {
-          const BlockId block = graph_.ops[before].block;
-          const std::uint32_t run = run_of_[block.value][gpu];
-          if (block != op.block && run != kNone) part.after.insert(run);
+        if (source && gpu != group[*source]) continue;
+        const Before& last = last_[std::size_t{gpu} * streams_ + op.stream];
+        if (last.run != kNone) all.insert(last);
+        for (const OpId id : op.after) {
+          if (block_of(id) == block_of(op)) continue;
+          const Before* before = where_is(id, gpu);
+          if (before != nullptr) all.insert(*before);
         }
       }
     }
+    return all;
+  }
+
+  // A transfer begins when its source may: it puts what the target need not be ready for.
+  static std::optional<std::uint32_t> source_of(const ModelOp& op) {
+    const auto* call = std::get_if<CommunicationShape>(&op.shape);
+    if (call == nullptr || call->op != CollectiveOp::point_to_point) return {};
+    return call->root;
+  }
+
+  // Of an operator of an earlier block, what this GPU has; null: it has nothing of it.
+  [[nodiscard]] const Before* where_is(OpId op, std::uint32_t gpu) const {
+    const std::uint32_t run = run_of_[block_of(op).value][gpu];
+    const std::vector<Before>& parts = parts_of_[op.value];
+    const auto part = std::lower_bound(parts.begin(), parts.end(), run,
+                                       [](const Before& a, std::uint32_t b) { return a.run < b; });
+    return part == parts.end() || part->run != run ? nullptr : &*part;
   }
 
   // What happens in an unsound node is like nothing elsewhere.
@@ -162,15 +208,59 @@ class Folding {
     return known->second;
   }
 
+  // Operators that wait for one another are of one strand, and what is on one stream of a GPU. By
+  // operator, the first of its strand.
+  static std::vector<std::uint32_t> strands_in(const ModelGraph& piece) {
+    Ties ties(piece.ops.size());
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> on_stream;
+    for (std::uint32_t i = 0; i < piece.ops.size(); ++i) {
+      const ModelOp& op = piece.ops[OpId(i)];
+      for (const OpId before : op.after) ties.tie(before.value, i);
+      for (const std::vector<std::uint32_t>& group : piece.places[op.place].groups) {
+        for (const std::uint32_t gpu : group) {
+          ties.tie(on_stream.try_emplace({gpu, op.stream}, i).first->second, i);
+        }
+      }
+    }
+    std::vector<std::uint32_t> strands;
+    for (std::uint32_t i = 0; i < piece.ops.size(); ++i) strands.push_back(ties.find(i));
+    return strands;
+  }
+
+  // What a run of this piece waits for.
+  [[nodiscard]] std::vector<std::vector<Before>> by_strand(
+      std::uint32_t piece, const std::vector<std::set<Before>>& before) const {
+    std::map<std::uint32_t, std::set<Before>> strands;
+    for (std::uint32_t op = 0; op < before.size(); ++op) {
+      strands[strand_of_[piece][op]].insert(before[op].begin(), before[op].end());
+    }
+    std::vector<std::vector<Before>> lists;
+    for (const auto& [first, all] : strands) lists.emplace_back(all.begin(), all.end());
+    return lists;
+  }
+
+  void is_waited_for(const Before& before) {
+    std::vector<OpId>& exits = folded_.pieces[folded_.runs[before.run].piece].exits;
+    const auto place = std::lower_bound(exits.begin(), exits.end(), before.op);
+    if (place == exits.end() || *place != before.op) exits.insert(place, before.op);
+  }
+
   void add_run(BlockId block, Part& part, bool in_a_node) {
     const auto run = static_cast<std::uint32_t>(folded_.runs.size());
-    for (const ModelOp& op : part.graph.ops) {
+    for (std::uint32_t i = 0; i < part.graph.ops.size(); ++i) {
+      const ModelOp& op = part.graph.ops[OpId(i)];
       for (const std::vector<std::uint32_t>& group : part.graph.places[op.place].groups) {
         for (const std::uint32_t gpu : group) {
           run_of_[block.value][gpu] = run;
-          last_[std::size_t{gpu} * streams_ + op.stream] = run;
+          last_[std::size_t{gpu} * streams_ + op.stream] = {.run = run, .op = OpId(i)};
         }
       }
+    }
+    for (const auto& [op, own] : part.op_of) {
+      if (waited_for_[op]) parts_of_[op].push_back({.run = run, .op = own});
+    }
+    for (const std::set<Before>& all : part.before) {
+      for (const Before& before : all) is_waited_for(before);
     }
     std::uint32_t node = node_of(gpus_of(part.graph).front());
     if (!in_a_node && !can_move(node)) node = 0;
@@ -180,9 +270,9 @@ class Folding {
         for (std::uint32_t& gpu : group) gpu -= shift;
       }
     }
-    folded_.runs.push_back({.piece = piece_of({std::move(part.graph), in_a_node}),
-                            .node = node,
-                            .after = {part.after.begin(), part.after.end()}});
+    const std::uint32_t piece = piece_of({.graph = std::move(part.graph), .in_a_node = in_a_node});
+    folded_.runs.push_back(
+        {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part.before)});
   }
 
   // The piece that is like this one.
@@ -193,6 +283,7 @@ class Folding {
       if (other.in_a_node == piece.in_a_node && same(other.graph, piece.graph)) return known;
     }
     alike.push_back(static_cast<std::uint32_t>(folded_.pieces.size()));
+    strand_of_.push_back(strands_in(piece.graph));
     folded_.pieces.push_back(std::move(piece));
     return alike.back();
   }
@@ -214,10 +305,14 @@ class Folding {
   const ModelGraph& graph_;
   const Cluster& cluster_;
   std::uint32_t streams_ = 1;
+  std::vector<BlockId> first_of_;                   // by block: that it goes by
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
-  std::vector<std::uint32_t> last_;                 // run, by GPU and stream
+  std::vector<Before> last_;                        // by GPU and stream
+  std::vector<bool> waited_for_;                    // by operator: by other blocks
+  std::vector<std::vector<Before>> parts_of_;       // of these, by operator: in rising runs
   std::map<std::string, std::vector<std::uint32_t>> by_text_;
-  std::map<std::uint32_t, bool> can_move_;  // by node
+  std::vector<std::vector<std::uint32_t>> strand_of_;  // by piece and operator
+  std::map<std::uint32_t, bool> can_move_;             // by node
   Folded folded_;
 };
 
@@ -237,15 +332,21 @@ std::uint32_t first_gpu(const PieceRun& run, const Cluster& cluster) {
   return run.node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
 }
 
-Folded fold(const ModelGraph& graph, const Cluster& cluster) {
+std::size_t exit_of(const Piece& piece, OpId op) {
+  const auto exit = std::lower_bound(piece.exits.begin(), piece.exits.end(), op);
+  SIM_ASSERT(exit != piece.exits.end() && *exit == op);
+  return static_cast<std::size_t>(exit - piece.exits.begin());
+}
+
+Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joined) {
   if (graph.blocks.empty()) return unfolded(graph);
-  return Folding(graph, cluster).fold();
+  return Folding(graph, cluster, joined).fold();
 }
 
 Folded unfolded(const ModelGraph& graph) {
   Folded folded;
-  folded.pieces.push_back({.graph = graph, .in_a_node = false});
-  folded.runs.push_back({.piece = 0, .node = 0, .after = {}});
+  folded.pieces.push_back({.graph = graph});
+  folded.runs.push_back({.piece = 0, .node = 0, .block = BlockId::none()});
   return folded;
 }
 

@@ -68,7 +68,7 @@ void Gradients::spread(const std::string& name, std::int64_t weights, const Copi
             .after = {by}});
 }
 
-void Gradients::update(const LayerWeights& weights) {
+void Gradients::update(const LayerWeights& weights, OpId sent) {
   const bool sharded = workload_.transformer.parallel.sharded_optimizer;
   const auto part = [&](std::int64_t all, const Copies& copies) {
     return sharded ? round_up(all, copies.count) : all;
@@ -76,6 +76,7 @@ void Gradients::update(const LayerWeights& weights) {
   out_.begin_block(fmt::format("stage {}: optimiser", stage_.index));
   out_.continue_from(OpId::none());
   out_.wait_for(last_sum_);
+  out_.wait_for(sent);
   const std::int64_t updated =
       part(weights.common, of_common()) + part(weights.experts, of_experts());
   const OpId optimizer =

@@ -16,6 +16,9 @@ class Gradients {
   Gradients(BlockWriter& out, const Workload& workload, const Stage& stage)
       : out_(out), workload_(workload), stage_(stage) {}
 
+  // Whether other GPUs have the same weights.
+  [[nodiscard]] bool are_summed() const { return of_common().count > 1; }
+
   // A layer's weights have their gradients, by the last operator that was computed.
   void are_ready(const LayerWeights& weights);
 
@@ -26,8 +29,9 @@ class Gradients {
   // This stage's optimiser waits for this sum of another kind too.
   void wait_for(OpId sum) { last_sum_ = sum; }
 
-  // Of all weights of a stage, in a block of its own.
-  void update(const LayerWeights& weights);
+  // Of all weights of a stage, in a block of its own, when its last gradients have left for the
+  // stage before (none: nothing leaves): a framework waits for that send.
+  void update(const LayerWeights& weights, OpId sent);
 
  private:
   struct Ready {

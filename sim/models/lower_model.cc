@@ -1,6 +1,7 @@
 #include "sim/models/lower_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -35,6 +36,7 @@ class ModelToTasks {
 
   TaskGraph lower() {
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
+    for (const OpId exit : how_.exits) add_exit(exit);
     return std::move(tasks_);
   }
 
@@ -46,6 +48,12 @@ class ModelToTasks {
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) index[gpu] = next++;
     }
+  }
+
+  void add_exit(OpId id) {
+    std::vector<KernelId>& kernels = tasks_.exits.emplace_back();
+    std::copy_if(made_[id.value].begin(), made_[id.value].end(), std::back_inserter(kernels),
+                 [](KernelId kernel) { return !kernel.is_none(); });
   }
 
   void add(OpId id) {

@@ -14,6 +14,7 @@ struct ModelLowering {
   // Of find_fusions(), without obstacle: lowered as `mode` says. Everything else runs kernel after
   // kernel, on its streams.
   std::vector<Fusion> fusions;
+  std::vector<OpId> exits = {};  // operators whose ends the result is to tell
 };
 
 TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how);

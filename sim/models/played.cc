@@ -5,6 +5,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/models/run_model.h"
+#include "sim/models/schedule.h"
 
 namespace weft {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/models/run_model.h"
+#include "sim/models/schedule.h"
 
 namespace weft {
 namespace {
@@ -13,6 +14,18 @@ namespace {
 struct Interval {
   SimTime start;
   SimTime end;
+};
+
+// GPUs of a piece: those that compute in it, and others, which only exchange data. Whether a
+// transfer is exposed on these depends on what they compute in other runs meanwhile.
+struct PieceGpus {
+  struct Waiting {
+    std::uint32_t gpu;
+    std::uint32_t op;  // that it waits for first
+  };
+  std::vector<std::uint32_t> computing;
+  std::vector<Waiting> waiting;
+  std::vector<Duration> exposed_elsewhere;  // by operator: what its result counts of the latter
 };
 
 class Together {
@@ -45,32 +58,21 @@ class Together {
     }
   }
 
-  [[nodiscard]] bool computes(std::uint32_t piece) const {
-    const std::vector<OperatorUse>& ops = pieces_[piece].operators;
-    return std::any_of(ops.begin(), ops.end(),
-                       [](const OperatorUse& use) { return use.role != KernelRole::collective; });
-  }
-
   void add_run(const PieceRun& run, const Interval& when) {
     const RunResult& piece = pieces_[run.piece];
+    const PieceGpus& gpus = gpus_in(run.piece);
     const std::uint32_t shift = first_gpu(run, cluster_);
-    const bool with_computation = computes(run.piece);
-    for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
-      add_gpu(total_.gpus[gpu + shift], piece.gpus[gpu], when);
-      if (with_computation) computing_[gpu + shift].push_back(when);
-    }
     for (const OperatorUse& use : piece.operators) add_operator(use, when);
-    if (with_computation) {
-      for (const OperatorUse& use : piece.operators) {
-        add_saturating(operator_of(use).exposed, use.exposed);
-      }
-      for (const PartUse& part : piece.parts) {
-        PartUse& sum = part_of(part.name);
-        add_saturating(sum.computing, part.computing);
-        add_saturating(sum.exposed, part.exposed);
-      }
-    } else {
-      waiting_.push_back({run.piece, shift, when});
+    for (const std::uint32_t gpu : gpus.computing) {
+      add_gpu(total_.gpus[gpu + shift], piece.gpus[gpu], when);
+      computing_[gpu + shift].push_back(when);
+    }
+    for (const PieceGpus::Waiting& waiting : gpus.waiting) {
+      const GpuUse& use = piece.gpus[waiting.gpu];
+      add_gpu(total_.gpus[waiting.gpu + shift], use, when);
+      waiting_.push_back({.gpu = waiting.gpu + shift,
+                          .op = &piece.operators[waiting.op],
+                          .when = {when.start, when.start + (use.end - SimTime{})}});
     }
     // A node's own links are the first ones of the whole.
     for (std::uint32_t i = 0; i < piece.links.size(); ++i) {
@@ -79,15 +81,71 @@ class Together {
     }
     add_ledger(piece.ledger);
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
+    if (!gpus.computing.empty()) add_parts(piece, gpus);
   }
 
-  const std::vector<std::uint32_t>& gpus_of_piece(std::uint32_t piece) {
+  // Of GPUs that compute; what others wait for is seen when all runs have their times.
+  void add_parts(const RunResult& piece, const PieceGpus& gpus) {
+    for (std::size_t op = 0; op < piece.operators.size(); ++op) {
+      const OperatorUse& use = piece.operators[op];
+      const Duration exposed = use.exposed - gpus.exposed_elsewhere[op];
+      add_saturating(operator_of(use).exposed, exposed);
+      add_saturating(part_of(use.part).exposed, exposed);
+    }
+    for (const PartUse& part : piece.parts) {
+      add_saturating(part_of(part.name).computing, part.computing);
+    }
+  }
+
+  const PieceGpus& gpus_in(std::uint32_t piece) {
     const auto [known, added] = gpus_.try_emplace(piece);
-    if (added) known->second = gpus_of(folded_.pieces[piece].graph);
+    if (added) known->second = gpus_in(folded_.pieces[piece].graph, pieces_[piece]);
     return known->second;
   }
 
-  // `active` is reckoned behind: runs may lie beside one another.
+  static PieceGpus gpus_in(const ModelGraph& graph, const RunResult& piece) {
+    PieceGpus gpus{.computing = {}, .waiting = {}, .exposed_elsewhere = {}};
+    gpus.exposed_elsewhere.resize(piece.operators.size());
+    const std::vector<std::uint32_t> first = first_operators(graph, piece);
+    for (const std::uint32_t gpu : gpus_of(graph)) {
+      if (piece.gpus[gpu].computing.count() > 0) {
+        gpus.computing.push_back(gpu);
+        continue;
+      }
+      gpus.waiting.push_back({.gpu = gpu, .op = first[gpu]});
+      Duration active = piece.gpus[gpu].active;  // all of it exposed
+      for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+        const std::size_t op = (first[gpu] + i) % piece.operators.size();
+        const Duration part =
+            std::min(active, piece.operators[op].exposed - gpus.exposed_elsewhere[op]);
+        gpus.exposed_elsewhere[op] += part;
+        active = active - part;
+      }
+    }
+    return gpus;
+  }
+
+  // By GPU, the first operator of the graph that it has a part in, as the result numbers them.
+  static std::vector<std::uint32_t> first_operators(const ModelGraph& graph,
+                                                    const RunResult& piece) {
+    std::vector<std::uint32_t> first(piece.gpus.size(), UINT32_MAX);
+    for (const ModelOp& op : graph.ops) {
+      const auto use = std::find_if(
+          piece.operators.begin(), piece.operators.end(), [&op](const OperatorUse& other) {
+            return other.part == op.part && other.name.compare(0, op.name.size(), op.name) == 0;
+          });
+      if (use == piece.operators.end()) continue;  // of a fusion, named after its other half
+      for (const std::vector<std::uint32_t>& group : graph.places[op.place].groups) {
+        for (const std::uint32_t gpu : group) {
+          if (first[gpu] != UINT32_MAX) continue;
+          first[gpu] = static_cast<std::uint32_t>(use - piece.operators.begin());
+        }
+      }
+    }
+    return first;
+  }
+
+  // `active` is computed afterwards: runs may lie beside one another.
   static void add_gpu(GpuUse& sum, const GpuUse& use, const Interval& when) {
     sum.end = later(sum.end, when.start + (use.end - SimTime{}));
     sum.computing += use.computing;
@@ -160,18 +218,14 @@ class Together {
     });
     std::vector<SimTime> waited(cluster_.gpus());  // until then
     for (const Waiting& run : waiting_) {
-      PartUse& part = part_of(pieces_[run.piece].parts.front().name);
-      OperatorUse& op = operator_of(pieces_[run.piece].operators.front());
-      for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
-        SimTime& until = waited[gpu + run.shift];
-        const Interval rest{later(run.when.start, until), run.when.end};
-        until = later(until, run.when.end);
-        if (rest.start >= rest.end) continue;
-        const Duration bare = rest.end - rest.start - beside(computing_[gpu + run.shift], rest);
-        add_saturating(part.exposed, bare);
-        add_saturating(op.exposed, bare);
-        total_.gpus[gpu + run.shift].active += bare;
-      }
+      SimTime& until = waited[run.gpu];
+      const Interval rest{later(run.when.start, until), run.when.end};
+      until = later(until, run.when.end);
+      if (rest.start >= rest.end) continue;
+      const Duration bare = rest.end - rest.start - beside(computing_[run.gpu], rest);
+      add_saturating(part_of(run.op->part).exposed, bare);
+      add_saturating(operator_of(*run.op).exposed, bare);
+      total_.gpus[run.gpu].active += bare;
     }
   }
 
@@ -192,9 +246,8 @@ class Together {
   void finish() {
     for (std::size_t i = 0; i < folded_.runs.size(); ++i) {
       const PieceRun& run = folded_.runs[i];
-      if (!computes(run.piece)) continue;
       const std::uint32_t shift = first_gpu(run, cluster_);
-      for (const std::uint32_t gpu : gpus_of_piece(run.piece)) {
+      for (const std::uint32_t gpu : gpus_in(run.piece).computing) {
         total_.gpus[gpu + shift].active += pieces_[run.piece].gpus[gpu].active;
       }
     }
@@ -202,27 +255,47 @@ class Together {
     for (const GpuUse& gpu : total_.gpus) add_saturating(total_.idle, total_.time - gpu.active);
   }
 
-  // From the run that ends last back to the one that it waited for, and so on.
+  // From the run that ends last back to what it waited for in others, and so on.
   void follow_path() {
-    std::size_t at = 0;
+    std::size_t last = 0;
     for (std::size_t i = 1; i < times_.size(); ++i) {
-      if (times_[i].end > times_[at].end) at = i;
+      if (times_[i].end > times_[last].end) last = i;
     }
-    while (true) {
-      const PieceRun& run = folded_.runs[at];
-      for (const OperatorUse& use : pieces_[run.piece].operators) {
-        operator_of(use).critical += use.critical;
-      }
-      total_.path_gaps += pieces_[run.piece].path_gaps;
-      if (run.after.empty()) return;
-      at = *std::max_element(run.after.begin(), run.after.end(),
-                             [this](auto a, auto b) { return times_[a].end < times_[b].end; });
+    const RunResult& piece = pieces_[folded_.runs[last].piece];
+    for (const OperatorUse& use : piece.operators) operator_of(use).critical += use.critical;
+    total_.path_gaps += piece.path_gaps;
+    while (const Before* before = last_before(folded_.runs[last])) {
+      last = before->run;
+      add_path(folded_.runs[last].piece, before->op);
     }
   }
 
+  void add_path(std::uint32_t id, OpId op) {
+    const RunResult& piece = pieces_[id];
+    const ExitUse& exit = piece.exits[exit_of(folded_.pieces[id], op)];
+    for (std::size_t i = 0; i < piece.operators.size(); ++i) {
+      operator_of(piece.operators[i]).critical += exit.critical[i];
+    }
+    total_.path_gaps += exit.path_gaps;
+  }
+
+  // What the run waited for longest; null: for nothing.
+  [[nodiscard]] const Before* last_before(const PieceRun& run) const {
+    const Before* last = nullptr;
+    const auto end = [this](const Before& before) {
+      return end_of(before, folded_, pieces_, times_[before.run].start);
+    };
+    for (const std::vector<Before>& strand : run.strands) {
+      for (const Before& before : strand) {
+        if (last == nullptr || end(*last) < end(before)) last = &before;
+      }
+    }
+    return last;
+  }
+
   struct Waiting {
-    std::uint32_t piece;
-    std::uint32_t shift;
+    std::uint32_t gpu;
+    const OperatorUse* op;
     Interval when;
   };
 
@@ -234,24 +307,11 @@ class Together {
   std::vector<Interval> times_;
   std::vector<std::vector<Interval>> computing_;  // by GPU
   std::vector<Waiting> waiting_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> gpus_;
+  std::map<std::uint32_t, PieceGpus> gpus_;  // by piece
   std::map<std::pair<std::string, KernelRole>, std::size_t> operators_;
 };
 
 }  // namespace
-
-std::vector<SimTime> starts_of(const Folded& folded, const std::vector<RunResult>& pieces) {
-  std::vector<SimTime> starts;
-  starts.reserve(folded.runs.size());
-  for (const PieceRun& run : folded.runs) {
-    SimTime start;
-    for (const std::uint32_t before : run.after) {
-      start = later(start, starts[before] + pieces[folded.runs[before].piece].time);
-    }
-    starts.push_back(start);
-  }
-  return starts;
-}
 
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const Cluster& cluster) {

@@ -7,6 +7,8 @@
 
 #include "sim/core/assert.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/needs.h"
+#include "sim/models/schedule.h"
 
 namespace weft {
 namespace {
@@ -88,38 +90,50 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
 
 }  // namespace
 
-ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded)
-    : scenario_(scenario),
-      cluster_(cluster),
-      node_(one_node_of(cluster)),
-      folded_(std::move(folded)) {}
+ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph)
+    : scenario_(scenario), cluster_(cluster), graph_(graph), node_(one_node_of(cluster)) {
+  folding({});
+}
 
-void ModelRun::find_candidates() {
-  if (!pairs_.empty()) return;
-  std::vector<ModelGraph> tried;
-  for (const Piece& piece : folded_.pieces) {
-    pairs_.emplace_back();
+// Cut into pieces when first asked for.
+ModelRun::Folding& ModelRun::folding(const Joined& joined) {
+  const bool whole = std::none_of(joined.begin(), joined.end(), [](bool is) { return is; });
+  const auto [known, added] = folding_.try_emplace(whole ? Joined{} : joined);
+  if (added) {
+    known->second.folded =
+        scenario_.run.repeats_once ? fold(graph_, cluster_, joined) : unfolded(graph_);
+  }
+  return known->second;
+}
+
+void ModelRun::find_candidates(Folding& folding) {
+  if (!folding.pairs.empty()) return;
+  for (const Piece& piece : folding.folded.pieces) {
+    std::vector<Pair>& pairs = folding.pairs.emplace_back();
     for (const Fusion& fusion : find_fusions(piece.graph, scenario_.cluster.gpu)) {
-      ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
-      const auto known = std::find_if(tried.begin(), tried.end(), [&](const ModelGraph& other) {
-        return same_pair(other, alone, cluster_);
-      });
-      pairs_.back().push_back({fusion, static_cast<std::uint32_t>(known - tried.begin())});
-      if (known != tried.end()) continue;
-      Candidate& candidate = candidates_.emplace_back();
-      candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
-      candidate.pattern = fusion.pattern;
-      candidate.obstacle = fusion.obstacle;
-      const std::vector<std::uint32_t> gpus = gpus_of(alone);
-      const bool in_a_node =
-          cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
-      if (fusion.obstacle.empty()) {
-        measure(candidate, alone, fusion, in_a_node ? node_ : cluster_);
-      }
-      tried.push_back(std::move(alone));
+      pairs.push_back({fusion, candidate_of(piece, fusion)});
     }
   }
-  count_times();
+  count_times(folding);
+}
+
+std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
+  ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
+  const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const ModelGraph& other) {
+    return same_pair(other, alone, cluster_);
+  });
+  const auto index = static_cast<std::uint32_t>(known - tried_.begin());
+  if (known != tried_.end()) return index;
+  Candidate& candidate = candidates_.emplace_back();
+  candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
+  candidate.pattern = fusion.pattern;
+  candidate.obstacle = fusion.obstacle;
+  const std::vector<std::uint32_t> gpus = gpus_of(alone);
+  const bool in_a_node =
+      cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
+  if (fusion.obstacle.empty()) measure(candidate, alone, fusion, in_a_node ? node_ : cluster_);
+  tried_.push_back(std::move(alone));
+  return index;
 }
 
 void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
@@ -140,13 +154,13 @@ void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fus
   candidate.wgs_per_cu_fused = resident(gpu, wg, fused_version(scenario_.fused));
 }
 
-void ModelRun::count_times() {
+void ModelRun::count_times(const Folding& folding) {
   std::vector<std::vector<std::int64_t>> times(candidates_.size());
   for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
-  for (const PieceRun& run : folded_.runs) {
-    const ModelGraph& graph = folded_.pieces[run.piece].graph;
+  for (const PieceRun& run : folding.folded.runs) {
+    const ModelGraph& graph = folding.folded.pieces[run.piece].graph;
     const std::uint32_t shift = first_gpu(run, cluster_);
-    for (const Pair& pair : pairs_[run.piece]) {
+    for (const Pair& pair : folding.pairs[run.piece]) {
       for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
         for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
       }
@@ -157,10 +171,10 @@ void ModelRun::count_times() {
   }
 }
 
-std::vector<Fusion> ModelRun::chosen(std::uint32_t piece, Mode mode) const {
+std::vector<Fusion> ModelRun::chosen(const std::vector<Pair>& pairs, Mode mode) const {
   const FuseOptions& options = scenario_.workload.fuse;
   std::vector<Fusion> fusions;
-  for (const Pair& pair : pairs_[piece]) {
+  for (const Pair& pair : pairs) {
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
     const Duration overlapped = mode == Mode::kernel ? candidate.chunked : candidate.fused;
@@ -171,75 +185,117 @@ std::vector<Fusion> ModelRun::chosen(std::uint32_t piece, Mode mode) const {
   return fusions;
 }
 
-TaskGraph ModelRun::lowered(std::uint32_t piece, Mode mode) const {
-  const Piece& what = folded_.pieces[piece];
-  return lower_model(what.graph, {.scenario = scenario_,
-                                  .cluster = cluster_of(what),
-                                  .mode = mode,
-                                  .fusions = chosen(piece, mode)});
+TaskGraph ModelRun::lowered(const Piece& piece, const std::vector<Fusion>& fusions,
+                            Mode mode) const {
+  return lower_model(piece.graph, {.scenario = scenario_,
+                                   .cluster = cluster_of(piece),
+                                   .mode = mode,
+                                   .fusions = fusions,
+                                   .exits = piece.exits});
 }
 
 std::string ModelRun::tasks_text(Mode mode) {
-  find_candidates();
+  Folding& apart = folding({});
+  find_candidates(apart);
+  const Folded& folded = apart.folded;
   std::string text;
-  for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    const auto runs = std::count_if(folded_.runs.begin(), folded_.runs.end(),
+  for (std::uint32_t i = 0; i < folded.pieces.size(); ++i) {
+    const auto runs = std::count_if(folded.runs.begin(), folded.runs.end(),
                                     [i](const PieceRun& run) { return run.piece == i; });
-    text += fmt::format("piece {} of {}, run {} times\n{}", i + 1, folded_.pieces.size(), runs,
-                        to_text(lowered(i, mode)));
+    text += fmt::format("piece {} of {}, run {} times\n{}", i + 1, folded.pieces.size(), runs,
+                        to_text(lowered(folded.pieces[i], chosen(apart.pairs[i], mode), mode)));
   }
   return text;
 }
 
-Recorded ModelRun::result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress) {
-  const bool alike = mode == Mode::bulk || chosen(piece, mode).empty();
-  const auto known = unfused_.find(piece);
-  if (alike && known != unfused_.end()) {
+Recorded ModelRun::result_of(Folding& folding, std::uint32_t id, Mode mode,
+                             const OnProgress& on_progress) {
+  const std::vector<Fusion> fusions = chosen(folding.pairs[id], mode);
+  const bool alike = mode == Mode::bulk || fusions.empty();
+  const auto known = folding.unfused.find(id);
+  if (alike && known != folding.unfused.end()) {
     Recorded again = known->second;
     again.result.events = 0;  // nothing is simulated
     return again;
   }
-  const Cluster& cluster = cluster_of(folded_.pieces[piece]);
-  const TaskGraph tasks = lowered(piece, mode);
+  const Piece& piece = folding.folded.pieces[id];
+  const TaskGraph tasks = lowered(piece, fusions, mode);
   Recorded done;
   if (record_) {
-    done = simulate_and_record(cluster, tasks, scenario_.run, *record_, on_progress);
+    RecordOptions record = *record_;
+    record.most /= folding.folded.pieces.size();
+    done = simulate_and_record(cluster_of(piece), tasks, scenario_.run, record, on_progress);
   } else {
-    done.result = simulate(cluster, tasks, scenario_.run, on_progress);
+    done.result = simulate(cluster_of(piece), tasks, scenario_.run, on_progress);
   }
-  if (alike) unfused_.emplace(piece, done);
+  if (alike) folding.unfused.emplace(id, done);
   return done;
 }
 
 void ModelRun::record(const RecordOptions& what) {
   record_ = what;
-  record_->most = what.most / folded_.pieces.size();
-  unfused_.clear();
+  for (auto& [joined, folding] : folding_) folding.unfused.clear();
 }
 
-RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
-  find_candidates();
-  std::vector<RunResult> results;
-  std::vector<Recording> recordings;
-  for (std::uint32_t i = 0; i < folded_.pieces.size(); ++i) {
-    Recorded done = result_of(i, mode, on_progress);
-    results.push_back(std::move(done.result));
-    recordings.push_back(std::move(done.recording));
-    results.back().mode = mode;
-    if (results.back().ending != Ending::finished) return results.back();
+// Up to the first piece that does not finish.
+ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
+                                            const OnProgress& on_progress) {
+  PieceResults all;
+  for (std::uint32_t i = 0; i < folding.folded.pieces.size(); ++i) {
+    Recorded done = result_of(folding, i, mode, on_progress);
+    done.result.mode = mode;
+    all.results.push_back(std::move(done.result));
+    all.recordings.push_back(std::move(done.recording));
+    if (all.results.back().ending != Ending::finished) break;
   }
-  if (folded_.pieces.size() == 1 && folded_.runs.size() == 1 && !folded_.pieces[0].in_a_node) {
-    if (record_) recording_ = alone(std::move(recordings.front()));
-    return results.front();
-  }
-  RunResult result = put_together(folded_, results, cluster_);
-  if (record_) recording_ = played(folded_, results, std::move(recordings), cluster_);
+  return all;
+}
+
+RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
+  const Bytes needed = estimated_needs(folded, scenario_, cluster_, mode).memory;
+  RunResult result;
   result.mode = mode;
+  if (needed <= scenario_.run.max_memory) return result;
+  constexpr std::int64_t kMebi = 1024 * 1024;
+  result.ending = Ending::memory_limit;
+  result.stopped_because = fmt::format(
+      "run.max_memory: some exchanges outlast the layers that they run beside, so these have to be "
+      "simulated together, which is estimated to need {0} MiB; if the machine has them, --set "
+      "'run.max_memory={0} MiB'",
+      (needed.count() + kMebi - 1) / kMebi);
   return result;
 }
 
+// Pieces apart; if their runs then meet, again with those joined, until none meet.
+RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
+  Joined joined(graph_.blocks.size());
+  while (true) {
+    Folding& folding = this->folding(joined);
+    const Folded& folded = folding.folded;
+    find_candidates(folding);
+    PieceResults pieces = run_pieces(folding, mode, on_progress);
+    if (pieces.results.back().ending != Ending::finished) return std::move(pieces.results.back());
+    if (folded.pieces.size() == 1 && folded.runs.size() == 1 && !folded.pieces[0].in_a_node) {
+      if (record_) recording_ = alone(std::move(pieces.recordings.front()));
+      return std::move(pieces.results.front());
+    }
+    const Joined more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
+    if (more == joined) {
+      RunResult result = put_together(folded, pieces.results, cluster_);
+      if (record_) {
+        recording_ = played(folded, pieces.results, std::move(pieces.recordings), cluster_);
+      }
+      result.mode = mode;
+      return result;
+    }
+    joined = more;
+    RunResult refused = too_large(this->folding(joined).folded, mode);
+    if (refused.ending != Ending::finished) return refused;
+  }
+}
+
 std::vector<Candidate> ModelRun::candidates() {
-  find_candidates();
+  find_candidates(folding({}));
   std::vector<Candidate> ranked = candidates_;
   std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
     if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();

@@ -29,8 +29,8 @@ struct Candidate {
 
 class ModelRun {
  public:
-  // Both have to outlive it.
-  ModelRun(const Scenario& scenario, const Cluster& cluster, Folded folded);
+  // All have to outlive it. What repeats is simulated once if `scenario` says so.
+  ModelRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph);
 
   // Runs from now on are recorded.
   void record(const RecordOptions& what);
@@ -46,42 +46,55 @@ class ModelRun {
   // What --stop-after=tasks prints: piece by piece.
   std::string tasks_text(Mode mode);
 
-  [[nodiscard]] const Folded& folded() const { return folded_; }
+  // Before any of its blocks are joined.
+  [[nodiscard]] const Folded& folded() const { return folding_.at({}).folded; }
 
  private:
   struct Pair {  // of a piece
     Fusion fusion;
     std::uint32_t candidate = 0;
   };
+  // The model cut into pieces in one way.
+  struct Folding {
+    Folded folded;
+    std::vector<std::vector<Pair>> pairs;       // by piece; empty until they are needed
+    std::map<std::uint32_t, Recorded> unfused;  // by piece: the same in every mode
+  };
+  // Of one mode.
+  struct PieceResults {
+    std::vector<RunResult> results;
+    std::vector<Recording> recordings;
+  };
 
-  void find_candidates();  // and tries them, the first time that they are needed
+  Folding& folding(const Joined& joined);
+  void find_candidates(Folding& folding);  // and tries those that are new
+  std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
   void measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
                const Cluster& cluster) const;
-  void count_times();
-  [[nodiscard]] std::vector<Fusion> chosen(std::uint32_t piece, Mode mode) const;
-  Recorded result_of(std::uint32_t piece, Mode mode, const OnProgress& on_progress);
-  [[nodiscard]] TaskGraph lowered(std::uint32_t piece, Mode mode) const;
+  void count_times(const Folding& folding);
+  [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;
+  PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
+  Recorded result_of(Folding& folding, std::uint32_t piece, Mode mode,
+                     const OnProgress& on_progress);
+  [[nodiscard]] TaskGraph lowered(const Piece& piece, const std::vector<Fusion>& fusions,
+                                  Mode mode) const;
+  [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
   }
 
   const Scenario& scenario_;
   const Cluster& cluster_;
-  Cluster node_;  // one of its nodes, alone
-  Folded folded_;
-  std::vector<std::vector<Pair>> pairs_;  // by piece
+  const ModelGraph& graph_;
+  Cluster node_;  // one of the cluster's, alone
+  std::map<Joined, Folding> folding_;
+  std::vector<ModelGraph> tried_;  // by candidate: its two operators alone
   std::vector<Candidate> candidates_;
-  std::map<std::uint32_t, Recorded> unfused_;  // by piece: the same in every mode
   std::optional<RecordOptions> record_;
   RunRecording recording_;
 };
 
-// When each run begins: when the last of those that it waits for has ended. One entry a run, from
-// results of one a piece.
-std::vector<SimTime> starts_of(const Folded& folded, const std::vector<RunResult>& pieces);
-
-// The results of all runs, from those of their pieces: each begins when those that it waits for
-// have ended. One entry a piece.
+// The results of all runs, from those of their pieces, one entry a piece.
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const Cluster& cluster);
 

@@ -47,6 +47,8 @@ class Transformer {
     }
     inputs_.resize(stages_.size(), Ends(static_cast<std::size_t>(microbatches_)));
     outputs_ = inputs_;
+    computed_.resize(stages_.size(), OpId::none());
+    gradients_sent_ = computed_;
   }
 
   ModelGraph build() {
@@ -78,31 +80,51 @@ class Transformer {
       case Kind::forward:
         return forward(stage, step);
       case Kind::backward:
-        return backward(stage, step);
+        if (!sends_beside_sums(step)) backward(stage, step);
+        return;
       case Kind::send_forward:
+        out_.begin_block(text_of(step) + "send_forward");
         at(inputs_, {step.kind, step.stage + 1, step.microbatch}).forward =
-            send(step, "send_forward", stage.ahead, at(outputs_, step).forward);
+            send("send_forward", stage.ahead, at(outputs_, step).forward, step.stage + 1);
         return;
       case Kind::send_backward:
-        at(inputs_, {step.kind, step.stage - 1, step.microbatch}).backward =
-            send(step, "send_backward", stage.back, at(outputs_, step).backward);
-        return;
+        if (sends_beside_sums(step)) {
+          return backward(stage, {Kind::backward, step.stage, step.microbatch});
+        }
+        out_.begin_block(text_of(step) + "send_backward");
+        return send_back(stage, step);
     }
+  }
+
+  // The last gradients that leave a stage share its NICs with sums of its weights' gradients.
+  [[nodiscard]] bool sends_beside_sums(const PipelineStep& step) const {
+    return step.microbatch + 1 == microbatches_ && step.stage > 0 &&
+           gradients_[static_cast<std::size_t>(step.stage)].are_summed();
+  }
+
+  void send_back(const Stage& stage, const PipelineStep& step) {
+    OpId& sent = gradients_sent_[static_cast<std::size_t>(step.stage)];
+    sent = send("send_backward", stage.back, at(outputs_, step).backward, step.stage - 1);
+    at(inputs_, {step.kind, step.stage - 1, step.microbatch}).backward = sent;
   }
 
   std::string text_of(const PipelineStep& step) const {
     return fmt::format("stage {}, microbatch {}: ", step.stage, step.microbatch);
   }
 
-  OpId send(const PipelineStep& step, const char* name, PlaceId pairs, OpId what) {
-    out_.begin_block(text_of(step) + name);
+  // The receiver's kernel comes behind what it has begun to compute: one that waited beside that
+  // would hold its CUs.
+  OpId send(const char* name, PlaceId pairs, OpId what, int receiver) {
+    std::vector<OpId> after{what};
+    const OpId begun = computed_[static_cast<std::size_t>(receiver)];
+    if (!begun.is_none()) after.push_back(begun);
     return out_.add({.name = name,
                      .part = "send",
                      .shape = even_call(CollectiveOp::point_to_point,
                                         shapes_.size(shapes_.kept * shapes_.decoder.hidden)),
                      .place = pairs,
                      .stream = kPipeline,
-                     .after = {what}});
+                     .after = std::move(after)});
   }
 
   // From the stage before, or of this stage's own making.
@@ -127,6 +149,7 @@ class Transformer {
       out_.begin_block(text_of(step) + "head");
       head(gpus);
     }
+    computed_[static_cast<std::size_t>(stage.index)] = out_.last();
     at(outputs_, step).forward = out_.last();
   }
 
@@ -158,10 +181,12 @@ class Transformer {
       token_embedding_backward(gpus);
       ready({.common = embedding_weights(spec_.decoder, tensor)});
     }
+    computed_[static_cast<std::size_t>(stage.index)] = out_.last();
     at(outputs_, step).backward = out_.last();
     if (!gradients.wait()) return;
     out_.begin_block(fmt::format("stage {}: gradients of its first weights", stage.index));
     gradients.sum_up();
+    if (sends_beside_sums(step)) send_back(stage, step);
   }
 
   void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
@@ -189,7 +214,7 @@ class Transformer {
   void update() {
     if (spec_.decoder.tied && stages_.size() > 1) add_up_tied();
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      gradients_[s].update(weights_of(spec_, stages_[s]));
+      gradients_[s].update(weights_of(spec_, stages_[s]), gradients_sent_[s]);
     }
   }
 
@@ -219,8 +244,10 @@ class Transformer {
   BlockWriter out_{graph_};
   std::vector<Stage> stages_;
   std::vector<Gradients> gradients_;
-  std::vector<Ends> inputs_;   // what each stage receives; none at the ends
-  std::vector<Ends> outputs_;  // what it computed last
+  std::vector<Ends> inputs_;          // what each stage receives; none at the ends
+  std::vector<Ends> outputs_;         // what it computed last
+  std::vector<OpId> computed_;        // the same, by stage alone
+  std::vector<OpId> gradients_sent_;  // by stage: the last send to the one before
 };
 
 }  // namespace

@@ -98,6 +98,10 @@ void TaskGraph::verify() const {
   for (std::uint32_t i = 0; i < latches.size(); ++i) {
     SIM_ASSERT(counts[i] == latches[LatchId(i)].target);
   }
+  for (const std::vector<KernelId>& exit : exits) {
+    SIM_ASSERT(!exit.empty());
+    for (const KernelId kernel : exit) SIM_ASSERT(kernel.value < kernels.size());
+  }
 }
 
 Duration TaskGraph::longest_item() const {

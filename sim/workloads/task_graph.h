@@ -123,6 +123,7 @@ struct TaskGraph {
   IdVector<LatchId, Latch> latches;
   std::vector<Send> sends;
   std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
+  std::vector<std::vector<KernelId>> exits;  // kernels whose last end the result is to tell, each
 
   // Kernels and works added from now on are another operator's.
   void begin_works() { first_work = static_cast<std::uint32_t>(works.size()); }

@@ -27,9 +27,11 @@ TEST(CriticalPath, goes_through_the_dependency_that_ended_last) {
   const KernelId b = add(graph, 0, {});
   add(graph, 0, {a, b});
   const std::vector<PathStep> path =
-      critical_path(graph, {{.start = at(0), .end = at(10)},
-                            {.start = at(0), .end = at(7)},
-                            {.start = at(12), .end = at(20), .released_by = a}});
+      critical_path(graph,
+                    {{.start = at(0), .end = at(10)},
+                     {.start = at(0), .end = at(7)},
+                     {.start = at(12), .end = at(20), .released_by = a}},
+                    KernelId(2));
   ASSERT_EQ(path.size(), 2U);
   EXPECT_EQ(path[0].kernel.value, 2U);
   EXPECT_EQ(path[0].until - path[0].from, microseconds(8));
@@ -50,14 +52,30 @@ TEST(CriticalPath, of_a_collective_goes_on_at_the_gpu_that_came_last) {
     graph.kernels[id].team_size = 2;
   }
   const std::vector<PathStep> path =
-      critical_path(graph, {{.start = at(0), .end = at(5)},
-                            {.start = at(0), .end = at(13)},
-                            {.start = at(6), .end = at(20), .released_by = early},
-                            {.start = at(14), .end = at(20), .released_by = late}});
+      critical_path(graph,
+                    {{.start = at(0), .end = at(5)},
+                     {.start = at(0), .end = at(13)},
+                     {.start = at(6), .end = at(20), .released_by = early},
+                     {.start = at(14), .end = at(20), .released_by = late}},
+                    first);
   ASSERT_EQ(path.size(), 2U);
   EXPECT_EQ(path[0].until - path[0].from, microseconds(6));
   EXPECT_EQ(path[0].gap, microseconds(1));
   EXPECT_EQ(path[1].kernel, late);
+}
+
+TEST(CriticalPath, goes_back_from_any_kernel) {
+  // Of b, which ended before the run did: b alone, whatever a takes.
+  TaskGraph graph;
+  const KernelId a = add(graph, 0, {});
+  const KernelId b = add(graph, 1, {});
+  const std::vector<KernelSpan> spans{{.start = at(0), .end = at(10)},
+                                      {.start = at(1), .end = at(7)}};
+  EXPECT_EQ(last_to_end({a, b}, spans), a);
+  const std::vector<PathStep> path = critical_path(graph, spans, b);
+  ASSERT_EQ(path.size(), 1U);
+  EXPECT_EQ(path[0].until - path[0].from, microseconds(6));
+  EXPECT_EQ(path[0].gap, microseconds(1));
 }
 
 TEST(CriticalPath, and_its_launches_are_the_time_of_the_run) {

@@ -55,9 +55,10 @@ struct Trace : HandMadeModel {
 };
 
 Duration time_of(const ModelGraph& graph, Mode mode) {
-  const Scenario scenario = two_gpus();
+  Scenario scenario = two_gpus();
+  scenario.run.repeats_once = false;
   const Cluster cluster = build_cluster(scenario.cluster);
-  ModelRun model(scenario, cluster, unfolded(graph));
+  ModelRun model(scenario, cluster, graph);
   return model.run(mode, {}).time;
 }
 

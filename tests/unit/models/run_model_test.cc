@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/models/build_model.h"
 #include "sim/models/lower_model.h"
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
@@ -33,9 +34,10 @@ HandMadeModel layers(int count, bool in_blocks) {
   return model;
 }
 
-RunResult run_of(const Scenario& scenario, const ModelGraph& graph, Mode mode, bool folds) {
+RunResult run_of(Scenario scenario, const ModelGraph& graph, Mode mode, bool folds) {
+  scenario.run.repeats_once = folds;
   const Cluster cluster = build_cluster(scenario.cluster);
-  ModelRun model(scenario, cluster, folds ? fold(graph, cluster) : unfolded(graph));
+  ModelRun model(scenario, cluster, graph);
   return model.run(mode, {});
 }
 
@@ -69,8 +71,10 @@ TEST(Models, repeated_blocks_are_simulated_once) {
   // The two nodes share no link, and all layers are alike.
   EXPECT_EQ(folded.pieces.size(), 1U);
   ASSERT_EQ(folded.runs.size(), 10U);
-  EXPECT_TRUE(folded.runs[1].after.empty());
-  EXPECT_EQ(folded.runs[3].after, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(folded.runs[1].strands, (std::vector<std::vector<Before>>{{}}));
+  // Its products wait for the last of those of the layer before, and for its sum.
+  const std::vector<Before> before{{.run = 1, .op = OpId(1)}, {.run = 1, .op = OpId(2)}};
+  EXPECT_EQ(folded.runs[3].strands, std::vector<std::vector<Before>>{before});
   EXPECT_EQ(folded.runs[3].node, 1U);
 }
 
@@ -166,11 +170,76 @@ TEST(Models, that_repeat_take_the_time_of_all_their_layers) {
   }
 }
 
+// Two layers of a stage's way back, a block each, the gradients of the first summed over both nodes
+// beside the second; then those of the second, and the optimiser.
+HandMadeModel way_back(std::int64_t gradients) {
+  HandMadeModel model;
+  const PlaceId place = model.groups(0, 8, 4);
+  const PlaceId copies = model.groups(0, 8, 8);
+  CommunicationShape sum;
+  sum.buffer = bytes(gradients);
+  std::vector<OpId> ready;
+  for (int i = 0; i < 4; ++i) {
+    model.begin_block("layer " + std::to_string(i));
+    if (i > 0) model.add("gradient_sum", "gradients", sum, copies, ready, 2);
+    model.add_layer(place, 4);
+    ready = model.last;
+  }
+  model.begin_block("last sum");
+  const OpId last = model.add("gradient_sum", "gradients", sum, copies, ready, 2);
+  model.begin_block("optimiser");
+  model.add("optimizer", "optimizer", product(256, 256, 256), place, {last});
+  return model;
+}
+
+TEST(Models, strands_are_what_may_begin_apart) {
+  const HandMadeModel model = way_back(1 << 20U);
+  const Folded folded = fold(model.graph, build_cluster(nodes_of_four().cluster));
+  // The first layer waits for nothing in one strand; the second has its sum besides.
+  EXPECT_EQ(folded.runs[0].strands.size(), 1U);
+  EXPECT_EQ(folded.runs[2].strands.size(), 2U);
+}
+
+TEST(Models, gradients_that_fit_beside_the_way_back_join_nothing) {
+  const Scenario scenario = nodes_of_four();
+  const HandMadeModel model = way_back(1024);
+  const RunResult once = run_of(scenario, model.graph, Mode::bulk, true);
+  const RunResult each = run_of(scenario, model.graph, Mode::bulk, false);
+  EXPECT_LT(once.events, each.events);
+  EXPECT_NEAR(to_microseconds(once.time) / to_microseconds(each.time), 1, 0.01);
+}
+
+TEST(Models, gradients_that_outlast_the_way_back_do_not_hold_it_up) {
+  // 64 MiB over NICs of 25 GB/s: each sum takes many times as long as a layer. One behind the
+  // other they are the step; a layer that waited for the sum beside it would come on top.
+  const Scenario scenario = nodes_of_four();
+  const HandMadeModel model = way_back(64 << 20U);
+  const RunResult once = run_of(scenario, model.graph, Mode::bulk, true);
+  const RunResult each = run_of(scenario, model.graph, Mode::bulk, false);
+  EXPECT_NEAR(to_microseconds(once.time) / to_microseconds(each.time), 1, 0.01);
+  EXPECT_EQ(once.ledger.hbm_bytes.done, each.ledger.hbm_bytes.done);
+  Duration sum = once.idle;
+  for (const PartUse& part : once.parts) sum += part.computing + part.exposed;
+  EXPECT_EQ(sum, once.time * 8);
+  Duration path = once.path_gaps;
+  for (const OperatorUse& use : once.operators) path += use.critical;
+  EXPECT_EQ(path, once.time);
+}
+
+TEST(Models, what_is_joined_keeps_to_max_memory) {
+  Scenario scenario = nodes_of_four();
+  const HandMadeModel model = way_back(64 << 20U);
+  scenario.run.max_memory = bytes(1);
+  const RunResult refused = run_of(scenario, model.graph, Mode::bulk, true);
+  EXPECT_EQ(refused.ending, Ending::memory_limit);
+  EXPECT_NE(refused.stopped_because.find("run.max_memory"), std::string::npos);
+}
+
 TEST(Models, pairs_that_fuse_are_found_and_ranked) {
   const Scenario scenario = nodes_of_four();
   const Cluster cluster = build_cluster(scenario.cluster);
   const HandMadeModel model = layers(6, true);
-  ModelRun run(scenario, cluster, fold(model.graph, cluster));
+  ModelRun run(scenario, cluster, model.graph);
   const std::vector<Candidate> candidates = run.candidates();
   ASSERT_EQ(candidates.size(), 1U);
   EXPECT_EQ(candidates[0].name, "down + reduce");
@@ -194,6 +263,28 @@ TEST(Models, what_runs_beside_it_is_hidden) {
   model.add("gradients", "all_reduce", sum, place, {}, 2);
   const RunResult both = run_of(scenario, model.graph, Mode::bulk, false);
   EXPECT_LT(to_microseconds(both.time), 1.1 * to_microseconds(alone.time));
+}
+
+TEST(Models, run_on_one_gpu_without_a_message) {
+  for (const char* workload :
+       {"{base: models/llama3_8b, model: {layers: 2}, phase: training, sequences: 2, "
+        "sequence_length: 256, microbatch: 1}",
+        "{base: models/mixtral_8x7b, model: {layers: 1}, phase: prefill, sequences: 1, "
+        "sequence_length: 256, microbatch: 1}",
+        "{base: models/dlrm_public_128, phase: training, batch: 256, tables_per_gpu: 2}"}) {
+    const Scenario scenario = scenario_of(
+        "{name: alone, cluster: {base: clusters/node_4x_mi210, gpus_per_node: 1, "
+        "gpu: {memory: {capacity: 100 TB}}}, workload: " +
+        std::string(workload) + "}");
+    const ModelGraph graph = build_model(scenario);
+    for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
+      const RunResult result = run_of(scenario, graph, mode, true);
+      EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+      EXPECT_TRUE(result.ledger.balanced());
+      EXPECT_EQ(result.ledger.messages.done, 0);
+      EXPECT_GT(result.time, Duration{});
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+// A model whose repeated blocks are simulated once takes as long as one simulated whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "sim/core/rng.h"
+#include "sim/models/build_model.h"
+#include "sim/models/run_model.h"
+#include "tests/property/cases.h"
+
+namespace weft {
+namespace {
+
+// Small decoders at random splits and networks: gradients that fit beside the backward pass and
+// such that outlast it many times, stages in one node and in several, one microbatch and more.
+class RandomDecoder {
+ public:
+  explicit RandomDecoder(std::uint64_t seed) : rng_(seed, "property/decoder") {}
+
+  std::string text() {
+    const int tensor = one_of({1, 2, 4});
+    const int pipeline = one_of({1, 2, 2, 4});
+    const int data = one_of({1, 2, 2, 4});
+    const int gpus = tensor * pipeline * data;
+    const int per_node = std::min(gpus, one_of({4, 8}));
+    const int nodes = gpus / per_node;
+    const bool experts = one_of({0, 0, 1}) == 1;
+    std::string text = "name: random\ncluster:\n  base: clusters/nodes_16x_8x_h100\n  nodes: " +
+                       std::to_string(nodes) + "\n  gpus_per_node: " + std::to_string(per_node) +
+                       network(nodes, per_node);
+    text += std::string("workload:\n") +
+            (experts ? "  base: models/mixtral_8x7b\n  moe: {inner: 4096}\n"
+                     : "  base: models/llama3_8b\n") +
+            "  phase: training\n  model: {layers: " + std::to_string(pipeline * one_of({1, 2, 3})) +
+            ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8" +
+            (experts ? "" : ", inner: 8192") +
+            "}\n  sequence_length: 2048\n  microbatch: 1\n  sequences: " +
+            std::to_string(data * one_of({1, 2, 3})) +
+            "\n  parallel: {tensor: " + std::to_string(tensor) +
+            ", pipeline: " + std::to_string(pipeline) + ", data: " + std::to_string(data);
+    if (tensor > 1 && one_of({0, 1}) == 1) text += ", sequence: true";
+    if (data > 1 && one_of({0, 1}) == 1) text += ", sharded_optimizer: true";
+    if (experts) text += ", expert: " + std::to_string(tensor);
+    return text + "}\nmodes: [bulk]\n";
+  }
+
+ private:
+  int one_of(std::initializer_list<int> values) { return values.begin()[rng_() % values.size()]; }
+  // A NIC a GPU.
+  std::string network(int nodes, int per_node) {
+    if (nodes == 1) return "\n  scale_out: ~\n  nic: ~\n";
+    const std::string rate = std::to_string(one_of({25, 100, 400})) + " Gb/s";
+    return "\n  nic: {per_node: " + std::to_string(per_node) + ", bandwidth: " + rate +
+           "}\n  scale_out: {endpoints_per_leaf: " + std::to_string(nodes * per_node) +
+           ", link: {bandwidth: " + rate + "}}\n";
+  }
+
+  Rng rng_;
+};
+
+Duration time_of(Scenario scenario, bool once) {
+  scenario.run.repeats_once = once;
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
+  EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+  EXPECT_TRUE(result.ledger.balanced());
+  return result.time;
+}
+
+// Left out are a send and the layers that it lies beside, which slow one another, and places of a
+// receiver that waits beside a layer.
+TEST(Folding, takes_as_long_as_the_whole) {
+  const auto any = [](std::uint64_t seed) { return RandomDecoder(seed).text(); };
+  for_each_seed(25, any, [](std::uint64_t, const std::string& text) {
+    const Scenario scenario = scenario_of(text);
+    const double once = to_microseconds(time_of(scenario, true));
+    const double each = to_microseconds(time_of(scenario, false));
+    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each;
+  });
+}
+
+}  // namespace
+}  // namespace weft
