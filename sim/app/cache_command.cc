@@ -135,7 +135,7 @@ int cache_command(const CacheCommand& command) {
   std::vector<CacheRun> runs = run_all(study, command);
   const CacheReport report{.machine = study.machine, .runs = std::move(runs)};
   write_all(report, command);
-  if (!command.quiet) fmt::print("{}", cache_table(report));
+  if (!command.quiet) print_text(cache_table(report));
   return exit_code::ok;
 }
 

@@ -1,18 +1,36 @@
 #include "sim/app/colors.h"
 
 #include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+
+#include "sim/core/plain_text.h"
 
 namespace weft {
 namespace {
 
 using Sink = spdlog::sinks::stderr_color_sink_st;
+
+// The message, whatever names and files it speaks of.
+class PlainMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PlainMessage>();
+  }
+};
 
 Sink* sink() { return dynamic_cast<Sink*>(spdlog::default_logger()->sinks().front().get()); }
 
@@ -40,7 +58,9 @@ std::string with_color(std::string text) {
 
 void start_log() {
   spdlog::set_default_logger(spdlog::stderr_color_st("weft"));
-  spdlog::set_pattern("weft: %^%l%$: %v");
+  auto format = std::make_unique<spdlog::pattern_formatter>();
+  format->add_flag<PlainMessage>('*').set_pattern("weft: %^%l%$: %*");
+  spdlog::set_formatter(std::move(format));
   const char* no_color = std::getenv("NO_COLOR");
   if (no_color != nullptr && *no_color != '\0') use_color("never");
 }
@@ -54,5 +74,7 @@ void print_problems(const Diagnostics& problems) {
   std::string text = problems.to_text();
   fmt::print(stderr, "{}", sink()->should_color() ? with_color(std::move(text)) : text);
 }
+
+void print_text(std::string_view text) { fmt::print("{}", printable(text)); }
 
 }  // namespace weft

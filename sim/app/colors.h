@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/core/diagnostics.h"
 
@@ -16,5 +17,8 @@ void use_color(const std::string& when);
 
 // The mistakes of a file, on stderr.
 void print_problems(const Diagnostics& problems);
+
+// On stdout, as a terminal can show it: it has names and texts that others wrote.
+void print_text(std::string_view text);
 
 }  // namespace weft

@@ -41,9 +41,10 @@ int export_command(const ExportCommand& command) {
   }
   const std::string groups = exported.groups();
   if (!groups.empty()) write_file(prefix + ".groups.json", groups);
-  fmt::print("{} operators on {} {}: {}.0.et to {}.{}.et{}\n", model.graph->ops.size(), gpus,
-             plural(gpus, "GPU", "GPUs"), prefix, prefix, gpus - 1,
-             groups.empty() ? "" : fmt::format(", process groups in {}.groups.json", prefix));
+  print_text(
+      fmt::format("{} operators on {} {}: {}.0.et to {}.{}.et{}\n", model.graph->ops.size(), gpus,
+                  plural(gpus, "GPU", "GPUs"), prefix, prefix, gpus - 1,
+                  groups.empty() ? "" : fmt::format(", process groups in {}.groups.json", prefix)));
   if (exported.uneven() > 0) {
     spdlog::warn(
         "{} uneven all-to-alls: Chakra has one size a rank, so what a rank sends is said, "

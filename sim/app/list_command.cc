@@ -10,6 +10,7 @@
 #include <set>
 #include <system_error>
 
+#include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/list_lines.h"
@@ -75,7 +76,7 @@ void print_folder(const Folder& folder) {
       line.word = name;
       lines.push_back(std::move(line));
     }
-    if (!lines.empty()) fmt::print("{}:\n{}", dir.string(), aligned_lines(lines));
+    if (!lines.empty()) print_text(fmt::format("{}:\n{}", dir.string(), aligned_lines(lines)));
   }
 }
 

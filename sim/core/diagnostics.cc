@@ -5,21 +5,13 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/plain_text.h"
+
 namespace weft {
 namespace {
 
-// A terminal must not obey what a hostile file wrote into a key.
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (char& c : clean) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c != '\t' && (byte < 0x20 || byte == 0x7f)) c = '?';
-  }
-  return clean;
-}
-
 std::string position_text(const SourcePosition& at) {
-  std::string text = printable(at.file);
+  std::string text = printable_line(at.file);
   if (at.line > 0) text += ':' + std::to_string(at.line) + ':' + std::to_string(at.column);
   return text;
 }
@@ -35,7 +27,7 @@ std::string caret_text(std::string_view line, int column) {
     line = line.substr(start, kShown);
     caret -= start;
   }
-  std::string text = "  " + printable(line) + "\n  ";
+  std::string text = "  " + printable_line(line) + "\n  ";
   for (std::size_t i = 0; i < caret; ++i) text += line[i] == '\t' ? '\t' : ' ';
   return text + "^\n";
 }
@@ -86,8 +78,8 @@ std::string Diagnostics::to_text() const {
   std::string text;
   for (const Diagnostic& d : sorted) {
     text += position_text(d.at) + (d.severity == Severity::error ? ": error: " : ": warning: ");
-    if (!d.path.empty()) text += printable(d.path) + ": ";
-    text += printable(d.message) + '\n';
+    if (!d.path.empty()) text += printable_line(d.path) + ": ";
+    text += printable_line(d.message) + '\n';
     if (!d.source_line.empty()) text += caret_text(d.source_line, d.at.column);
   }
   return text;

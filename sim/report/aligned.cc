@@ -4,9 +4,14 @@
 
 #include <algorithm>
 
+#include "sim/core/plain_text.h"
+
 namespace weft {
 
-std::string aligned(const std::vector<TableRow>& rows) {
+std::string aligned(std::vector<TableRow> rows) {
+  for (TableRow& row : rows) {
+    for (std::string& cell : row) cell = printable_line(cell);
+  }
   std::vector<std::size_t> width(rows.front().size());
   for (const TableRow& row : rows) {
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());

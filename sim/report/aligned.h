@@ -9,6 +9,6 @@ namespace weft {
 using TableRow = std::vector<std::string>;
 
 // Columns as wide as their widest text. All rows have as many as the first.
-std::string aligned(const std::vector<TableRow>& rows);
+std::string aligned(std::vector<TableRow> rows);
 
 }  // namespace weft

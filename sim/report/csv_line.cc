@@ -2,12 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
 #include "sim/core/assert.h"
+#include "sim/core/plain_text.h"
 
 namespace weft {
 namespace {
 
-std::string quoted(const std::string& field) {
+bool is_number(std::string_view field) {
+  double number = 0;
+  const char* end = field.data() + field.size();
+  if (field.starts_with('+')) field.remove_prefix(1);
+  const auto [read, error] = std::from_chars(field.data(), end, number);
+  return error == std::errc() && read == end;
+}
+
+// An apostrophe tells spreadsheets that what follows is text.
+std::string quoted(std::string field) {
+  if (begins_as_formula(field) && !is_number(field)) field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";
   for (const char c : field) {

@@ -1,4 +1,5 @@
-// Lines of CSV files: quoted where they have to be, and as many fields as the file has columns.
+// Lines of CSV files: quoted where they have to be, no text that a spreadsheet takes for a formula,
+// and as many fields as the file has columns.
 #pragma once
 
 #include <string>

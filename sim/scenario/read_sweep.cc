@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "sim/core/plain_text.h"
 #include "sim/scenario/axis_values.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/sweep_file.h"
@@ -18,19 +19,6 @@ bool is_plain(const std::string& text) {
   return !text.empty() && text != "-" && text != "null" && text != "Null" && text != "NULL" &&
          text.front() != ' ' && text.back() != ' ' && text.front() != '%' &&
          !text.starts_with("- ") && std::all_of(text.begin(), text.end(), harmless);
-}
-
-std::string quoted(const std::string& text) {
-  std::string safe = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') safe += '\\';
-    if (c == '\n') {
-      safe += "\\n";
-    } else {
-      safe += c;
-    }
-  }
-  return safe + '"';
 }
 
 // The last part of a file's name.
@@ -199,7 +187,13 @@ class SweepReader {
       return;
     }
     values = entry->value.items;
-    for (const Node& value : values) check_value(value, type, map.path_of("values"));
+    for (const Node& value : values) {
+      check_value(value, type, map.path_of("values"));
+      if (!is_plain_text(value.text)) {
+        reading().error(value.at, map.path_of("values"),
+                        "must be one line of text, all of it characters that show");
+      }
+    }
   }
 
   std::optional<std::int64_t> count_of(MapReader& map, std::string_view key,
@@ -274,7 +268,12 @@ class SweepReader {
                       "must be a list of " + std::to_string(key.values.size()) + " words");
       return;
     }
-    for (std::size_t i = 0; i < list.items.size(); ++i) key.cells[i] = list.items[i].text;
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      const Node& label = list.items[i];
+      const std::string wrong = wrong_as_name(label.text);
+      if (!wrong.empty()) reading().error(label.at, path, wrong);
+      key.cells[i] = label.text;
+    }
   }
 
   MapReader map_;
@@ -290,7 +289,7 @@ std::string flow_text(const Node& node) {
     case Node::Kind::null:
       return "~";
     case Node::Kind::scalar:
-      return is_plain(node.text) ? node.text : quoted(node.text);
+      return is_plain(node.text) ? node.text : in_double_quotes(node.text);
     case Node::Kind::list:
       for (const Node& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(item);
       return '[' + text + ']';

@@ -144,7 +144,8 @@ void write_what_is_slower(Writer& out, const ClusterSpec& cluster) {
   if (!cluster.stragglers.empty()) out.close();
   if (!cluster.degraded_links.empty()) out.open("degraded_links");
   for (const DegradedLink& link : cluster.degraded_links) {
-    out.item("{link: \"" + link.link + "\", bandwidth: " + number_text(link.bandwidth) + '}');
+    out.item("{link: " + in_double_quotes(link.link) +
+             ", bandwidth: " + number_text(link.bandwidth) + '}');
   }
   if (!cluster.degraded_links.empty()) out.close();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/plain_text.h"
 #include "sim/gpu_model/gpu_spec.h"
 #include "sim/scenario/scenario.h"
 
@@ -27,12 +28,7 @@ class Writer {
   }
   void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
   void quoted(std::string_view key, std::string_view value) {
-    std::string safe = "\"";
-    for (const char c : value) {
-      if (c == '"' || c == '\\') safe += '\\';
-      safe += c;
-    }
-    line(key, safe + '"');
+    line(key, in_double_quotes(value));
   }
   [[nodiscard]] const std::string& text() const { return text_; }
 

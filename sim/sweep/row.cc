@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/plain_text.h"
+
 namespace weft {
 namespace {
 
@@ -131,7 +133,7 @@ std::string one_line(const Diagnostics& problems) {
   for (char& letter : text) {
     if (letter == '\n') letter = ' ';
   }
-  return text;
+  return printable(text);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/overloaded.h"
+#include "sim/core/plain_text.h"
 #include "sim/workloads/collective.h"
 
 namespace weft {
@@ -115,7 +116,7 @@ std::string line_of(const Json& json) {
 std::string section(const char* name, const Json& list) {
   if (list.empty()) return fmt::format("{}: []\n", name);
   std::string text = fmt::format("{}:\n", name);
-  for (const Json& one : list) text += "  - " + line_of(one) + "\n";
+  for (const Json& one : list) text += "  - " + json_as_yaml(line_of(one)) + "\n";
   return text;
 }
 

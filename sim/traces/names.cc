@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "sim/core/plain_text.h"
+
 namespace weft {
 namespace {
 
@@ -27,7 +29,7 @@ std::string short_kernel_name(std::string_view name) {
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
   name = name.substr(0, end_of_name(name));
   while (name.ends_with(' ')) name.remove_suffix(1);
-  return std::string(name.substr(0, kMost));
+  return printable(name.substr(0, kMost));
 }
 
 }  // namespace weft

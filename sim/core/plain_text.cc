@@ -1,0 +1,127 @@
+#include "sim/core/plain_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace weft {
+namespace {
+
+constexpr char32_t kNone = 0xFFFFFFFF;  // no UTF-8
+
+struct Character {
+  char32_t code = kNone;
+  std::size_t bytes = 1;
+};
+
+// The first of `text`, which is not empty.
+Character first_of(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {.code = lead, .bytes = 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  char32_t code = lead & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0U) != 0x80) return {};
+    code = code << 6U | (next & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kLeast[bytes] || surrogate || code > 0x10FFFF) return {};
+  return {.code = code, .bytes = bytes};
+}
+
+bool is_plain(char32_t code) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr std::array kCommands = {
+      Range{0x0, 0x1F},      Range{0x7F, 0x9F},       Range{0x61C, 0x61C},    Range{0x200E, 0x200F},
+      Range{0x2028, 0x202E}, Range{0x2060, 0x206F},   Range{0xFDD0, 0xFDEF},  Range{0xFEFF, 0xFEFF},
+      Range{0xFFF0, 0xFFFB}, Range{0xE0000, 0xE0FFF}, Range{0x110000, kNone},
+  };
+  if ((code & 0xFFFEU) == 0xFFFE) return false;  // of every plane the last two are no characters
+  return std::none_of(kCommands.begin(), kCommands.end(), [code](const Range& range) {
+    return range.first <= code && code <= range.last;
+  });
+}
+
+// Everything beyond U+FFFF that is not plain is no character or shows nothing.
+void append_escape(std::string& out, char32_t code) {
+  if (code == '\n' || code == '\t' || code == '\r') {
+    out += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
+    return;
+  }
+  if (code > 0xFFFF) code = 0xFFFD;
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) out += "0123456789abcdef"[code >> shift & 15U];
+}
+
+// `take` gets each character, and what of the text it is.
+template <class Take>
+void each_character(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const Character next = first_of(text);
+    take(next.code, text.substr(0, next.bytes));
+    text.remove_prefix(next.bytes);
+  }
+}
+
+enum class Marks { are_text, are_json };
+
+std::string escaped(std::string_view text, Marks marks) {
+  std::string out;
+  each_character(text, [&](char32_t code, std::string_view bytes) {
+    if (!is_plain(code)) return append_escape(out, code);
+    if (marks == Marks::are_text && (code == '"' || code == '\\')) out += '\\';
+    out += bytes;
+  });
+  return out;
+}
+
+// `kept` are controls that stay.
+std::string with_marks(std::string_view text, std::string_view kept) {
+  std::string out;
+  each_character(text, [&](char32_t code, std::string_view bytes) {
+    const bool stays = is_plain(code) || kept.find(bytes) != std::string_view::npos;
+    out += stays ? bytes : "?";
+  });
+  return out;
+}
+
+}  // namespace
+
+bool is_plain_text(std::string_view text) {
+  bool plain = true;
+  each_character(text, [&](char32_t code, std::string_view) { plain = plain && is_plain(code); });
+  return plain;
+}
+
+std::string printable(std::string_view text) { return with_marks(text, "\t\n"); }
+
+std::string printable_line(std::string_view text) { return with_marks(text, "\t"); }
+
+std::string escaped(std::string_view text) { return escaped(text, Marks::are_text); }
+
+std::string in_double_quotes(std::string_view text) { return '"' + escaped(text) + '"'; }
+
+std::string json_as_yaml(std::string_view json) { return escaped(json, Marks::are_json); }
+
+std::string wrong_as_name(std::string_view text, std::size_t longest) {
+  if (text.empty() || text.size() > longest || !is_plain_text(text)) {
+    return "must be 1 to " + std::to_string(longest) + " letters on one line" +
+           (is_plain_text(text) ? "" : ", all of them characters that show");
+  }
+  if (begins_as_formula(text)) {
+    return "must not begin with = + - or @, which spreadsheets take for a formula";
+  }
+  return "";
+}
+
+bool begins_as_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+}
+
+}  // namespace weft
