@@ -13,7 +13,9 @@
 #include "sim/engine/partition.h"
 #include "sim/models/join_ranks.h"
 #include "sim/models/needs.h"
+#include "sim/models/pieces.h"
 #include "sim/report/measures.h"
+#include "sim/report/timeline_memory.h"
 
 namespace weft {
 
@@ -23,14 +25,27 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
-  if (!ready() || !is_model(scenario_.workload.kind)) return;
+  if (!ready() || !is_whole_model()) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
+  pieces_ = folds() ? pieces_of(graph(), cluster_) : unfolded(graph()).pieces;
+}
+
+const std::vector<Piece>& ScenarioRun::pieces() const {
+  return run_ ? run_->folded().pieces : pieces_;
+}
+
+// Folded when it is run: to plan a run does without.
+ModelRun& ScenarioRun::model_run() {
+  if (run_) return *run_;
+  pieces_.clear();
   run_.emplace(scenario_, cluster_, graph());
+  if (record_) run_->record(*record_);
+  return *run_;
 }
 
 Needs ScenarioRun::needs_of(Mode mode) const {
-  return run_ ? estimated_needs(run_->folded(), scenario_, cluster_, mode)
-              : estimated_needs(scenario_, cluster_, mode);
+  return is_whole_model() ? estimated_needs(pieces(), scenario_, cluster_, mode)
+                          : estimated_needs(scenario_, cluster_, mode);
 }
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
@@ -43,8 +58,19 @@ Bytes ScenarioRun::memory() const {
   return most;
 }
 
+// Of each mode a recording; of a model's pieces each its own, and those that are alike in all modes
+// are kept for the next.
+Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
+  const Bytes all = tracks_memory(cluster_, detail);
+  Bytes sum = all * static_cast<std::int64_t>(scenario_.modes.size());
+  for (const Piece& piece : pieces()) {
+    sum += piece.in_a_node ? bytes(2 * all.count() / scenario_.cluster.nodes) : all * 2;
+  }
+  return sum;
+}
+
 std::string ScenarioRun::tasks_text(Mode mode) {
-  if (run_) return run_->tasks_text(mode);
+  if (is_whole_model()) return model_run().tasks_text(mode);
   const Partition partition = choose_partition(scenario_, cluster_, mode);
   return to_text(lower(with_partition(scenario_, partition), cluster_, mode));
 }
@@ -59,8 +85,8 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
   ModeRun run;
   const Clock::time_point start = Clock::now();
-  if (run_) {
-    run.result = run_->run(mode, on_progress);
+  if (is_whole_model()) {
+    run.result = model_run().run(mode, on_progress);
     run.recording = run_->take_recording();
   } else {
     run.partition = choose_partition(scenario_, cluster_, mode);

@@ -42,6 +42,8 @@ class ScenarioRun {
   [[nodiscard]] Diagnostics check_size(const std::string& file) const;
   // What the largest of its modes is estimated to need.
   [[nodiscard]] Bytes memory() const;
+  // What its recordings take besides what they have of WGs and messages, until all modes are run.
+  [[nodiscard]] Bytes tracks_of_recordings(Detail detail) const;
   [[nodiscard]] std::string tasks_text(Mode mode);
 
   // Called for each mode as it begins: gives what is to be told of its progress.
@@ -54,6 +56,10 @@ class ScenarioRun {
   std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
 
  private:
+  [[nodiscard]] bool is_whole_model() const { return is_model(scenario_.workload.kind); }
+  [[nodiscard]] bool folds() const { return scenario_.run.repeats_once; }
+  [[nodiscard]] const std::vector<Piece>& pieces() const;  // of a whole model
+  ModelRun& model_run();
   [[nodiscard]] Needs needs_of(Mode mode) const;
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
 
@@ -61,7 +67,8 @@ class ScenarioRun {
   std::vector<InputFile> inputs_;
   Cluster cluster_;
   Model model_;
-  std::optional<ModelRun> run_;  // of a whole model
+  std::vector<Piece> pieces_;    // of a whole model, until it is run
+  std::optional<ModelRun> run_;  // of a whole model, from then on
   std::optional<RecordOptions> record_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
+#include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/interrupt.h"
 #include "sim/app/jobs.h"
@@ -40,19 +41,37 @@ Bytes memory_for_all() {
   return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
 }
 
+std::vector<SweepRow> planned(const SweepPlan& plan, const SweepCommand& command, int jobs) {
+  CountProgress progress("points planned",
+                         command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  return sweep_rows(plan, command.shard,
+                    {.jobs = jobs,
+                     .lays_out = command.dry_run,
+                     .on_point = [&progress](std::size_t done, std::size_t all) {
+                       progress.update(done, all);
+                       if (interrupted()) throw Interrupted{};
+                     }});
+}
+
 class Sweep {
  public:
-  Sweep(const SweepPlan& plan, const SweepCommand& command, std::vector<SweepRow> rows, int jobs)
+  // Makes the folder: it is there, and this sweep's own, before the points are planned.
+  Sweep(const SweepPlan& plan, const SweepCommand& command, int jobs)
       : plan_(plan),
         command_(command),
         jobs_(jobs),
         info_(info_of(plan, command)),
         folder_(command.output.value_or(default_folder(plan, command.shard))),
-        rows_(std::move(rows)),
         store_(folder_, info_),
         gate_(memory_for_all()) {}
 
   int run() {
+    try {
+      rows_ = planned(plan_, command_, jobs_);
+    } catch (const Interrupted&) {
+      spdlog::warn("stopped while its points were planned; the same command goes on");
+      return exit_code::interrupted;
+    }
     take_what_is_there();
     store_.keep(finished());
     const std::vector<SweepTask> tasks = tasks_of(rows_);
@@ -203,10 +222,9 @@ int sweep_command(const SweepCommand& command) {
     return launch_on_slurm(plan, command);
   }
   const int jobs = jobs_or_cores(command.jobs);
-  std::vector<SweepRow> rows = sweep_rows(plan, command.shard, jobs);
-  if (command.dry_run) return print_points(plan, std::move(rows));
+  if (command.dry_run) return print_points(plan, planned(plan, command, jobs));
   catch_interrupts();
-  return Sweep(plan, command, std::move(rows), jobs).run();
+  return Sweep(plan, command, jobs).run();
 }
 
 }  // namespace weft

@@ -109,7 +109,7 @@ class SlurmSweep {
     const auto asked = static_cast<std::size_t>(command_.slurm.points_per_job);
     const std::size_t per_task = asked > 0 ? asked : (points + most - 1) / most;
     const std::size_t tasks = (points + per_task - 1) / per_task;
-    const std::vector<SweepRow> rows = sweep_rows(plan_, {}, 0);
+    const std::vector<SweepRow> rows = sweep_rows(plan_, {}, {});
     shares_.resize(tasks);
     for (std::size_t i = 0; i < tasks; ++i) {
       shares_[i].folder =

@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -34,7 +35,14 @@ std::string hash_of(const std::vector<std::string>& sets) {
   return fnv1a_64_hex(text);
 }
 
-void load(const SweepPlan& plan, PointLoader& loader, SweepRow& row) {
+// What only shows when the work is laid out: a trace that cannot be read, too much memory.
+std::string problems_laid_out(const SweepPlan& plan, const Loaded& loaded) {
+  const ScenarioRun run(loaded);
+  return run.ready() ? run.check_size(plan.scenario.generic_string()).to_text()
+                     : run.problems().to_text();
+}
+
+void load(const SweepPlan& plan, PointLoader& loader, const Planning& how, SweepRow& row) {
   const std::vector<std::string> sets = sets_of(plan, *row.point);
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
@@ -44,24 +52,19 @@ void load(const SweepPlan& plan, PointLoader& loader, SweepRow& row) {
   command.sets = sets;
   row.row.command = replay_text(command);
   row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
-  if (loaded.scenario) return;
+  if (loaded.scenario) {
+    if (how.lays_out) row.problems = problems_laid_out(plan, loaded);
+    return;
+  }
   row.finished = true;
   row.problems = loaded.problems.to_text();
   row.row.outcome = {
       .ok = false, .error = one_line(loaded.problems), .exit_code = exit_code::user, .summary = ""};
 }
 
-// What only shows when the work is laid out: a trace that cannot be read, too much memory.
-std::string later_problems(const SweepPlan& plan, const Point& point, PointLoader& loader) {
-  const Loaded loaded = loader.load(point);
-  const ScenarioRun run(loaded);
-  return run.ready() ? run.check_size(plan.scenario.generic_string()).to_text()
-                     : run.problems().to_text();
-}
-
 }  // namespace
 
-std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, int jobs) {
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Planning& how) {
   std::vector<SweepRow> rows;
   rows.reserve(plan.points.size() / shard.count + 1);
   for (std::size_t i = shard.index - 1; i < plan.points.size(); i += shard.count) {
@@ -69,11 +72,15 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, int jobs) {
     row.row.row = i;
     row.point = &plan.points[i];
   }
+  std::atomic<std::size_t> done = 0;
   using Rows = tbb::blocked_range<std::size_t>;
-  tbb::task_arena(jobs).execute([&] {
+  tbb::task_arena(how.jobs).execute([&] {
     tbb::parallel_for(Rows(0, rows.size(), kLoadedTogether), [&](const Rows& some) {
       PointLoader loader(plan);
-      for (std::size_t i = some.begin(); i < some.end(); ++i) load(plan, loader, rows[i]);
+      for (std::size_t i = some.begin(); i < some.end(); ++i) {
+        load(plan, loader, how, rows[i]);
+        if (how.on_point) how.on_point(++done, rows.size());
+      }
     });
   });
   return rows;
@@ -120,8 +127,7 @@ std::filesystem::path default_folder(const SweepPlan& plan, Shard shard) {
   return whole / fmt::format("shard_{}_of_{}", shard.index, shard.count);
 }
 
-int print_points(const SweepPlan& plan, std::vector<SweepRow> rows) {
-  PointLoader loader(plan);
+int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
   const std::vector<AxisColumn> axes = columns_of(plan);
   TableRow head;
   head.reserve(axes.size() + 1);
@@ -131,9 +137,8 @@ int print_points(const SweepPlan& plan, std::vector<SweepRow> rows) {
   std::set<std::string> different;
   std::set<std::string> said;
   std::size_t wrong = 0;
-  for (SweepRow& row : rows) {
+  for (const SweepRow& row : rows) {
     different.insert(row.row.point);
-    if (row.problems.empty()) row.problems = later_problems(plan, *row.point, loader);
     const bool is_wrong = !row.problems.empty();
     TableRow& line = table.emplace_back();
     for (const Cell& cell : row.row.cells) line.push_back(text_of(cell));

@@ -1,6 +1,8 @@
 // The rows of a sweep before they are run: each point's scenario is loaded once, for its hash.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,14 @@ struct SweepRow {
   std::string problems;   // why not, as `weft run` would say it
 };
 
+struct Planning {
+  int jobs = 0;
+  bool lays_out = false;  // also finds what only shows when the work is laid out
+  // So many of all points are planned. Called from several threads; may throw.
+  std::function<void(std::size_t done, std::size_t all)> on_point = {};
+};
 // Those of the shard, in order. `plan` has to outlive them.
-std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, int jobs);
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Planning& how);
 
 SweepInfo info_of(const SweepPlan& plan, const SweepCommand& command);
 
@@ -36,7 +44,7 @@ std::string name_of(const Row& row, const std::vector<AxisColumn>& axes);
 // The folder for results where none is given.
 std::filesystem::path default_folder(const SweepPlan& plan, Shard shard);
 
-// Prints the points; the exit code.
-int print_points(const SweepPlan& plan, std::vector<SweepRow> rows);
+// Prints the points of a dry run; the exit code.
+int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 
 }  // namespace weft

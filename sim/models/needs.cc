@@ -87,10 +87,10 @@ Needs needs_of(const Piece& piece, const Scenario& scenario, const Cluster& clus
 
 }  // namespace
 
-Needs estimated_needs(const Folded& folded, const Scenario& scenario, const Cluster& cluster,
-                      Mode mode) {
+Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
+                      const Cluster& cluster, Mode mode) {
   Needs most;
-  for (const Piece& piece : folded.pieces) {
+  for (const Piece& piece : pieces) {
     const Needs needs = needs_of(piece, scenario, cluster, mode);
     most.items = std::max(most.items, needs.items);
     most.sends = std::max(most.sends, needs.sends);

@@ -252,7 +252,7 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
 }
 
 RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
-  const Bytes needed = estimated_needs(folded, scenario_, cluster_, mode).memory;
+  const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
   RunResult result;
   result.mode = mode;
   if (needed <= scenario_.run.max_memory) return result;

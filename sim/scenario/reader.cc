@@ -82,7 +82,16 @@ std::string MapReader::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
 }
 
+// Without texts where nobody will read them, for points of sweeps are many: the key is given, or
+// means nothing here.
 KeyDoc MapReader::doc(std::string_view key, std::string_view type, std::string_view help) const {
+  const Entry* entry = node_ == nullptr ? nullptr : node_->find(key);
+  const bool given = entry != nullptr && entry->value.kind != Node::Kind::null;
+  if (!reading_->describes() && (given || state_ != State::reading)) {
+    KeyDoc nothing;
+    nothing.path = path_of(key);
+    return nothing;
+  }
   return {.path = path_of(key),
           .type = std::string(type),
           .units = "",
@@ -154,13 +163,15 @@ std::optional<std::size_t> MapReader::index_of(const Node& node, const std::stri
 std::optional<std::size_t> MapReader::one_of(std::string_view key,
                                              const std::vector<WordDoc>& words,
                                              std::string_view fallback, std::string_view help) {
-  KeyDoc key_doc = doc(key, "one of " + joined(words), help);
-  key_doc.words = words;
-  if (!fallback.empty()) key_doc.fallback = fallback;
-  KeyDoc asked = key_doc;
-  asked.help += "; one of " + joined(words);
+  KeyDoc key_doc = doc(key, "one of", help);
+  if (!key_doc.help.empty()) {
+    key_doc.type += ' ' + joined(words);
+    key_doc.words = words;
+    if (!fallback.empty()) key_doc.fallback = fallback;
+    if (!reading_->describes()) key_doc.help += "; one of " + joined(words);
+  }
   const Missing missing = fallback.empty() ? Missing::required : Missing::fine;
-  const Node* node = scalar(key, reading_->describes() ? key_doc : asked, missing);
+  const Node* node = scalar(key, key_doc, missing);
   if (node == nullptr) return std::nullopt;
   return index_of(*node, key_doc.path, words);
 }

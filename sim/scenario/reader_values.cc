@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/plain_text.h"
 #include "sim/scenario/reader.h"
 
 namespace weft {
@@ -16,6 +17,12 @@ std::string size_text(Bytes value) { return to_text(value); }
 std::string bandwidth_text(Bandwidth value) { return to_text(value); }
 std::string flop_rate_text(FlopRate value) { return to_text(value); }
 
+// Only read where keys are described.
+template <class T>
+std::string default_text(const Reading& reading, std::string (*text)(T), T fallback) {
+  return reading.describes() ? text(fallback) : "";
+}
+
 }  // namespace
 
 template <class T>
@@ -23,14 +30,16 @@ std::optional<T> MapReader::value(std::string_view key, const Kind<T>& kind, con
                                   std::string_view help,
                                   const std::optional<std::string>& fallback) {
   KeyDoc key_doc = doc(key, kind.type, help);
-  key_doc.units = kind.units;
-  key_doc.low = kind.text(range.low);
-  key_doc.high = kind.text(range.high);
-  if (fallback) key_doc.fallback = *fallback;
-  KeyDoc asked = key_doc;
-  asked.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
+  if (reading_->describes()) {
+    key_doc.units = kind.units;
+    key_doc.low = kind.text(range.low);
+    key_doc.high = kind.text(range.high);
+    if (fallback) key_doc.fallback = *fallback;
+  } else if (!key_doc.help.empty()) {
+    key_doc.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
+  }
   const Missing missing = fallback ? Missing::fine : Missing::required;
-  const Node* node = scalar(key, reading_->describes() ? key_doc : asked, missing);
+  const Node* node = scalar(key, key_doc, missing);
   if (node == nullptr) return std::nullopt;
   const Parsed<T> parsed = kind.parse(node->text);
   if (!parsed.ok()) {
@@ -48,14 +57,16 @@ std::optional<T> MapReader::value(std::string_view key, const Kind<T>& kind, con
 
 std::int64_t MapReader::integer(std::string_view key, Range<std::int64_t> range,
                                 std::string_view help) {
-  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  static const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
   return value<std::int64_t>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 std::int64_t MapReader::integer_or(std::string_view key, std::int64_t fallback,
                                    Range<std::int64_t> range, std::string_view help) {
-  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
-  return value<std::int64_t>(key, kind, range, help, integer_text(fallback)).value_or(fallback);
+  static const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  return value<std::int64_t>(key, kind, range, help,
+                             default_text(*reading_, integer_text, fallback))
+      .value_or(fallback);
 }
 
 int MapReader::count(std::string_view key, Range<std::int64_t> range, std::string_view help) {
@@ -72,7 +83,7 @@ int MapReader::count_or(std::string_view key, int fallback, Range<std::int64_t> 
 std::optional<int> MapReader::optional_count(std::string_view key, Range<std::int64_t> range,
                                              std::string_view help) {
   SIM_ASSERT(range.high <= INT32_MAX);
-  const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  static const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
   const auto read = value<std::int64_t>(key, kind, range, help, "optional");
   if (!read) return std::nullopt;
   return static_cast<int>(*read);
@@ -105,82 +116,90 @@ std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> ran
 }
 
 Duration MapReader::duration(std::string_view key, std::string_view help, Range<Duration> range) {
-  const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration, duration_text};
+  static const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration,
+                                   duration_text};
   return value<Duration>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 Duration MapReader::duration_or(std::string_view key, Duration fallback, std::string_view help,
                                 Range<Duration> range) {
-  const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration, duration_text};
-  return value<Duration>(key, kind, range, help, to_text(fallback)).value_or(fallback);
+  static const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration,
+                                   duration_text};
+  return value<Duration>(key, kind, range, help, default_text(*reading_, duration_text, fallback))
+      .value_or(fallback);
 }
 
 Bytes MapReader::size(std::string_view key, std::string_view help, Range<Bytes> range) {
-  const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
+  static const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
   return value<Bytes>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 Bytes MapReader::size_or(std::string_view key, Bytes fallback, std::string_view help,
                          Range<Bytes> range) {
-  const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
-  return value<Bytes>(key, kind, range, help, to_text(fallback)).value_or(fallback);
+  static const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
+  return value<Bytes>(key, kind, range, help, default_text(*reading_, size_text, fallback))
+      .value_or(fallback);
 }
 
 Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
-  const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
-                             bandwidth_text};
+  static const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
+                                    bandwidth_text};
   return value<Bandwidth>(key, kind, kAnyBandwidth, help, std::nullopt).value_or(kAnyBandwidth.low);
 }
 
 Bandwidth MapReader::bandwidth_or(std::string_view key, Bandwidth fallback, std::string_view means,
                                   std::string_view help) {
-  const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
-                             bandwidth_text};
+  static const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
+                                    bandwidth_text};
   return value<Bandwidth>(key, kind, kAnyBandwidth, help, std::string(means)).value_or(fallback);
 }
 
 FlopRate MapReader::flop_rate(std::string_view key, std::string_view help) {
-  const Kind<FlopRate> kind{"rate of operations", flop_rate_units(), "22.6 TFLOP/s",
-                            parse_flop_rate, flop_rate_text};
+  static const Kind<FlopRate> kind{"rate of operations", flop_rate_units(), "22.6 TFLOP/s",
+                                   parse_flop_rate, flop_rate_text};
   const Range<FlopRate> range{FlopRate::from_count(1'000'000), gigaflops(1'000'000'000)};
   return value<FlopRate>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 Duration MapReader::message_rate(std::string_view key, std::string_view help) {
-  const Kind<Duration> kind{"message rate", message_rate_units(), "215 M/s", parse_message_rate,
-                            message_rate_text};
+  static const Kind<Duration> kind{"message rate", message_rate_units(), "215 M/s",
+                                   parse_message_rate, message_rate_text};
   // As times between two, so the slowest rate is the longest.
   const Range<Duration> range{picoseconds(1), nanoseconds(1'000'000)};
   return value<Duration>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 double MapReader::number(std::string_view key, Range<double> range, std::string_view help) {
-  const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
+  static const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
   return value<double>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 double MapReader::number_or(std::string_view key, double fallback, Range<double> range,
                             std::string_view help) {
-  const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
-  return value<double>(key, kind, range, help, number_text(fallback)).value_or(fallback);
+  static const Kind<double> kind{"number", "", "2.5", parse_number, number_text};
+  return value<double>(key, kind, range, help, default_text(*reading_, number_text, fallback))
+      .value_or(fallback);
 }
 
 double MapReader::fraction(std::string_view key, Range<double> range, std::string_view help) {
-  const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
+  static const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
   return value<double>(key, kind, range, help, std::nullopt).value_or(range.low);
 }
 
 double MapReader::fraction_or(std::string_view key, double fallback, Range<double> range,
                               std::string_view help) {
-  const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
-  return value<double>(key, kind, range, help, number_text(fallback)).value_or(fallback);
+  static const Kind<double> kind{"fraction", "", "0.05", parse_fraction, number_text};
+  return value<double>(key, kind, range, help, default_text(*reading_, number_text, fallback))
+      .value_or(fallback);
 }
 
 std::string MapReader::name(std::string_view key, std::string_view help) {
   const KeyDoc key_doc = doc(key, "text", help);
   const Node* node = scalar(key, key_doc, Missing::required);
   if (node == nullptr) return "unnamed";
-  return line_of(*node, key_doc.path, 100);
+  const std::string wrong = wrong_as_name(node->text);
+  if (!wrong.empty()) reading_->error(node->at, key_doc.path, wrong);
+  return node->text;
 }
 
 std::string MapReader::file(std::string_view key, std::string_view help) {
@@ -197,9 +216,7 @@ std::string MapReader::file_or_none(std::string_view key, std::string_view help)
 }
 
 std::string MapReader::line_of(const Node& node, const std::string& path, std::size_t longest) {
-  const bool one_line = std::none_of(node.text.begin(), node.text.end(),
-                                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (node.text.empty() || node.text.size() > longest || !one_line) {
+  if (node.text.empty() || node.text.size() > longest || !is_plain_text(node.text)) {
     reading_->error(node.at, path,
                     "must be 1 to " + std::to_string(longest) + " letters on one line");
   }

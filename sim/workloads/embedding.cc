@@ -73,6 +73,26 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   return walk;
 }
 
+Grid shape_of(const EmbeddingWork& work, std::uint32_t gpus) {
+  Grid grid;
+  grid.name = "embedding";
+  grid.gpus = gpus;
+  grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
+  grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
+  grid.in_a_row = grid.unit;
+  grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
+  grid.wg = work.wg;
+  grid.jitter = work.jitter;
+  grid.stream = "embedding/jitter";
+  return grid;
+}
+
+// What pooling writes, the pooled rows, is here what is read: the gradients.
+void turn_round(Grid& grid) {
+  grid.name = "embedding_backward";
+  grid.input_bytes = grid.unit * grid.result_bytes;
+}
+
 }  // namespace
 
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
@@ -104,6 +124,10 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   return work;
 }
 
+Grid embedding_shape(const Scenario& scenario, const Cluster& cluster) {
+  return shape_of(scenario.workload.embedding, cluster.gpus());
+}
+
 Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
                     const KernelVersion& version) {
   return embedding_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(), version);
@@ -116,24 +140,21 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
   run.found = find_rows(walk_of(work, gpu, version), gpu);
-  Grid grid;
-  grid.name = "embedding";
-  grid.gpus = gpus;
-  grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
-  grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
-  grid.in_a_row = grid.unit;
-  grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
-  grid.wg = work.wg;
+  Grid grid = shape_of(work, gpus);
   grid.written = embedding_work(work, gpu, run);
   run.result = Result::stored_at_peer;
   grid.stored = embedding_work(work, gpu, run);
-  grid.jitter = work.jitter;
-  grid.stream = "embedding/jitter";
   return grid;
 }
 
 // A WG adds the gradient of each of its pooled rows to the rows that were pooled: it reads the
 // gradients once, and reads and writes what it pooled. Writes are posted.
+Grid embedding_backward_shape(const Scenario& scenario, const Cluster& cluster) {
+  Grid grid = embedding_shape(scenario, cluster);
+  turn_round(grid);
+  return grid;
+}
+
 Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
                              const KernelVersion& version) {
   return embedding_backward_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(),
@@ -144,15 +165,13 @@ Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std:
                              const KernelVersion& version) {
   Grid grid = embedding_grid(work, gpu, gpus, version);
   const std::int64_t row_bytes = work.dim * size_of(work.dtype).count();
-  grid.name = "embedding_backward";
-  // What pooling writes, the pooled rows, is here what is read: the gradients.
+  turn_round(grid);
   grid.written = grid.stored;
   grid.written.shares = 1;
   grid.written.traffic += bytes(work.rows_per_wg * row_bytes);
   add_writes(grid.written, gpu, std::int64_t{work.rows_per_wg} * work.pooling * row_bytes);
   grid.written.memory_alone = longer(grid.written.memory_alone, memory_time(grid.written, gpu));
   grid.stored = grid.written;
-  grid.input_bytes = grid.unit * grid.result_bytes;
   return grid;
 }
 

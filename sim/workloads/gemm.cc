@@ -164,6 +164,28 @@ Work tile_work(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
   return work;
 }
 
+Grid shape_of(const GemmWork& gemm, std::uint32_t gpus) {
+  const Tiles tiles(gemm, gpus);
+  const std::int64_t size = size_of(gemm.dtype).count();
+  Grid grid;
+  grid.name = "gemm";
+  grid.gpus = gpus;
+  grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
+  grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
+  grid.in_a_row = grid.per_peer;
+  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
+  grid.parts = static_cast<std::uint32_t>(gemm.split_k);
+  grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
+  grid.element_bytes = size;
+  grid.input_bytes = gemm.tile_m * gemm.k * size;
+  grid.wg = gemm.wg;
+  grid.persistent = is_persistent(gemm.schedule);
+  grid.work_list = work_list_of(gemm.schedule);
+  grid.jitter = gemm.jitter;
+  grid.stream = "gemm/jitter";
+  return grid;
+}
+
 }  // namespace
 
 std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {
@@ -183,6 +205,10 @@ Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const Gemm
   return work;
 }
 
+Grid gemm_shape(const Scenario& scenario, const Cluster& cluster) {
+  return shape_of(scenario.workload.gemm, cluster.gpus());
+}
+
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
   return gemm_grid(scenario.workload.gemm, cluster.spec.gpu, cluster.gpus(), version);
 }
@@ -193,26 +219,9 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                     .wgs_on_cu = resident(gpu, gemm.wg, version),
                     .peers = gpus,
                     .beside = version.beside};
-  const Tiles tiles(gemm, run.peers);
-  const std::int64_t size = size_of(gemm.dtype).count();
-  Grid grid;
-  grid.name = "gemm";
-  grid.gpus = gpus;
-  grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
-  grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
-  grid.in_a_row = grid.per_peer;
-  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
-  grid.parts = static_cast<std::uint32_t>(gemm.split_k);
-  grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
-  grid.element_bytes = size;
-  grid.input_bytes = gemm.tile_m * gemm.k * size;
-  grid.wg = gemm.wg;
+  Grid grid = shape_of(gemm, gpus);
   grid.written = tile_work_written_here(gemm, gpu, run);
   grid.stored = tile_work(gemm, gpu, run);
-  grid.persistent = is_persistent(gemm.schedule);
-  grid.work_list = work_list_of(gemm.schedule);
-  grid.jitter = gemm.jitter;
-  grid.stream = "gemm/jitter";
   return grid;
 }
 

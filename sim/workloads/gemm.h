@@ -21,7 +21,8 @@ struct GemmRun {
 std::int64_t operand_traffic(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
-// tiles.
+// tiles. The shape is all of the grid but what its WGs do, which takes a sample of the caches.
+Grid gemm_shape(const Scenario& scenario, const Cluster& cluster);
 Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);

@@ -22,20 +22,30 @@ struct Pattern {
   WorkloadKind kind;
   const char* title;
   Grid (*grid)(const Scenario&, const Cluster&, const KernelVersion&);
+  Grid (*shape)(const Scenario&, const Cluster&);  // without what its WGs do: in closed form
   Travels travels;
 };
+
+Grid gemv_shape(const Scenario& scenario, const Cluster& cluster) {
+  return gemv_grid(scenario, cluster, {});
+}
 
 // A new operator is one file and one row.
 constexpr std::array kPatterns{
     Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
-            Travels::result},
+            embedding_shape, Travels::result},
     Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
-            embedding_backward_grid, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, Travels::input},
+            embedding_backward_grid, embedding_backward_shape, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, gemv_shape,
+            Travels::result},
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, gemm_shape,
+            Travels::result},
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, gemm_shape,
+            Travels::result},
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, gemm_shape,
+            Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, gemm_shape,
+            Travels::input},
 };
 
 const Pattern* pattern_of(WorkloadKind kind) {
@@ -62,7 +72,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
                                const Cluster& cluster, Mode mode) {
-  const Grid grid = pattern.grid(scenario, cluster, {});
+  const Grid grid = pattern.shape(scenario, cluster);
   const CollectiveOp op = collective_of(scenario.workload);
   const double gpus = cluster.gpus();
   const double pairs = gpus * (gpus - 1);

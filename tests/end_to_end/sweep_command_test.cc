@@ -310,5 +310,50 @@ TEST_F(SweepCommand, mistakes_are_refused) {
   EXPECT_FALSE(fs::exists(in("results")));
 }
 
+// 40,000 points, so that planning takes a while.
+constexpr const char* kMany =
+    "name: small\n"
+    "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+    "axes:\n"
+    "  - {key: cluster.scale_out.link.latency, from: 100 ns, to: 20.05 us, step: 50 ns}\n"
+    "  - {key: workload.batch, from: 256, to: 25600, step: 256}\n";
+
+TEST_F(SweepCommand, has_its_folder_before_its_points_are_planned) {
+  put(kMany);
+  const pid_t child = start("out");
+  wait_until([&] { return fs::exists(in("out/sweep.json")); });
+  EXPECT_FALSE(fs::exists(in("out/results.jsonl")));  // written when all are planned
+  kill(child, SIGINT);
+  EXPECT_EQ(status_of(child), 130);
+  EXPECT_NE(text_of(in("err.txt")).find("stopped while its points were planned"),
+            std::string::npos);
+}
+
+// Of 1,024 nodes in all: nothing of them is built to plan them. 1.2 GB once.
+TEST_F(SweepCommand, plans_large_models_in_little_memory) {
+  const Ended ended =
+      shell_in(folder_, "(ulimit -v 1000000; '" WEFT_BINARY "' sweep '" WEFT_SOURCE_DIR
+                        "/configs/sweeps/scaling_mixtral_weak.yaml' --dry-run -j 1)"
+                        " >out.txt 2>err.txt");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("5 points, 5 different scenarios"), std::string::npos) << ended.out;
+}
+
+TEST_F(SweepCommand, labels_are_names_and_never_commands_or_formulas) {
+  std::string text = kSmall;
+  const std::string values = "values: [100 Gb/s, 200 Gb/s, 400 Gb/s]\n";
+  text.insert(text.find(values) + values.size(),
+              "    labels: [\"a\\e[31m\", \"b\\x9b31m\\u202e\", \"=1+1\"]\n");
+  put(text);
+  const Ended ended = weft("sweep small.yaml --dry-run");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_EQ(ended.err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(ended.err.find("\xc2\x9b"), std::string::npos);
+  EXPECT_TRUE(
+      ended.says("axes[0].labels: must be 1 to 100 letters on one line, all of them "
+                 "characters that show"));
+  EXPECT_TRUE(ended.says("must not begin with = + - or @"));
+}
+
 }  // namespace
 }  // namespace weft
