@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/report/timeline_memory.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -16,17 +17,21 @@ std::string mebibytes_text(Bytes size) {
   return fmt::format("{} MiB", (size.count() + kMebi - 1) / kMebi);
 }
 
+Diagnostic problem_at(const std::string& file, const char* path, std::string message) {
+  Diagnostic problem;
+  problem.at.file = file;
+  problem.path = path;
+  problem.message = std::move(message);
+  return problem;
+}
+
 }  // namespace
 
 Diagnostics check_memory(const Scenario& scenario, const std::string& file,
                          const std::function<Needs(Mode)>& needs_of) {
   Diagnostics problems;
   const auto add = [&](const char* path, std::string message) {
-    Diagnostic problem;
-    problem.at.file = file;
-    problem.path = path;
-    problem.message = std::move(message);
-    problems.add(problem);
+    problems.add(problem_at(file, path, std::move(message)));
   };
   for (const Mode mode : scenario.modes) {
     const Needs needs = needs_of(mode);
@@ -46,6 +51,21 @@ Diagnostics check_memory(const Scenario& scenario, const std::string& file,
                     name_of(mode), needed, mebibytes_text(scenario.run.max_memory), needed));
   }
   return problems;
+}
+
+std::optional<Bytes> room_for_timeline(const Scenario& scenario, const std::string& file, Bytes run,
+                                       Bytes tracks, Diagnostics& problems) {
+  constexpr Bytes kLeast = bytes(4'000'000);  // a short timeline is better than none
+  const Bytes all = scenario.run.max_memory;
+  if (run + tracks + kLeast <= all) return longest_timeline_in(all - run - tracks);
+  const std::string needed = mebibytes_text(run + tracks + kLeast);
+  problems.add(problem_at(
+      file, "run.max_memory",
+      fmt::format("recorded for --trace it is estimated to need {}, of which the recording of "
+                  "GPUs and links takes {}, but {} are allowed; a lower --trace-detail needs less, "
+                  "or if the machine has them, --set 'run.max_memory={}'",
+                  needed, mebibytes_text(tracks), mebibytes_text(all), needed)));
+  return std::nullopt;
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "sim/core/diagnostics.h"
@@ -14,5 +15,10 @@ namespace weft {
 // `file` is the scenario's.
 Diagnostics check_memory(const Scenario& scenario, const std::string& file,
                          const std::function<Needs(Mode)>& needs_of);
+
+// How much of a timeline run.max_memory has room for, beside a run that needs `run` and the
+// `tracks` of its recordings. Nothing, and a problem, where it has none.
+std::optional<Bytes> room_for_timeline(const Scenario& scenario, const std::string& file, Bytes run,
+                                       Bytes tracks, Diagnostics& problems);
 
 }  // namespace weft

@@ -3,22 +3,27 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <variant>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/memory_limit.h"
 #include "sim/app/run_progress.h"
 #include "sim/app/scenario_run.h"
 #include "sim/app/wrong_file.h"
 #include "sim/report/gzip.h"
+#include "sim/report/numbers.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
 #include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/units.h"
 
 namespace weft {
 namespace {
@@ -30,28 +35,49 @@ void print_problems(const Diagnostics& problems, Print print) {
   weft::print_problems(problems);
 }
 
-void deliver(const RunCommand& command, const RunReport& report) {
+void deliver(const RunCommand& command, const TimelineOptions& options, const RunReport& report) {
   if (command.output) {
     write_files(*command.output, result_files(report));
     spdlog::info("results are in {}", command.output->string());
   }
   if (command.trace) {
-    const Timeline shown = timeline(report, command.timeline);
-    const bool packed = command.trace->extension() == ".gz";
-    write_file(*command.trace, packed ? gzipped(shown.json) : shown.json);
+    Timeline shown = timeline(report, options);
+    if (command.trace->extension() == ".gz") shown.json = gzipped(shown.json);
+    write_file(*command.trace, shown.json);
     spdlog::info("the timeline is in {}: open it at ui.perfetto.dev", command.trace->string());
     for (const std::string& what : shown.left_out) {
       spdlog::warn("left out of the timeline: {}", what);
     }
+    if (!shown.left_out.empty() && options.limit < command.timeline.limit) {
+      spdlog::warn("run.max_memory, {}, has room for a timeline of {}; --trace-limit allows {}",
+                   to_text(report.scenario.run.max_memory), bytes_text(options.limit.count()),
+                   bytes_text(command.timeline.limit.count()));
+    }
   }
   if (command.print == Print::json) fmt::print("{}", summary_json(report));
-  if (command.print == Print::table) fmt::print("{}", table(report));
+  if (command.print == Print::table) print_text(table(report));
 }
 
 std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& command, int gpus) {
   const bool quiet = command.print == Print::nothing;
   RunProgress progress(gpus, quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   return run.run(replay_text(command), [&progress](Mode mode) { return progress.begin(mode); });
+}
+
+// With no more of a timeline than run.max_memory has room for; nothing where that is too little.
+std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
+                                                      const Scenario& scenario,
+                                                      const ScenarioRun& run) {
+  TimelineOptions options = command.timeline;
+  if (!command.trace) return options;
+  Diagnostics problems;
+  const std::optional<Bytes> room =
+      room_for_timeline(scenario, command.scenario.string(), run.memory(),
+                        run.tracks_of_recordings(options.detail), problems);
+  print_problems(problems, command.print);
+  if (!room) return std::nullopt;
+  options.limit = std::min(options.limit, *room);
+  return options;
 }
 
 }  // namespace
@@ -77,9 +103,9 @@ int run_command(const RunCommand& command) {
   print_problems(run.problems(), command.print);
   if (!run.ready()) return exit_code::user;
   const bool tells = command.print == Print::table && command.stop_after == StopAfter::results;
-  if (tells) fmt::print("{}", run.trace_text());
+  if (tells) print_text(run.trace_text());
   if (command.stop_after == StopAfter::model) {
-    fmt::print("{}", to_text(run.graph()));
+    print_text(to_text(run.graph()));
     return exit_code::ok;
   }
   const Diagnostics too_large = run.check_size(command.scenario.string());
@@ -87,15 +113,17 @@ int run_command(const RunCommand& command) {
   if (too_large.has_errors()) return exit_code::user;
   if (command.stop_after == StopAfter::tasks) {
     for (const Mode mode : scenario.modes) {
-      fmt::print("mode: {}\n{}", name_of(mode), run.tasks_text(mode));
+      print_text(fmt::format("mode: {}\n{}", name_of(mode), run.tasks_text(mode)));
     }
     return exit_code::ok;
   }
 
+  const std::optional<TimelineOptions> options = timeline_within_memory(command, scenario, run);
+  if (!options) return exit_code::user;
   if (command.output) expect_writable(*command.output);
   if (command.trace) expect_writable(fs::absolute(*command.trace).parent_path());
   if (command.trace) {
-    run.record(record_options(command.timeline, scenario.modes.size()));
+    run.record(record_options(*options, scenario.modes.size()));
   } else if (command.output) {
     run.record({});
   }
@@ -104,7 +132,7 @@ int run_command(const RunCommand& command) {
     spdlog::error("{}", failure->why);
     return failure->exit_code;
   }
-  deliver(command, std::get<RunReport>(outcome));
+  deliver(command, *options, std::get<RunReport>(outcome));
   return exit_code::ok;
 }
 

@@ -71,7 +71,8 @@ bool Recorder::watches(const Where& where) const {
 
 bool Recorder::room(SimTime now) {
   if (recording_.full) return false;
-  if (recording_.wgs.size() + recording_.messages.size() < options_.most) return true;
+  const std::size_t kept = recording_.wgs.size() + recording_.messages.size() + pending_.size();
+  if (kept < options_.most) return true;
   recording_.full = true;
   recording_.full_at = now;
   return false;
@@ -108,6 +109,7 @@ void Recorder::keep_posted(SimTime now, const Where& where, std::uint32_t send) 
   const Send& what = graph_.sends[send];
   if (what.in_switch == InSwitch::reduces) return;
   const bool copies = what.in_switch == InSwitch::multicasts;
+  if (!room(now)) return;
   pending_[send] = {
       .message = {.posted = now,
                   .arrived = {},

@@ -33,7 +33,7 @@ ChosenTracks choose_tracks(const Transport& transport, std::uint32_t gpus, Detai
 RunRecording alone(Recording recording) {
   RunRecording run;
   run.tracks = recording.tracks;
-  run.amounts = recording.amounts;
+  run.amounts = std::exchange(recording.amounts, {});
   run.played.push_back({.recording = 0, .start = {}, .first_gpu = 0});
   run.recordings.push_back(std::move(recording));
   return run;

@@ -73,6 +73,7 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
     run.played.push_back({.recording = piece, .start = starts[i], .first_gpu = first});
   }
   run.amounts.close(end);
+  for (Recording& recording : recordings) recording.amounts = {};  // they are in the sum
   std::stable_sort(run.played.begin(), run.played.end(),
                    [](const Played& a, const Played& b) { return a.start < b.start; });
   run.recordings = std::move(recordings);

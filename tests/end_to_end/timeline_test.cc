@@ -1,5 +1,6 @@
 // `weft run --trace` and over_time.csv as a user meets them.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -198,6 +199,27 @@ TEST_F(TimelineCommand, refuses_other_names_and_sizes) {
   EXPECT_NE(err_.find("--trace-limit"), std::string::npos) << err_;
   EXPECT_EQ(weft("run " + kSmall + " --trace-detail all"), 1);
   EXPECT_NE(err_.find("--trace"), std::string::npos) << err_;
+}
+
+// A timeline of all its WGs and messages is 235 MB long, and took 800 MB.
+TEST_F(TimelineCommand, a_recorded_run_takes_no_more_memory_than_it_may) {
+  rusage used{};
+  const pid_t child = fork();
+  if (child == 0) {
+    const int ended = weft("run " + kScenario +
+                           " --set workload.tables_per_gpu=512 --set workload.rows_per_table=50000 "
+                           "--set 'run.max_memory=200 MiB'"
+                           " --trace all.json --trace-detail all --trace-limit '2 GB'");
+    _exit(ended);
+  }
+  int status = 0;
+  ASSERT_EQ(wait4(child, &status, 0, &used), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << text_of(folder_ / "err.txt");
+  EXPECT_LT(used.ru_maxrss, 200 * 1024) << "KiB";
+  EXPECT_NE(
+      text_of(folder_ / "err.txt").find("run.max_memory, 200 MiB, has room for a timeline of"),
+      std::string::npos)
+      << text_of(folder_ / "err.txt");
 }
 
 }  // namespace
