@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "sim/app/colors.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/memory.h"
 #include "sim/report/write_files.h"
 #include "sim/traces/import_text.h"
 #include "sim/traces/load_trace.h"
@@ -13,10 +16,12 @@
 namespace weft {
 
 int import_command(const ImportCommand& command) {
-  const LoadedTrace loaded = load_trace(command.work, command.gpus);
+  const std::int64_t machine = machine_memory_bytes();
+  const Bytes memory = machine > 0 ? std::min(kTraceMemory, bytes(machine)) : kTraceMemory;
+  const LoadedTrace loaded = load_trace(command.work, command.gpus, memory);
   print_problems(loaded.problems);
   if (!loaded.graph) return exit_code::user;
-  fmt::print("{}", to_text(loaded.summary));
+  print_text(to_text(loaded.summary));
   if (command.output) {
     const bool json = command.output->extension() == ".json";
     write_file(*command.output,

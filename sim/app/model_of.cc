@@ -10,7 +10,8 @@ namespace weft {
 Model model_of(const Scenario& scenario) {
   const Workload& workload = scenario.workload;
   if (is_trace(workload.kind)) {
-    LoadedTrace loaded = load_trace(workload.trace, scenario.cluster.gpus());
+    LoadedTrace loaded =
+        load_trace(workload.trace, scenario.cluster.gpus(), scenario.run.max_memory);
     return {.graph = std::move(loaded.graph),
             .problems = std::move(loaded.problems),
             .trace = to_text(loaded.summary),

@@ -27,10 +27,10 @@ const char* word_of(WaitFor what) {
 
 class Loader {
  public:
-  Loader(const TraceWork& work, int gpus)
+  Loader(const TraceWork& work, int gpus, Bytes memory)
       : work_(work),
         gpus_(gpus),
-        problems_(work.path),
+        problems_(work.path, memory),
         sums_{.summary = loaded_.summary, .counts = {}} {}
 
   LoadedTrace load() {
@@ -156,6 +156,8 @@ class Loader {
 
 }  // namespace
 
-LoadedTrace load_chakra(const TraceWork& work, int gpus) { return Loader(work, gpus).load(); }
+LoadedTrace load_chakra(const TraceWork& work, int gpus, Bytes memory) {
+  return Loader(work, gpus, memory).load();
+}
 
 }  // namespace weft

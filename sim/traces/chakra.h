@@ -5,6 +5,6 @@
 
 namespace weft {
 
-LoadedTrace load_chakra(const TraceWork& work, int gpus);
+LoadedTrace load_chakra(const TraceWork& work, int gpus, Bytes memory = kTraceMemory);
 
 }  // namespace weft

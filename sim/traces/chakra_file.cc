@@ -80,6 +80,18 @@ void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
   }
 }
 
+void add_node(ChakraFile& file, ChakraNode node, TraceProblems& problems) {
+  constexpr std::int64_t kMemoryOfId = 40;  // here, and as what waits and is waited for
+  if (node.kind == ChakraKind::invalid) {
+    wrong(file, node, "type", "missing or unknown; one of 1 (metadata) to 7 (collective)",
+          problems);
+  }
+  const auto ids = static_cast<std::int64_t>(node.ctrl_deps.size() + node.data_deps.size());
+  const auto letters = static_cast<std::int64_t>(node.name.size() + node.inputs.size());
+  if (!problems.keep(file.name, kMemoryOfTraceNode + ids * kMemoryOfId + 2 * letters)) return;
+  file.nodes.push_back(std::move(node));
+}
+
 void check_nodes(const ChakraFile& file, TraceProblems& problems) {
   std::vector<std::pair<std::uint64_t, std::size_t>> ids;
   ids.reserve(file.nodes.size());
@@ -89,11 +101,6 @@ void check_nodes(const ChakraFile& file, TraceProblems& problems) {
     if (ids[i].first != ids[i - 1].first) continue;
     wrong(file, file.nodes[ids[i].second], "id",
           fmt::format("{} has it as well", label_of(file.nodes[ids[i - 1].second])), problems);
-  }
-  for (const ChakraNode& node : file.nodes) {
-    if (node.kind != ChakraKind::invalid) continue;
-    wrong(file, node, "type", "missing or unknown; one of 1 (metadata) to 7 (collective)",
-          problems);
   }
   if (file.nodes.empty() && !problems.any()) {
     problems.add(file.name, "", "holds no nodes; a Chakra trace has one at least");

@@ -94,7 +94,14 @@ struct ChakraValue {
 void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
                     const ChakraValue& value, TraceProblems& problems);
 
-// Names and kinds are there, ids differ.
+// Puts what was read of a node behind the others: its kind is there, and memory for it.
+void add_node(ChakraFile& file, ChakraNode node, TraceProblems& problems);
+// The file is to be read no further.
+inline bool is_enough(const TraceProblems& problems) {
+  return problems.full() || problems.found() > kChakraProblemsMost;
+}
+
+// There are nodes, and their ids differ.
 void check_nodes(const ChakraFile& file, TraceProblems& problems);
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim/traces/chakra_file.h"
+#include "sim/traces/json_memory.h"
 
 namespace weft {
 namespace {
@@ -113,7 +114,7 @@ class JsonNodeReader {
     // Id and name first, for messages to name the node.
     for (const auto& [key, value] : object.items()) take_label(plain(key), value);
     for (const auto& [key, value] : object.items()) take(key, plain(key), value);
-    file_.nodes.push_back(std::move(node_));
+    add_node(file_, std::move(node_), problems_);
   }
 
  private:
@@ -225,7 +226,7 @@ void read_metadata(const Json& object, ChakraFile& file) {
 void read_nodes(const Json& list, ChakraFile& file, TraceProblems& problems) {
   if (!list.is_array()) return problems.add(file.name, "workload_graph", "must be a list");
   for (const Json& object : list) {
-    if (problems.found() > kChakraProblemsMost) return;
+    if (is_enough(problems)) return;
     if (object.is_object()) {
       JsonNodeReader(file, problems).read(object);
     } else {
@@ -240,10 +241,11 @@ ChakraFile read_chakra_json(std::string_view text, const std::string& name,
                             TraceProblems& problems) {
   ChakraFile file;
   file.name = name;
+  if (!problems.fits(name, json_memory(text))) return file;
   std::istringstream stream{std::string(text)};
   bool first = true;
   try {
-    while (stream >> std::ws && !stream.eof() && problems.found() <= kChakraProblemsMost) {
+    while (stream >> std::ws && !stream.eof() && !is_enough(problems)) {
       Json object;
       stream >> object;
       if (object.is_object() && object.contains("workload_graph")) {

@@ -150,7 +150,7 @@ class NodeReader {
     if (!fields.problem().empty()) return fail("", fields.problem());
     if (lists_groups(node_)) take_inputs(inputs);
     for (const std::string_view bytes : attributes) take_attribute_message(bytes);
-    file_.nodes.push_back(std::move(node_));
+    add_node(file_, std::move(node_), problems_);
   }
 
  private:
@@ -248,7 +248,7 @@ ChakraFile read_chakra_wire(std::string_view bytes, const std::string& name,
   if (first) read_metadata(*first, file, problems);
   while (const auto message = messages.next_delimited()) {
     NodeReader(file, problems).read(*message);
-    if (problems.found() > kChakraProblemsMost) break;
+    if (is_enough(problems)) break;
   }
   if (!messages.problem().empty()) {
     problems.add(

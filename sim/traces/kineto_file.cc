@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
 #include "sim/traces/trace_limits.h"
 
@@ -43,11 +44,15 @@ class KinetoReader {
 
   void read(std::string_view text) {
     // Events are taken as they come and thrown away: the tree of a large file never is in memory.
-    const auto take = [this](int depth, Json::parse_event_t what, Json& value) {
+    KeptValues kept(problems_.room());
+    const auto take = [&](int depth, Json::parse_event_t what, Json& value) {
+      kept.add(depth, what);
       if (what != Json::parse_event_t::object_end || depth != 2 || !value.contains("ph")) {
         return true;
       }
       event(value);
+      if (problems_.full()) throw JsonTooLarge();
+      kept.forget();
       return false;
     };
     try {
@@ -56,6 +61,8 @@ class KinetoReader {
         return problems_.add(file_.name, "traceEvents", "missing; no Kineto profile");
       }
       header(rest);
+    } catch (const JsonTooLarge&) {
+      problems_.fits(file_.name, INT64_MAX);
     } catch (const Json::exception& error) {
       problems_.add(file_.name, "", fmt::format("no JSON: {}", error.what()));
     }
@@ -139,11 +146,15 @@ class KinetoReader {
     event.kind = kind;
     event.thread = whole_or(member(value, "tid"), 0);
     event.correlation = whole_or(member(arguments, "correlation"), -1);
+    constexpr std::int64_t kMemoryOfCall = 300;  // itself, and as a step of the host
+    if (!problems_.keep(file_.name, kMemoryOfCall)) return;
     if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
   }
 
   void gpu(const Json& value, const Json& arguments, const std::string& kind,
            const std::string& name) {
+    const auto letters = static_cast<std::int64_t>(name.size());
+    if (!problems_.keep(file_.name, kMemoryOfTraceNode + 2 * letters)) return;
     GpuEvent event;
     event.name = name;
     event.stream = whole_or(member(arguments, "stream"), 0);

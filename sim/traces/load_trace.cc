@@ -5,12 +5,12 @@
 
 namespace weft {
 
-LoadedTrace load_trace(const TraceWork& work, int gpus) {
+LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory) {
   switch (work.format) {
     case TraceFormat::chakra:
-      return load_chakra(work, gpus);
+      return load_chakra(work, gpus, memory);
     case TraceFormat::pytorch:
-      return load_pytorch(work, gpus);
+      return load_pytorch(work, gpus, memory);
   }
   return {};
 }

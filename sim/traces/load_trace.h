@@ -12,6 +12,7 @@
 #include "sim/models/model_graph.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/trace_work.h"
+#include "sim/traces/problems.h"
 
 namespace weft {
 
@@ -43,7 +44,7 @@ struct LoadedTrace {
   std::vector<InputFile> inputs;  // every file that was read
 };
 
-// The trace on so many GPUs, one a rank.
-LoadedTrace load_trace(const TraceWork& work, int gpus);
+// The trace on so many GPUs, one a rank. Reading it takes no more than `memory`.
+LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory = kTraceMemory);
 
 }  // namespace weft

@@ -15,6 +15,24 @@ void TraceProblems::add(const std::string& file, std::string where, std::string 
   listed_.add(std::move(problem));
 }
 
+bool TraceProblems::keep(const std::string& file, std::int64_t size) {
+  if (!fits(file, size)) return false;
+  kept_ += size;
+  return true;
+}
+
+bool TraceProblems::fits(const std::string& file, std::int64_t size) {
+  if (!full_ && size > room()) {
+    full_ = true;
+    constexpr std::int64_t kMebi = 1024 * 1024;
+    add(file, "",
+        fmt::format("reading the trace up to here takes more memory than the {} MiB that are "
+                    "allowed; a scenario allows more with run.max_memory",
+                    memory_.count() / kMebi));
+  }
+  return !full_;
+}
+
 Diagnostics TraceProblems::all() const {
   Diagnostics all = listed_;
   if (found_ > kListed) {

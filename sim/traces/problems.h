@@ -1,24 +1,41 @@
-// What is wrong with a trace: every mistake, but of very many only the first are listed.
+// What is wrong with a trace: every mistake, but of very many only the first are listed. One is to
+// take more memory than allowed.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "sim/core/diagnostics.h"
+#include "sim/core/quantity.h"
 
 namespace weft {
+
+constexpr Bytes kTraceMemory = mebibytes(16 * 1024);  // as of run.max_memory
+// Of an operator, from where it is read until it is one of the model's.
+constexpr std::int64_t kMemoryOfTraceNode = 2'000;
 
 class TraceProblems {
  public:
   static constexpr std::size_t kListed = 25;  // of a trace; the others are counted
 
-  explicit TraceProblems(std::string trace) : trace_(std::move(trace)) {}
+  // `memory`: what reading the trace may take.
+  explicit TraceProblems(std::string trace, Bytes memory = kTraceMemory)
+      : trace_(std::move(trace)), memory_(memory) {}
 
   // `where` names node and field: "node 61 'conv3_ALLREDUCE': comm_size". May be empty.
   void add(const std::string& file, std::string where, std::string message);
   [[nodiscard]] bool any() const { return found_ > 0; }
   [[nodiscard]] std::size_t found() const { return found_; }
+
+  // So much more is kept until the trace is read. False where that is too much, which is a problem
+  // then: nothing more is to be read.
+  bool keep(const std::string& file, std::int64_t size);
+  // The same of what is needed for a while only.
+  bool fits(const std::string& file, std::int64_t size);
+  [[nodiscard]] bool full() const { return full_; }
+  [[nodiscard]] std::int64_t room() const { return memory_.count() - kept_; }
 
   // With a first line that says how many are not listed.
   [[nodiscard]] Diagnostics all() const;
@@ -27,6 +44,9 @@ class TraceProblems {
   std::string trace_;
   Diagnostics listed_;
   std::size_t found_ = 0;
+  Bytes memory_;
+  std::int64_t kept_ = 0;
+  bool full_ = false;
 };
 
 }  // namespace weft

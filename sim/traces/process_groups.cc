@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/traces/json_memory.h"
 #include "sim/traces/text_file.h"
 
 namespace weft {
@@ -38,6 +39,7 @@ void read_group_file(const std::string& file, int ranks, TraceGroups& groups,
                      TraceProblems& problems, std::vector<InputFile>& inputs) {
   const auto text = text_of_file(file, inputs);
   if (!text) return problems.add(file, "groups", "no such file, or not readable");
+  if (!problems.fits(file, json_memory(*text))) return;
   const Json object = Json::parse(*text, nullptr, false);
   if (!object.is_object()) {
     return problems.add(file, "groups", "must be a JSON object such as {\"1\": [0, 1]}");

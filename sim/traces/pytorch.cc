@@ -40,10 +40,10 @@ std::int64_t number_in(const std::string& name, Which which) {
 
 class Loader {
  public:
-  Loader(const TraceWork& work, int gpus)
+  Loader(const TraceWork& work, int gpus, Bytes memory)
       : work_(work),
         gpus_(gpus),
-        problems_(work.path),
+        problems_(work.path, memory),
         sums_{.summary = loaded_.summary, .counts = {}, .collectives = {}} {}
 
   LoadedTrace load() {
@@ -233,6 +233,8 @@ class Loader {
 
 }  // namespace
 
-LoadedTrace load_pytorch(const TraceWork& work, int gpus) { return Loader(work, gpus).load(); }
+LoadedTrace load_pytorch(const TraceWork& work, int gpus, Bytes memory) {
+  return Loader(work, gpus, memory).load();
+}
 
 }  // namespace weft

@@ -5,6 +5,6 @@
 
 namespace weft {
 
-LoadedTrace load_pytorch(const TraceWork& work, int gpus);
+LoadedTrace load_pytorch(const TraceWork& work, int gpus, Bytes memory = kTraceMemory);
 
 }  // namespace weft

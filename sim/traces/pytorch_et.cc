@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
 #include "sim/traces/trace_limits.h"
 
@@ -32,11 +33,15 @@ class EtReader {
   void read(std::string_view text) {
     // As in kineto_file.cc: nodes are taken as they come. A node holds no objects but its inputs,
     // outputs and attributes, which are deeper.
-    const auto take = [this](int depth, Json::parse_event_t what, Json& value) {
+    KeptValues kept(problems_.room());
+    const auto take = [&](int depth, Json::parse_event_t what, Json& value) {
+      kept.add(depth, what);
       if (what != Json::parse_event_t::object_end || depth != 2 || !value.contains("id")) {
         return true;
       }
       node(value);
+      if (problems_.full()) throw JsonTooLarge();
+      kept.forget();
       return false;
     };
     try {
@@ -45,6 +50,8 @@ class EtReader {
         return problems_.add(et_.name, "nodes", "missing; no PyTorch execution trace");
       }
       et_.schema = text_or(member(rest, "schema"), "unknown");
+    } catch (const JsonTooLarge&) {
+      problems_.fits(et_.name, INT64_MAX);
     } catch (const Json::exception& error) {
       return problems_.add(et_.name, "", fmt::format("no JSON: {}", error.what()));
     }
@@ -69,6 +76,7 @@ class EtReader {
                                                           : text_or(inputs, "");
     }
     if (name != "record_param_comms") return;
+    if (!problems_.keep(et_.name, kMemoryOfTraceNode)) return;
     const std::int64_t id = whole_or(member(value, "id"), 0);
     CommCall call;
     call.label = fmt::format("node {} 'record_param_comms'", id);

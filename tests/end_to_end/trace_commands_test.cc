@@ -95,5 +95,30 @@ TEST_F(TraceCommands, help_says_what_there_is) {
   EXPECT_NE(weft("export --help").out.find("--chakra"), std::string::npos);
 }
 
+// As some YAML readers take U+0085 and U+2028 for the end of a line, and refuse DEL.
+TEST_F(TraceCommands, a_graph_as_yaml_has_nothing_that_yaml_readers_refuse) {
+  WrittenNode node = compute(0, 20);
+  node.name = "a\x7f\xc2\x85\xe2\x80\xa8\xef\xbf\xbe\x1b[31mb";
+  folder_.write("odd.0.et", generated({node}));
+  const Ended ended = weft("import chakra odd --gpus 1 -o graph.yaml");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const std::string yaml = text_of("graph.yaml");
+  EXPECT_NE(yaml.find("\"name\":\"a?????[31mb\""), std::string::npos) << yaml;
+  for (const char* odd : {"\x7f", "\xc2\x85", "\xe2\x80\xa8", "\xef\xbf\xbe", "\x1b"}) {
+    EXPECT_EQ(yaml.find(odd), std::string::npos) << yaml;
+  }
+}
+
+TEST_F(TraceCommands, an_error_about_a_name_commands_no_terminal) {
+  WrittenNode node = collective(0, 99, 64);
+  node.name =
+      "a\xc2\x9b"
+      "31m\xe2\x80\xae\x1b[31m";
+  folder_.write("odd.0.et", generated({node}));
+  const Ended ended = weft("import chakra odd --gpus 1");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("node 0 'a?31m??[31m'")) << ended.err;
+}
+
 }  // namespace
 }  // namespace weft

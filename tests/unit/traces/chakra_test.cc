@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "sim/traces/chakra_file.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/problems.h"
 #include "tests/unit/traces/chakra_writer.h"
@@ -312,6 +313,37 @@ TEST_F(ChakraTrace, both_forms_of_json_say_the_same) {
 TEST_F(ChakraTrace, broken_json_is_refused) {
   folder_.write("t.0.json", "{\"workload_graph\": [{\"Id\": 1,");
   EXPECT_NE(problem(load_written(1)).find("no JSON"), std::string::npos);
+}
+
+// An empty message for each byte: 2.8 GB of nodes once.
+TEST_F(ChakraTrace, a_file_of_zeros_is_read_no_further_than_its_mistakes_are_told) {
+  TraceProblems problems("t");
+  const ChakraFile file = read_chakra(std::string(5'000'000, '\0'), "t.0.et", problems);
+  EXPECT_LE(file.nodes.size(), kChakraProblemsMost + 1);
+  EXPECT_NE(problems.all().to_text().find("type: missing or unknown"), std::string::npos);
+}
+
+// 100,000 nodes of a few bytes: 200 MB until they are operators.
+TEST_F(ChakraTrace, is_read_within_the_memory_that_it_may_take) {
+  std::vector<WrittenNode> nodes;
+  for (std::uint64_t id = 0; id < 100'000; ++id) nodes.push_back(compute(id, 1));
+  folder_.write("t.0.et", generated(nodes));
+  work_.path = folder_.path("t");
+  EXPECT_TRUE(load_trace(work_, 1, bytes(400'000'000)).graph);
+  const LoadedTrace loaded = load_trace(work_, 1, bytes(50'000'000));
+  EXPECT_EQ(
+      problem(loaded),
+      "t.0.et: error: reading the trace up to here takes more memory than the 47 MiB that are "
+      "allowed; a scenario allows more with run.max_memory\n");
+}
+
+TEST_F(ChakraTrace, a_tree_of_json_takes_no_more_than_it_may) {
+  std::string lists = R"({"workload_graph": [[])";
+  for (int i = 0; i < 1'000'000; ++i) lists += ",[]";
+  TraceProblems problems("t", bytes(100'000'000));
+  read_chakra(lists + "]}", "t.0.json", problems);
+  EXPECT_NE(problems.all().to_text().find("more memory than the 95 MiB that are allowed"),
+            std::string::npos);
 }
 
 }  // namespace
