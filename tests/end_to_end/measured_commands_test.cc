@@ -174,6 +174,51 @@ TEST_F(MeasuredCommands, calibrate_writes_files_that_run_accepts) {
   EXPECT_EQ(run.status, 0) << run.err;
 }
 
+// What one GPU alone can measure, put upon every shipped GPU: each file, whatever of it stands in a
+// base of its own, takes all numbers with their tags, and is read again where it was written.
+TEST_F(MeasuredCommands, calibrate_takes_every_shipped_gpu_as_base) {
+  std::ifstream all(std::string(WEFT_SOURCE_DIR) + "/calibration/measurements/h200-x4.jsonl");
+  std::string lines;
+  for (std::string line; std::getline(all, line);) {
+    const auto kind = nlohmann::json::parse(line)["kind"].get<std::string>();
+    for (const char* own : {"micro.empty_kernel", "micro.hbm_", "micro.l2_read", "micro.wg_",
+                            "micro.gemm_library", "micro.chase"}) {
+      if (kind.starts_with(own)) lines += line + "\n";
+    }
+  }
+  write("one.jsonl", lines);
+  std::size_t bases = 0;
+  for (const auto& entry : fs::directory_iterator(kConfigs + "/gpus")) {
+    const std::string base = entry.path().stem().string();
+    ++bases;
+    const Ended ended =
+        weft("calibrate one.jsonl -o new_" + base + ".yaml --base " + entry.path().string());
+    ASSERT_EQ(ended.status, 0) << base << ": " << ended.err;
+    const std::string text = text_of(folder_ / ("new_" + base + ".yaml"));
+    for (const char* found : {"  latency: 40", "# [M] hbm_read, 9 lines", "# [M] chase, "}) {
+      EXPECT_NE(text.find(found), std::string::npos) << base << ": " << found << "\n" << text;
+    }
+    write("run.yaml", "name: run\ncluster: {base: validation/node, gpu: {base: new_" + base +
+                          "}}\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\n");
+    const Ended read = weft("run run.yaml --stop-after scenario");
+    ASSERT_EQ(read.status, 0) << base << ": " << read.err;
+    EXPECT_NE(read.out.find("queue: 1401 ns"), std::string::npos) << base << read.out;
+  }
+  EXPECT_GE(bases, 9U);
+}
+
+TEST_F(MeasuredCommands, calibrate_writes_nothing_that_cannot_be_read) {
+  write("flag.jsonl", R"({"kind": "micro.flag_one_way", "gpus": 4, "n": 1000, "us": 9000000})");
+  const Ended ended =
+      weft("calibrate flag.jsonl -o gpu.yaml --cluster-output node.yaml" + kBase + kCluster);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("node.yaml: error: cluster.scale_up.link.latency: not written, as it"))
+      << ended.err;
+  EXPECT_FALSE(wrote("gpu.yaml"));
+  EXPECT_FALSE(wrote("node.yaml"));
+  EXPECT_TRUE(weft("calibrate flag.jsonl -o gpu.yml" + kBase).says("must end in .yaml"));
+}
+
 // The lines are what the simulator itself says of a start-up of 2.5 us, the base has 3.037. It is
 // 0.3 of such a time, and the base holds it by 0.3 too: as one line more beside three, so a quarter
 // of the way back, 2.63 us. (A line's other numbers take their share.)

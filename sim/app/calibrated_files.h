@@ -1,0 +1,28 @@
+// The texts of the files that `weft calibrate` writes, each known to be read again.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/app/calibrate_command.h"
+#include "sim/measured/fit.h"
+
+namespace weft {
+
+bool is_of_link(const FittedValue& value);
+bool is_of_workload(const FittedValue& value);
+
+// The cluster that the base is put into to be simulated.
+std::filesystem::path cluster_file(const CalibrateCommand& command);
+std::vector<std::filesystem::path> config_dirs_of(const CalibrateCommand& command);
+
+struct CalibratedFiles {
+  std::string gpu;
+  std::optional<std::string> cluster;
+};
+
+// With problems where a value cannot be written, or what was found is none that a GPU can have.
+CalibratedFiles calibrated_files(const CalibrateCommand& command, const Fit& fit,
+                                 Diagnostics& problems);
+
+}  // namespace weft
