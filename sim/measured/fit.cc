@@ -54,7 +54,8 @@ Duration FitRun::note(const char* path, Duration value, std::string_view from, d
   const Duration rounded = from_us(four_digits(to_microseconds(value)));
   fit_.values.push_back(
       {.path = path,
-       .text = in_unit(to_microseconds(rounded), {{1, "us"}, {1e-3, "ns"}, {1e-6, "ps"}}),
+       .text = in_unit(to_microseconds(rounded),
+                       {{1e6, "s"}, {1e3, "ms"}, {1, "us"}, {1e-3, "ns"}, {1e-6, "ps"}}),
        .comment = comment_of(from, worst)});
   return rounded;
 }
@@ -88,6 +89,10 @@ std::vector<double> times_of(const LineRefs& lines) {
   times.reserve(lines.size());
   for (const MeasuredLine* line : lines) times.push_back(line->us);
   return times;
+}
+
+double beyond(const MeasuredLine& line, double overhead_us) {
+  return line.us > overhead_us ? line.us - overhead_us : line.us;
 }
 
 std::string from_text(std::string_view kind, const LineRefs& lines) {

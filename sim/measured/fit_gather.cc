@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/measured/fit_steps.h"
 #include "sim/workloads/gather.h"
@@ -42,6 +43,16 @@ double demand(const FitRun& run, const MeasuredLine& line, double step_us) {
   return bytes_of_step(line) / step_us / bytes_a_us(run.gpu().memory.bandwidth);
 }
 
+// Of as many rows in flight, where the fewest are in each other's way: the shortest one measured.
+double shortest_step(const FitRun& run, const LineRefs& lines, std::int64_t in_flight) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const MeasuredLine* line : lines) {
+    if (*line->number("in_flight") != in_flight) continue;
+    least = std::min(least, beyond(*line, run.overhead_us()) / real(*line, "steps"));
+  }
+  return least;
+}
+
 double step_of(const GatherSpec& gather, const MeasuredLine& line) {
   return to_microseconds(gather.latency) +
          to_microseconds(gather.doubling) * std::log2(real(line, "in_flight"));
@@ -69,10 +80,11 @@ void fit_cached(FitRun& run) {
                                      from_text("chase", lines), found.worst);
 }
 
-void fit_missed(FitRun& run, LineRefs lines) {
+void fit_missed(FitRun& run, const LineRefs& far) {
   GatherSpec& gather = run.gpu().gather;
+  LineRefs lines = far;
   std::erase_if(lines, [&](const MeasuredLine* line) {
-    return demand(run, *line, step_of(gather, *line)) > 1;
+    return demand(run, *line, shortest_step(run, far, *line->number("in_flight"))) > 1;
   });
   if (!differ(lines, "in_flight")) {
     return run.keep("gather.latency, gather.doubling",
@@ -89,7 +101,7 @@ void fit_missed(FitRun& run, LineRefs lines) {
     }
     return times;
   };
-  const std::vector<double> start = {to_microseconds(gather.latency),
+  const std::vector<double> start = {shortest_step(run, far, *lines.front()->number("in_flight")),
                                      std::max(0.01, to_microseconds(gather.doubling))};
   const Solution found = least_squares(times_of(lines), start, model);
   const std::string from = from_text("chase", lines);

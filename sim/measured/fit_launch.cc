@@ -29,11 +29,12 @@ void fit_wg_interval(FitRun& run) {
   const LineRefs full = run.lines("micro.empty_kernel_full", {"n"});
   if (full.empty()) return run.keep("launch.wg_interval", "micro.empty_kernel_full");
   const GpuSpec& gpu = run.gpu();
-  constexpr int kWavesOfWg = 8;  // 256 threads in waves of 32
+  constexpr int kThreads = 256;  // of a WG
+  const int waves_of_wg = std::max(1, kThreads / gpu.wave_size);
   double sum = 0;
   for (const MeasuredLine* line : full) {
     const auto n = static_cast<double>(*line->number("n"));
-    const std::int64_t places = std::int64_t{gpu.cu.waves / kWavesOfWg} * gpu.cus;
+    const std::int64_t places = std::int64_t{gpu.cu.waves / waves_of_wg} * gpu.cus;
     const auto wgs = static_cast<double>(line->number("wgs").value_or(places));
     sum +=
         ((line->us - to_microseconds(gpu.launch.clock)) / n - to_microseconds(gpu.launch.queue)) /

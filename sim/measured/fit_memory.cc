@@ -11,6 +11,12 @@ constexpr std::int64_t kStreamLoads = 4;  // of hbm_read and l2_read, that a thr
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
+const MeasuredLine* with_fewest_wgs(const LineRefs& lines) {
+  return *std::min_element(lines.begin(), lines.end(), [](const auto* a, const auto* b) {
+    return *a->number("wgs") < *b->number("wgs");
+  });
+}
+
 double around(const FitRun& run) {
   return run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
 }
@@ -34,10 +40,17 @@ Solution fit_streams(FitRun& run, const LineRefs& lines) {
     }
     return times;
   };
-  const double latency =
-      to_microseconds(memory.latency) + to_microseconds(memory.doubling) * std::log2(kStreamLoads);
-  Solution found =
-      least_squares(times_of(lines), {bytes_a_us(memory.bandwidth), latency, memory.bend}, model);
+  // Where the lines themselves say that it begins, whatever the base has: the fastest is near the
+  // bandwidth, the one of fewest WGs waits for little but its own latency.
+  double fastest = 0;
+  for (const MeasuredLine* line : lines) {
+    fastest = std::max(fastest, real(*line->number("bytes")) / beyond(*line, overhead));
+  }
+  const MeasuredLine& few = *with_fewest_wgs(lines);
+  const double latency = real(*few.number("wgs") * kThreads * kStreamLoads * kLoadBytes) *
+                         beyond(few, overhead) / real(*few.number("bytes"));
+  constexpr double kBend = 2.5;
+  Solution found = least_squares(times_of(lines), {fastest, latency, kBend}, model);
   const std::string from = from_text("hbm_read", lines);
   memory.bandwidth =
       run.note("memory.bandwidth", from_bytes_a_us(found.parameters[0]), from, found.worst);
@@ -45,8 +58,9 @@ Solution fit_streams(FitRun& run, const LineRefs& lines) {
   return found;
 }
 
-// What each doubling adds is as long on every line; the first load's latency is these lines' own.
-void fit_doubling(FitRun& run) {
+// What each doubling adds is as long on every line; the first load's latency is these lines' own,
+// and near that of `four_us` for four loads.
+void fit_doubling(FitRun& run, double four_us) {
   constexpr const char* kWants = "micro.wg_in_flight of 1, 2 and 4 loads";
   LineRefs lines = run.lines("micro.wg_in_flight", {"wgs", "threads", "loads", "bytes"});
   constexpr std::int64_t kMostInFlight = 16 * 1024;  // of a WG: beyond it its CU holds it up
@@ -72,8 +86,7 @@ void fit_doubling(FitRun& run) {
     return times;
   };
   const double start = std::max(0.01, to_microseconds(memory.doubling));
-  const Solution found =
-      least_squares(times_of(lines), {to_microseconds(memory.latency), start}, model);
+  const Solution found = least_squares(times_of(lines), {four_us, start}, model);
   memory.doubling = run.note("memory.doubling", from_us(found.parameters[1]),
                              from_text("wg_in_flight", lines), found.worst);
 }
@@ -117,7 +130,7 @@ void fit_memory(FitRun& run) {
   }
   MemorySpec& memory = run.gpu().memory;
   const Solution of_four = fit_streams(run, lines);
-  fit_doubling(run);
+  fit_doubling(run, of_four.parameters[1]);
   const double more = to_microseconds(memory.doubling) * std::log2(kStreamLoads);
   memory.latency = run.note("memory.latency", from_us(of_four.parameters[1] - more),
                             from_text("hbm_read", lines) + " less two doublings", of_four.worst);

@@ -40,8 +40,8 @@ void fit_rates(FitRun& run) {
     }
     return times;
   };
-  const Solution found =
-      least_squares(times_of(few), {bytes_a_us(run.gpu().peer_store.wg_rate)}, model);
+  const double start = rate_of(*few.front()) / static_cast<double>(*few.front()->number("wgs"));
+  const Solution found = least_squares(times_of(few), {start}, model);
   run.gpu().peer_store.wg_rate =
       run.note("peer_store.wg_rate", from_bytes_a_us(found.parameters[0]),
                from_text("p2p_store_one_peer", few), found.worst);
@@ -169,8 +169,11 @@ void fit_dma(FitRun& run) {
     return times;
   };
   const double fixed = to_microseconds(dma.schedule + dma.signal);
-  const Solution found =
-      least_squares(times_of(lines), {std::max(1.0, fixed), bytes_a_us(dma.rate)}, model);
+  double fastest = 0;
+  for (const MeasuredLine* line : lines) {
+    fastest = std::max(fastest, static_cast<double>(*line->number("bytes")) / line->us);
+  }
+  const Solution found = least_squares(times_of(lines), {std::max(1.0, fixed), fastest}, model);
   const std::string from = from_text("ce_copy_one_peer", lines);
   // The lines give the sum; the base says how it is split.
   const double share = fixed > 0 ? to_microseconds(dma.schedule) / fixed : 0.5;
@@ -209,7 +212,8 @@ void fit_gemm(FitRun& run) {
     }
     return times;
   };
-  const Solution found = least_squares(measured, {0.7}, model);
+  const Solution found =
+      least_squares(measured, {operations(*lines.front()) / peak / measured.front()}, model);
   run.note("workload.gemm.efficiency", found.parameters[0], from_text("gemm_library", lines),
            found.worst);
 }

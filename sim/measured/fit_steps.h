@@ -39,6 +39,8 @@ class FitRun {
 };
 
 std::vector<double> times_of(const LineRefs& lines);
+// What of its time is the kernel's own: for where a fit begins.
+double beyond(const MeasuredLine& line, double overhead_us);
 std::string from_text(std::string_view kind, const LineRefs& lines);
 Duration from_us(double us);
 double bytes_a_us(Bandwidth rate);

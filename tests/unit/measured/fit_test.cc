@@ -35,6 +35,7 @@ MeasuredLine line(const std::string& kind, std::map<std::string, std::int64_t> n
 GpuSpec base() {
   GpuSpec gpu;
   gpu.cus = 100;
+  gpu.wave_size = 32;
   gpu.cu.waves = 64;
   gpu.memory.bandwidth = gigabytes_per_second(4000);
   gpu.memory.latency = nanoseconds(600);
@@ -158,6 +159,71 @@ TEST(Fit, what_the_librarys_gemm_reaches_is_no_key_of_the_gpu) {
       [](const FittedValue& value) { return value.path == "workload.gemm.efficiency"; });
   ASSERT_NE(found, fit.values.end());
   EXPECT_NEAR(std::stod(found->text), 0.733, 0.001);
+}
+
+// The same lines from a base thousands of times as fast: what they determine is theirs alone.
+TEST(Fit, what_lines_determine_does_not_depend_on_the_base) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  for (const int wgs : {1, 20, 100, 200, 800}) {
+    const double demand = wgs * 16384 / 0.5;
+    const double rate = demand * std::pow(1 + std::pow(demand / 5e6, 3), -1.0 / 3);
+    lines.push_back(
+        line("micro.hbm_read", {{"wgs", wgs}, {"bytes", 1 << 28}}, 2.5 + 1.2 + (1 << 28) / rate));
+  }
+  for (const int wgs : {1, 8, 64}) {
+    lines.push_back(line("micro.p2p_store_one_peer", {{"wgs", wgs}, {"bytes", 1 << 26}},
+                         2.5 + 1.2 + (1 << 26) / std::min(wgs * 10e3, 350e3)));
+  }
+  for (const int bytes : {1 << 12, 1 << 20, 1 << 28}) {
+    lines.push_back(line("micro.ce_copy_one_peer", {{"bytes", bytes}}, 2.5 + 9 + bytes / 200e3));
+  }
+  for (const int in_flight : {1, 2, 4}) {  // 16 GiB, 455 ns and 65 ns more for each doubling
+    lines.push_back(line("micro.chase",
+                         {{"wgs", 33},
+                          {"in_flight", in_flight},
+                          {"steps", 1000},
+                          {"row_bytes", 1024},
+                          {"table_bytes", std::int64_t{1} << 34}},
+                         3.7 + 1000 * (0.455 + 0.065 * std::log2(in_flight))));
+  }
+  GpuSpec ideal = base();
+  ideal.l2.capacity = mebibytes(1);
+  ideal.memory.bandwidth = gigabytes_per_second(100'000'000);
+  ideal.memory.latency = picoseconds(1);
+  ideal.memory.bend = 100;
+  ideal.peer_store.wg_rate = gigabytes_per_second(1'000'000);
+  ideal.dma.rate = gigabytes_per_second(1'000'000);
+  ideal.gather.latency = picoseconds(1);
+  const Fit fit = fit_machine(lines, ideal, kLink);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.memory.bandwidth.count()), 5e12, 5e9);
+  EXPECT_NEAR(to_microseconds(fit.gpu.memory.latency), 0.5, 0.001);
+  EXPECT_NEAR(fit.gpu.memory.bend, 3, 0.01);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.peer_store.wg_rate.count()), 10e9, 1e7);
+  EXPECT_NEAR(static_cast<double>(fit.gpu.dma.rate.count()), 200e9, 1e8);
+  EXPECT_NEAR(to_microseconds(fit.gpu.gather.latency), 0.455, 0.005);
+  EXPECT_NEAR(to_microseconds(fit.gpu.gather.doubling), 0.065, 0.005);
+}
+
+// 1000 intervals: 100 CUs of 32 waves hold 8 WGs of 256 threads each where a wave has 64 lanes.
+TEST(Fit, the_places_of_a_gpu_are_by_its_own_waves) {
+  std::vector<MeasuredLine> lines = launch_lines();
+  lines.push_back(line("micro.empty_kernel_full", {{"n", 101}}, 2.5 + (1.2 + 0.799) * 101));
+  GpuSpec gpu = base();
+  gpu.wave_size = 64;
+  gpu.cu.waves = 32;
+  EXPECT_EQ(fit_machine(lines, gpu, kLink).gpu.launch.wg_interval, nanoseconds(1));
+}
+
+// A search of two numbers that may ask three times takes the best that it has seen.
+TEST(LeastSquares, asks_no_more_often_than_it_may) {
+  int calls = 0;
+  const auto model = [&](const std::vector<double>& p) {
+    ++calls;
+    return std::vector<double>{p[0], p[0] * p[1], p[1]};
+  };
+  const Solution found = least_squares({9, 27, 3}, {1, 1}, model, {.step = 1e-4, .most_calls = 5});
+  EXPECT_LE(calls, 5);
+  EXPECT_EQ(found.parameters.size(), 2U);
 }
 
 TEST(Fit, what_no_line_determines_stays_and_is_named) {
