@@ -87,7 +87,8 @@ Study study_of(const CacheCommand& command, Diagnostics& problems) {
 // Every application under every policy, several at a time.
 std::vector<CacheRun> run_all(const Study& study, const CacheCommand& command) {
   std::vector<CacheRun> runs(study.applications.size() * study.policies.size());
-  CountProgress progress("runs", command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  CountProgress progress("runs", CountProgress::Total::exact,
+                         command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   std::mutex reporting;
   std::size_t done = 0;
   const auto run_one = [&](std::size_t i) {

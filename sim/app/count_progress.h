@@ -11,10 +11,11 @@ namespace weft {
 
 class CountProgress {
  public:
+  enum class Total { exact, at_most };
   // "12 of 84 cases simulated": `what` is "cases simulated".
-  CountProgress(std::string what, ProgressLine::Show show);
+  CountProgress(std::string what, Total total, ProgressLine::Show show);
 
-  // Of several threads. A count that begins anew is that of another round.
+  // Of several threads.
   void update(std::size_t done, std::size_t all);
 
  private:
@@ -22,9 +23,9 @@ class CountProgress {
 
   mutable std::mutex lock_;
   std::string what_;
+  Total total_;
   std::size_t done_ = 0;
   std::size_t all_ = 0;
-  std::size_t round_ = 0;
   ProgressLine line_;  // the last one: its thread asks the others
 };
 

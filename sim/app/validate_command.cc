@@ -20,7 +20,7 @@ namespace weft {
 namespace {
 
 Predictions simulated(const MeasuredFile& measured, const ValidateCommand& command) {
-  CountProgress progress("cases simulated",
+  CountProgress progress("cases simulated", CountProgress::Total::exact,
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   return predict(measured.lines, {.cluster = command.cluster,
                                   .config_dirs = config_dirs(command.cluster),

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "sim/measured/errors.h"
 #include "sim/measured/fit_steps.h"
@@ -67,6 +69,14 @@ class CollectiveFit {
  public:
   CollectiveFit(const std::vector<MeasuredLine>& lines, PredictOptions options, Fit& fit)
       : options_(std::move(options)), fit_(fit), unknowns_(unknowns_of(fit.gpu.collective)) {
+    // All lines as they are, with each number moved, for the search, and as found.
+    const std::size_t rounds = 1 + unknowns_.size() + kMostRounds + 1;
+    if (options_.on_progress) {
+      tell_ = [this, rounds](std::size_t done, std::size_t all) {
+        on_progress_(rounds_ * all + done, rounds * all);
+      };
+      on_progress_ = std::exchange(options_.on_progress, nullptr);
+    }
     std::copy_if(lines.begin(), lines.end(), std::back_inserter(lines_), is_of_library);
     for (const FittedValue& value : fit.values) {
       if (!value.path.starts_with("workload.")) options_.sets.push_back(set_of(value));
@@ -92,8 +102,9 @@ class CollectiveFit {
       for (std::size_t i = 0; i < p.size(); ++i) all.push_back(std::pow(p[i] / start[i], kHold));
       return all;
     };
-    constexpr double kStep = 0.03;  // what is simulated has corners: a smaller one finds those
-    const Solution found = least_squares(measured, start, model, kStep);
+    // What is simulated has corners: a smaller step finds those.
+    const Solution found =
+        least_squares(measured, start, model, {.step = 0.03, .most_calls = kMostRounds});
     note(found.parameters);
   }
 
@@ -110,7 +121,9 @@ class CollectiveFit {
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       options.sets.push_back(set_text(unknowns_[i], values[i]));
     }
+    options.on_progress = tell_;
     Predictions predictions = predict(lines_, options);
+    ++rounds_;
     std::vector<double> times;
     times.reserve(predictions.outcomes.size());
     for (const Outcome& outcome : predictions.outcomes) times.push_back(outcome.predicted_us);
@@ -163,7 +176,12 @@ class CollectiveFit {
     }
   }
 
+  static constexpr int kMostRounds = 120;  // of the search; it mostly takes half of them
+
   PredictOptions options_;
+  std::function<void(std::size_t, std::size_t)> on_progress_;  // of all rounds
+  std::function<void(std::size_t, std::size_t)> tell_;         // of one
+  std::size_t rounds_ = 0;
   Fit& fit_;
   std::vector<Unknown> unknowns_;
   std::vector<MeasuredLine> lines_;

@@ -16,14 +16,20 @@ using Vector = Eigen::VectorXd;
 class Logarithms {
  public:
   Logarithms(const std::vector<double>& measured, const std::vector<double>& start,
-             const TimesOf& model, double step)
-      : measured_(measured), start_(start), model_(model), step_(step) {}
+             const TimesOf& model, const Search& search)
+      : measured_(measured),
+        start_(start),
+        model_(model),
+        step_(search.step),
+        calls_left_(search.most_calls - 1) {}  // the last one is for the solution
 
   // What Eigen's solver asks for.
   [[nodiscard]] int inputs() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] int values() const { return static_cast<int>(measured_.size()); }
 
   int operator()(const Vector& x, Vector& errors) const {
+    if (calls_left_ == 0) return kStop;
+    --calls_left_;
     const std::vector<double> times = model_(parameters(x));
     SIM_ASSERT(times.size() == measured_.size());
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -35,11 +41,11 @@ class Logarithms {
   int df(const Vector& x, Eigen::MatrixXd& slopes) const {
     Vector here(values());
     Vector there(values());
-    (*this)(x, here);
+    if ((*this)(x, here) == kStop) return kStop;
     for (Eigen::Index p = 0; p < x.size(); ++p) {
       Vector moved = x;
       moved[p] += step_;
-      (*this)(moved, there);
+      if ((*this)(moved, there) == kStop) return kStop;
       slopes.col(p) = (there - here) / step_;
     }
     return 0;
@@ -56,18 +62,21 @@ class Logarithms {
   }
 
  private:
+  static constexpr int kStop = -1;  // as the solver has it
+
   const std::vector<double>& measured_;
   const std::vector<double>& start_;
   const TimesOf& model_;
   double step_;
+  mutable int calls_left_;
 };
 
 }  // namespace
 
 Solution least_squares(const std::vector<double>& measured, const std::vector<double>& start,
-                       const TimesOf& model, double step) {
-  SIM_ASSERT(measured.size() >= start.size() && !start.empty());
-  Logarithms logarithms(measured, start, model, step);
+                       const TimesOf& model, const Search& search) {
+  SIM_ASSERT(measured.size() >= start.size() && !start.empty() && search.most_calls > 1);
+  Logarithms logarithms(measured, start, model, search);
   Vector x = Vector::Zero(logarithms.inputs());
   Eigen::LevenbergMarquardt<Logarithms> solver(logarithms);
   constexpr int kMostCalls = 200;
