@@ -80,12 +80,19 @@ std::string said(const CLI::ParseError& error) {
 
 }  // namespace
 
+std::vector<std::string> unknown_command(const CLI::App& app) {
+  if (!app.get_subcommands().empty()) return {};
+  std::vector<std::string> unknown = unknown_of(app, describe(app), "");
+  if (unknown.size() > 1) unknown.resize(1);  // the rest is for the command that was meant
+  return unknown;
+}
+
 std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   if (parsed.empty()) {
-    std::vector<std::string> unknown = unknown_of(app, describe(app), "");
-    if (!unknown.empty()) return {unknown.front()};  // the rest is for the command that was meant
+    std::vector<std::string> unknown = unknown_command(app);
+    if (!unknown.empty()) return unknown;
     return {required ? "a command is missing; 'weft --help' lists them" : said(error)};
   }
   const CommandDoc doc = describe(*parsed.front());

@@ -7,6 +7,9 @@
 
 namespace weft {
 
+// The word where a command belongs, if it is none; else nothing.
+std::vector<std::string> unknown_command(const CLI::App& app);
+
 // One message a mistake: "run: unknown option '--mod'; did you mean '--mode'?". `app` has failed to
 // parse with `error`.
 std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError& error);

@@ -99,6 +99,12 @@ std::string is_trace_name(const std::string& file) {
   return fmt::format("{}: the name must end in .json or .json.gz", file);
 }
 
+// A base is named without its ending.
+std::string is_base_file(const std::string& file) {
+  if (std::string_view(file).ends_with(".yaml")) return "";
+  return fmt::format("{}: the name must end in .yaml, as a base is NAME.yaml", file);
+}
+
 std::string is_size(const std::string& text) {
   const Parsed<Bytes> size = parse_bytes(text);
   if (!size.ok()) return fmt::format("{}: {}", text, size.problem);
@@ -162,10 +168,10 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
           ->check(one_of({"scenario", "cluster", "model", "tasks"}));
-  CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet, "Print nothing unless it fails");
+  CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet,
+                                     "Print nothing unless it fails; with --json that alone");
   CLI::Option* json = run->add_flag("--json", raw.json, "Print summary.json instead of a table");
   stop->excludes(output)->excludes(json)->excludes(quiet)->excludes(trace);
-  quiet->excludes(json);
   return run;
 }
 
@@ -183,7 +189,8 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
       ->check(CLI::ExistingFile);
   calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file there")
       ->type_name("FILE")
-      ->required();
+      ->required()
+      ->check(is_base_file);
   CLI::Option* cluster =
       calibrate->add_option("--cluster", command.cluster, "Cluster file whose links are fitted too")
           ->type_name("FILE")
@@ -191,7 +198,8 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
   CLI::Option* output =
       calibrate
           ->add_option("--cluster-output", command.cluster_output, "Write the fitted cluster there")
-          ->type_name("FILE");
+          ->type_name("FILE")
+          ->check(is_base_file);
   cluster->needs(output);
   output->needs(cluster);
   return calibrate;
@@ -264,6 +272,7 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   for (const auto& [name, stage] : kStages) {
     if (raw.stop_after == name) command.stop_after = stage;
   }
+  command.quiet = raw.quiet;
   if (raw.quiet) command.print = Print::nothing;
   if (raw.json) command.print = Print::json;
   return command;
@@ -330,6 +339,11 @@ int print_help(const CLI::App& app) {
   return exit_code::ok;
 }
 
+int print_mistakes(const std::vector<std::string>& mistakes) {
+  for (const std::string& mistake : mistakes) spdlog::error("{}", mistake);
+  return exit_code::user;
+}
+
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
@@ -337,14 +351,14 @@ Command parse_command_line(int argc, const char* const* argv) {
   try {
     program.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return Done{print_help(program.app)};
+    // Help of a command that there is not would be that of something else.
+    const std::vector<std::string> unknown = unknown_command(program.app);
+    return Done{unknown.empty() ? print_help(program.app) : print_mistakes(unknown)};
   } catch (const CLI::ParseError& error) {
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
-    if (error.get_exit_code() == 0) return Done{program.app.exit(error)};
-    for (const std::string& mistake : mistakes_of(program.app, error)) {
-      spdlog::error("{}", mistake);
-    }
-    return Done{exit_code::user};
+    if (error.get_exit_code() != 0) return Done{print_mistakes(mistakes_of(program.app, error))};
+    const std::vector<std::string> unknown = unknown_command(program.app);
+    return Done{unknown.empty() ? program.app.exit(error) : print_mistakes(unknown)};
   }
   use_color(program.color);
   if (program.calibrate->parsed()) return program.calibrating;

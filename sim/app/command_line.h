@@ -24,7 +24,7 @@
 namespace weft {
 
 enum class StopAfter { scenario, cluster, model, tasks, results };
-enum class Print { table, json, nothing };
+enum class Print { table, json, nothing };  // on stdout
 
 struct RunCommand {
   std::filesystem::path scenario;
@@ -34,6 +34,7 @@ struct RunCommand {
   TimelineOptions timeline = {};
   StopAfter stop_after = StopAfter::results;
   Print print = Print::table;
+  bool quiet = false;  // nothing on stderr unless it fails
 };
 
 // Nothing to run: the text was printed (help, version, what is wrong), and this is the exit code.

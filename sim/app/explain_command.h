@@ -2,11 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace weft {
 
 struct ExplainCommand {
-  std::string key;  // that and all below it; empty: all
+  std::vector<std::string> keys;  // these and all below them; none: all
 };
 
 int explain_command(const ExplainCommand& command);  // returns the exit code

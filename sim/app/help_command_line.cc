@@ -9,8 +9,9 @@ constexpr const char* kExplainExample =
     "A map may have a base, a file that says what the map does not: 'base: gpus/mi300x' ('weft\n"
     "list' says which there are). The values of a base stand in that file, with their sources.\n"
     "\n"
-    "example: the fabric between nodes, with all its keys\n"
-    "  weft explain cluster.scale_out\n";
+    "examples: the fabric between nodes with all its keys; two keys\n"
+    "  weft explain cluster.scale_out\n"
+    "  weft explain run.seed run.repeats\n";
 
 constexpr const char* kListExample =
     "Names are as a base has them: 'base: gpus/mi300x'.\n"
@@ -38,7 +39,7 @@ constexpr const char* kCompletionExample =
 CLI::App* add_explain(CLI::App& app, ExplainCommand& command) {
   CLI::App* explain = app.add_subcommand("explain", "Say what the keys of a scenario mean.");
   explain->footer(kExplainExample);
-  explain->add_option("KEY", command.key, "This key and those below it; default: all")
+  explain->add_option("KEY", command.keys, "These keys and those below them; default: all")
       ->type_name("KEY");
   return explain;
 }

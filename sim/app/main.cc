@@ -40,7 +40,7 @@ int carry_out(const Command& parsed) {
   if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
   if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
-  if (command.print == Print::nothing) spdlog::set_level(spdlog::level::err);
+  if (command.quiet) spdlog::set_level(spdlog::level::err);
   return run_command(command);
 }
 

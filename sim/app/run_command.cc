@@ -30,8 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_problems(const Diagnostics& problems, Print print) {
-  if (print == Print::nothing && !problems.has_errors()) return;
+enum class Quiet { no, yes };
+
+void print_problems(const Diagnostics& problems, Quiet quiet) {
+  if (quiet == Quiet::yes && !problems.has_errors()) return;
   weft::print_problems(problems);
 }
 
@@ -59,8 +61,7 @@ void deliver(const RunCommand& command, const TimelineOptions& options, const Ru
 }
 
 std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& command, int gpus) {
-  const bool quiet = command.print == Print::nothing;
-  RunProgress progress(gpus, quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  RunProgress progress(gpus, command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   return run.run(replay_text(command), [&progress](Mode mode) { return progress.begin(mode); });
 }
 
@@ -83,10 +84,10 @@ std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
 }  // namespace
 
 int run_command(const RunCommand& command) {
+  const Quiet quiet = command.quiet ? Quiet::yes : Quiet::no;
   const Loaded loaded = load_scenario(
       command.scenario, {.sets = command.sets, .config_dirs = config_dirs(command.scenario)});
-  print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario),
-                 command.print);
+  print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario), quiet);
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (command.stop_after == StopAfter::scenario) {
@@ -100,7 +101,7 @@ int run_command(const RunCommand& command) {
   }
 
   ScenarioRun run(loaded);
-  print_problems(run.problems(), command.print);
+  print_problems(run.problems(), quiet);
   if (!run.ready()) return exit_code::user;
   const bool tells = command.print == Print::table && command.stop_after == StopAfter::results;
   if (tells) print_text(run.trace_text());
@@ -109,7 +110,7 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
   const Diagnostics too_large = run.check_size(command.scenario.string());
-  print_problems(too_large, command.print);
+  print_problems(too_large, quiet);
   if (too_large.has_errors()) return exit_code::user;
   if (command.stop_after == StopAfter::tasks) {
     for (const Mode mode : scenario.modes) {

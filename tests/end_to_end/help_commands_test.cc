@@ -55,6 +55,17 @@ TEST_F(HelpCommands, explain_says_what_a_key_means) {
   expect_words("explain", "name\n");
 }
 
+TEST_F(HelpCommands, explain_takes_several_keys_and_says_each_once) {
+  const std::string nodes = weft("explain cluster.nodes").out;
+  const std::string seed = weft("explain run.seed").out;
+  EXPECT_EQ(weft("explain cluster.nodes run.seed cluster.nodes").out, nodes + "\n" + seed);
+  const Ended wrong = weft("explain cluster.noeds run.seed run.sed");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_TRUE(wrong.says("did you mean cluster.nodes?")) << wrong.err;
+  EXPECT_TRUE(wrong.says("did you mean run.seed?")) << wrong.err;
+}
+
 TEST_F(HelpCommands, explain_names_the_nearest_of_a_key_that_is_none) {
   expect_mistake("explain cluster.noeds",
                  "explain: cluster.noeds: no such key; did you mean cluster.nodes?");
@@ -127,6 +138,9 @@ TEST_F(HelpCommands, schema_is_json_of_every_kind_of_file) {
 TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_be_right) {
   expect_mistake("", "a command is missing; 'weft --help' lists them");
   expect_mistake("rum x", "unknown command 'rum'; did you mean 'run'?");
+  for (const char* asked : {"rum --help", "--help rum", "rum -h", "rum --version"}) {
+    expect_mistake(asked, "unknown command 'rum'; did you mean 'run'?");
+  }
   expect_mistake("run", "run: SCENARIO is required: YAML file: cluster, workload, modes");
   expect_mistake("run a --mod bulk", "run: unknown option '--mod'; did you mean '--mode'?");
   expect_mistake("run a --zzz", "run: unknown option '--zzz'; 'weft run --help' lists them");

@@ -102,6 +102,13 @@ TEST_F(RunCommand, quiet_prints_nothing_on_success) {
   EXPECT_EQ(ended.out + ended.err, "");
 }
 
+TEST_F(RunCommand, quiet_and_json_print_the_summary_and_nothing_else) {
+  const Ended ended = weft("run " + kSmall + " --quiet --json -o results");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_EQ(Json::parse(ended.out), Json::parse(text_of(folder_ / "results/summary.json")));
+  EXPECT_EQ(ended.err, "");
+}
+
 TEST_F(RunCommand, stops_after_a_stage_and_prints_it) {
   const Ended scenario = weft("run " + kSmall + " --stop-after scenario");
   EXPECT_EQ(scenario.status, 0);
@@ -165,7 +172,6 @@ TEST_F(RunCommand, mistakes_on_the_command_line_are_refused) {
   expect_refused(kSmall + " --stop-after engine",
                  "'engine' is none of scenario cluster model tasks");
   expect_refused(kSmall + " --seed some -o results", "seed");
-  expect_refused(kSmall + " --json --quiet", "excludes");
   EXPECT_EQ(weft("").status, 1);
   EXPECT_EQ(weft("walk").status, 1);
 }
