@@ -1,5 +1,6 @@
 #include "sim/scenario/load.h"
 
+#include <string>
 #include <utility>
 
 #include "sim/scenario/load_tree.h"
@@ -31,6 +32,31 @@ Loaded load(SourceFiles& files, const Node* tree, const std::filesystem::path& f
 
 }  // namespace
 
+namespace {
+
+// What is wrong with a base that the scenario's own file does not name is for whom does to mend:
+// a --set, a sweep's axis.
+Diagnostics told_where_named(const Diagnostics& problems, const SourceFiles& files,
+                             const std::string& own) {
+  Diagnostics told;
+  for (Diagnostic problem : problems.all()) {
+    const SourcePosition by = files.named_at(problem.at);
+    if (by.file != problem.at.file && by.file != own) {
+      problem.message += " (in " + problem.at.file;
+      if (problem.at.line > 0) {
+        problem.message +=
+            ':' + std::to_string(problem.at.line) + ':' + std::to_string(problem.at.column);
+      }
+      problem.message += ')';
+      problem.at = by;
+    }
+    told.add(std::move(problem));
+  }
+  return told;
+}
+
+}  // namespace
+
 Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnostics found) {
   Loaded loaded;
   BaseResolver(files, from.config_dirs, found).resolve(root, from.file);
@@ -44,7 +70,8 @@ Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnosti
       loaded.scenario = std::move(scenario);
     }
   }
-  loaded.problems = with_lines({&found, &reading.problems()}, files);
+  const Diagnostics read = told_where_named(reading.problems(), files, from.file.generic_string());
+  loaded.problems = with_lines({&found, &read}, files);
   return loaded;
 }
 

@@ -101,6 +101,23 @@ std::string SourceFiles::line_at(const SourcePosition& at) const {
   return line;
 }
 
+void SourceFiles::named(const std::string& file, const SourcePosition& by) {
+  std::vector<SourcePosition>& all = named_[file];
+  const bool known = std::any_of(all.begin(), all.end(), [&](const SourcePosition& at) {
+    return at.file == by.file && at.line == by.line && at.column == by.column;
+  });
+  if (!known) all.push_back(by);
+}
+
+SourcePosition SourceFiles::named_at(SourcePosition at) const {
+  for (std::size_t i = 0; i < kMaxChain; ++i) {  // more would be a circle
+    const auto found = named_.find(at.file);
+    if (found == named_.end() || found->second.size() != 1) break;
+    at = found->second.front();
+  }
+  return at;
+}
+
 Diagnostics with_lines(const std::vector<const Diagnostics*>& stages, const SourceFiles& files) {
   Diagnostics all;
   for (const Diagnostics* stage : stages) {
@@ -128,7 +145,8 @@ std::string missing_base(const std::string& name, const std::vector<fs::path>& f
   for (const fs::path& folder : folders) {
     const fs::path searched = folder / within;
     for (const std::string& stem : yaml_names_in(searched.empty() ? fs::path(".") : searched)) {
-      known.push_back((within / stem).generic_string());
+      const std::string known_as = (within / stem).generic_string();
+      if (std::find(known.begin(), known.end(), known_as) == known.end()) known.push_back(known_as);
     }
   }
   constexpr std::size_t kListed = 20;
@@ -193,7 +211,7 @@ void BaseResolver::resolve_astra_sim(Node& map) {
   if (named.value.kind != Node::Kind::scalar) {
     return error(named.value.at, "from_astra_sim must be the path of a network file");
   }
-  const fs::path file = (chain_.back().parent_path() / named.value.text).lexically_normal();
+  const fs::path file = path_from(named.value.at, named.value.text);
   const Node* tree = files_.tree_of(file, named.value.at, problems_);
   if (tree == nullptr) return;
   std::optional<Node> below = cluster_of_astra_sim(*tree, file.stem().string(), problems_);
@@ -231,6 +249,7 @@ void BaseResolver::resolve_base(Node& map) {
   if (chain_.size() >= kMaxChain || ++resolved_ > kMaxBases) {
     return error(base.value.at, "too many files that have one another as base");
   }
+  files_.named(file.generic_string(), base.value.at);
   const Node* tree = files_.tree_of(file, base.value.at, problems_);
   if (tree == nullptr) return;
   if (tree->kind != Node::Kind::map) {

@@ -40,6 +40,12 @@ class SourceFiles {
   const Node* tree_of_text(std::string_view text, std::string_view name, Diagnostics& problems);
 
   [[nodiscard]] std::string line_at(const SourcePosition& at) const;
+
+  // `file` is the base that is named at `by`.
+  void named(const std::string& file, const SourcePosition& by);
+  // Who named the base that `at` lies in, and so on down to a file that is no base: `at` itself
+  // there, and where several have named it.
+  [[nodiscard]] SourcePosition named_at(SourcePosition at) const;
   [[nodiscard]] const std::vector<InputFile>& inputs() const { return inputs_; }
 
  private:
@@ -48,6 +54,7 @@ class SourceFiles {
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::optional<Node>> trees_;
   std::vector<InputFile> inputs_;
+  std::map<std::string, std::vector<SourcePosition>> named_;  // by the base's file
 };
 
 // The problems of several stages together, each with the text of its line.

@@ -12,7 +12,7 @@ TraceWork read_trace(MapReader map, std::optional<WorkloadKind> kind) {
   MapReader any = map.where(when(kind && is_trace(*kind)), "kinds chakra and pytorch");
   trace.path = any.file("path",
                         "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles; "
-                        "from the folder that weft runs in");
+                        "from the folder of the file that says so, with --set the working one");
   trace.execution_traces =
       map.where(when(of_pytorch), "kind: pytorch")
           .file_or_none("execution_traces", "folder of execution traces; none: profiles say sizes");

@@ -239,6 +239,7 @@ class MapReader {
   std::vector<MapReader> maps(std::string_view key, const KeyDoc& doc, Missing missing);
   const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
   std::string line_of(const Node& node, const std::string& path, std::size_t longest);
+  std::string file_of(const Node& node, const std::string& path);
   MapReader child(std::string_view key, const Entry* entry);
   KeyDoc doc(std::string_view key, std::string_view type, std::string_view help) const;
   std::optional<std::size_t> one_of(std::string_view key, const std::vector<WordDoc>& words,

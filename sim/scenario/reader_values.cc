@@ -205,14 +205,19 @@ std::string MapReader::name(std::string_view key, std::string_view help) {
 std::string MapReader::file(std::string_view key, std::string_view help) {
   const KeyDoc key_doc = doc(key, "path", help);
   const Node* node = scalar(key, key_doc, Missing::required);
-  return node == nullptr ? "unnamed" : line_of(*node, key_doc.path, kLongestPath);
+  return node == nullptr ? "unnamed" : file_of(*node, key_doc.path);
 }
 
 std::string MapReader::file_or_none(std::string_view key, std::string_view help) {
   KeyDoc key_doc = doc(key, "path", help);
   key_doc.fallback = "none";
   const Node* node = scalar(key, key_doc, Missing::fine);
-  return node == nullptr ? "" : line_of(*node, key_doc.path, kLongestPath);
+  return node == nullptr ? "" : file_of(*node, key_doc.path);
+}
+
+std::string MapReader::file_of(const Node& node, const std::string& path) {
+  const std::string written = line_of(node, path, kLongestPath);
+  return written.empty() ? "unnamed" : path_from(node.at, written).generic_string();
 }
 
 std::string MapReader::line_of(const Node& node, const std::string& path, std::size_t longest) {

@@ -243,6 +243,11 @@ Node node_at(SourcePosition at, Node::Kind kind, std::string text) {
   return node;
 }
 
+std::filesystem::path path_from(const SourcePosition& said_at, const std::string& path) {
+  const std::filesystem::path file = said_at.line > 0 ? said_at.file : "";
+  return (file.parent_path() / path).lexically_normal();
+}
+
 std::string_view kind_text(const Node& node) {
   switch (node.kind) {
     case Node::Kind::null:

@@ -5,6 +5,7 @@
 // file, however hostile, can hang or exhaust the program.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ struct Entry {
 };
 
 Node node_at(SourcePosition at, Node::Kind kind = Node::Kind::null, std::string text = "");
+
+// A relative path starts from the folder of the file that says it; on the command line, from the
+// working folder.
+std::filesystem::path path_from(const SourcePosition& said_at, const std::string& path);
 
 // "a map", "a list", "a value", "nothing": for messages.
 std::string_view kind_text(const Node& node);

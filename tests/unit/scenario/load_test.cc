@@ -124,6 +124,52 @@ TEST(LoadScenario, lists_every_file_it_read) {
                                           "mi210.yaml", "connectx6.yaml"}));
 }
 
+// The file is right by itself; who named it on the command line has to know.
+TEST(LoadScenario, what_does_not_suit_a_base_is_told_where_it_was_named) {
+  const Loaded set = load_scenario(kConfigs / "scenarios/embedding_a2a_4_gpus.yaml",
+                                   options({"workload.base=models/llama3_8b"}));
+  ASSERT_FALSE(set.problems.all().empty());
+  for (const Diagnostic& problem : set.problems.all()) {
+    EXPECT_EQ(problem.at.file, "--set workload.base=models/llama3_8b");
+    EXPECT_NE(problem.message.find("configs/models/llama3_8b.yaml:"), std::string::npos)
+        << problem.message;
+  }
+  // Where the scenario's own file names it, the base's line is shown as ever.
+  const Loaded own = load_scenario_text(
+      "{name: a, cluster: {base: clusters/node_4x_mi210},"
+      " workload: {base: models/llama3_8b, kind: collective, op: all_reduce, bytes: 1 MB}}",
+      "a.yaml", options());
+  ASSERT_FALSE(own.problems.all().empty());
+  EXPECT_TRUE(own.problems.all()[0].at.file.ends_with("llama3_8b.yaml"));
+}
+
+TEST(LoadScenario, a_path_starts_from_the_file_that_says_it) {
+  const std::string text =
+      "{name: a, cluster: {base: clusters/node_4x_mi210}, workload: {kind: chakra, path: ../t}}";
+  const auto path = [&](std::vector<std::string> sets) {
+    const Loaded result = load_scenario_text(text, "some/folder/a.yaml", options(std::move(sets)));
+    EXPECT_EQ(result.problems.to_text(), "");
+    return result.scenario.value_or(Scenario{}).workload.trace.path;
+  };
+  EXPECT_EQ(path({}), "some/t");
+  EXPECT_EQ(path({"workload.path=t"}), "t") << "a --set from the working folder";
+  EXPECT_EQ(path({"workload.path=/abs/t"}), "/abs/t");
+}
+
+// Which kinds a trace or a model has, its keys do not say.
+TEST(LoadScenario, of_a_model_an_algorithm_is_for_those_that_have_it) {
+  for (const std::string workload :
+       {"workload={kind: chakra, path: t}", "workload={base: models/llama3_8b, phase: training}"}) {
+    for (const std::string algorithm : {"ring", "tree", "halving_doubling", "direct"}) {
+      const Loaded result = load_scenario(kConfigs / "scenarios/models/llama3_70b_decode.yaml",
+                                          options({workload, "collective.algorithm=" + algorithm}));
+      for (const Diagnostic& problem : result.problems.all()) {
+        EXPECT_NE(problem.path, "collective.algorithm") << problem.message;
+      }
+    }
+  }
+}
+
 TEST(LoadScenario, a_file_that_is_not_there_is_a_problem) {
   const Loaded result = load_scenario("nowhere/none.yaml", {});
   EXPECT_FALSE(result.scenario);
