@@ -192,7 +192,7 @@ class ModelToTasks {
     CollectiveCall call;
     call.op = shape.op;
     call.buffer = shape.buffer;
-    call.options = how_.scenario.collective;
+    call.options = options_for(shape.op);
     call.launch = launch_;
     call.root = shape.root;
     call.target = shape.target;
@@ -221,7 +221,7 @@ class ModelToTasks {
     PeerGrid made = peer_grid(op, call, gpu_, peers, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
-    const Scenario fitted = with_whole_slices(grid, fusion.travels);
+    const Scenario fitted = with_whole_slices(grid, fusion.travels, call.op);
     std::vector<Team> teams;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       Team& team = teams.emplace_back();
@@ -255,7 +255,8 @@ class ModelToTasks {
   }
 
   // The scenario's slices and chunks, as they divide what this operator has for a peer.
-  [[nodiscard]] Scenario with_whole_slices(const Grid& grid, Travels travels) const {
+  [[nodiscard]] Scenario with_whole_slices(const Grid& grid, Travels travels,
+                                           CollectiveOp op) const {
     Scenario fitted = how_.scenario;
     int& slice = fitted.fused.slice_wgs;
     const auto results = static_cast<int>(grid.per_peer / grid.parts);
@@ -266,7 +267,15 @@ class ModelToTasks {
       slice = std::gcd(static_cast<int>(grid.units()), std::max(1, slice / unit)) * unit;
     }
     fitted.kernel.chunks = std::min(fitted.kernel.chunks, static_cast<int>(grid.units()));
+    fitted.collective = options_for(op);
     return fitted;
+  }
+
+  // Copy engines add nothing up: what reduces is the channels' where they have the rest.
+  [[nodiscard]] CollectiveOptions options_for(CollectiveOp op) const {
+    CollectiveOptions options = how_.scenario.collective;
+    if (reduces(op)) options.executor = CollectiveExecutor::cu;
+    return options;
   }
 
   const ModelGraph& graph_;

@@ -20,6 +20,9 @@ bool runs(const Check& check) {
          (check.has(Mode::bulk) || check.has(Mode::kernel) || is_c3(check));
 }
 
+// Of a whole model each is done as the keys say where it can be (its own kinds are not known here).
+bool is_of_a_model(const Check& check) { return is_model(check.scenario.workload.kind); }
+
 bool by_copy_engines(const Check& check) {
   return runs(check) && !is_c3(check) &&
          check.scenario.collective.executor == CollectiveExecutor::dma;
@@ -43,6 +46,11 @@ void copy_engines_reach_every_peer(const Check& check) {
 void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
   if (!by_copy_engines(check) || !check.good({"collective.dma"})) return;
   if (check.scenario.collective.dma != DmaPattern::broadcast) return;
+  if (is_of_a_model(check)) {
+    return check.fail("collective.dma",
+                      "a command that writes to two peers gives both the same, but a model's "
+                      "all-to-alls do not; use direct or back_to_back");
+  }
   const CollectiveOp op = collective_of(check.scenario.workload);
   if (op == CollectiveOp::all_gather || op == CollectiveOp::broadcast) return;
   check.fail("collective.dma", "a command that writes to two peers gives both the same, but " +
@@ -50,7 +58,7 @@ void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
 }
 
 void the_algorithm_suits_the_collective(const Check& check) {
-  if (!runs(check) || !check.good({"collective.algorithm"})) return;
+  if (!runs(check) || is_of_a_model(check) || !check.good({"collective.algorithm"})) return;
   const CollectiveOp op = collective_of(check.scenario.workload);
   const auto& algorithm = check.scenario.collective.algorithm;
   if (!algorithm || exists(op, *algorithm)) return;
@@ -67,7 +75,8 @@ void the_algorithm_suits_the_collective(const Check& check) {
 bool asks_the_switch(const Check& check) {
   return runs(check) && check.good({"collective.algorithm"}) &&
          check.scenario.collective.algorithm == Algorithm::in_switch &&
-         exists(collective_of(check.scenario.workload), Algorithm::in_switch);
+         (is_of_a_model(check) ||
+          exists(collective_of(check.scenario.workload), Algorithm::in_switch));
 }
 
 void the_switch_can_reduce(const Check& check) {
@@ -232,7 +241,7 @@ void validate_collective(const Check& check) {
   if (asks_the_switch(check)) {
     the_switch_can_reduce(check);
     the_switch_moves_whole_pieces(check);
-    groups_for_the_switch_are_in_a_node(check);
+    if (!is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);

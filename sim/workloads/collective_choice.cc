@@ -278,20 +278,24 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
   if (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point) {
     return exchange_choice(cluster, call, group);
   }
+  const auto can = [&](Algorithm algorithm) {
+    return exists(call.op, algorithm) &&
+           (algorithm != Algorithm::in_switch || switch_reduces(cluster, group));
+  };
   std::vector<Algorithm> algorithms;
-  if (options.algorithm) {
+  // A model has collectives of several kinds and groups: this one may not be done so.
+  if (options.algorithm && can(*options.algorithm)) {
     algorithms = {*options.algorithm};
   } else {
     for (const Algorithm algorithm : cluster.spec.gpu.collective.algorithms) {
-      const bool can = algorithm != Algorithm::in_switch || switch_reduces(cluster, group);
-      if (can && exists(call.op, algorithm)) algorithms.push_back(algorithm);
+      if (can(algorithm)) algorithms.push_back(algorithm);
     }
     if (algorithms.empty()) algorithms = {Algorithm::ring};
   }
   CollectiveChoice best;
   double least = std::numeric_limits<double>::infinity();
   for (const Algorithm algorithm : algorithms) {
-    SIM_ASSERT(exists(call.op, algorithm));  // the scenario was checked for it
+    SIM_ASSERT(exists(call.op, algorithm));
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (options.protocol && *options.protocol != protocol) continue;
       if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;

@@ -86,6 +86,28 @@ TEST_F(TraceCommands, a_trace_is_run_and_exported_and_read_again) {
   EXPECT_EQ(nlohmann::json::parse(text_of("again.json"))["ops"].size(), 4U * 3 + 1);
 }
 
+// A trace has other kinds too: the key is for those that there is such an algorithm of.
+TEST_F(TraceCommands, an_algorithm_is_for_the_collectives_that_have_it) {
+  std::filesystem::create_directories(folder_.path("deep"));
+  for (int rank = 0; rank < 4; ++rank) {
+    folder_.write("deep/two." + std::to_string(rank) + ".et",
+                  generated({compute(0, 20), collective(1, 0, 1 << 20, {0}),
+                             collective(2, 6, 1 << 20, {1})}));
+  }
+  std::string scenario = kScenario;
+  scenario.replace(scenario.find("path: t"), 7, "path: two");
+  folder_.write("deep/scenario.yaml", scenario + "collective: {algorithm: ring}\n");
+  const Ended ran = weft("run deep/scenario.yaml -o results");  // its path is from its own folder
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string operators = text_of("results/operators.csv");
+  EXPECT_NE(operators.find("(ring, "), std::string::npos) << operators;
+  EXPECT_NE(operators.find("(direct, "), std::string::npos) << operators;
+  EXPECT_EQ(ran.err.find("warning: collective.algorithm"), std::string::npos) << ran.err;
+  // Of the all-reduces alone a command line's path is from the working folder.
+  EXPECT_EQ(weft("run deep/scenario.yaml --set workload.path=t").status, 0);
+  EXPECT_NE(weft("run deep/scenario.yaml --set workload.path=two").status, 0);
+}
+
 TEST_F(TraceCommands, help_says_what_there_is) {
   const Ended import = weft("import --help");
   EXPECT_EQ(import.status, 0);
