@@ -9,8 +9,15 @@ namespace {
 
 constexpr const char* kWait = "wait";
 
+// Nothing travels: NCCL starts no kernel for it. What it puts elsewhere is copied.
+bool sends_nothing(const CommCall& call, const TraceGroups& groups) {
+  const auto group = groups.by_name.find(call.group);
+  const bool alone = group != groups.by_name.end() && groups.ranks[group->second].size() == 1;
+  return alone || call.elements == 0;
+}
+
 void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFile& profile,
-          TraceProblems& problems) {
+          const TraceGroups& groups, TraceProblems& problems) {
   if (calls.size() != et.calls.size()) {
     return problems.add(
         et.name, "nodes",
@@ -21,7 +28,8 @@ void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFil
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CommCall& call = et.calls[i];
     const bool waits = call.name == kWait;
-    if (waits == calls[i].kernel.has_value()) {
+    const bool may_lack_kernel = waits || sends_nothing(call, groups);
+    if (calls[i].kernel ? waits : !may_lack_kernel) {
       problems.add(et.name, call.label,
                    fmt::format("'{}', but the {}. call in the profile {} {} a kernel", call.name,
                                i + 1, profile.name, waits ? "launches" : "does not launch"));
@@ -31,6 +39,8 @@ void join(std::vector<CallInterval>& calls, const PytorchEt& et, const KinetoFil
 }
 
 }  // namespace
+
+bool CallInterval::waits() const { return !kernel && call && call->name == kWait; }
 
 CallIndex::CallIndex(const std::vector<CallInterval>& calls) {
   for (std::uint32_t i = 0; i < calls.size(); ++i) by_thread_[calls[i].thread].push_back(i);
@@ -49,6 +59,7 @@ std::optional<std::uint32_t> CallIndex::at(const std::vector<CallInterval>& call
 }
 
 std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt* et,
+                                     const TraceGroups& groups,
                                      const std::map<std::int64_t, std::uint32_t>& by_correlation,
                                      TraceProblems& problems) {
   std::vector<CallInterval> calls;
@@ -77,7 +88,7 @@ std::vector<CallInterval> find_calls(const KinetoFile& profile, const PytorchEt*
     calls[*call].kernel = found->second;
     if (kernel.call) calls[*call].call = kernel.call;
   }
-  if (et != nullptr) join(calls, *et, profile, problems);
+  if (et != nullptr) join(calls, *et, profile, groups, problems);
   for (const CallInterval& call : calls) {
     if (!call.kernel || call.call) continue;
     problems.add(profile.name,

@@ -29,7 +29,7 @@ class RankBuilder {
     for (EventId i = 0; i < profile_.gpu.size(); ++i) {
       by_correlation_[profile_.gpu[i].correlation] = i;
     }
-    calls_ = find_calls(profile_, et_, by_correlation_, problems_);
+    calls_ = find_calls(profile_, et_, groups_, by_correlation_, problems_);
     if (problems_.any()) return std::move(trace_);
     index_ = CallIndex(calls_);
     for (std::uint32_t i = 0; i < calls_.size(); ++i) {
@@ -74,10 +74,13 @@ class RankBuilder {
     }
   }
 
-  // Calls that a recorded wait names.
+  // Calls that a recorded wait names, and those in which nothing travels.
   void find_named() {
     for (const CallInterval& call : calls_) {
-      if (!call.kernel && call.call) named_.insert(call.call->sequence);
+      if (call.waits()) named_.insert(call.call->sequence);
+      if (call.kernel || !call.call || call.waits()) continue;
+      silent_.insert(call.call->sequence);
+      ++sums_.counts["collectives of one rank alone or of nothing, which have no kernel"];
     }
   }
 
@@ -112,7 +115,7 @@ class RankBuilder {
       steps.push_back(step);
     }
     for (const CallInterval& call : calls_) {
-      if (call.kernel || !call.call) continue;
+      if (!call.waits()) continue;
       steps.push_back({.kind = Step::Kind::call_waits,
                        .at = call.start,
                        .thread = call.thread,
@@ -142,12 +145,21 @@ class RankBuilder {
     return index_.at(calls_, step.thread, step.at).has_value();
   }
 
+  // The call of one rank alone in which this is launched: it copies, or scales, what it was given.
+  [[nodiscard]] const CallInterval* silent_call(const Step& step) const {
+    if (step.kind != Step::Kind::launch || call_of_.contains(step.event)) return nullptr;
+    const auto within = index_.at(calls_, step.thread, step.at);
+    if (!within || calls_[*within].kernel || calls_[*within].waits()) return nullptr;
+    return &calls_[*within];
+  }
+
   void look_ahead(std::vector<Step>& steps) const {
     std::map<std::int64_t, std::int64_t> next;  // by thread
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const auto known = next.find(step->thread);
       if (known != next.end()) step->next_stream = known->second;
-      if (step->kind == Step::Kind::launch && !call_of_.contains(step->event)) {
+      if (step->kind == Step::Kind::launch && !call_of_.contains(step->event) &&
+          silent_call(*step) == nullptr) {
         next[step->thread] = profile_.gpu[step->event].stream;
       }
     }
@@ -172,6 +184,7 @@ class RankBuilder {
   void launch(const Step& step) {
     const GpuEvent& event = profile_.gpu[step.event];
     const auto call = call_of_.find(step.event);
+    const CallInterval* silent = silent_call(step);
     std::optional<TraceNode> node;
     if (call != call_of_.end()) {
       const std::string& file = et_ != nullptr ? et_->name : profile_.name;
@@ -181,6 +194,7 @@ class RankBuilder {
       wait_for_producer(step.thread, node->after);
     } else {
       node = kernel_node(event);
+      if (silent != nullptr) wait_for_producer(step.thread, node->after);
     }
     wait_for_what_the_host_saw(event.stream, node->after);
     const auto pending = pending_.extract(event.stream);
@@ -193,12 +207,12 @@ class RankBuilder {
     }
     const auto id = static_cast<NodeId>(trace_.nodes.size());
     last_[event.stream] = id;
-    if (call == call_of_.end()) {
+    const CallInterval* of = call == call_of_.end() ? silent : &calls_[call->second];
+    if (of == nullptr) {
       current_[step.thread] = event.stream;
-    } else {
-      const std::int64_t sequence = calls_[call->second].call->sequence;
-      by_sequence_[sequence] = id;
-      if (!named_.contains(sequence)) unnamed_[event.stream] = id;
+    } else if (of->call) {
+      by_sequence_[of->call->sequence] = id;
+      if (!named_.contains(of->call->sequence)) unnamed_[event.stream] = id;
     }
     trace_.nodes.push_back(std::move(*node));
   }
@@ -257,7 +271,8 @@ class RankBuilder {
     const auto started = by_sequence_.find(step.sequence);
     const auto stream = stream_of(step);
     if (started == by_sequence_.end()) {
-      ++sums_.counts["waits for collectives of the step before"];
+      if (!silent_.contains(step.sequence))
+        ++sums_.counts["waits for collectives of the step before"];
     } else if (stream) {
       pending_[*stream].push_back(started->second);
     }
@@ -314,6 +329,7 @@ class RankBuilder {
   std::map<EventId, std::uint32_t> call_of_;
   std::map<std::int64_t, std::uint32_t> lanes_;  // by stream
   std::set<std::int64_t> named_;                 // sequence numbers
+  std::set<std::int64_t> silent_;                // the same, of calls in which nothing travels
   std::map<std::int64_t, NodeId> by_sequence_;
   std::map<std::int64_t, NodeId> unnamed_;                        // the last by stream
   std::map<std::int64_t, NodeId> last_;                           // by stream

@@ -27,6 +27,18 @@ class Profile {
     launch(90, us, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", thread);
     return *this;
   }
+  // Of one rank: the library starts no kernel. What it puts elsewhere is copied on its stream.
+  Profile& alone() {
+    events_.push_back(host("cpu_op", "record_param_comms", 1, 8));
+    now_ += 10;
+    return *this;
+  }
+  Profile& alone_elsewhere(double us) {
+    events_.push_back(host("cpu_op", "record_param_comms", 1, 8));
+    launch(90, us, "Memcpy DtoD (Device -> Device)", 1);
+    events_.back()["cat"] = "gpu_memcpy";
+    return *this;
+  }
   Profile& wait(int thread = 1) {
     events_.push_back(host("cpu_op", "record_param_comms", thread, 8));
     events_.push_back(host("cuda_runtime", "cudaStreamWaitEvent", thread, 1));
@@ -212,6 +224,62 @@ TEST_F(PytorchTrace, newer_profiles_say_themselves_what_moves) {
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).buffer, bytes(400));
 }
 
+// As call(), of the process group of this name.
+Json call_of(const std::string& group, int id, const std::string& name, int sequence,
+             const Json& tensors) {
+  Json made = call(id, name, sequence, tensors);
+  made["inputs"][tensors.is_null() ? 1 : 2] = Json::array({group, "a group"});
+  return made;
+}
+
+Json groups_node() {
+  return {{"id", 100},
+          {"name", "## process_group:init ##"},
+          {"inputs",
+           {R"([{"pg_name": "0", "ranks": [0, 1]}, {"pg_name": "1", "ranks": [0]},)"
+            R"( {"pg_name": "2", "ranks": [1]}])"}}};
+}
+
+// A tensor-parallel group of one, as Megatron has them: reduced in place, nothing is started.
+TEST_F(PytorchTrace, a_collective_of_one_rank_has_no_kernel) {
+  const auto profile = [](int rank) {
+    return Profile(rank).kernel(7, 20).alone().kernel(7, 30).wait().collective().text();
+  };
+  const auto calls = [](int rank) {
+    const std::string own = std::to_string(rank + 1);
+    return Json::array({groups_node(), call_of(own, 1, "allreduce", 5, tensor(100, 4)),
+                        call_of(own, 2, "wait", 5, nullptr),
+                        call_of("0", 3, "allreduce", 6, tensor(50, 4))});
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls(0), calls(1)});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(of_rank(*loaded.graph, 0).size(), 3U);
+  EXPECT_EQ(loaded.summary.by_kind.at("all_reduce").bytes_found, 2 * 200);
+  const std::string said = to_text(loaded.summary);
+  EXPECT_NE(said.find("2 collectives of one rank alone"), std::string::npos) << said;
+  EXPECT_EQ(said.find("of the step before"), std::string::npos) << said;
+}
+
+TEST_F(PytorchTrace, what_a_collective_of_one_rank_copies_is_in_its_place) {
+  const auto profile = [](int rank) {
+    return Profile(rank).kernel(7, 20).alone_elsewhere(5).wait().kernel(7, 30).text();
+  };
+  const auto calls = [](int rank) {
+    const std::string own = std::to_string(rank + 1);
+    return Json::array({groups_node(), call_of(own, 1, "_allgather_base", 5, tensor(100, 4)),
+                        call_of(own, 2, "wait", 5, nullptr)});
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls(0), calls(1)});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  ASSERT_EQ(ops.size(), 3U);
+  EXPECT_EQ(ops[1]->part, "copy");
+  ASSERT_EQ(ops[1]->after.size(), 1U);
+  EXPECT_EQ(&loaded.graph->ops[ops[1]->after[0]], ops[0]);
+  ASSERT_EQ(ops[2]->after.size(), 1U);
+  EXPECT_EQ(&loaded.graph->ops[ops[2]->after[0]], ops[1]);
+}
+
 TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
   const auto profile = [](int rank) { return Profile(rank).collective().text(); };
   const auto says = [](const LoadedTrace& loaded, const char* words) {
@@ -225,6 +293,8 @@ TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
   says(load({profile(0), profile(1)}, {good, Json::array()}), "0 calls of record_param_comms");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "wait", 5, nullptr)})}),
        "'wait', but the 1. call in the profile");
+  const auto silent = [](int rank) { return Profile(rank).alone().text(); };
+  says(load({silent(0), silent(1)}, {good, good}), "'allreduce', but the 1. call in the profile");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "allreduce", 5, tensor(0, 4))})}),
        "size: 0 elements");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "reduce", 5, tensor(4, 4))})}),
