@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/traces/recorded_wgs.h"
 #include "sim/traces/roofline.h"
 #include "sim/traces/wire.h"
 
@@ -79,18 +80,43 @@ std::int64_t comm_size(const CommunicationShape& call, std::uint32_t rank, std::
   return call.buffer.count();
 }
 
-void add_compute(NodeWriter& node, const OpShape& shape, const GpuSpec& gpu) {
+void add_compute(NodeWriter& node, const OpShape& shape, const RecordedShape& wgs,
+                 const GpuSpec& gpu) {
   constexpr std::int64_t kPsPerMicrosecond = 1'000'000;
   const std::int64_t ps = roofline_time(shape, gpu).count();
   node.microseconds(std::max<std::int64_t>((ps + kPsPerMicrosecond - 1) / kPsPerMicrosecond, 1));
   node.add(attribute("num_ops", kInt64, flops_of(shape).count()));
   node.add(attribute("tensor_size", kInt64, bytes_moved(shape).count()));
+  node.add(attribute("num_wgs", kInt64, wgs.wgs));
+  node.add(attribute("wg_threads", kInt64, wgs.threads));
+  node.add(attribute("wg_registers_per_thread", kInt64, wgs.registers_per_thread));
+  node.add(attribute("wg_lds_bytes", kInt64, wgs.lds.count()));
+}
+
+// Layers are alike: of equal operators it is found once.
+std::vector<RecordedShape> wgs_of_all(const ModelGraph& graph, const GpuSpec& gpu) {
+  std::vector<RecordedShape> all(graph.ops.size());
+  std::vector<std::uint32_t> first;  // of each kind
+  for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
+    const ModelOp& op = graph.ops[OpId(i)];
+    if (communicates(op)) continue;
+    const auto ranks = [&](const ModelOp& of) {
+      return static_cast<std::uint32_t>(graph.places[of.place].groups.front().size());
+    };
+    const auto known = std::find_if(first.begin(), first.end(), [&](std::uint32_t other) {
+      const ModelOp& earlier = graph.ops[OpId(other)];
+      return earlier.shape == op.shape && ranks(earlier) == ranks(op);
+    });
+    all[i] = known != first.end() ? all[*known] : recorded_wgs(op.shape, gpu, ranks(op));
+    if (known == first.end()) first.push_back(i);
+  }
+  return all;
 }
 
 }  // namespace
 
 ChakraExport::ChakraExport(const ModelGraph& graph, const GpuSpec& gpu, int gpus)
-    : graph_(graph), gpu_(gpu), gpus_(gpus) {
+    : graph_(graph), gpu_(gpu), gpus_(gpus), wgs_(wgs_of_all(graph, gpu)) {
   std::set<PlaceId> communicate;
   for (const ModelOp& op : graph.ops) {
     const auto* call = std::get_if<CommunicationShape>(&op.shape);
@@ -147,7 +173,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
   if (message) type = member.rank == call->root ? Type::send : Type::receive;
   NodeWriter node(id.value, op.name, type);
   node.after(after);
-  if (call == nullptr) add_compute(node, op.shape, gpu_);
+  if (call == nullptr) add_compute(node, op.shape, wgs_[id.value], gpu_);
   node.add(attribute("is_cpu_op", kBool, 0));
   if (call == nullptr) return node.text();
   node.add(attribute("comm_size", kInt64, comm_size(*call, member.rank, ranks.size())));

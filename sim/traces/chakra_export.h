@@ -1,8 +1,10 @@
 // A ModelGraph as Chakra execution traces, one a rank, such as ASTRA-sim reads.
 //
 // Computing takes what its roofline says, in whole microseconds, at least one; num_ops and
-// tensor_size are given as well. What a stream's order means is written as dependencies. Sizes are
-// bytes (int64): of an all-gather what each rank puts in, of all else the buffer.
+// tensor_size are given as well, and by how many WGs, of what size: attributes of weft's own
+// (chakra_file.h), which other readers pass over. What a stream's order means is written as
+// dependencies. Sizes are bytes (int64): of an all-gather what each rank puts in, of all else the
+// buffer.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +46,7 @@ class ChakraExport {
   const ModelGraph& graph_;
   const GpuSpec& gpu_;
   int gpus_;
+  std::vector<RecordedShape> wgs_;                             // by operator, where it computes
   std::vector<std::vector<Member>> members_;                   // by place and GPU
   std::map<std::vector<std::uint32_t>, std::uint32_t> names_;  // from 1; without that of all
 };

@@ -27,6 +27,10 @@ constexpr std::array kNumbers = {
     NumberAttribute{"num_ops", &ChakraNode::num_ops, false},
     NumberAttribute{"tensor_size", &ChakraNode::tensor_size, false},
     NumberAttribute{"stream", &ChakraNode::stream, true},
+    NumberAttribute{"num_wgs", &ChakraNode::wgs, false},
+    NumberAttribute{"wg_threads", &ChakraNode::threads, false},
+    NumberAttribute{"wg_registers_per_thread", &ChakraNode::registers_per_thread, false},
+    NumberAttribute{"wg_lds_bytes", &ChakraNode::lds_bytes, false},
 };
 
 void wrong(const ChakraFile& file, const ChakraNode& node, std::string_view attribute,

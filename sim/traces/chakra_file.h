@@ -49,6 +49,11 @@ struct ChakraNode {
   std::optional<std::int64_t> root;
   std::optional<std::int64_t> num_ops;
   std::optional<std::int64_t> tensor_size;
+  // Weft's own, of a node that computes: its WGs, and what one asks for.
+  std::optional<std::int64_t> wgs;
+  std::optional<std::int64_t> threads;
+  std::optional<std::int64_t> registers_per_thread;
+  std::optional<std::int64_t> lds_bytes;
   std::optional<std::int64_t> stream;  // of the GPU: `stream`, or else the recorder's `tid`
   std::optional<std::string> group;    // pg_name
   bool all_dims = true;                // no involved_dim is false

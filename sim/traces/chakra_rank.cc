@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -212,7 +213,9 @@ class RankReader {
     if (node.duration_us > 0) {
       const Duration time = microseconds(node.duration_us);
       add_saturating(sums_.summary.recorded, time);
-      made.shape = RecordedShape{.time = time, .lds = {}};
+      RecordedShape shape{.time = time, .lds = {}};
+      if (!take_wgs(node, shape)) return;
+      made.shape = shape;
     } else if (node.num_ops.value_or(0) > 0 || node.tensor_size.value_or(0) > 0) {
       const std::optional<Bytes> size = tensor(node);
       if (!size) return;
@@ -224,6 +227,29 @@ class RankReader {
     if (on_cpu(node)) read.part = "cpu";
     read.what = made;
     ++sums_.summary.by_kind[read.part].nodes;
+  }
+
+  // What the node says of its WGs; of a kernel that says nothing there is one.
+  bool take_wgs(const ChakraNode& node, RecordedShape& shape) {
+    const auto take = [&](const char* field, const std::optional<std::int64_t>& value,
+                          std::int64_t least, std::int64_t most, auto& member) {
+      if (!value) return true;
+      if (*value < least || *value > most) {
+        wrong(node, field, fmt::format("{}; must be {} to {}", *value, least, most));
+        return false;
+      }
+      member = static_cast<std::remove_reference_t<decltype(member)>>(*value);
+      return true;
+    };
+    if (!node.wgs && !on_cpu(node)) count("kernels that do not say by how many WGs: of one each");
+    std::int64_t lds = 0;
+    const bool good = take("num_wgs", node.wgs, 1, trace_limits::kWgs, shape.wgs) &&
+                      take("wg_threads", node.threads, 1, 1'024, shape.threads) &&
+                      take("wg_registers_per_thread", node.registers_per_thread, 1, 1'024,
+                           shape.registers_per_thread) &&
+                      take("wg_lds_bytes", node.lds_bytes, 0, std::int64_t{1} << 20U, lds);
+    shape.lds = bytes(lds);
+    return good;
   }
 
   std::optional<Bytes> tensor(const ChakraNode& node) {

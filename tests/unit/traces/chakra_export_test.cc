@@ -15,6 +15,13 @@ GpuSpec slow_gpu() {
   gpu.fp32_vector = gigaflops(1'000);
   gpu.bf16_matrix = gigaflops(100'000);
   gpu.memory.bandwidth = gigabytes_per_second(1'000);
+  gpu.memory.latency = nanoseconds(500);
+  gpu.memory.bend = 2.6;
+  gpu.cus = 100;
+  gpu.wave_size = 64;
+  gpu.cu = {.waves = 32, .registers = 131'072, .lds = kibibytes(64), .wgs = 32};
+  gpu.l2.dies = 1;
+  gpu.l2.capacity = mebibytes(8);
   return gpu;
 }
 
@@ -98,6 +105,52 @@ TEST(ChakraExport, is_read_again_as_the_same_work) {
     }
   }
   EXPECT_EQ(of_rank_1, (std::vector<std::string>{"gemm", "gather", "copy", "message", "sum"}));
+}
+
+// A recorded kernel keeps its grid; a copy of 3 MB starts a WG for each 16 KiB: 184 of them.
+TEST(ChakraExport, a_kernel_keeps_its_wgs) {
+  ModelGraph graph;
+  const PlaceId both = graph.add_place({.groups = {{0}, {1}}});
+  graph.add({.name = "recorded",
+             .part = "compute",
+             .shape = RecordedShape{.time = microseconds(7),
+                                    .wgs = 528,
+                                    .threads = 384,
+                                    .registers_per_thread = 168,
+                                    .lds = kibibytes(48)},
+             .place = both,
+             .after = {}});
+  graph.add({.name = "copy",
+             .part = "norm",
+             .shape = StreamShape{.read = bytes(3'000'000), .written = {}, .flops = {}},
+             .place = both,
+             .after = {}});
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport exported(graph, gpu, 2);
+  const TraceFolder folder("wgs");
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+  }
+  TraceWork work;
+  work.path = folder.path("t");
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  std::size_t recorded = 0;
+  for (const ModelOp& op : loaded.graph->ops) {
+    const auto& shape = std::get<RecordedShape>(op.shape);
+    if (op.name == "copy") {
+      EXPECT_EQ(shape.wgs, 184);
+    }
+    if (op.name != "recorded") continue;
+    ++recorded;
+    EXPECT_EQ(shape, (RecordedShape{.time = microseconds(7),
+                                    .wgs = 528,
+                                    .threads = 384,
+                                    .registers_per_thread = 168,
+                                    .lds = kibibytes(48)}));
+  }
+  EXPECT_EQ(recorded, 2U);
+  EXPECT_EQ(to_text(loaded.summary).find("do not say by how many WGs"), std::string::npos);
 }
 
 TEST(ChakraExport, an_uneven_all_to_all_says_what_each_rank_sends) {
