@@ -49,6 +49,29 @@ Duration mean_ended(const RunResult& result) {
   return picoseconds(static_cast<std::int64_t>(sum / static_cast<Wide>(result.gpus.size())));
 }
 
+bool is_without_channels(const RunResult& result) {
+  const auto communicates = [](const OperatorUse& use) { return use.role != KernelRole::compute; };
+  const auto has_channels = [](const OperatorUse& use) {
+    return use.role == KernelRole::collective && use.cu_time.count() > 0;
+  };
+  const std::vector<OperatorUse>& all = result.operators;
+  return std::any_of(all.begin(), all.end(), communicates) &&
+         std::none_of(all.begin(), all.end(), has_channels);
+}
+
+// For most of the time in which kernels compute.
+bool has_unknown_wgs(const Scenario& scenario, const RunResult& result) {
+  if (scenario.workload.kind != WorkloadKind::chakra) return false;
+  Wide of_one = 0;
+  Wide all = 0;
+  for (const OperatorUse& use : result.operators) {
+    if (use.role == KernelRole::collective) continue;
+    all += use.sum.count();
+    if (use.wgs == use.kernels) of_one += use.sum.count();
+  }
+  return of_one * 2 > all;
+}
+
 double end_skew(const std::vector<GpuUse>& gpus) {
   if (gpus.empty()) return 0;
   const auto earlier = [](const GpuUse& a, const GpuUse& b) { return a.end < b.end; };
@@ -110,6 +133,8 @@ Measures measure(const RunReport& report, const RunResult& result) {
         sum_over(result.gpus, [i](const GpuUse& use) { return use.waits[i].count(); }) / 1e6;
   }
   m.gpu_end_skew = end_skew(result.gpus);
+  m.without_channels = is_without_channels(result);
+  m.unknown_wgs = has_unknown_wgs(report.scenario, result);
   return m;
 }
 

@@ -29,6 +29,8 @@ struct Measures {
   double wg_time_us = 0;          // WGs at work, summed
   std::array<double, kWaits> wait_us{};  // WGs waiting, summed
   double gpu_end_skew = 0;               // latest end / earliest end - 1
+  bool without_channels = false;         // what communicates has none: fused kernels, copy engines
+  bool unknown_wgs = false;              // a trace says them of few kernels; the others have one
 };
 
 Measures measure(const RunReport& report, const RunResult& result);

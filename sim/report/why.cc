@@ -73,8 +73,9 @@ std::string exposed_text(const Measures& m) {
   const double busy = busy_exposed(m);
   if (busy > 1) return fmt::format("{} busy beside computation too", name);
   if (busy >= kBound) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
-  return fmt::format("{} {} busy, the rest start-up, latency and channels", name,
-                     percent_text(busy));
+  return fmt::format(
+      "{} {} busy, the rest {}", name, percent_text(busy),
+      m.without_channels ? "start-up and latency" : "start-up, latency and channels");
 }
 
 std::string computing_text(const Measures& m) {
@@ -121,6 +122,11 @@ std::string bound_text(const Measures& m) {
       return fmt::format("is bound by its resident WGs, their latency and arithmetic ({})",
                          busy_text(m));
     case Bound::tail:
+      if (m.unknown_wgs) {
+        return fmt::format(
+            "computes for {} of the time, as recorded: the trace does not say by how many WGs",
+            percent_text(part(m.computing, m.time)));
+      }
       return fmt::format("computes for {} of the time with too few WGs, or a long tail ({})",
                          percent_text(part(m.computing, m.time)), busy_text(m));
     case Bound::transfer:
@@ -207,12 +213,11 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
   return fmt::format("The price of fusing: {}.", price);
 }
 
-// Results made for one GPU after the other fill one link at a time.
-std::string order_text(const Scenario& scenario, const Measures& fused) {
-  const bool one_by_one = scenario.fused.order != DestinationOrder::staggered &&
-                          results_travel(scenario.workload.kind) && scenario.cluster.gpus() > 2;
-  if (!one_by_one || wait_share(fused, Wait::store) < kMuch || carrier(fused).busy > kIdle)
-    return "";
+// Results made for one GPU after the other fill one link at a time. Of a whole model the links are
+// idle for other reasons.
+std::string order_text(const RunReport& report, const Measures& fused) {
+  if (wait_share(fused, Wait::store) < kMuch || carrier(fused).busy > kIdle) return "";
+  if (!order_changes(report.scenario, report.cluster, DestinationOrder::staggered)) return "";
   return fmt::format(
       " Yet no link is busy for more than {}: results are made for one GPU after the other; "
       "fused.order: staggered may spread them over more links.",
@@ -241,7 +246,7 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
                            effect_text(bulk, other));
     if (run.result.mode != Mode::fused) continue;
-    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report.scenario, other));
+    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, other));
   }
   std::string text = effects + (effects.empty() ? "" : ".") + price;
   if (!same.empty()) {

@@ -9,6 +9,7 @@
 #include "sim/core/assert.h"
 #include "sim/workloads/c3.h"
 #include "sim/workloads/collective.h"
+#include "sim/workloads/destination_order.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -244,6 +245,28 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   slow_stragglers(graph, cluster);
   graph.verify();
   return graph;
+}
+
+bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order) {
+  const Pattern* pattern = pattern_of(scenario.workload.kind);
+  if (pattern == nullptr || pattern->travels != Travels::result) return false;
+  const KernelVersion fused = fused_version(scenario.fused);
+  const Grid grid = pattern->grid(scenario, cluster, fused);
+  const std::int64_t wgs = std::int64_t{grid.gpus} * grid.per_peer;
+  if (wgs <= resident_on_gpu(cluster.spec.gpu, grid.wg, fused)) return false;
+  std::vector<std::uint32_t> node_of;
+  for (std::uint32_t gpu = 0; gpu < grid.gpus; ++gpu) {
+    node_of.push_back(cluster.node_of(GpuId(gpu)));
+  }
+  const auto slices = grid.per_peer / (static_cast<std::uint32_t>(scenario.fused.slice_wgs) *
+                                       static_cast<std::uint32_t>(grid.parts));
+  const auto in = [&](DestinationOrder which) { return slice_order(node_of, which, 0, slices); };
+  const auto same = [](const Logical& a, const Logical& b) {
+    return a.peer == b.peer && a.index == b.index;
+  };
+  const std::vector<Logical> now = in(scenario.fused.order);
+  const std::vector<Logical> then = in(order);
+  return !std::equal(now.begin(), now.end(), then.begin(), then.end(), same);
 }
 
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {

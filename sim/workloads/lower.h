@@ -14,6 +14,10 @@ std::string title_of(const Workload& workload);  // "embedding + all-to-all", fo
 // Strategies of c3 with a partition need one that is chosen (sim/engine/partition.h).
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode);
 
+// Whether a single operator's fused kernel would make its results otherwise in this order: not
+// where it is in order already, where a GPU has one peer only, where all its WGs start at once.
+bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order);
+
 // What running `mode` will take, estimated before it is lowered.
 struct Needs {
   double items = 0;

@@ -147,6 +147,37 @@ TEST(Why, names_the_link_where_the_proxy_is_less_busy) {
   EXPECT_EQ(bound_of(report, result), Bound::links);
 }
 
+// A fused kernel sends for itself, and so do copy engines.
+TEST(Why, names_no_channels_where_there_are_none) {
+  const auto says = [](KernelRole role, Duration cu_time) {
+    RunReport report = testing::two_gpus();
+    RunResult& result = add_run(report, Mode::bulk, microseconds(1000),
+                                {.computing = 5, .exposed = 90, .cu = 5, .hbm = 5, .link = 45});
+    OperatorUse use = result.operators.front();
+    use.role = role;
+    use.cu_time = cu_time;
+    result.operators.push_back(use);
+    return why(report);
+  };
+  const std::string none = "(scale_out_x+ 50 % busy, the rest start-up and latency).";
+  EXPECT_NE(says(KernelRole::fused, microseconds(9)).find(none), std::string::npos);
+  EXPECT_NE(says(KernelRole::collective, {}).find(none), std::string::npos) << "copy engines";
+  EXPECT_NE(says(KernelRole::collective, microseconds(9)).find("latency and channels"),
+            std::string::npos);
+}
+
+// Kernels of one WG each, for the trace says of no more: they are not too few.
+TEST(Why, does_not_blame_wgs_that_a_trace_does_not_name) {
+  RunReport report = testing::two_gpus();
+  report.scenario.workload.kind = WorkloadKind::chakra;
+  RunResult& result = add_run(report, Mode::bulk, microseconds(100), {.computing = 95, .cu = 1});
+  EXPECT_NE(why(report).find("too few WGs"), std::string::npos);
+  result.operators.front().wgs = result.operators.front().kernels;
+  EXPECT_EQ(why(report),
+            "bulk computes for 95 % of the time, as recorded: the trace does not say by how many "
+            "WGs.");
+}
+
 TEST(Why, names_the_class_of_the_busiest_link) {
   RunReport report = testing::two_gpus();
   RunResult& result = add_run(report, Mode::fused, microseconds(100), {.link = 70});

@@ -18,6 +18,26 @@ class WhyAgainstBulk : public Test {
     report_.runs.reserve(3);  // the references that add_run returns stay good
     add_run(report_, Mode::bulk, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90});
   }
+  // 16 x 4 WGs of 4 samples for each of so many GPUs, in slices of `slices`.
+  void set_wgs(int gpus, int slices) {
+    ClusterSpec spec = report_.scenario.cluster;
+    spec.nodes = gpus;
+    spec.gpu.fp32_vector = gigaflops(20'000);
+    spec.gpu.l2 = {
+        .capacity = mebibytes(8), .dies = 1, .latency = nanoseconds(300), .bandwidth = {}};
+    spec.gpu.gather = {.latency = nanoseconds(500), .doubling = {}, .cached = nanoseconds(300)};
+    report_.scenario.cluster = spec;
+    report_.cluster = build_cluster(spec);
+    EmbeddingWork& work = report_.scenario.workload.embedding;
+    work.batch = std::int64_t{64} * gpus;
+    work.rows_per_wg = 4;
+    work.tables_per_gpu = 4;
+    work.rows_per_table = 1000;
+    work.dim = 16;
+    work.pooling = 4;
+    work.chain = 1;
+    report_.scenario.fused.slice_wgs = 64 / slices;
+  }
   [[nodiscard]] bool says(const std::string& words) const {
     return why(report_).find(words) != std::string::npos;
   }
@@ -64,19 +84,36 @@ TEST_F(WhyAgainstBulk, waiting_for_stores_while_links_idle_is_a_matter_of_order)
   RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
   wait_of(fused, Wait::store) = microseconds(25'000);
   const std::string advice = "Yet no link is busy for more than 33 %: ";
+  set_wgs(2, 4);
   EXPECT_FALSE(says(advice)) << "of two GPUs there is only one other: " << why(report_);
-  report_.scenario.cluster.nodes = 3;
+  set_wgs(4, 4);
   EXPECT_TRUE(says(advice)) << why(report_);
   report_.scenario.fused.order = DestinationOrder::staggered;
   EXPECT_FALSE(says(advice));
   report_.scenario.fused.order = DestinationOrder::remote_first;
-  report_.scenario.workload.kind = WorkloadKind::all_gather_gemm;  // input travels
+  report_.scenario.workload.kind = WorkloadKind::embedding_backward;  // input travels
   EXPECT_FALSE(says(advice));
+  report_.scenario.workload.kind = WorkloadKind::transformer;  // links idle for other reasons
+  EXPECT_FALSE(says(advice));
+}
+
+// Among three GPUs with one slice for each, staggered is remote_first; and where all WGs start at
+// once, none waits for another's turn.
+TEST_F(WhyAgainstBulk, no_order_is_advised_that_changes_nothing) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
+  wait_of(fused, Wait::store) = microseconds(25'000);
+  set_wgs(3, 4);
+  EXPECT_TRUE(says("Yet no link")) << why(report_);
+  report_.scenario.fused.slice_wgs = 64;
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
+  set_wgs(4, 1);
+  report_.cluster.spec.gpu.cus = 1000;
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
 }
 
 TEST_F(WhyAgainstBulk, waiting_for_stores_over_busy_links_is_not) {
   RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 60});
-  report_.scenario.cluster.nodes = 3;
+  set_wgs(4, 4);
   wait_of(fused, Wait::store) = microseconds(25'000);
   EXPECT_FALSE(says("Yet no link")) << why(report_);
 }
