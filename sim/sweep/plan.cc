@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/scenario/load_tree.h"
+#include "sim/scenario/said_here.h"
 #include "sim/sweep/columns.h"
 #include "sim/sweep/filter.h"
 
@@ -228,7 +229,8 @@ std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {
   std::vector<std::string> sets;
   sets.reserve(assignments.size());
   for (const Assignment& one : assignments) {
-    sets.push_back(dotted(one.keys) + '=' + flow_text(one.value));
+    const Node value = said_here(one.keys.back(), one.value);
+    sets.push_back(dotted(one.keys) + '=' + flow_text(value));
   }
   return sets;
 }

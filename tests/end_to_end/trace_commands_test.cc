@@ -106,6 +106,15 @@ TEST_F(TraceCommands, an_algorithm_is_for_the_collectives_that_have_it) {
   // Of the all-reduces alone a command line's path is from the working folder.
   EXPECT_EQ(weft("run deep/scenario.yaml --set workload.path=t").status, 0);
   EXPECT_NE(weft("run deep/scenario.yaml --set workload.path=two").status, 0);
+  // A sweep's are from the sweep's file, and what does a row again says it from here.
+  folder_.write("deep/sweep.yaml",
+                "name: s\nscenario: scenario\n"
+                "axes:\n  - {key: workload.path, values: [two, ../t]}\n");
+  const Ended swept = weft("sweep deep/sweep.yaml -q -o rows");
+  ASSERT_EQ(swept.status, 0) << swept.err;
+  for (const char* path : {"workload.path=deep/two", "workload.path=t"}) {
+    EXPECT_NE(text_of("rows/results.jsonl").find(path), std::string::npos) << path;
+  }
 }
 
 TEST_F(TraceCommands, help_says_what_there_is) {
