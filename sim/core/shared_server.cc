@@ -5,6 +5,15 @@
 #include <cmath>
 
 namespace weft {
+namespace {
+
+// Rounded up; at most what can still be added to any time of a run.
+Duration time_of(SharedServer::Drawn amount, std::uint64_t rate) {
+  constexpr SharedServer::Drawn kMost = INT64_MAX / 4;
+  return picoseconds(static_cast<std::int64_t>(std::min((amount + rate - 1) / rate, kMost)));
+}
+
+}  // namespace
 
 double bent(double alone, double share, double exponent) {
   const double longer = std::max(alone, share);
@@ -62,20 +71,55 @@ void SharedServer::add(SimTime now, std::uint32_t job, Duration alone, std::uint
 
 bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64_t rate,
                                   Duration time) {
-  for (Background& entry : background_) {
-    if (entry.source != source || entry.rate != rate) continue;
-    const bool begins = entry.until <= now;
-    if (begins) changed_ = true;
-    entry.until = later(entry.until, now) + time;
-    return begins;
+  const auto known = std::find_if(
+      background_.begin(), background_.end(),
+      [&](const Background& entry) { return entry.source == source && entry.rate == rate; });
+  if (all_rates_ + rate > of_background_) [[unlikely]]
+    catch_up(now);
+  if (known == background_.end()) {
+    background_.push_back({source, rate, now + time});
+    all_rates_ += rate;
+    changed_ = true;
+    return true;
   }
-  background_.push_back({source, rate, now + time});
-  changed_ = true;
-  return true;
+  const bool begins = known->until <= now;
+  if (begins) changed_ = true;
+  known->until = later(known->until, now) + time;
+  return begins;
+}
+
+// What has come and could not be served: grows while the sources draw more than they get.
+SharedServer::Drawn SharedServer::backlog_at(SimTime now) const {
+  if (!can_fall_behind()) return 0;
+  Drawn backlog = backlog_;
+  for (SimTime at = caught_up_; at < now;) {
+    std::uint64_t rate = 0;
+    SimTime next = now;
+    for (const Background& entry : background_) {
+      if (entry.until <= at) continue;
+      rate += entry.rate;
+      next = std::min(next, entry.until);
+    }
+    const auto time = static_cast<Drawn>((next - at).count());
+    const Drawn comes = rate * time;
+    const Drawn goes = of_background_ * time;
+    backlog = backlog + comes > goes ? backlog + comes - goes : 0;
+    at = next;
+  }
+  return backlog;
+}
+
+void SharedServer::catch_up(SimTime now) {
+  backlog_ = backlog_at(now);
+  caught_up_ = now;
+}
+
+Duration SharedServer::behind(SimTime now) const {
+  return time_of(backlog_at(now), of_background_);
 }
 
 SharedServer::Drawn SharedServer::background_left(SimTime now) const {
-  Drawn left = 0;
+  Drawn left = backlog_at(now);
   for (const Background& entry : background_) {
     if (entry.until <= now) continue;
     left += static_cast<Drawn>(entry.rate) * static_cast<Drawn>((entry.until - now).count());
@@ -115,29 +159,42 @@ std::uint32_t SharedServer::take_done() {
   return done.id;
 }
 
-SimTime SharedServer::settle(SimTime now) {
-  advance(now);
-  if (heap_.empty()) return kNever;
-
-  SimTime background_end = kNever;
-  std::uint64_t background_rate = 0;
+// When the background traffic changes next.
+SimTime SharedServer::settle_background(SimTime now) {
+  if (can_fall_behind()) [[unlikely]]
+    catch_up(now);
+  SimTime end = kNever;
+  std::uint64_t rate = 0;
   for (std::size_t i = 0; i < background_.size();) {
     if (background_[i].until <= now) {
+      all_rates_ -= background_[i].rate;
       background_[i] = background_.back();
       background_.pop_back();
       changed_ = true;
       continue;
     }
-    background_rate += background_[i].rate;
-    background_end = std::min(background_end, background_[i].until);
+    rate += background_[i].rate;
+    end = std::min(end, background_[i].until);
     ++i;
   }
+  if (backlog_ > 0) [[unlikely]] {
+    if (rate < of_background_) end = std::min(end, now + time_of(backlog_, of_background_ - rate));
+    rate = of_background_;
+  }
+  rate = std::min(rate, of_background_);
+  if (rate != served_) changed_ = true;
+  served_ = rate;
+  return end;
+}
+
+SimTime SharedServer::settle(SimTime now) {
+  advance(now);
+  if (heap_.empty()) return kNever;
+
+  const SimTime background_end = settle_background(now);
   if (changed_) {
-    // Background never starves the jobs altogether: a sixteenth stays theirs.
-    const std::uint64_t left =
-        capacity_ > background_rate ? capacity_ - background_rate : std::uint64_t{0};
-    slowdown_ =
-        bend_->slowdown(demand_, std::max(left, std::max<std::uint64_t>(capacity_ / 16, 1)));
+    // Background never starves the jobs altogether.
+    slowdown_ = bend_->slowdown(demand_, std::max<std::uint64_t>(capacity_ - served_, 1));
     changed_ = false;
   }
 

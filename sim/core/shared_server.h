@@ -14,7 +14,8 @@
 // clock is an integer, so progress is exact to 2^-14 ps and the same on every compiler.
 //
 // Background traffic (NIC reads, arriving messages) is served first: it takes its rate off C until
-// a given time and is not slowed itself; its bytes are exact, rate x time.
+// a given time; its bytes are exact, rate x time. Of C it gets all but a sixteenth. Where more
+// comes it waits its turn, first come first served, and takes that much until all is served.
 #pragma once
 
 #include <array>
@@ -52,7 +53,10 @@ class Bend {
 class SharedServer {
  public:
   // Capacity and demands are in one unit of the caller's choice.
-  SharedServer(std::uint64_t capacity, const Bend* bend) : capacity_(capacity), bend_(bend) {}
+  SharedServer(std::uint64_t capacity, const Bend* bend) : capacity_(capacity), bend_(bend) {
+    of_background_ = capacity - (capacity + 15) / 16;
+    if (of_background_ == 0) of_background_ = 1;
+  }
 
   // A job that would take `alone` by itself while drawing `demand`.
   void add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand);
@@ -61,6 +65,11 @@ class SharedServer {
   // where that begins a new load, so that settle() is due; a longer one is noticed when the old one
   // would end.
   bool add_background(SimTime now, std::uint32_t source, std::uint64_t rate, Duration time);
+
+  // Its sources could together draw more than there is for them.
+  [[nodiscard]] bool can_fall_behind() const { return all_rates_ > of_background_ || backlog_ > 0; }
+  // How long it takes from `now` on to serve the background traffic that has come by then.
+  [[nodiscard]] Duration behind(SimTime now) const;
 
   // Moves the clock to `now`; afterwards take_done() yields the jobs done by then, by (end, job).
   void advance(SimTime now);
@@ -74,6 +83,7 @@ class SharedServer {
   SimTime settle(SimTime now);
 
   [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
+  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
 
   // What background traffic, and jobs, have still to draw if nothing is added: rate x picoseconds.
   __extension__ using Drawn = unsigned __int128;
@@ -83,6 +93,9 @@ class SharedServer {
  private:
   static constexpr unsigned kClockBits = 14;
   [[nodiscard]] std::uint64_t clock_at(SimTime now) const;
+  [[nodiscard]] Drawn backlog_at(SimTime now) const;
+  void catch_up(SimTime now);
+  SimTime settle_background(SimTime now);
   struct Job {
     std::uint64_t end;  // on the virtual clock
     std::uint32_t id;
@@ -98,6 +111,7 @@ class SharedServer {
   };
 
   std::uint64_t capacity_;
+  std::uint64_t of_background_;  // of the capacity, what background traffic gets at most
   const Bend* bend_;
   std::uint64_t clock_ = 0;  // virtual time, ps x 2^14
   std::uint64_t slowdown_ = Bend::kOne;
@@ -106,6 +120,10 @@ class SharedServer {
   bool changed_ = false;  // demand or background moved since the slow-down was computed
   WideHeap<Job> heap_;
   std::vector<Background> background_;
+  std::uint64_t all_rates_ = 0;  // of background_, also of what has ended
+  std::uint64_t served_ = 0;     // the rate at which background traffic is served
+  Drawn backlog_ = 0;            // come by `caught_up_` and not served
+  SimTime caught_up_;
 };
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Messages: into the network, along it, and the flags that their arrival sets.
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/engine/simulator.h"
 
 namespace weft {
@@ -76,12 +77,19 @@ void Simulator::link_event(LinkId link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
-  if (arrived.ended) {
-    const Send& send = graph_.sends[arrived.tag];
-    const bool copy = send.in_switch == InSwitch::multicasts;
-    accounts_.bytes_delivered(copy ? graph_.groups[send.group][arrived.member] : send.to,
-                              arrived.size);
+  if (!arrived.ended) return;
+  if (memories_can_fall_behind_) [[unlikely]] {
+    const Duration behind = memories_behind(arrived);
+    if (behind.count() > 0) return hold(arrived, behind);
   }
+  end_message(arrived);
+}
+
+void Simulator::end_message(const Arrived& arrived) {
+  const Send& send = graph_.sends[arrived.tag];
+  const bool copy = send.in_switch == InSwitch::multicasts;
+  accounts_.bytes_delivered(copy ? graph_.groups[send.group][arrived.member] : send.to,
+                            arrived.size);
   if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived);
 }
 
@@ -122,10 +130,13 @@ void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint
   if (factor == 0) return;
   const Bandwidth rate = transport_.bandwidth(link);
   accounts_.background(gpu, size * factor);
-  const bool begins = memory_[gpu].add_background(
-      now_, link.value, static_cast<std::uint64_t>(rate.count() / kRateUnit) * factor,
+  SharedServer& memory = memory_[gpu];
+  const bool begins = memory.add_background(
+      now_, link.value, static_cast<std::uint64_t>(round_up(rate.count(), kRateUnit)) * factor,
       transfer_time(size, rate));
-  if (begins && memory_[gpu].jobs() > 0) mark_memory(gpu);
+  if (memory.can_fall_behind()) [[unlikely]]
+    memories_can_fall_behind_ = true;
+  if (begins && memory.jobs() > 0) mark_memory(gpu);
 }
 
 // The proxy is one CPU thread a GPU: one operation after another, `proxy_operation` for each entry.

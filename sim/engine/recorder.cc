@@ -216,17 +216,16 @@ void Recorder::add_up(SimTime now, const Sources& sources, Booked booked) {
     amounts.add(interval, tracks.cu_time(gpu), more_time);
     amounts.add(interval, tracks.hbm_bytes(gpu), more_bytes);
   }
-  add_up_links(now, sources.transport, booked);
+  add_up_links(now, sources.transport);
   last_sample_ = now;
 }
 
-void Recorder::add_up_links(SimTime now, const Transport& transport, Booked booked) {
+void Recorder::add_up_links(SimTime now, const Transport& transport) {
   Intervals& amounts = recording_.amounts;
   const std::size_t interval = amounts.at(last_sample_);
   for (std::uint32_t i = 0; i < link_done_.size(); ++i) {
     const LinkId link(i);
-    const Duration busy =
-        booked == Booked::altogether ? transport.use(link).busy : transport.busy_until(link, now);
+    const Duration busy = transport.busy_until(link, now);
     const std::int64_t more = (busy - link_done_[i]).count();
     if (more == 0) continue;
     link_done_[i] = busy;

@@ -75,7 +75,7 @@ class Recorder {
   void keep_arrived(SimTime now, std::uint32_t send, std::uint32_t gpu);
   enum class Booked : std::uint8_t { until_now, altogether };
   void add_up(SimTime now, const Sources& sources, Booked booked);
-  void add_up_links(SimTime now, const Transport& transport, Booked booked);
+  void add_up_links(SimTime now, const Transport& transport);
   void expect_memory_jobs(const std::vector<std::uint32_t>& demand);
   [[nodiscard]] Duration first_length(const MemorySpec& memory) const;
   [[nodiscard]] Bytes moved_by_jobs(std::uint32_t gpu, Drawn left) const;

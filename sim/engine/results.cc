@@ -38,7 +38,7 @@ const char* name_of(Wait wait) {
   SIM_ASSERT(false);
 }
 
-std::vector<LinkRow> rows_of(const Transport& transport) {
+std::vector<LinkRow> rows_of(const Transport& transport, SimTime until) {
   std::vector<LinkRow> rows;
   rows.reserve(transport.links());
   for (std::uint32_t i = 0; i < transport.links(); ++i) {
@@ -47,6 +47,7 @@ std::vector<LinkRow> rows_of(const Transport& transport) {
                     .link_class = transport.link_class(link),
                     .bandwidth = transport.bandwidth(link),
                     .use = transport.use(link)});
+    rows.back().use.busy = transport.busy_until(link, until);
   }
   return rows;
 }
@@ -55,7 +56,7 @@ bool Ledger::balanced() const {
   for (const Entry& entry : {wgs, flops, hbm_bytes, messages, message_bytes, sent_bytes}) {
     if (entry.asked != entry.done) return false;
   }
-  return true;
+  return overdrawn.empty();
 }
 
 Duration RunResult::exposed_mean() const {

@@ -78,8 +78,8 @@ struct LinkRow {
 // To what some links have done, what another has, or the same one at another time.
 void add(LinkUse& sum, const LinkUse& use);
 
-// What each link of the network has done.
-std::vector<LinkRow> rows_of(const Transport& transport);
+// What each link of the network has done by then.
+std::vector<LinkRow> rows_of(const Transport& transport, SimTime until);
 
 // Asked by the task graph against done by the run.
 struct Ledger {
@@ -93,6 +93,8 @@ struct Ledger {
   Entry messages;   // put in against delivered
   Entry message_bytes;
   Entry sent_bytes;  // asked against put in
+  // What did more than its rate and the time allow, in words; empty: nothing.
+  std::string overdrawn;
   [[nodiscard]] bool balanced() const;
 };
 

@@ -12,13 +12,27 @@ namespace {
 constexpr unsigned kKindShift = 60;
 constexpr std::uint64_t kProgressEvery = 1U << 18U;
 
-std::uint32_t memory_demand(const Work& work, std::int64_t rate_unit) {
-  if (work.traffic.count() == 0 || work.memory_alone.count() == 0) return 0;
+// What a work draws from the memory while it runs alone, and for how long. What is moved takes
+// time, if only as much as a demand of 32 bits allows; but of a memory that is faster than that (an
+// ideal one), which nothing fills.
+struct MemoryJob {
+  std::uint32_t demand;  // in units of the rate
+  Duration alone;
+};
+MemoryJob memory_job(const Work& work, std::uint64_t capacity, std::int64_t rate_unit) {
+  if (work.traffic.count() == 0) return {.demand = 0, .alone = work.memory_alone};
   __extension__ using Wide = __int128;
-  const Bytes weight = work.traffic + work.written_more;
-  const Wide rate =
-      static_cast<Wide>(weight.count()) * 1'000'000'000'000 / work.memory_alone.count() / rate_unit;
-  return static_cast<std::uint32_t>(std::clamp<Wide>(rate, 1, UINT32_MAX));
+  constexpr Wide kPsPerSecond = 1'000'000'000'000;
+  const Wide weight = (work.traffic + work.written_more).count();
+  const auto rounded_up = [](Wide amount, Wide by) { return (amount + by - 1) / by; };
+  Wide alone = work.memory_alone.count();
+  if (capacity < UINT32_MAX) {
+    alone = std::max(alone, rounded_up(weight * kPsPerSecond, Wide{UINT32_MAX} * rate_unit));
+  }
+  if (alone == 0) return {.demand = 0, .alone = {}};
+  const Wide demand = rounded_up(weight * kPsPerSecond, alone * rate_unit);
+  return {.demand = static_cast<std::uint32_t>(std::min<Wide>(demand, UINT32_MAX)),
+          .alone = picoseconds(static_cast<std::int64_t>(alone))};
 }
 
 bool needs_arithmetic(const TaskGraph& graph) {
@@ -61,7 +75,11 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
     fences_.resize(std::size_t{cluster.gpus()} * cus);
   }
   for (GpuState& state : gpus_) state.free_engines = static_cast<std::uint32_t>(gpu.dma.engines);
-  for (const Work& work : graph.works) demand_.push_back(memory_demand(work, kRateUnit));
+  for (const Work& work : graph.works) {
+    const MemoryJob job = memory_job(work, capacity, kRateUnit);
+    demand_.push_back(job.demand);
+    alone_.push_back(job.alone);
+  }
 
   latches_.reserve(graph.latches.size());
   for (const Latch& latch : graph.latches) {
@@ -179,6 +197,8 @@ void Simulator::handle(EventKind kind, std::uint32_t id) {
       return kernel_flags(id);
     case EventKind::fence:
       return fence_event(id);
+    case EventKind::taken_in:
+      return taken_in(id);
   }
   SIM_ASSERT(false);
 }
@@ -306,13 +326,38 @@ void Simulator::add_paths(RunResult& result) const {
   for (const std::vector<KernelId>& exit : graph_.exits) result.exits.push_back(path_to(exit));
 }
 
+// What has done more than its rate and the time of the run allow: nothing may. WGs' times are whole
+// picoseconds, which is what may be missing.
+std::string Simulator::overdrawn(const RunResult& result) const {
+  constexpr double kRounded = 1.001;
+  const auto time = static_cast<double>(result.time.count());
+  for (std::uint32_t gpu = 0; gpu < result.gpus.size(); ++gpu) {
+    const GpuUse& use = result.gpus[gpu];
+    const double rate = static_cast<double>(memory_[gpu].capacity()) * kRateUnit * 1e-12;
+    const double moving = static_cast<double>(use.hbm.count()) / rate;
+    if (moving > time * kRounded) {
+      return fmt::format("HBM of GPU {} {:.1f} % busy", gpu, 100 * moving / time);
+    }
+    if (use.cu_busy > result.time * cluster_.spec.gpu.cus || use.proxy > result.time) {
+      return fmt::format("CUs or CPU thread of GPU {} busy for longer than the run", gpu);
+    }
+  }
+  for (const LinkRow& link : result.links) {
+    if (link.use.busy > result.time) return link.name + " busy for longer than the run";
+  }
+  return "";
+}
+
 RunResult Simulator::collect(Ending ending) {
   RunResult result;
   result.ending = ending;
   accounts_.close(graph_, now_, result);
   for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
-  result.links = rows_of(transport_);
-  if (ending == Ending::finished) add_paths(result);
+  result.links = rows_of(transport_, SimTime{} + result.time);
+  if (ending == Ending::finished) {
+    add_paths(result);
+    result.ledger.overdrawn = overdrawn(result);
+  }
   result.events = events_;
   result.fingerprint = fingerprint_.value();
   switch (ending) {

@@ -29,7 +29,8 @@ enum class EventKind : std::uint8_t {
   proxy,         // id: the GPU whose network thread has done an operation
   kernel_start,  // id: the kernel
   kernel_flags,  // id: the kernel whose last awaited flag is now seen
-  fence          // id: the CU (gpu x CUs + cu) whose release fence has ended
+  fence,         // id: the CU (gpu x CUs + cu) whose release fence has ended
+  taken_in       // id: the arrival (held_) that memories were behind with
 };
 
 class Simulator {
@@ -150,6 +151,7 @@ class Simulator {
   [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_paths(RunResult& result) const;
   std::uint64_t record_until(std::uint64_t at_ps);
+  [[nodiscard]] std::string overdrawn(const RunResult& result) const;
   RunResult collect(Ending ending);
 
   // kernels.cc: kernels and their WGs' places
@@ -197,6 +199,11 @@ class Simulator {
   [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;
   void link_event(LinkId link);
   void fan_out(const Arrived& arrived);
+  [[nodiscard]] Duration memories_behind(const Arrived& arrived);
+  [[nodiscard]] std::uint32_t sender_of(std::uint32_t send);
+  void hold(const Arrived& arrived, Duration time);
+  void taken_in(std::uint32_t held);
+  void end_message(const Arrived& arrived);
   void delivered(const Arrived& arrived);
   void proxy_event(std::uint32_t gpu);
   void start_proxy(std::uint32_t gpu, SimTime from);
@@ -235,7 +242,9 @@ class Simulator {
   std::vector<std::uint32_t> starting_;  // GPUs with kernels that start in this instant
   std::vector<std::uint32_t> dirty_memory_;
   std::vector<std::uint32_t> dirty_arithmetic_;
-  std::vector<std::uint32_t> demand_;  // of each work, kB/s
+  // Of each work: what it asks of the memory.
+  std::vector<std::uint32_t> demand_;  // kB/s
+  std::vector<Duration> alone_;
   std::vector<KernelState> kernels_;
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
@@ -243,6 +252,11 @@ class Simulator {
   std::vector<Fence> fences_;  // by CU; empty where they are independent
   // Workers that wait for word of a send's arrival.
   std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
+  // Where links bring more than memories take: messages that wait until it is written, or read.
+  bool memories_can_fall_behind_ = false;
+  std::vector<Arrived> held_;
+  std::vector<std::uint32_t> free_held_;
+  std::vector<std::uint32_t> senders_;  // by send; filled when first asked for
   static constexpr std::uint32_t kKernelBit = 1U << 31U;
   std::uint32_t kernels_left_ = 0;
   std::uint32_t worker_stride_ = 0;

@@ -128,9 +128,9 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   const std::uint32_t kind = graph_.kernels[KernelId(worker.kernel)].first_work + item.work;
   const Work& work = graph_.works[kind];
   worker.phase = Phase::done;
-  if (work.memory_alone.count() > 0) {
+  if (alone_[kind].count() > 0) {
     worker.parts += 1;
-    const Duration alone = part_of(work.memory_alone, item, work.shares);
+    const Duration alone = part_of(alone_[kind], item, work.shares);
     memory_[gpu].add(now_, w, alone, demand_[kind]);
     if (recorder_) recorder_->memory_job(gpu, demand_[kind], alone);
     mark_memory(gpu);

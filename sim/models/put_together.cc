@@ -37,7 +37,7 @@ class Together {
         transport_(cluster.network),
         computing_(cluster.gpus()) {
     total_.gpus.resize(cluster.gpus());
-    total_.links = rows_of(transport_);
+    total_.links = rows_of(transport_, SimTime{});
   }
 
   RunResult add_up() {
@@ -204,6 +204,7 @@ class Together {
     add(total_.ledger.messages, ledger.messages);
     add(total_.ledger.message_bytes, ledger.message_bytes);
     add(total_.ledger.sent_bytes, ledger.sent_bytes);
+    if (total_.ledger.overdrawn.empty()) total_.ledger.overdrawn = ledger.overdrawn;
   }
 
   // Runs that only communicate are exposed where no run that computes lies beside them, and none of

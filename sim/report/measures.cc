@@ -161,6 +161,9 @@ std::string imbalance(const RunReport& report) {
       text += fmt::format("{}{}: {} asked {}, done {}", text.empty() ? "" : "; ",
                           name_of(run.result.mode), name, entry.asked, entry.done);
     }
+    if (const std::string& most = run.result.ledger.overdrawn; !most.empty()) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(run.result.mode), most);
+    }
   }
   return text;
 }

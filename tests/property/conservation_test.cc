@@ -39,6 +39,31 @@ TEST(Conservation, every_run_finishes_and_its_ledger_balances) {
   });
 }
 
+// Memories slower than the links that end at them: 1 to 40 GB/s, where links have 10 to 50 each.
+std::string slow_memory(std::uint64_t seed) {
+  std::string text = RandomScenario(seed).any();
+  const std::string key = "memory: {bandwidth: ";
+  const std::size_t from = text.find(key) + key.size();
+  text.replace(from, text.find(' ', from) - from, std::to_string(1 + seed * 7 % 40));
+  return text;
+}
+
+TEST(Conservation, no_memory_moves_more_than_its_bandwidth) {
+  for_each_seed(400, slow_memory, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult result = run(prepared);
+      ASSERT_EQ(result.ending, Ending::finished) << result.stopped_because;
+      EXPECT_EQ(result.ledger.overdrawn, "") << name_of(prepared.mode);
+      for (const GpuUse& gpu : result.gpus) {
+        const Bandwidth bandwidth = prepared.cluster.spec.gpu.memory.bandwidth;
+        // 1 ps of each WG's time may be missing.
+        EXPECT_LE(static_cast<double>(gpu.hbm.count()),
+                  static_cast<double>(bandwidth.count()) * to_seconds(result.time) * 1.001);
+      }
+    }
+  });
+}
+
 // The GPU that issues each latch's sends.
 std::vector<std::uint32_t> senders(const TaskGraph& graph) {
   std::vector<std::uint32_t> sender(graph.latches.size(), UINT32_MAX);

@@ -157,6 +157,40 @@ TEST(SharedServer, background_that_takes_everything_leaves_a_sixteenth) {
   expect_done_at(server, at(0), at(16'000), 1);
 }
 
+TEST(SharedServer, background_that_comes_too_fast_is_served_later) {
+  // Of 1600 background gets 1500. Two sources of 1500 for 1000 ps bring 3,000,000: at 1000 half of
+  // it is served, the other half takes until 2000.
+  SharedServer server(1'600, &corner());
+  EXPECT_FALSE(server.can_fall_behind());
+  server.add_background(at(0), 0, 1'500, picoseconds(1'000));
+  EXPECT_FALSE(server.can_fall_behind());
+  server.add_background(at(0), 1, 1'500, picoseconds(1'000));
+  EXPECT_TRUE(server.can_fall_behind());
+  EXPECT_EQ(server.behind(at(0)), picoseconds(0));
+  EXPECT_EQ(server.behind(at(500)), picoseconds(500));
+  EXPECT_EQ(server.behind(at(1'000)), picoseconds(1'000));
+  EXPECT_EQ(server.behind(at(1'999)), picoseconds(1));
+  EXPECT_EQ(server.behind(at(2'000)), picoseconds(0));
+}
+
+TEST(SharedServer, jobs_get_a_sixteenth_until_all_background_is_served) {
+  // As above. The job draws 200,000 in all: 100 a picosecond until all is served at 2000.
+  SharedServer server(1'600, &corner());
+  server.add(at(0), 7, picoseconds(125), 1'600);
+  server.add_background(at(0), 0, 1'500, picoseconds(1'000));
+  server.add_background(at(0), 1, 1'500, picoseconds(1'000));
+  EXPECT_EQ(server.settle(at(0)), at(1'000));
+  expect_done_at(server, at(1'000), at(2'000), 7);
+  // One of 360,000 draws the last 160,000 of them with all there is.
+  SharedServer longer(1'600, &corner());
+  longer.add(at(0), 7, picoseconds(225), 1'600);
+  longer.add_background(at(0), 0, 1'500, picoseconds(1'000));
+  longer.add_background(at(0), 1, 1'500, picoseconds(1'000));
+  EXPECT_EQ(longer.settle(at(0)), at(1'000));
+  EXPECT_EQ(longer.settle(at(1'000)), at(2'000));
+  expect_done_at(longer, at(2'000), at(2'100), 7);
+}
+
 TEST(SharedServer, background_without_jobs_is_forgotten_when_it_is_over) {
   SharedServer server(1'000, &corner());
   server.add_background(at(0), 0, 250, picoseconds(400));
