@@ -1,6 +1,12 @@
-// Fused: input arrives while the kernel that needs it runs. The persistent kernel's first WGs send
-// what its peers wait for, slice by slice; the others take the slices that are here already, then
-// those of each peer in the order in which they come, and wait for each slice's flag.
+// Fused: input arrives while the kernel that needs it runs. WGs take two kinds of items in one
+// order. Some send a piece of the input to one peer, with its flag: all pieces to the next GPU,
+// then those to the GPU behind it, and so on. The others work on the slices that are here already,
+// then on those of each peer in the order in which they come, and wait for each slice's flag.
+//
+// What goes to the peer of one step is mixed evenly into the work on what came in the step before.
+// So neither waits for the other: as many WGs send as it takes to keep the links busy, and the rest
+// compute. And WGs that wait never hold what would wake them: what a step's input comes by is sent
+// before any WG, of any GPU, waits for it.
 
 #include <algorithm>
 
@@ -16,12 +22,12 @@ class FusedConsumer {
   FusedConsumer(TaskGraph& graph, const Overlap& overlap)
       : overlap_(overlap),
         grid_(overlap.grid),
-        op_(overlap.op),
         sends_(overlap.scenario, overlap.cluster, overlap.grid),
         units_(units_of_slice(overlap)),
         slices_(grid_.units() / units_),
         slice_bytes_(units_ * grid_.input_bytes),
         pieces_(input_pieces(slice_bytes_)),
+        stays_in_cache_(stays_in_cache(overlap)),
         graph_(graph) {
     SIM_ASSERT(slices_ * units_ == grid_.units());
   }
@@ -72,22 +78,17 @@ class FusedConsumer {
   void add_kernel(std::uint32_t g) {
     Kernel kernel = sends_.kernel(GpuId(gpu(g)), operator_);
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
-    for (std::uint32_t s = 0; s < slices_; ++s) {
-      for (std::int64_t piece = 0; piece < pieces_; ++piece) {
-        const std::int64_t size = std::min(kInputPiece, slice_bytes_ - piece * kInputPiece);
-        if (op_ == CollectiveOp::all_gather) {
-          add_sending(size, send_to_peers(g, s, size));
-        } else {
-          for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
-            const std::uint32_t d = (g + step) % grid_.gpus;
-            add_sending(size, sends_.send_to_all(graph_, gpu(g), {{gpu(d), here(d, g, s)}}, size));
-          }
-        }
-      }
-    }
+    const auto pieces = static_cast<std::uint32_t>(slices_ * pieces_);
     // A peer's first message goes to the GPU behind it: what comes first is from the one before.
     for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
-      add_slices_of(g, (g + grid_.gpus - step) % grid_.gpus);
+      const std::uint32_t peer = (g + grid_.gpus - step) % grid_.gpus;
+      const bool sends = step + 1 < grid_.gpus;
+      std::uint32_t sent = 0;
+      for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
+        const std::uint64_t due = std::uint64_t{i + 1} * pieces / grid_.per_peer;
+        for (; sends && sent < due; ++sent) add_sending(g, step + 1, sent);
+        add_working(g, peer, i);
+      }
     }
     kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
     kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - g;
@@ -95,40 +96,45 @@ class FusedConsumer {
     made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
   }
 
-  LatchId send_to_peers(std::uint32_t g, std::uint32_t s, std::int64_t size) {
-    std::vector<Addressee> peers;
-    for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
-      const std::uint32_t d = (g + step) % grid_.gpus;
-      peers.push_back({gpu(d), here(d, g, s)});
-    }
-    return sends_.send_to_all(graph_, gpu(g), peers, size);
-  }
-
-  void add_sending(std::int64_t size, LatchId out) {
+  // Piece `index` of what GPU `g` has, to the one `step` behind it.
+  void add_sending(std::uint32_t g, std::uint32_t step, std::uint32_t index) {
+    const std::uint32_t to = (g + step) % grid_.gpus;
+    const auto slice = static_cast<std::uint32_t>(index / pieces_);
+    const std::int64_t size = std::min(kInputPiece, slice_bytes_ - index % pieces_ * kInputPiece);
+    const LatchId out = sends_.send_to_all(graph_, gpu(g), {{gpu(to), here(to, g, slice)}}, size);
+    Work reading = sends_.reading(size);
+    if (step > 1 && stays_in_cache_) reading.traffic = {};
     graph_.items.push_back({.counts_down = out,
                             .waits_for = LatchId::none(),
-                            .work = graph_.add_work(sends_.reading(size)) & 0xFFU,
+                            .work = graph_.add_work(reading) & 0xFFU,
                             .scale = Item::kUnit});
   }
 
-  void add_slices_of(std::uint32_t g, std::uint32_t peer) {
-    for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
-      const std::uint32_t scale = scale_of(grid_, overlap_.scenario.run.seed, gpu(g), {peer, i});
-      graph_.items.push_back({.counts_down = LatchId::none(),
-                              .waits_for = here(g, peer, grid_.unit_of(i) / units_),
-                              .work = working_ & 0xFFU,
-                              .scale = scale & 0xFFFFFFU});
-    }
+  void add_working(std::uint32_t g, std::uint32_t peer, std::uint32_t i) {
+    const std::uint32_t scale = scale_of(grid_, overlap_.scenario.run.seed, gpu(g), {peer, i});
+    graph_.items.push_back({.counts_down = LatchId::none(),
+                            .waits_for = here(g, peer, grid_.unit_of(i) / units_),
+                            .work = working_ & 0xFFU,
+                            .scale = scale & 0xFFFFFFU});
+  }
+
+  // What all peers get alike is read again for each: from the last cache, where it holds all of it.
+  static bool stays_in_cache(const Overlap& overlap) {
+    if (overlap.op != CollectiveOp::all_gather) return false;
+    const GpuSpec& gpu = overlap.cluster.spec.gpu;
+    const Bytes own = bytes(overlap.grid.units() * overlap.grid.input_bytes);
+    const Bytes of_a_die = bytes(gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies);
+    return own <= std::max(of_a_die, gpu.memory.side_cache);
   }
 
   const Overlap& overlap_;
   const Grid& grid_;
-  CollectiveOp op_;
   FusedSends sends_;
   std::uint32_t units_;  // of a slice
   std::uint32_t slices_;
   std::int64_t slice_bytes_;
   std::int64_t pieces_;  // of a slice
+  bool stays_in_cache_;
   TaskGraph& graph_;
   const Team* team_ = nullptr;
   std::vector<KernelId> made_;

@@ -127,30 +127,35 @@ class Produced : public FusedWalk::Promise {
   std::vector<bool> started_;
 };
 
-// Input arrives. A GPU's first items send it, slice by slice; then come its own WGs and those of
-// the GPUs before it, one after another.
+// Input arrives. Items that send count a latch down: what they send goes to the next GPU, slice by
+// slice, then to the one behind it. Among them are the GPU's own WGs, then those of the GPUs before
+// it, one after another. All GPUs' items have one order.
 class Consumed : public FusedWalk::Promise {
  public:
-  explicit Consumed(const Prepared& prepared)
-      : graph_(prepared.graph),
-        gathers_(prepared.scenario.workload.kind == WorkloadKind::all_gather_gemm),
-        grid_(grid_of(prepared)) {
+  explicit Consumed(const Prepared& prepared) : graph_(prepared.graph), grid_(grid_of(prepared)) {
     const auto wgs = static_cast<std::uint32_t>(prepared.scenario.fused.slice_wgs);
     units_ = std::max(1U, wgs / grid_.unit);
     const std::uint32_t work = grid_.gpus * grid_.per_peer;
     const Kernel& kernel = graph_.kernels[KernelId(0)];
-    per_slice_ = (kernel.items - work) / (grid_.units() / units_);
     sending_ = kernel.items - work;
+    const std::uint32_t slices = static_cast<std::uint32_t>(grid_.units()) / units_;
+    per_slice_ = sending_ / (grid_.gpus - 1) / slices;
+    std::uint32_t sent = 0;
+    std::uint32_t worked = 0;
+    for (std::uint32_t i = 0; i < kernel.items; ++i) {
+      sends_.push_back(!graph_.items[kernel.first_item + i].counts_down.is_none());
+      number_.push_back(sends_.back() ? sent++ : worked++);
+    }
     input_.resize(std::size_t{grid_.gpus} * grid_.gpus * (grid_.units() / units_));
   }
 
   void starts(const FusedWalk& walk, std::uint32_t item) override {
     const std::uint32_t g = walk.gpu_of(item);
     const std::uint32_t at = item - graph_.kernels[KernelId(g)].first_item;
-    if (at < sending_) return;
-    const std::uint32_t step = (at - sending_) / grid_.per_peer;
+    if (sends_[at]) return;
+    const std::uint32_t step = number_[at] / grid_.per_peer;
     const std::uint32_t peer = (g + grid_.gpus - step) % grid_.gpus;
-    const std::uint32_t slice = grid_.unit_of((at - sending_) % grid_.per_peer) / units_;
+    const std::uint32_t slice = grid_.unit_of(number_[at] % grid_.per_peer) / units_;
     if (peer == g) return;
     if (input(g, peer, slice) != units_ * grid_.input_bytes) {
       walk.fail(fmt::format("GPU {} starts on slice {} of GPU {} with {} B of it", g, slice, peer,
@@ -163,7 +168,8 @@ class Consumed : public FusedWalk::Promise {
     const std::uint32_t from = walk.gpu_of(piece);
     const std::uint32_t at = piece - graph_.kernels[KernelId(from)].first_item;
     if (walk.times(send.to, piece) != 1) walk.fail("a piece comes twice");
-    input(send.to, from, at / per_slice_) += send.size;
+    const auto slices = static_cast<std::uint32_t>(grid_.units()) / units_;
+    input(send.to, from, number_[at] / per_slice_ % slices) += send.size;
   }
 
   void ends(const FusedWalk& walk, std::uint32_t g) override {
@@ -175,7 +181,7 @@ class Consumed : public FusedWalk::Promise {
   }
 
   [[nodiscard]] std::size_t arrivals() const {
-    return std::size_t{sending_} * (gathers_ ? grid_.gpus - 1 : 1);
+    return sending_;  // as many as it sends
   }
 
  private:
@@ -184,12 +190,13 @@ class Consumed : public FusedWalk::Promise {
   }
 
   const TaskGraph& graph_;
-  bool gathers_;
   Grid grid_;
   std::uint32_t units_ = 1;      // of a slice
-  std::uint32_t per_slice_ = 0;  // items that send one
+  std::uint32_t per_slice_ = 0;  // items that send one to a peer
   std::uint32_t sending_ = 0;
-  std::vector<std::int64_t> input_;  // bytes, by GPU, source and slice
+  std::vector<bool> sends_;            // by item of a kernel: it sends, else it works ...
+  std::vector<std::uint32_t> number_;  // ... as the so-manieth of these
+  std::vector<std::int64_t> input_;    // bytes, by GPU, source and slice
 };
 
 template <class Promise>
