@@ -52,7 +52,9 @@ std::string one_line(const Cluster& cluster) {
   }
   if (spec.nodes > 1) {
     const int nics = spec.nodes * spec.nic->per_node;
-    text += fmt::format("   {}, {}", Shape(*spec.scale_out, nics).description(),
+    text += fmt::format("   {} NIC{} of {} a node, {}, {}", spec.nic->per_node,
+                        spec.nic->per_node == 1 ? "" : "s", rate_text(spec.nic->bandwidth),
+                        Shape(*spec.scale_out, nics).description(),
                         rate_text(spec.scale_out->link.bandwidth));
   }
   if (!spec.stragglers.empty()) text += counted(spec.stragglers.size(), "straggler");

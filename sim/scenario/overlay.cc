@@ -38,6 +38,15 @@ std::vector<std::string> yaml_names_in(const fs::path& folder) {
   return names;
 }
 
+// How many of a part there are is not the part's: one that takes another's place takes its number.
+void keep_number(Node& below, Node& above) {
+  constexpr const char* kNumber = "per_node";
+  if (above.find(kNumber) != nullptr) return;
+  for (Entry& entry : below.entries) {
+    if (entry.key == kNumber) above.entries.push_back(std::move(entry));
+  }
+}
+
 }  // namespace
 
 std::string fnv1a_64_hex(std::string_view text) {
@@ -161,6 +170,7 @@ std::string missing_base(const std::string& name, const std::vector<fs::path>& f
 void lay_over(Node& below, Node above) {
   const bool maps = below.kind == Node::Kind::map && above.kind == Node::Kind::map;
   if (!maps || above.replaces) {
+    if (maps) keep_number(below, above);
     below = std::move(above);
     return;
   }

@@ -6,8 +6,8 @@
 //       link: {latency: 1 us}           # everything else stays as in the base
 //
 // Maps merge deeply; anything else takes the place of what is below. A map that has a `base` of
-// its own, and a map given with --set, take the place of the whole map below. A null takes a key
-// away. Every node keeps the place it comes from.
+// its own, and a map given with --set, take the place of the whole map below; but `per_node`, how
+// often it is there, stays. A null takes a key away. Every node keeps the place it comes from.
 #pragma once
 
 #include <cstdint>

@@ -123,7 +123,8 @@ FabricSpec read_fabric(MapReader map, Fabric which) {
 
 NicSpec read_nic(MapReader map) {
   const NicSpec nic{
-      .per_node = map.count("per_node", {1, 1'024}, "NICs of one node"),
+      .per_node = map.count_or("per_node", 1, {1, 1'024},
+                               "NICs of one node; another NIC is there as often"),
       .bandwidth = map.bandwidth("bandwidth", "line rate of one NIC, one direction"),
       .latency = map.duration("latency", "doorbell to first byte on the wire"),
       .message_interval = map.message_rate("message_rate", "most messages a second"),

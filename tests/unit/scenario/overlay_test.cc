@@ -105,6 +105,16 @@ TEST_F(Overlay, a_map_given_with_set_takes_the_place_of_the_one_below) {
   EXPECT_EQ(resolved("{base: one}", {"a={y: 2}"}), "{a:{y:2}}");
 }
 
+TEST_F(Overlay, what_takes_anothers_place_is_there_as_often) {
+  write("old.yaml", "{speed: 1}");
+  write("new.yaml", "{speed: 2}");
+  write("cluster.yaml", "{nic: {base: old, per_node: 8, post: 3}}");
+  EXPECT_EQ(resolved("{base: cluster}", {"nic={base: new}"}), "{nic:{speed:2 per_node:8}}");
+  EXPECT_EQ(resolved("{base: cluster, nic: {base: new}}"), "{nic:{speed:2 per_node:8}}");
+  EXPECT_EQ(resolved("{base: cluster}", {"nic={base: new, per_node: 4}"}),
+            "{nic:{speed:2 per_node:4}}");
+}
+
 TEST_F(Overlay, every_file_is_read_once_and_listed_with_its_hash) {
   write("one.yaml", "a");
   SourceFiles files;
