@@ -64,6 +64,7 @@ Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnosti
   Reading reading(Reading::Purpose::read);
   if (root.kind == Node::Kind::map) {
     Scenario scenario = read_scenario(MapReader(reading, root));
+    fit_defaults(scenario, reading);
     validate(scenario, reading);
     if (!found.has_errors() && !reading.problems().has_errors()) {
       scenario.hash = fnv1a_64_hex(to_text(scenario));

@@ -58,14 +58,13 @@ CollectiveOptions read_collective_options(MapReader map) {
   return options;
 }
 
-KernelOptions read_kernel(MapReader map, const Workload& workload) {
-  // A chunk is at least one table.
-  const int fallback = embeds(workload.kind) ? std::min(4, workload.embedding.tables_per_gpu) : 4;
-  const auto chunks =
-      map.optional_count("chunks", {1, 1'000'000},
-                         "parts the kernel is cut into; default: 4, or tables_per_gpu if less");
+KernelOptions read_kernel(MapReader map) {
+  const KernelOptions kernel{
+      .chunks = map.count_or("chunks", 4, {1, 1'000'000},
+                             "parts the kernel is cut into; by default as many as there are where "
+                             "each peer has fewer tables, rows of tiles or WGs")};
   map.finish();
-  return {.chunks = chunks.value_or(fallback)};
+  return kernel;
 }
 
 FusedOptions read_fused(MapReader map, WorkloadKind kind) {
@@ -165,8 +164,7 @@ Scenario read_scenario(MapReader map) {
   scenario.modes = modes_to_run(scenario, modes);
   scenario.collective =
       read_collective_options(map.map_of_defaults("collective", "how the library runs it"));
-  scenario.kernel =
-      read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"), scenario.workload);
+  scenario.kernel = read_kernel(map.map_of_defaults("kernel", "kernel-granular overlap"));
   scenario.fused =
       read_fused(map.map_of_defaults("fused", "WG-granular overlap"), scenario.workload.kind);
   scenario.c3 = read_c3(map.map_of_defaults("c3", "how a GEMM and a collective share the CUs"),

@@ -46,6 +46,14 @@ void Reading::error_at_key(const std::string& path, std::string message) {
   error(place_of(path), path, std::move(message));
 }
 
+void Reading::warn_at_key(const std::string& path, std::string message) {
+  problems_.add({.at = place_of(path),
+                 .path = path,
+                 .message = std::move(message),
+                 .source_line = "",
+                 .severity = Severity::warning});
+}
+
 bool Reading::good(std::span<const std::string_view> paths) const {
   const auto is_good = [this](std::string_view path) {
     while (!bad_.contains(path)) {

@@ -80,6 +80,8 @@ class Reading {
   void error(const SourcePosition& at, const std::string& path, std::string message);
   // As above, at the place of the key with this path, or of the nearest map around it.
   void error_at_key(const std::string& path, std::string message);
+  // What the user should know, though it is no mistake.
+  void warn_at_key(const std::string& path, std::string message);
   [[nodiscard]] SourcePosition place_of(const std::string& path) const;
 
   // Whether all of these keys were read without a mistake: rules about several keys ask first, so
@@ -88,6 +90,8 @@ class Reading {
   // The same of maps with all that is in them.
   [[nodiscard]] bool good_within(std::span<const std::string_view> paths) const;
 
+  // Somebody wrote this key, in whatever file.
+  [[nodiscard]] bool gives(std::string_view path) const { return places_.contains(path); }
   [[nodiscard]] bool describes() const { return purpose_ == Purpose::describe; }
   [[nodiscard]] const Diagnostics& problems() const { return problems_; }
   [[nodiscard]] const std::vector<KeyDoc>& docs() const { return docs_; }

@@ -6,6 +6,10 @@
 
 namespace weft {
 
+// Defaults that do not fit this scenario become what does, and that is said: only what somebody
+// wrote is refused.
+void fit_defaults(Scenario& scenario, Reading& reading);
+
 // Adds what is wrong with `scenario` to the problems of `reading`, which has read it.
 void validate(const Scenario& scenario, Reading& reading);
 
