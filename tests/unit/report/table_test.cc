@@ -16,7 +16,8 @@ TEST(Table, aligns_columns_and_names_the_busiest_link) {
           {.computing = 50, .exposed = 46, .cu = 43, .hbm = 41, .link = 78});
   add_run(report, Mode::fused, microseconds(900),
           {.computing = 90, .exposed = 5, .cu = 88, .hbm = 80, .link = 70});
-  EXPECT_EQ(table(report), R"(embedding + all-to-all   2 nodes x 1 toy   1 NIC of 0 Gb/s a node, 2 on one switch, 200 Gb/s
+  EXPECT_EQ(table(report), R"(embedding + all-to-all   2 nodes x 1 toy   1 NIC of 0 Gb/s a node, )"
+                           R"(2 on one switch, 200 Gb/s
 mode    time         vs bulk   exposed comm   CU busy   HBM busy   links busy (max)
 bulk    12.345 ms    1.00x     5.679 ms       43 %      41 %       78 % scale_out_x+
 fused   900.000 us   13.72x    45.000 us      88 %      80 %       70 % scale_out_x+
