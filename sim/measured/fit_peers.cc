@@ -182,8 +182,9 @@ void fit_dma(FitRun& run) {
       run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
   dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
   // An engine is no slower than its link: what is seen of the link is this.
-  run.link().engine_bandwidth =
-      run.note("link.engine_bandwidth", from_bytes_a_us(found.parameters[1]), from, found.worst);
+  run.link().engine_ratio =
+      run.note("link.engine_ratio", found.parameters[1] / bytes_a_us(run.link().bandwidth), from,
+               found.worst);
   fit_next(run);
 }
 

@@ -59,7 +59,7 @@ void fit_memory(FitRun& run);      // memory.*
 void fit_l2(FitRun& run);          // l2.bandwidth
 void fit_gather(FitRun& run);      // gather.*
 void fit_peer_store(FitRun& run);  // peer_store.*, link.*
-void fit_dma(FitRun& run);         // dma.*, the link's engine_bandwidth
+void fit_dma(FitRun& run);         // dma.*, the link's engine_ratio
 void fit_gemm(FitRun& run);        // workload.gemm.efficiency
 
 }  // namespace weft

@@ -36,22 +36,30 @@ enum class InSwitch : std::uint8_t {
 struct LinkSpec {
   Bandwidth bandwidth;
   Duration latency;  // first byte in to first byte out, switch behind it included
-  // What copy engines reach: their packets are larger than those of stores. 0: as `bandwidth`.
-  Bandwidth engine_bandwidth{};
+  // What copy engines reach of it, where `bandwidth` is 1: their packets are larger than those of
+  // stores.
+  double engine_ratio = 1;
 };
 
 struct FabricSpec {
   ShapeKind shape = ShapeKind::switched;
   LinkSpec link;
-  Bandwidth in_switch_bandwidth;  // where it reduces: of a link, for what is added up or copied
-  bool reduces = false;           // switched: it adds up and copies (NVLink SHARP)
-  std::vector<int> dims;          // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
+  bool reduces = false;        // switched: it adds up and copies (NVLink SHARP)
+  double in_switch_ratio = 1;  // what that reaches of a link, where `bandwidth` is 1
+  std::vector<int> dims;       // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
   RingTies ring_ties = RingTies::split;
   int endpoints_per_leaf = 0;   // fat tree
   double oversubscription = 1;  // fat tree: leaf's down bandwidth / up bandwidth
   UpRouting up_routing = UpRouting::by_destination;
   Bytes segment;  // messages are cut into pieces of at most this; 0: never cut
 };
+
+inline Bandwidth engine_rate(const LinkSpec& link) {
+  return fraction_of(link.bandwidth, link.engine_ratio);
+}
+inline Bandwidth in_switch_rate(const FabricSpec& fabric) {
+  return fraction_of(fabric.link.bandwidth, fabric.in_switch_ratio);
+}
 
 enum class InitiatedBy {
   gpu,    // the WG writes the work-queue entry and rings the doorbell

@@ -21,8 +21,8 @@ void Transport::add_node_fabrics(const NetworkSpec& spec) {
   SIM_ASSERT(spec.scale_up.has_value());
   scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
   reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
-  in_switch_bandwidth_ = spec.scale_up->in_switch_bandwidth;
-  engine_bandwidth_ = spec.scale_up->link.engine_bandwidth;
+  in_switch_bandwidth_ = in_switch_rate(*spec.scale_up);
+  engine_bandwidth_ = engine_rate(spec.scale_up->link);
   up_bytes_per_second_ = spec.scale_up->link.bandwidth.count();
   segment_up_ = spec.scale_up->segment;
   up_routing_inside_ = spec.scale_up->up_routing;
@@ -189,7 +189,7 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
 
 Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message message, int entries) {
   Link& link = links_[link_id];
-  const bool engine = message.from_engine != 0 && engine_bandwidth_.count() > 0;
+  const bool engine = message.from_engine != 0;
   if (message.size != link.cached_size || engine != link.cached_engine) {
     link.cached_size = message.size;
     link.cached_engine = engine;

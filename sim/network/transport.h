@@ -226,7 +226,7 @@ class Transport {
   bool reduces_ = false;
   Bandwidth in_switch_bandwidth_;
   std::int64_t up_bytes_per_second_ = 0;
-  Bandwidth engine_bandwidth_;  // on a link inside a node; 0: as the link's
+  Bandwidth engine_bandwidth_;  // on a link inside a node
   Bytes segment_up_;
   Bytes segment_out_;
   std::uint32_t scale_out_base_ = 0;

@@ -19,6 +19,7 @@ struct Check {
   [[nodiscard]] bool good(std::initializer_list<std::string_view> paths) const;
   [[nodiscard]] bool good_within(std::initializer_list<std::string_view> maps) const;
   void fail(const std::string& path, std::string message) const;
+  void warn(const std::string& path, std::string message) const;
   [[nodiscard]] bool embeds() const;
   [[nodiscard]] bool has(Mode mode) const;
 };
@@ -38,6 +39,7 @@ std::int64_t samples_per_gpu(const Scenario& scenario);
 std::int64_t wgs_per_destination(const Scenario& scenario);
 
 void validate_cluster(const Check& check);
+void warn_of_ceilings(const Check& check);
 void validate_workload(const Check& check);
 void validate_operators(const Check& check);
 void validate_c3(const Check& check);

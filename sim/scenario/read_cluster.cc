@@ -25,6 +25,9 @@ constexpr std::array kShapeWords = {
 // Of what is slower than it should be; at 0 nothing would ever end.
 constexpr Range<double> kShareLeft{0.001, 1};
 
+// What was measured on a link rests on it: a link half as fast has half of it.
+constexpr Range<double> kRatio{0.01, 2};
+
 constexpr Range<std::int64_t> kRingSize{2, 4'096};
 
 ShapeKind shape_of(ShapeWord word) {
@@ -47,10 +50,11 @@ LinkSpec read_link(MapReader map, Fabric which) {
   LinkSpec link{
       .bandwidth = map.bandwidth("bandwidth", "what payload reaches on a link, one direction"),
       .latency = map.duration("latency", "first byte in to first byte out, switch included"),
-      .engine_bandwidth = {}};
+      .engine_ratio = 1};
   if (which == Fabric::scale_up) {
-    link.engine_bandwidth = map.bandwidth_or("engine_bandwidth", link.bandwidth, "as bandwidth",
-                                             "what a copy engine's payload reaches on it");
+    link.engine_ratio = map.number_or("engine_ratio", 1, kRatio,
+                                      "what a copy engine's payload reaches on it, for each"
+                                      " byte of bandwidth");
   }
   map.finish();
   return link;
@@ -111,9 +115,11 @@ FabricSpec read_fabric(MapReader map, Fabric which) {
                          .choice_or("reduces", false, names::table(names::kTruths),
                                     "the switch adds up what several GPUs send to one, and copies "
                                     "what one sends to several");
-    fabric.in_switch_bandwidth =
+    fabric.in_switch_ratio =
         map.where(fabric.reduces, "reduces: true")
-            .bandwidth("in_switch_bandwidth", "what payload reaches on a link, added up or copied");
+            .number_or("in_switch_ratio", 1, kRatio,
+                       "what payload added up or copied reaches on a link, for each byte of"
+                       " link.bandwidth");
   }
   fabric.segment =
       map.size_or("segment", bytes(0), "messages are cut into pieces of at most this; 0 B: never");

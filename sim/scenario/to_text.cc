@@ -95,9 +95,8 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
   out.open("link");
   out.line("bandwidth", to_text(fabric.link.bandwidth));
   out.line("latency", to_text(fabric.link.latency));
-  if (fabric.link.engine_bandwidth.count() > 0 &&
-      fabric.link.engine_bandwidth != fabric.link.bandwidth) {
-    out.line("engine_bandwidth", to_text(fabric.link.engine_bandwidth));
+  if (fabric.link.engine_ratio != 1) {
+    out.line("engine_ratio", number_text(fabric.link.engine_ratio));
   }
   out.close();
   if (fabric.shape == ShapeKind::torus) {
@@ -113,7 +112,7 @@ void write_fabric(Writer& out, std::string_view key, const FabricSpec& fabric) {
   }
   if (fabric.reduces) {
     out.line("reduces", "true");
-    out.line("in_switch_bandwidth", to_text(fabric.in_switch_bandwidth));
+    out.line("in_switch_ratio", number_text(fabric.in_switch_ratio));
   }
   out.line("segment", to_text(fabric.segment));
   out.close();

@@ -20,6 +20,10 @@ void Check::fail(const std::string& path, std::string message) const {
   reading.error_at_key(path, std::move(message));
 }
 
+void Check::warn(const std::string& path, std::string message) const {
+  reading.warn_at_key(path, std::move(message));
+}
+
 bool Check::embeds() const {
   // A kind that could not be read has its values in no key.
   return good({"workload.kind"}) && weft::embeds(scenario.workload.kind);
@@ -75,6 +79,10 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_transformer(check);
   rules::validate_places(check);
   rules::validate_counts(check);
+}
+
+void warn_of_ceilings(const Scenario& scenario, Reading& reading) {
+  rules::warn_of_ceilings({.scenario = scenario, .reading = reading});
 }
 
 }  // namespace weft

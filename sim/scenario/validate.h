@@ -13,4 +13,7 @@ void fit_defaults(Scenario& scenario, Reading& reading);
 // Adds what is wrong with `scenario` to the problems of `reading`, which has read it.
 void validate(const Scenario& scenario, Reading& reading);
 
+// What is right, but cannot have the effect that it seems to be meant for.
+void warn_of_ceilings(const Scenario& scenario, Reading& reading);
+
 }  // namespace weft

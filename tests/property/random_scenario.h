@@ -189,8 +189,9 @@ class RandomScenario {
       const std::string fabric = shape(gpus_per_node_);
       const bool adds_up = fabric == "shape: switch" && chance(50);
       text += "  scale_up: {" + fabric +
-              (adds_up ? ", reduces: true, in_switch_bandwidth: " + bandwidth() : "") + ", " +
-              link() + segment() + "}\n";
+              (adds_up ? ", reduces: true, in_switch_ratio: 0." + std::to_string(rng_.between(5, 9))
+                       : "") +
+              ", " + link() + segment() + "}\n";
     }
     if (nodes_ > 1) {
       text += "  scale_out: {" + shape(nodes_ * nics_) + ", " + link() + segment() + "}\n";

@@ -124,7 +124,7 @@ cluster:
   nodes: 1
   gpus_per_node: 4
   gpu: {base: gpus/ideal, collective: {channels: 1}}
-  scale_up: {shape: switch, reduces: true, in_switch_bandwidth: 25 GB/s,
+  scale_up: {shape: switch, reduces: true, in_switch_ratio: 1,
              link: {bandwidth: 25 GB/s, latency: 700 ns}}
 workload: {kind: collective, bytes: 120 kB}
 collective: {algorithm: in_switch}

@@ -127,7 +127,7 @@ TEST(Fit, copies_behind_one_another) {
       line("micro.ce_copies_one_peer", {{"bytes", 1'000'000}, {"copies", 16}}, 2.5 + 9 + 80 + 60));
   const Fit fit = fit_machine(lines, base(), kLink);
   EXPECT_NEAR(to_microseconds(fit.gpu.dma.next), 4, 0.01);
-  EXPECT_NEAR(static_cast<double>(fit.link.engine_bandwidth.count()), 200e9, 1e8);
+  EXPECT_NEAR(static_cast<double>(engine_rate(fit.link).count()), 200e9, 1e8);
 }
 
 // 32 turns of 1.5 us: two links of 500 ns and 100 ns for 1 KiB at 10.24 GB/s leave 400 ns. Lines of

@@ -16,7 +16,6 @@ const std::vector<std::uint32_t> kGroup{0, 1, 2, 3};
 NetworkSpec reducing(int gpus, std::int64_t segment = 0) {
   FabricSpec spec = fabric(ShapeKind::switched, kLink);
   spec.reduces = true;
-  spec.in_switch_bandwidth = spec.link.bandwidth;
   spec.segment = bytes(segment);
   return one_node(gpus, spec);
 }
@@ -110,7 +109,7 @@ TEST(InSwitch, pieces_are_added_up_and_copied_one_by_one) {
 TEST(InSwitch, sums_and_copies_pass_at_a_rate_of_their_own) {
   // Half of the links': 2 L + 2 S / r; what comes behind waits for that.
   NetworkSpec spec = reducing(4);
-  spec.scale_up->in_switch_bandwidth = bytes_per_second(500'000'000);
+  spec.scale_up->in_switch_ratio = 0.5;
   Drive drive(spec);
   drive.post_in_switch(SimTime{}, sum(1, 2, 1'000));
   drive.post(SimTime{}, {.tag = 2, .from_gpu = 1, .to_gpu = 3, .size = bytes(100)});

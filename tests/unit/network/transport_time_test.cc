@@ -155,7 +155,7 @@ TEST(TransportTime, a_degraded_link_passes_its_bytes_as_much_slower) {
 
 TEST(TransportTime, a_copy_engine_feels_a_degraded_link_as_stores_do) {
   FabricSpec links = fabric(ShapeKind::fully_connected, kLink);
-  links.link.engine_bandwidth = gigabytes_per_second(2);
+  links.link.engine_ratio = 2;
   NetworkSpec spec = one_node(4, links);
   spec.degraded = {{.link = "node0 0->1", .bandwidth = 0.25}};
   Outgoing copy{.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)};
