@@ -17,7 +17,7 @@ namespace {
 
 // An algorithm that none of the model's collectives has would change nothing without a word.
 void check_algorithm(const Scenario& scenario, Model& model) {
-  const std::optional<Algorithm>& algorithm = scenario.collective.algorithm;
+  const std::optional<Algorithm>& algorithm = scenario.collective.algorithm.named;
   if (!algorithm || !model.graph || !is_model(scenario.workload.kind)) return;
   std::set<std::string_view> others;
   for (const ModelOp& op : model.graph->ops) {

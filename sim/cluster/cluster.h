@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cluster/memo.h"
 #include "sim/core/ids.h"
 #include "sim/core/shared_server.h"
 #include "sim/network/transport.h"
@@ -29,6 +30,7 @@ struct Cluster {
     return node >= unsound.size() || !unsound[node];
   }
   std::vector<bool> unsound;  // by node; empty where all are sound
+  mutable Memo choices{};     // how collectives are run (sim/workloads/collective_choice.h)
 };
 
 Cluster build_cluster(const ClusterSpec& spec);

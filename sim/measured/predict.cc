@@ -114,7 +114,9 @@ class Simulations {
     if (!loaded.scenario) {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
     }
-    const Scenario& scenario = *loaded.scenario;
+    Scenario scenario = *loaded.scenario;
+    // What was measured is a library.
+    if (!scenario.collective.algorithm.named) scenario.collective.algorithm.of_library = true;
     const Cluster cluster = build_cluster(scenario.cluster);
     const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
     if (result.ending != Ending::finished) {

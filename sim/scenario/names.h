@@ -302,7 +302,18 @@ inline constexpr auto kWaitFors = with_auto(std::array{
                     "and what is behind an operator that started one waits for it"},
     Choice<WaitFor>{"data_and_control", WaitFor::data_and_control, "control dependencies too"},
 });
-inline constexpr auto kAlgorithmChoices = with_auto(kAlgorithms);
+template <std::size_t n>
+constexpr std::array<Choice<AskedAlgorithm>, n + 2> with_auto_and_library(
+    const std::array<Choice<Algorithm>, n>& choices) {
+  std::array<Choice<AskedAlgorithm>, n + 2> all{};
+  all[0] = {"auto", {}, "the fastest of all that follow, each tried by itself"};
+  all[1] = {"library", {std::nullopt, true}, "what the GPU's library would take"};
+  for (std::size_t i = 0; i < n; ++i) {
+    all[i + 2] = {choices[i].name, {choices[i].value, false}, choices[i].meaning};
+  }
+  return all;
+}
+inline constexpr auto kAlgorithmChoices = with_auto_and_library(kAlgorithms);
 inline constexpr auto kProtocolChoices = with_auto(kProtocolWords);
 
 // A table as the span that the reader's templates can match.

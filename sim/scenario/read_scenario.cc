@@ -42,11 +42,10 @@ CollectiveOptions read_collective_options(MapReader map) {
   MapReader of_channels = map.where(!dma, "executor: cu");
   options.algorithm =
       of_channels.choice_or("algorithm", options.algorithm, names::table(names::kAlgorithmChoices),
-                            "auto: the library's choice, as in collective.algorithms"
-                            " of the GPU");
+                            "library: one of cluster.gpu.collective.algorithms, by its costs");
   options.protocol =
       of_channels.choice_or("protocol", options.protocol, names::table(names::kProtocolChoices),
-                            "how channels synchronise; auto: the library's choice");
+                            "how channels synchronise; auto: chosen with the algorithm");
   options.channels =
       of_channels
           .optional_count("channels", {1, 65'536}, "WGs of a kernel; default: those of the GPU")

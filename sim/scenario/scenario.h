@@ -269,12 +269,19 @@ enum class DmaPattern {
 };
 
 // How the library runs a collective.
+// By which algorithm: the one named, the one that the GPU's library would take, or (neither) the
+// fastest.
+struct AskedAlgorithm {
+  std::optional<Algorithm> named;
+  bool of_library = false;
+  bool operator==(const AskedAlgorithm&) const = default;
+};
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
   DmaPattern dma = DmaPattern::direct;
-  std::optional<Algorithm> algorithm;  // none: the library's choice
-  std::optional<Protocol> protocol;    // none: the library's choice
-  int channels = 0;                    // 0: the GPU's
+  AskedAlgorithm algorithm;
+  std::optional<Protocol> protocol;  // none: as the algorithm is chosen
+  int channels = 0;                  // 0: the GPU's
 };
 struct KernelOptions {
   int chunks = 0;

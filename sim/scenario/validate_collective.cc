@@ -60,9 +60,9 @@ void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
 void the_algorithm_suits_the_collective(const Check& check) {
   if (!runs(check) || is_of_a_model(check) || !check.good({"collective.algorithm"})) return;
   const CollectiveOp op = collective_of(check.scenario.workload);
-  const auto& algorithm = check.scenario.collective.algorithm;
+  const std::optional<Algorithm> algorithm = check.scenario.collective.algorithm.named;
   if (!algorithm || exists(op, *algorithm)) return;
-  std::string known = "auto";
+  std::string known = "auto library";
   for (const Choice<Algorithm>& choice : names::kAlgorithms) {
     if (exists(op, choice.value)) known += ' ' + std::string(choice.name);
   }
@@ -74,7 +74,7 @@ void the_algorithm_suits_the_collective(const Check& check) {
 // Whether the key says that the switch is to do it.
 bool asks_the_switch(const Check& check) {
   return runs(check) && check.good({"collective.algorithm"}) &&
-         check.scenario.collective.algorithm == Algorithm::in_switch &&
+         check.scenario.collective.algorithm.named == Algorithm::in_switch &&
          (is_of_a_model(check) ||
           exists(collective_of(check.scenario.workload), Algorithm::in_switch));
 }

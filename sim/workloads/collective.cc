@@ -61,14 +61,17 @@ CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& 
     const bool one_peer = call.op == CollectiveOp::point_to_point;
     const std::int64_t each = exchanged_bytes(call, n, choice.algorithm);
     if (has_peer_parts(cluster, call, group)) return count_peer_parts(cluster, call, n, sent);
-    const double pieces = real(cut_for_peer(each, one_peer ? 1 : n - 1, channels_of(cluster, call),
-                                            cluster.spec.gpu.collective.chunk)
-                                   .pieces);
-    return {.items = real(plans.transfers + (reduces(call.op) ? n : 0)) * pieces + real(n),
-            .sends = real(plans.transfers) * pieces,
-            .bytes = sent};
+    const std::int64_t channels = channels_of(cluster, call);
+    const Pieces cut =
+        cut_for_peer(each, one_peer ? 1 : n - 1, channels, cluster.spec.gpu.collective.chunk);
+    const double pieces = real(cut.pieces);
+    const std::int64_t sums = cut.pieces * parts_of_sum(channels, cut, cut.size);
+    return {
+        .items = real(plans.transfers) * pieces + real(reduces(call.op) ? n * sums : 0) + real(n),
+        .sends = real(plans.transfers) * pieces,
+        .bytes = sent};
   }
-  const Division division = divide(cluster, call, plans, choice);
+  const Division division = divide(cluster, call, group, plans, choice);
   const double times = division.channels * real(division.chunks);
   // Programs of ranks that have less to do are filled up with items that do nothing.
   return {.items = real(plans.busiest_rank * n) * times,

@@ -91,14 +91,17 @@ struct Pieces {
 // Of an exchange: what one rank has for one of `peers`.
 std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Algorithm algorithm);
 Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk);
+// Where what arrives is added up: parts of a piece, for channels that have none else.
+std::int64_t parts_of_sum(std::int64_t channels, const Pieces& pieces, std::int64_t size);
 
 // Of a plan of several steps: `channels` parts of the buffer, each moved in `chunks` turns.
 struct Division {
   std::uint32_t channels = 1;
   std::int64_t chunks = 1;  // a multiple of the slices
   std::int64_t slices = 1;  // of a turn: sent one behind the other, each taken in when it is there
+  double posted = 0;        // messages that the busiest GPU has posted at its NIC, about
 };
-Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
-                CollectiveChoice choice);
+Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                const PlanCounts& plans, CollectiveChoice choice);
 
 }  // namespace weft

@@ -121,15 +121,20 @@ class Exchange {
     return known == kinds_.end() ? add_kinds(size) : *known;
   }
 
+  // All that arrives here is for the same block. A piece is cut further where there are more
+  // channels than pieces: all add up.
   void add_sums(std::uint32_t rank) {
-    // All that arrives here is for the same block.
     Transfer block{.from = 0, .to = rank};
     if (plan_.blocks > 1) block.block = rank;
     const Pieces pieces = cut(block);
     for (std::int64_t piece = 0; piece < pieces.pieces; ++piece) {
-      const std::int64_t size = pieces.bytes_of(piece, payload(block)) * (plan_.ranks - 1);
-      run_.graph().items.push_back(CollectiveRun::item(
-          adding_, size, LatchId::none(), arrivals_[rank][static_cast<std::size_t>(piece)]));
+      const std::int64_t size = pieces.bytes_of(piece, payload(block));
+      const std::int64_t part = round_up(size, parts_of_sum(channels_, pieces, size));
+      for (std::int64_t at = 0; at < size; at += part) {
+        const std::int64_t in = std::min(part, size - at) * (plan_.ranks - 1);
+        run_.graph().items.push_back(CollectiveRun::item(
+            adding_, in, LatchId::none(), arrivals_[rank][static_cast<std::size_t>(piece)]));
+      }
     }
   }
 

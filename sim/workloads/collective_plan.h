@@ -91,9 +91,8 @@ Plan reduce_scatter(Scheme scheme, const RankOrder& order);
 Plan all_reduce(Scheme scheme, const RankOrder& order, std::uint32_t first_peer = 0);
 // Everybody sends all its own to everybody and adds up for itself. Steps 1, bytes n-1.
 Plan all_reduce_one_shot(std::uint32_t ranks);
-// To the root of a binary tree and back. Steps 2 ceil(log2 n), bytes <= 3: up once, down twice. Two
-// trees (see tree_orders), each for half of the buffer, keep every rank at <= 2.
-Plan all_reduce_tree(const RankOrder& order);
+// To the root of a tree and back. On a chain of n: steps 2(n-1), bytes 2: up once, down once.
+Plan all_reduce_tree(const RankTree& tree);
 
 // l ranks a node, m nodes, n = l m: reduce-scatter in every node, all-reduce of part i over the
 // ranks of local index i of all nodes, all-gather in every node. Steps: the sum of the three.
@@ -103,6 +102,7 @@ struct Hierarchy {
   std::uint32_t ranks_per_node = 0;  // divides `ranks`; a node's ranks are numbered in a row
   Scheme inside = Scheme::direct;
   Scheme between = Scheme::ring;
+  std::uint32_t first_peer = 0;  // as in Plan
 };
 Plan all_reduce_hierarchical(const Hierarchy& hierarchy);
 

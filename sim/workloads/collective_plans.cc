@@ -37,6 +37,12 @@ bool is_whole_torus(const FabricSpec& fabric, std::uint32_t ranks, std::uint32_t
   return fabric.shape == ShapeKind::torus && ranks == endpoints && ranks > 2;
 }
 
+Wiring wiring_of(const Cluster& cluster) {
+  const auto& fabric = cluster.spec.scale_up;
+  const bool pairs = fabric && fabric->shape == ShapeKind::fully_connected;
+  return pairs ? Wiring::all_pairs : Wiring::shared;
+}
+
 Scheme inside_of(const Cluster& cluster) {
   const auto& fabric = cluster.spec.scale_up;
   return fabric && fabric->shape == ShapeKind::torus ? Scheme::ring : Scheme::direct;
@@ -45,15 +51,33 @@ Scheme inside_of(const Cluster& cluster) {
 // Where each pair has a link of its own, channels that all began with the same peer would leave
 // the other links idle.
 std::uint32_t direct_plans(const Cluster& cluster, const RankGroup& group) {
-  const auto& fabric = cluster.spec.scale_up;
-  const bool pairs = group.one_node && fabric->shape == ShapeKind::fully_connected;
-  return pairs ? std::min(group.size() - 1, kMostPlans) : 1;
+  const bool pairs = wiring_of(cluster) == Wiring::all_pairs && group.per_node > 1;
+  return pairs ? std::min(group.per_node - 1, kMostPlans) : 1;
 }
 
-std::vector<Plan> over(const std::vector<RankOrder>& orders, Plan (*plan)(const RankOrder&)) {
+// So many of the ways through a node's GPUs, far apart.
+std::vector<RankOrder> some_ways(const Cluster& cluster, std::uint32_t ranks, std::uint32_t count) {
+  const std::vector<RankOrder> all = ways_through(ranks, wiring_of(cluster));
+  std::vector<RankOrder> some;
+  for (std::uint32_t i = 0; i < count; ++i) some.push_back(all[i * ranks / count]);
+  return some;
+}
+
+// Each tree leaves the nodes by another GPU. Of several nodes those that are inside one tree are
+// leaves of the other.
+std::uint32_t tree_ways(const RankGroup& group) {
+  return std::min(group.per_node, group.nodes() == 1 ? kMostPlans : kMostPlans / 2);
+}
+
+std::vector<Plan> tree_plans(const Cluster& cluster, const RankGroup& group) {
+  std::vector<RankOrder> nodes{identity_order(group.nodes())};
+  if (group.nodes() > 1) nodes = tree_orders(group.nodes());
   std::vector<Plan> plans;
-  plans.reserve(orders.size());
-  for (const RankOrder& order : orders) plans.push_back(plan(order));
+  for (const RankOrder& way : some_ways(cluster, group.per_node, tree_ways(group))) {
+    for (const RankOrder& order : nodes) {
+      plans.push_back(all_reduce_tree(tree_of_chains(order, way)));
+    }
+  }
   return plans;
 }
 
@@ -108,8 +132,7 @@ std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& grou
   if (group.one_node) {
     const auto all = static_cast<std::uint32_t>(spec.gpus_per_node);
     if (is_whole_torus(*spec.scale_up, n, all)) return both_ways(spec.scale_up->dims);
-    const bool pairs = spec.scale_up->shape == ShapeKind::fully_connected;
-    return rings(n, pairs ? Wiring::all_pairs : Wiring::shared);
+    return rings(n, wiring_of(cluster));
   }
   if (group.per_node == 1) {
     const bool endpoints = spec.gpus_per_node == 1 && spec.nic->per_node == 1;
@@ -121,11 +144,10 @@ std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& grou
   // Each ring leaves the nodes by another NIC.
   const std::uint32_t l = group.per_node;
   const std::uint32_t count = std::min(l, static_cast<std::uint32_t>(spec.nic->per_node));
-  std::vector<RankOrder> orders(count);
-  for (std::uint32_t ring = 0; ring < count; ++ring) {
-    for (std::uint32_t rank = 0; rank < n; ++rank) {
-      orders[ring].push_back(rank / l * l + (rank + ring * l / count) % l);
-    }
+  std::vector<RankOrder> orders;
+  for (const RankOrder& way : some_ways(cluster, l, count)) {
+    RankOrder& order = orders.emplace_back();
+    for (std::uint32_t rank = 0; rank < n; ++rank) order.push_back(rank / l * l + way[rank % l]);
   }
   return orders;
 }
@@ -155,7 +177,7 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
       }
       break;
     case Algorithm::tree:
-      if (!from_root) return over(tree_orders(n), all_reduce_tree);
+      if (!from_root) return tree_plans(cluster, group);
       for (const RankOrder& order : tree_orders(n)) {
         plans.push_back(broadcast_tree(order, call.root));
       }
@@ -164,10 +186,13 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
       plans.push_back(scheme_plan(call.op, Scheme::halving, identity_order(n)));
       break;
     case Algorithm::hierarchical:
-      plans.push_back(all_reduce_hierarchical({.ranks = n,
-                                               .ranks_per_node = group.per_node,
-                                               .inside = inside_of(cluster),
-                                               .between = Scheme::ring}));
+      for (std::uint32_t i = 0; i < direct_plans(cluster, group); ++i) {
+        plans.push_back(all_reduce_hierarchical({.ranks = n,
+                                                 .ranks_per_node = group.per_node,
+                                                 .inside = inside_of(cluster),
+                                                 .between = Scheme::ring,
+                                                 .first_peer = i}));
+      }
       break;
     case Algorithm::in_switch:
       SIM_ASSERT(false);  // one step of the switch: collective_in_switch.cc
@@ -216,12 +241,21 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
               .steps = phases * (n - 1),
               .sent = real(phases * (n - 1))};
     }
-    case Algorithm::tree:
-      return {.plans = 2,
-              .transfers = phases * (n - 1),
-              .busiest_rank = 4,
-              .steps = phases * depth(n),
-              .sent = real(phases * (n - 1))};
+    case Algorithm::tree: {
+      if (from_root) {
+        return {.plans = 2,
+                .transfers = n - 1,
+                .busiest_rank = 4,
+                .steps = depth(n),
+                .sent = real(n - 1)};
+      }
+      const std::int64_t m = group.nodes();
+      return {.plans = std::int64_t{tree_ways(group)} * (m > 1 ? 2 : 1),
+              .transfers = 2 * (n - 1),
+              .busiest_rank = 5,
+              .steps = 2 * (group.per_node - 1 + depth(m)),
+              .sent = real(2 * (n - 1))};
+    }
     case Algorithm::halving_doubling: {
       const std::int64_t shared = phases == 2 ? std::int64_t{std::bit_floor(group.size())} : n;
       return {.blocks = shared,
@@ -233,7 +267,8 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
     case Algorithm::hierarchical: {
       const std::int64_t l = group.per_node;
       const std::int64_t m = group.nodes();
-      return {.blocks = n,
+      return {.plans = direct_plans(cluster, group),
+              .blocks = n,
               .transfers = 2 * m * l * (l - 1) + 2 * l * m * (m - 1),
               .busiest_rank = 2 * (l - 1) + 2 * (m - 1) + 1,
               .steps = 2 * (m - 1) + 2,
@@ -288,69 +323,6 @@ std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, s
   std::int64_t parts = std::min(most, round_up(size, (ll ? spec.least_ll : spec.least).count()));
   while (round_up(size, parts) > spec.most.count() && parts <= all / 2) parts *= 2;
   return parts;
-}
-
-std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Algorithm algorithm) {
-  if (!call.pair_bytes.empty()) {
-    return std::max<std::int64_t>(*std::max_element(call.pair_bytes.begin(), call.pair_bytes.end()),
-                                  1);
-  }
-  const bool whole = algorithm == Algorithm::one_shot || call.op == CollectiveOp::broadcast ||
-                     call.op == CollectiveOp::point_to_point;
-  return std::max<std::int64_t>(whole ? call.buffer.count() : round_up(call.buffer.count(), ranks),
-                                1);
-}
-
-Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk) {
-  __extension__ using Wide = __int128;
-  const std::int64_t least = round_up(total, std::min(chunk.count(), kMostOfMessage));
-  // As many as fill whole rounds of the channels: a piece more, and a round would be nearly empty.
-  // A round more only where that saves a tenth: 4 channels and 3 peers take 4 pieces in 3 rounds.
-  const Wide fewest = (Wide{least} * peers + channels - 1) / channels;
-  Wide full = fewest * channels / peers;
-  Wide rounds = fewest;
-  for (Wide more = fewest + 1; more < fewest + 4; ++more) {
-    const Wide pieces = more * channels / peers;
-    if (more * full * 10 > rounds * pieces * 9) continue;
-    full = pieces;
-    rounds = more;
-  }
-  const auto wanted = static_cast<std::int64_t>(std::min<Wide>(full, total / kLeastPiece));
-  const std::int64_t pieces = std::max(least, wanted);
-  const std::int64_t size = round_up(total, pieces);
-  return {.size = size, .pieces = round_up(total, size)};
-}
-
-Division divide(const Cluster& cluster, const CollectiveCall& call, const PlanCounts& plans,
-                CollectiveChoice choice) {
-  const Algorithm algorithm = choice.algorithm;
-  const std::int64_t buffer = std::max<std::int64_t>(call.buffer.count(), 1);
-  // Halving moves half of the buffer in its largest step.
-  const std::int64_t blocks = algorithm == Algorithm::halving_doubling ? 2 : plans.blocks;
-  std::int64_t channels = channels_of(cluster, call);
-  // A small call uses fewer channels (NCCL's thread thresholds): each has so much of the buffer.
-  const bool simple = choice.protocol == Protocol::simple;
-  std::int64_t least = cluster.spec.gpu.collective.channel.threads * (simple ? 64 : 8);
-  if (algorithm == Algorithm::ring && choice.protocol == Protocol::ll) least *= blocks;
-  channels = std::clamp<std::int64_t>(buffer / least, 1, channels);
-  if (channels > plans.plans) channels = channels / plans.plans * plans.plans;
-  const std::int64_t step = round_up(buffer, channels * blocks);
-  std::int64_t chunk = std::min(cluster.spec.gpu.collective.chunk.count(), kMostOfMessage);
-  // Trees and broadcasts move every chunk through all steps: as many chunks as steps fill them.
-  constexpr std::int64_t kLeastChunk = 32 * 1024;
-  if (algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast) {
-    while (round_up(step, chunk) < plans.steps && chunk > kLeastChunk) chunk /= 2;
-  }
-  // What one signals is not waited for by all: the next slice is sent meanwhile.
-  constexpr std::int64_t kLeastSlice = 32 * 1024;
-  std::int64_t slices = 1;
-  if (algorithm == Algorithm::ring && simple && call.op != CollectiveOp::broadcast) {
-    slices = cluster.spec.gpu.collective.slices;
-  }
-  const std::int64_t turns = round_up(step, chunk * slices);
-  slices = std::clamp<std::int64_t>(round_up(step, turns * kLeastSlice), 1, slices);
-  return {
-      .channels = static_cast<std::uint32_t>(channels), .chunks = turns * slices, .slices = slices};
 }
 
 }  // namespace weft

@@ -4,7 +4,9 @@
 //
 // Where a plan has phases that use other links or other directions (a tree up and down), a channel
 // begins a chunk's first phase before a later phase of the chunks before it. All ranks interleave
-// alike, so there is one order of all transfers in which each can happen: nobody waits for ever.
+// alike, so there is one order of all transfers in which each can happen: nobody waits for ever. In
+// a tree a rank is the further ahead the further it is from the root: were all ahead alike, each
+// chunk would wait for the one before to go to the parent and come back.
 
 #include <algorithm>
 
@@ -15,6 +17,8 @@ namespace weft {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+// Chunks that a rank of a tree may be ahead of its parent: the slots of a connection, as NCCL's.
+constexpr std::uint32_t kSlots = 8;
 
 // A plan with all that its items need. Waiters are numbered as in Dependencies.
 struct Prepared {
@@ -23,8 +27,9 @@ struct Prepared {
   Programs programs;
   std::vector<std::uint32_t> latch;  // of each waiter, kNone where it has none
   std::uint32_t latches = 0;
-  std::vector<Amount> amounts;       // kinds of work ...
-  std::vector<std::uint8_t> amount;  // ... and which is a waiter's
+  std::vector<Amount> amounts;           // kinds of work ...
+  std::vector<std::uint8_t> amount;      // ... and which is a waiter's
+  std::vector<std::uint32_t> from_root;  // of a tree, by rank: how many hops
 };
 
 // One item of a channel: a transfer, or a final receive, of one chunk.
@@ -41,7 +46,7 @@ class Steps {
         in_place_(run.choice().algorithm == Algorithm::direct ||
                   run.choice().algorithm == Algorithm::hierarchical),
         division_(
-            divide(run.cluster(), run.call(),
+            divide(run.cluster(), run.call(), run.group(),
                    count_plans(run.cluster(), run.call(), run.group(), run.choice().algorithm),
                    run.choice())),
         chunks_(static_cast<std::uint32_t>(division_.chunks)),
@@ -86,6 +91,16 @@ class Steps {
     return in_place_ && waiter >= p.plan->transfers.size() && how == Arrival::replaces;
   }
 
+  // Of a tree that adds up on its way to the root and copies on its way back.
+  [[nodiscard]] std::vector<std::uint32_t> hops_from_root(const Plan& plan) const {
+    std::vector<std::uint32_t> hops(plan.ranks);
+    if (run_.choice().algorithm != Algorithm::tree || plan.phases.size() < 2) return hops;
+    for (std::size_t t = plan.phases[1]; t < plan.transfers.size(); ++t) {
+      hops[plan.transfers[t].to] = hops[plan.transfers[t].from] + 1;
+    }
+    return hops;
+  }
+
   Prepared prepare(const Plan& plan) {
     Prepared p{.plan = &plan,
                .waits = dependencies(plan),
@@ -93,7 +108,8 @@ class Steps {
                .latch = {},
                .latches = 0,
                .amounts = {},
-               .amount = {}};
+               .amount = {},
+               .from_root = hops_from_root(plan)};
     const std::size_t transfers = plan.transfers.size();
     const std::size_t waiters = transfers + p.waits.finals.size();
     struct Taken {
@@ -223,7 +239,7 @@ class Steps {
   [[nodiscard]] std::vector<Step> program(const Prepared& p, std::uint32_t rank) const {
     const Plan& plan = *p.plan;
     const auto phases = static_cast<std::uint32_t>(plan.phases.size());
-    const std::uint32_t ahead = turns_ahead();
+    const std::uint32_t ahead = turns_ahead(p, rank);
     std::vector<std::uint32_t> finals;
     for (std::uint32_t f = 0; f < p.waits.finals.size(); ++f) {
       const auto waiter = static_cast<std::uint32_t>(plan.transfers.size()) + f;
@@ -255,10 +271,10 @@ class Steps {
   }
 
   // By how many chunks a phase is ahead of the next.
-  [[nodiscard]] std::uint32_t turns_ahead() const {
+  [[nodiscard]] std::uint32_t turns_ahead(const Prepared& p, std::uint32_t rank) const {
     switch (run_.choice().algorithm) {
       case Algorithm::tree:
-        return steps_of_tree();
+        return kSlots * p.from_root[rank];
       case Algorithm::direct:
       case Algorithm::hierarchical:
       case Algorithm::one_shot:
@@ -270,11 +286,6 @@ class Steps {
         break;
     }
     SIM_ASSERT(false);
-  }
-  [[nodiscard]] std::uint32_t steps_of_tree() const {
-    std::uint32_t depth = 0;
-    while ((1U << depth) < ranks_) ++depth;
-    return depth;
   }
 
   Item item(std::uint32_t channel, const Step& step) {

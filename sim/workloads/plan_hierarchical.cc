@@ -22,7 +22,10 @@ Plan all_reduce_hierarchical(const Hierarchy& hierarchy) {
     }
   }
 
-  Plan plan{.collective = Collective::all_reduce, .ranks = hierarchy.ranks, .blocks = local * part};
+  Plan plan{.collective = Collective::all_reduce,
+            .ranks = hierarchy.ranks,
+            .blocks = local * part,
+            .first_peer = hierarchy.first_peer};
   begin_phase(plan);
   for (const Group& group : inside) add_reduce_scatter(plan, hierarchy.inside, group);
   begin_phase(plan);

@@ -1,4 +1,4 @@
-// Binary trees. Blocks are cut into pieces by the lowering, which fill the tree like a pipeline.
+// Trees. Blocks are cut into pieces by the lowering, which fill the tree like a pipeline.
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -7,13 +7,6 @@
 
 namespace weft {
 namespace {
-
-void add_up(Plan& plan, const RankOrder& order) {
-  const auto n = static_cast<std::uint32_t>(order.size());
-  for (const std::uint32_t child : tree_upwards(n)) {
-    add(plan, {.from = order[child], .to = order[tree_parent(child, n)]}, {}, Arrival::adds);
-  }
-}
 
 void add_down(Plan& plan, const RankOrder& order) {
   const auto n = static_cast<std::uint32_t>(order.size());
@@ -26,13 +19,17 @@ void add_down(Plan& plan, const RankOrder& order) {
 
 }  // namespace
 
-Plan all_reduce_tree(const RankOrder& order) {
+Plan all_reduce_tree(const RankTree& tree) {
   Plan plan{.collective = Collective::all_reduce,
-            .ranks = static_cast<std::uint32_t>(order.size())};
+            .ranks = static_cast<std::uint32_t>(tree.parent.size())};
   begin_phase(plan);
-  add_up(plan, order);
+  for (const std::uint32_t child : tree.upwards) {
+    add(plan, {.from = child, .to = tree.parent[child]}, {}, Arrival::adds);
+  }
   begin_phase(plan);
-  add_down(plan, order);
+  for (auto child = tree.upwards.rbegin(); child != tree.upwards.rend(); ++child) {
+    add(plan, {.from = tree.parent[*child], .to = *child}, {});
+  }
   return plan;
 }
 

@@ -32,6 +32,22 @@ std::vector<RankOrder> from_table(const Table& table) {
   return all;
 }
 
+// first, + 1, - 1, + 2, - 2 ...: the steps between neighbours are all different where n is even.
+RankOrder zigzag(std::uint32_t first, std::uint32_t ranks) {
+  RankOrder way;
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    const std::uint32_t away = (i + 1) / 2;
+    way.push_back((first + (i % 2 == 1 ? away : ranks - away)) % ranks);
+  }
+  return way;
+}
+
+std::uint32_t coprime_below(std::uint32_t n) {
+  std::uint32_t count = 0;
+  for (std::uint32_t shift = 1; shift < n; ++shift) count += std::gcd(shift, n) == 1 ? 1U : 0U;
+  return count;
+}
+
 }  // namespace
 
 RankOrder identity_order(std::uint32_t ranks) {
@@ -45,6 +61,9 @@ std::vector<RankOrder> rings(std::uint32_t ranks, Wiring wiring) {
   if (wiring == Wiring::shared || ranks == 1) return {identity_order(ranks)};
   if (ranks == 4) return from_table(kRingsOfFour);
   if (ranks == 8) return from_table(kRingsOfEight);
+  if (ranks % 2 == 0 && coprime_below(ranks) < ranks / 2) {
+    return ways_through(ranks, Wiring::all_pairs);
+  }
   std::vector<RankOrder> all;
   for (std::uint32_t shift = 1; shift < ranks; ++shift) {
     if (std::gcd(shift, ranks) != 1) continue;
@@ -55,6 +74,19 @@ std::vector<RankOrder> rings(std::uint32_t ranks, Wiring wiring) {
     all.push_back(ring);
   }
   return all;
+}
+
+std::vector<RankOrder> ways_through(std::uint32_t ranks, Wiring wiring) {
+  std::vector<RankOrder> ways;
+  for (std::uint32_t first = 0; first < ranks; ++first) {
+    if (wiring == Wiring::all_pairs) {
+      ways.push_back(zigzag(first, ranks));
+    } else {
+      RankOrder& way = ways.emplace_back(identity_order(ranks));
+      std::rotate(way.begin(), way.begin() + first, way.end());
+    }
+  }
+  return ways;
 }
 
 RankOrder snake_order(const std::vector<int>& sizes) {
@@ -106,6 +138,27 @@ std::vector<std::uint32_t> tree_upwards(std::uint32_t ranks) {
     }
   }
   return upwards;
+}
+
+RankTree tree_of_chains(const RankOrder& nodes, const RankOrder& way) {
+  const auto n = static_cast<std::uint32_t>(nodes.size());
+  const auto local = static_cast<std::uint32_t>(way.size());
+  RankTree tree;
+  tree.parent.resize(std::size_t{n} * local);
+  const auto rank = [&](std::uint32_t node, std::uint32_t i) { return node * local + way[i]; };
+  for (std::uint32_t i = local; i-- > 1;) {
+    for (std::uint32_t node = 0; node < n; ++node) {
+      tree.parent[rank(node, i)] = rank(node, i - 1);
+      tree.upwards.push_back(rank(node, i));
+    }
+  }
+  tree.parent[rank(nodes[0], 0)] = rank(nodes[0], 0);
+  for (const std::uint32_t position : tree_upwards(n)) {
+    const std::uint32_t head = rank(nodes[position], 0);
+    tree.parent[head] = rank(nodes[tree_parent(position, n)], 0);
+    tree.upwards.push_back(head);
+  }
+  return tree;
 }
 
 }  // namespace weft

@@ -37,8 +37,7 @@ constexpr std::array kAlgorithms{
 
 std::string cluster_text(Rng& rng, int nodes, int gpus) {
   const std::string shape = one_of<std::string>(
-      rng,
-      {"fully_connected", "switch", "switch, reduces: true, in_switch_bandwidth: 40 GB/s", "ring"});
+      rng, {"fully_connected", "switch", "switch, reduces: true, in_switch_ratio: 0.8", "ring"});
   const std::string nics = std::to_string(rng.between(0, 1) == 0 ? 1 : gpus);
   return "name: c\ncluster:\n  name: c\n  nodes: " + std::to_string(nodes) +
          "\n  gpus_per_node: " + std::to_string(gpus) +
@@ -89,9 +88,9 @@ Case random_case(std::uint64_t seed) {
   const bool in_switch = algorithm == Algorithm::in_switch;
   if (exists(call.op, algorithm) &&
       (!in_switch || switch_reduces(made.cluster, group_of(made.cluster, call.ranks)))) {
-    call.options.algorithm = algorithm;
+    call.options.algorithm.named = algorithm;
   }
-  if (rng.between(0, 1) == 0 && call.options.algorithm != Algorithm::in_switch) {
+  if (rng.between(0, 1) == 0 && call.options.algorithm.named != Algorithm::in_switch) {
     call.options.protocol =
         one_of<Protocol>(rng, {Protocol::ll, Protocol::ll128, Protocol::simple});
   }

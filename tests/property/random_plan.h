@@ -49,6 +49,18 @@ class RandomPlan {
     return divisors[below(static_cast<std::uint32_t>(divisors.size()))];
   }
 
+  // Of chains of any length, in any order of their ranks and of the nodes.
+  RankTree any_tree() {
+    const std::uint32_t per_node = any_divisor();
+    text_ += fmt::format(" all_reduce_tree, {} a node", per_node);
+    const std::uint32_t nodes = ranks_ / per_node;
+    RankOrder way = identity_order(per_node);
+    for (std::uint32_t i = per_node; i > 1; --i) std::swap(way[i - 1], way[below(i)]);
+    RankOrder order = identity_order(nodes);
+    for (std::uint32_t i = nodes; i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+    return tree_of_chains(order, way);
+  }
+
   void make() {
     text_ = fmt::format("{} ranks:", ranks_);
     switch (below(9)) {
@@ -67,8 +79,7 @@ class RandomPlan {
         plan_ = all_reduce_one_shot(ranks_);
         return;
       case 4:
-        text_ += " all_reduce_tree";
-        plan_ = all_reduce_tree(any_order());
+        plan_ = all_reduce_tree(any_tree());
         return;
       case 5: {
         const std::uint32_t per_node = any_divisor();
@@ -77,7 +88,8 @@ class RandomPlan {
         plan_ = all_reduce_hierarchical({.ranks = ranks_,
                                          .ranks_per_node = per_node,
                                          .inside = inside,
-                                         .between = any_scheme()});
+                                         .between = any_scheme(),
+                                         .first_peer = below(8)});
         return;
       }
       case 6:

@@ -13,7 +13,8 @@ namespace {
 
 TaskGraph lowered(const std::string& cluster, const std::string& call) {
   const Scenario scenario = scenario_of("name: h200\ncluster: {base: clusters/" + cluster +
-                                        "}\nworkload: {kind: collective, " + call + "}\n");
+                                        "}\nworkload: {kind: collective, " + call +
+                                        "}\ncollective: {algorithm: library}\n");
   return lower(scenario, build_cluster(scenario.cluster), Mode::bulk);
 }
 
@@ -95,7 +96,7 @@ TEST(CollectiveOnH200, channels_that_are_given_are_divided_too) {
   EXPECT_EQ(graph.kernels[KernelId(0)].max_grid, 3U);
 }
 
-// An engine's part takes its bytes over engine_bandwidth on a link, a store's over bandwidth: 64
+// An engine's part takes its bytes over engine_ratio of it on a link, a store's over bandwidth: 64
 // MiB to one peer at 400 and at 200 GB/s are 168 and 336 us; both links in a row, and little else.
 TEST(CollectiveOnH200, engines_have_a_bandwidth_of_their_own_on_a_link) {
   const auto time = [](const std::string& bandwidth) {
@@ -107,8 +108,8 @@ TEST(CollectiveOnH200, engines_have_a_bandwidth_of_their_own_on_a_link) {
         "dma}\n");
     return to_microseconds(run(scenario).time);
   };
-  const double fast = time("bandwidth: 200 GB/s, engine_bandwidth: 400 GB/s");
-  const double slow = time("bandwidth: 200 GB/s, engine_bandwidth: 200 GB/s");
+  const double fast = time("bandwidth: 200 GB/s, engine_ratio: 2");
+  const double slow = time("bandwidth: 200 GB/s, engine_ratio: 1");
   EXPECT_NEAR(slow - fast, 67'108'864 / 200e3 - 67'108'864 / 400e3, 5);
 }
 

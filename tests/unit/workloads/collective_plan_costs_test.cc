@@ -81,12 +81,16 @@ TEST(PlanCosts, halving_folds_the_ranks_above_a_power_of_two) {
             (Cost{10 + 2 * 8 * 3, 2 * 3 + 2, busiest, busiest}));
 }
 
-TEST(PlanCosts, a_tree_goes_up_and_down) {
-  // 8: 0 - 4 - {2, 6} - {1, 3, 5, 7}: depth 3. Rank 4 sends one up and two down.
-  EXPECT_EQ(cost_of(all_reduce_tree(identity_order(8)), kBlock),
-            (Cost{14, 6, 3 * kBlock, 3 * kBlock}));
+TEST(PlanCosts, a_tree_goes_up_and_down_the_chains_of_the_nodes) {
+  // One node of 8: a chain. Each rank but the ends sends one up and one down.
+  EXPECT_EQ(cost_of(all_reduce_tree(tree_of_chains({0}, identity_order(8))), kBlock),
+            (Cost{14, 14, 2 * kBlock, 2 * kBlock}));
+  // 8 nodes of 4: 0 - 4 - {2, 6} - {1, 3, 5, 7}, depth 3, behind chains of 3 hops. The head of node
+  // 4 sends one up, two down to heads and one into its chain.
+  EXPECT_EQ(cost_of(all_reduce_tree(tree_of_chains(identity_order(8), {2, 3, 0, 1})), kBlock),
+            (Cost{2 * 31, 2 * (3 + 3), 4 * kBlock, 4 * kBlock}));
   for (const std::uint32_t n : {2U, 3U, 5U, 6U, 16U, 17U, 1000U}) {
-    const Plan plan = all_reduce_tree(identity_order(n));
+    const Plan plan = all_reduce_tree(tree_of_chains(identity_order(n), {0}));
     EXPECT_EQ(plan.transfers.size(), 2 * (n - 1));
     EXPECT_EQ(steps(plan), 2 * log2_up(n)) << n;
   }
@@ -96,7 +100,8 @@ TEST(PlanCosts, two_trees_of_half_the_buffer_load_no_rank_with_more_than_two_buf
   for (std::uint32_t n = 2; n < 40; ++n) {
     std::vector<std::int64_t> sent(n);
     for (const RankOrder& order : tree_orders(n)) {
-      const std::vector<RankBytes> half = rank_bytes(all_reduce_tree(order), bytes(kBlock / 2));
+      const Plan plan = all_reduce_tree(tree_of_chains(order, {0}));
+      const std::vector<RankBytes> half = rank_bytes(plan, bytes(kBlock / 2));
       for (std::uint32_t r = 0; r < n; ++r) sent[r] += half[r].sent.count();
     }
     EXPECT_LE(*std::max_element(sent.begin(), sent.end()), 2 * kBlock) << n;
@@ -172,7 +177,7 @@ TEST(PlanCosts, one_rank_has_nothing_to_send) {
     EXPECT_TRUE(all_reduce(scheme, alone).transfers.empty());
   }
   EXPECT_TRUE(all_reduce_one_shot(1).transfers.empty());
-  EXPECT_TRUE(all_reduce_tree(alone).transfers.empty());
+  EXPECT_TRUE(all_reduce_tree(tree_of_chains({0}, alone)).transfers.empty());
   EXPECT_TRUE(all_reduce_hierarchical({.ranks = 1, .ranks_per_node = 1}).transfers.empty());
   EXPECT_TRUE(all_to_all(1).transfers.empty());
   EXPECT_TRUE(broadcast_ring(alone, 0).transfers.empty());

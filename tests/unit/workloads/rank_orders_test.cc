@@ -39,10 +39,51 @@ TEST(RankOrders, rings_use_every_link_between_pairs_equally_often) {
   }
 }
 
-TEST(RankOrders, rings_of_other_numbers_use_the_links_of_coprime_distances_once) {
-  const std::map<Link, int> uses = uses_of_links(rings(6, Wiring::all_pairs));
-  EXPECT_EQ(uses.size(), 12U);  // distances 1 and 5
+TEST(RankOrders, rings_of_other_even_numbers_use_every_link_and_those_across_twice) {
+  for (const std::uint32_t n : {6U, 10U, 12U}) {
+    const std::map<Link, int> uses = uses_of_links(rings(n, Wiring::all_pairs));
+    EXPECT_EQ(uses.size(), std::size_t{n} * (n - 1)) << n;
+    for (const auto& [link, times] : uses) {
+      EXPECT_EQ(times, (link.first + n / 2) % n == link.second ? 2 : 1) << n;
+    }
+  }
+}
+
+TEST(RankOrders, rings_of_other_odd_numbers_use_the_links_of_coprime_distances_once) {
+  const std::map<Link, int> uses = uses_of_links(rings(9, Wiring::all_pairs));
+  EXPECT_EQ(uses.size(), 9U * 6U);  // distances 1, 2, 4, 5, 7, 8
   for (const auto& [link, times] : uses) EXPECT_EQ(times, 1);
+}
+
+// Rings that all walked 0-1-...-7 would leave 49 of 56 links idle.
+TEST(RankOrders, ways_through_a_node_use_every_link_of_an_even_number_of_pairs_once) {
+  for (const std::uint32_t n : {2U, 4U, 6U, 8U, 16U}) {
+    std::map<Link, int> uses;
+    for (const RankOrder& way : ways_through(n, Wiring::all_pairs)) {
+      for (std::size_t i = 0; i + 1 < way.size(); ++i) ++uses[{way[i], way[i + 1]}];
+    }
+    EXPECT_EQ(uses.size(), std::size_t{n} * (n - 1)) << n;
+    for (const auto& [link, times] : uses) EXPECT_EQ(times, 1) << n;
+  }
+}
+
+TEST(RankOrders, every_rank_begins_one_way_and_ends_one) {
+  for (const Wiring wiring : {Wiring::all_pairs, Wiring::shared}) {
+    for (std::uint32_t n = 1; n < 40; ++n) {
+      RankOrder firsts;
+      RankOrder lasts;
+      for (RankOrder way : ways_through(n, wiring)) {
+        firsts.push_back(way.front());
+        lasts.push_back(way.back());
+        std::sort(way.begin(), way.end());
+        EXPECT_EQ(way, identity_order(n));
+      }
+      std::sort(firsts.begin(), firsts.end());
+      std::sort(lasts.begin(), lasts.end());
+      EXPECT_EQ(firsts, identity_order(n));
+      EXPECT_EQ(lasts, identity_order(n));
+    }
+  }
 }
 
 TEST(RankOrders, on_shared_wires_there_is_one_ring_in_the_order_of_the_ranks) {
@@ -89,6 +130,12 @@ TEST(RankOrders, children_come_before_their_parents_on_the_way_up) {
           upwards.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
+}
+
+TEST(RankOrders, a_tree_of_chains_joins_the_heads_of_the_nodes) {
+  const RankTree tree = tree_of_chains({1, 0}, {2, 0, 1});  // two nodes of three
+  EXPECT_EQ(tree.parent, (std::vector<std::uint32_t>{2, 0, 5, 5, 3, 5}));
+  EXPECT_EQ(tree.upwards, (std::vector<std::uint32_t>{1, 4, 0, 3, 2}));
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// Which of several ways to run a collective is the fastest: they are tried.
+#pragma once
+
+#include <vector>
+
+#include "sim/workloads/collective_choice.h"
+
+namespace weft {
+
+// By itself, on GPUs and links as they should be. A way that the closed form holds for far slower
+// than another is not tried; one of which a trial would be too long, the closed form judges. The
+// cluster remembers what came out.
+CollectiveChoice fastest(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                         const std::vector<CollectiveChoice>& ways);
+
+}  // namespace weft
