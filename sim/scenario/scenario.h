@@ -279,7 +279,7 @@ struct AskedAlgorithm {
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
   DmaPattern dma = DmaPattern::direct;
-  AskedAlgorithm algorithm;
+  AskedAlgorithm algorithm = {.named = std::nullopt, .of_library = true};
   std::optional<Protocol> protocol;  // none: as the algorithm is chosen
   int channels = 0;                  // 0: the GPU's
 };

@@ -75,29 +75,30 @@ bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& gr
   return choice.algorithm != Algorithm::hierarchical || (group.nodes() > 1 && group.per_node > 1);
 }
 
-// What is asked for. A model has collectives of several kinds and groups, not all of which can be
-// done so: those are done as with `auto`.
-std::optional<Algorithm> named_for(const Cluster& cluster, const CollectiveCall& call,
-                                   const RankGroup& group) {
-  const std::optional<Algorithm> named = call.options.algorithm.named;
-  if (!named || !exists(call.op, *named)) return std::nullopt;
-  if (*named == Algorithm::in_switch && !switch_reduces(cluster, group)) return std::nullopt;
-  return named;
+// A model has collectives of several kinds and groups, not all of which can be done as is asked for:
+// the library chooses how to do those.
+AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
+                         const RankGroup& group) {
+  const AskedAlgorithm& asked = call.options.algorithm;
+  if (!asked.named) return asked;
+  const bool in_switch = *asked.named == Algorithm::in_switch;
+  const bool can = exists(call.op, *asked.named) && (!in_switch || switch_reduces(cluster, group));
+  return can ? asked : AskedAlgorithm{.named = std::nullopt, .of_library = true};
 }
 
 std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall& call,
                                    const RankGroup& group) {
   const CollectiveOptions& options = call.options;
-  const std::optional<Algorithm> named = named_for(cluster, call, group);
+  const AskedAlgorithm asked = asked_for(cluster, call, group);
   std::vector<CollectiveChoice> all;
   for (const auto& [name, algorithm, meaning] : names::kAlgorithms) {
-    if (named && *named != algorithm) continue;
+    if (asked.named && *asked.named != algorithm) continue;
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (options.protocol && *options.protocol != protocol) continue;
       const CollectiveChoice choice{.algorithm = algorithm, .protocol = protocol};
       if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
-      if (!named && !can(cluster, call, group, choice)) continue;
-      if (options.algorithm.of_library && !library_has(cluster, group, choice)) continue;
+      if (!asked.named && !can(cluster, call, group, choice)) continue;
+      if (asked.of_library && !library_has(cluster, group, choice)) continue;
       all.push_back(choice);
     }
   }
@@ -132,7 +133,7 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
   }
   const std::vector<CollectiveChoice> all = ways(cluster, call, group);
   if (all.size() == 1) return all.front();
-  if (call.options.algorithm.of_library) {
+  if (asked_for(cluster, call, group).of_library) {
     if (const auto choice = by_table(cluster, call, group, all)) return *choice;
   }
   return fastest(cluster, call, group, all);
