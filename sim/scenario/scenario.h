@@ -268,14 +268,14 @@ enum class DmaPattern {
   broadcast      // a command reads once and writes to two peers
 };
 
-// How the library runs a collective.
-// By which algorithm: the one named, the one that the GPU's library would take, or (neither) the
-// fastest.
+// An algorithm by name, the one that the GPU's library would take, or (neither) the fastest.
 struct AskedAlgorithm {
   std::optional<Algorithm> named;
   bool of_library = false;
   bool operator==(const AskedAlgorithm&) const = default;
 };
+
+// How the library runs a collective.
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
   DmaPattern dma = DmaPattern::direct;
