@@ -14,22 +14,25 @@ import sys
 # What a folder of sim/ may include besides itself; sim/CMakeLists.txt links the same way.
 LAYERS = {
     "core": [],
+    "files": ["core"],
     "cache": ["core"],
     "gpu_model": ["cache", "core"],
     "network": ["core"],
-    "scenario": ["core", "gpu_model", "network", "cache"],
+    "scenario": ["core", "files", "gpu_model", "network", "cache"],
     "cluster": ["scenario", "gpu_model", "network", "core"],
     "workloads": ["cluster", "scenario", "gpu_model", "network", "cache", "core"],
     "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
     "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+    "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "files",
+               "core"],
     "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
-               "cache", "core"],
-    "sweep": ["report", "scenario", "core"],
-    "html": ["report", "core"],
-    "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
+               "cache", "files", "core"],
+    "sweep": ["report", "scenario", "files", "core"],
+    "html": ["report", "files", "core"],
+    "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "files",
+                 "core"],
     "app": ["measured", "sweep", "html", "report", "traces", "models", "engine", "workloads",
-            "cluster", "scenario", "gpu_model", "network", "cache", "core"],
+            "cluster", "scenario", "gpu_model", "network", "cache", "files", "core"],
 }
 YAML_FOLDER = "scenario"
 
@@ -45,6 +48,8 @@ BANNED = [
     (r"\b(system_clock|steady_clock|high_resolution_clock)\b",
      "only sim/app may read a clock; models get `now`", ["app"]),
     (r"\b(secure_)?getenv\b", "only sim/app may read the environment", ["app"]),
+    (r"\bofstream\b|\bfopen\s*\(|\bfs::(rename|copy_file)\b|\bstd::rename\b",
+     "only sim/files may write files: Staged, AppendFile", ["files"]),
     (r"\bshared_ptr\b", "use a value in an IdVector, or unique_ptr", []),
 ]
 USING_NAMESPACE = re.compile(r"\busing\s+namespace\b")

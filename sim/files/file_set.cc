@@ -1,0 +1,57 @@
+#include "sim/files/file_set.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/files/checksum.h"
+#include "sim/files/read_text.h"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+std::string to_json(const FileHashes& hashes) {
+  const Json json = {{"files", hashes}};
+  // A name may hold any bytes; JSON is UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+FileSet::FileSet(const std::filesystem::path& manifest) : manifest_(manifest) {
+  const ReadText read = read_text(manifest);
+  if (read.code == std::errc::no_such_file_or_directory) return;
+  known_ = true;
+  if (!read.text) {
+    problem_ = read.problem;
+    return;
+  }
+  const Json json = Json::parse(*read.text, nullptr, false);
+  const bool listed = json.is_object() && json.contains("files") && json["files"].is_object();
+  if (listed) {
+    for (const auto& [name, hash] : json["files"].items()) {
+      if (hash.is_string()) hashes_[name] = hash.get<std::string>();
+    }
+  }
+  if (!listed || hashes_.size() != json["files"].size()) {
+    problem_ = "damaged; it should list the files of a result, each with its hash";
+  }
+}
+
+std::string FileSet::problem_of(const std::string& name, std::string_view text) const {
+  if (!known_ || !problem_.empty()) return "";
+  const auto found = hashes_.find(name);
+  const std::string listing = manifest_.filename().string();
+  if (found == hashes_.end()) {
+    return fmt::format("is none of the files that {} lists: of another result", listing);
+  }
+  if (found->second == checksum_of(text)) return "";
+  return fmt::format(
+      "is not the file that {} lists: writing was cut off half-way, or it was changed since; make "
+      "the results again",
+      listing);
+}
+
+}  // namespace weft
