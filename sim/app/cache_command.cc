@@ -16,9 +16,10 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/jobs.h"
+#include "sim/app/planned.h"
 #include "sim/app/wrong_file.h"
+#include "sim/files/staged.h"
 #include "sim/report/cache_runs.h"
-#include "sim/report/write_files.h"
 #include "sim/scenario/load_cache.h"
 
 namespace weft {
@@ -31,6 +32,7 @@ struct Study {
   cache::Hierarchy machine;
   std::vector<cache::Application> applications;
   std::vector<cache::NamedPolicy> policies;
+  std::vector<fs::path> files;  // that it was read from
 };
 
 void add_problem(Diagnostics& problems, const std::string& where, std::string message) {
@@ -51,6 +53,7 @@ std::vector<cache::NamedPolicy> policies_of(const std::vector<std::string>& word
 
 // Reports know an application by its name alone.
 std::vector<cache::Application> applications_of(std::vector<std::string> words,
+                                                std::vector<fs::path>& files,
                                                 Diagnostics& problems) {
   if (words.empty()) words = cache_names("applications");
   std::vector<cache::Application> applications;
@@ -58,6 +61,7 @@ std::vector<cache::Application> applications_of(std::vector<std::string> words,
   for (const std::string& word : words) {
     const fs::path file = cache_file(word, "applications", problems);
     if (file.empty()) continue;
+    files.push_back(file);
     LoadedCache<cache::Application> loaded = load_cache_application(file);
     problems.append(or_its_command(loaded.problems, file, FileKind::cache_application));
     if (!loaded.value) continue;
@@ -73,11 +77,12 @@ std::vector<cache::Application> applications_of(std::vector<std::string> words,
 }
 
 Study study_of(const CacheCommand& command, Diagnostics& problems) {
-  Study study{.machine = {},
-              .applications = applications_of(command.applications, problems),
-              .policies = policies_of(command.policies, problems)};
+  Study study{.machine = {}, .applications = {}, .policies = {}, .files = {}};
+  study.applications = applications_of(command.applications, study.files, problems);
+  study.policies = policies_of(command.policies, problems);
   const fs::path file = cache_file(command.machine, "machines", problems);
   if (file.empty()) return study;
+  study.files.push_back(file);
   LoadedCache<cache::Hierarchy> loaded = load_cache_machine(file);
   problems.append(loaded.problems);
   if (loaded.value) study.machine = std::move(*loaded.value);
@@ -107,20 +112,30 @@ std::vector<CacheRun> run_all(const Study& study, const CacheCommand& command) {
   return runs;
 }
 
-void expect_writable_all(const CacheCommand& command) {
-  if (command.output) expect_writable(*command.output);
-  for (const auto& file : {command.json, command.csv}) {
-    if (file) expect_writable(file->has_parent_path() ? file->parent_path() : fs::path("."));
-  }
+constexpr const char* kJson = "cache.json";
+constexpr const char* kCsv = "cache.csv";
+constexpr const char* kFiles = "cache.files.json";
+
+bool is_result(const std::string& name) { return name == kJson || name == kCsv; }
+
+Planned planned(const CacheCommand& command, const Study& study) {
+  Planned planned{.reads = study.files, .folders = {}, .writes = {}};
+  if (command.output) planned.write("--output", *command.output, {kJson, kCsv, kFiles});
+  if (command.json) planned.write("--json", *command.json);
+  if (command.csv) planned.write("--csv", *command.csv);
+  return planned;
 }
 
 void write_all(const CacheReport& report, const CacheCommand& command) {
+  Staged staged;
   if (command.output) {
-    write_files(*command.output,
-                {{"cache.json", cache_json(report)}, {"cache.csv", cache_csv(report)}});
+    staged.add(*command.output / kJson, cache_json(report));
+    staged.add(*command.output / kCsv, cache_csv(report));
+    staged.add_manifest(*command.output / kFiles, is_result);
   }
-  if (command.json) write_file(*command.json, cache_json(report));
-  if (command.csv) write_file(*command.csv, cache_csv(report));
+  if (command.json) staged.add(*command.json, cache_json(report));
+  if (command.csv) staged.add(*command.csv, cache_csv(report));
+  staged.commit();
 }
 
 }  // namespace
@@ -132,7 +147,7 @@ int cache_command(const CacheCommand& command) {
     print_problems(problems);
     return exit_code::user;
   }
-  expect_writable_all(command);
+  if (refused(planned(command, study))) return exit_code::user;
   std::vector<CacheRun> runs = run_all(study, command);
   const CacheReport report{.machine = study.machine, .runs = std::move(runs)};
   write_all(report, command);

@@ -12,10 +12,11 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/jobs.h"
+#include "sim/app/planned.h"
 #include "sim/app/wrong_file.h"
+#include "sim/files/staged.h"
 #include "sim/measured/fit.h"
 #include "sim/measured/fit_collective.h"
-#include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
 
 namespace weft {
@@ -45,6 +46,15 @@ Loaded load_base(const CalibrateCommand& command) {
       "workload:\n  kind: collective\n  op: all_to_all\n  bytes: 1 MiB\nmodes: [bulk]\n",
       base_name(cluster_file(command)).name, base_name(command.base).name);
   return load_scenario_text(text, "weft calibrate", {.sets = {}, .config_dirs = dirs});
+}
+
+Planned planned(const CalibrateCommand& command, const Loaded& base) {
+  Planned planned;
+  planned.reads = {command.measured, command.base, command.cluster};
+  for (const InputFile& input : base.inputs) planned.reads.emplace_back(input.path);
+  planned.write("--output", command.output);
+  if (command.cluster_output) planned.write("--cluster-output", *command.cluster_output);
+  return planned;
 }
 
 bool print_errors(const Diagnostics& problems) {
@@ -80,6 +90,7 @@ int calibrate_command(const CalibrateCommand& command) {
     spdlog::error("{}: has no scale_up: nothing to fit links of", command.cluster.string());
     return exit_code::user;
   }
+  if (refused(planned(command, base))) return exit_code::user;
   Fit fit = fit_machine(measured.lines, cluster.gpu, cluster.scale_up->link);
   if (!fit.problems.has_errors()) fit_by_simulating(command, measured, fit);
   if (print_errors(fit.problems)) return exit_code::user;
@@ -91,8 +102,10 @@ int calibrate_command(const CalibrateCommand& command) {
   Diagnostics problems;
   CalibratedFiles files = calibrated_files(command, fit, problems);
   if (print_errors(problems)) return exit_code::user;
-  write_file(command.output, std::move(files.gpu));
-  if (files.cluster) write_file(*command.cluster_output, *std::move(files.cluster));
+  Staged staged;
+  staged.add(command.output, std::move(files.gpu));
+  if (files.cluster) staged.add(*command.cluster_output, *std::move(files.cluster));
+  staged.commit();
   print_fit(fit, command.cluster_output.has_value());
   return exit_code::ok;
 }

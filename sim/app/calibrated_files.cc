@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "sim/app/config_dirs.h"
+#include "sim/files/read_text.h"
 #include "sim/measured/predict.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/moved_bases.h"
@@ -24,12 +24,6 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-std::string read_text(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
 std::string indented(const std::string& text) {
   std::istringstream lines(text);
   std::string all;
@@ -39,7 +33,7 @@ std::string indented(const std::string& text) {
 
 // `text` of the file `from`, where names of bases mean the same in `to`.
 std::string moved_text(const fs::path& from, const fs::path& to, Diagnostics& problems) {
-  const std::string text = read_text(from);
+  const std::string text = read_own(from);
   const MovedFile moved{
       .from = from, .to = to, .dirs_from = config_dirs(from), .dirs_to = config_dirs(to)};
   return with_values(text, from.string(), moved_bases(text, moved), problems);

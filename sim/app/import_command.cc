@@ -9,7 +9,8 @@
 #include "sim/app/colors.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/memory.h"
-#include "sim/report/write_files.h"
+#include "sim/app/planned.h"
+#include "sim/files/staged.h"
 #include "sim/traces/import_text.h"
 #include "sim/traces/load_trace.h"
 
@@ -21,6 +22,10 @@ int import_command(const ImportCommand& command) {
   const LoadedTrace loaded = load_trace(command.work, command.gpus, memory);
   print_problems(loaded.problems);
   if (!loaded.graph) return exit_code::user;
+  Planned planned;
+  for (const InputFile& input : loaded.inputs) planned.reads.emplace_back(input.path);
+  if (command.output) planned.write("--output", *command.output);
+  if (refused(planned)) return exit_code::user;
   print_text(to_text(loaded.summary));
   if (command.output) {
     const bool json = command.output->extension() == ".json";

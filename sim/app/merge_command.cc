@@ -5,12 +5,19 @@
 #include <algorithm>
 
 #include "sim/app/exit_code.h"
+#include "sim/app/planned.h"
 #include "sim/core/plural.h"
 #include "sim/sweep/merge.h"
 
 namespace weft {
 
 int merge_command(const MergeCommand& command) {
+  Planned planned;
+  for (const auto& folder : command.folders) {
+    for (const char* name : {"sweep.json", "results.jsonl"}) planned.reads.push_back(folder / name);
+  }
+  planned.write("--output", command.output, {"sweep.json", "results.jsonl", "results.csv"});
+  if (refused(planned)) return exit_code::user;
   const Merged merged = merge_rows(command.folders);
   for (const std::string& problem : merged.problems) spdlog::error("{}", problem);
   if (merged.rows.empty()) return exit_code::user;

@@ -12,12 +12,14 @@
 
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
+#include "sim/app/planned.h"
+#include "sim/files/read_text.h"
+#include "sim/files/staged.h"
 #include "sim/html/run_page.h"
 #include "sim/html/sweep_page.h"
 #include "sim/html/to_html.h"
 #include "sim/report/fields.h"
-#include "sim/report/write_files.h"
-#include "sim/sweep/durable.h"
+#include "sim/report/result_files.h"
 #include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
 
@@ -26,12 +28,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSweepRows = "results.jsonl";
+
 // Of a sweep that runs, or was killed, results.csv is not there or lacks points that are done.
-std::optional<std::string> results_so_far(const fs::path& folder) {
-  const auto info = parse_sweep_json(read_file(folder / kSweepFile));
-  if (!info || !fs::exists(folder / "results.jsonl")) return std::nullopt;
+std::optional<std::string> results_so_far(const fs::path& folder, Diagnostics& problems) {
+  const fs::path lines = folder / kSweepRows;
+  const ReadText text = read_text(folder / kSweepFile);
+  if (!text.text || !fs::exists(lines)) return std::nullopt;
+  const auto info = parse_sweep_json(*text.text);
+  if (!info) {
+    add_problem(problems, folder / kSweepFile, 0, "", "damaged; run the sweep again");
+    return std::nullopt;
+  }
+  ReadRows read = read_rows(lines, *info);
+  if (!read.damaged.empty()) {
+    spdlog::warn("{}: damaged, or not written to the end; left out", places_text(read.damaged));
+  }
   std::map<std::size_t, Row> rows;  // by their place in the sweep
-  for (Row& row : read_rows(folder / "results.jsonl", info->axes).rows) {
+  for (Row& row : read.rows) {
     if (row.version == info->version) rows.insert_or_assign(row.row, std::move(row));
   }
   std::vector<Row> in_order;
@@ -40,14 +54,37 @@ std::optional<std::string> results_so_far(const fs::path& folder) {
   return results_csv(in_order, info->axes);
 }
 
+// What must not be looked for is told as that, and not as missing.
+bool is_there(const fs::path& file, Diagnostics& problems) {
+  std::error_code code;
+  const bool there = fs::exists(file, code);
+  if (code && !problems.has_errors()) add_problem(problems, file, 0, "", words_of(code));
+  return there;
+}
+
+Planned planned(const fs::path& folder, const fs::path& output) {
+  Planned planned;
+  for (const std::string& name : result_names()) planned.reads.push_back(folder / name);
+  for (const char* name : {kSweepFile, kSweepResults, kSweepRows}) {
+    planned.reads.push_back(folder / name);
+  }
+  planned.write("--output", output);
+  return planned;
+}
+
 Page page_of(const fs::path& folder, Diagnostics& problems) {
-  std::error_code ignored;
-  const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) {
+    add_problem(problems, folder, 0, "", code ? words_of(code) : "not a folder");
+    return {};
+  }
+  const auto has = [&](const char* name) { return is_there(folder / name, problems); };
   if (has(kSweepFile) || has(kSweepResults))
-    return sweep_page(folder, results_so_far(folder), problems);
+    return sweep_page(folder, results_so_far(folder, problems), problems);
   if (has(file_name(ResultFile::summary)) || has(file_name(ResultFile::manifest))) {
     return run_page(folder, problems);
   }
+  if (problems.has_errors()) return {};
   add_problem(problems, folder, 0, "",
               fmt::format("holds no results: neither {} and {} of a sweep, nor {} of a run "
                           "(weft run SCENARIO -o DIR)",
@@ -58,6 +95,7 @@ Page page_of(const fs::path& folder, Diagnostics& problems) {
 }  // namespace
 
 int report_command(const ReportCommand& command) {
+  const fs::path output = command.output.value_or(command.folder / "report.html");
   Diagnostics problems;
   const Page page = page_of(command.folder, problems);
   const Assets assets = load_assets({.page = html_dirs(), .vega = vega_dirs()}, problems);
@@ -65,7 +103,7 @@ int report_command(const ReportCommand& command) {
     fmt::print(stderr, "{}", problems.to_text());
     return exit_code::user;
   }
-  const fs::path output = command.output.value_or(command.folder / "report.html");
+  if (refused(planned(command.folder, output))) return exit_code::user;
   write_file(output, to_html(page, assets));
   if (!page.note.empty()) spdlog::warn("{}", page.note);
   spdlog::info("the report is in {}", output.string());

@@ -5,30 +5,31 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/memory_limit.h"
+#include "sim/app/planned.h"
 #include "sim/app/run_progress.h"
 #include "sim/app/scenario_run.h"
 #include "sim/app/wrong_file.h"
+#include "sim/files/staged.h"
 #include "sim/report/gzip.h"
 #include "sim/report/numbers.h"
+#include "sim/report/result_files.h"
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
-#include "sim/report/write_files.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/units.h"
 
 namespace weft {
 namespace {
-
-namespace fs = std::filesystem;
 
 enum class Quiet { no, yes };
 
@@ -37,25 +38,55 @@ void print_problems(const Diagnostics& problems, Quiet quiet) {
   weft::print_problems(problems);
 }
 
-void deliver(const RunCommand& command, const TimelineOptions& options, const RunReport& report) {
+bool is_result(const std::string& name) {
+  const std::vector<std::string> names = result_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Planned planned(const RunCommand& command, const ScenarioRun& run) {
+  Planned planned;
+  planned.reads.emplace_back(command.scenario);
+  for (const InputFile& input : run.inputs()) planned.reads.emplace_back(input.path);
+  if (command.output) planned.write("--output", *command.output, result_names());
+  if (command.trace) planned.write("--trace", *command.trace);
+  return planned;
+}
+
+void say_what_was_left_out(const std::vector<std::string>& left_out, const RunCommand& command,
+                           const TimelineOptions& options, Bytes max_memory) {
+  for (const std::string& what : left_out) spdlog::warn("left out of the timeline: {}", what);
+  if (left_out.empty() || options.limit >= command.timeline.limit) return;
+  spdlog::warn("run.max_memory, {}, has room for a timeline of {}; --trace-limit allows {}",
+               to_text(max_memory), bytes_text(options.limit.count()),
+               bytes_text(command.timeline.limit.count()));
+}
+
+// All of it or none.
+void write(const RunCommand& command, const TimelineOptions& options, const RunReport& report) {
+  Staged staged;
   if (command.output) {
-    write_files(*command.output, result_files(report));
-    spdlog::info("results are in {}", command.output->string());
+    for (const OutputFile& file : result_files(report)) {
+      staged.add(*command.output / file.name, file.content);
+    }
+    staged.add_manifest(*command.output / kFilesOfResult, is_result);
   }
+  std::vector<std::string> left_out;
   if (command.trace) {
     Timeline shown = timeline(report, options);
-    if (command.trace->extension() == ".gz") shown.json = gzipped(shown.json);
-    write_file(*command.trace, shown.json);
-    spdlog::info("the timeline is in {}: open it at ui.perfetto.dev", command.trace->string());
-    for (const std::string& what : shown.left_out) {
-      spdlog::warn("left out of the timeline: {}", what);
-    }
-    if (!shown.left_out.empty() && options.limit < command.timeline.limit) {
-      spdlog::warn("run.max_memory, {}, has room for a timeline of {}; --trace-limit allows {}",
-                   to_text(report.scenario.run.max_memory), bytes_text(options.limit.count()),
-                   bytes_text(command.timeline.limit.count()));
-    }
+    const bool packed = command.trace->extension() == ".gz";
+    staged.add(*command.trace, packed ? gzipped(shown.json) : std::move(shown.json));
+    left_out = std::move(shown.left_out);
   }
+  staged.commit();
+  if (command.output) spdlog::info("results are in {}", command.output->string());
+  if (command.trace) {
+    spdlog::info("the timeline is in {}: open it at ui.perfetto.dev", command.trace->string());
+    say_what_was_left_out(left_out, command, options, report.scenario.run.max_memory);
+  }
+}
+
+void deliver(const RunCommand& command, const TimelineOptions& options, const RunReport& report) {
+  write(command, options, report);
   if (command.print == Print::json) fmt::print("{}", summary_json(report));
   if (command.print == Print::table) print_text(table(report));
 }
@@ -75,7 +106,7 @@ std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
   const std::optional<Bytes> room =
       room_for_timeline(scenario, command.scenario.string(), run.memory(),
                         run.tracks_of_recordings(options.detail), problems);
-  print_problems(problems, command.print);
+  print_problems(problems, command.quiet ? Quiet::yes : Quiet::no);
   if (!room) return std::nullopt;
   options.limit = std::min(options.limit, *room);
   return options;
@@ -120,9 +151,7 @@ int run_command(const RunCommand& command) {
   }
 
   const std::optional<TimelineOptions> options = timeline_within_memory(command, scenario, run);
-  if (!options) return exit_code::user;
-  if (command.output) expect_writable(*command.output);
-  if (command.trace) expect_writable(fs::absolute(*command.trace).parent_path());
+  if (!options || refused(planned(command, run))) return exit_code::user;
   if (command.trace) {
     run.record(record_options(*options, scenario.modes.size()));
   } else if (command.output) {

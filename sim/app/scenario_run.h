@@ -33,6 +33,8 @@ class ScenarioRun {
   ScenarioRun& operator=(const ScenarioRun&) = delete;
 
   [[nodiscard]] const Diagnostics& problems() const { return model_.problems; }
+  // Every file that the scenario was read from, those of its recorded trace too.
+  [[nodiscard]] const std::vector<InputFile>& inputs() const { return inputs_; }
   [[nodiscard]] bool ready() const { return model_.graph.has_value(); }
 
   // The rest only when ready.

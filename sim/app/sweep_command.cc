@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -19,6 +18,7 @@
 #include "sim/app/jobs.h"
 #include "sim/app/memory.h"
 #include "sim/app/memory_gate.h"
+#include "sim/app/planned.h"
 #include "sim/app/run_point.h"
 #include "sim/app/sweep_launcher_slurm.h"
 #include "sim/app/sweep_outcome.h"
@@ -26,7 +26,7 @@
 #include "sim/app/sweep_rows.h"
 #include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
-#include "sim/report/write_files.h"
+#include "sim/files/staged.h"
 #include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
 
@@ -41,7 +41,8 @@ Bytes memory_for_all() {
   return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
 }
 
-std::vector<SweepRow> planned(const SweepPlan& plan, const SweepCommand& command, int jobs) {
+std::vector<SweepRow> planned_rows(const SweepPlan& plan, const SweepCommand& command,
+                                   int jobs) {
   CountProgress progress("points planned",
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   return sweep_rows(plan, command.shard,
@@ -67,7 +68,7 @@ class Sweep {
 
   int run() {
     try {
-      rows_ = planned(plan_, command_, jobs_);
+      rows_ = planned_rows(plan_, command_, jobs_);
     } catch (const Interrupted&) {
       spdlog::warn("stopped while its points were planned; the same command goes on");
       return exit_code::interrupted;
@@ -78,15 +79,15 @@ class Sweep {
     run_tasks(tasks);
     const std::vector<Row> done = finished();
     if (done.size() == rows_.size()) store_.finish(done);
-    write_file(folder_ / "results.csv", results_csv(done, info_.axes));
+    replace_file(folder_ / "results.csv", results_csv(done, info_.axes));
     return tell(done);
   }
 
  private:
   void take_what_is_there() {
-    if (store_.damaged() > 0) {
-      spdlog::warn("{}: {} lines were not written to their end; their points are run again",
-                   (folder_ / "results.jsonl").string(), store_.damaged());
+    if (!store_.damaged().empty()) {
+      spdlog::warn("{}: damaged, or not written to the end; what is missing is run again",
+                   places_text(store_.damaged()));
     }
     for (SweepRow& row : rows_) {
       const PointOutcome* outcome = store_.find(row.row.point);
@@ -140,8 +141,6 @@ class Sweep {
   }
 
   void run_together(const std::vector<SweepTask>& tasks) {
-    const auto threads = static_cast<std::size_t>(jobs_);
-    const tbb::global_control more(tbb::global_control::max_allowed_parallelism, threads);
     std::atomic<std::size_t> next = 0;
     const auto work = [&](int) {
       PointLoader loader(plan_);
@@ -205,6 +204,15 @@ class Sweep {
   SweepProgress* progress_ = nullptr;
 };
 
+Planned planned(const SweepPlan& plan, const SweepCommand& command) {
+  Planned planned;
+  planned.reads = {command.file, plan.scenario};
+  const fs::path folder = command.output.value_or(default_folder(plan, command.shard));
+  planned.write("--output", folder,
+                {"sweep.json", "results.jsonl", "results.csv", "earlier.jsonl", "started.txt"});
+  return planned;
+}
+
 }  // namespace
 
 int sweep_command(const SweepCommand& command) {
@@ -222,7 +230,8 @@ int sweep_command(const SweepCommand& command) {
     return launch_on_slurm(plan, command);
   }
   const int jobs = jobs_or_cores(command.jobs);
-  if (command.dry_run) return print_points(plan, planned(plan, command, jobs));
+  if (command.dry_run) return print_points(plan, planned_rows(plan, command, jobs));
+  if (refused(planned(plan, command))) return exit_code::user;
   catch_interrupts();
   return Sweep(plan, command, jobs).run();
 }

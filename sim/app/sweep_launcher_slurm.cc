@@ -21,7 +21,8 @@
 #include "sim/app/sweep_outcome.h"
 #include "sim/app/sweep_progress.h"
 #include "sim/app/sweep_rows.h"
-#include "sim/sweep/durable.h"
+#include "sim/files/read_text.h"
+#include "sim/files/staged.h"
 #include "sim/sweep/merge.h"
 #include "sim/sweep/store.h"
 
@@ -160,7 +161,7 @@ class SlurmSweep {
       std::error_code ignored;
       const std::uintmax_t size = fs::file_size(file, ignored);
       if (!ignored && size != share.size) {
-        const std::string text = read_file(file);
+        const std::string text = read_own(file);
         share.size = size;
         share.done = std::min(count(text, "\n"), share.rows);
         share.failed = std::min(count(text, "\"status\":\"failed\""), share.done);
@@ -172,7 +173,7 @@ class SlurmSweep {
 
   [[nodiscard]] bool is_finished(const Share& share) const {
     std::set<std::string> missing = share.points;
-    for (const Row& row : read_rows(share.folder / "results.jsonl", info_.axes).rows) {
+    for (const Row& row : read_rows(share.folder / "results.jsonl", info_).rows) {
       if (row.version == info_.version) missing.erase(row.point);
     }
     return missing.empty();
@@ -294,17 +295,24 @@ int launch_on_slurm(const SweepPlan& plan, const SweepCommand& command) {
 
 int slurm_status(const SweepCommand& command) {
   const fs::path folder = *command.status;
-  const Json note = Json::parse(read_file(folder / kNote), nullptr, false);
-  if (!note.is_object()) {
+  const std::string text = read_own(folder / kNote);
+  if (text.empty()) {
     spdlog::error("{}: no sweep was started there with --launcher slurm", folder.string());
     return exit_code::user;
   }
   SweepCommand started = command;
-  started.file = note.at("file").get<std::string>();
-  started.sets = note.at("sets").get<std::vector<std::string>>();
   started.output = folder;
-  started.slurm.max_jobs = note.at("max_jobs").get<int>();
-  started.slurm.points_per_job = note.at("points_per_job").get<int>();
+  try {
+    const Json note = Json::parse(text);
+    started.file = note.at("file").get<std::string>();
+    started.sets = note.at("sets").get<std::vector<std::string>>();
+    started.slurm.max_jobs = note.at("max_jobs").get<int>();
+    started.slurm.points_per_job = note.at("points_per_job").get<int>();
+  } catch (const Json::exception&) {
+    spdlog::error("{}: damaged; start the sweep again, with --launcher slurm as before",
+                  (folder / kNote).string());
+    return exit_code::user;
+  }
   const LoadedPlan loaded =
       load_plan(started.file, {.sets = started.sets, .config_dirs = config_dirs});
   print_problems(loaded.problems);

@@ -11,25 +11,47 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/jobs.h"
+#include "sim/app/planned.h"
 #include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
+#include "sim/files/staged.h"
 #include "sim/measured/errors.h"
-#include "sim/report/write_files.h"
 
 namespace weft {
 namespace {
 
+PredictOptions options_of(const ValidateCommand& command) {
+  return {.cluster = command.cluster,
+          .config_dirs = config_dirs(command.cluster),
+          .kernels = command.kernels,
+          .sets = {},
+          .jobs = jobs_or_cores(command.jobs),
+          .on_progress = {}};
+}
+
+Planned planned(const ValidateCommand& command) {
+  Planned planned{.reads = inputs_of(options_of(command)), .folders = {}, .writes = {}};
+  planned.reads.push_back(command.measured);
+  if (command.json) planned.write("--json", *command.json);
+  if (command.csv) planned.write("--csv", *command.csv);
+  return planned;
+}
+
 Predictions simulated(const MeasuredFile& measured, const ValidateCommand& command) {
   CountProgress progress("cases simulated", CountProgress::Total::exact,
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
-  return predict(measured.lines, {.cluster = command.cluster,
-                                  .config_dirs = config_dirs(command.cluster),
-                                  .kernels = command.kernels,
-                                  .sets = {},
-                                  .jobs = jobs_or_cores(command.jobs),
-                                  .on_progress = [&progress](std::size_t done, std::size_t all) {
-                                    progress.update(done, all);
-                                  }});
+  PredictOptions options = options_of(command);
+  options.on_progress = [&progress](std::size_t done, std::size_t all) {
+    progress.update(done, all);
+  };
+  return predict(measured.lines, options);
+}
+
+void write(const ValidateCommand& command, const ErrorReport& report) {
+  Staged staged;
+  if (command.json) staged.add(*command.json, error_json(report));
+  if (command.csv) staged.add(*command.csv, error_csv(report));
+  staged.commit();
 }
 
 void print_skipped(const Predictions& predictions) {
@@ -69,6 +91,7 @@ int validate_command(const ValidateCommand& command) {
     print_problems(or_its_command(measured.problems, command.measured, FileKind::unknown));
     return exit_code::user;
   }
+  if (refused(planned(command))) return exit_code::user;
   Predictions predictions = simulated(measured, command);
   if (predictions.problems.has_errors()) {
     print_problems(predictions.problems);
@@ -84,8 +107,7 @@ int validate_command(const ValidateCommand& command) {
     return exit_code::user;
   }
   const ErrorReport report = report_errors(std::move(predictions.outcomes));
-  if (command.json) write_file(*command.json, error_json(report));
-  if (command.csv) write_file(*command.csv, error_csv(report));
+  write(command, report);
   if (!command.quiet) fmt::print("{}", error_table(report));
   const ErrorSummary& all = report.by_kind.back();
   const bool too_far = exceeds("median", all.median, command.max_median);

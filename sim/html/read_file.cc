@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include "sim/files/read_text.h"
 
 namespace weft {
 namespace {
@@ -19,6 +19,32 @@ int line_at(const std::string& text, std::size_t byte) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
   return static_cast<int>(std::count(text.begin(), end, '\n')) + 1;
 }
+
+// Where a text stops being JSON: also at a number that no double holds, which the parser's own
+// exceptions do not say the place of.
+struct FirstMistake : nlohmann::json_sax<JsonValue> {
+  std::size_t byte = 0;
+  std::string what;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    byte = position;
+    what = error.what();
+    return false;
+  }
+};
 
 JsonValue cell(const CsvTable& table, const CsvTable::Row& row, std::size_t column, Holds holds,
                Diagnostics& problems) {
@@ -42,28 +68,40 @@ void add_problem(Diagnostics& problems, const fs::path& file, int line, std::str
 }
 
 std::optional<std::string> read_text(const fs::path& file, Diagnostics& problems) {
-  std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  if (!fs::is_regular_file(file, ignored) || !stream) {
-    add_problem(problems, file, 0, "", "no such file, or not readable");
+  ReadText read = read_text(file);
+  if (!read.text) add_problem(problems, file, 0, "", read.problem);
+  return std::move(read.text);
+}
+
+std::optional<std::string> read_text(const fs::path& file, const FileSet& files,
+                                     Diagnostics& problems) {
+  auto text = read_text(file, problems);
+  if (!text) return std::nullopt;
+  const std::string problem = files.problem_of(file.filename().string(), *text);
+  if (problem.empty()) return text;
+  add_problem(problems, file, 0, "", problem);
+  return std::nullopt;
+}
+
+std::optional<JsonValue> parse_json(const fs::path& file, const std::string& text,
+                                    Diagnostics& problems) {
+  FirstMistake mistake;
+  if (!JsonValue::sax_parse(text, &mistake)) {
+    const std::string& what = mistake.what;
+    add_problem(problems, file, line_at(text, mistake.byte), "",
+                "not JSON: " + what.substr(std::min(what.size(), what.find("] ") + 2)));
     return std::nullopt;
   }
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  JsonValue json = JsonValue::parse(text);
+  if (json.is_object()) return json;
+  add_problem(problems, file, 0, "", "must be a JSON object");
+  return std::nullopt;
 }
 
 std::optional<JsonValue> read_json(const fs::path& file, Diagnostics& problems) {
   const auto text = read_text(file, problems);
   if (!text) return std::nullopt;
-  try {
-    JsonValue json = JsonValue::parse(*text);
-    if (json.is_object()) return json;
-    add_problem(problems, file, 0, "", "must be a JSON object");
-  } catch (const JsonValue::parse_error& error) {
-    const std::string what = error.what();
-    add_problem(problems, file, line_at(*text, error.byte), "",
-                "not JSON: " + what.substr(std::min(what.size(), what.find("] ") + 2)));
-  }
-  return std::nullopt;
+  return parse_json(file, *text, problems);
 }
 
 CsvTable parse_csv(const fs::path& file, const std::string& text, Diagnostics& problems) {

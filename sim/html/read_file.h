@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/diagnostics.h"
+#include "sim/files/file_set.h"
 
 namespace weft {
 
@@ -18,8 +19,14 @@ void add_problem(Diagnostics& problems, const std::filesystem::path& file, int l
 // Nothing, and a problem, where it cannot be read.
 std::optional<std::string> read_text(const std::filesystem::path& file, Diagnostics& problems);
 
+// The same of a file of a result, which must belong to its other files.
+std::optional<std::string> read_text(const std::filesystem::path& file, const FileSet& files,
+                                     Diagnostics& problems);
+
 // An object, or nothing and a problem.
 using JsonValue = nlohmann::ordered_json;
+std::optional<JsonValue> parse_json(const std::filesystem::path& file, const std::string& text,
+                                    Diagnostics& problems);
 std::optional<JsonValue> read_json(const std::filesystem::path& file, Diagnostics& problems);
 
 // A CSV file by RFC 4180; lines may end in \n alone.

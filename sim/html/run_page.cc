@@ -81,12 +81,27 @@ bool is_model(const JsonValue& modes) {
 // Path and column of everything a table is made of; each file is read whatever the others hold.
 class RunReader {
  public:
-  RunReader(const fs::path& folder, Diagnostics& problems) : folder_(folder), problems_(problems) {}
+  RunReader(const fs::path& folder, Diagnostics& problems)
+      : folder_(folder), files_(folder / kFilesOfResult), problems_(problems) {
+    if (files_.problem().empty()) return;
+    add_problem(problems_, folder_ / kFilesOfResult, 0, "", files_.problem());
+  }
 
+  [[nodiscard]] bool has(const std::string& name) const {
+    std::error_code ignored;
+    return files_.known() ? files_.lists(name) : fs::exists(folder_ / name, ignored);
+  }
+  std::optional<JsonValue> json(ResultFile file) {
+    const fs::path path = folder_ / file_name(file);
+    const auto text = read_text(path, files_, problems_);
+    if (!text) return std::nullopt;
+    return parse_json(path, *text, problems_);
+  }
   Rows rows(const std::string& name, const std::vector<Needed>& needed) {
-    const auto table = read_csv(folder_ / name, problems_);
-    if (!table) return {};
-    return cells(*table, needed, problems_).value_or(Rows());
+    const fs::path path = folder_ / name;
+    const auto text = read_text(path, files_, problems_);
+    if (!text) return {};
+    return cells(parse_csv(path, *text, problems_), needed, problems_).value_or(Rows());
   }
   Rows rows(ResultFile file, const std::vector<Needed>& needed) {
     return rows(file_name(file), needed);
@@ -94,6 +109,7 @@ class RunReader {
 
  private:
   const fs::path& folder_;
+  FileSet files_;
   Diagnostics& problems_;
 };
 
@@ -118,9 +134,9 @@ std::vector<std::string> sentences_of(const std::string& text) {
 Page run_page(const fs::path& folder, Diagnostics& problems) {
   const fs::path summary_file = folder / file_name(ResultFile::summary);
   const fs::path manifest_file = folder / file_name(ResultFile::manifest);
-  const auto summary = read_json(summary_file, problems);
-  const auto manifest = read_json(manifest_file, problems);
   RunReader reader(folder, problems);
+  const auto summary = reader.json(ResultFile::summary);
+  const auto manifest = reader.json(ResultFile::manifest);
   using enum Holds;
   const Rows operators =
       reader.rows(ResultFile::operators, {{"mode", text}, {"part", text}, {"critical_us"}});
@@ -150,8 +166,7 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
             {{"pair", text}, {"bulk_us"}, {"chunked_us"}, {"fused_us"}, {"obstacle", text}})));
   }
   add(page, links_picture(links));
-  std::error_code ignored;
-  if (fs::exists(folder / kOverTime, ignored)) {
+  if (reader.has(kOverTime)) {
     add(page,
         over_time_picture(reader.rows(
             kOverTime,

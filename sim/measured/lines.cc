@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/files/read_text.h"
 
 namespace weft {
 namespace {
@@ -113,17 +115,18 @@ std::string MeasuredLine::text() const {
 
 MeasuredFile read_measured(const std::filesystem::path& file) {
   MeasuredFile measured;
-  const auto fail = [&](const char* message) {
+  const auto fail = [&](const std::string& message) {
     Diagnostic problem;
     problem.at.file = file.string();
     problem.message = message;
     measured.problems.add(std::move(problem));
   };
-  std::ifstream stream(file);
-  if (!std::filesystem::is_regular_file(file) || !stream) {
-    fail("no such file, or not readable");
+  const ReadText read = read_text(file);
+  if (!read.text) {
+    fail(read.problem);
     return measured;
   }
+  std::istringstream stream(*read.text);
   int number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;

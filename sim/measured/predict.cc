@@ -48,12 +48,21 @@ class Simulations {
   std::optional<ClusterSpec> cluster(Diagnostics& problems) {
     std::vector<std::string> sets{cluster_set()};
     sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
-    constexpr const char* kAny =
-        "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
-    Loaded loaded = load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
+    Loaded loaded = load_any(sets);
     problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
     return loaded.scenario->cluster;
+  }
+
+  // Those of the cluster, and the scenarios of kernels.
+  [[nodiscard]] std::vector<fs::path> inputs() const {
+    std::vector<fs::path> files{options_.cluster};
+    for (const InputFile& input : load_any({cluster_set()}).inputs) files.emplace_back(input.path);
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(options_.kernels, ignored)) {
+      files.push_back(entry.path());
+    }
+    return files;
   }
 
   // The file of the case's kernel that the folder of kernels lacks.
@@ -87,6 +96,12 @@ class Simulations {
   }
 
  private:
+  [[nodiscard]] Loaded load_any(const std::vector<std::string>& sets) const {
+    constexpr const char* kAny =
+        "name: any\nworkload: {kind: collective, op: all_to_all, bytes: 1 MiB}\nmodes: [bulk]\n";
+    return load_scenario_text(kAny, "weft validate", {.sets = sets, .config_dirs = dirs_});
+  }
+
   [[nodiscard]] fs::path scenario_file(const std::string& name) const {
     if (!options_.kernels.empty()) {
       return options_.kernels / (fs::path(name).filename().string() + ".yaml");
@@ -221,6 +236,10 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
   predictions.outcomes = read_off(plans, simulations.run(), predictions.problems);
   if (predictions.problems.has_errors()) predictions.outcomes.clear();
   return predictions;
+}
+
+std::vector<fs::path> inputs_of(const PredictOptions& options) {
+  return Simulations(options).inputs();
 }
 
 }  // namespace weft

@@ -45,6 +45,9 @@ struct PredictOptions {
   std::function<void(std::size_t done, std::size_t all)> on_progress;
 };
 
+// Every file that a prediction may read but the measured one.
+std::vector<std::filesystem::path> inputs_of(const PredictOptions& options);
+
 // The simulated time plus launch.clock of the GPU, which is what the measuring adds. The same case
 // is simulated once, whatever the number of lines that read it. With errors in the problems there
 // are no outcomes.

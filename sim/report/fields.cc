@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/core/assert.h"
+#include "sim/files/file_set.h"
 
 namespace weft {
 namespace {
@@ -168,6 +169,9 @@ constexpr auto kFields = std::to_array<Field>({
     {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
     {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
 
+    {files, "files.<name>", "",
+     "a file of the result, and the FNV-1a of its bytes, 64 bits; this file is written last"},
+
     {sweep, "<axis>", "",
      "an axis' value, in the unit that the name ends in: `_us`, `_bytes`, `_gbps` (10^9 bit/s), "
      "`_tflops` (10^12 FLOP/s), `_m_per_s` (10^6/s); else a count, or words"},
@@ -193,6 +197,9 @@ constexpr auto kFields = std::to_array<Field>({
     {points, "exit_code", "", "that `weft run` would end with"},
     {points, "command", "", "gives the same results again"},
     {points, "summary", "", "summary.json of the run; absent where it failed"},
+    {points, "checksum", "",
+     "of all before it on the line; a line that it does not fit is damaged, and its point run "
+     "again"},
 });
 
 }  // namespace
@@ -215,6 +222,8 @@ const char* file_name(ResultFile file) {
       return "fusions.csv";
     case manifest:
       return "manifest.json";
+    case files:
+      return kFilesOfResult;
     case sweep:
       return "results.csv";
     case points:

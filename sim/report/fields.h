@@ -17,6 +17,7 @@ enum class ResultFile {
   parts,
   fusions,
   manifest,
+  files,
   sweep,
   points
 };

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "sim/core/fingerprint.h"
+#include "sim/files/read_text.h"
 #include "sim/scenario/astra_sim.h"
 
 namespace weft {
@@ -69,18 +69,10 @@ const Node* SourceFiles::tree_of(const fs::path& file, const SourcePosition& ask
                   .source_line = ""});
     return nullptr;
   };
-  std::error_code ignored;
-  const fs::file_status status = fs::status(file, ignored);
-  if (!fs::exists(status)) return fail("no such file");
-  // A pipe or a device could wait for ever.
-  if (!fs::is_regular_file(status)) return fail("not a regular file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail("not allowed");
-  std::string text(kMaxSourceBytes + 1, '\0');  // one more than allowed: parse_tree sees it
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) return fail("reading stopped half way");
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return keep(name, std::move(text), problems);
+  ReadText read =
+      read_text(file, kMaxSourceBytes + 1);  // one more than allowed: parse_tree sees it
+  if (!read.text) return fail(read.problem);
+  return keep(name, *std::move(read.text), problems);
 }
 
 const Node* SourceFiles::tree_of_text(std::string_view text, std::string_view name,

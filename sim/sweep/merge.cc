@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/sweep/durable.h"
+#include "sim/files/lock.h"
+#include "sim/files/read_text.h"
+#include "sim/files/staged.h"
 #include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
 
@@ -16,8 +18,11 @@ namespace fs = std::filesystem;
 class Merging {
  public:
   void add(const fs::path& folder) {
-    std::optional<SweepInfo> info = parse_sweep_json(read_file(folder / "sweep.json"));
-    if (!info) return problem(folder, "no folder of a sweep: it has no sweep.json");
+    const ReadText sweep = read_text(folder / "sweep.json");
+    if (!sweep.text)
+      return problem(folder / "sweep.json", sweep.problem + "; no folder of a sweep");
+    std::optional<SweepInfo> info = parse_sweep_json(*sweep.text);
+    if (!info) return problem(folder / "sweep.json", "damaged; run its shard again");
     info->shard.clear();
     if (merged_.info.name.empty()) {
       merged_.info = *info;
@@ -27,9 +32,9 @@ class Merging {
     if (*info != merged_.info) {
       return problem(folder, "of another sweep, other axes or another version of weft");
     }
-    ReadRows read = read_rows(folder / "results.jsonl", info->axes);
-    if (read.damaged > 0) {
-      problem(folder, std::to_string(read.damaged) + " lines are damaged; run its shard again");
+    ReadRows read = read_rows(folder / "results.jsonl", *info);
+    if (!read.damaged.empty()) {
+      merged_.problems.push_back(places_text(read.damaged) + ": damaged; run its shard again");
     }
     for (Row& row : read.rows) add(folder, std::move(row));
   }
@@ -83,9 +88,14 @@ void write_merged(const fs::path& folder, const Merged& merged) {
   const LockedFolder lock(folder);
   std::string lines;
   for (const Row& row : merged.rows) lines += line_of(row, merged.info.axes);
-  replace_file(folder / "sweep.json", to_json(merged.info));
-  replace_file(folder / "results.jsonl", lines);
-  replace_file(folder / "results.csv", results_csv(merged.rows, merged.info.axes));
+  Staged staged(Staged::Durable::yes);
+  // Rows without their sweep.json, or beside another one, are none.
+  staged.remove(folder / "results.csv");
+  staged.remove(folder / "results.jsonl");
+  staged.add(folder / "sweep.json", to_json(merged.info));
+  staged.add(folder / "results.jsonl", lines);
+  staged.add(folder / "results.csv", results_csv(merged.rows, merged.info.axes));
+  staged.commit();
 }
 
 }  // namespace weft

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "sim/core/plain_text.h"
+#include "sim/files/checksum.h"
 
 namespace weft {
 namespace {
@@ -34,12 +36,29 @@ std::string text_of(const Json& json, int indent) {
 }
 
 std::optional<Json> parse(std::string_view text) {
+  if (check_checksum(text) == Checked::wrong) return std::nullopt;
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   return json;
 }
 
-Row row_from(const Json& json, const std::vector<AxisColumn>& axes) {
+// What a table is made of; all else of a summary is only passed on.
+bool has_modes(const Json& summary) {
+  const auto is_object = [](const Json& json) { return json.is_object(); };
+  const auto all_objects = [&](const char* key) {
+    const auto found = summary.find(key);
+    return found != summary.end() && found->is_object() &&
+           std::all_of(found->begin(), found->end(), is_object);
+  };
+  if (!summary.is_object() || !all_objects("modes")) return false;
+  if (!summary.contains("speedup") || !summary["speedup"].is_object()) return false;
+  if (!summary.contains("c3")) return true;
+  const Json& c3 = summary["c3"];
+  return c3.is_object() && c3.contains("strategies") && c3["strategies"].is_object() &&
+         std::all_of(c3["strategies"].begin(), c3["strategies"].end(), is_object);
+}
+
+std::optional<Row> row_from(const Json& json, const std::vector<AxisColumn>& axes) {
   Row row{.row = json.at("row").get<std::size_t>(),
           .point = json.at("point").get<std::string>(),
           .version = json.at("version").get<std::string>(),
@@ -53,7 +72,9 @@ Row row_from(const Json& json, const std::vector<AxisColumn>& axes) {
   for (const AxisColumn& axis : axes) {
     row.cells.push_back(cell_of(cells.contains(axis.column) ? cells.at(axis.column) : Json()));
   }
-  if (row.outcome.ok) row.outcome.summary = json.at("summary").dump();
+  if (!row.outcome.ok) return row;
+  if (!has_modes(json.at("summary"))) return std::nullopt;
+  row.outcome.summary = json.at("summary").dump();
   return row;
 }
 
@@ -71,7 +92,7 @@ std::string to_json(const SweepInfo& info) {
                {"axes", axes},
                {"points", info.points}};
   if (!info.shard.empty()) json["shard"] = info.shard;
-  return text_of(json, 2);
+  return with_checksum(text_of(json, 2));
 }
 
 std::optional<SweepInfo> parse_sweep_json(std::string_view text) {
@@ -84,7 +105,8 @@ std::optional<SweepInfo> parse_sweep_json(std::string_view text) {
                    .command = json->at("command").get<std::string>(),
                    .axes = {},
                    .points = json->at("points").get<std::size_t>(),
-                   .shard = json->value("shard", "")};
+                   .shard = json->value("shard", ""),
+                   .checked = check_checksum(text) == Checked::right};
     for (const Json& axis : json->at("axes")) {
       info.axes.push_back({.key = axis.at("key").get<std::string>(),
                            .column = axis.at("column").get<std::string>()});
@@ -108,14 +130,17 @@ std::string line_of(const Row& row, const std::vector<AxisColumn>& axes) {
                {"exit_code", outcome.exit_code},
                {"command", row.command}};
   if (outcome.ok) json["summary"] = Json::parse(outcome.summary);
-  return text_of(json, -1);
+  const std::string line = text_of(json, -1);
+  return row.checked ? with_checksum(line) : line;
 }
 
 std::optional<Row> parse_row(std::string_view line, const std::vector<AxisColumn>& axes) {
   const std::optional<Json> json = parse(line);
   if (!json) return std::nullopt;
   try {
-    return row_from(*json, axes);
+    std::optional<Row> row = row_from(*json, axes);
+    if (row) row->checked = check_checksum(line) == Checked::right;
+    return row;
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -27,6 +27,7 @@ struct Row {
   std::vector<Cell> cells;
   std::string command;  // gives the same results again
   PointOutcome outcome;
+  bool checked = true;  // its line had a checksum; those of wefts before this one had none
 };
 
 // What a folder of results belongs to: sweep.json.
@@ -38,6 +39,7 @@ struct SweepInfo {
   std::vector<AxisColumn> axes;
   std::size_t points = 0;  // rows of the whole sweep
   std::string shard;       // "2/4": the folder holds a part of them; empty: all
+  bool checked = true;     // it had a checksum: so must its rows
   bool operator==(const SweepInfo&) const = default;
 };
 
@@ -47,7 +49,7 @@ std::optional<SweepInfo> parse_sweep_json(std::string_view text);
 // With its end of line.
 std::string line_of(const Row& row, const std::vector<AxisColumn>& axes);
 
-// Nothing where it is not a whole line of this program.
+// Nothing where it is not a whole line of this program, or not as it was written.
 std::optional<Row> parse_row(std::string_view line, const std::vector<AxisColumn>& axes);
 
 // All problems on one line.

@@ -1,7 +1,13 @@
 #include "sim/sweep/store.h"
 
-#include <set>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <sstream>
+#include <utility>
+
+#include "sim/files/read_text.h"
+#include "sim/files/staged.h"
 
 namespace weft {
 namespace {
@@ -11,26 +17,41 @@ namespace fs = std::filesystem;
 constexpr const char* kResults = "results.jsonl";
 constexpr const char* kEarlier = "earlier.jsonl";
 constexpr const char* kStarted = "started.txt";
+constexpr const char* kSweep = "sweep.json";
+constexpr const char* kTable = "results.csv";
 
 }  // namespace
 
-ReadRows read_rows(const fs::path& file, const std::vector<AxisColumn>& axes) {
+ReadRows read_rows(const fs::path& file, const SweepInfo& info) {
   ReadRows read;
-  const std::string text = read_file(file);
+  const std::string text = read_own(file);
+  std::size_t line = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
     std::optional<Row> row;
     if (end != std::string::npos) {
-      row = parse_row(std::string_view(text).substr(at, end - at), axes);
+      row = parse_row(std::string_view(text).substr(at, end - at), info.axes);
     }
-    if (row) {
+    ++line;
+    // Only wefts before this one wrote lines without a checksum.
+    if (row && (row->checked || !info.checked || row->version != info.version)) {
       read.rows.push_back(*std::move(row));
     } else {
-      ++read.damaged;
+      read.damaged.push_back(fmt::format("{}:{}", file.string(), line));
     }
     at = end == std::string::npos ? text.size() : end + 1;
   }
   return read;
+}
+
+std::string places_text(const std::vector<std::string>& damaged) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(damaged.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + damaged[i];
+  }
+  if (damaged.size() > kShown) text += fmt::format(" and {} more lines", damaged.size() - kShown);
+  return text;
 }
 
 Store::Store(const fs::path& folder, const SweepInfo& info)
@@ -38,22 +59,43 @@ Store::Store(const fs::path& folder, const SweepInfo& info)
       info_(info),
       lock_(folder),
       started_(folder / kStarted, AppendFile::Durable::no) {
-  replace_file(folder_ / "sweep.json", to_json(info_));
   read(folder_ / kEarlier);
   read(folder_ / kResults);
-  std::istringstream started(read_file(folder_ / kStarted));
+  begin();
+  std::istringstream started(read_own(folder_ / kStarted));
   for (std::string point; std::getline(started, point);) {
     if (find(point) == nullptr) ++endings_[point];
   }
 }
 
 void Store::read(const fs::path& file) {
-  ReadRows read = read_rows(file, info_.axes);
-  damaged_ += read.damaged;
+  ReadRows read = read_rows(file, info_);
+  damaged_.insert(damaged_.end(), read.damaged.begin(), read.damaged.end());
   for (Row& row : read.rows) {
     Key key{row.point, row.version};
     known_.insert_or_assign(std::move(key), std::move(row));
   }
+}
+
+// sweep.json and the rows beside it are of one sweep, whenever the program ends: where the sweep
+// has changed, its rows wait in earlier.jsonl until keep() has written them as its own.
+void Store::begin() {
+  const std::string text = to_json(info_);
+  if (read_own(folder_ / kSweep) != text) {
+    const std::string earlier = lines_without({});
+    if (!earlier.empty()) replace_file(folder_ / kEarlier, earlier);
+    remove_file(folder_ / kResults);
+  }
+  remove_file(folder_ / kTable);
+  replace_file(folder_ / kSweep, text);
+}
+
+std::string Store::lines_without(const std::set<Key>& here) const {
+  std::string lines;
+  for (const auto& [key, row] : known_) {
+    if (row.outcome.ok && !here.contains(key)) lines += line_of(row, info_.axes);
+  }
+  return lines;
 }
 
 const PointOutcome* Store::find(const std::string& point) const {
@@ -69,10 +111,7 @@ int Store::endings_during(const std::string& point) const {
 void Store::keep(const std::vector<Row>& finished) {
   std::set<Key> here;
   for (const Row& row : finished) here.insert({row.point, row.version});
-  std::string earlier;
-  for (const auto& [key, row] : known_) {
-    if (row.outcome.ok && !here.contains(key)) earlier += line_of(row, info_.axes);
-  }
+  const std::string earlier = lines_without(here);
   if (!earlier.empty() || fs::exists(folder_ / kEarlier)) {
     replace_file(folder_ / kEarlier, earlier);
   }

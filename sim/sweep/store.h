@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/sweep/durable.h"
+#include "sim/files/append_file.h"
+#include "sim/files/lock.h"
 #include "sim/sweep/row.h"
 
 namespace weft {
@@ -20,20 +22,24 @@ namespace weft {
 // The rows of results.jsonl. A line that was not written to its end, or damaged, is none.
 struct ReadRows {
   std::vector<Row> rows;
-  std::size_t damaged = 0;
+  std::vector<std::string> damaged;  // "results.jsonl:7"
 };
-ReadRows read_rows(const std::filesystem::path& file, const std::vector<AxisColumn>& axes);
+ReadRows read_rows(const std::filesystem::path& file, const SweepInfo& info);
+
+// "results.jsonl:7, results.jsonl:9 and 4 more lines"
+std::string places_text(const std::vector<std::string>& damaged);
 
 class Store {
  public:
-  // Reads what is there of this version of weft, and writes sweep.json.
+  // Reads what is there of this version of weft, and writes sweep.json. Tables of what was there
+  // before go: results.csv comes when the sweep ends.
   Store(const std::filesystem::path& folder, const SweepInfo& info);
 
   // Null: not finished.
   [[nodiscard]] const PointOutcome* find(const std::string& point) const;
   // How often the program ended while this point was running.
   [[nodiscard]] int endings_during(const std::string& point) const;
-  [[nodiscard]] std::size_t damaged() const { return damaged_; }
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
 
   // First of all the rows that are finished, in order; lines of others go to earlier.jsonl.
   void keep(const std::vector<Row>& finished);
@@ -49,13 +55,15 @@ class Store {
   using Key = std::pair<std::string, std::string>;  // point and version
 
   void read(const std::filesystem::path& file);
+  void begin();
+  [[nodiscard]] std::string lines_without(const std::set<Key>& here) const;
   void write(const std::vector<Row>& rows);
 
   std::filesystem::path folder_;
   SweepInfo info_;
   LockedFolder lock_;
   std::map<Key, Row> known_;
-  std::size_t damaged_ = 0;
+  std::vector<std::string> damaged_;
   std::map<std::string, int> endings_;
   AppendFile started_;
   std::optional<AppendFile> results_;  // from keep() on

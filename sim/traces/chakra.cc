@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "sim/files/file_set.h"
 #include "sim/traces/chakra_rank.h"
 #include "sim/traces/process_groups.h"
 #include "sim/traces/text_file.h"
@@ -47,27 +48,55 @@ class Loader {
   }
 
   std::vector<ChakraFile> read_files() {
-    const bool json = !std::filesystem::exists(name_of_rank(0, "et")) &&
-                      std::filesystem::exists(name_of_rank(0, "json"));
+    const bool json = !is_there(name_of_rank(0, "et")) && is_there(name_of_rank(0, "json"));
     const char* ending = json ? "json" : "et";
+    const FileSet exported(beside("files.json"));
+    if (!exported.problem().empty()) problems_.add(beside("files.json"), "", exported.problem());
+    expect_groups(exported);
     std::vector<ChakraFile> files;
     for (int rank = 0; rank < ranks(); ++rank) {
       const std::string name = name_of_rank(rank, ending);
-      if (const auto text = text_of_file(name, loaded_.inputs)) {
-        files.push_back(read_chakra(*text, name, problems_));
-      } else {
+      const ReadText read = text_of_file(name, loaded_.inputs);
+      if (!read.text) {
         problems_.add(name, "",
-                      fmt::format("no such file, or not readable; on {} GPUs the trace "
-                                  "needs the ranks 0 to {}{}",
-                                  gpus_, gpus_ - 1, hint(rank)));
+                      fmt::format("{}; on {} GPUs the trace needs the ranks 0 to {}{}",
+                                  read.problem, gpus_, gpus_ - 1, hint(rank)));
+        continue;
       }
+      expect_of(exported, name, *read.text);
+      files.push_back(read_chakra(*read.text, name, problems_));
     }
     const std::string next = name_of_rank(gpus_, ending);
-    if (!work_.one_for_all && std::filesystem::exists(next)) {
+    if (!work_.one_for_all && is_there(next)) {
       problems_.add(next, "",
                     fmt::format("the trace has more ranks than the cluster's {} GPUs", gpus_));
     }
     return files;
+  }
+
+  // What may not be looked at is told when it is read.
+  static bool is_there(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  }
+
+  [[nodiscard]] std::string beside(const char* rest) const {
+    return fmt::format("{}.{}", work_.path, rest);
+  }
+
+  // Ranks, and their groups, that weft exported together.
+  void expect_of(const FileSet& exported, const std::string& file, std::string_view text) {
+    const std::string name = std::filesystem::path(file).filename().string();
+    const std::string problem = exported.problem_of(name, text);
+    if (!problem.empty()) problems_.add(file, "", problem);
+  }
+
+  void expect_groups(const FileSet& exported) {
+    const std::string file = beside("groups.json");
+    if (!exported.lists(std::filesystem::path(file).filename().string())) return;
+    const ReadText read = read_text(file);
+    if (read.text) return expect_of(exported, file, *read.text);
+    problems_.add(file, "", read.problem);
   }
 
   static const char* hint(int rank) {

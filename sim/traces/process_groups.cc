@@ -37,10 +37,10 @@ std::optional<std::vector<std::uint32_t>> ranks_of(const Json& list, int ranks) 
 
 void read_group_file(const std::string& file, int ranks, TraceGroups& groups,
                      TraceProblems& problems, std::vector<InputFile>& inputs) {
-  const auto text = text_of_file(file, inputs);
-  if (!text) return problems.add(file, "groups", "no such file, or not readable");
-  if (!problems.fits(file, json_memory(*text))) return;
-  const Json object = Json::parse(*text, nullptr, false);
+  const ReadText read = text_of_file(file, inputs);
+  if (!read.text) return problems.add(file, "groups", read.problem);
+  if (!problems.fits(file, json_memory(*read.text))) return;
+  const Json object = Json::parse(*read.text, nullptr, false);
   if (!object.is_object()) {
     return problems.add(file, "groups", "must be a JSON object such as {\"1\": [0, 1]}");
   }

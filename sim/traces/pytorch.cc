@@ -70,7 +70,9 @@ class Loader {
     }
     std::sort(files.begin(), files.end());
     if (error) {
-      problems_.add(folder, "", "no such folder, or not readable");
+      problems_.add(
+          folder, "",
+          error == std::errc::no_such_file_or_directory ? "no such folder" : error.message());
     } else if (files.empty()) {
       problems_.add(folder, "",
                     packed ? "holds packed files only; unpack them (tar xzf, gunzip)"
@@ -81,12 +83,12 @@ class Loader {
 
   void read_profiles() {
     for (const fs::path& path : files_of(work_.path)) {
-      const auto text = text_of_file(path, loaded_.inputs);
-      if (!text) {
-        problems_.add(path.string(), "", "not readable");
+      const ReadText read = text_of_file(path, loaded_.inputs);
+      if (!read.text) {
+        problems_.add(path.string(), "", read.problem);
         continue;
       }
-      KinetoFile file = read_kineto(*text, path.string(), problems_);
+      KinetoFile file = read_kineto(*read.text, path.string(), problems_);
       if (file.rank < 0) file.rank = number_in(path.filename().string(), Which::first);
       if (file.ranks >= 0 && file.ranks != gpus_) {
         problems_.add(file.name, "distributedInfo: world_size",
@@ -100,13 +102,13 @@ class Loader {
 
   void read_execution_traces() {
     for (const fs::path& path : files_of(work_.execution_traces)) {
-      const auto text = text_of_file(path, loaded_.inputs);
-      if (!text) {
-        problems_.add(path.string(), "", "not readable");
+      const ReadText read = text_of_file(path, loaded_.inputs);
+      if (!read.text) {
+        problems_.add(path.string(), "", read.problem);
         continue;
       }
       keep(number_in(path.stem().string(), Which::last),
-           read_pytorch_et(*text, path.string(), problems_), traces_);
+           read_pytorch_et(*read.text, path.string(), problems_), traces_);
     }
     expect_all(traces_, work_.execution_traces);
   }

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "sim/files/read_text.h"
 #include "sim/scenario/overlay.h"
 
 namespace weft {
 
-// Nothing if it is no file that can be read; else `inputs` gets its hash.
-std::optional<std::string> text_of_file(const std::filesystem::path& file,
-                                        std::vector<InputFile>& inputs);
+// `inputs` gets its hash, where it can be read.
+ReadText text_of_file(const std::filesystem::path& file, std::vector<InputFile>& inputs);
 
 }  // namespace weft

@@ -1,41 +1,20 @@
-// What stands in summary.json, manifest.json and the CSV files, and how they come to their folder.
+// What stands in summary.json, manifest.json and the CSV files.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "sim/report/csv.h"
 #include "sim/report/manifest.h"
 #include "sim/report/over_time.h"
+#include "sim/report/result_files.h"
 #include "sim/report/summary.h"
-#include "sim/report/write_files.h"
 #include "tests/unit/report/made_up_results.h"
 
 namespace weft {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using testing::add_run;
-
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// A folder of this test's own.
-class Folder : public ::testing::Test {
- protected:
-  fs::path folder_ =
-      fs::temp_directory_path() / ("weft_" + std::to_string(::getpid()) + "_" +
-                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
-  void SetUp() override { fs::remove_all(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-};
 
 TEST(Summary, has_values_with_full_precision) {
   RunReport report = testing::two_gpus();
@@ -159,33 +138,6 @@ TEST(Manifest, tells_how_to_do_it_again) {
   }
 }
 )");
-}
-
-TEST_F(Folder, is_created_and_holds_the_files_and_nothing_else) {
-  write_files(folder_ / "new", {{.name = "a", .content = "1"}, {.name = "b", .content = "2"}});
-  EXPECT_EQ(text_of(folder_ / "new/a"), "1");
-  EXPECT_EQ(text_of(folder_ / "new/b"), "2");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "new"), {}), 2);
-}
-
-TEST_F(Folder, keeps_the_old_files_whole_where_one_cannot_be_written) {
-  write_files(folder_, {{.name = "a", .content = "old"}});
-  const std::vector<OutputFile> files{{.name = "a", .content = "new"},
-                                      {.name = "missing/b", .content = "2"}};
-  EXPECT_THROW(write_files(folder_, files), std::runtime_error);
-  EXPECT_EQ(text_of(folder_ / "a"), "old");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
-}
-
-TEST_F(Folder, that_is_a_file_is_refused_with_its_path) {
-  write_files(folder_, {{.name = "a", .content = "1"}});
-  EXPECT_NO_THROW(expect_writable(folder_ / "deep/er"));
-  try {
-    expect_writable(folder_ / "a/below");
-    FAIL() << "a file is no folder";
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("a/below: Not a directory"), std::string::npos);
-  }
 }
 
 }  // namespace

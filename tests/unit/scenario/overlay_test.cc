@@ -133,7 +133,7 @@ TEST_F(Overlay, what_cannot_be_read_is_a_problem) {
   const std::string name = folder_.generic_string();
   EXPECT_EQ(problems.to_text(), "asker: error: cannot read " + name +
                                     "/none.yaml: no such file\nasker: error: cannot read " + name +
-                                    ": not a regular file\n");
+                                    ": is a folder\n");
 }
 
 }  // namespace
