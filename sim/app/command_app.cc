@@ -27,6 +27,11 @@ std::string names_in(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// An unset variable of a shell leaves an empty path: what it was to be is not known.
+std::string is_a_path(const std::string& path) {
+  return path.empty() ? "the path is empty; is a variable of the shell unset?" : "";
+}
+
 std::string rule_of(const CLI::Option& option) {
   if (!option.get_excludes().empty()) return "not with " + names_in(option.get_excludes());
   if (!option.get_needs().empty()) return "only with " + names_in(option.get_needs());
@@ -68,6 +73,27 @@ CommandDoc describe(const CLI::App& app) {
     if (!command->get_group().empty()) doc.commands.push_back(describe(*command));
   }
   return doc;
+}
+
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    const std::string digits = text.starts_with('-') ? text.substr(1) : text;
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) {
+      return fmt::format("'{}' is not a number", text);
+    }
+    return digits == text ? "" : fmt::format("'{}' is negative", text);
+  };
+  return CLI::Validator(check, "", "");
+}
+
+void expect_paths(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    const std::string name = type.substr(0, type.find(':'));
+    for (const char* path : {"FILE", "DIR", "PATH", "PREFIX"}) {
+      if (name == path) option->check(CLI::Validator(is_a_path, "", ""));
+    }
+  }
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

@@ -12,6 +12,12 @@ namespace weft {
 // Without what is hidden.
 CommandDoc describe(const CLI::App& app);
 
+// Accepts digits alone.
+CLI::Validator whole_number();
+
+// No option of the command that is a path may be empty.
+void expect_paths(CLI::App& command);
+
 // Accepts these words and no other.
 CLI::Validator one_of(std::vector<std::string> words);
 

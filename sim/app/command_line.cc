@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <string_view>
 
 #include "sim/app/cache_command_line.h"
@@ -85,7 +84,7 @@ struct Raw {
   std::string trace;
   std::string trace_detail;
   std::string trace_limit;
-  std::uint64_t seed = 0;
+  std::string seed;
   std::string stop_after;
   bool quiet = false;
   bool json = false;
@@ -157,7 +156,9 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
       ->type_name("MODE")
       ->allow_extra_args(false)
       ->check(one_of(mode_names()));
-  run->add_option("--seed", raw.seed, "The same as --set run.seed=N")->type_name("N");
+  run->add_option("--seed", raw.seed, "The same as --set run.seed=N")
+      ->type_name("N")
+      ->check(whole_number());
   CLI::Option* output =
       run->add_option(
              "-o,--output", raw.output,
@@ -263,7 +264,7 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   if (!raw.modes.empty()) {
     command.sets.push_back(fmt::format("modes=[{}]", fmt::join(raw.modes, ", ")));
   }
-  if (seed_given) command.sets.push_back(fmt::format("run.seed={}", raw.seed));
+  if (seed_given) command.sets.push_back("run.seed=" + raw.seed);
   if (!raw.output.empty()) command.output = raw.output;
   if (!raw.trace.empty()) command.trace = raw.trace;
   if (raw.trace_detail == "waves") command.timeline.detail = Detail::waves;
@@ -318,7 +319,10 @@ struct Program {
     app.set_version_flag("--version", fmt::format("weft {}", kVersion), "Print the version");
     app.require_subcommand(1);
     add_color(app);
-    for (CLI::App* command : app.get_subcommands({})) add_color(*command);
+    for (CLI::App* command : app.get_subcommands({})) {
+      add_color(*command);
+      expect_paths(*command);
+    }
   }
 
  private:
@@ -354,11 +358,15 @@ Command parse_command_line(int argc, const char* const* argv) {
     // Help of a command that there is not would be that of something else.
     const std::vector<std::string> unknown = unknown_command(program.app);
     return Done{unknown.empty() ? print_help(program.app) : print_mistakes(unknown)};
+  } catch (const CLI::CallForVersion& version) {
+    const std::vector<std::string> unknown = unknown_command(program.app);
+    if (!unknown.empty()) return Done{print_mistakes(unknown)};
+    fmt::print("{}
+", version.what());
+    return Done{exit_code::ok};
   } catch (const CLI::ParseError& error) {
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
-    if (error.get_exit_code() != 0) return Done{print_mistakes(mistakes_of(program.app, error))};
-    const std::vector<std::string> unknown = unknown_command(program.app);
-    return Done{unknown.empty() ? program.app.exit(error) : print_mistakes(unknown)};
+    return Done{print_mistakes(mistakes_of(program.app, error))};
   }
   use_color(program.color);
   if (program.calibrate->parsed()) return program.calibrating;

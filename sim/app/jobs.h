@@ -3,6 +3,9 @@
 
 namespace weft {
 
+// No command takes more (--jobs).
+inline constexpr int kMostJobs = 4096;
+
 // Those asked for; 0: as many as there are cores.
 int jobs_or_cores(int asked);
 

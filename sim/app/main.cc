@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <tbb/global_control.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
 
 #include "sim/app/cache_command.h"
 #include "sim/app/calibrate_command.h"
@@ -12,8 +14,10 @@
 #include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/jobs.h"
 #include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
+#include "sim/files/place.h"
 
 namespace weft {
 namespace {
@@ -46,9 +50,9 @@ int carry_out(const Command& parsed) {
 
 int run(int argc, const char* const* argv) {
   const auto parsed = parse_command_line(argc, argv);
-  if (const Done* done = std::get_if<Done>(&parsed)) return done->exit_code;
-  const int code = carry_out(parsed);
-  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write the results to stdout");
+  const Done* done = std::get_if<Done>(&parsed);
+  const int code = done != nullptr ? done->exit_code : carry_out(parsed);
+  if (std::fflush(stdout) != 0) cannot_write("to stdout", errno);
   return code;
 }
 
@@ -57,6 +61,10 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   weft::start_log();
+  // A file that grows beyond the limit (ulimit -f) is a failed write, with its message.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // -j says how many threads there are. TBB would warn where that is more than there are cores.
+  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, weft::kMostJobs);
   try {
     return weft::run(argc, argv);
   } catch (const std::bad_alloc&) {
