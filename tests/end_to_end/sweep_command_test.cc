@@ -173,7 +173,8 @@ TEST_F(SweepCommand, a_half_written_line_is_said_and_run_again) {
   fs::resize_file(in("cut/results.jsonl"), fs::file_size(in("cut/results.jsonl")) - 100);
   const Ended ended = weft("sweep small.yaml -o cut");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_NE(ended.err.find("1 lines were not written to their end"), std::string::npos)
+  EXPECT_NE(ended.err.find("cut/results.jsonl:9: damaged, or not written to the end"),
+            std::string::npos)
       << ended.err;
   EXPECT_NE(ended.err.find("8 of 9 points were finished before"), std::string::npos) << ended.err;
   EXPECT_EQ(text_of(in("cut/results.csv")), whole);
