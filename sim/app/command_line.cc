@@ -361,8 +361,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& version) {
     const std::vector<std::string> unknown = unknown_command(program.app);
     if (!unknown.empty()) return Done{print_mistakes(unknown)};
-    fmt::print("{}
-", version.what());
+    fmt::print("{}\n", version.what());
     return Done{exit_code::ok};
   } catch (const CLI::ParseError& error) {
     // CLI11 has an exit code of its own for every kind of mistake; they are all the user's.
@@ -386,22 +385,5 @@ Command parse_command_line(int argc, const char* const* argv) {
 }
 
 CommandDoc describe_command_line() { return describe(Program().app); }
-
-std::string shell_quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-std::string replay_text(const RunCommand& command) {
-  std::string text = fmt::format("weft run {}", shell_quoted(command.scenario.string()));
-  for (const std::string& set : command.sets) text += fmt::format(" --set {}", shell_quoted(set));
-  return text;
-}
 
 }  // namespace weft

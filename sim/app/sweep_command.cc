@@ -41,9 +41,8 @@ Bytes memory_for_all() {
   return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
 }
 
-std::vector<SweepRow> planned_rows(const SweepPlan& plan, const SweepCommand& command,
-                                   int jobs) {
-  CountProgress progress("points planned",
+std::vector<SweepRow> planned_rows(const SweepPlan& plan, const SweepCommand& command, int jobs) {
+  CountProgress progress("points planned", CountProgress::Total::exact,
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   return sweep_rows(plan, command.shard,
                     {.jobs = jobs,

@@ -27,9 +27,7 @@ class Writer {
     text_.append(indent_, ' ').append("- ").append(value).append("\n");
   }
   void line(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
-  void quoted(std::string_view key, std::string_view value) {
-    line(key, in_double_quotes(value));
-  }
+  void quoted(std::string_view key, std::string_view value) { line(key, in_double_quotes(value)); }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:

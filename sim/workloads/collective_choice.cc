@@ -75,8 +75,8 @@ bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& gr
   return choice.algorithm != Algorithm::hierarchical || (group.nodes() > 1 && group.per_node > 1);
 }
 
-// A model has collectives of several kinds and groups, not all of which can be done as is asked for:
-// the library chooses how to do those.
+// A model has collectives of several kinds and groups, not all of which can be done as is asked
+// for: the library chooses how to do those.
 AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
                          const RankGroup& group) {
   const AskedAlgorithm& asked = call.options.algorithm;
