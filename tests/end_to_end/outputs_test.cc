@@ -72,6 +72,7 @@ kernels: [{name: k, rows: 64, wgs_per_cu: 1,
 TEST_F(Outputs, over_an_input_are_refused_and_leave_it_as_it_was) {
   ASSERT_EQ(weft(kRun + " -o r").status, 0);
   ASSERT_EQ(weft("sweep d/sweep.json -q -o s").status, 0);
+  fs::copy_file(kGpu, folder_ / "own.yaml");
   struct Given {
     std::string command;
     std::string input;
@@ -81,7 +82,7 @@ TEST_F(Outputs, over_an_input_are_refused_and_leave_it_as_it_was) {
         Given{"sweep d/sweep.json -o d", "d/sweep.json"},
         Given{"validate m.jsonl --cluster " + kNode + " --csv m.jsonl", "m.jsonl"},
         Given{"validate m.jsonl --cluster " + kNode + " --json ./m.jsonl", "m.jsonl"},
-        Given{"calibrate m.jsonl --base " + kGpu + " -o m.jsonl", "m.jsonl"},
+        Given{"calibrate m.jsonl --base own.yaml -o own.yaml", "own.yaml"},
         Given{"cache twice.yaml --machine apu_64cu -q --csv twice.yaml", "twice.yaml"},
         Given{"report r -o r/summary.json", "r/summary.json"},
         Given{"report s -o s/results.jsonl", "s/results.jsonl"},
@@ -100,12 +101,12 @@ TEST_F(Outputs, over_one_another_are_refused_before_anything_is_simulated) {
                                 "cache twice.yaml --machine apu_64cu --csv x --json x",
                                 "cache twice.yaml --machine apu_64cu --csv x/cache.csv -o x",
                                 "validate m.jsonl --cluster " + kNode + " --csv x --json x",
-                                "calibrate m.jsonl --base " + kGpu + " -o x --cluster " + kNode +
-                                    " --cluster-output x"}) {
+                                "calibrate m.jsonl --base " + kGpu + " -o x.yaml --cluster " +
+                                    kNode + " --cluster-output x.yaml"}) {
     const Ended ended = weft(command);
     EXPECT_EQ(ended.status, 1) << command;
     EXPECT_TRUE(ended.says("would both write it")) << command << "\n" << ended.err;
-    EXPECT_FALSE(fs::exists(folder_ / "x")) << command;
+    EXPECT_FALSE(fs::exists(folder_ / "x") || fs::exists(folder_ / "x.yaml")) << command;
   }
 }
 
