@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace weft {
@@ -13,7 +14,7 @@ CountProgress::CountProgress(std::string what, Total total, ProgressLine::Show s
 
 void CountProgress::update(std::size_t done, std::size_t all) {
   const std::lock_guard lock(lock_);
-  done_ = done;
+  done_ = std::max(done_, done);  // several threads tell
   all_ = all;
 }
 

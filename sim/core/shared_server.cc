@@ -74,7 +74,7 @@ bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64
   const auto known = std::find_if(
       background_.begin(), background_.end(),
       [&](const Background& entry) { return entry.source == source && entry.rate == rate; });
-  if (all_rates_ + rate > of_background_) [[unlikely]]
+  if (can_fall_behind() || all_rates_ + rate > of_background_) [[unlikely]]
     catch_up(now);
   if (known == background_.end()) {
     background_.push_back({source, rate, now + time});

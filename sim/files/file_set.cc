@@ -45,7 +45,7 @@ std::string FileSet::problem_of(const std::string& name, std::string_view text) 
   const auto found = hashes_.find(name);
   const std::string listing = manifest_.filename().string();
   if (found == hashes_.end()) {
-    return fmt::format("is none of the files that {} lists: of another result", listing);
+    return fmt::format("is not listed in {}: it belongs to another result", listing);
   }
   if (found->second == checksum_of(text)) return "";
   return fmt::format(

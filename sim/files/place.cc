@@ -100,7 +100,7 @@ class Clashes {
       const auto found = files_.find(above);
       if (found == files_.end()) continue;
       const std::string& other = found->second;
-      return add(above, fmt::format("{} would make a file of it, and {} a folder; write elsewhere",
+      return add(above, fmt::format("{} needs it as a file, and {} as a folder; write elsewhere",
                                     other, option));
     }
   }

@@ -152,7 +152,7 @@ void Staged::add_manifest(const fs::path& manifest, const Owns& owns) {
   std::rotate(steps_.begin(), steps_.begin() + staged, steps_.end());
   const Place place = place_of(manifest);
   const std::string text = to_json(hashes);
-  stage(place, text);
+  add(manifest, text);
   // Files that no manifest tells apart from the new ones must not be taken for them half-way.
   if (over_others && place.kind == Place::Kind::fresh) {
     stage(place, text);

@@ -235,6 +235,7 @@ class Folding {
       strands[strand_of_[piece][op]].insert(before[op].begin(), before[op].end());
     }
     std::vector<std::vector<Before>> lists;
+    lists.reserve(strands.size());
     for (const auto& [first, all] : strands) lists.emplace_back(all.begin(), all.end());
     return lists;
   }

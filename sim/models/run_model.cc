@@ -288,6 +288,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
       result.mode = mode;
       return result;
     }
+    folding.unfused.clear();  // recordings are large, and of no use where runs meet
     joined = more;
     RunResult refused = too_large(this->folding(joined).folded, mode);
     if (refused.ending != Ending::finished) return refused;

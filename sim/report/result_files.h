@@ -13,7 +13,7 @@ struct OutputFile {
   std::string content;
 };
 
-// All of them. manifest.json comes last: what is cut off before it is no result.
+// All of them. files.json comes last: what is cut off before it is no result.
 std::vector<OutputFile> result_files(const RunReport& report);
 
 // The names of all that a run may write.

@@ -63,7 +63,7 @@ class Defaults {
     };
     std::vector<Mode>& modes = scenario_.modes;
     modes.erase(std::remove_if(modes.begin(), modes.end(), parted), modes.end());
-    reading_.warn_at_key("modes", "those that part the CUs are left out: " + text(gpu.cus) +
+    reading_.warn_at_key("modes", "modes that split the CUs are left out: " + text(gpu.cus) +
                                       " CUs in steps of " + text(gpu.launch.mask_step) +
                                       " have no two parts");
   }

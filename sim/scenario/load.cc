@@ -34,8 +34,8 @@ Loaded load(SourceFiles& files, const Node* tree, const std::filesystem::path& f
 
 namespace {
 
-// What is wrong with a base that the scenario's own file does not name is for whom does to mend:
-// a --set, a sweep's axis.
+// What is wrong with a base that the scenario's own file does not name is for whoever names it to
+// mend: a --set, a sweep's axis.
 Diagnostics told_where_named(const Diagnostics& problems, const SourceFiles& files,
                              const std::string& own) {
   Diagnostics told;

@@ -306,7 +306,7 @@ template <std::size_t n>
 constexpr std::array<Choice<AskedAlgorithm>, n + 2> with_auto_and_library(
     const std::array<Choice<Algorithm>, n>& choices) {
   std::array<Choice<AskedAlgorithm>, n + 2> all{};
-  all[0] = {"auto", {}, "the fastest of all that follow, each tried by itself"};
+  all[0] = {"auto", {}, "the fastest of all algorithms, each tried by itself"};
   all[1] = {"library", {std::nullopt, true}, "what the GPU's library would take"};
   for (std::size_t i = 0; i < n; ++i) {
     all[i + 2] = {choices[i].name, {choices[i].value, false}, choices[i].meaning};

@@ -42,7 +42,7 @@ CollectiveOptions read_collective_options(MapReader map) {
   MapReader of_channels = map.where(!dma, "executor: cu");
   options.algorithm =
       of_channels.choice_or("algorithm", options.algorithm, names::table(names::kAlgorithmChoices),
-                            "library: one of cluster.gpu.collective.algorithms, by its costs");
+                            "how the collective is done");
   options.protocol =
       of_channels.choice_or("protocol", options.protocol, names::table(names::kProtocolChoices),
                             "how channels synchronise; auto: chosen with the algorithm");

@@ -15,11 +15,10 @@ void there_are_peers(const Check& check) {
   constexpr int kMostGpus = 65'536;
   const ClusterSpec& cluster = check.scenario.cluster;
   const std::int64_t gpus = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
-  const bool needs_peers =
-      check.good({"workload.kind"}) && !is_model(check.scenario.workload.kind);
+  const bool needs_peers = check.good({"workload.kind"}) && !is_model(check.scenario.workload.kind);
   if (gpus < 2 && needs_peers) {
     check.fail("cluster.nodes",
-               "one GPU has no peer; at least 2 GPUs are needed, but for whole models");
+               "one GPU has no peer; at least 2 GPUs are needed (only whole models run on one)");
   }
   if (gpus > kMostGpus) {
     check.fail("cluster.nodes", text(cluster.nodes) + " x " + text(cluster.gpus_per_node) + " = " +

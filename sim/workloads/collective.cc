@@ -51,7 +51,8 @@ CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& 
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const RankGroup group = group_of(cluster, call.ranks);
   const bool dma = call.options.executor == CollectiveExecutor::dma;
-  const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
+  const CollectiveChoice choice =
+      dma ? CollectiveChoice{} : choose_by_prediction(cluster, call, group);
   if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);

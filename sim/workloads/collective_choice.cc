@@ -124,10 +124,23 @@ std::optional<CollectiveChoice> by_table(const Cluster& cluster, const Collectiv
   return best;
 }
 
-}  // namespace
+CollectiveChoice fastest_predicted(const Cluster& cluster, const CollectiveCall& call,
+                                   const RankGroup& group,
+                                   const std::vector<CollectiveChoice>& ways) {
+  CollectiveChoice best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const CollectiveChoice way : ways) {
+    const double time = predicted_time(cluster, call, group, way);
+    if (time >= least) continue;
+    least = time;
+    best = way;
+  }
+  return best;
+}
 
-CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
-                        const RankGroup& group) {
+template <class Fastest>
+CollectiveChoice choose_by(const Cluster& cluster, const CollectiveCall& call,
+                           const RankGroup& group, Fastest fastest_of) {
   if (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point) {
     return exchange_choice(cluster, call, group);
   }
@@ -136,7 +149,19 @@ CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
   if (asked_for(cluster, call, group).of_library) {
     if (const auto choice = by_table(cluster, call, group, all)) return *choice;
   }
-  return fastest(cluster, call, group, all);
+  return fastest_of(cluster, call, group, all);
+}
+
+}  // namespace
+
+CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
+                        const RankGroup& group) {
+  return choose_by(cluster, call, group, fastest);
+}
+
+CollectiveChoice choose_by_prediction(const Cluster& cluster, const CollectiveCall& call,
+                                      const RankGroup& group) {
+  return choose_by(cluster, call, group, fastest_predicted);
 }
 
 std::string text_of(CollectiveChoice choice) {

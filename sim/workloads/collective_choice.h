@@ -26,10 +26,14 @@ struct CollectiveChoice {
   Protocol protocol = Protocol::simple;
 };
 
-// What the options say; where they leave it open, what the library is taken to choose: of its
-// algorithms and protocols those with the least predicted_time(). All-to-all and point to point are
-// direct, and simple unless a protocol is given.
+// What the options say; where they leave it open, what the library is taken to choose, or the
+// fastest of all: by trying (collective_trials.h). All-to-all and point to point are direct, and
+// simple unless a protocol is given.
 CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
+
+// The same by predicted_time() alone, where what it is for need not be exact: nothing is tried.
+CollectiveChoice choose_by_prediction(const Cluster& cluster, const CollectiveCall& call,
+                                      const RankGroup& group);
 
 // A closed form for an idle network (docs/model.md, "The library's choice"), as the tuning tables
 // of NCCL and RCCL are: latency of the steps + the longer of channels' and links' time. In seconds.

@@ -173,6 +173,18 @@ TEST(SharedServer, background_that_comes_too_fast_is_served_later) {
   EXPECT_EQ(server.behind(at(2'000)), picoseconds(0));
 }
 
+TEST(SharedServer, background_that_comes_while_some_is_left_counts_from_then_on) {
+  // Of 1600 background gets 1500. Two sources of 1000 leave 50,000 at 100, 20,000 at 120: 13.3 ps.
+  SharedServer server(1'600, &corner());
+  server.add_background(at(0), 0, 1'000, picoseconds(100));
+  server.add_background(at(0), 1, 1'000, picoseconds(100));
+  server.settle(at(0));
+  server.advance(at(100));
+  server.settle(at(100));
+  server.add_background(at(120), 2, 1'000, picoseconds(100));
+  EXPECT_EQ(server.behind(at(120)), picoseconds(14));
+}
+
 TEST(SharedServer, jobs_get_a_sixteenth_until_all_background_is_served) {
   // As above. The job draws 200,000 in all: 100 a picosecond until all is served at 2000.
   SharedServer server(1'600, &corner());

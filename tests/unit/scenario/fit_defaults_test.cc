@@ -105,7 +105,7 @@ workload:
   const Loaded fitted = load(c3);
   ASSERT_TRUE(fitted.scenario) << fitted.problems.to_text();
   for (const Mode mode : fitted.scenario->modes) EXPECT_NE(mode, Mode::partition);
-  EXPECT_TRUE(says(fitted, "warning: modes: those that part the CUs are left out"));
+  EXPECT_TRUE(says(fitted, "warning: modes: modes that split the CUs are left out"));
   EXPECT_FALSE(load(c3, {"modes=[partition]"}).scenario);
 }
 
