@@ -109,7 +109,7 @@ struct RunResult {
   std::vector<OperatorUse> operators;
   std::vector<PartUse> parts;
   Duration idle;  // summed over GPUs: until the run's end, without a kernel. With parts, all time
-  Duration path_gaps;  // launches on the critical path; with its operators, the run's time
+  Duration path_gaps;          // launches on the critical path; with its operators, the run's time
   std::vector<ExitUse> exits;  // as the task graph has them
   std::vector<LinkRow> links;
   Ledger ledger;
