@@ -24,6 +24,7 @@ int import_command(const ImportCommand& command) {
   if (!loaded.graph) return exit_code::user;
   Planned planned;
   for (const InputFile& input : loaded.inputs) planned.reads.emplace_back(input.path);
+  planned.reads.emplace_back(command.work.path + ".files.json");  // an export's own list
   if (command.output) planned.write("--output", *command.output);
   if (refused(planned)) return exit_code::user;
   print_text(to_text(loaded.summary));

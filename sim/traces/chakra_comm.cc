@@ -181,8 +181,8 @@ class CommReader {
   [[nodiscard]] std::string unknown_group(const std::string& name) const {
     if (groups_.by_name.empty()) {
       return fmt::format(
-          "process group '{}': the trace lists no groups; say with `groups` which "
-          "file does, such as {{\"{}\": [0, 1]}}",
+          "process group '{}': the trace lists no groups; name the file that does, such as "
+          "{{\"{}\": [0, 1]}}, with workload.process_groups (weft import: --groups)",
           name, name);
     }
     std::string known;

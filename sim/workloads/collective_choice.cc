@@ -61,8 +61,9 @@ bool library_has(const Cluster& cluster, const RankGroup& group, CollectiveChoic
   if (choice.algorithm == Algorithm::in_switch) return group.size() > 2;
   // Kernels of all pairs are of one node.
   if (choice.algorithm == Algorithm::direct) return group.one_node;
-  // Libraries' algorithms of two levels have no flags among the data.
-  return choice.algorithm != Algorithm::hierarchical || choice.protocol == Protocol::simple;
+  // Libraries' algorithms of two levels are for nodes of several GPUs, without flags in the data.
+  return choice.algorithm != Algorithm::hierarchical ||
+         (group.per_node > 1 && choice.protocol == Protocol::simple);
 }
 
 bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
@@ -71,8 +72,7 @@ bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& gr
   if (choice.algorithm == Algorithm::in_switch) {
     return switch_reduces(cluster, group);
   }
-  // Of one node, or of one GPU a node, it is direct, or a ring.
-  return choice.algorithm != Algorithm::hierarchical || (group.nodes() > 1 && group.per_node > 1);
+  return choice.algorithm != Algorithm::hierarchical || group.nodes() > 1;  // else it is direct
 }
 
 // A model has collectives of several kinds and groups, not all of which can be done as is asked

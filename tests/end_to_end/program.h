@@ -17,6 +17,18 @@ inline std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
+// Programs with sanitizers take a multiple of the memory, and address space without limit.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT_TESTS_SANITIZED
+#endif
+#endif
+#ifdef WEFT_TESTS_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 struct Ended {
   int status = -1;  // -1: by a signal
   std::string out;
