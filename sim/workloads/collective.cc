@@ -47,12 +47,12 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
   return run_steps(run, plans);
 }
 
-CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+namespace {
+
+CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
+                          const RankGroup& group, CollectiveChoice choice) {
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
-  const RankGroup group = group_of(cluster, call.ranks);
   const bool dma = call.options.executor == CollectiveExecutor::dma;
-  const CollectiveChoice choice =
-      dma ? CollectiveChoice{} : choose_by_prediction(cluster, call, group);
   if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
@@ -78,6 +78,21 @@ CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& 
   return {.items = real(plans.busiest_rank * n) * times,
           .sends = real(plans.transfers) * times,
           .bytes = sent};
+}
+
+}  // namespace
+
+CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+  const RankGroup group = group_of(cluster, call.ranks);
+  if (call.options.executor == CollectiveExecutor::dma) return count_by(cluster, call, group, {});
+  CollectiveCounts most;
+  for (const CollectiveChoice choice : possible_choices(cluster, call, group)) {
+    const CollectiveCounts counts = count_by(cluster, call, group, choice);
+    most.items = std::max(most.items, counts.items);
+    most.sends = std::max(most.sends, counts.sends);
+    most.bytes = std::max(most.bytes, counts.bytes);
+  }
+  return most;
 }
 
 }  // namespace weft

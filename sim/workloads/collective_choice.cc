@@ -124,44 +124,42 @@ std::optional<CollectiveChoice> by_table(const Cluster& cluster, const Collectiv
   return best;
 }
 
-CollectiveChoice fastest_predicted(const Cluster& cluster, const CollectiveCall& call,
-                                   const RankGroup& group,
-                                   const std::vector<CollectiveChoice>& ways) {
-  CollectiveChoice best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const CollectiveChoice way : ways) {
-    const double time = predicted_time(cluster, call, group, way);
-    if (time >= least) continue;
-    least = time;
-    best = way;
-  }
-  return best;
-}
-
-template <class Fastest>
-CollectiveChoice choose_by(const Cluster& cluster, const CollectiveCall& call,
-                           const RankGroup& group, Fastest fastest_of) {
+// Those from which the fastest has to be found; one where that is decided.
+std::vector<CollectiveChoice> candidates(const Cluster& cluster, const CollectiveCall& call,
+                                         const RankGroup& group) {
   if (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point) {
-    return exchange_choice(cluster, call, group);
+    return {exchange_choice(cluster, call, group)};
   }
-  const std::vector<CollectiveChoice> all = ways(cluster, call, group);
-  if (all.size() == 1) return all.front();
-  if (asked_for(cluster, call, group).of_library) {
-    if (const auto choice = by_table(cluster, call, group, all)) return *choice;
+  std::vector<CollectiveChoice> all = ways(cluster, call, group);
+  if (all.size() > 1 && asked_for(cluster, call, group).of_library) {
+    if (const auto choice = by_table(cluster, call, group, all)) return {*choice};
   }
-  return fastest_of(cluster, call, group, all);
+  return all;
 }
 
 }  // namespace
 
 CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call,
                         const RankGroup& group) {
-  return choose_by(cluster, call, group, fastest);
+  const std::vector<CollectiveChoice> all = candidates(cluster, call, group);
+  return all.size() == 1 ? all.front() : fastest(cluster, call, group, all);
 }
 
-CollectiveChoice choose_by_prediction(const Cluster& cluster, const CollectiveCall& call,
-                                      const RankGroup& group) {
-  return choose_by(cluster, call, group, fastest_predicted);
+std::vector<CollectiveChoice> possible_choices(const Cluster& cluster, const CollectiveCall& call,
+                                               const RankGroup& group) {
+  std::vector<CollectiveChoice> all = candidates(cluster, call, group);
+  if (all.size() == 1) return all;
+  std::vector<double> times;
+  times.reserve(all.size());
+  for (const CollectiveChoice way : all) {
+    times.push_back(predicted_time(cluster, call, group, way));
+  }
+  const double most = kDoubt * *std::min_element(times.begin(), times.end());
+  std::vector<CollectiveChoice> possible;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (times[i] <= most) possible.push_back(all[i]);
+  }
+  return possible;
 }
 
 std::string text_of(CollectiveChoice choice) {

@@ -31,9 +31,9 @@ struct CollectiveChoice {
 // simple unless a protocol is given.
 CollectiveChoice choose(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
 
-// The same by predicted_time() alone, where what it is for need not be exact: nothing is tried.
-CollectiveChoice choose_by_prediction(const Cluster& cluster, const CollectiveCall& call,
-                                      const RankGroup& group);
+// All that choose() may come to, found without trying any.
+std::vector<CollectiveChoice> possible_choices(const Cluster& cluster, const CollectiveCall& call,
+                                               const RankGroup& group);
 
 // A closed form for an idle network (docs/model.md, "The library's choice"), as the tuning tables
 // of NCCL and RCCL are: latency of the steps + the longer of channels' and links' time. In seconds.

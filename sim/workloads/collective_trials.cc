@@ -11,8 +11,6 @@
 namespace weft {
 namespace {
 
-// The closed form may be wrong by so much.
-constexpr double kDoubt = 3;
 // Items and messages of a trial: a second or two.
 constexpr double kMostOfTrial = 3e6;
 

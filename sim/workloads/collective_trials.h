@@ -7,6 +7,9 @@
 
 namespace weft {
 
+// The closed form may be wrong by so much: what it holds for slower still is not tried.
+constexpr double kDoubt = 3;
+
 // By itself, on GPUs and links as they should be. A way that the closed form holds for far slower
 // than another is not tried; one of which a trial would be too long, the closed form judges. The
 // cluster remembers what came out.

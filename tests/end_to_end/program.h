@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/sanitized.h"
+
 namespace weft {
 
 inline std::string text_of(const std::filesystem::path& path) {
@@ -16,18 +18,6 @@ inline std::string text_of(const std::filesystem::path& path) {
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
-
-// Programs with sanitizers take a multiple of the memory, and address space without limit.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_TESTS_SANITIZED
-#endif
-#endif
-#ifdef WEFT_TESTS_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 struct Ended {
   int status = -1;  // -1: by a signal
