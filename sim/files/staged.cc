@@ -176,6 +176,7 @@ void Staged::commit() {
   }
   // Two results at once would be a mix of both.
   std::vector<std::unique_ptr<LockedFolder>> locks;
+  locks.reserve(results_.size());
   std::sort(results_.begin(), results_.end());
   for (const fs::path& folder : results_) {
     locks.push_back(std::make_unique<LockedFolder>(folder, LockedFolder::Take::when_free));

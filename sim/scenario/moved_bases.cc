@@ -38,7 +38,7 @@ std::string new_name(const std::string& name, const MovedFile& moved) {
   std::vector<fs::path> folders = moved.dirs_to;  // by its name in the configs, if it has one there
   folders.push_back(folder_of(moved.to));
   for (const fs::path& folder : folders) {
-    const std::string other = seen_from(folder, file).replace_extension().generic_string();
+    std::string other = seen_from(folder, file).replace_extension().generic_string();
     if (same_file(file, found(other, moved.to, moved.dirs_to))) return other;
   }
   return name;
