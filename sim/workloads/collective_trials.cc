@@ -102,7 +102,7 @@ CollectiveChoice fastest_of(const Alone& alone, const RankGroup& group,
       time = tried(alone, way.choice, least);
     } else {
       time = picoseconds(std::llround(
-          std::min(way.predicted * kPicoseconds, static_cast<double>(kLongest.count() / 2))));
+          std::min(way.predicted * kPicoseconds, 0.5 * static_cast<double>(kLongest.count()))));
     }
     if (!time || *time >= least) continue;
     least = *time;
