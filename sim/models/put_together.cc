@@ -112,6 +112,7 @@ class Together {
         gpus.computing.push_back(gpu);
         continue;
       }
+      SIM_ASSERT(first[gpu] != UINT32_MAX);
       gpus.waiting.push_back({.gpu = gpu, .op = first[gpu]});
       Duration active = piece.gpus[gpu].active;  // all of it exposed
       for (std::size_t i = 0; i < piece.operators.size(); ++i) {

@@ -11,7 +11,6 @@
 namespace weft {
 namespace {
 
-double seconds(Duration time) { return static_cast<double>(time.count()) * 1e-12; }
 double rate(Bandwidth bandwidth) { return static_cast<double>(bandwidth.count()); }
 
 // Of the busiest rank, where 1 is the buffer, and over how many steps: as the library counts.
@@ -36,7 +35,7 @@ std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall
                              .at(static_cast<std::size_t>(choice.protocol));
   if (cost.bus.count() == 0) return std::nullopt;
   const Counted counted = counted_by_library(call.op, choice.algorithm, group.size());
-  return seconds(cost.startup) + counted.steps * seconds(cost.step) +
+  return to_seconds(cost.startup) + counted.steps * to_seconds(cost.step) +
          counted.carried * static_cast<double>(call.buffer.count()) / rate(cost.bus);
 }
 

@@ -10,8 +10,6 @@
 namespace weft {
 namespace {
 
-double seconds(Duration time) { return static_cast<double>(time.count()) * 1e-12; }
-
 // Messages that one channel has the busiest GPU's NIC send for each chunk.
 double messages_between(const RankGroup& group, const PlanCounts& plans, CollectiveOp op,
                         Algorithm algorithm) {
@@ -40,7 +38,7 @@ double messages_between(const RankGroup& group, const PlanCounts& plans, Collect
 
 // What a thread of the CPU takes to post so many.
 double posting(const Cluster& cluster, double messages) {
-  return messages > 0 ? messages * seconds(cluster.spec.nic->proxy_operation) : 0;
+  return messages > 0 ? messages * to_seconds(cluster.spec.nic->proxy_operation) : 0;
 }
 
 // What a channel copies of its part of the buffer.

@@ -8,7 +8,6 @@
 namespace weft {
 namespace {
 
-double seconds(Duration time) { return static_cast<double>(time.count()) * 1e-12; }
 double rate(Bandwidth bandwidth) { return static_cast<double>(bandwidth.count()); }
 
 // What an algorithm asks of the links, where 1 is the buffer: bytes over the busiest link of a node
@@ -251,12 +250,12 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const auto buffer = static_cast<double>(call.buffer.count());
   const double size = buffer * wire_factor(choice.protocol);
 
-  double latency = seconds(protocol.step) * (loads.steps_inside + loads.steps_between);
+  double latency = to_seconds(protocol.step) * (loads.steps_inside + loads.steps_between);
   double inside = 0;
   double between = 0;
   if (spec.scale_up) {
     const bool in_switch = algorithm == Algorithm::in_switch;
-    latency += loads.steps_inside * seconds(path(*spec.scale_up));
+    latency += loads.steps_inside * to_seconds(path(*spec.scale_up));
     inside = loads.inside * size /
              rate(in_switch ? in_switch_rate(*spec.scale_up) : spec.scale_up->link.bandwidth);
   }
@@ -264,17 +263,17 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
     const double nics = std::min(spec.nic->per_node, spec.gpus_per_node);
     const double of_rank =
         rate(spec.nic->bandwidth) * (algorithm == Algorithm::ring ? 1 : nics / group.per_node);
-    latency += loads.steps_between * seconds(spec.nic->latency + spec.nic->receive +
-                                             spec.nic->proxy_operation + path(*spec.scale_out));
+    latency += loads.steps_between * to_seconds(spec.nic->latency + spec.nic->receive +
+                                                spec.nic->proxy_operation + path(*spec.scale_out));
     between = std::max(loads.between * size / std::max(of_rank, 1.0),
-                       by.posted * seconds(spec.nic->proxy_operation));
+                       by.posted * to_seconds(spec.nic->proxy_operation));
   }
   const double through_channels =
       buffer / (by.channels * channel_rate(cluster, call, choice.protocol));
   const double channels = loads.channels * through_channels;
   const double only_in = loads.only_in * through_channels;
   const double links = std::max(inside, between) + only_in;
-  const double startup = seconds(protocol.startup);
+  const double startup = to_seconds(protocol.startup);
   // Phases over different links that follow one another, chunk by chunk.
   if (algorithm == Algorithm::hierarchical) {
     const double first = (inside + between + channels) / by.chunks;
