@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "sim/app/config_dirs.h"
+#include "sim/files/place.h"
 #include "sim/files/read_text.h"
 #include "sim/measured/predict.h"
 #include "sim/scenario/load.h"
@@ -19,10 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLinkPrefix = "link.";
 constexpr std::string_view kWorkloadPrefix = "workload.";
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
 
 std::string indented(const std::string& text) {
   std::istringstream lines(text);

@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 // /dev/stdout and /dev/fd/3 are links to this folder. What the descriptor is open on must be
 // written where the descriptor stands, and not replaced by its name.
 std::optional<int> own_descriptor(const fs::path& link) {
@@ -126,6 +122,10 @@ class Clashes {
 void cannot_write(const fs::path& path, int error_number) {
   const std::error_code code(error_number, std::generic_category());
   throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), code.message()));
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
 Place place_of(const fs::path& path) {

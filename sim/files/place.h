@@ -26,6 +26,9 @@ struct Place {
   std::string identity = {};  // equal: one file; empty: a stream, which several may write to
 };
 
+// The folder that a file is in: "." where its path names none.
+std::filesystem::path folder_of(const std::filesystem::path& file);
+
 // Throws where nothing could be written: a folder, a circle of links.
 Place place_of(const std::filesystem::path& path);
 

@@ -21,10 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 // Whoever reads a pipe may leave: an error like any other, and no signal.
 class NoPipeSignal {
  public:

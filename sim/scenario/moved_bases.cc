@@ -4,16 +4,13 @@
 #include <string>
 #include <system_error>
 
+#include "sim/files/place.h"
 #include "sim/scenario/overlay.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
 
 fs::path found(const std::string& name, const fs::path& file, std::vector<fs::path> dirs) {
   dirs.insert(dirs.begin(), folder_of(file));
