@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Figures for papers from the results.csv of a sweep (wants scripts/setup --plots).
+"""Figures for papers from the results.csv of a sweep (needs scripts/setup --plots).
 
     scripts/plot.py results/sweep/results.csv -o bars.pdf
     scripts/plot.py results/sweep/results.csv -o lines.svg --kind lines --y speedup_vs_bulk \\
@@ -11,10 +11,11 @@ kinds: bars and lines show the field --y (time_us, speedup_vs_bulk, ...) along t
 or line for each of --series (mode, or an axis). heatmap shows --value over the axes --x and --y.
 breakdown shows what each mode's time is made of: computing, exposed communication, neither.
 
-Axes are those of sweep.json beside the file, else the columns before `point`. An axis that is not
-drawn must have one value: choose it with --where AXIS=VALUE. Points that failed are left out, and
-their number is said. The same results give the same bytes. exit status: 0 done; 1 a mistake in
-the file or the options.
+Axes are those of sweep.json next to the file, or else the columns before `point`. Titles, units and
+colours come from catalogue.json next to the file, from --catalogue FILE, or from `weft schema
+results`. An axis that is not drawn must have one value: choose it with --where AXIS=VALUE. Failed
+points are left out, and counted on stderr. The same results give the same bytes. exit status: 0
+done; 1 a mistake in the file or the options.
 """
 
 import argparse
@@ -24,33 +25,19 @@ import json
 import math
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
-# Okabe and Ito's colours first. A mode has its own wherever it is drawn, whichever others are, here
-# and in reports (sim/html/page/page.js): those of kind c3 are never drawn with the first three.
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000"]
-MODES = {"bulk": "#0072B2", "kernel": "#E69F00", "fused": "#009E73",
-         "compute_alone": "#8C8C8C", "comm_alone": "#B8B8B8", "comm_alone_dma": "#D8C9A8",
-         "serial": "#0072B2", "base": "#E69F00", "comm_first": "#009E73", "priority": "#D55E00",
-         "launch_order": "#CC79A7", "partition": "#56B4E9", "priority+partition": "#332288",
-         "lookup": "#882255", "best": "#117733", "dma": "#F0E442", "dma+partition": "#999933"}
-PHASES = {"computing": "#56B4E9", "exposed communication": "#D55E00", "neither": "#999999"}
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TIME = "time_us"
 MARKERS = "os^DvPX"
 DASHES = ["-", "--", ":", "-."]
-TITLES = {"time_us": "time", "speedup_vs_bulk": "speed-up over bulk",
-          "speedup_vs_serial": "speed-up over serial", "computing_us": "computing",
-          "exposed_comm_us": "exposed communication", "cu_busy": "CUs busy",
-          "hbm_busy": "HBM busy", "links_busy_max": "busiest link busy"}
-# Waits are sums over all WGs.
-WAITS = {"post": "a post", "nic_queue": "NIC queues", "store": "stores", "flag": "flags"}
-TITLES |= {f"wait_{one}_us": f"waiting for {what}, all WGs" for one, what in WAITS.items()}
-UNITS = {"_us": "us", "_bytes": "bytes", "_gbps": "Gb/s", "_tflops": "TFLOP/s",
-         "_m_per_s": "million/s"}
-SHARES = {"cu_busy", "hbm_busy", "links_busy_max", "fraction_of_ideal"}
+CATALOGUE = "catalogue.json"
 
 
 class Mistake(Exception):
-    """What the user can mend; several are told together."""
+    """What the user can fix; several are reported together."""
 
 
 def meant(word, known):
@@ -59,14 +46,98 @@ def meant(word, known):
     return f"; did you mean {near[0]}? Known: {listed}" if near else f"; known: {listed}"
 
 
+# --- what the program says of its results --------------------------------------------------------
+
+
+class Catalogue:
+    """Titles, units and colours, as weft has exported them."""
+
+    def __init__(self, source, text):
+        try:
+            known = json.loads(text)
+            self.fields, self.modes = known["fields"], known["modes"]
+            self.phases, self.palette = known["phases"], known["palette"]
+            self.times, self.axis_units = known["times"], known["axis_units"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise Mistake(f"{source}: no catalogue of results ({error}); weft schema results "
+                          "prints one") from error
+
+    def shown_as(self, name):
+        if name in self.fields:
+            return self.fields[name]["as"]
+        return "time" if name.endswith("_us") else "number"  # of a part of a model
+
+    def title(self, name):
+        if name in self.fields:
+            return self.fields[name]["title"]
+        return name.removesuffix("_us").replace("_", " ")
+
+    def axis(self, name):
+        """The title of an axis of numbers, with the unit that its name ends in."""
+        for suffix, unit in self.axis_units.items():
+            if name.endswith(suffix):
+                return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+        return name.replace("_", " ")
+
+    def scaled(self, name, values):
+        """Values as they are drawn, and the axis' title with its unit."""
+        if self.shown_as(name) == "share":
+            return values * 100, f"{self.title(name)}, %"
+        if self.shown_as(name) != "time":
+            return values, self.title(name)
+        scale = self.time_scale(values)
+        return values / scale["us"], f"{self.title(name)}, {scale['unit']}"
+
+    def time_scale(self, values):
+        most = values.abs().max()
+        return next((one for one in self.times if most >= one["us"]), self.times[-1])
+
+    def is_ratio(self, name):
+        return self.shown_as(name) == "ratio"
+
+    def colour(self, series, value, index, others):
+        """A mode has its own wherever it is drawn; beside it the palette begins with the fourth."""
+        if series != "mode":
+            return self.palette[index % len(self.palette)]
+        if value in self.modes:
+            return self.modes[value]["colour"]
+        free = [one for one in others if one not in self.modes]
+        return self.palette[(3 + free.index(value)) % len(self.palette)]
+
+
+def find_catalogue(path, results):
+    """The given one, that beside the results, or what the program itself prints."""
+    beside = pathlib.Path(results).parent / CATALOGUE
+    if path is None and results != "-" and beside.is_file():
+        path = beside
+    if path is None:
+        return printed_catalogue()
+    try:
+        return Catalogue(path, pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Mistake(f"{path}: {error.strerror}") from error
+
+
+def printed_catalogue():
+    built = ROOT / "build/release/sim/weft"
+    weft = built if built.is_file() else shutil.which("weft")
+    if weft is None:
+        raise Mistake(f"no {CATALOGUE} beside the results, and no weft that prints one: "
+                      "--catalogue FILE says where it is")
+    done = subprocess.run([weft, "schema", "results"], capture_output=True, text=True)
+    return Catalogue(f"{weft} schema results", done.stdout)
+
+
 # --- the file ------------------------------------------------------------------------------------
 
 
 class Sweep:
     """Rows of points and modes: the axes, `mode`, then the fields."""
 
-    def __init__(self, source, text):
+    def __init__(self, source, text, catalogue):
         import pandas
+
+        self.catalogue = catalogue
 
         try:
             table = pandas.read_csv(io.StringIO(text), dtype={"point": str, "error": str})
@@ -80,8 +151,8 @@ class Sweep:
         self.failed = int((table["status"] != "ok").sum())
         self.points = len(table)
         done = table[table["status"] == "ok"]
-        modes = [name.removesuffix("_time_us") for name in table.columns
-                 if name.endswith("_time_us")]
+        modes = [name.removesuffix(f"_{TIME}") for name in table.columns
+                 if name.endswith(f"_{TIME}")]
         if not modes:
             raise Mistake(f"{source}: no mode's time; such a column is called bulk_time_us")
         self.rows = pandas.concat([self.of_mode(done, mode, modes) for mode in modes],
@@ -100,7 +171,7 @@ class Sweep:
             except (ValueError, KeyError, TypeError) as error:
                 raise Mistake(f"{beside}: no axes with a column each ({error})") from error
         if "point" not in columns:
-            raise Mistake(f"{source}: no column point, and no sweep.json beside it: which columns "
+            raise Mistake(f"{source}: no column point, and no sweep.json next to it: which columns "
                           "are the axes?")
         return columns[:columns.index("point")]
 
@@ -114,18 +185,14 @@ class Sweep:
                 fields[column] = field_of(column, mode)
         rows = table[[*self.axes, *fields]].rename(columns=fields)
         rows.insert(len(self.axes), "mode", mode)
-        return rows[rows["time_us"].notna()]
+        return rows[rows[TIME].notna()]
 
     def values(self, name):
         return list(dict.fromkeys(self.rows[name]))
 
     def title(self, axis):
-        """With the unit that the name of an axis of numbers ends in."""
         numbers = all(isinstance(value, (int, float)) for value in self.values(axis))
-        for suffix, unit in UNITS.items() if numbers else ():
-            if axis.endswith(suffix):
-                return f"{axis.removesuffix(suffix).replace('_', ' ')}, {unit}"
-        return axis.replace("_", " ")
+        return self.catalogue.axis(axis) if numbers else axis.replace("_", " ")
 
     def axes_of_a_map(self, across, up):
         """Those that are given, and the first of which neither follows from the other, as those of
@@ -219,7 +286,7 @@ def choose(sweep, options):
         problems.append(f"--value: has no meaning for --kind {options.kind}; --y is what it shows")
     if options.kind == "heatmap":
         speedups = [name for name in sweep.fields if name.startswith("speedup_")]
-        options.value = options.value or (speedups or ["time_us"])[0]
+        options.value = options.value or (speedups or [TIME])[0]
         options.x, options.y = sweep.axes_of_a_map(options.x, options.y)
         if options.x is None or options.y is None:
             problems.append("--kind heatmap: needs two axes that vary; there is one")
@@ -230,7 +297,7 @@ def choose(sweep, options):
     else:
         options.series = "mode" if options.kind == "breakdown" else options.series or "mode"
         options.x = options.x or next((one for one in varied if one != options.series), varied[0])
-        options.y = options.y or "time_us"
+        options.y = options.y or TIME
         known("x", options.x, sweep.axes)
         known("series", options.series, [*sweep.axes, "mode"])
         known("y", options.y, sweep.fields)
@@ -249,32 +316,8 @@ def choose(sweep, options):
         raise Mistake("\n".join(problems))
 
 
-def title(name):
-    return TITLES.get(name, name.removesuffix("_us").replace("_", " "))
-
-
-def scaled(name, values):
-    """Values as they are drawn, and the axis' title with its unit."""
-    if name in SHARES:
-        return values * 100, f"{title(name)}, %"
-    if not name.endswith("_us"):
-        return values, title(name)
-    most = values.abs().max()
-    by, unit = (1e6, "s") if most >= 1e6 else (1e3, "ms") if most >= 1e3 else (1, "us")
-    return values / by, f"{title(name)}, {unit}"
-
-
 def text_of(value):
     return f"{value:g}" if isinstance(value, float) and value < 1e6 else f"{value}"
-
-
-def colour(series, value, index, others):
-    if series != "mode":
-        return COLOURS[index % len(COLOURS)]
-    if value in MODES:
-        return MODES[value]
-    free = [one for one in others if one not in MODES]
-    return COLOURS[(3 + free.index(value)) % len(COLOURS)]
 
 
 def ordered(values):
@@ -283,23 +326,23 @@ def ordered(values):
 
 def bars(sweep, options, axes):
     rows = sweep.rows.copy()
-    rows["shown"], label = scaled(options.y, rows[options.y])
+    rows["shown"], label = sweep.catalogue.scaled(options.y, rows[options.y])
     places, series = ordered(sweep.values(options.x)), sweep.values(options.series)
     width = 0.8 / len(series)
     for index, one in enumerate(series):
         of_one = rows[rows[options.series] == one]
         at = [places.index(value) - 0.4 + width * (index + 0.5) for value in of_one[options.x]]
         axes.bar(at, of_one["shown"], width, label=text_of(one), edgecolor="white", linewidth=0.3,
-                 color=colour(options.series, one, index, series))
+                 color=sweep.catalogue.colour(options.series, one, index, series))
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    if options.y.startswith("speedup"):
+    if sweep.catalogue.is_ratio(options.y):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
     axes.set(xlabel=sweep.title(options.x), ylabel=label)
 
 
 def lines(sweep, options, axes):
     rows = sweep.rows.copy()
-    rows["shown"], label = scaled(options.y, rows[options.y])
+    rows["shown"], label = sweep.catalogue.scaled(options.y, rows[options.y])
     series = sweep.values(options.series)
     places = ordered(sweep.values(options.x))
     numeric = all(isinstance(one, (int, float)) for one in places)
@@ -308,7 +351,8 @@ def lines(sweep, options, axes):
         of_one = of_one.sort_values(options.x) if numeric else of_one
         across = of_one[options.x] if numeric else [places.index(v) for v in of_one[options.x]]
         axes.plot(across, of_one["shown"], label=text_of(one), marker=MARKERS[index % 7],
-                  ls=DASHES[index % 4], color=colour(options.series, one, index, series))
+                  ls=DASHES[index % 4],
+                  color=sweep.catalogue.colour(options.series, one, index, series))
     if not numeric:
         axes.set_xticks(range(len(places)), [text_of(one) for one in places])
     elif is_geometric(places):
@@ -316,7 +360,7 @@ def lines(sweep, options, axes):
     if numeric and len(places) <= 8:
         axes.set_xticks(places, [text_of(one) for one in places])
         axes.minorticks_off()
-    if options.y.startswith("speedup"):
+    if sweep.catalogue.is_ratio(options.y):
         axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
     else:
         axes.set_ylim(bottom=0)
@@ -336,11 +380,11 @@ def is_geometric(places):
 
 def heatmap(sweep, options, axes):
     rows = sweep.rows.copy()
-    rows["shown"], label = scaled(options.value, rows[options.value])
+    rows["shown"], label = sweep.catalogue.scaled(options.value, rows[options.value])
     across, up = ordered(sweep.values(options.x)), ordered(sweep.values(options.y))
     cells = rows.pivot(index=options.y, columns=options.x, values="shown")
     cells = cells.reindex(index=up, columns=across).to_numpy()
-    speedup = options.value.startswith("speedup")
+    speedup = sweep.catalogue.is_ratio(options.value)
     # White is 1: neither faster nor slower. Green is faster, as in reports.
     far = max(0.01, abs(rows["shown"] - 1).max())
     limits = {"vmin": 1 - far, "vmax": 1 + far} if speedup else {}
@@ -367,28 +411,30 @@ def write_values(axes, image, cells, form):
 
 def breakdown(sweep, options, axes):
     rows = sweep.rows.copy()
-    lacking = {"computing_us", "exposed_comm_us"} - set(sweep.fields)
+    phases = sweep.catalogue.phases
+    parts = [phase["field"] for phase in phases if phase["field"]]
+    lacking = set(parts) - set(sweep.fields)
     if lacking:
         raise Mistake(f"--kind breakdown: no mode has {', '.join(sorted(lacking))}")
-    rows["computing"], rows["exposed communication"] = rows["computing_us"], rows["exposed_comm_us"]
-    rows["neither"] = (rows["time_us"] - rows["computing_us"] - rows["exposed_comm_us"]).clip(0)
-    _, label = scaled("time_us", rows["time_us"])
-    by = {"us": 1, "ms": 1e3, "s": 1e6}[label.split(", ")[1]]
+    by = sweep.catalogue.time_scale(rows[TIME])["us"]
+    rest = (rows[TIME] - sum(rows[part] for part in parts)).clip(0)
     places, modes = ordered(sweep.values(options.x)), sweep.modes
     width = 0.84 / len(modes)
     at = [places.index(row[options.x]) - 0.42 + width * (modes.index(row["mode"]) + 0.5)
           for _, row in rows.iterrows()]
-    bottom = rows["time_us"] * 0
-    for phase, shade in PHASES.items():
-        axes.bar(at, rows[phase] / by, width * 0.94, bottom=bottom, color=shade, label=phase)
-        bottom = bottom + rows[phase] / by
+    bottom = rows[TIME] * 0
+    for phase in phases:
+        heights = (rows[phase["field"]] if phase["field"] else rest) / by
+        axes.bar(at, heights, width * 0.94, bottom=bottom, color=phase["colour"],
+                 label=phase["title"])
+        bottom = bottom + heights
     for where, row, top in zip(at, rows["mode"], bottom):
         axes.annotate(row, (where, top), (0, 2), textcoords="offset points", ha="center",
                       va="bottom", rotation=90, fontsize=6)
     longest = max(len(mode) for mode in modes)
     axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
     axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    axes.set(xlabel=sweep.title(options.x), ylabel=label)
+    axes.set(xlabel=sweep.title(options.x), ylabel=sweep.catalogue.scaled(TIME, rows[TIME])[1])
 
 
 KINDS = {"bars": bars, "lines": lines, "heatmap": heatmap, "breakdown": breakdown}
@@ -427,17 +473,20 @@ def options_of(arguments):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", help="results.csv of a sweep; - is stdin")
     parser.add_argument("-o", "--output", required=True,
-                        help=".pdf, .svg or .png; - is stdout, as --format says")
+                        help=".pdf, .svg or .png; - is stdout, in --format")
     parser.add_argument("--kind", choices=list(KINDS), default="bars")
-    parser.add_argument("--x", help="axis that goes across; default: the first that varies")
+    parser.add_argument("--x", help="horizontal axis; default: the first that varies")
     parser.add_argument("--y", help="bars, lines: the field that is shown (time_us); "
-                                    "heatmap: axis that goes up")
+                                    "heatmap: vertical axis")
     parser.add_argument("--series", help="bars, lines: a bar or line for each; default: mode")
     parser.add_argument("--value", help="heatmap: the field that is shown; default: the speed-up")
     parser.add_argument("--where", action="append", default=[], metavar="AXIS=VALUE",
-                        help="only such points (repeatable); also mode=fused")
-    parser.add_argument("--format", choices=["svg", "pdf", "png"], help="of stdout; default: svg")
-    parser.add_argument("--width", type=float, default=3.5, help="inches; default: a column's 3.5")
+                        help="only these points (repeatable); also mode=fused")
+    parser.add_argument("--catalogue", metavar="FILE", help="titles, units and colours; default: "
+                        f"{CATALOGUE} next to the results, else from weft schema results")
+    parser.add_argument("--format", choices=["svg", "pdf", "png"],
+                        help="format of stdout; default: svg")
+    parser.add_argument("--width", type=float, default=3.5, help="inches; default: 3.5, one column")
     parser.add_argument("--height", type=float, default=2.4, help="inches; default: 2.4")
     return parser.parse_args(arguments)
 
@@ -459,7 +508,7 @@ def picture(options):
                 else pathlib.Path(options.results).read_text(encoding="utf-8"))
     except OSError as error:
         raise Mistake(f"{options.results}: {error.strerror}") from error
-    sweep = Sweep(options.results, text)
+    sweep = Sweep(options.results, text, find_catalogue(options.catalogue, options.results))
     choose(sweep, options)
     if sweep.failed:
         print(f"plot.py: {sweep.failed} of {sweep.points} points failed and are left out",

@@ -14,6 +14,12 @@ RESULTS = ROOT / "tests/html/sweep/results.csv"
 sys.path.insert(0, str(ROOT / "scripts"))
 import plot  # noqa: E402
 
+CATALOGUE = plot.printed_catalogue()
+
+
+def sweep_of(text):
+    return plot.Sweep("-", text, CATALOGUE)
+
 
 def points(**where):
     """Rows that did not fail, of these values."""
@@ -24,7 +30,7 @@ def points(**where):
 
 def figure(*arguments):
     options = plot.options_of([str(RESULTS), "-o", "-", *arguments])
-    sweep = plot.Sweep(str(RESULTS), RESULTS.read_text())
+    sweep = plot.Sweep(str(RESULTS), RESULTS.read_text(), CATALOGUE)
     plot.choose(sweep, options)
     return plot.figure_of(sweep, options).axes
 
@@ -56,13 +62,13 @@ class Figures(unittest.TestCase):
         rows = ["512,100,given,a,ok,,20", "512,100,other,b,ok,,20", "1024,200,given,c,ok,,20",
                 "1024,200,other,d,failed,why,"]
         text = "\n".join(["batch,nic_gbps,order,point,status,error,bulk_time_us", *rows])
-        sweep = plot.Sweep("-", text)
+        sweep = sweep_of(text)
         self.assertEqual(sweep.axes_of_a_map(None, None), ("batch", "order"))
         self.assertEqual(sweep.axes_of_a_map(None, "nic_gbps"), ("order", "nic_gbps"))
         self.assertEqual(sweep.axes_of_a_map("nic_gbps", "batch"), ("nic_gbps", "batch"))
 
     def test_an_axis_of_words_has_no_unit(self):
-        sweep = plot.Sweep("-", "order_us,point,status,error,bulk_time_us\nfirst,a,ok,,20")
+        sweep = sweep_of("order_us,point,status,error,bulk_time_us\nfirst,a,ok,,20")
         self.assertEqual(sweep.title("order_us"), "order us")
 
     def test_an_axis_of_factors_is_logarithmic(self):
@@ -114,7 +120,7 @@ class Figures(unittest.TestCase):
                 "1,a,ok,,8,4,2\n2,b,ok,,9,3,3\n")
         options = plot.options_of(["-", "-o", "-", "--y", "fused_vs_bulk_speedup"])
         with self.assertRaises(plot.Mistake) as told:
-            plot.choose(plot.Sweep("-", text), options)
+            plot.choose(sweep_of(text), options)
         self.assertIn("--y speedup_vs_bulk --where mode=fused", str(told.exception))
 
     def test_axes_that_change_together_are_held_as_one(self):
@@ -124,7 +130,7 @@ class Figures(unittest.TestCase):
                                 (["--x", "batch"], "link has 2 values")):
             options = plot.options_of(["-", "-o", "-", *arguments])
             with self.assertRaises(plot.Mistake) as told:
-                plot.choose(plot.Sweep("-", text), options)
+                plot.choose(sweep_of(text), options)
             self.assertEqual(len(str(told.exception).splitlines()), 1)
             self.assertIn(said, str(told.exception))
 

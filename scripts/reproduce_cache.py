@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Runs the cache model's 17 applications under every policy and puts the paper's claims beside it.
+"""Runs the cache model's 17 applications under every policy and compares them with the paper.
 
     scripts/reproduce cache [--update | --check] [-j N] [-o DIR]
 
 Then memory-bound GEMMs on fewer CUs. Writes cache.csv, cache.json, table.md, claims.md, times.png
 and few_cus/ into results/reproduce_cache/.
---update writes the table into docs/cache.md; --check ends with status 1 if it says something else.
+--update writes the table into docs/cache.md; --check ends with status 1 if it differs.
 """
 import argparse
 import os
@@ -173,7 +173,7 @@ def options_of():
                         default=common.ROOT / "results/reproduce_cache", help="folder for results")
     parser.add_argument("--update", action="store_true", help="write the table into docs/cache.md")
     parser.add_argument("--check", action="store_true",
-                        help="end with 1 if docs/cache.md says something else")
+                        help="end with 1 if docs/cache.md differs")
     return parser.parse_args()
 
 

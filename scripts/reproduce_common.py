@@ -1,6 +1,7 @@
 """What the reproductions share: runs of weft in parallel, tables, figures."""
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -19,6 +20,14 @@ def pyplot():
     matplotlib.use("Agg")
     import matplotlib.pyplot
     return matplotlib.pyplot
+
+
+@functools.cache
+def colours(*modes):
+    """Of modes, as every other picture has them."""
+    printed = subprocess.run([WEFT, "schema", "results"], check=True, stdout=subprocess.PIPE)
+    catalogue = json.loads(printed.stdout)
+    return {mode: catalogue["modes"][mode]["colour"] for mode in modes}
 
 
 def read_json(path):

@@ -1,6 +1,6 @@
 """Memory-bound GEMMs on fewer CUs, in the cache model alone (a part of scripts/reproduce cache).
 
-Taking CUs from a memory-bound GEMM makes it up to 10 % faster, is reported (ConCCL, ISPASS 2025).
+Taking CUs from a memory-bound GEMM is reported to make it up to 10 % faster (ConCCL, ISPASS 2025).
 The GEMMs are those of configs/reproduce/c3.yaml and of configs/reproduce/cache.yaml, the tiles
 those that the former's rule chooses; of long ones the first columns are run.
 """

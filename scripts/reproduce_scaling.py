@@ -2,8 +2,8 @@
 """Whole models on 8 to 1,024 nodes, with a slow GPU or cable, and under several networks.
 
 Started by scripts/reproduce, which installs what this needs. Runs configs/sweeps/scaling_*,
-what_if_* and fabrics_* with `weft sweep`; each goes on where an earlier one stopped. Writes into
--o: a folder a sweep (results.csv, results.jsonl), scaling.png, what_if.png, fabrics.png, and
+what_if_* and fabrics_* with `weft sweep`; each continues where an earlier one stopped. Writes into
+-o: a folder per sweep (results.csv, results.jsonl), scaling.png, what_if.png, fabrics.png, and
 summary.md with every point.
 """
 import argparse
@@ -15,7 +15,6 @@ import subprocess
 import reproduce_common as common
 
 plt = common.pyplot()
-COLOURS = {"bulk": "#0072B2", "fused": "#D55E00"}
 
 
 def read(folder):
@@ -41,7 +40,7 @@ def draw_scaling(sweeps, path):
             axis = axes[line][column]
             rows = sweeps[f"{model}_{kind}"]
             nodes = [int(row["nodes"]) for row in rows]
-            for mode, colour in COLOURS.items():
+            for mode, colour in common.colours("bulk", "fused").items():
                 axis.plot(nodes, [seconds(row, mode) for row in rows], "o-", color=colour,
                           label=mode)
             for x, row in zip(nodes, rows):
@@ -72,7 +71,7 @@ def draw_bars(sweeps, column, title, path):
     figure, axes = plt.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
     for axis, (name, rows) in zip(axes[0], sorted(sweeps.items())):
         one = seconds(rows[0], "bulk")
-        for shift, (mode, colour) in zip((-0.2, 0.2), COLOURS.items()):
+        for shift, (mode, colour) in zip((-0.2, 0.2), common.colours("bulk", "fused").items()):
             values = [seconds(row, mode) / one for row in rows]
             places = [i + shift for i in range(len(rows))]
             axis.barh(places, values, 0.38, color=colour, label=mode)

@@ -4,7 +4,7 @@
     scripts/reproduce validation [--update | --check] [-j N] [-o DIR]
 
 Figures and CSV files go to results/reproduce_validation/. --update writes the tables into README.md
-and docs/accuracy.md; --check ends with status 1 if they are not what is found now.
+and docs/accuracy.md; --check ends with status 1 if they differ.
 """
 import argparse
 import json
@@ -105,8 +105,8 @@ def pages(sets, found, families):
     after = rest.split(END)[1]
     table = short_table(sets, found, families)
     accuracy = ("# How far predictions are off\n\n"
-                "Made by `scripts/reproduce validation --update`; not to be edited. What stands "
-                "behind the errors is in\n[validation.md](validation.md), what was measured and "
+                "Made by `scripts/reproduce validation --update`; do not edit. The reasons for the "
+                "errors are in\n[validation.md](validation.md), what was measured and "
                 "how in [calibration/README.md](../calibration/README.md).\n\n"
                 + long_tables(sets, found))
     return {ROOT / "README.md": f"{before}{BEGIN}\n{table}\n{END}{after}",
@@ -122,7 +122,7 @@ def main():
                         metavar="DIR")
     parser.add_argument("--update", action="store_true", help="write the tables into the documents")
     parser.add_argument("--check", action="store_true",
-                        help="end with 1 if the documents say something else")
+                        help="end with 1 if the documents differ")
     options = parser.parse_args()
     what = yaml.safe_load((ROOT / "configs/reproduce/validation.yaml").read_text(encoding="utf-8"))
     options.o.mkdir(parents=True, exist_ok=True)

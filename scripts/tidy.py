@@ -15,26 +15,33 @@ import sys
 LAYERS = {
     "core": [],
     "files": ["core"],
-    "cache": ["core"],
-    "gpu_model": ["cache", "core"],
-    "network": ["core"],
-    "scenario": ["core", "files", "gpu_model", "network", "cache"],
-    "cluster": ["scenario", "gpu_model", "network", "core"],
-    "workloads": ["cluster", "scenario", "gpu_model", "network", "cache", "core"],
-    "engine": ["workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "models": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "core"],
-    "traces": ["models", "workloads", "cluster", "scenario", "gpu_model", "network", "files",
-               "core"],
-    "report": ["models", "engine", "workloads", "cluster", "scenario", "gpu_model", "network",
-               "cache", "files", "core"],
-    "sweep": ["report", "scenario", "files", "core"],
+    "spec": ["core", "files"],
+    "cache": ["spec", "core"],
+    "gpu_model": ["cache", "spec", "core"],
+    "network": ["spec", "core"],
+    "scenario": ["spec", "core", "files", "gpu_model", "network", "cache"],
+    "cluster": ["scenario", "spec", "gpu_model", "network", "core"],
+    "tasks": ["cluster", "scenario", "spec", "gpu_model", "network", "core"],
+    "collectives": ["tasks", "cluster", "scenario", "spec", "gpu_model", "network", "core"],
+    "workloads": ["collectives", "tasks", "cluster", "scenario", "spec", "gpu_model", "network",
+                  "cache", "core"],
+    "engine": ["workloads", "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model",
+               "network", "core"],
+    "models": ["engine", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",
+               "gpu_model", "network", "core"],
+    "traces": ["models", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",
+               "gpu_model", "network", "files", "core"],
+    "report": ["models", "engine", "workloads", "collectives", "tasks", "cluster", "scenario",
+               "spec", "gpu_model", "network", "cache", "files", "core"],
+    "sweep": ["report", "scenario", "spec", "files", "core"],
     "html": ["report", "files", "core"],
-    "measured": ["engine", "workloads", "cluster", "scenario", "gpu_model", "network", "files",
-                 "core"],
+    "measured": ["engine", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",
+                 "gpu_model", "network", "files", "core"],
     "app": ["measured", "sweep", "html", "report", "traces", "models", "engine", "workloads",
-            "cluster", "scenario", "gpu_model", "network", "cache", "files", "core"],
+            "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model", "network", "cache",
+            "files", "core"],
 }
-YAML_FOLDER = "scenario"
+YAML_FOLDER = "spec"
 
 # (pattern in code, what to write instead, folders of sim/ where it is allowed)
 BANNED = [
@@ -52,6 +59,14 @@ BANNED = [
      "only sim/files may write files: Staged, AppendFile", ["files"]),
     (r"\bshared_ptr\b", "use a value in an IdVector, or unique_ptr", []),
 ]
+# Topologies are known to their own files and to this table; all others ask them questions.
+TOPOLOGIES = "sim/network/topologies.cc"
+TOPOLOGY_ROW = re.compile(r'\bTopologyRow\{"(\w+)"')
+# Words of the table that are used for other things too: a statement, an algorithm of collectives.
+# They are found where a scenario's text is made or read ("shape: ring").
+ALSO_OTHER_WORDS = {"switch", "ring"}
+# Reads another simulator's files, whose few topologies are fixed, into a scenario's text.
+MAY_NAME_TOPOLOGIES = {"sim/scenario/astra_sim.cc"}
 USING_NAMESPACE = re.compile(r"\busing\s+namespace\b")
 LATER = re.compile(r"\b(FIXME|TODO)\b")
 UNORDERED = re.compile(r"\bunordered_\w*(map|set)\b")
@@ -102,6 +117,7 @@ class Tidy:
                 self.check_types(path, lines)
             if parts[0] == "sim" and path.suffix in (".cc", ".h"):
                 self.check_source(path, parts, lines)
+        self.check_topologies()
         self.check_links()
         self.check_goldens()
         return sorted(self.errors)
@@ -119,9 +135,9 @@ class Tidy:
                 self.error(path, number, f"{len(line)} columns; at most {COLUMNS_MAX}")
 
     def check_source(self, path, parts, lines):
-        if len(parts) != 3 or parts[1] not in LAYERS:
-            self.error(path, 1, "no library builds this; sources are sim/<folder>/<file>, with a "
-                                "folder of the table in scripts/tidy.py")
+        if len(parts) not in (3, 4) or parts[1] not in LAYERS:
+            self.error(path, 1, "no library builds this; sources are sim/<folder>/<file> or one "
+                                "subfolder deeper, with a folder of the table in scripts/tidy.py")
             return
         folder = parts[1]
         if len(lines) > LINES_MAX:
@@ -172,6 +188,29 @@ class Tidy:
             if first != path:
                 self.error(path, number, f"{namespace}::{found[1]} is also a type of "
                                          f"{first.relative_to(self.root).as_posix()}; rename one")
+
+    def check_topologies(self):
+        """Code outside sim/network that names one topology would have to know of the next one."""
+        table = self.root / TOPOLOGIES
+        if not table.is_file():
+            return
+        words = TOPOLOGY_ROW.findall(table.read_text(encoding="utf-8"))
+        if not words:
+            self.error(table, 1, "no row of topologies was found; mend TOPOLOGY_ROW in tidy.py")
+        named = "|".join(words)
+        plain = "|".join(word for word in words if word not in ALSO_OTHER_WORDS)
+        found = re.compile(rf"\bshape: ({named})\b" + (rf"|\b({plain})\b" if plain else ""))
+        for path in files_below(self.root / "sim"):
+            name = path.relative_to(self.root).as_posix()
+            if path.suffix not in (".cc", ".h") or name.startswith("sim/network/"):
+                continue
+            if name in MAY_NAME_TOPOLOGIES:
+                continue
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                at = found.search(line.partition("//")[0])
+                if at:
+                    self.error(path, number, f"names the topology '{at[1] or at[2]}'; ask "
+                                             "TopologySpec a question")
 
     def check_links(self):
         path = self.root / "sim" / "CMakeLists.txt"

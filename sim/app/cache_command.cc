@@ -68,7 +68,7 @@ std::vector<cache::Application> applications_of(std::vector<std::string> words,
     const auto [found, fresh] = words_by_name.try_emplace(loaded.value->name, word);
     if (!fresh) {
       add_problem(problems, word,
-                  fmt::format("its name, {}, is that of {} too; names must differ",
+                  fmt::format("its name, {}, is also that of {}; names must differ",
                               loaded.value->name, found->second));
     }
     applications.push_back(std::move(*loaded.value));
@@ -116,7 +116,7 @@ constexpr const char* kJson = "cache.json";
 constexpr const char* kCsv = "cache.csv";
 constexpr const char* kFiles = "cache.files.json";
 
-bool is_result(const std::string& name) { return name == kJson || name == kCsv; }
+bool is_cache_result(const std::string& name) { return name == kJson || name == kCsv; }
 
 Planned planned(const CacheCommand& command, const Study& study) {
   Planned planned{.reads = study.files, .folders = {}, .writes = {}};
@@ -131,7 +131,7 @@ void write_all(const CacheReport& report, const CacheCommand& command) {
   if (command.output) {
     staged.add(*command.output / kJson, cache_json(report));
     staged.add(*command.output / kCsv, cache_csv(report));
-    staged.add_manifest(*command.output / kFiles, is_result);
+    staged.add_manifest(*command.output / kFiles, is_cache_result);
   }
   if (command.json) staged.add(*command.json, cache_json(report));
   if (command.csv) staged.add(*command.csv, cache_csv(report));

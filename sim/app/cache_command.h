@@ -20,7 +20,7 @@ struct CacheCommand {
   bool quiet = false;
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int cache_command(const CacheCommand& command);
 
 }  // namespace weft

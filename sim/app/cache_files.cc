@@ -53,8 +53,8 @@ std::string no_such_file(const std::string& word, const char* folder, const Name
   for (const auto& [name, file] : files) {
     if (name_within(file, folder) == word) guess = name;
   }
-  return fmt::format("configs/cache/{} has no such file; {}", folder,
-                     guess.empty() ? fmt::format("there are {}", fmt::join(names, " "))
+  return fmt::format("configs/cache/{} has no file of this name; {}", folder,
+                     guess.empty() ? fmt::format("available: {}", fmt::join(names, " "))
                                    : fmt::format("did you mean '{}'?", guess));
 }
 

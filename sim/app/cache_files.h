@@ -10,12 +10,12 @@
 namespace weft {
 
 // What a word of the command line stands for: a file if it has a folder or an extension, else the
-// file of this name in cache/FOLDER of the configs, which may stand before it as in a base. One
-// that is none is a problem.
+// file of this name in cache/FOLDER of the configs, which may precede it as in a base. A word
+// that is neither is a problem.
 std::filesystem::path cache_file(const std::string& word, const char* folder,
                                  Diagnostics& problems);
 
-// All names that there are.
+// All available names.
 std::vector<std::string> cache_names(const char* folder);
 
 }  // namespace weft

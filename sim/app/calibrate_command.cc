@@ -64,11 +64,11 @@ bool print_errors(const Diagnostics& problems) {
 
 void print_fit(const Fit& fit, bool link_is_written) {
   for (const FittedValue& value : fit.values) {
-    fmt::print("{:<32} {:<14} {}\n", value.path, value.text, value.comment);
+    print_text(fmt::format("{:<32} {:<14} {}\n", value.path, value.text, value.comment));
   }
   for (const std::string& kept : fit.kept) spdlog::warn("{}", kept);
   if (!link_is_written && std::any_of(fit.values.begin(), fit.values.end(), is_of_link)) {
-    spdlog::warn("link.* belong to a cluster's scale_up and are written with --cluster");
+    spdlog::warn("link.* belong to a cluster's scale_up and are only written with --cluster");
   }
   for (const FittedValue& value : fit.values) {
     if (is_of_workload(value)) {
@@ -87,7 +87,7 @@ int calibrate_command(const CalibrateCommand& command) {
   if (print_errors(base.problems) || unreadable) return exit_code::user;
   const ClusterSpec& cluster = base.scenario->cluster;
   if (!cluster.scale_up) {
-    spdlog::error("{}: has no scale_up: nothing to fit links of", command.cluster.string());
+    spdlog::error("{}: has no scale_up, so there are no links to fit", command.cluster.string());
     return exit_code::user;
   }
   if (refused(planned(command, base))) return exit_code::user;
@@ -95,7 +95,7 @@ int calibrate_command(const CalibrateCommand& command) {
   if (!fit.problems.has_errors()) fit_by_simulating(command, measured, fit);
   if (print_errors(fit.problems)) return exit_code::user;
   if (fit.values.empty()) {
-    spdlog::error("{}: no lines of micro-benchmarks that determine anything",
+    spdlog::error("{}: contains no micro-benchmark lines that determine anything",
                   command.measured.string());
     return exit_code::user;
   }

@@ -1,4 +1,4 @@
-// `weft calibrate`: micro-benchmarks to the file of a GPU.
+// `weft calibrate`: from micro-benchmarks to a GPU's file.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ struct CalibrateCommand {
   std::optional<std::filesystem::path> cluster_output;
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int calibrate_command(const CalibrateCommand& command);
 
 }  // namespace weft

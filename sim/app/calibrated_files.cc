@@ -11,7 +11,7 @@
 #include "sim/measured/predict.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/moved_bases.h"
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 namespace {
@@ -51,7 +51,7 @@ void expect_valid(const fs::path& file, const std::string& cluster,
   if (!loaded.problems.has_errors()) return;
   for (Diagnostic problem : loaded.problems.all()) {
     problem.at = {.file = file.string()};
-    problem.message = "not written, as it could not be read: " + problem.message;
+    problem.message = "not written, because it could not be read back: " + problem.message;
     problem.source_line.clear();
     problems.add(std::move(problem));
   }
@@ -86,7 +86,7 @@ void complete_gather(const CalibrateCommand& command, const Fit& fit,
   if (!any || base_gives(command, "gather")) return;
   for (NewValue value : whole) {
     if (has(value.path)) continue;
-    value.comment = "[D] no line determines it: as of any load";
+    value.comment = "[D] no line determines it: the value for any load";
     values.push_back(std::move(value));
   }
 }
@@ -100,7 +100,7 @@ std::string gpu_text(const CalibrateCommand& command, const Fit& fit, Diagnostic
   }
   complete_gather(command, fit, values);
   const std::string base = moved_text(command.base, command.output, problems);
-  return fmt::format("# Numbers fitted by weft calibrate to {} [M]; the others as in {}.\n",
+  return fmt::format("# Numbers fitted by weft calibrate to {} [M]; the others are those of {}.\n",
                      command.measured.filename().string(), command.base.filename().string()) +
          with_values(base, command.base.string(), values, problems);
 }

@@ -1,4 +1,4 @@
-// The texts of the files that `weft calibrate` writes, each known to be read again.
+// The texts of the files that `weft calibrate` writes, each checked to be readable.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct CalibratedFiles {
   std::optional<std::string> cluster;
 };
 
-// With problems where a value cannot be written, or what was found is none that a GPU can have.
+// With problems if a value cannot be written, or if it is one that no GPU can have.
 CalibratedFiles calibrated_files(const CalibrateCommand& command, const Fit& fit,
                                  Diagnostics& problems);
 

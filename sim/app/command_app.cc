@@ -29,7 +29,7 @@ std::string names_in(const std::set<CLI::Option*>& options) {
 
 // An unset variable of a shell leaves an empty path: what it was to be is not known.
 std::string is_a_path(const std::string& path) {
-  return path.empty() ? "the path is empty; is a variable of the shell unset?" : "";
+  return path.empty() ? "the path is empty; is a shell variable unset?" : "";
 }
 
 std::string rule_of(const CLI::Option& option) {
@@ -38,7 +38,7 @@ std::string rule_of(const CLI::Option& option) {
   return "";
 }
 
-OptionDoc describe(const CLI::Option& option) {
+OptionDoc describe_option(const CLI::Option& option) {
   OptionDoc doc{.names = {},
                 .positional = option.get_positional(),
                 .value = "",
@@ -67,7 +67,7 @@ CommandDoc describe(const CLI::App& app) {
                  .options = {},
                  .commands = {}};
   for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_group().empty()) doc.options.push_back(describe(*option));
+    if (!option->get_group().empty()) doc.options.push_back(describe_option(*option));
   }
   for (const CLI::App* command : app.get_subcommands({})) {
     if (!command->get_group().empty()) doc.commands.push_back(describe(*command));
@@ -101,7 +101,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](const std::string& word) -> std::string {
     if (std::find(words.begin(), words.end(), word) != words.end()) return "";
     const std::string guess = nearest(word, words);
-    return fmt::format("'{}' is none of {}{}", word, fmt::join(words, " "),
+    return fmt::format("'{}' is not one of {}{}", word, fmt::join(words, " "),
                        guess.empty() ? "" : fmt::format("; did you mean '{}'?", guess));
   };
   return CLI::Validator(check, std::move(description));

@@ -12,13 +12,13 @@ namespace weft {
 // Without what is hidden.
 CommandDoc describe(const CLI::App& app);
 
-// Accepts digits alone.
+// Accepts digits only.
 CLI::Validator whole_number();
 
 // No option of the command that is a path may be empty.
 void expect_paths(CLI::App& command);
 
-// Accepts these words and no other.
+// Accepts only these words.
 CLI::Validator one_of(std::vector<std::string> words);
 
 }  // namespace weft

@@ -37,8 +37,8 @@ std::string meaning_of(const OptionDoc& option);
 // The same, with whether it is required and what it goes with.
 std::string full_help(const OptionDoc& option);
 
-// The words of `text` in lines of at most `columns`. Lines behind the first start at `indent`, the
-// first goes on where `column` is.
+// The words of `text` in lines of at most `columns`. Lines after the first start at `indent`, the
+// first continues at `column`.
 struct Lines {
   std::size_t columns = 100;
   std::size_t column = 0;

@@ -31,13 +31,13 @@ std::string unknown_option(const CommandDoc& doc, const std::string& command,
 std::string unknown_word(const CommandDoc& doc, const std::string& command,
                          const std::string& word) {
   if (doc.commands.empty()) {
-    return fmt::format("'{}' is one argument too many; usage: {}", word, usage_text(doc, command));
+    return fmt::format("unexpected argument '{}'; usage: {}", word, usage_text(doc, command));
   }
   std::vector<std::string> known;
   known.reserve(doc.commands.size());
   for (const CommandDoc& inner : doc.commands) known.push_back(inner.name);
   return fmt::format("unknown command '{}'; {}", word,
-                     instead_of(word, known, fmt::format("there are {}", fmt::join(known, " "))));
+                     instead_of(word, known, fmt::format("available: {}", fmt::join(known, " "))));
 }
 
 std::vector<std::string> missing_of(const CLI::App& app, const CommandDoc& doc) {
@@ -93,7 +93,7 @@ std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError&
   if (parsed.empty()) {
     std::vector<std::string> unknown = unknown_command(app);
     if (!unknown.empty()) return unknown;
-    return {required ? "a command is missing; 'weft --help' lists them" : said(error)};
+    return {required ? "no command is given; 'weft --help' lists them" : said(error)};
   }
   const CommandDoc doc = describe(*parsed.front());
   std::vector<std::string> mistakes = unknown_of(app, doc, "weft ");

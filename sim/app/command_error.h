@@ -7,11 +7,11 @@
 
 namespace weft {
 
-// The word where a command belongs, if it is none; else nothing.
+// The word in the place of a command, if it is not one; otherwise nothing.
 std::vector<std::string> unknown_command(const CLI::App& app);
 
-// One message a mistake: "run: unknown option '--mod'; did you mean '--mode'?". `app` has failed to
-// parse with `error`.
+// One message per mistake: "run: unknown option '--mod'; did you mean '--mode'?". `app` has failed
+// to parse with `error`.
 std::vector<std::string> mistakes_of(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace weft

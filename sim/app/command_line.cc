@@ -20,7 +20,7 @@
 #include "sim/app/trace_command_line.h"
 #include "sim/app/version.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 namespace {
@@ -36,8 +36,9 @@ constexpr const char* kRunExample =
     "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml --mode bulk --mode fused \\\n"
     "    --set 'cluster.scale_out.link.bandwidth=100 Gb/s' -o results/half\n"
     "\n"
-    "exit status: 0 done; 1 a mistake in the scenario or the command line, or a run that cannot\n"
-    "finish; 2 the machine cannot (write, allocate); 3 a mistake of weft's own\n";
+    "exit status: 0 done; 1 a mistake in the scenario or on the command line, or a run that "
+    "cannot\n"
+    "finish; 2 the system failed (cannot write or allocate); 3 a bug in weft\n";
 
 constexpr const char* kCalibrateExample =
     "example:\n"
@@ -45,8 +46,8 @@ constexpr const char* kCalibrateExample =
     "    -o results/h200.yaml --cluster configs/clusters/node_4x_h200.yaml \\\n"
     "    --cluster-output results/node.yaml\n"
     "\n"
-    "Each fitted number says which lines it comes from and how far they are from it. Numbers that\n"
-    "no line determines are named.\n";
+    "For each fitted number the lines it comes from and their deviation are printed. Numbers that\n"
+    "no line determines are listed.\n";
 
 constexpr const char* kValidateExample =
     "example:\n"
@@ -54,7 +55,7 @@ constexpr const char* kValidateExample =
     "    --cluster configs/clusters/node_4x_h200.yaml --max-median 8\n"
     "\n"
     "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
-    "Kinds of lines that weft has no simulation of are named as skipped, with their number.\n"
+    "Kinds of lines that weft cannot simulate are listed as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
 constexpr const char* kReportExample =
@@ -62,8 +63,8 @@ constexpr const char* kReportExample =
     "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml -o results/node\n"
     "  weft report results/node\n"
     "\n"
-    "One file that a browser opens without a network. exit status: 0 done; 1 a file of the folder\n"
-    "is missing or broken; 2 the machine cannot (write, allocate)\n";
+    "One file that a browser opens without a network. exit status: 0 done; 1 a file in the folder\n"
+    "is missing or broken; 2 the system failed (cannot write or allocate)\n";
 
 struct StageName {
   const char* name;
@@ -101,7 +102,7 @@ std::string is_trace_name(const std::string& file) {
 // A base is named without its ending.
 std::string is_base_file(const std::string& file) {
   if (std::string_view(file).ends_with(".yaml")) return "";
-  return fmt::format("{}: the name must end in .yaml, as a base is NAME.yaml", file);
+  return fmt::format("{}: the name must end in .yaml, because a base is NAME.yaml", file);
 }
 
 std::string is_size(const std::string& text) {
@@ -120,22 +121,23 @@ std::vector<std::string> mode_names() {
 
 CLI::Option* add_trace(CLI::App& run, Raw& raw) {
   CLI::Option* trace =
-      run.add_option("--trace", raw.trace,
-                     "Write a timeline of all modes there (.json or .json.gz), for ui.perfetto.dev")
+      run.add_option(
+             "--trace", raw.trace,
+             "Write a timeline of all modes to this file (.json or .json.gz), for ui.perfetto.dev")
           ->type_name("FILE")
           ->check(is_trace_name);
   run.add_option(
          "--trace-detail", raw.trace_detail,
          "kernels (default): kernels, how busy each GPU and class of links is, and the last "
-         "message of each kernel to each GPU; some MB. waves: also the WGs of 4 CUs of each "
-         "GPU, their waits, all that they send; some 10 MB. all: the WGs of all CUs, and "
-         "each link; about 250 bytes a WG, and twice the time of a run")
+         "message from each kernel to each GPU; some MB. waves: also the WGs of 4 CUs of each "
+         "GPU, their waits, and all that they send; about 10 MB. all: the WGs of all CUs, and "
+         "each link; about 250 bytes per WG, and twice the run time")
       ->type_name("DETAIL")
       ->check(one_of({"kernels", "waves", "all"}))
       ->needs(trace);
-  run.add_option(
-         "--trace-limit", raw.trace_limit,
-         "Size of the timeline before it is compressed; what is cut is said. Default 100 MB")
+  run.add_option("--trace-limit", raw.trace_limit,
+                 "Most bytes of the timeline before compression; a warning says what is cut. "
+                 "Default 100 MB")
       ->type_name("SIZE")
       ->check(is_size)
       ->needs(trace);
@@ -162,15 +164,15 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   CLI::Option* output =
       run->add_option(
              "-o,--output", raw.output,
-             "Write summary.json, operators.csv, links.csv, over_time.csv and others there")
+             "Write summary.json, operators.csv, links.csv, over_time.csv and more to this folder")
           ->type_name("DIR");
   CLI::Option* trace = add_trace(*run, raw);
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
           ->check(one_of({"scenario", "cluster", "model", "tasks"}));
-  CLI::Option* quiet = run->add_flag("-q,--quiet", raw.quiet,
-                                     "Print nothing unless it fails; with --json that alone");
+  CLI::Option* quiet = run->add_flag(
+      "-q,--quiet", raw.quiet, "Print nothing unless the run fails; with --json only the summary");
   CLI::Option* json = run->add_flag("--json", raw.json, "Print summary.json instead of a table");
   stop->excludes(output)->excludes(json)->excludes(quiet)->excludes(trace);
   return run;
@@ -178,17 +180,18 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
 
 CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
   CLI::App* calibrate =
-      app.add_subcommand("calibrate", "Fit the numbers of a GPU's file to micro-benchmarks.");
+      app.add_subcommand("calibrate", "Fit a GPU file's numbers to micro-benchmarks.");
   calibrate->footer(kCalibrateExample);
-  calibrate->add_option("MICRO", command.measured, "JSON lines of micro-benchmarks")
+  calibrate->add_option("MICRO", command.measured, "File of micro-benchmark results, as JSON lines")
       ->type_name("FILE")
       ->required();
   calibrate
-      ->add_option("--base", command.base, "GPU file: what no line determines stays as it is there")
+      ->add_option("--base", command.base,
+                   "GPU file to start from; what no line determines keeps its value")
       ->type_name("FILE")
       ->required()
       ->check(CLI::ExistingFile);
-  calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file there")
+  calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file to this path")
       ->type_name("FILE")
       ->required()
       ->check(is_base_file);
@@ -196,11 +199,11 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
       calibrate->add_option("--cluster", command.cluster, "Cluster file whose links are fitted too")
           ->type_name("FILE")
           ->check(CLI::ExistingFile);
-  CLI::Option* output =
-      calibrate
-          ->add_option("--cluster-output", command.cluster_output, "Write the fitted cluster there")
-          ->type_name("FILE")
-          ->check(is_base_file);
+  CLI::Option* output = calibrate
+                            ->add_option("--cluster-output", command.cluster_output,
+                                         "Write the fitted cluster file to this path")
+                            ->type_name("FILE")
+                            ->check(is_base_file);
   cluster->needs(output);
   output->needs(cluster);
   return calibrate;
@@ -210,35 +213,37 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
   CLI::App* validate = app.add_subcommand(
       "validate", "Simulate measured cases and print how far the predictions are off.");
   validate->footer(kValidateExample);
-  validate->add_option("MEASURED", command.measured, "JSON lines of real kernels' times")
+  validate->add_option("MEASURED", command.measured, "File of measured kernel times, as JSON lines")
       ->type_name("FILE")
       ->required();
   validate
       ->add_option("--cluster", command.cluster,
-                   "YAML file of the machine they ran on; each line is simulated on as many "
-                   "GPUs of a node as it names")
+                   "YAML file of the cluster they ran on; each line is simulated on as many "
+                   "GPUs of a node as the line names")
       ->type_name("FILE")
       ->required();
   validate
       ->add_option("--kernels", command.kernels,
                    "Folder of the scenarios that describe the measured kernels; default: "
-                   "validation of the configs")
+                   "configs/validation")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
-  validate->add_option("--json", command.json, "Write every case and the summaries there")
+  validate->add_option("--json", command.json, "Write every case and the summaries to this file")
       ->type_name("FILE");
-  validate->add_option("--csv", command.csv, "Write every case there")->type_name("FILE");
+  validate->add_option("--csv", command.csv, "Write every case to this file")->type_name("FILE");
   validate
       ->add_option("--max-median", command.max_median,
-                   "Exit with 1 if the median error of all times is larger, in per cent")
+                   "Exit with status 1 if the median error of all times exceeds this percentage")
       ->type_name("PERCENT")
       ->check(CLI::NonNegativeNumber);
   validate
       ->add_option("--max-p90", command.max_p90,
-                   "The same of the error that 90 % of the times do not exceed")
+                   "The same for the error that 90 % of the times do not exceed")
       ->type_name("PERCENT")
       ->check(CLI::NonNegativeNumber);
-  validate->add_option("-j,--jobs", command.jobs, "Simulations at a time; default: all cores")
+  validate
+      ->add_option("-j,--jobs", command.jobs,
+                   "Number of concurrent simulations; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   validate->add_flag("-q,--quiet", command.quiet, "Print no table");
@@ -247,12 +252,12 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
 
 CLI::App* add_report(CLI::App& app, ReportCommand& command) {
   CLI::App* report =
-      app.add_subcommand("report", "Draw the results of a run or a sweep as one HTML file.");
+      app.add_subcommand("report", "Draw the results of a run or a sweep as a single HTML file.");
   report->footer(kReportExample);
-  report->add_option("DIR", command.folder, "Folder that weft run -o, or a sweep, wrote")
+  report->add_option("DIR", command.folder, "Folder written by weft run -o or by a sweep")
       ->type_name("DIR")
       ->required();
-  report->add_option("-o,--output", command.output, "Write it there; default: DIR/report.html")
+  report->add_option("-o,--output", command.output, "Output file; default: DIR/report.html")
       ->type_name("FILE");
   return report;
 }
@@ -282,8 +287,8 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
 // The application, and the values that it fills in when it parses.
 struct Program {
   CLI::App app{
-      "weft simulates GPU clusters: how computation and the collective that depends on it\n"
-      "overlap in bulk, by kernels, or fused, work-group by work-group.",
+      "weft simulates GPU clusters: how computation overlaps with the collective that depends on\n"
+      "it, in bulk, kernel by kernel, or fused, work-group by work-group.",
       "weft"};
   std::string color = "auto";
   Raw raw;

@@ -7,10 +7,11 @@
 namespace weft {
 
 // The folders named `configs` above the scenario, nearest first; then those that came with weft:
-// installed beside the program, else in the source tree it was built from.
+// installed next to the program, or else in the source tree it was built from.
 std::vector<std::filesystem::path> config_dirs(const std::filesystem::path& scenario);
 
-// The files of a report's page, and Vega's: installed beside the program, else where it was built.
+// The files of a report's page, and Vega's: installed next to the program, or else where it was
+// built.
 std::vector<std::filesystem::path> html_dirs();
 std::vector<std::filesystem::path> vega_dirs();
 

@@ -20,7 +20,7 @@ void CountProgress::update(std::size_t done, std::size_t all) {
 
 ProgressLine::Told CountProgress::told() const {
   const std::lock_guard lock(lock_);
-  if (all_ == 0) return {.once = "", .now = fmt::format("{}: none yet", what_)};
+  if (all_ == 0) return {.once = "", .now = fmt::format("{}: none so far", what_)};
   return {.once = "",
           .now = fmt::format("{} of {}{} {}", done_, total_ == Total::at_most ? "at most " : "",
                              all_, what_)};

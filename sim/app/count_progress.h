@@ -15,7 +15,7 @@ class CountProgress {
   // "12 of 84 cases simulated": `what` is "cases simulated".
   CountProgress(std::string what, Total total, ProgressLine::Show show);
 
-  // Of several threads.
+  // Called from several threads.
   void update(std::size_t done, std::size_t all);
 
  private:

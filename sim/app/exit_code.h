@@ -1,4 +1,4 @@
-// Whose mistake ended the program.
+// Why the program ended.
 #pragma once
 
 namespace weft::exit_code {

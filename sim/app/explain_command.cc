@@ -6,8 +6,8 @@
 #include <set>
 
 #include "sim/app/exit_code.h"
-#include "sim/scenario/explain.h"
 #include "sim/scenario/load.h"
+#include "sim/spec/explain.h"
 
 namespace weft {
 

@@ -16,7 +16,7 @@
 #include "sim/core/plural.h"
 #include "sim/files/staged.h"
 #include "sim/scenario/load.h"
-#include "sim/traces/chakra_export.h"
+#include "sim/traces/chakra/chakra_export.h"
 
 namespace weft {
 namespace {
@@ -55,7 +55,7 @@ Planned planned(const fs::path& prefix, int gpus, const Loaded& loaded, const Mo
 int export_command(const ExportCommand& command) {
   const std::string name = command.prefix.filename().string();
   if (name.empty() || name == "." || name == "..") {
-    spdlog::error("--chakra: '{}' names a folder; the files need a name in it, such as {}",
+    spdlog::error("--chakra: '{}' is a folder; add a file prefix, such as {}",
                   command.prefix.string(), (command.prefix / "trace").string());
     return exit_code::user;
   }
@@ -65,7 +65,7 @@ int export_command(const ExportCommand& command) {
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (!is_model(scenario.workload.kind)) {
-    spdlog::error("{}: its workload is one operator; only whole models are exported",
+    spdlog::error("{}: its workload is a single operator; only whole models can be exported",
                   command.scenario.string());
     return exit_code::user;
   }
@@ -93,8 +93,9 @@ int export_command(const ExportCommand& command) {
                   groups.empty() ? "" : fmt::format(", process groups in {}.groups.json", prefix)));
   if (exported.uneven() > 0) {
     spdlog::warn(
-        "{} uneven all-to-alls: Chakra has one size a rank, so what a rank sends is said, "
-        "not to whom how much",
+        "{} uneven all-to-alls: Chakra has one size per rank, so the file says how much a rank "
+        "sends, "
+        "but not how much to whom",
         exported.uneven());
   }
   return exit_code::ok;

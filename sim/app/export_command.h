@@ -13,7 +13,7 @@ struct ExportCommand {
   std::filesystem::path prefix;
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int export_command(const ExportCommand& command);
 
 }  // namespace weft

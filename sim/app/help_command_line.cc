@@ -6,15 +6,15 @@ namespace weft {
 namespace {
 
 constexpr const char* kExplainExample =
-    "A map may have a base, a file that says what the map does not: 'base: gpus/mi300x' ('weft\n"
-    "list' says which there are). The values of a base stand in that file, with their sources.\n"
+    "A map may have a base, a file with the keys that the map omits: 'base: gpus/mi300x' ('weft\n"
+    "list' shows the available ones). A base's values are in its file, with their sources.\n"
     "\n"
-    "examples: the fabric between nodes with all its keys; two keys\n"
+    "examples: the fabric between nodes with all of its keys; two keys\n"
     "  weft explain cluster.scale_out\n"
     "  weft explain run.seed run.repeats\n";
 
 constexpr const char* kListExample =
-    "Names are as a base has them: 'base: gpus/mi300x'.\n"
+    "The names are those that a base takes: 'base: gpus/mi300x'.\n"
     "\n"
     "example:\n"
     "  weft list clusters\n";
@@ -23,23 +23,24 @@ constexpr const char* kSchemaExample =
     "example:\n"
     "  weft schema > scenario.schema.json\n"
     "\n"
-    "Then start a scenario with this line, for editors with a YAML language server:\n"
+    "Then begin a scenario with this line, for editors with a YAML language server:\n"
     "  # yaml-language-server: $schema=scenario.schema.json\n";
 
 constexpr const char* kCompletionExample =
     "example: completion in this shell\n"
     "  source <(weft completion bash)\n"
     "\n"
-    "For good: bash: to ~/.local/share/bash-completion/completions/weft; zsh: to a file _weft in "
+    "Permanently: bash: to ~/.local/share/bash-completion/completions/weft; zsh: to a file _weft "
+    "in "
     "a\n"
-    "folder of $fpath; fish: to ~/.config/fish/completions/weft.fish\n";
+    "folder in $fpath; fish: to ~/.config/fish/completions/weft.fish\n";
 
 }  // namespace
 
 CLI::App* add_explain(CLI::App& app, ExplainCommand& command) {
-  CLI::App* explain = app.add_subcommand("explain", "Say what the keys of a scenario mean.");
+  CLI::App* explain = app.add_subcommand("explain", "Explain the keys of a scenario.");
   explain->footer(kExplainExample);
-  explain->add_option("KEY", command.keys, "These keys and those below them; default: all")
+  explain->add_option("KEY", command.keys, "Keys to explain, with those inside them; default: all")
       ->type_name("KEY");
   return explain;
 }
@@ -47,7 +48,7 @@ CLI::App* add_explain(CLI::App& app, ExplainCommand& command) {
 CLI::App* add_list(CLI::App& app, ListCommand& command) {
   CLI::App* list = app.add_subcommand("list", "List what a scenario can name: GPUs, clusters ...");
   list->footer(kListExample);
-  list->add_option("WHAT", command.what, "What to list; default: what can be listed")
+  list->add_option("WHAT", command.what, "What to list; default: the kinds of lists")
       ->type_name("WHAT")
       ->check(one_of(listed_things()));
   return list;
@@ -55,19 +56,20 @@ CLI::App* add_list(CLI::App& app, ListCommand& command) {
 
 CLI::App* add_schema(CLI::App& app, SchemaCommand& command) {
   CLI::App* schema =
-      app.add_subcommand("schema", "Print a JSON Schema, by which editors complete and check.");
+      app.add_subcommand("schema", "Print a JSON Schema, with which editors complete and check.");
   schema->footer(kSchemaExample);
-  schema->add_option("FILE", command.file, "For which kind of file; default: scenario")
+  schema
+      ->add_option("FILE", command.file,
+                   "Kind of file; results: titles, units and colours instead; default: scenario")
       ->type_name("WORD")
       ->check(one_of(schema_files()));
   return schema;
 }
 
 CLI::App* add_completion(CLI::App& app, CompletionCommand& command) {
-  CLI::App* completion =
-      app.add_subcommand("completion", "Print the completion of weft for a shell.");
+  CLI::App* completion = app.add_subcommand("completion", "Print weft's completion for a shell.");
   completion->footer(kCompletionExample);
-  completion->add_option("SHELL", command.shell, "For which shell")
+  completion->add_option("SHELL", command.shell, "The shell")
       ->type_name("SHELL")
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}));

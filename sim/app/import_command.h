@@ -14,7 +14,7 @@ struct ImportCommand {
   std::optional<std::filesystem::path> output;  // .json: JSON; else YAML; none: only the summary
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int import_command(const ImportCommand& command);
 
 }  // namespace weft

@@ -97,11 +97,11 @@ int list_command(const ListCommand& command) {
     things.push_back({.word = folder.name, .title = folder.help, .figures = ""});
   }
   for (const Words& words : kWords) {
-    if (command.what == words.name) fmt::print("{}", aligned_lines(words.lines()));
+    if (command.what == words.name) print_text(aligned_lines(words.lines()));
     things.push_back({.word = words.name, .title = words.help, .figures = ""});
   }
   if (command.what.empty())
-    fmt::print("weft list WHAT, which is one of\n{}", aligned_lines(things));
+    fmt::print("weft list WHAT, where WHAT is one of\n{}", aligned_lines(things));
   return exit_code::ok;
 }
 

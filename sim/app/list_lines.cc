@@ -28,7 +28,7 @@ std::string opening(const PartFile& part, std::initializer_list<const char*> mar
 std::string first_words(const PartFile& part) { return opening(part, {", ", ": ", ". ", " ("}); }
 
 ListLine mistaken(const PartFile& part) {
-  return {.word = "", .title = first_words(part), .figures = "(has a mistake)"};
+  return {.word = "", .title = first_words(part), .figures = "(contains a mistake)"};
 }
 
 template <std::size_t n, class E>
@@ -49,19 +49,8 @@ std::string short_text(std::int64_t count, std::string_view unit) {
 }
 
 std::string fabric_text(const FabricSpec& fabric) {
-  std::string rate = short_text(fabric.link.bandwidth.count(), "B/s");
-  switch (fabric.shape) {
-    case ShapeKind::fully_connected:
-      return "all pairs " + rate;
-    case ShapeKind::switched:
-      return "switch " + rate;
-    case ShapeKind::torus:
-      return fmt::format("{} {} {}", fmt::join(fabric.dims, "x"),
-                         fabric.dims.size() == 1 ? "ring" : "torus", rate);
-    case ShapeKind::fat_tree:
-      return "fat tree " + rate;
-  }
-  return rate;
+  return fmt::format("{} {}", fabric.topology->summary(),
+                     short_text(fabric.link.bandwidth.count(), "B/s"));
 }
 
 std::string gpus_text(const ClusterSpec& cluster) {
@@ -79,7 +68,7 @@ std::string decoder_text(const TransformerSpec& spec) {
 }
 
 std::string tables_text(const EmbeddingWork& embedding) {
-  return fmt::format("{} {} a GPU, {} rows of {}", embedding.tables_per_gpu,
+  return fmt::format("{} {} per GPU, {} rows of {}", embedding.tables_per_gpu,
                      plural(embedding.tables_per_gpu, "table", "tables"), embedding.rows_per_table,
                      embedding.dim);
 }
@@ -118,12 +107,12 @@ ListLine model_line(const PartFile& part) {
 ListLine nic_line(const PartFile& part) {
   const auto nic = load_nic(part);
   if (!nic) return mistaken(part);
-  return {.word = "",
-          .title = first_words(part),
-          .figures =
-              fmt::format("{}, {}, {}", short_text(nic->bandwidth.count() * 8, "b/s"),
-                          message_rate_text(nic->message_interval),
-                          nic->initiated_by == InitiatedBy::gpu ? "a GPU posts" : "a proxy posts")};
+  return {
+      .word = "",
+      .title = first_words(part),
+      .figures = fmt::format("{}, {}, {}", short_text(nic->bandwidth.count() * 8, "b/s"),
+                             message_rate_text(nic->message_interval),
+                             nic->initiated_by == InitiatedBy::gpu ? "GPU posts" : "proxy posts")};
 }
 
 ListLine scenario_line(const PartFile& part) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "sim/app/cache_command.h"
 #include "sim/app/calibrate_command.h"
@@ -52,7 +53,7 @@ int run(int argc, const char* const* argv) {
   const auto parsed = parse_command_line(argc, argv);
   const Done* done = std::get_if<Done>(&parsed);
   const int code = done != nullptr ? done->exit_code : carry_out(parsed);
-  if (std::fflush(stdout) != 0) cannot_write("to stdout", errno);
+  if (std::fflush(stdout) != 0) cannot_write("to standard output", errno);
   return code;
 }
 
@@ -69,6 +70,13 @@ int main(int argc, char** argv) {
     return weft::run(argc, argv);
   } catch (const std::bad_alloc&) {
     spdlog::error("out of memory");
+  } catch (const std::system_error& error) {
+    // What prints does not say where to.
+    if (std::ferror(stdout) != 0) {
+      spdlog::error("cannot write to standard output: {}", error.code().message());
+    } else {
+      spdlog::error("{}", error.what());
+    }
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
   }

@@ -16,8 +16,10 @@ MemoryGate::Pass::Pass(MemoryGate& gate, Bytes need) : gate_(gate), need_(need) 
   const auto fits = [&] { return gate_.holders_ == 0 || gate_.held_ + need_ <= gate_.all_; };
   if (!fits() && !gate_.told_) {
     gate_.told_ = true;
-    spdlog::info("a point is estimated to need {}; all together may take {}, so fewer run at once",
-                 bytes_text(need_.count()), bytes_text(gate_.all_.count()));
+    spdlog::info(
+        "a point is estimated to need {}; all running points together may use {}, so fewer run at "
+        "a time",
+        bytes_text(need_.count()), bytes_text(gate_.all_.count()));
   }
   while (!gate_.freed_.wait_for(lock, 200ms, fits)) {
     if (interrupted()) throw Interrupted{};

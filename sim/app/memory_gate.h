@@ -1,4 +1,4 @@
-// Runs that go on at the same time must fit into the machine together.
+// Concurrent runs must fit into the machine together.
 #pragma once
 
 #include <condition_variable>

@@ -37,18 +37,20 @@ Diagnostics check_memory(const Scenario& scenario, const std::string& file,
     const Needs needs = needs_of(mode);
     constexpr double kMost = 1U << 31U;  // of either: their numbers have 32 bits
     if (const double count = std::max(needs.items, needs.sends); count >= kMost) {
-      add("workload", fmt::format("mode {} is estimated to make {:.3g} pieces of work and messages,"
-                                  " which is 2^31 or more; take larger chunks, fewer channels or"
-                                  " fewer bytes",
-                                  name_of(mode), count));
+      add("workload",
+          fmt::format("mode {} is estimated to create {:.3g} pieces of work and messages,"
+                      " which is 2^31 or more; use larger chunks, fewer channels or"
+                      " fewer bytes",
+                      name_of(mode), count));
       continue;
     }
     if (needs.memory <= scenario.run.max_memory) continue;
     const std::string needed = mebibytes_text(needs.memory);
     add("run.max_memory",
-        fmt::format("mode {} is estimated to need {}, but {} are allowed; if the machine has them, "
-                    "--set 'run.max_memory={}'",
-                    name_of(mode), needed, mebibytes_text(scenario.run.max_memory), needed));
+        fmt::format(
+            "mode {} is estimated to need {}, but only {} is allowed; if the machine has more, "
+            "--set 'run.max_memory={}'",
+            name_of(mode), needed, mebibytes_text(scenario.run.max_memory), needed));
   }
   return problems;
 }
@@ -61,10 +63,11 @@ std::optional<Bytes> room_for_timeline(const Scenario& scenario, const std::stri
   const std::string needed = mebibytes_text(run + tracks + kLeast);
   problems.add(problem_at(
       file, "run.max_memory",
-      fmt::format("recorded for --trace it is estimated to need {}, of which the recording of "
-                  "GPUs and links takes {}, but {} are allowed; a lower --trace-detail needs less, "
-                  "or if the machine has them, --set 'run.max_memory={}'",
-                  needed, mebibytes_text(tracks), mebibytes_text(all), needed)));
+      fmt::format(
+          "recorded for --trace, it is estimated to need {}, of which the recording of "
+          "GPUs and links takes {}, but only {} is allowed; a lower --trace-detail needs less, "
+          "or, if the machine has more, --set 'run.max_memory={}'",
+          needed, mebibytes_text(tracks), mebibytes_text(all), needed)));
   return std::nullopt;
 }
 

@@ -16,8 +16,8 @@ namespace weft {
 Diagnostics check_memory(const Scenario& scenario, const std::string& file,
                          const std::function<Needs(Mode)>& needs_of);
 
-// How much of a timeline run.max_memory has room for, beside a run that needs `run` and the
-// `tracks` of its recordings. Nothing, and a problem, where it has none.
+// How much of a timeline run.max_memory has room for, in addition to a run that needs `run` and the
+// `tracks` of its recordings. Nothing, and a problem, if there is none.
 std::optional<Bytes> room_for_timeline(const Scenario& scenario, const std::string& file, Bytes run,
                                        Bytes tracks, Diagnostics& problems);
 

@@ -8,6 +8,7 @@
 #include "sim/app/planned.h"
 #include "sim/core/plural.h"
 #include "sim/sweep/merge.h"
+#include "sim/sweep/tables.h"
 
 namespace weft {
 
@@ -16,7 +17,9 @@ int merge_command(const MergeCommand& command) {
   for (const auto& folder : command.folders) {
     for (const char* name : {"sweep.json", "results.jsonl"}) planned.reads.push_back(folder / name);
   }
-  planned.write("--output", command.output, {"sweep.json", "results.jsonl", "results.csv"});
+  std::vector<std::string> names = table_names();
+  names.insert(names.end(), {"sweep.json", "results.jsonl"});
+  planned.write("--output", command.output, names);
   if (refused(planned)) return exit_code::user;
   const Merged merged = merge_rows(command.folders);
   for (const std::string& problem : merged.problems) spdlog::error("{}", problem);

@@ -1,4 +1,4 @@
-// `weft merge`: shards of one sweep to its whole results.
+// `weft merge`: from the shards of one sweep to its complete results.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ struct MergeCommand {
   std::filesystem::path output;
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int merge_command(const MergeCommand& command);
 
 }  // namespace weft

@@ -30,9 +30,10 @@ void check_algorithm(const Scenario& scenario, Model& model) {
   Diagnostic problem;
   problem.at.file = scenario.name;
   problem.path = "collective.algorithm";
-  problem.message =
-      fmt::format("'{}' does none of this model's collectives ({}); the library's choice does them",
-                  names::word(names::kAlgorithms, *algorithm), fmt::join(others, ", "));
+  problem.message = fmt::format(
+      "'{}' does not exist for this model's collectives ({}); the library's choice is used for "
+      "them",
+      names::word(names::kAlgorithms, *algorithm), fmt::join(others, ", "));
   problem.severity = Severity::warning;
   model.problems.add(std::move(problem));
 }

@@ -1,5 +1,5 @@
-// Says on stderr how far something long is: on a terminal a line that is written anew, elsewhere a
-// line now and then. What is soon done says nothing.
+// Shows the progress of long work on stderr: on a terminal a line that is rewritten, elsewhere a
+// line now and then. Short work shows nothing.
 #pragma once
 
 #include <condition_variable>

@@ -20,8 +20,8 @@
 #include "sim/html/to_html.h"
 #include "sim/report/fields.h"
 #include "sim/report/result_files.h"
-#include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
+#include "sim/sweep/tables.h"
 
 namespace weft {
 namespace {
@@ -42,7 +42,7 @@ std::optional<std::string> results_so_far(const fs::path& folder, Diagnostics& p
   }
   ReadRows read = read_rows(lines, *info);
   if (!read.damaged.empty()) {
-    spdlog::warn("{}: damaged, or not written to the end; left out", places_text(read.damaged));
+    spdlog::warn("{}: damaged or incomplete; left out", places_text(read.damaged));
   }
   std::map<std::size_t, Row> rows;  // by their place in the sweep
   for (Row& row : read.rows) {
@@ -79,14 +79,21 @@ Page page_of(const fs::path& folder, Diagnostics& problems) {
     return {};
   }
   const auto has = [&](const char* name) { return is_there(folder / name, problems); };
-  if (has(kSweepFile) || has(kSweepResults))
-    return sweep_page(folder, results_so_far(folder, problems), problems);
-  if (has(file_name(ResultFile::summary)) || has(file_name(ResultFile::manifest))) {
-    return run_page(folder, problems);
+  const bool sweep = has(kSweepFile) || has(kSweepResults);
+  const bool run = has(file_name(ResultFile::summary)) || has(file_name(ResultFile::manifest));
+  if (sweep && run) {
+    add_problem(
+        problems, folder, 0, "",
+        fmt::format("holds a sweep's results ({}) and a run's ({}); move one of them to a "
+                    "folder of its own",
+                    has(kSweepFile) ? kSweepFile : kSweepResults, file_name(ResultFile::summary)));
+    return {};
   }
+  if (sweep) return sweep_page(folder, results_so_far(folder, problems), problems);
+  if (run) return run_page(folder, problems);
   if (problems.has_errors()) return {};
   add_problem(problems, folder, 0, "",
-              fmt::format("holds no results: neither {} and {} of a sweep, nor {} of a run "
+              fmt::format("contains no results: neither {} and {} of a sweep, nor {} of a run "
                           "(weft run SCENARIO -o DIR)",
                           kSweepFile, kSweepResults, file_name(ResultFile::summary)));
   return {};

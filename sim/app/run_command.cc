@@ -26,7 +26,7 @@
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
 #include "sim/scenario/load.h"
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 namespace {
@@ -56,7 +56,7 @@ void say_what_was_left_out(const std::vector<std::string>& left_out, const RunCo
                            const TimelineOptions& options, Bytes max_memory) {
   for (const std::string& what : left_out) spdlog::warn("left out of the timeline: {}", what);
   if (left_out.empty() || options.limit >= command.timeline.limit) return;
-  spdlog::warn("run.max_memory, {}, has room for a timeline of {}; --trace-limit allows {}",
+  spdlog::warn("run.max_memory, {}, leaves room for a timeline of {}; --trace-limit would allow {}",
                to_text(max_memory), bytes_text(options.limit.count()),
                bytes_text(command.timeline.limit.count()));
 }

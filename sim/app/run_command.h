@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int run_command(const RunCommand& command);
 
 }  // namespace weft

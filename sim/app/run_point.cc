@@ -111,17 +111,17 @@ PointOutcome run_point_apart(const Loaded& loaded, const std::string& command) {
   if (child == 0) be_the_child(loaded, command, result, messages);
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw std::runtime_error("a process is lost");
+    if (errno != EINTR) throw std::runtime_error("a child process was lost");
   }
   if (interrupted()) throw Interrupted{};
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return failed(fmt::format("weft itself ended, by signal {} ({}): {}", signal, strsignal(signal),
+    return failed(fmt::format("weft crashed with signal {} ({}): {}", signal, strsignal(signal),
                               messages.text()),
                   exit_code::ours);
   }
   const std::optional<Row> row = parse_row(result.text(), {});
-  if (!row) return failed("weft itself ended: " + messages.text(), exit_code::ours);
+  if (!row) return failed("weft crashed: " + messages.text(), exit_code::ours);
   return row->outcome;
 }
 

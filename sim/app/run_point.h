@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// Whatever goes wrong is in the outcome, but that weft itself is stopped: throws Interrupted.
+// Whatever goes wrong is in the outcome, except that weft itself is stopped: throws Interrupted.
 PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate);
 
 // The same in a process of its own, whose crash is an outcome too.

@@ -56,7 +56,7 @@ OnProgress RunProgress::begin(Mode mode) {
 
 ProgressLine::Told RunProgress::told() const {
   const std::lock_guard lock(lock_);
-  if (!progress_) return {.once = "", .now = fmt::format("{}: being built", name_of(mode_))};
+  if (!progress_) return {.once = "", .now = fmt::format("{}: being set up", name_of(mode_))};
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   return {.once = size_text(mode_, gpus_, *progress_),
           .now = done_text(mode_, *progress_, seconds)};

@@ -1,4 +1,4 @@
-// How far `weft run` is: which mode, what it is made of, how much of it is done.
+// The progress of `weft run`: which mode, its size, how much of it is done.
 #pragma once
 
 #include <chrono>

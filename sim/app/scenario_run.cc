@@ -124,7 +124,7 @@ std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, co
   if (const std::string wrong = imbalance(report); !wrong.empty()) {
     return Failure{
         exit_code::ours,
-        fmt::format("a mistake of weft's own: the ledger does not balance, so no results: {} ({})",
+        fmt::format("a bug in weft: the ledger does not balance, so there are no results: {} ({})",
                     wrong, command)};
   }
   return report;

@@ -1,4 +1,4 @@
-// A checked scenario on its way to its results, without a word on the terminal: what `weft run` and
+// A checked scenario on its way to its results, without terminal output: what `weft run` and
 // every point of `weft sweep` have in common.
 #pragma once
 
@@ -48,13 +48,13 @@ class ScenarioRun {
   [[nodiscard]] Bytes tracks_of_recordings(Detail detail) const;
   [[nodiscard]] std::string tasks_text(Mode mode);
 
-  // Called for each mode as it begins: gives what is to be told of its progress.
+  // Called for each mode as it begins: returns the callback for its progress.
   using Watch = std::function<OnProgress(Mode)>;
 
   // Runs from now on are recorded.
   void record(const RecordOptions& what);
 
-  // Every mode of the scenario in turn. `command` is what gives these results again.
+  // Every mode of the scenario in turn. `command` reproduces these results.
   std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
 
  private:

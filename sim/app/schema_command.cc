@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "sim/app/exit_code.h"
-#include "sim/scenario/json_schema.h"
+#include "sim/report/catalogue.h"
 #include "sim/scenario/load.h"
+#include "sim/spec/json_schema.h"
 
 namespace weft {
 
@@ -12,11 +13,12 @@ std::vector<std::string> schema_files() {
   std::vector<std::string> files;
   files.reserve(schema_parts().size());
   for (const SchemaPart& part : schema_parts()) files.emplace_back(part.name);
-  files.emplace_back("sweep");
+  files.insert(files.end(), {"sweep", "results"});
   return files;
 }
 
 int schema_command(const SchemaCommand& command) {
+  if (command.file == "results") fmt::print("{}", catalogue_json());
   if (command.file == "sweep") fmt::print("{}", sweep_schema(describe_scenario()));
   for (const SchemaPart& part : schema_parts()) {
     if (part.name == command.file) fmt::print("{}", json_schema(describe_scenario(), part));

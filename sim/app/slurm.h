@@ -20,10 +20,10 @@ struct ArrayJob {
   std::vector<std::string> options;  // of sbatch, as they are
 };
 
-// Submits these tasks. Slurm's words are an exception where it refuses.
+// Submits these tasks. If Slurm refuses, its message is thrown as an exception.
 void submit(const ArrayJob& job, const std::vector<std::size_t>& tasks);
 
-// Those that wait or run, with their state (PENDING, RUNNING ...). Nothing: Slurm does not answer,
+// Those that wait or run, with their state (PENDING, RUNNING ...). Nothing: Slurm does not respond,
 // so it is not known.
 std::optional<std::map<std::size_t, std::string>> tasks_in_queue(const std::string& name);
 

@@ -27,8 +27,8 @@
 #include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
 #include "sim/files/staged.h"
-#include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
+#include "sim/sweep/tables.h"
 
 namespace weft {
 namespace {
@@ -69,7 +69,7 @@ class Sweep {
     try {
       rows_ = planned_rows(plan_, command_, jobs_);
     } catch (const Interrupted&) {
-      spdlog::warn("stopped while its points were planned; the same command goes on");
+      spdlog::warn("stopped while the points were being planned; the same command continues");
       return exit_code::interrupted;
     }
     take_what_is_there();
@@ -78,14 +78,16 @@ class Sweep {
     run_tasks(tasks);
     const std::vector<Row> done = finished();
     if (done.size() == rows_.size()) store_.finish(done);
-    replace_file(folder_ / "results.csv", results_csv(done, info_.axes));
+    Staged tables(Staged::Durable::yes);
+    add_tables(tables, folder_, done, info_.axes);
+    tables.commit();
     return tell(done);
   }
 
  private:
   void take_what_is_there() {
     if (!store_.damaged().empty()) {
-      spdlog::warn("{}: damaged, or not written to the end; what is missing is run again",
+      spdlog::warn("{}: damaged or incomplete; what is missing is run again",
                    places_text(store_.damaged()));
     }
     for (SweepRow& row : rows_) {
@@ -95,7 +97,7 @@ class Sweep {
       row.finished = true;
       ++before_;
     }
-    if (before_ > 0) spdlog::info("{} of {} points were finished before", before_, rows_.size());
+    if (before_ > 0) spdlog::info("{} of {} points were already finished", before_, rows_.size());
   }
 
   [[nodiscard]] std::vector<Row> finished() const {
@@ -133,7 +135,7 @@ class Sweep {
     PointLoader loader(plan_);
     for (const SweepTask& task : tasks) {
       if (interrupted()) return;
-      spdlog::warn("weft has ended twice while it ran {}: now in a process of its own",
+      spdlog::warn("weft crashed twice on {}; it now runs in a process of its own",
                    name_of(rows_[task.rows.front()].row, info_.axes));
       run_task(task, loader, Where::apart);
     }
@@ -186,7 +188,7 @@ class Sweep {
   int tell(const std::vector<Row>& done) const {
     const int code = tell_outcome(done, info_, folder_);
     if (done.size() == rows_.size()) return code;
-    spdlog::warn("stopped with {} {} left; the same command goes on", rows_.size() - done.size(),
+    spdlog::warn("stopped with {} {} left; the same command continues", rows_.size() - done.size(),
                  plural(rows_.size() - done.size(), "point", "points"));
     return exit_code::interrupted;
   }
@@ -207,8 +209,9 @@ Planned planned(const SweepPlan& plan, const SweepCommand& command) {
   Planned planned;
   planned.reads = {command.file, plan.scenario};
   const fs::path folder = command.output.value_or(default_folder(plan, command.shard));
-  planned.write("--output", folder,
-                {"sweep.json", "results.jsonl", "results.csv", "earlier.jsonl", "started.txt"});
+  std::vector<std::string> names = table_names();
+  names.insert(names.end(), {"sweep.json", "results.jsonl", "earlier.jsonl", "started.txt"});
+  planned.write("--output", folder, names);
   return planned;
 }
 

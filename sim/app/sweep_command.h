@@ -1,4 +1,4 @@
-// `weft sweep`: every point of a sweep file, in parallel, so that nothing finished is lost.
+// `weft sweep`: every point of a sweep file, in parallel; nothing that is finished is lost.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ struct SweepCommand {
   bool quiet = false;
 };
 
-// Returns the exit code; what the machine cannot do is an exception.
+// Returns the exit code; failures of the system are exceptions.
 int sweep_command(const SweepCommand& command);
 
 }  // namespace weft

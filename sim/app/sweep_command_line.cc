@@ -17,15 +17,16 @@ constexpr const char* kSweepExample =
     "  weft sweep my_sweep.yaml --shard 2/4 -o part_2      # one of four machines\n"
     "  weft merge part_1 part_2 part_3 part_4 -o results/my_sweep\n"
     "\n"
-    "What is finished is on the disk at once; the same command goes on where it stopped.\n"
-    "exit status: 0 all points ok; 1 points failed, or a mistake in the file or the command line;\n"
-    "2 the machine cannot (write, allocate); 3 a point met a mistake of weft's own; 130 Ctrl-C\n";
+    "Finished points are on disk immediately; the same command continues where it stopped.\n"
+    "exit status: 0 all points ok; 1 points failed, or a mistake in the file or on the command "
+    "line;\n"
+    "2 the system failed (cannot write or allocate); 3 a point met a bug in weft; 130 Ctrl-C\n";
 
 constexpr const char* kMergeExample =
     "example:\n"
     "  weft merge results/my_sweep/shard_* -o results/my_sweep\n"
     "\n"
-    "exit status: 0 all points are there and ok; 1 some are not\n";
+    "exit status: 0 all points are present and ok; 1 some are not\n";
 
 std::size_t number_of(std::string_view text) {
   std::size_t number = 0;
@@ -54,16 +55,17 @@ void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
           [&command](const std::string& word) {
             command.launcher = word == "slurm" ? Launcher::slurm : Launcher::local;
           },
-          "local: this machine; slurm: an array of jobs, -j cores each (1)")
+          "local: this machine; slurm: a job array, -j cores per task (1)")
       ->type_name("WORD")
       ->check(one_of({"local", "slurm"}));
-  sweep.add_option("--partition", slurm.partition, "slurm: where the tasks run")->type_name("NAME");
-  sweep.add_option("--max-jobs", slurm.max_jobs, "slurm: tasks that run at once; default: 16")
+  sweep.add_option("--partition", slurm.partition, "slurm: partition in which the tasks run")
+      ->type_name("NAME");
+  sweep.add_option("--max-jobs", slurm.max_jobs, "slurm: most concurrent tasks; default: 16")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   sweep
       .add_option("--points-per-job", slurm.points_per_job,
-                  "slurm: points of a task; default: as many tasks as may run at once")
+                  "slurm: points per task; default: as many tasks as may run concurrently")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   sweep
@@ -71,10 +73,11 @@ void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
                   "slurm: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
       ->type_name("OPTION")
       ->allow_extra_args(false);
-  sweep.add_flag("--detach", slurm.detach, "slurm: submit and do not wait");
+  sweep.add_flag("--detach", slurm.detach, "slurm: submit without waiting");
   sweep
-      .add_option("--status", command.status,
-                  "slurm: say how far the sweep of this folder is; merge it when it is finished")
+      .add_option(
+          "--status", command.status,
+          "slurm: print the progress of the sweep in this folder; merge it if it is finished")
       ->type_name("DIR")
       ->excludes(&file);
 }
@@ -87,26 +90,25 @@ CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
   CLI::Option* file =
       sweep->add_option("FILE", command.file, "YAML file: a scenario, axes, a filter")
           ->type_name("FILE");
-  sweep->add_option("--set", command.sets, "Change one value of all points (repeatable)")
+  sweep->add_option("--set", command.sets, "Change one value in all points (repeatable)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  sweep->add_option("-o,--output", command.output, "Folder for results; default: results/NAME")
+  sweep->add_option("-o,--output", command.output, "Folder for the results; default: results/NAME")
       ->type_name("DIR");
-  sweep->add_option("-j,--jobs", command.jobs, "Points at a time; default: all cores")
+  sweep->add_option("-j,--jobs", command.jobs, "Number of concurrent points; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   sweep
       ->add_option_function<std::string>(
           "--shard", [&command](const std::string& text) { command.shard = shard_of(text); },
-          "Only the i-th of n shares of the points, for `weft merge`")
+          "Run only the i-th of n shares of the points, for `weft merge`")
       ->type_name("I/N")
       ->check(CLI::Validator(wrong_shard, "", ""));
   add_slurm(*sweep, command, *file);
-  CLI::Option* dry =
-      sweep->add_flag("--dry-run", command.dry_run, "Check and print the points, run none");
-  CLI::Option* retry =
-      sweep->add_flag("--retry", command.retry, "Run points again that failed before");
-  CLI::Option* quiet = sweep->add_flag("-q,--quiet", command.quiet, "No progress");
+  CLI::Option* dry = sweep->add_flag("--dry-run", command.dry_run,
+                                     "Check and print the points without running them");
+  CLI::Option* retry = sweep->add_flag("--retry", command.retry, "Run failed points again");
+  CLI::Option* quiet = sweep->add_flag("-q,--quiet", command.quiet, "Show no progress");
   dry->excludes(retry)->excludes(quiet);
   sweep->callback([&command] {
     if (command.file.empty() && !command.status) throw CLI::RequiredError("FILE");
@@ -115,10 +117,10 @@ CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
 }
 
 CLI::App* add_merge(CLI::App& app, MergeCommand& command) {
-  CLI::App* merge = app.add_subcommand("merge", "Put the shards of a sweep together.");
+  CLI::App* merge = app.add_subcommand("merge", "Merge the shards of a sweep.");
   merge->footer(kMergeExample);
   merge->add_option("DIR", command.folders, "Folders of the shards")->type_name("DIR")->required();
-  merge->add_option("-o,--output", command.output, "Folder for the whole results")
+  merge->add_option("-o,--output", command.output, "Folder for the merged results")
       ->type_name("DIR")
       ->required();
   return merge;

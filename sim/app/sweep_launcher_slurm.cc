@@ -69,14 +69,14 @@ class SlurmSweep {
     write_note();
     submit(lost(queue()));
     if (command_.slurm.detach) {
-      spdlog::info("{} tasks, job name {}; weft sweep --status {} says how far they are",
+      spdlog::info("{} tasks, job name {}; weft sweep --status {} shows their progress",
                    shares_.size(), name_, shell_quoted(folder_.string()));
       return exit_code::ok;
     }
     catch_interrupts();
     if (!wait()) {
       spdlog::warn(
-          "the tasks go on; the same command waits for them again, scancel --name={} ends "
+          "the tasks continue; the same command waits for them again, scancel --name={} ends "
           "them",
           name_);
       return exit_code::interrupted;
@@ -90,13 +90,13 @@ class SlurmSweep {
     fmt::print("{}\n", progress_text(counts(in_queue), 0));
     if (all_finished()) return merge();
     if (!in_queue) {
-      fmt::print("Slurm does not answer\n");
+      fmt::print("Slurm does not respond\n");
       return exit_code::machine;
     }
     const auto waiting = std::count_if(in_queue->begin(), in_queue->end(),
                                        [](const auto& task) { return task.second == "PENDING"; });
-    fmt::print("{} tasks: {} wait, {} run, {} ended without all their results\n", shares_.size(),
-               waiting, in_queue->size() - static_cast<std::size_t>(waiting),
+    fmt::print("{} tasks: {} waiting, {} running, {} ended without all their results\n",
+               shares_.size(), waiting, in_queue->size() - static_cast<std::size_t>(waiting),
                lost(in_queue).size());
     return exit_code::ok;
   }
@@ -205,7 +205,7 @@ class SlurmSweep {
     for (std::size_t i = 0; i < shares_.size(); ++i) {
       if (in_queue && !shares_[i].finished && !in_queue->contains(i + 1)) tasks.push_back(i + 1);
     }
-    if (!in_queue) throw std::runtime_error("Slurm does not answer squeue");
+    if (!in_queue) throw std::runtime_error("Slurm does not respond to squeue");
     return tasks;
   }
 
@@ -237,7 +237,7 @@ class SlurmSweep {
       now.before = before.done;
       progress.put(now);
       if (!in_queue && !std::exchange(told, true)) {
-        spdlog::warn("Slurm does not answer squeue; still waiting");
+        spdlog::warn("Slurm does not respond to squeue; still waiting");
       }
       if (all_finished() || (in_queue && !submit_lost(in_queue) && in_queue->empty())) return true;
       for (int tenths = 0; tenths < 20 && !interrupted(); ++tenths) {
@@ -254,7 +254,7 @@ class SlurmSweep {
       if (shares_[task - 1].submissions < kMostSubmissions) again.push_back(task);
     }
     if (again.empty()) return false;
-    spdlog::warn("tasks {} ended without all their results and are submitted again",
+    spdlog::warn("tasks {} ended without all their results and are resubmitted",
                  slurm::ranges_text(again));
     submit(again);
     return true;

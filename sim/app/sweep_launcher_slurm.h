@@ -6,10 +6,11 @@
 
 namespace weft {
 
-// Submits what is not finished, waits, submits again what was lost, merges. The exit code.
+// Submits what is not finished, waits, resubmits what was lost, merges. Returns the exit code.
 int launch_on_slurm(const SweepPlan& plan, const SweepCommand& command);
 
-// How far the sweep of this folder is, from anywhere; merges what is finished. The exit code.
+// Prints the progress of the sweep in this folder; merges it if it is finished. Returns the exit
+// code.
 int slurm_status(const SweepCommand& command);
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "sim/app/colors.h"
 #include "sim/app/command_line.h"
 #include "sim/app/exit_code.h"
 #include "sim/app/scenario_run.h"
@@ -142,14 +143,14 @@ int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
     const bool is_wrong = !row.problems.empty();
     TableRow& line = table.emplace_back();
     for (const Cell& cell : row.row.cells) line.push_back(text_of(cell));
-    line.push_back(row.row.point + (is_wrong ? " (does not run)" : ""));
+    line.push_back(row.row.point + (is_wrong ? " (cannot be run)" : ""));
     if (!is_wrong) continue;
     ++wrong;
     if (said.insert(row.problems).second) fmt::print(stderr, "{}", row.problems);
   }
-  fmt::print("{}{} {}, {} different {}", aligned(table), rows.size(),
-             plural(rows.size(), "point", "points"), different.size(),
-             plural(different.size(), "scenario", "scenarios"));
+  print_text(aligned(table));
+  fmt::print("{} {}, {} different {}", rows.size(), plural(rows.size(), "point", "points"),
+             different.size(), plural(different.size(), "scenario", "scenarios"));
   if (wrong > 0) fmt::print(", {} {} not run", wrong, plural(wrong, "does", "do"));
   fmt::print("\n");
   return wrong == 0 ? exit_code::ok : exit_code::user;

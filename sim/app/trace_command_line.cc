@@ -13,21 +13,21 @@ namespace weft {
 namespace {
 
 constexpr const char* kImportExample =
-    "examples: what 'weft export' wrote; a recording of PyTorch; one rank's trace for all\n"
+    "examples: what 'weft export' wrote; a PyTorch recording; one rank's trace for all\n"
     "  weft import chakra traces/mixtral --gpus 8 -o mixtral.yaml\n"
     "  weft import pytorch kineto --execution-traces et --gpus 8 -o dlrm.json\n"
     "  weft import chakra traces/mixtral --gpus 8 --one-for-all --comm-size-unit bytes\n"
     "\n"
-    "Prints what the trace holds and what was chosen where writers of traces differ.\n"
-    "exit status: 0 done; 1 a mistake in the trace or the command line; 2 the machine cannot\n"
-    "(write, allocate)\n";
+    "Prints what the trace contains, and which choices were made where trace writers differ.\n"
+    "exit status: 0 done; 1 a mistake in the trace or on the command line; 2 the system failed\n"
+    "(cannot write or allocate)\n";
 
 constexpr const char* kExportExample =
     "example: a model of weft for ASTRA-sim\n"
     "  weft export configs/scenarios/models/mixtral_decode.yaml --chakra traces/mixtral\n"
     "\n"
-    "Computing takes what its roofline says. PREFIX.groups.json holds the process groups, where\n"
-    "not every collective is of all GPUs: ASTRA-sim's file of communicator groups.\n";
+    "Compute nodes take their roofline time. PREFIX.groups.json contains the process groups, if\n"
+    "not every collective involves all GPUs: ASTRA-sim's communicator group file.\n";
 
 // A choice by its word; what is not given stays open.
 template <class E>
@@ -63,26 +63,26 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
                    "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")
       ->type_name("PATH")
       ->required();
-  import->add_option("--gpus", command.gpus, "GPUs, one a rank")
+  import->add_option("--gpus", command.gpus, "Number of GPUs, one per rank")
       ->type_name("N")
       ->required()
       ->check(CLI::Range(1, 1'048'576));
   import
       ->add_option("-o,--output", command.output,
-                   "Write the task graph there: JSON if it ends in .json, else YAML")
+                   "Write the task graph to this file: JSON if it ends in .json, otherwise YAML")
       ->type_name("FILE");
   import
       ->add_option("--execution-traces", work.execution_traces,
-                   "pytorch: folder of PyTorch execution traces, where the profiles lack sizes")
+                   "pytorch: folder of PyTorch execution traces, if the profiles lack sizes")
       ->type_name("DIR");
   import
       ->add_option("--groups", work.groups,
                    "chakra: JSON file of process groups, such as {\"1\": [0, 1]}")
       ->type_name("FILE");
-  import->add_flag("--one-for-all", work.one_for_all, "Rank 0's trace stands for all GPUs");
+  import->add_flag("--one-for-all", work.one_for_all, "Use rank 0's trace for all GPUs");
   import
       ->add_option("--element-bytes", work.element_bytes,
-                   "Bytes of an element, where sizes count elements")
+                   "Bytes per element, if sizes count elements")
       ->type_name("N")
       ->check(CLI::Range(1, 16));
   add_choice<CommSizeUnit>(*import, "--comm-size-unit", work.comm_size_unit,
@@ -91,10 +91,10 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   add_choice<AllGatherSize>(
       *import, "--allgather-size-is", work.allgather_size_is,
       {{"per_rank", AllGatherSize::per_rank}, {"total", AllGatherSize::total}},
-      "Whether an all-gather's size is what a rank puts in, or all");
+      "Whether an all-gather's size is what a rank contributes, or the total");
   add_choice<CpuOps>(*import, "--cpu-ops", work.cpu_ops,
                      {{"drop", CpuOps::drop}, {"run", CpuOps::run}},
-                     "Whether operators of the CPU take their recorded time");
+                     "Whether CPU operators take their recorded time");
   add_choice<WaitFor>(*import, "--waits-for", work.waits_for,
                       {{"data", WaitFor::data},
                        {"blocking_collectives", WaitFor::blocking_collectives},
@@ -113,9 +113,7 @@ CLI::App* add_export(CLI::App& app, ExportCommand& command) {
   exports->add_option("--set", command.sets, "Change one value (repeatable)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  exports
-      ->add_option("--chakra", command.prefix,
-                   "Write PREFIX.0.et, PREFIX.1.et ... there, one a GPU")
+  exports->add_option("--chakra", command.prefix, "Write PREFIX.0.et, PREFIX.1.et ..., one per GPU")
       ->type_name("PREFIX")
       ->required();
   return exports;

@@ -56,10 +56,10 @@ void write(const ValidateCommand& command, const ErrorReport& report) {
 
 void print_skipped(const Predictions& predictions) {
   for (const auto& [kind, count] : predictions.skipped) {
-    spdlog::info("skipped: {} x {}, which no simulation stands for", count, kind);
+    spdlog::info("skipped: {} x {}, which weft cannot simulate", count, kind);
   }
   for (const auto& [file, count] : predictions.without_kernel) {
-    spdlog::warn("left out: {} {} of a kernel that is not there, {}", count,
+    spdlog::warn("left out: {} {} whose kernel file is missing, {}", count,
                  plural(count, "line", "lines"), file);
   }
 }
@@ -71,14 +71,16 @@ void print_other_machine(const MeasuredFile& measured, const Predictions& predic
     spdlog::warn("measured on {}, simulated on {}", device, predictions.gpu);
   }
   if (predictions.most_gpus > predictions.gpus) {
-    spdlog::warn("a line has {} GPUs, the cluster {}: more of the same are simulated on one node",
-                 predictions.most_gpus, predictions.gpus);
+    spdlog::warn(
+        "a line has {} GPUs, the cluster {}: it is simulated on one node with more of the same "
+        "GPUs",
+        predictions.most_gpus, predictions.gpus);
   }
 }
 
 bool exceeds(const char* what, double share, const std::optional<double>& most_percent) {
   if (!most_percent || share * 100 <= *most_percent) return false;
-  spdlog::error("the {} error of all is {:.2f} %, more than {} %", what, share * 100,
+  spdlog::error("the overall {} error is {:.2f} %, more than {} %", what, share * 100,
                 *most_percent);
   return true;
 }
@@ -100,15 +102,15 @@ int validate_command(const ValidateCommand& command) {
   print_skipped(predictions);
   print_other_machine(measured, predictions);
   if (predictions.outcomes.empty()) {
-    spdlog::error("{}: no line {}", command.measured.string(),
+    spdlog::error("{}: contains no line {}", command.measured.string(),
                   predictions.without_kernel.empty()
                       ? "of a kind that weft can simulate"
-                      : fmt::format("has its kernel in {}", command.kernels.string()));
+                      : fmt::format("whose kernel is in {}", command.kernels.string()));
     return exit_code::user;
   }
   const ErrorReport report = report_errors(std::move(predictions.outcomes));
   write(command, report);
-  if (!command.quiet) fmt::print("{}", error_table(report));
+  if (!command.quiet) print_text(error_table(report));
   const ErrorSummary& all = report.by_kind.back();
   const bool too_far = exceeds("median", all.median, command.max_median);
   return exceeds("90th percentile", all.p90, command.max_p90) || too_far ? exit_code::user

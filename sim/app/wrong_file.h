@@ -1,4 +1,4 @@
-// A file that is right, but for another command.
+// A valid file given to the wrong command.
 #pragma once
 
 #include <filesystem>

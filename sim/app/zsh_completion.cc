@@ -7,7 +7,7 @@ namespace weft {
 namespace {
 
 // In a specification of _arguments brackets and colons mean something.
-std::string escaped(const std::string& text) {
+std::string with_escapes(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     if (c == '[' || c == ']' || c == ':' || c == '\\') escaped += '\\';
@@ -35,7 +35,8 @@ std::string action_of(const OptionDoc& option) {
 
 std::string specification(const OptionDoc& option) {
   const std::string value =
-      option.value.empty() ? "" : fmt::format(":{}:{}", escaped(option.value), action_of(option));
+      option.value.empty() ? ""
+                           : fmt::format(":{}:{}", with_escapes(option.value), action_of(option));
   if (option.positional) {
     const char* times = option.repeatable ? "*" : option.required ? "" : ":";
     return quoted(times + value);
@@ -45,7 +46,7 @@ std::string specification(const OptionDoc& option) {
     const char* joined = name.starts_with("--") ? "=" : "+";
     names.push_back(name + (option.value.empty() ? "" : joined));
   }
-  const std::string help = quoted(fmt::format("[{}]{}", escaped(option.help), value));
+  const std::string help = quoted(fmt::format("[{}]{}", with_escapes(option.help), value));
   const std::string once =
       option.repeatable ? "'*'" : quoted(fmt::format("({})", fmt::join(option.names, " ")));
   return names.size() == 1 ? once + names.front() + help
@@ -68,7 +69,8 @@ std::string zsh_completion(const CommandDoc& weft) {
       "  local context state state_descr line\n  typeset -A opt_args\n  local -a commands\n"
       "  commands=(\n";
   for (const CommandDoc& command : weft.commands) {
-    text += fmt::format("    {}\n", quoted(escaped(command.name) + ':' + escaped(command.help)));
+    text += fmt::format("    {}\n",
+                        quoted(with_escapes(command.name) + ':' + with_escapes(command.help)));
   }
   text += "  )\n  _arguments -C" + arguments_of(weft, "    ") +
           " \\\n    '1:command:->command' \\\n    '*::argument:->argument'\n"

@@ -66,7 +66,7 @@ struct Kernel {
   int wgs_per_cu = 1;   // resident
   int in_flight = 8;    // memory instructions of a WG's waves that may wait at once
   Bytes instruction{};  // what one of them touches at most
-  // Runs beside each of the others, from its start until it or the other has ended.
+  // Runs concurrently with each of the others, from the other's start until either ends.
   bool beside = false;
   std::vector<Access> accesses{};
 };

@@ -1,9 +1,9 @@
 // DirtyRows: which lines of each DRAM row are dirty in an L2, for a bounded number of lines.
 //
 // After the dirty-block index (Seshadri et al., "The Dirty-Block Index", ISCA 2014). There is a
-// list of rows for each channel of a die. Where it is full, a store to one line more drives out the
+// list of rows for each channel of a die. If it is full, a store to one more line evicts the
 // row written longest ago. The paper's index is full of rows, however few lines of them are dirty;
-// stores down a column then drive out rows that the next ones write again.
+// stores down a column then evict rows that the next ones write again.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ class DirtyRows {
   }
 
   [[nodiscard]] bool any() const { return lines_ > 0; }
-  // The row that has to make room before this line may be marked, if any; it may be the line's own.
+  // The row that has to be evicted before this line can be marked, if any; it may be the line's
+  // own.
   [[nodiscard]] std::optional<std::uint32_t> in_the_way(std::uint32_t row,
                                                         std::uint32_t line) const {
     const std::uint32_t list = row / rows_of_list_;

@@ -1,7 +1,7 @@
 // Level: all caches of one level. A request is granted a slice's port, looks its line up, and on a
 // miss takes an MSHR and a line; the level below is a function that says when the data come.
 //
-// A slice serves in order: a request that must wait for an MSHR or a line holds up those behind it.
+// A slice serves in order: a request that must wait for an MSHR or a line delays those after it.
 //
 // What is simplified: a request joins the queues of all levels at once, so that what it waits is
 // the longest of their queues and not their sum, and the whole latency lies on the way back.

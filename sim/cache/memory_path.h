@@ -23,7 +23,7 @@ namespace weft::cache {
 
 class MemoryPath {
  public:
-  // `lines`: addresses are below so many lines.
+  // `lines`: addresses are below this many lines.
   MemoryPath(const Hierarchy& hierarchy, Line lines);
 
   void start_kernel(const Policy& policy);
@@ -104,7 +104,7 @@ class MemoryPath {
   void rinse(std::uint32_t row, std::uint64_t except, Moment when);
   // Writes back rows in the time for which the channel, and what stands before it, have had nothing
   // to do; of several dies one after another. No line may leave the L2 between this and its
-  // write-back, so that it comes before a look-up. (The look-up in a home die comes behind the one
+  // write-back, so that it comes before a lookup. (The lookup in a home die comes after the one
   // in another die, whose lines are clean.)
   void rinse_idle(std::uint32_t channel, Ps now) {
     if (policy_.cache_rinse && dirty_->any() && idle_from(channel) < now) {

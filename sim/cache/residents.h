@@ -1,4 +1,4 @@
-// Residents: the WGs of one kernel that are on the CUs at a time, with those of kernels beside it,
+// Residents: the WGs of one kernel that are on the CUs at a time, with those of concurrent kernels,
 // and the order of their requests.
 //
 // A WG that can issue its next instruction joins the queue of its CU, whose L1 takes the requests
@@ -24,7 +24,7 @@ class Residents {
     const WgWalk& walk;
     std::int64_t wgs;  // only the first so many
   };
-  // Others are cut off where the first one ends.
+  // Others are cut off when the first one ends.
   Residents(std::span<const Running> kernels, int cus, MemoryPath& path);
 
   // When the first kernel's last WG has ended.

@@ -1,7 +1,7 @@
 // ReusePredictor: whether the lines that an instruction loads are used again before they go.
 //
 // A counter for each instruction learns from lines that leave the L2. At 0 the instruction's loads
-// bypass it, but for those of a few sets, which go on teaching. Less than one line in five used
+// bypass it, except those of a few sets, which keep training. Less than one line in five used
 // again ends at 0: our choice, the paper's rule is not known to us.
 #pragma once
 

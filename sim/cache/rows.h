@@ -1,4 +1,4 @@
-// Rows of tables: which one is asked for, and which of them a cache still holds.
+// Rows of tables: which one is looked up, and which of them a cache still holds.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace weft::cache {
 
 // Draws rows of a table by Zipf's law: rejection-inversion (Hörmann, Derflinger:
 // Rejection-inversion to generate variates from monotone discrete distributions, ACM TOMACS 6(3),
-// 1996), exact but for the rounding of logarithms and powers, and without a table of sums.
+// 1996), exact except for the rounding of logarithms and powers, and without a table of sums.
 class RowDraw {
  public:
   explicit RowDraw(const Gather& gather);
@@ -30,13 +30,13 @@ class RowDraw {
 };
 
 // A cache of which a line is a whole row: sets of 16 rows, the least recently used goes first. No
-// times: a row is there as soon as it was asked for.
+// times: a row is present as soon as it is requested.
 class RowCache {
  public:
-  // For so many rows; more than 16 are rounded down to a multiple of 16.
+  // For this many rows; above 16, rounded down to a multiple of 16.
   explicit RowCache(std::int64_t rows);
 
-  // Whether the row was there; it is now. Rows are told apart by 31 bits of a hash beside their
+  // Whether the row was there; it is now. Rows are identified by 31 bits of a hash and their
   // set.
   bool look_up(std::uint64_t row);
   void forget();

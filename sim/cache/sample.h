@@ -47,7 +47,7 @@ struct Sample {
   DramCounts dram;
   Duration time;        // from the kernel's start to its end, write-back included
   Duration write_back;  // the part of it after the last WG's end
-  // Of kernels beside it, whose requests are in all counts above. A load is of one line.
+  // Of concurrent kernels, whose requests are included in all counts above. A load is of one line.
   std::int64_t loads_beside = 0;
 
   bool operator==(const Sample&) const = default;
@@ -61,7 +61,7 @@ struct SampleOptions {
 };
 
 // One sample for each kernel and repetition of the last pass, in the order in which they ran, but
-// none for those beside them.
+// none for concurrent ones.
 // Kernels find in the L2 what those before them left.
 std::vector<Sample> sample(const Hierarchy& hierarchy, const Application& application,
                            const SampleOptions& options);

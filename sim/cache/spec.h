@@ -1,5 +1,5 @@
-// What the caches and the DRAM of one GPU are, as far as the cache model asks. Plain data; every
-// number comes from a file of configs/cache/machines, where it stands with its source.
+// The caches and the DRAM of one GPU, as far as the cache model needs them. Plain data; every
+// number comes from a file of configs/cache/machines, together with its source.
 #pragma once
 
 #include <cstdint>

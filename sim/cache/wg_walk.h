@@ -1,7 +1,7 @@
 // WgWalk: the requests of each WG of a kernel, one memory instruction at a time.
 //
-// What a WG asks for depends on its place in the grid alone, random rows included: on no other WG,
-// and not on the order in which they run.
+// What a WG requests depends only on its position in the grid, random rows included: on no other
+// WG, and not on the order in which WGs run.
 #pragma once
 
 #include <array>

@@ -47,14 +47,15 @@ std::string one_line(const Cluster& cluster) {
   std::string text = fmt::format("{} node{} x {} {}", spec.nodes, spec.nodes == 1 ? "" : "s",
                                  spec.gpus_per_node, spec.gpu.name);
   if (spec.gpus_per_node > 1) {
-    text += fmt::format("   {}, {}", Shape(*spec.scale_up, spec.gpus_per_node).description(),
-                        rate_text(spec.scale_up->link.bandwidth));
+    text +=
+        fmt::format("   {}, {}", spec.scale_up->topology->build(spec.gpus_per_node)->description(),
+                    rate_text(spec.scale_up->link.bandwidth));
   }
   if (spec.nodes > 1) {
     const int nics = spec.nodes * spec.nic->per_node;
-    text += fmt::format("   {} NIC{} of {} a node, {}, {}", spec.nic->per_node,
+    text += fmt::format("   {} NIC{} of {} per node, {}, {}", spec.nic->per_node,
                         spec.nic->per_node == 1 ? "" : "s", rate_text(spec.nic->bandwidth),
-                        Shape(*spec.scale_out, nics).description(),
+                        spec.scale_out->topology->build(nics)->description(),
                         rate_text(spec.scale_out->link.bandwidth));
   }
   if (!spec.stragglers.empty()) text += counted(spec.stragglers.size(), "straggler");
@@ -64,9 +65,10 @@ std::string one_line(const Cluster& cluster) {
 
 std::string to_text(const Cluster& cluster) {
   const GpuSpec& gpu = cluster.spec.gpu;
-  std::string text = fmt::format(
-      "cluster: {}\ngpus: {} ({} CUs, {:.4g} TB/s, bend {})\n", one_line(cluster), cluster.gpus(),
-      gpu.cus, static_cast<double>(gpu.memory.bandwidth.count()) * 1e-12, gpu.memory.bend);
+  std::string text =
+      fmt::format("cluster: {}\ngpus: {} ({} CUs, {:.4g} TB/s, saturation exponent {})\n",
+                  one_line(cluster), cluster.gpus(), gpu.cus,
+                  static_cast<double>(gpu.memory.bandwidth.count()) * 1e-12, gpu.memory.bend);
   const Transport transport(cluster.network);
   struct Class {
     std::size_t links = 0;

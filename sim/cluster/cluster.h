@@ -30,7 +30,11 @@ struct Cluster {
     return node >= unsound.size() || !unsound[node];
   }
   std::vector<bool> unsound;  // by node; empty where all are sound
-  mutable Memo choices{};     // how collectives are run (sim/workloads/collective_choice.h)
+  // How collectives are run (sim/collectives/collective_choice.h). A node alone may ask the cluster
+  // that it is of, which has to outlive it: what is fastest in a sound node is so in every one.
+  [[nodiscard]] Memo& choices() const { return choices_of == nullptr ? own_choices : *choices_of; }
+  mutable Memo own_choices{};
+  Memo* choices_of = nullptr;
 };
 
 Cluster build_cluster(const ClusterSpec& spec);

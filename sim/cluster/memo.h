@@ -1,14 +1,15 @@
-// What has been found out about a cluster once and is asked for again: a pure function of the key.
+// What has been found out about a machine once and is asked for again: a pure function of the key.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <vector>
 
 namespace weft {
 
-// A copy of a cluster begins with nothing known.
+// A copy of a cluster starts with an empty memo.
 class Memo {
  public:
   Memo() = default;
@@ -16,20 +17,22 @@ class Memo {
   Memo& operator=(const Memo& /*other*/) { return *this; }
   ~Memo() = default;
 
-  [[nodiscard]] std::optional<int> find(const std::string& key) const {
+  using Key = std::vector<std::int64_t>;
+
+  [[nodiscard]] std::optional<int> find(const Key& key) const {
     const std::lock_guard lock(guard_);
     const auto found = known_.find(key);
     if (found == known_.end()) return std::nullopt;
     return found->second;
   }
-  void put(const std::string& key, int value) {
+  void put(const Key& key, int value) {
     const std::lock_guard lock(guard_);
     known_.emplace(key, value);
   }
 
  private:
   mutable std::mutex guard_;
-  std::map<std::string, int> known_;
+  std::map<Key, int> known_;
 };
 
 }  // namespace weft

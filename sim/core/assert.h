@@ -5,8 +5,8 @@
 
 namespace weft {
 
-// What an abort prints beside the broken fact, so that it can be replayed. Set by the engine.
-// Plain data and one instance per thread: two simulations may run in one process.
+// What an abort prints in addition to the violated condition, so that it can be reproduced. Set by
+// the engine. Plain data and one instance per thread: two simulations may run in one process.
 struct AssertContext {
   unsigned long long seed = 0;
   long long simulated_ps = 0;

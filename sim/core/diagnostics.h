@@ -1,4 +1,4 @@
-// Diagnostics: what is wrong with the user's input, all of it at once, each with its place.
+// Diagnostics: what is wrong with the user's input, all of it at once, each with its position.
 //
 //   cluster.yaml:3:12: error: cluster.scale_out.latency: missing unit; use one of ps ns us ms s
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace weft {
 
-// A place in the user's text. `line` and `column` count from 1; 0 means "no line" (command line).
+// A position in the user's text. `line` and `column` count from 1; 0 means "no line" (command
+// line).
 struct SourcePosition {
   std::string file;
   int line = 0;

@@ -79,7 +79,7 @@ class EventQueue {
     levels_used_ |= 1U << level;
   }
 
-  // Makes the earliest pending instant the present one and files what else was in its bucket anew.
+  // Makes the earliest pending instant the present one and redistributes the rest of its bucket.
   void advance() {
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "sim/core/byte_names.h"
+
 namespace weft {
 namespace {
 
@@ -38,14 +40,49 @@ bool is_plain(char32_t code) {
     char32_t last;
   };
   constexpr std::array kCommands = {
-      Range{0x0, 0x1F},      Range{0x7F, 0x9F},       Range{0x61C, 0x61C},    Range{0x200E, 0x200F},
-      Range{0x2028, 0x202E}, Range{0x2060, 0x206F},   Range{0xFDD0, 0xFDEF},  Range{0xFEFF, 0xFEFF},
-      Range{0xFFF0, 0xFFFB}, Range{0xE0000, 0xE0FFF}, Range{0x110000, kNone},
+      Range{0x0, 0x1F},
+      Range{0x7F, 0x9F},
+      Range{0x2028, 0x202E},
+      Range{0xFDD0, 0xFDEF},
+      Range{0xFFF0, 0xFFFB},
+      Range{0x110000, kNone},
+      // What Unicode says to show nothing for (Default_Ignorable_Code_Point): two names that differ
+      // in these only look alike.
+      Range{0xAD, 0xAD},
+      Range{0x34F, 0x34F},
+      Range{0x61C, 0x61C},
+      Range{0x115F, 0x1160},
+      Range{0x17B4, 0x17B5},
+      Range{0x180B, 0x180F},
+      Range{0x200B, 0x200F},
+      Range{0x2060, 0x206F},
+      Range{0x3164, 0x3164},
+      Range{0xFE00, 0xFE0F},
+      Range{0xFEFF, 0xFEFF},
+      Range{0xFFA0, 0xFFA0},
+      Range{0x1BCA0, 0x1BCA3},
+      Range{0x1D173, 0x1D17A},
+      Range{0xE0000, 0xE0FFF},
   };
   if ((code & 0xFFFEU) == 0xFFFE) return false;  // of every plane the last two are no characters
   return std::none_of(kCommands.begin(), kCommands.end(), [code](const Range& range) {
     return range.first <= code && code <= range.last;
   });
+}
+
+// Blanks of any width (Unicode's separators of words).
+bool is_blank(char32_t code) {
+  return code == ' ' || code == '\t' || code == 0xA0 || code == 0x1680 ||
+         (code >= 0x2000 && code <= 0x200A) || code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+  while (!text.empty()) {
+    const Character next = first_of(text);
+    if (!is_blank(next.code)) break;
+    text.remove_prefix(next.bytes);
+  }
+  return text;
 }
 
 // Everything beyond U+FFFF that is not plain is no character or shows nothing.
@@ -93,6 +130,22 @@ std::string with_marks(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
+std::string utf8_of_bytes(std::string_view bytes) {
+  std::string out;
+  each_character(bytes, [&](char32_t code, std::string_view character) {
+    if (code == '\\') {
+      out += "\\\\";
+    } else if (code != kNone) {
+      out += character;
+    } else {
+      const auto byte = static_cast<unsigned char>(character.front());
+      out += "\\x";
+      for (const unsigned shift : {4U, 0U}) out += "0123456789ABCDEF"[(byte >> shift) & 15U];
+    }
+  });
+  return out;
+}
+
 bool is_plain_text(std::string_view text) {
   bool plain = true;
   each_character(text, [&](char32_t code, std::string_view) { plain = plain && is_plain(code); });
@@ -110,17 +163,18 @@ std::string in_double_quotes(std::string_view text) { return '"' + escaped(text)
 std::string json_as_yaml(std::string_view json) { return escaped(json, Marks::are_json); }
 
 std::string wrong_as_name(std::string_view text, std::size_t longest) {
-  if (text.empty() || text.size() > longest || !is_plain_text(text)) {
-    return "must be 1 to " + std::to_string(longest) + " letters on one line" +
-           (is_plain_text(text) ? "" : ", all of them characters that show");
+  if (without_leading_blanks(text).empty() || text.size() > longest || !is_plain_text(text)) {
+    return "must be 1 to " + std::to_string(longest) + " characters on one line" +
+           (is_plain_text(text) ? "" : ", all of them visible");
   }
   if (begins_as_formula(text)) {
-    return "must not begin with = + - or @, which spreadsheets take for a formula";
+    return "must not begin with = + - or @, which spreadsheets read as a formula";
   }
   return "";
 }
 
 bool begins_as_formula(std::string_view text) {
+  text = without_leading_blanks(text);
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
 }
 

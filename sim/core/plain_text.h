@@ -2,7 +2,8 @@
 //
 // Plain is every character but those that command instead of being shown: controls (also U+0080 to
 // U+009F, which terminals obey), line and paragraph separators, marks that turn the direction of
-// writing, what is invisible or no character. Bytes that are not UTF-8 are not plain.
+// writing, what is invisible (also of no width) or no character. Bytes that are not UTF-8 are not
+// plain.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ std::string json_as_yaml(std::string_view json);
 // files of all kinds. Empty: nothing.
 std::string wrong_as_name(std::string_view text, std::size_t longest = 100);
 
-// A spreadsheet takes text for a formula that begins with = + - or @, and for a number's sign.
+// A spreadsheet takes text for a formula that begins with = + - or @, and for a number's sign; some
+// also behind blanks.
 bool begins_as_formula(std::string_view text);
 
 }  // namespace weft

@@ -134,6 +134,7 @@ constexpr void add_saturating(Duration& sum, Duration more) {
 }
 
 constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
+constexpr double to_bytes_per_second(Bandwidth b) { return static_cast<double>(b.count()); }
 constexpr double to_microseconds(Duration d) { return static_cast<double>(d.count()) * 1e-6; }
 
 static_assert(transfer_time(bytes(9), gigabytes_per_second(900)) == picoseconds(10));

@@ -1,5 +1,5 @@
 // First in, first out, in one growing ring of memory: neighbours in the queue are neighbours in
-// memory, so long queues stream through the caches. The places that the next push and the next but
+// memory, so long queues stream through the caches. The slots that the next push and the next but
 // one pop will touch are prefetched: without it large runs take a fifth longer. Never shrinks.
 #pragma once
 
@@ -19,7 +19,7 @@ class RingQueue {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const T& front() const { return ring_[head_]; }
 
-  // The item that `behind` others stand before.
+  // The item after `behind` others.
   [[nodiscard]] const T& at(std::size_t behind) const {
     SIM_ASSERT(behind < size_);
     return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];

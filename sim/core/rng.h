@@ -30,7 +30,7 @@ class Rng {
   static constexpr result_type max() { return UINT64_MAX; }
   result_type operator()() { return mix64(state_ += 0x9E3779B97F4A7C15ULL); }
 
-  // Evenly from low to high, both included.
+  // Uniformly from low to high, both included.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return boost::random::uniform_int_distribution<std::int64_t>(low, high)(*this);
   }

@@ -1,4 +1,4 @@
-// A server that everything in it shares: an HBM, or the arithmetic of a CU.
+// A server shared by all of its jobs: an HBM, or the arithmetic of a CU.
 //
 // Every job has a demand (the rate it would draw alone) and a duration alone. While the sum D of
 // the demands loads the server of capacity C, all jobs progress slowed by the same factor
@@ -10,12 +10,12 @@
 // load: everyone's loads in flight wait equally longer.
 //
 // As the factor is common, one virtual clock advancing at rate m serves all jobs: a job is done
-// when the clock has advanced by its duration alone. One pending event a server, not one a job. The
-// clock is an integer, so progress is exact to 2^-14 ps and the same on every compiler.
+// when the clock has advanced by its duration alone. One pending event per server, not one per job.
+// The clock is an integer, so progress is exact to 2^-14 ps and the same on every compiler.
 //
 // Background traffic (NIC reads, arriving messages) is served first: it takes its rate off C until
-// a given time; its bytes are exact, rate x time. Of C it gets all but a sixteenth. Where more
-// comes it waits its turn, first come first served, and takes that much until all is served.
+// a given time; its bytes are exact, rate x time. It gets up to fifteen sixteenths of C. If more
+// comes, it waits its turn, first come first served, and takes that share until all is served.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@
 namespace weft {
 
 // The same law for one kind of job that always runs: what takes `alone` by itself, and `share`
-// where the server alone is the limit, takes (alone^p + share^p)^(1/p), in the unit of both.
+// if the server alone is the limit, takes (alone^p + share^p)^(1/p), in the unit of both.
 double bent(double alone, double share, double exponent);
 
 // The function g, tabulated once: g(x) for x in [0, 1]; above, g(x) = g(1/x) / x.
@@ -37,7 +37,7 @@ class Bend {
   static constexpr unsigned kOneBits = 30;
   static constexpr std::uint64_t kOne = 1ULL << kOneBits;
 
-  // From kCorner on, the bend is a corner: g(x) = 1 up to x = 1 exactly.
+  // From kCorner on, the curve is a corner: g(x) = 1 up to x = 1 exactly.
   static constexpr double kCorner = 100;
   explicit Bend(double exponent);
 
@@ -61,7 +61,7 @@ class SharedServer {
   // A job that would take `alone` by itself while drawing `demand`.
   void add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand);
 
-  // Traffic of `source` that draws `rate` for `time`, behind what `source` draws already. True
+  // Traffic of `source` that draws `rate` for `time`, after what `source` draws already. True
   // where that begins a new load, so that settle() is due; a longer one is noticed when the old one
   // would end.
   bool add_background(SimTime now, std::uint32_t source, std::uint64_t rate, Duration time);

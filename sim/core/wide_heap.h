@@ -1,5 +1,5 @@
-// A heap with eight children a node: a pop of hundreds of entries reads three or four pairs of
-// cache lines instead of ten scattered ones. Worth it where many heaps take turns and none stays in
+// A heap with eight children per node: a pop of hundreds of entries reads three or four pairs of
+// cache lines instead of ten scattered ones. Worth it if many heaps take turns and none stays in
 // the caches.
 #pragma once
 

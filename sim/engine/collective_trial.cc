@@ -1,4 +1,4 @@
-#include "sim/workloads/collective_trial.h"
+#include "sim/collectives/collective_trial.h"
 
 #include "sim/engine/simulate.h"
 

@@ -1,13 +1,14 @@
 // The critical path of a run: what its time is made of, from its end back to its start.
 //
-// A kernel begins a launch behind the last of its dependencies; one that exchanges data with others
-// goes on only when they have begun too. So from a kernel's end the path goes back to the start of
-// the one of its team that began last, and from there to the dependency that released that one.
+// A kernel begins one launch after the last of its dependencies; one that exchanges data with
+// others continues only when they have begun too. So from a kernel's end the path goes back to the
+// start of the one of its team that began last, and from there to the dependency that released that
+// one.
 #pragma once
 
 #include <vector>
 
-#include "sim/workloads/task_graph.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 

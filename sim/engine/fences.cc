@@ -8,6 +8,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/engine/simulator.h"
+#include "sim/gpu_model/peer_law.h"
 
 namespace weft {
 
@@ -59,9 +60,8 @@ void Simulator::start_fence(std::uint32_t cu) {
 
 // The fences of all CUs of a GPU pass one place, one after another.
 void Simulator::end_fence(std::uint32_t cu, SimTime at) {
-  const Duration gap = cluster_.spec.gpu.peer_store.fence_gap;
   SimTime& last = gpus_[cu / cus_[0].cus()].last_fence;
-  if (gap.count() > 0) at = later(at, last + gap);
+  at = fence_ends(cluster_.spec.gpu.peer_store, last, at);
   last = at;
   schedule(at, EventKind::fence, cu);
 }
@@ -71,7 +71,7 @@ Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
   const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
   const int hops = transport_.scale_up()->hops(
       gpu % per_node, graph_.sends[worker.send].to % per_node, worker.send);
-  return cluster_.spec.scale_up->link.latency * hops + cluster_.spec.gpu.peer_store.fence;
+  return fence_time(cluster_.spec.gpu.peer_store, cluster_.spec.scale_up->link.latency * hops);
 }
 
 void Simulator::store_arrived(std::uint32_t id) {

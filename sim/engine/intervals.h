@@ -1,8 +1,8 @@
-// Intervals: amounts by equal stretches of time, of several tracks side by side.
+// Intervals: amounts by equal stretches of time, of several parallel tracks.
 //
-// A run does not know its end while it goes on. So intervals begin short; whenever there are kMost
-// of them neighbours are merged, and all are twice as long from then on. Amounts are integers and
-// none is lost: the sum over the intervals is what was added.
+// A run does not know its end while it is running. So intervals begin short; whenever there are
+// kMost of them neighbours are merged, and all are twice as long from then on. Amounts are integers
+// and none is lost: the sum over the intervals is what was added.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,6 @@
 // gives them: links have room for all of it, and a message that has come all the way is there only
 // when it is written, and the memory that it was read from is through with it.
 
-#include <fmt/format.h>
-
 #include "sim/engine/simulator.h"
 
 namespace weft {
@@ -60,28 +58,6 @@ void Simulator::taken_in(std::uint32_t held) {
   const Arrived arrived = held_[held];
   free_held_.push_back(held);
   end_message(arrived);
-}
-
-// What has done more than its rate and the time of the run allow: nothing may. WGs' times are whole
-// picoseconds, which is what may be missing.
-std::string Simulator::overdrawn(const RunResult& result) const {
-  constexpr double kRounded = 1.001;
-  const auto time = static_cast<double>(result.time.count());
-  for (std::uint32_t gpu = 0; gpu < result.gpus.size(); ++gpu) {
-    const GpuUse& use = result.gpus[gpu];
-    const double rate = static_cast<double>(memory_[gpu].capacity()) * kRateUnit * 1e-12;
-    const double moving = static_cast<double>(use.hbm.count()) / rate;
-    if (moving > time * kRounded) {
-      return fmt::format("HBM of GPU {} {:.1f} % busy", gpu, 100 * moving / time);
-    }
-    if (use.cu_busy > result.time * cluster_.spec.gpu.cus || use.proxy > result.time) {
-      return fmt::format("CUs or CPU thread of GPU {} busy for longer than the run", gpu);
-    }
-  }
-  for (const LinkRow& link : result.links) {
-    if (link.use.busy > result.time) return link.name + " busy for longer than the run";
-  }
-  return "";
 }
 
 }  // namespace weft

@@ -140,25 +140,26 @@ void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint
 }
 
 // The proxy is one CPU thread a GPU: one operation after another, `proxy_operation` for each entry.
-void Simulator::hand_to_proxy(std::uint32_t gpu, std::uint32_t send) {
+void Simulator::hand_to_proxy(std::uint32_t gpu, std::uint32_t send, Duration handover) {
   GpuState& state = gpus_[gpu];
   const bool idle = state.proxy.empty();
-  state.proxy.push(send);
-  if (idle) start_proxy(gpu, later(now_, state.proxy_free));
+  state.proxy.push({.send = send, .seen = now_ + handover});
+  if (idle) start_proxy(gpu);
 }
 
-void Simulator::start_proxy(std::uint32_t gpu, SimTime from) {
-  const Send& send = graph_.sends[gpus_[gpu].proxy.front()];
-  const Duration operations = cluster_.spec.nic->proxy_operation * send.entries;
+void Simulator::start_proxy(std::uint32_t gpu) {
+  const GpuState& state = gpus_[gpu];
+  const GpuState::HandedOver& next = state.proxy.front();
+  const Duration operations = cluster_.spec.nic->proxy_operation * graph_.sends[next.send].entries;
   accounts_.proxied(gpu, operations);
-  schedule(from + operations, EventKind::proxy, gpu);
+  schedule(later(next.seen, state.proxy_free) + operations, EventKind::proxy, gpu);
 }
 
 // A full queue holds the thread, and everything behind.
 void Simulator::proxy_event(std::uint32_t gpu) {
   GpuState& state = gpus_[gpu];
-  state.proxy_free = post(gpu, state.proxy.pop()).queued_at;
-  if (!state.proxy.empty()) start_proxy(gpu, state.proxy_free);
+  state.proxy_free = post(gpu, state.proxy.pop().send).queued_at;
+  if (!state.proxy.empty()) start_proxy(gpu);
 }
 
 // True when the latch opens.

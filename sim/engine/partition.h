@@ -1,4 +1,4 @@
-// How many CUs the collective of a c3 scenario gets, where the scenario leaves that open: only runs
+// How many CUs the collective of a c3 scenario gets, if the scenario leaves that open: only runs
 // can tell.
 #pragma once
 

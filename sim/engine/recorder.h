@@ -1,5 +1,5 @@
-// Recorder: is told by the simulator what happens, and asks it at the end of each interval what
-// CUs, HBMs and links have done by then. It decides nothing: a run is the same with one.
+// Recorder: the simulator reports to it what happens, and it asks at the end of each interval what
+// CUs, HBMs and links have done by then. It decides nothing: a run is the same with or without one.
 #pragma once
 
 #include <unordered_map>  // not iterated
@@ -14,12 +14,12 @@ namespace weft {
 
 class Recorder {
  public:
-  // `slots`: places for WGs and copy engines, of all GPUs. `demand`: what each work draws from its
+  // `slots`: slots for WGs and copy engines of all GPUs. `demand`: what each work draws from its
   // GPU's memory, in kB/s.
   Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
            std::size_t slots, const std::vector<std::uint32_t>& demand);
 
-  // What the accounts are to be asked for next, before anything behind that time happens.
+  // What the accounts are to be asked for next, before anything after that time happens.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
   struct Sources {
     const Accounts& accounts;

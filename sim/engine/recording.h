@@ -11,8 +11,8 @@
 
 namespace weft {
 
-// How much of a run is kept beside what GPUs and links do in each interval. Each has what the one
-// before it has.
+// How much of a run is recorded besides what GPUs and links do in each interval. Each includes what
+// the one before it has.
 enum class Detail : std::uint8_t {
   intervals,  // nothing
   kernels,    // kernels, and of each the last message to every GPU

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "sim/network/transport.h"
-#include "sim/workloads/task_graph.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 
-// Why a WG held its place without working.
+// Why a WG held its slot without working.
 enum class Wait : std::uint8_t {
   post,       // flushing caches, writing work-queue entries, ringing the doorbell
   nic_queue,  // the NIC's queue was full
@@ -81,7 +81,7 @@ void add(LinkUse& sum, const LinkUse& use);
 // What each link of the network has done by then.
 std::vector<LinkRow> rows_of(const Transport& transport, SimTime until);
 
-// Asked by the task graph against done by the run.
+// What the task graph requests and what the run did.
 struct Ledger {
   struct Entry {
     std::int64_t asked = 0;

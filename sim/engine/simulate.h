@@ -19,7 +19,7 @@ struct Progress {
 };
 using OnProgress = std::function<void(const Progress&)>;
 
-// Simulates until everything is done, nothing can go on, or a limit of `options` is reached. The
+// Simulates until everything is done, a deadlock, or a limit of `options`. The
 // same arguments give the same result, byte for byte. `on_progress` is called at the start and
 // every 2^18 events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,

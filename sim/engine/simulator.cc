@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/core/assert.h"
+#include "sim/engine/overdrawn.h"
 
 namespace weft {
 namespace {
@@ -261,7 +262,7 @@ bool Simulator::serve(SharedServer& server, Timer& timer, std::uint32_t gpu) {
 
 std::string Simulator::who_waits_for_whom() const {
   constexpr int kMost = 10;
-  std::string text = fmt::format("nothing can go on at {:.3f} us; {} kernels are not done:",
+  std::string text = fmt::format("deadlock at {:.3f} us; {} kernels are not done:",
                                  static_cast<double>(now_.count()) * 1e-6, kernels_left_);
   int lines = 0;
   for (std::uint32_t k = 0; k < kernels_.size() && lines < kMost; ++k) {
@@ -273,20 +274,20 @@ std::string Simulator::who_waits_for_whom() const {
     if (state.dependencies_left > 0) {
       text += fmt::format("waits for {} kernels before it", state.dependencies_left);
     } else if (state.dispatched < state.grid) {
-      text += fmt::format("{} of {} WGs wait for room on a CU", state.grid - state.dispatched,
+      text += fmt::format("{} of {} WGs wait for a slot on a CU", state.grid - state.dispatched,
                           state.grid);
     } else if (!kernel.finish.is_none() && latches_[kernel.finish].left > 0) {
       text += fmt::format("waits for {} of {} flags from its peers", latches_[kernel.finish].left,
                           graph_.latches[kernel.finish].target);
     } else {
-      text += fmt::format("{} of {} WGs are held", state.grid - state.retired, state.grid);
+      text += fmt::format("{} of {} WGs are blocked", state.grid - state.retired, state.grid);
     }
     int shown = 0;
     for (const Worker& worker : gpus_[kernel.gpu.value].workers) {
       if (worker.kernel != k || !worker.waits || worker.phase != Phase::begin || ++shown > 3)
         continue;
       const LatchId latch = graph_.items[worker.item].waits_for;
-      text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts missing",
+      text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing",
                           worker.item - kernel.first_item, latch.value, latches_[latch].left,
                           graph_.latches[latch].target);
     }
@@ -334,7 +335,7 @@ RunResult Simulator::collect(Ending ending) {
   result.links = rows_of(transport_, SimTime{} + result.time);
   if (ending == Ending::finished) {
     add_paths(result);
-    result.ledger.overdrawn = overdrawn(result);
+    result.ledger.overdrawn = overdrawn(result, cluster_);
   }
   result.events = events_;
   result.fingerprint = fingerprint_.value();
@@ -347,13 +348,15 @@ RunResult Simulator::collect(Ending ending) {
       break;
     case Ending::event_limit:
       result.stopped_because = fmt::format(
-          "run.max_events: {} events at {:.3f} us, {} of {} WGs done; raise it if this is expected",
+          "run.max_events: reached {} events at {:.3f} us, with {} of {} WGs done; raise the limit "
+          "if this is expected",
           events_, static_cast<double>(now_.count()) * 1e-6, accounts_.items_done(),
           graph_.items.size());
       break;
     case Ending::time_limit:
       result.stopped_because = fmt::format(
-          "run.max_time: {:.3f} us simulated, {} of {} WGs done; raise it if this is expected",
+          "run.max_time: reached {:.3f} us, with {} of {} WGs done; raise the limit if this is "
+          "expected",
           to_microseconds(options_.max_time), accounts_.items_done(), graph_.items.size());
       break;
   }

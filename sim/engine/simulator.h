@@ -2,7 +2,7 @@
 // the models (SharedServer, CuSet, Transport) are told the time and answer.
 //
 // Every instant has two rounds: first all events of the instant happen, then kernels that
-// start get their places and the shares of every server that changed are computed once (settle).
+// start get their slots, and the shares of every server that changed are computed once (settle).
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ class Simulator {
 
   [[nodiscard]] Progress progress() const;
 
-  // Where a worker goes on when it is run next.
+  // Where a worker continues when it runs next.
   enum class Phase : std::uint8_t {
     idle,
     take_item,
@@ -94,7 +94,7 @@ class Simulator {
     bool fencing = false;
     bool fences_again = false;  // its other waves do, when the first one has
   };
-  // A CU has one release fence under way. WGs that come meanwhile share the next one.
+  // A CU has one release fence in progress. WGs that fence meanwhile share the next one.
   struct Fence {
     std::uint32_t under_way = kNone;  // first of the WGs it serves
     std::uint32_t waiting = kNone;    // first of those of the next one
@@ -129,8 +129,12 @@ class Simulator {
     SimTime dispatcher_free;
     SimTime commands_free;  // the CPU thread that gives commands to the copy engines
     SimTime proxy_free;
-    SimTime last_fence;              // end of the last one that is known to end
-    RingQueue<std::uint32_t> proxy;  // sends handed over; the first is being worked on
+    SimTime last_fence;  // end of the last one that is known to end
+    struct HandedOver {
+      std::uint32_t send = 0;
+      SimTime seen;  // by the thread, not before
+    };
+    RingQueue<HandedOver> proxy;  // the first is being worked on
   };
   struct Timer {  // the pending event of a server
     SimTime at = SharedServer::kNever;
@@ -151,10 +155,9 @@ class Simulator {
   [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_paths(RunResult& result) const;
   std::uint64_t record_until(std::uint64_t at_ps);
-  [[nodiscard]] std::string overdrawn(const RunResult& result) const;
   RunResult collect(Ending ending);
 
-  // kernels.cc: kernels and their WGs' places
+  // kernels.cc: kernels and their WGs' slots
   void kernel_start(std::uint32_t kernel);
   void dispatch(std::uint32_t gpu);
   void dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
@@ -206,8 +209,8 @@ class Simulator {
   void end_message(const Arrived& arrived);
   void delivered(const Arrived& arrived);
   void proxy_event(std::uint32_t gpu);
-  void start_proxy(std::uint32_t gpu, SimTime from);
-  void hand_to_proxy(std::uint32_t gpu, std::uint32_t send);
+  void start_proxy(std::uint32_t gpu);
+  void hand_to_proxy(std::uint32_t gpu, std::uint32_t send, Duration handover);
   enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
   bool count_down(LatchId id, Seen seen = Seen::polled);
   void wake_waiters(LatchState& latch, Seen seen);
@@ -242,7 +245,7 @@ class Simulator {
   std::vector<std::uint32_t> starting_;  // GPUs with kernels that start in this instant
   std::vector<std::uint32_t> dirty_memory_;
   std::vector<std::uint32_t> dirty_arithmetic_;
-  // Of each work: what it asks of the memory.
+  // For each work: what it demands of the memory.
   std::vector<std::uint32_t> demand_;  // kB/s
   std::vector<Duration> alone_;
   std::vector<KernelState> kernels_;

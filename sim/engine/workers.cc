@@ -293,8 +293,9 @@ bool Simulator::put(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   worker.phase = Phase::sent;
   if (recorder_) recorder_->posted(now_, where(gpu, w), worker.send);
-  if (graph_.kernels[KernelId(worker.kernel)].puts_by == InitiatedBy::proxy) {
-    hand_to_proxy(gpu, worker.send);
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  if (kernel.puts_by == InitiatedBy::proxy) {
+    hand_to_proxy(gpu, worker.send, kernel.handover);
     return true;
   }
   const SimTime queued_at = post(gpu, worker.send).queued_at;

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// 16 hexadecimal digits: FNV-1a, which no single changed byte leaves as it was.
+// 16 hexadecimal digits: FNV-1a, which changes with any single byte.
 std::string checksum_of(std::string_view text);
 
 // The text of a JSON object with one more member at its end: "checksum", of all that is before it.

@@ -1,4 +1,4 @@
-// What the system's calls leave to their callers.
+// What system calls leave to their callers.
 #pragma once
 
 #include <filesystem>

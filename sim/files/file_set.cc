@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/core/byte_names.h"
 #include "sim/files/checksum.h"
 #include "sim/files/read_text.h"
 
@@ -15,9 +16,9 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 std::string to_json(const FileHashes& hashes) {
-  const Json json = {{"files", hashes}};
-  // A name may hold any bytes; JSON is UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json files = Json::object();
+  for (const auto& [name, hash] : hashes) files[utf8_of_bytes(name)] = hash;
+  return Json{{"files", files}}.dump(2) + "\n";
 }
 
 FileSet::FileSet(const std::filesystem::path& manifest) : manifest_(manifest) {
@@ -36,20 +37,22 @@ FileSet::FileSet(const std::filesystem::path& manifest) : manifest_(manifest) {
     }
   }
   if (!listed || hashes_.size() != json["files"].size()) {
-    problem_ = "damaged; it should list the files of a result, each with its hash";
+    problem_ = "damaged; it should list the files of a result with their hashes";
   }
 }
 
+bool FileSet::lists(const std::string& name) const { return hashes_.contains(utf8_of_bytes(name)); }
+
 std::string FileSet::problem_of(const std::string& name, std::string_view text) const {
   if (!known_ || !problem_.empty()) return "";
-  const auto found = hashes_.find(name);
+  const auto found = hashes_.find(utf8_of_bytes(name));
   const std::string listing = manifest_.filename().string();
   if (found == hashes_.end()) {
     return fmt::format("is not listed in {}: it belongs to another result", listing);
   }
   if (found->second == checksum_of(text)) return "";
   return fmt::format(
-      "is not the file that {} lists: writing was cut off half-way, or it was changed since; make "
+      "does not match {}: writing was interrupted, or the file was changed later; make "
       "the results again",
       listing);
 }

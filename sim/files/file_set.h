@@ -22,8 +22,8 @@ class FileSet {
   explicit FileSet(const std::filesystem::path& manifest);
 
   [[nodiscard]] bool known() const { return known_; }
-  [[nodiscard]] const FileHashes& hashes() const { return hashes_; }
-  [[nodiscard]] bool lists(const std::string& name) const { return hashes_.contains(name); }
+  [[nodiscard]] const FileHashes& hashes() const { return hashes_; }  // by utf8_of_bytes()
+  [[nodiscard]] bool lists(const std::string& name) const;
 
   // What is wrong with the manifest itself; empty: nothing.
   [[nodiscard]] const std::string& problem() const { return problem_; }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -36,6 +37,18 @@ int lock(int descriptor, int how) {
   return result;
 }
 
+// For oneself alone, or not: 0, or why. Whoever looks whether a folder is free has it together with
+// others for an instant (expect_unlocked); who writes has it alone.
+int lock_now(int descriptor) {
+  while (lock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    if (why != EWOULDBLOCK || lock(descriptor, LOCK_SH | LOCK_NB) != 0) return why;
+    lock(descriptor, LOCK_UN);  // they only look
+    sched_yield();
+  }
+  return 0;
+}
+
 }  // namespace
 
 LockedFolder::LockedFolder(const fs::path& folder, Take take) {
@@ -46,8 +59,7 @@ LockedFolder::LockedFolder(const fs::path& folder, Take take) {
   if (descriptor_ < 0) cannot_write(folder, errno);
   if (take == Take::when_free) {
     lock(descriptor_, LOCK_EX);
-  } else if (lock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int why = errno;
+  } else if (const int why = lock_now(descriptor_); why != 0) {
     close(descriptor_);
     cannot_lock(folder, why);
   }

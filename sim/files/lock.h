@@ -8,7 +8,7 @@ namespace weft {
 // A folder, created if need be, that no other process may have at the same time.
 class LockedFolder {
  public:
-  // at_once: an exception where another process has it. when_free: waits for it, and does without
+  // at_once: throws if another process has it. when_free: waits for it, and does without
   // a lock where the file system has none.
   enum class Take { at_once, when_free };
 
@@ -21,7 +21,7 @@ class LockedFolder {
   int descriptor_;
 };
 
-// Throws where another process has the folder now.
+// Throws if another process has the folder now.
 void expect_unlocked(const std::filesystem::path& folder);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Files on their way: NAME.HOST.PID.partial, beside NAME.
+// Files being written: NAME.HOST.PID.partial, next to NAME.
 #pragma once
 
 #include <filesystem>

@@ -76,15 +76,16 @@ class Clashes {
     const auto read = reads_.find(place.identity);
     if (read != reads_.end()) {
       const bool same = read->second == place.asked;
-      add(place.asked, fmt::format("{} would overwrite it, and it is read{}; write elsewhere",
-                                   option, same ? "" : " as " + read->second.string()));
+      add(place.asked,
+          fmt::format("{} would overwrite it, but it is an input{}; choose another output", option,
+                      same ? "" : " as " + read->second.string()));
     }
     const auto [other, fresh] = writes_.try_emplace(place.identity, option, place.asked);
     if (!fresh) {
       const auto& [first, path] = other->second;
       const bool same = path == place.asked;
-      add(place.asked, fmt::format("{} and {} would both write it{}; give each a file of its own",
-                                   first, option, same ? "" : ", one of them as " + path.string()));
+      add(place.asked, fmt::format("{} and {} would both write it{}; give each its own file", first,
+                                   option, same ? "" : ", one of them as " + path.string()));
     }
     files_.emplace(full(place.file), option);
   }
@@ -96,8 +97,9 @@ class Clashes {
       const auto found = files_.find(above);
       if (found == files_.end()) continue;
       const std::string& other = found->second;
-      return add(above, fmt::format("{} needs it as a file, and {} as a folder; write elsewhere",
-                                    other, option));
+      return add(above,
+                 fmt::format("{} needs it as a file, and {} as a folder; choose another output",
+                             other, option));
     }
   }
 

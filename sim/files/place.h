@@ -29,7 +29,7 @@ struct Place {
 // The folder that a file is in: "." where its path names none.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
-// Throws where nothing could be written: a folder, a circle of links.
+// Throws if nothing could be written: a folder, a cycle of links.
 Place place_of(const std::filesystem::path& path);
 
 // Files that a command writes, each by the option that asks for it.

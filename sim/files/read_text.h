@@ -16,7 +16,7 @@ struct ReadText {
   std::error_code code;  // none where it is there, but not a regular file
 };
 
-// A pipe or a device could wait for ever: only regular files are read, up to `at_most` bytes.
+// A pipe or a device could block for ever: only regular files are read, up to `at_most` bytes.
 ReadText read_text(const std::filesystem::path& file, std::size_t at_most = SIZE_MAX);
 
 // The same of what this program wrote: empty where there is none; what fails is an exception.

@@ -1,7 +1,7 @@
-// The one way in which weft writes files. Every file is written beside its place; all are moved
-// there once the last one is complete, so that a failure changes nothing.
+// The one way in which weft writes files. Every file is written next to its destination; all are
+// moved there once the last one is complete, so that a failure changes nothing.
 //
-//   NAME.HOST.PID.partial   a file on its way; those of processes that are dead are removed when
+//   NAME.HOST.PID.partial   a file being written; those of processes that are dead are removed when
 //                           the same NAME is written again
 //
 // A device, a pipe or a descriptor (/dev/stdout) is not replaced but written to; links are
@@ -63,7 +63,7 @@ class Staged {
   int number_ = 0;
 };
 
-// One file; folders that lack are made.
+// One file; missing folders are created.
 void write_file(const std::filesystem::path& file, std::string_view content,
                 Staged::Durable durable = Staged::Durable::no);
 

@@ -108,8 +108,9 @@ enum class Protocol : std::uint8_t { ll, ll128, simple };
 constexpr std::size_t kProtocols = 3;
 
 struct ProtocolSpec {
-  Duration startup;  // launch of the kernel to its first byte moving, and the last handshake
-  Duration step;     // from the last byte of a step in the peer's memory to its channel going on
+  Duration startup;     // launch of the kernel to its first byte moving, and the last handshake
+  Duration step;        // from the last byte of a step in the peer's memory to its channel going on
+  Duration handover{};  // between nodes: from a channel's word to its CPU thread taking it up
   // Payload that a channel copies, in or out; and while it does both. 0: channel_rate of the wire.
   Bandwidth rate;
   Bandwidth relay_rate;
@@ -137,6 +138,15 @@ struct CostSpec {
 };
 using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
 
+// What the library takes for an all-reduce of so many whole nodes or more, up to the next row's: a
+// tree or, for larger buffers, rings; `ll`, then `ll128`, then `simple`.
+struct BetweenNodesSpec {
+  int nodes = 2;
+  Bytes tree_up_to;
+  Bytes ll_up_to;
+  Bytes ll128_up_to;
+};
+
 // How the library divides its channels among the peers of an all-to-all in a node. Each peer has
 // channels of its own: as many as it would get if all channels were dealt out, itself included.
 struct PeerPartSpec {
@@ -152,14 +162,16 @@ struct PeerPartSpec {
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
 struct CollectiveSpec {
   std::array<ProtocolSpec, kProtocols> protocols;
-  std::vector<Algorithm> algorithms;  // of the library, for reductions and gathers
-  int channels = 0;                   // WGs of the kernel
-  WgShape channel;                    // what one of them asks of its CU
+  std::vector<Algorithm> algorithms;        // of the library, for reductions and gathers
+  std::vector<Protocol> protocols_in_node;  // by which it may do them in a node
+  int channels = 0;                         // WGs of the kernel
+  WgShape channel;                          // what one of them asks of its CU
   Bandwidth channel_rate;   // what one of them passes on: receives, adds or copies, and sends
   Bandwidth exchange_rate;  // what one of them sends while it receives as much (all-to-all)
   Bytes chunk;              // the most that one step of a channel moves
   int slices = 1;           // chunks that a channel of a ring sends before it takes in the next
-  std::optional<CostTable> costs;          // in a node: by which it chooses; else a closed form
+  std::optional<CostTable> costs;  // in a node: by which it chooses; else a closed form
+  std::vector<BetweenNodesSpec> between_nodes;  // what it takes there; none: the fastest
   std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
 };
 

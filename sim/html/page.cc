@@ -1,56 +1,24 @@
 #include "sim/html/page.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
+
+#include "sim/report/field_names.h"
+#include "sim/report/mode_fields.h"
 
 namespace weft {
 namespace {
 
-struct Known {
-  const char* name;
-  const char* title;
-  ShownAs as;
-};
-constexpr auto kKnown = std::to_array<Known>({
-    {"mode", "mode", ShownAs::text},
-    {"time_us", "time", ShownAs::time},
-    {"speedup_vs_bulk", "speed-up over bulk", ShownAs::ratio},
-    {"speedup_vs_serial", "speed-up over serial", ShownAs::ratio},
-    {"speedup", "speed-up over both alone", ShownAs::ratio},
-    {"exposed_comm_us", "exposed communication", ShownAs::time},
-    {"computing_us", "computing", ShownAs::time},
-    {"other_us", "neither", ShownAs::time},
-    {"cu_busy", "CUs busy", ShownAs::share},
-    {"hbm_busy", "HBM busy", ShownAs::share},
-    {"links_busy", "links busy", ShownAs::share},
-    {"links_busy_max", "busiest link busy", ShownAs::share},
-    {"wgs_per_cu", "WGs per CU", ShownAs::number},
-    {"gpu_end_skew", "skew of the GPUs' ends", ShownAs::share},
-    {"critical_gaps_us", "launches on the critical path", ShownAs::time},
-    {"idle_us", "idle", ShownAs::time},
-    {"wait_post_us", "waiting for a post, all WGs", ShownAs::time},
-    {"wait_nic_queue_us", "waiting for NIC queues, all WGs", ShownAs::time},
-    {"wait_store_us", "waiting for stores, all WGs", ShownAs::time},
-    {"wait_flag_us", "waiting for flags, all WGs", ShownAs::time},
-    {"fraction_of_ideal", "part of the ideal speed-up", ShownAs::share},
-});
-
-// What the end of an axis' name says (sim/scenario/axis_values.cc).
-struct Unit {
-  std::string_view suffix;
-  const char* unit;
-};
-constexpr auto kUnits = std::to_array<Unit>({{"_us", "us"},
-                                             {"_bytes", "bytes"},
-                                             {"_gbps", "Gb/s"},
-                                             {"_tflops", "TFLOP/s"},
-                                             {"_m_per_s", "million/s"}});
-
 std::string in_words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
+}
+
+PageColumn shown(const std::string& name, const char* title, Unit unit) {
+  const ShownAs as = shown_as(unit);
+  return {
+      .name = name, .title = title, .as = as, .unit = as == ShownAs::number ? name_of(unit) : ""};
 }
 
 }  // namespace
@@ -65,8 +33,9 @@ Role choice(const char* name, const char* label, std::vector<std::string> choice
 }
 
 PageColumn mode_column(const std::string& name) {
-  for (const Known& known : kKnown) {
-    if (name == known.name) return {.name = name, .title = known.title, .as = known.as};
+  if (name == "mode") return {.name = name, .title = name};
+  for (const ModeField& field : mode_fields()) {
+    if (name == name_of(field)) return shown(name, field.title, field.unit);
   }
   std::string title = in_words(name);
   const ShownAs as = name.ends_with("_us") ? ShownAs::time : ShownAs::number;
@@ -74,13 +43,18 @@ PageColumn mode_column(const std::string& name) {
   return {.name = name, .title = title, .as = as};
 }
 
+PageColumn file_column(ResultFile file, const std::string& name) {
+  const Field one = field(file, name);
+  return shown(name, one.title, one.unit);
+}
+
 PageColumn axis_column(const std::string& name, bool is_number) {
   PageColumn column{.name = name, .title = in_words(name), .as = ShownAs::text};
   if (!is_number) return column;
   column.as = ShownAs::number;
-  for (const auto& [suffix, unit] : kUnits) {
+  for (const auto& [suffix, unit] : axis_units()) {
     if (!name.ends_with(suffix)) continue;
-    column.title.resize(name.size() - suffix.size());
+    column.title.resize(name.size() - std::string_view(suffix).size());
     column.unit = unit;
   }
   return column;

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "sim/html/read_file.h"
+#include "sim/report/fields.h"
 
 namespace weft {
-
-enum class ShownAs { text, number, time, share, ratio };
 
 struct PageColumn {
   std::string name;  // as in the file
@@ -63,9 +62,12 @@ Role always(const char* name, const char* column);
 // A role of which the reader chooses the column; the first one is shown first.
 Role choice(const char* name, const char* label, std::vector<std::string> choices);
 
-// The column of summary.json's modes with this name: its title and how it is shown; also of a name
-// that is not known.
+// A field of a mode by the name that charts give it ("time_us", "speedup_vs_bulk"), or "mode"
+// itself; also of a name that is not known: of a part of a model, or of an older weft.
 PageColumn mode_column(const std::string& name);
+
+// A column of one of a run's files.
+PageColumn file_column(ResultFile file, const std::string& name);
 
 // The column of an axis, with the unit that its name ends in.
 PageColumn axis_column(const std::string& name, bool is_number);

@@ -8,43 +8,13 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/files/json_mistake.h"
 #include "sim/files/read_text.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-int line_at(const std::string& text, std::size_t byte) {
-  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
-  return static_cast<int>(std::count(text.begin(), end, '\n')) + 1;
-}
-
-// Where a text stops being JSON: also at a number that no double holds, which the parser's own
-// exceptions do not say the place of.
-struct FirstMistake : nlohmann::json_sax<JsonValue> {
-  std::size_t byte = 0;
-  std::string what;
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& error) override {
-    byte = position;
-    what = error.what();
-    return false;
-  }
-};
 
 JsonValue cell(const CsvTable& table, const CsvTable::Row& row, std::size_t column, Holds holds,
                Diagnostics& problems) {
@@ -85,11 +55,11 @@ std::optional<std::string> read_text(const fs::path& file, const FileSet& files,
 
 std::optional<JsonValue> parse_json(const fs::path& file, const std::string& text,
                                     Diagnostics& problems) {
-  FirstMistake mistake;
-  if (!JsonValue::sax_parse(text, &mistake)) {
-    const std::string& what = mistake.what;
-    add_problem(problems, file, line_at(text, mistake.byte), "",
-                "not JSON: " + what.substr(std::min(what.size(), what.find("] ") + 2)));
+  if (const auto mistake = first_json_mistake(text)) {
+    problems.add({.at = {.file = file.string(), .line = mistake->line, .column = mistake->column},
+                  .path = "",
+                  .message = "not JSON: " + mistake->words,
+                  .source_line = ""});
     return std::nullopt;
   }
   JsonValue json = JsonValue::parse(text);

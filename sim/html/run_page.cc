@@ -3,28 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 #include <utility>
 
 #include "sim/html/json_check.h"
 #include "sim/html/run_tables.h"
+#include "sim/report/field_names.h"
 #include "sim/report/fields.h"
+#include "sim/report/mode_fields.h"
+#include "sim/report/result_files.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kModeFields = {"time_us", "exposed_comm_us", "computing_us",
-                                    "cu_busy", "hbm_busy",        "links_busy_max"};
+// What the reader may choose to see of the modes, in the order of the catalogue.
+std::vector<ModeField> shown_fields() {
+  std::vector<ModeField> fields;
+  for (const ModeField& field : mode_fields()) {
+    if (field.shown.in_run_page) fields.push_back(field);
+  }
+  return fields;
+}
+
+// Of a mode; "wait_us.post" is in a group.
+double number_at(const JsonValue& mode, const std::string& path, const std::string& where,
+                 JsonCheck& check) {
+  const auto dot = path.find('.');
+  if (dot == std::string::npos) return check.number(mode, path.c_str(), where);
+  const std::string group = path.substr(0, dot);
+  const auto found = mode.find(group);
+  return number_at(found == mode.end() ? JsonValue::object() : *found, path.substr(dot + 1),
+                   where + "." + group, check);
+}
 
 // What of bulk (or serial) the run's modes are compared with; empty where it was not run.
 std::string baseline_of(const JsonValue& summary) {
   const auto speedups = summary.find("speedup");
   if (speedups == summary.end() || !speedups->is_object() || speedups->empty()) return "";
-  const std::string first = speedups->begin().key();
-  const std::size_t at = first.rfind("_vs_");
-  return at == std::string::npos ? "" : first.substr(at + 4);
+  return speedup_name(speedups->begin().key()).baseline;
 }
 
 // Three blanks part what is said of a cluster.
@@ -39,12 +57,13 @@ std::string in_one_line(std::string text) {
 PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
                       JsonCheck& check) {
   PageTable table{.name = "modes", .columns = {mode_column("mode")}, .rows = {}};
-  for (const char* field : kModeFields) table.columns.push_back(mode_column(field));
+  const std::vector<ModeField> shown = shown_fields();
+  for (const ModeField& field : shown) table.columns.push_back(mode_column(name_of(field)));
   if (!baseline.empty()) table.columns.push_back(mode_column("speedup_vs_" + baseline));
   for (const auto& [mode, values] : modes.items()) {
     std::vector<JsonValue> row{mode};
-    for (const char* field : kModeFields) {
-      row.emplace_back(check.number(values, field, "modes." + mode));
+    for (const ModeField& field : shown) {
+      row.emplace_back(number_at(values, path_in_mode(field), "modes." + mode, check));
     }
     const std::string speedup = fmt::format("{}_vs_{}", mode, baseline);
     if (!baseline.empty()) row.push_back(summary["speedup"].value(speedup, JsonValue()));
@@ -54,7 +73,8 @@ PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const st
 }
 
 Chart times_chart(const std::string& baseline) {
-  std::vector<std::string> values(kModeFields.begin(), kModeFields.end());
+  std::vector<std::string> values;
+  for (const ModeField& field : shown_fields()) values.push_back(name_of(field));
   const std::string speedup = baseline.empty() ? "" : "speedup_vs_" + baseline;
   if (!speedup.empty()) values.insert(values.begin() + 1, speedup);
   return {.id = "time",
@@ -91,14 +111,24 @@ class RunReader {
     std::error_code ignored;
     return files_.known() ? files_.lists(name) : fs::exists(folder_ / name, ignored);
   }
+  // What is drawn from some of the files is told of all of them: none may be another's.
+  void check_others() {
+    for (const std::string& name : result_names()) {
+      if (files_.lists(name) && !read_.contains(name)) {
+        read_text(folder_ / name, files_, problems_);
+      }
+    }
+  }
   std::optional<JsonValue> json(ResultFile file) {
     const fs::path path = folder_ / file_name(file);
+    read_.insert(file_name(file));
     const auto text = read_text(path, files_, problems_);
     if (!text) return std::nullopt;
     return parse_json(path, *text, problems_);
   }
   Rows rows(const std::string& name, const std::vector<Needed>& needed) {
     const fs::path path = folder_ / name;
+    read_.insert(name);
     const auto text = read_text(path, files_, problems_);
     if (!text) return {};
     return cells(parse_csv(path, *text, problems_), needed, problems_).value_or(Rows());
@@ -110,8 +140,17 @@ class RunReader {
  private:
   const fs::path& folder_;
   FileSet files_;
+  std::set<std::string> read_;
   Diagnostics& problems_;
 };
+
+std::vector<Needed> all_of(ResultFile file) {
+  std::vector<Needed> columns;
+  for (const Field& field : fields(file)) {
+    columns.push_back({field.name, field.unit == Unit::text ? Holds::text : Holds::number});
+  }
+  return columns;
+}
 
 void add(Page& page, Pictured pictured) {
   if (!pictured.chart.table.empty()) page.tables.push_back(std::move(pictured.table));
@@ -167,10 +206,7 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
   }
   add(page, links_picture(links));
   if (reader.has(kOverTime)) {
-    add(page,
-        over_time_picture(reader.rows(
-            kOverTime,
-            {{"mode", text}, {"from_us"}, {"to_us"}, {"cu_busy"}, {"hbm_busy"}, {"links_busy"}})));
+    add(page, over_time_picture(reader.rows(kOverTime, all_of(ResultFile::over_time))));
   } else {
     add(page, no_over_time());
   }
@@ -179,6 +215,7 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
     gaps.emplace_back(mode, check.number(values, "critical_gaps_us", "modes." + mode));
   }
   add(page, critical_picture(operators, gaps));
+  reader.check_others();
   return page;
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+
+#include "sim/report/mode_fields.h"
 
 namespace weft {
 namespace {
@@ -57,28 +60,68 @@ class Sums {
   std::map<std::string, double> sums_;
 };
 
+std::vector<std::string> shares_of(const std::vector<PageColumn>& columns) {
+  std::vector<std::string> names;
+  for (const PageColumn& column : columns) {
+    if (column.as == ShownAs::share) names.push_back(column.name);
+  }
+  return names;
+}
+
+// Where the table has the time and the phases; `there` of all but the last, which is what is left.
+struct PhaseColumns {
+  std::size_t time;
+  std::vector<std::pair<std::string, std::size_t>> there;
+  std::string rest;
+  bool all_there;
+};
+
+PhaseColumns phase_columns(const PageTable& modes) {
+  PhaseColumns columns{
+      .time = column_of(modes, kTimeField), .there = {}, .rest = "", .all_there = true};
+  for (const TimePhase& phase : phases()) {
+    if (*phase.field == '\0') {
+      columns.rest = title_of(phase);
+    } else {
+      columns.there.emplace_back(title_of(phase), column_of(modes, phase.field));
+    }
+  }
+  std::size_t last = columns.time;
+  for (const auto& [title, at] : columns.there) last = std::max(last, at);
+  columns.all_there = last < modes.columns.size();
+  return columns;
+}
+
+// Nothing of a row that lacks one of them.
+std::vector<std::pair<std::string, double>> phases_of(const std::vector<JsonValue>& row,
+                                                      const PhaseColumns& columns) {
+  if (row[columns.time].is_null()) return {};
+  std::vector<std::pair<std::string, double>> phases;
+  for (const auto& [title, at] : columns.there) {
+    if (row[at].is_null()) return {};
+    phases.emplace_back(title, number(row[at]));
+  }
+  const double rest =
+      std::accumulate(phases.rbegin(), phases.rend(), number(row[columns.time]),
+                      [](double left, const auto& phase) { return left - phase.second; });
+  phases.emplace_back(columns.rest, std::max(rest, 0.0));
+  return phases;
+}
+
 }  // namespace
 
 PageTable phases_table(const PageTable& modes) {
-  const std::size_t time = column_of(modes, "time_us");
-  const std::size_t exposed = column_of(modes, "exposed_comm_us");
-  const std::size_t computing = column_of(modes, "computing_us");
-  if (std::max({time, exposed, computing}) == modes.columns.size()) return {};
-  const std::size_t mode = column_of(modes, "mode");
+  const PhaseColumns columns = phase_columns(modes);
+  if (!columns.all_there) return {};
+  const auto end_of_axes = static_cast<std::ptrdiff_t>(column_of(modes, "mode")) + 1;
   PageTable table{.name = "phases",
-                  .columns = {modes.columns.begin(),
-                              modes.columns.begin() + static_cast<std::ptrdiff_t>(mode) + 1},
+                  .columns = {modes.columns.begin(), modes.columns.begin() + end_of_axes},
                   .rows = {}};
   table.columns.push_back(named("phase", "phase", ShownAs::text));
   table.columns.push_back(named("us", "time", ShownAs::time));
   for (const auto& row : modes.rows) {
-    if (row[time].is_null() || row[exposed].is_null() || row[computing].is_null()) continue;
-    const double rest = number(row[time]) - number(row[exposed]) - number(row[computing]);
-    for (const auto& [phase, us] : {std::pair("computing", number(row[computing])),
-                                    std::pair("exposed communication", number(row[exposed])),
-                                    std::pair("neither", std::max(rest, 0.0))}) {
-      std::vector<JsonValue> values(row.begin(),
-                                    row.begin() + static_cast<std::ptrdiff_t>(mode) + 1);
+    for (const auto& [phase, us] : phases_of(row, columns)) {
+      std::vector<JsonValue> values(row.begin(), row.begin() + end_of_axes);
       values.emplace_back(phase);
       values.emplace_back(us);
       table.rows.push_back(std::move(values));
@@ -100,8 +143,8 @@ Pictured phases_picture(const PageTable& modes) {
 Pictured parts_picture(const Rows& rows) {
   return {{.name = "parts",
            .columns = {kMode, named("part", "part", ShownAs::text),
-                       named("exposed_us", "exposed", ShownAs::time),
-                       named("computing_us", "computing", ShownAs::time)},
+                       file_column(ResultFile::parts, "exposed_us"),
+                       file_column(ResultFile::parts, "computing_us")},
            .rows = rows},
           chart("parts", "Parts of the model",
                 "Exposed: a GPU computes nothing and waits for the part. Means over GPUs; all "
@@ -142,11 +185,11 @@ Pictured fusions_picture(const Rows& rows) {
 
 Pictured links_picture(const Rows& rows) {
   PageTable table{.name = "links",
-                  .columns = {kMode, named("class", "class of links", ShownAs::text),
-                              named("links", "links", ShownAs::number),
-                              named("utilisation_mean", "busy, mean of the links", ShownAs::share),
-                              named("utilisation_max", "busy, busiest link", ShownAs::share),
-                              named("bytes", "bytes carried", ShownAs::number)},
+                  .columns = {kMode, file_column(ResultFile::link_classes, "class"),
+                              file_column(ResultFile::link_classes, "links"),
+                              file_column(ResultFile::link_classes, "utilisation"),
+                              file_column(ResultFile::link_classes, "utilisation_max"),
+                              file_column(ResultFile::link_classes, "bytes")},
                   .rows = {}};
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const auto& row : rows) {
@@ -165,7 +208,7 @@ Pictured links_picture(const Rows& rows) {
                      "or direction.",
                      "bars",
                      {always("category", "class"), always("series", "mode"),
-                      choice("value", "Show", {"utilisation_max", "utilisation_mean", "bytes"})});
+                      choice("value", "Show", {"utilisation_max", "utilisation", "bytes"})});
   if (table.rows.empty()) {
     bars.table.clear();
     bars.text = "This cluster has no links.";
@@ -174,16 +217,16 @@ Pictured links_picture(const Rows& rows) {
 }
 
 Pictured over_time_picture(Rows rows) {
+  std::vector<PageColumn> columns;
+  for (const Field& field : fields(ResultFile::over_time)) {
+    columns.push_back(file_column(ResultFile::over_time, field.name));
+  }
   Chart lines = chart("over_time", "Over time",
                       "Means over GPUs, or links, in each interval of the run.", "lines",
                       {always("x", "from_us"), always("series", "mode"),
-                       choice("value", "Show", {"cu_busy", "hbm_busy", "links_busy"})});
+                       choice("value", "Show", shares_of(columns))});
   lines.steps = "to_us";
-  return {{.name = "over_time",
-           .columns = {kMode, named("from_us", "time", ShownAs::time),
-                       named("to_us", "until", ShownAs::time), mode_column("cu_busy"),
-                       mode_column("hbm_busy"), mode_column("links_busy")},
-           .rows = std::move(rows)},
+  return {{.name = "over_time", .columns = std::move(columns), .rows = std::move(rows)},
           std::move(lines)};
 }
 
@@ -201,7 +244,7 @@ Pictured critical_picture(const Rows& rows,
   constexpr std::size_t kMost = 14;
   PageTable table{.name = "critical",
                   .columns = {kMode, named("part", "part", ShownAs::text),
-                              named("critical_us", "on the critical path", ShownAs::time)},
+                              file_column(ResultFile::operators, "critical_us")},
                   .rows = {}};
   for (const auto& [mode, gap] : gaps) {
     Sums sums;

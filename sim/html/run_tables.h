@@ -19,7 +19,7 @@ struct Pictured {
 inline constexpr const char* kOverTime = "over_time.csv";
 
 // Of any table with these columns (a run's modes, a sweep's points): its other columns, the phase
-// and how long it is. Computing and exposed communication; neither is what the time has left.
+// and how long it is. What no phase has of the time is the last one.
 PageTable phases_table(const PageTable& modes);
 Pictured phases_picture(const PageTable& modes);
 
@@ -29,7 +29,7 @@ Pictured parts_picture(const Rows& rows);
 Pictured fusions_picture(const Rows& rows);
 // mode, class, utilisation, bytes.
 Pictured links_picture(const Rows& rows);
-// mode, from_us, to_us, cu_busy, hbm_busy, links_busy.
+// The columns of the file, all of them.
 Pictured over_time_picture(Rows rows);
 Pictured no_over_time();
 // mode, part, critical_us; and of each mode the launches in between.

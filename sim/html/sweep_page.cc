@@ -9,6 +9,7 @@
 #include "sim/html/json_check.h"
 #include "sim/html/run_tables.h"
 #include "sim/html/sweep_results.h"
+#include "sim/report/field_names.h"
 
 namespace weft {
 namespace {
@@ -62,9 +63,8 @@ std::vector<std::string> with_mode(std::vector<std::string> axes) {
 }
 
 std::string first_speedup(const SweepResults& results) {
-  const auto found =
-      std::find_if(results.fields.begin(), results.fields.end(),
-                   [](const std::string& field) { return field.starts_with("speedup_"); });
+  const auto found = std::find_if(results.fields.begin(), results.fields.end(),
+                                  [](const std::string& field) { return is_speedup(field); });
   return found == results.fields.end() ? "" : *found;
 }
 
@@ -189,7 +189,7 @@ void add_ranges(const PageTable& table, std::size_t axes, std::size_t column,
     if (row[column] < (*found->low)[column]) found->low = &row;
     if (row[column] > (*found->high)[column]) found->high = &row;
   }
-  const std::string other = table.columns[column].name.substr(std::string("speedup_vs_").size());
+  const std::string other = speedup_name(table.columns[column].name).baseline;
   for (const auto& [mode, low, high] : ranges) {
     sentences.push_back(fmt::format("{} is {:.2f}x ({}) to {:.2f}x ({}) as fast as {}.", mode,
                                     (*low)[column].get<double>(), place_text(table, *low, axes),
@@ -201,7 +201,7 @@ void add_ranges(const PageTable& table, std::size_t axes, std::size_t column,
 std::vector<std::string> ranges(const PageTable& table, std::size_t axes) {
   std::vector<std::string> sentences;
   for (std::size_t column = axes + 1; column < table.columns.size(); ++column) {
-    if (!table.columns[column].name.starts_with("speedup_vs_")) continue;
+    if (!is_speedup(table.columns[column].name)) continue;
     add_ranges(table, axes, column, sentences);
   }
   return sentences;
@@ -218,6 +218,16 @@ std::string note_of(const Sweep& sweep, const SweepResults& results) {
                      so_far);
 }
 
+std::optional<CsvTable> read_table(const fs::path& folder, Diagnostics& problems) {
+  const FileSet files(folder / kFilesOfResult);
+  if (!files.problem().empty()) {
+    add_problem(problems, folder / kFilesOfResult, 0, "", files.problem());
+  }
+  const auto text = read_text(folder / kSweepResults, files, problems);
+  if (!text) return std::nullopt;
+  return parse_csv(folder / kSweepResults, *text, problems);
+}
+
 }  // namespace
 
 Page sweep_page(const fs::path& folder, const std::optional<std::string>& results_so_far,
@@ -225,7 +235,7 @@ Page sweep_page(const fs::path& folder, const std::optional<std::string>& result
   const auto json = read_json(folder / kSweepFile, problems);
   const fs::path file = folder / kSweepResults;
   const auto csv =
-      results_so_far ? parse_csv(file, *results_so_far, problems) : read_csv(file, problems);
+      results_so_far ? parse_csv(file, *results_so_far, problems) : read_table(folder, problems);
   Sweep sweep;
   if (json) sweep = sweep_of(*json, JsonCheck(folder / kSweepFile, problems));
   Page page;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
+
+#include "sim/report/field_names.h"
+#include "sim/report/mode_fields.h"
 
 namespace weft {
 namespace {
 
-constexpr std::string_view kTime = "_time_us";
+const std::string kTime = std::string("_") + kTimeField;
 
 // Columns of the file by mode and field.
 struct ModeColumns {
@@ -28,18 +30,10 @@ std::string mode_of(const std::string& column, const std::vector<std::string>& m
   return best;
 }
 
-// fused_time_us: time_us; fused_vs_bulk_speedup: speedup_vs_bulk.
-std::string field_of(const std::string& column, const std::string& mode) {
-  constexpr std::string_view kSpeedup = "_speedup";
-  std::string rest = column.substr(mode.size() + 1);
-  if (!rest.starts_with("vs_") || !rest.ends_with(kSpeedup)) return rest;
-  return "speedup_" + rest.substr(0, rest.size() - kSpeedup.size());
-}
-
 // An order in which the reader wants to choose them; else as in the file.
 int rank(const std::string& field) {
-  if (field == "time_us") return 0;
-  return field.starts_with("speedup_") ? 1 : 2;
+  if (field == kTimeField) return 0;
+  return is_speedup(field) ? 1 : 2;
 }
 
 ModeColumns mode_columns(const CsvTable& csv) {
@@ -52,8 +46,8 @@ ModeColumns mode_columns(const CsvTable& csv) {
   for (std::size_t i = 0; i < csv.columns.size(); ++i) {
     const std::string mode = mode_of(csv.columns[i], found.modes);
     if (mode.empty()) continue;
-    const std::string field = field_of(csv.columns[i], mode);
-    if (field == "fingerprint") continue;  // a hash may look like a number
+    const std::string field = field_of_column(csv.columns[i], mode);
+    if (mode_column(field).as == ShownAs::text) continue;  // a hash may look like a number
     found.at[{mode, field}] = i;
     if (std::find(found.fields.begin(), found.fields.end(), field) == found.fields.end()) {
       found.fields.push_back(field);
@@ -129,7 +123,7 @@ std::string point_text(const CsvTable& csv, const CsvTable::Row& row, const Fixe
 void add_point(SweepResults& results, const CsvTable::Row& row, const Fixed& fixed,
                const ModeColumns& columns, const std::vector<bool>& axis_is_number) {
   for (const std::string& mode : columns.modes) {
-    if (row.fields[columns.at.at({mode, "time_us"})].empty()) continue;
+    if (row.fields[columns.at.at({mode, kTimeField})].empty()) continue;
     std::vector<JsonValue> values;
     for (std::size_t i = 0; i < fixed.axes.size(); ++i) {
       const std::string& cell = row.fields[fixed.axes[i]];

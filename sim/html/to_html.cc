@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/core/assert.h"
 #include "sim/core/plural.h"
+#include "sim/report/catalogue.h"
+#include "sim/report/mode_fields.h"
 
 namespace weft {
 namespace {
@@ -12,22 +13,6 @@ namespace {
 constexpr const char* kPolicy =
     "default-src 'none'; img-src data:; script-src 'unsafe-inline' 'unsafe-eval'; style-src "
     "'unsafe-inline'";
-
-const char* name_of(ShownAs as) {
-  switch (as) {
-    case ShownAs::text:
-      return "text";
-    case ShownAs::number:
-      return "number";
-    case ShownAs::time:
-      return "time";
-    case ShownAs::share:
-      return "share";
-    case ShownAs::ratio:
-      return "ratio";
-  }
-  SIM_ASSERT(false);
-}
 
 JsonValue to_json(const PageTable& table) {
   JsonValue columns = JsonValue::array();
@@ -50,7 +35,8 @@ JsonValue to_json(const Chart& chart) {
   }
   return {{"id", chart.id},         {"title", chart.title}, {"spec", chart.kind},
           {"table", chart.table},   {"roles", roles},       {"slice", chart.slice},
-          {"within", chart.within}, {"label", chart.label}, {"steps", chart.steps}};
+          {"within", chart.within}, {"label", chart.label}, {"labelled", kTimeField},
+          {"steps", chart.steps}};
 }
 
 JsonValue data_of(const Page& page, const Assets& assets) {
@@ -60,7 +46,8 @@ JsonValue data_of(const Page& page, const Assets& assets) {
   }
   JsonValue tables = JsonValue::object();
   for (const PageTable& table : page.tables) tables[table.name] = to_json(table);
-  return {{"charts", charts}, {"tables", tables}, {"specs", assets.kinds}};
+  return {
+      {"charts", charts}, {"tables", tables}, {"specs", assets.kinds}, {"catalogue", catalogue()}};
 }
 
 std::string chart_html(const Chart& chart) {

@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Values by the kind of their line, in the order of first lines; "all" comes last.
 class ByKind {
@@ -73,8 +73,8 @@ void add_summary_table(std::string& text, const char* title, const std::vector<E
   }
 }
 
-Json summaries_json(const std::vector<ErrorSummary>& rows) {
-  Json all = Json::object();
+OrderedJson summaries_json(const std::vector<ErrorSummary>& rows) {
+  OrderedJson all = OrderedJson::object();
   for (const ErrorSummary& row : rows) {
     all[row.of] = {{"cases", row.cases},
                    {"median", row.median},
@@ -148,12 +148,12 @@ std::string error_csv(const ErrorReport& report) {
 }
 
 std::string error_json(const ErrorReport& report) {
-  Json all;
+  OrderedJson all;
   all["error_by_kind"] = summaries_json(report.by_kind);
   all["fused_over_bulk_difference_by_kind"] = summaries_json(report.of_ratios);
-  Json cases = Json::array();
+  OrderedJson cases = OrderedJson::array();
   for (const Outcome& outcome : report.outcomes) {
-    Json one = {{"kind", outcome.line.kind}};
+    OrderedJson one = {{"kind", outcome.line.kind}};
     for (const auto& [name, value] : outcome.line.numbers) one[name] = value;
     for (const auto& [name, value] : outcome.line.words) one[name] = value;
     one["measured_us"] = outcome.line.us;
@@ -162,7 +162,7 @@ std::string error_json(const ErrorReport& report) {
     cases.push_back(std::move(one));
   }
   all["cases"] = std::move(cases);
-  Json ratios = Json::array();
+  OrderedJson ratios = OrderedJson::array();
   for (const RatioOutcome& ratio : report.ratios) {
     ratios.push_back({{"kind", ratio.line.kind},
                       {"case", ratio.line.text()},

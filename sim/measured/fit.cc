@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/core/shared_server.h"
+#include "sim/gpu_model/launch_law.h"
 #include "sim/measured/fit_steps.h"
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 namespace {
+
+constexpr double kUsPerSecond = 1e6;
 
 double four_digits(double value) {
   if (value <= 0) return 0;
@@ -80,8 +82,43 @@ void FitRun::keep(std::string_view path, std::string_view wants) {
   fit_.kept.push_back(fmt::format("{}: kept; {} would determine it", path, wants));
 }
 
+Solution FitRun::solve(const LineRefs& lines, const std::vector<Sought>& sought,
+                       const Law& law) const {
+  std::vector<double> start;
+  start.reserve(sought.size());
+  for (const Sought& one : sought) start.push_back(one.start);
+  const auto model = [&](const std::vector<double>& p) {
+    GpuSpec trial = gpu();
+    for (std::size_t i = 0; i < sought.size(); ++i) sought[i].set(trial, p[i]);
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) times.push_back(law(trial, *line) * kUsPerSecond);
+    return times;
+  };
+  // A GPU's times are whole picoseconds: a smaller step would not move those of nanoseconds.
+  return least_squares(times_of(lines), start, model, {.step = 1e-3});
+}
+
+double FitRun::solve_even(const LineRefs& lines, const Set& set, const Law& law) const {
+  const auto times_with = [&](Duration time) {
+    GpuSpec trial = gpu();
+    set(trial, time);
+    std::vector<double> times;
+    times.reserve(lines.size());
+    for (const MeasuredLine* line : lines) times.push_back(law(trial, *line) * kUsPerSecond);
+    return times;
+  };
+  const std::vector<double> without = times_with(Duration{});
+  const std::vector<double> with_one = times_with(microseconds(1));
+  double sum = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    sum += (lines[i]->us - without[i]) / (with_one[i] - without[i]);
+  }
+  return sum / static_cast<double>(lines.size());
+}
+
 double FitRun::overhead_us() const {
-  return to_microseconds(fit_.gpu.launch.clock + fit_.gpu.launch.queue);
+  return measured_kernel_seconds(gpu().launch, 0) * kUsPerSecond;
 }
 
 std::vector<double> times_of(const LineRefs& lines) {
@@ -105,15 +142,12 @@ bool differ(const LineRefs& lines, const char* number) {
   });
 }
 
-double crowding(double demand, double bend) { return bent(1, demand, bend); }
-
-std::int64_t kept_in_l2(const GpuSpec& gpu) {
-  return gpu.l2.capacity.count() / std::max(1, gpu.l2.dies) / gpu.l2.copies;
-}
-
-Duration from_us(double us) { return picoseconds(std::llround(us * 1e6)); }
+// What a search tries may be out of all bounds.
+Duration from_us(double us) { return picoseconds(std::llround(std::clamp(us * 1e6, 0.0, 1e18))); }
 double bytes_a_us(Bandwidth rate) { return static_cast<double>(rate.count()) * 1e-6; }
-Bandwidth from_bytes_a_us(double rate) { return Bandwidth::from_count(std::llround(rate * 1e6)); }
+Bandwidth from_bytes_a_us(double rate) {
+  return Bandwidth::from_count(std::llround(std::clamp(rate * 1e6, 1.0, 1e18)));
+}
 
 Fit fit_machine(const std::vector<MeasuredLine>& lines, const GpuSpec& gpu, const LinkSpec& link) {
   Fit fit{.gpu = gpu, .link = link, .values = {}, .kept = {}, .problems = {}};

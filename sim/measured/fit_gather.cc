@@ -2,13 +2,13 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/gpu_model/gather_law.h"
+#include "sim/gpu_model/launch_law.h"
+#include "sim/gpu_model/memory_law.h"
 #include "sim/measured/fit_steps.h"
-#include "sim/workloads/gather.h"
 
 namespace weft {
 namespace {
-
-constexpr std::int64_t kThreads = 256;  // of a WG
 
 double real(const MeasuredLine& line, const char* name) {
   return static_cast<double>(*line.number(name));
@@ -24,9 +24,16 @@ LineRefs chases(FitRun& run) {
   return lines;
 }
 
-// Bytes that all WGs ask for in a step.
-double bytes_of_step(const MeasuredLine& line) {
-  return real(line, "wgs") * real(line, "in_flight") * kThreads * kLoadBytes;
+ChaseKernel kernel_of(const MeasuredLine& line, const RowsFound& found) {
+  return {.wgs = *line.number("wgs"),
+          .threads = kThreads,
+          .in_flight = real(line, "in_flight"),
+          .steps = *line.number("steps"),
+          .found = found};
+}
+
+double chased(const GpuSpec& gpu, const MeasuredLine& line, const RowsFound& found) {
+  return measured_work_seconds(gpu.launch, chase_seconds(gpu, kernel_of(line, found)));
 }
 
 // Spread over so much that next to nothing is found in the L2, and more of it read than a run could
@@ -35,12 +42,12 @@ bool is_far(const FitRun& run, const MeasuredLine& line) {
   constexpr double kFar = 16;
   const auto l2 = static_cast<double>(run.gpu().l2.capacity.count());
   return real(line, "table_bytes") >= kFar * l2 &&
-         bytes_of_step(line) * real(line, "steps") >= 2 * l2;
+         bytes_of_step(kernel_of(line, {})) * real(line, "steps") >= 2 * l2;
 }
 
 // What all WGs together would draw if each were alone, in parts of the memory's bandwidth.
-double demand(const FitRun& run, const MeasuredLine& line, double step_us) {
-  return bytes_of_step(line) / step_us / bytes_a_us(run.gpu().memory.bandwidth);
+double demand(const FitRun& run, const MeasuredLine& line, Duration step) {
+  return memory_demand(run.gpu(), bytes_of_step(kernel_of(line, {})), step);
 }
 
 // Of as many rows in flight, where the fewest are in each other's way: the shortest one measured.
@@ -53,29 +60,19 @@ double shortest_step(const FitRun& run, const LineRefs& lines, std::int64_t in_f
   return least;
 }
 
-double step_of(const GatherSpec& gather, const MeasuredLine& line) {
-  return to_microseconds(gather.latency) +
-         to_microseconds(gather.doubling) * std::log2(real(line, "in_flight"));
-}
-
 void fit_cached(FitRun& run) {
   LineRefs lines = chases(run);
   std::erase_if(lines, [&](const MeasuredLine* line) {
     return *line->number("in_flight") > 1 ||
-           *line->number("table_bytes") > kept_in_l2(run.gpu()) * 3 / 4;
+           *line->number("table_bytes") > kept_on_a_die(run.gpu().l2).count() * 3 / 4;
   });
   if (lines.empty()) {
     return run.keep("gather.cached", "micro.chase of one row in flight and of what the L2 keeps");
   }
-  const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) times.push_back(overhead + real(*line, "steps") * p[0]);
-    return times;
-  };
   const double start = std::max(0.01, to_microseconds(run.gpu().gather.cached));
-  const Solution found = least_squares(times_of(lines), {start}, model);
+  const Solution found = run.solve(
+      lines, {{start, [](GpuSpec& gpu, double p) { gpu.gather.cached = from_us(p); }}},
+      [](const GpuSpec& gpu, const MeasuredLine& line) { return chased(gpu, line, {.in_l2 = 1}); });
   run.gpu().gather.cached = run.note("gather.cached", from_us(found.parameters[0]),
                                      from_text("chase", lines), found.worst);
 }
@@ -84,37 +81,31 @@ void fit_missed(FitRun& run, const LineRefs& far) {
   GatherSpec& gather = run.gpu().gather;
   LineRefs lines = far;
   std::erase_if(lines, [&](const MeasuredLine* line) {
-    return demand(run, *line, shortest_step(run, far, *line->number("in_flight"))) > 1;
+    return demand(run, *line, from_us(shortest_step(run, far, *line->number("in_flight")))) > 1;
   });
   if (!differ(lines, "in_flight")) {
     return run.keep("gather.latency, gather.doubling",
                     "micro.chase of 1, 2 and 4 rows in flight, of far more than the L2 has,");
   }
-  const double overhead = run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const double step = p[0] + p[1] * std::log2(real(*line, "in_flight"));
-      times.push_back(overhead + real(*line, "steps") * step *
-                                     crowding(demand(run, *line, step), run.gpu().memory.bend));
-    }
-    return times;
-  };
-  const std::vector<double> start = {shortest_step(run, far, *lines.front()->number("in_flight")),
-                                     std::max(0.01, to_microseconds(gather.doubling))};
-  const Solution found = least_squares(times_of(lines), start, model);
+  const double shortest = shortest_step(run, far, *lines.front()->number("in_flight"));
+  const double doubling = std::max(0.01, to_microseconds(gather.doubling));
+  const Solution found =
+      run.solve(lines,
+                {{shortest, [](GpuSpec& gpu, double p) { gpu.gather.latency = from_us(p); }},
+                 {doubling, [](GpuSpec& gpu, double p) { gpu.gather.doubling = from_us(p); }}},
+                [](const GpuSpec& gpu, const MeasuredLine& line) { return chased(gpu, line, {}); });
   const std::string from = from_text("chase", lines);
   gather.latency = run.note("gather.latency", from_us(found.parameters[0]), from, found.worst);
   gather.doubling = run.note("gather.doubling", from_us(found.parameters[1]), from, found.worst);
 }
 
-// spread = unfairness x (demand - kEvenUpTo): the line through what is above.
+// Spreads grow evenly with what is asked for: the line through them.
 void fit_unfairness(FitRun& run, LineRefs lines) {
   GatherSpec& gather = run.gpu().gather;
-  const auto above = [&](const MeasuredLine& line) {
-    return demand(run, line, step_of(gather, line)) - kEvenUpTo;
+  const auto demand_of = [&](const MeasuredLine& line) {
+    return demand(run, line, gather_latency(run.gpu(), real(line, "in_flight"), {}));
   };
+  const auto above = [&](const MeasuredLine& line) { return uneven_demand(demand_of(line)); };
   constexpr double kClearly = 0.5;  // above it chance is a small part of the spread
   std::erase_if(lines, [&](const MeasuredLine* line) {
     return !line->number("spread_ppm") || above(*line) < kClearly;
@@ -130,13 +121,14 @@ void fit_unfairness(FitRun& run, LineRefs lines) {
     product += above(*line) * real(*line, "spread_ppm") * 1e-6;
     square += above(*line) * above(*line);
   }
-  const double found = product / square;
+  gather.unfairness = product / square;
   double worst = 0;  // of the spread, which is a fraction itself
   for (const MeasuredLine* line : lines) {
-    worst = std::max(worst, std::abs(found * above(*line) - real(*line, "spread_ppm") * 1e-6));
+    const double spread = unevenness(run.gpu(), demand_of(*line));
+    worst = std::max(worst, std::abs(spread - real(*line, "spread_ppm") * 1e-6));
   }
-  gather.unfairness =
-      run.note("gather.unfairness", found, from_text("spread_ppm of chase", lines), worst);
+  gather.unfairness = run.note("gather.unfairness", gather.unfairness,
+                               from_text("spread_ppm of chase", lines), worst);
 }
 
 }  // namespace

@@ -1,27 +1,30 @@
 #include <algorithm>
 
+#include "sim/gpu_model/gather_law.h"
+#include "sim/gpu_model/launch_law.h"
+#include "sim/gpu_model/memory_law.h"
 #include "sim/measured/fit_steps.h"
 
 namespace weft {
 namespace {
 
-// clock + n x step: a row of n kernels in one queue.
+// A row of n kernels in one queue, or in one graph: their clock and the gap before each.
 struct Row {
   double clock_us = 0;
-  double step_us = 0;
+  double gap_us = 0;
   double worst = 0;
 };
-Row fit_row(const LineRefs& lines) {
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      times.push_back(p[0] + p[1] * static_cast<double>(*line->number("n")));
-    }
-    return times;
-  };
-  const Solution found = least_squares(times_of(lines), {3, 1.5}, model);
-  return {.clock_us = found.parameters[0], .step_us = found.parameters[1], .worst = found.worst};
+Row fit_row(const FitRun& run, const LineRefs& lines) {
+  constexpr double kClock = 3;
+  constexpr double kGap = 1.5;
+  const Solution found =
+      run.solve(lines,
+                {{kClock, [](GpuSpec& gpu, double p) { gpu.launch.clock = from_us(p); }},
+                 {kGap, [](GpuSpec& gpu, double p) { gpu.launch.queue = from_us(p); }}},
+                [](const GpuSpec& gpu, const MeasuredLine& line) {
+                  return measured_row_seconds(gpu.launch, gpu.launch.queue, *line.number("n"), 1);
+                });
+  return {.clock_us = found.parameters[0], .gap_us = found.parameters[1], .worst = found.worst};
 }
 
 // A row of kernels, each with a WG on every place of the GPU.
@@ -29,27 +32,23 @@ void fit_wg_interval(FitRun& run) {
   const LineRefs full = run.lines("micro.empty_kernel_full", {"n"});
   if (full.empty()) return run.keep("launch.wg_interval", "micro.empty_kernel_full");
   const GpuSpec& gpu = run.gpu();
-  constexpr int kThreads = 256;  // of a WG
   const int waves_of_wg = std::max(1, kThreads / gpu.wave_size);
-  double sum = 0;
-  for (const MeasuredLine* line : full) {
-    const auto n = static_cast<double>(*line->number("n"));
-    const std::int64_t places = std::int64_t{gpu.cu.waves / waves_of_wg} * gpu.cus;
-    const auto wgs = static_cast<double>(line->number("wgs").value_or(places));
-    sum +=
-        ((line->us - to_microseconds(gpu.launch.clock)) / n - to_microseconds(gpu.launch.queue)) /
-        (wgs - 1);
-  }
+  const std::int64_t places = std::int64_t{gpu.cu.waves / waves_of_wg} * gpu.cus;
+  const double found = run.solve_even(
+      full, [](GpuSpec& trial, Duration interval) { trial.launch.wg_interval = interval; },
+      [&](const GpuSpec& trial, const MeasuredLine& line) {
+        return measured_row_seconds(trial.launch, trial.launch.queue, *line.number("n"),
+                                    line.number("wgs").value_or(places));
+      });
   run.gpu().launch.wg_interval =
-      run.note("launch.wg_interval", from_us(sum / static_cast<double>(full.size())),
-               from_text("empty_kernel_full", full), 0);
+      run.note("launch.wg_interval", from_us(found), from_text("empty_kernel_full", full), 0);
 }
 
 // A kernel of one WG a CU that does n steps, all alike: what is left at none, less what an empty
 // one of as many WGs takes.
 void fit_ramp(FitRun& run) {
   LineRefs lines = run.lines("micro.chase", {"wgs", "in_flight", "steps", "table_bytes"});
-  std::int64_t nearest = kept_in_l2(run.gpu());
+  std::int64_t nearest = kept_on_a_die(run.gpu().l2).count();
   for (const MeasuredLine* line : lines) {
     nearest = std::min(nearest, *line->number("table_bytes"));
   }
@@ -60,17 +59,18 @@ void fit_ramp(FitRun& run) {
   if (!differ(lines, "steps")) {
     return run.keep("launch.ramp", "micro.chase by one WG a CU, of few and of many steps,");
   }
-  const double overhead =
-      run.overhead_us() + to_microseconds(run.gpu().launch.wg_interval * (run.gpu().cus - 1));
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      times.push_back(overhead + p[0] + p[1] * static_cast<double>(*line->number("steps")));
-    }
-    return times;
-  };
-  const Solution found = least_squares(times_of(lines), {1, 0.3}, model);
+  constexpr double kRamp = 1;
+  constexpr double kStep = 0.3;
+  const Solution found =
+      run.solve(lines,
+                {{kRamp, [](GpuSpec& gpu, double p) { gpu.launch.ramp = from_us(p); }},
+                 {kStep, [](GpuSpec& gpu, double p) { gpu.gather.cached = from_us(p); }}},
+                [](const GpuSpec& gpu, const MeasuredLine& line) {
+                  const ChaseKernel chase{
+                      .wgs = gpu.cus, .steps = *line.number("steps"), .found = {.in_l2 = 1}};
+                  return measured_work_seconds(gpu.launch, last_wg_seconds(gpu.launch, chase.wgs) +
+                                                               chase_seconds(gpu, chase));
+                });
   run.gpu().launch.ramp =
       run.note("launch.ramp", from_us(found.parameters[0]), from_text("chase", lines), found.worst);
 }
@@ -82,17 +82,17 @@ void fit_launch(FitRun& run) {
   if (rows.size() < 2) {
     run.keep("launch.queue, launch.clock", "micro.empty_kernel of two lengths");
   } else {
-    const Row row = fit_row(rows);
+    const Row row = fit_row(run, rows);
     const std::string from = from_text("empty_kernel", rows);
-    run.gpu().launch.queue = run.note("launch.queue", from_us(row.step_us), from, row.worst);
+    run.gpu().launch.queue = run.note("launch.queue", from_us(row.gap_us), from, row.worst);
     run.gpu().launch.clock = run.note("launch.clock", from_us(row.clock_us), from, row.worst);
   }
   const LineRefs graphs = run.lines("micro.empty_kernel_graph", {"n"});
   if (graphs.size() < 2) {
     run.keep("launch.graph", "micro.empty_kernel_graph of two lengths");
   } else {
-    const Row row = fit_row(graphs);
-    run.gpu().launch.graph = run.note("launch.graph", from_us(row.step_us),
+    const Row row = fit_row(run, graphs);
+    run.gpu().launch.graph = run.note("launch.graph", from_us(row.gap_us),
                                       from_text("empty_kernel_graph", graphs), row.worst);
   }
   fit_wg_interval(run);

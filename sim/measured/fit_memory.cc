@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/gpu_model/launch_law.h"
+#include "sim/gpu_model/memory_law.h"
 #include "sim/measured/fit_steps.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kThreads = 256;    // of a WG, where a line does not say it
-constexpr std::int64_t kStreamLoads = 4;  // of hbm_read and l2_read, that a thread has in flight
+constexpr int kStreamLoads = 4;  // of hbm_read and l2_read, that a thread has in flight
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
@@ -24,33 +25,51 @@ double around(const FitRun& run) {
 // Whether all WGs together ask for so much more than there is that their own latency is gone.
 constexpr double kCrowded = 2;
 
-// docs/model.md, "Memory": n WGs draw n x (in flight / latency), bent near the bandwidth. The
-// latency, the second parameter, is that of four loads: one load's and two doublings.
+StreamKernel reader(const MeasuredLine& line, std::int64_t threads, std::int64_t loads) {
+  StreamKernel kernel{.wgs = *line.number("wgs"), .wg = {}, .read = *line.number("bytes")};
+  kernel.wg.threads = static_cast<int>(threads);
+  kernel.wg.loads_in_flight = static_cast<int>(loads);
+  return kernel;
+}
+
+// Bytes that all of a kernel's WGs have on their way.
+double in_flight(const StreamKernel& kernel) {
+  return real(kernel.wgs) * real(bytes_in_flight(kernel.wg));
+}
+
+double read_seconds(const GpuSpec& gpu, const StreamKernel& kernel) {
+  return measured_work_seconds(gpu.launch, stream_seconds(gpu, kernel));
+}
+
+// The latency, the second number, is that of four loads: one load's and two doublings.
 Solution fit_streams(FitRun& run, const LineRefs& lines) {
   MemorySpec& memory = run.gpu().memory;
-  const double overhead = around(run);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const double demand =
-          real(*line->number("wgs") * kThreads * kStreamLoads * kLoadBytes) / p[1];
-      times.push_back(overhead +
-                      real(*line->number("bytes")) / demand * crowding(demand / p[0], p[2]));
-    }
-    return times;
+  const auto kernel_of = [](const MeasuredLine& line) {
+    return reader(line, kThreads, kStreamLoads);
   };
   // Where the lines themselves say that it begins, whatever the base has: the fastest is near the
   // bandwidth, the one of fewest WGs waits for little but its own latency.
+  const double overhead = around(run);
   double fastest = 0;
   for (const MeasuredLine* line : lines) {
     fastest = std::max(fastest, real(*line->number("bytes")) / beyond(*line, overhead));
   }
   const MeasuredLine& few = *with_fewest_wgs(lines);
-  const double latency = real(*few.number("wgs") * kThreads * kStreamLoads * kLoadBytes) *
-                         beyond(few, overhead) / real(*few.number("bytes"));
+  const double latency =
+      in_flight(kernel_of(few)) * beyond(few, overhead) / real(*few.number("bytes"));
   constexpr double kBend = 2.5;
-  Solution found = least_squares(times_of(lines), {fastest, latency, kBend}, model);
+  Solution found = run.solve(
+      lines,
+      {{fastest, [](GpuSpec& gpu, double p) { gpu.memory.bandwidth = from_bytes_a_us(p); }},
+       {latency,
+        [](GpuSpec& gpu, double p) {
+          gpu.memory.latency = from_us(p);
+          gpu.memory.doubling = {};
+        }},
+       {kBend, [](GpuSpec& gpu, double p) { gpu.memory.bend = p; }}},
+      [&](const GpuSpec& gpu, const MeasuredLine& line) {
+        return read_seconds(gpu, kernel_of(line));
+      });
   const std::string from = from_text("hbm_read", lines);
   memory.bandwidth =
       run.note("memory.bandwidth", from_bytes_a_us(found.parameters[0]), from, found.worst);
@@ -70,23 +89,14 @@ void fit_doubling(FitRun& run, double four_us) {
   });
   if (!differ(lines, "loads")) return run.keep("memory.doubling", kWants);
   MemorySpec& memory = run.gpu().memory;
-  const double overhead = around(run);
-  const double rate = bytes_a_us(memory.bandwidth);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const std::int64_t loads = *line->number("loads");
-      const double demand =
-          real(*line->number("wgs") * *line->number("threads") * loads * kLoadBytes) /
-          (p[0] + p[1] * std::log2(loads));
-      times.push_back(overhead +
-                      real(*line->number("bytes")) / demand * crowding(demand / rate, memory.bend));
-    }
-    return times;
-  };
   const double start = std::max(0.01, to_microseconds(memory.doubling));
-  const Solution found = least_squares(times_of(lines), {four_us, start}, model);
+  const Solution found = run.solve(
+      lines,
+      {{four_us, [](GpuSpec& gpu, double p) { gpu.memory.latency = from_us(p); }},
+       {start, [](GpuSpec& gpu, double p) { gpu.memory.doubling = from_us(p); }}},
+      [](const GpuSpec& gpu, const MeasuredLine& line) {
+        return read_seconds(gpu, reader(line, *line.number("threads"), *line.number("loads")));
+      });
   memory.doubling = run.note("memory.doubling", from_us(found.parameters[1]),
                              from_text("wg_in_flight", lines), found.worst);
 }
@@ -95,27 +105,23 @@ void fit_doubling(FitRun& run, double four_us) {
 // WGs copy, what the reads leave is theirs.
 void fit_write_cost(FitRun& run) {
   MemorySpec& memory = run.gpu().memory;
-  const double rate = bytes_a_us(memory.bandwidth);
-  const double of_wg = real(kThreads * kLoadBytes) / to_microseconds(memory.latency);
-  LineRefs lines = run.lines("micro.hbm_copy", {"wgs", "bytes"});
-  const auto demand = [&](const MeasuredLine& line, double cost) {
-    return (1 + cost) * real(*line.number("wgs")) * of_wg / rate;
+  const auto copier = [](const MeasuredLine& line) {
+    StreamKernel kernel = reader(line, kThreads, 1);
+    kernel.written = kernel.read;
+    return kernel;
   };
-  std::erase_if(lines, [&](const MeasuredLine* line) { return demand(*line, 1) < kCrowded; });
+  LineRefs lines = run.lines("micro.hbm_copy", {"wgs", "bytes"});
+  std::erase_if(lines, [&](const MeasuredLine* line) {
+    return memory_demand(run.gpu(), 2 * in_flight(copier(*line)), memory.latency) < kCrowded;
+  });
   if (lines.empty()) {
     return run.keep("memory.write_cost", "micro.hbm_copy by many WGs, with hbm_read,");
   }
-  const double overhead = around(run);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const double alone = real(*line->number("bytes")) / real(*line->number("wgs")) / of_wg;
-      times.push_back(overhead + alone * crowding(demand(*line, p[0]), memory.bend));
-    }
-    return times;
-  };
-  const Solution found = least_squares(times_of(lines), {memory.write_cost}, model);
+  const Solution found = run.solve(
+      lines, {{memory.write_cost, [](GpuSpec& gpu, double p) { gpu.memory.write_cost = p; }}},
+      [&](const GpuSpec& gpu, const MeasuredLine& line) {
+        return read_seconds(gpu, copier(line));
+      });
   memory.write_cost =
       run.note("memory.write_cost", found.parameters[0], from_text("hbm_copy", lines), found.worst);
 }
@@ -125,13 +131,16 @@ void fit_write_cost(FitRun& run) {
 void fit_memory(FitRun& run) {
   const LineRefs lines = run.lines("micro.hbm_read", {"wgs", "bytes"});
   if (lines.size() < 4) {
-    return run.keep("memory.bandwidth, memory.latency, memory.bend, memory.doubling, write_cost",
-                    "micro.hbm_read by few and by many WGs, with wg_in_flight and hbm_copy,");
+    run.keep("memory.bandwidth, memory.latency, memory.bend, memory.doubling, write_cost",
+             "micro.hbm_read by few and by many WGs, with wg_in_flight and hbm_copy,");
+    return;
   }
   MemorySpec& memory = run.gpu().memory;
   const Solution of_four = fit_streams(run, lines);
   fit_doubling(run, of_four.parameters[1]);
-  const double more = to_microseconds(memory.doubling) * std::log2(kStreamLoads);
+  // The latency that makes four loads wait for so long.
+  memory.latency = {};
+  const double more = to_microseconds(stream_latency(run.gpu(), kStreamLoads));
   memory.latency = run.note("memory.latency", from_us(of_four.parameters[1] - more),
                             from_text("hbm_read", lines) + " less two doublings", of_four.worst);
   fit_write_cost(run);
@@ -140,34 +149,29 @@ void fit_memory(FitRun& run) {
 // Many WGs that read again and again what the L2 keeps.
 void fit_l2(FitRun& run) {
   L2Spec& l2 = run.gpu().l2;
+  const auto kernel_of = [](const MeasuredLine& line) {
+    return reader(line, kThreads, kStreamLoads);
+  };
   LineRefs lines = run.lines("micro.l2_read", {"wgs", "buffer_bytes", "bytes"});
-  const double of_wg =
-      real(kThreads * kStreamLoads * kLoadBytes) / std::max(1e-3, to_microseconds(l2.latency));
-  const auto demand = [&](const MeasuredLine& line) { return real(*line.number("wgs")) * of_wg; };
-  const double kept = real(kept_in_l2(run.gpu()));
+  const Duration latency = longer(l2.latency, nanoseconds(1));
+  const std::int64_t kept = kept_on_a_die(l2).count();
   // A first guess of the bandwidth tells which lines ask for more than it.
   double most = 0;
   for (const MeasuredLine* line : lines) {
     most = std::max(most, real(*line->number("bytes")) / line->us);
   }
   std::erase_if(lines, [&](const MeasuredLine* line) {
-    return real(*line->number("buffer_bytes")) > kept || demand(*line) < kCrowded * most;
+    return *line->number("buffer_bytes") > kept ||
+           asked_rate(in_flight(kernel_of(*line)), latency) * 1e-6 < kCrowded * most;
   });
   if (lines.empty()) {
     return run.keep("l2.bandwidth", "micro.l2_read by many WGs of what the L2 keeps");
   }
-  const double overhead = around(run);
-  const double bend = run.gpu().memory.bend;
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      times.push_back(overhead + real(*line->number("bytes")) / demand(*line) *
-                                     crowding(demand(*line) / p[0], bend));
-    }
-    return times;
-  };
-  const Solution found = least_squares(times_of(lines), {most}, model);
+  const Solution found = run.solve(
+      lines, {{most, [](GpuSpec& gpu, double p) { gpu.l2.bandwidth = from_bytes_a_us(p); }}},
+      [&](const GpuSpec& gpu, const MeasuredLine& line) {
+        return measured_work_seconds(gpu.launch, l2_stream_seconds(gpu, kernel_of(line)));
+      });
   l2.bandwidth = run.note("l2.bandwidth", from_bytes_a_us(found.parameters[0]),
                           from_text("l2_read", lines), found.worst);
 }

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/gpu_model/gemm_law.h"
+#include "sim/gpu_model/launch_law.h"
+#include "sim/gpu_model/memory_law.h"
+#include "sim/gpu_model/peer_law.h"
 #include "sim/measured/fit_steps.h"
 
 namespace weft {
 namespace {
+
+constexpr int kLinks = 2;  // between GPUs: to the switch and from it
 
 void fit_rates(FitRun& run) {
   LineRefs lines = run.lines("micro.p2p_store_one_peer", {"wgs", "bytes"});
@@ -31,32 +37,35 @@ void fit_rates(FitRun& run) {
   std::copy_if(lines.begin(), lines.end(), std::back_inserter(few),
                [&](const MeasuredLine* line) { return rate_of(*line) < most / 2; });
   if (few.empty()) return run.keep("peer_store.wg_rate", "micro.p2p_store_one_peer by few WGs");
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(few.size());
-    for (const MeasuredLine* line : few) {
-      times.push_back(run.overhead_us() + static_cast<double>(*line->number("bytes")) /
-                                              static_cast<double>(*line->number("wgs")) / p[0]);
-    }
-    return times;
-  };
   const double start = rate_of(*few.front()) / static_cast<double>(*few.front()->number("wgs"));
-  const Solution found = least_squares(times_of(few), {start}, model);
+  const Solution found = run.solve(
+      few, {{start, [](GpuSpec& gpu, double p) { gpu.peer_store.wg_rate = from_bytes_a_us(p); }}},
+      [](const GpuSpec& gpu, const MeasuredLine& line) {
+        return measured_kernel_seconds(
+            gpu.launch, store_seconds(gpu.peer_store, *line.number("bytes"), *line.number("wgs")));
+      });
   run.gpu().peer_store.wg_rate =
       run.note("peer_store.wg_rate", from_bytes_a_us(found.parameters[0]),
                from_text("p2p_store_one_peer", few), found.worst);
 }
 
-// A flag crosses two links, to the switch and from it, and is seen by polling. The lines give the
-// sum; what polling has of it stays.
+// A flag crosses the links and is seen by polling. The lines give the sum; what polling has of it
+// stays, half of all at most.
 void fit_flag(FitRun& run) {
   const LineRefs lines = run.lines("micro.flag_one_way", {});
   if (lines.empty()) return run.keep("link.latency", "micro.flag_one_way");
   double sum = 0;
   for (const MeasuredLine* line : lines) sum += line->us;
-  const double one_way = sum / static_cast<double>(lines.size());
-  const double polling = std::min(to_microseconds(run.gpu().peer_store.flag), one_way / 2);
-  run.link().latency = run.note("link.latency", from_us((one_way - polling) / 2),
+  const Duration half = from_us(sum / static_cast<double>(lines.size()) / 2);
+  Duration latency;
+  const double found = run.solve_even(
+      lines, [&](GpuSpec& /*gpu*/, Duration one) { latency = one; },
+      [&](const GpuSpec& gpu, const MeasuredLine& /*line*/) {
+        PeerStoreSpec peer = gpu.peer_store;
+        peer.flag = std::min(peer.flag, half);
+        return to_seconds(flag_time(peer, latency * kLinks));
+      });
+  run.link().latency = run.note("link.latency", from_us(found),
                                 from_text("flag_one_way", lines) + " less peer_store.flag", 0);
 }
 
@@ -71,15 +80,14 @@ void fit_fence(FitRun& run) {
   });
   constexpr const char* kWants = "micro.store_fence_flag by one WG, of 1 KiB or less";
   if (lines.empty()) return run.keep("peer_store.fence", kWants);
-  double sum = 0;
-  for (const MeasuredLine* line : lines) {
-    const double stored = static_cast<double>(*line->number("slice_bytes")) /
-                          bytes_a_us(run.gpu().peer_store.wg_rate);
-    sum += (line->us - run.overhead_us()) / static_cast<double>(*line->number("slices_per_wg")) -
-           stored;
-  }
-  const double fence =
-      sum / static_cast<double>(lines.size()) - 2 * to_microseconds(run.link().latency);
+  const Duration way = run.link().latency * kLinks;
+  const double fence = run.solve_even(
+      lines, [](GpuSpec& gpu, Duration word) { gpu.peer_store.fence = word; },
+      [&](const GpuSpec& gpu, const MeasuredLine& line) {
+        const double turn = turn_seconds(gpu.peer_store, *line.number("slice_bytes"), way);
+        return measured_kernel_seconds(gpu.launch,
+                                       turn * static_cast<double>(*line.number("slices_per_wg")));
+      });
   if (fence <= 0) {
     return run.keep("peer_store.fence", "a turn that is longer than the way of a flag");
   }
@@ -101,44 +109,49 @@ void fit_fence_gap(FitRun& run) {
     return run.keep("peer_store.fence_gap",
                     "micro.store_fence_flag of 1 KiB or less by one WG and by one a CU");
   }
-  const double overhead = run.overhead_us();
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const auto wgs = static_cast<double>(*line->number("wgs"));
-      const auto turns = static_cast<double>(*line->number("slices_per_wg"));
-      const auto stored = static_cast<double>(*line->number("slice_bytes"));
-      const double apart = p[1] + stored / bytes_a_us(run.link().bandwidth);
-      // The place is waited for once where it is free in between, and always where it is not.
-      times.push_back(overhead +
-                      std::max(turns * p[0] + (wgs - 1) * apart, p[0] + (turns * wgs - 1) * apart));
-    }
-    return times;
+  const auto on_link = [&](const MeasuredLine& line) {
+    return transfer_seconds(static_cast<double>(*line.number("slice_bytes")), run.link().bandwidth);
   };
-  const Solution found = least_squares(times_of(lines), {1, 0.005}, model);
+  double longest = 0;
+  for (const MeasuredLine* line : lines) longest = std::max(longest, on_link(*line) * 1e6);
+  constexpr double kTurn = 1;
+  constexpr double kGap = 0.005;
+  double turn_us = 0;
+  const Solution found = run.solve(
+      lines,
+      {{kTurn, [&](GpuSpec& /*gpu*/, double p) { turn_us = p; }},
+       // From above what the link takes, for below that it makes no difference.
+       {std::max(kGap, 2 * longest),
+        [](GpuSpec& gpu, double p) { gpu.peer_store.fence_gap = from_us(p); }}},
+      [&](const GpuSpec& gpu, const MeasuredLine& line) {
+        return measured_kernel_seconds(
+            gpu.launch, turns_seconds(gpu.peer_store, {.turn = turn_us * 1e-6,
+                                                       .on_link = on_link(line),
+                                                       .wgs = *line.number("wgs"),
+                                                       .turns = *line.number("slices_per_wg")}));
+      });
+  if (found.parameters[1] <= longest) {
+    return run.keep("peer_store.fence_gap", "a link that takes less of a slice than the gap is");
+  }
   run.gpu().peer_store.fence_gap = run.note("peer_store.fence_gap", from_us(found.parameters[1]),
                                             from_text("store_fence_flag", lines), found.worst);
 }
 
-// Several copies on one engine: each further one waits `next` and copies.
+double copied(const GpuSpec& gpu, const MeasuredLine& line, std::int64_t copies) {
+  return measured_seconds(gpu.launch, copies_seconds(gpu.dma, *line.number("bytes"), copies));
+}
+
+// Several copies on one engine.
 void fit_next(FitRun& run) {
   const LineRefs lines = run.lines("micro.ce_copies_one_peer", {"bytes", "copies"});
   if (lines.empty()) return run.keep("dma.next", "micro.ce_copies_one_peer");
   DmaSpec& dma = run.gpu().dma;
-  const double before = to_microseconds(run.gpu().launch.clock + dma.schedule + dma.signal);
-  const std::vector<double> measured = times_of(lines);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      const auto copies = static_cast<double>(*line->number("copies"));
-      times.push_back(before + (copies - 1) * p[0] +
-                      copies * static_cast<double>(*line->number("bytes")) / bytes_a_us(dma.rate));
-    }
-    return times;
-  };
-  const Solution found = least_squares(measured, {std::max(1.0, to_microseconds(dma.next))}, model);
+  const double start = std::max(1.0, to_microseconds(dma.next));
+  const Solution found =
+      run.solve(lines, {{start, [](GpuSpec& gpu, double p) { gpu.dma.next = from_us(p); }}},
+                [](const GpuSpec& gpu, const MeasuredLine& line) {
+                  return copied(gpu, line, *line.number("copies"));
+                });
   dma.next = run.note("dma.next", from_us(found.parameters[0]),
                       from_text("ce_copies_one_peer", lines), found.worst);
 }
@@ -159,21 +172,21 @@ void fit_dma(FitRun& run) {
     return fit_next(run);
   }
   DmaSpec& dma = run.gpu().dma;
-  const double clock = to_microseconds(run.gpu().launch.clock);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      times.push_back(clock + p[0] + static_cast<double>(*line->number("bytes")) / p[1]);
-    }
-    return times;
-  };
   const double fixed = to_microseconds(dma.schedule + dma.signal);
   double fastest = 0;
   for (const MeasuredLine* line : lines) {
     fastest = std::max(fastest, static_cast<double>(*line->number("bytes")) / line->us);
   }
-  const Solution found = least_squares(times_of(lines), {std::max(1.0, fixed), fastest}, model);
+  // Both ends of a copy together.
+  const Solution found =
+      run.solve(lines,
+                {{std::max(1.0, fixed),
+                  [](GpuSpec& gpu, double p) {
+                    gpu.dma.schedule = from_us(p);
+                    gpu.dma.signal = {};
+                  }},
+                 {fastest, [](GpuSpec& gpu, double p) { gpu.dma.rate = from_bytes_a_us(p); }}},
+                [](const GpuSpec& gpu, const MeasuredLine& line) { return copied(gpu, line, 1); });
   const std::string from = from_text("ce_copy_one_peer", lines);
   // The lines give the sum; the base says how it is split.
   const double share = fixed > 0 ? to_microseconds(dma.schedule) / fixed : 0.5;
@@ -203,18 +216,15 @@ void fit_gemm(FitRun& run) {
   if (lines.empty()) {
     return run.keep("workload.gemm.efficiency", "micro.gemm_library of large shapes, all CUs");
   }
-  const auto peak = static_cast<double>(run.gpu().bf16_matrix.count()) * 1e-6;  // a microsecond
-  const std::vector<double> measured = times_of(lines);
-  const auto model = [&](const std::vector<double>& p) {
-    std::vector<double> times;
-    times.reserve(lines.size());
-    for (const MeasuredLine* line : lines) {
-      times.push_back(run.overhead_us() + operations(*line) / peak / p[0]);
-    }
-    return times;
-  };
+  const double start =
+      large_gemm_seconds(run.gpu(), operations(*lines.front()), 1) / (lines.front()->us * 1e-6);
+  double efficiency = 0;
   const Solution found =
-      least_squares(measured, {operations(*lines.front()) / peak / measured.front()}, model);
+      run.solve(lines, {{start, [&](GpuSpec& /*gpu*/, double p) { efficiency = p; }}},
+                [&](const GpuSpec& gpu, const MeasuredLine& line) {
+                  return measured_kernel_seconds(
+                      gpu.launch, large_gemm_seconds(gpu, operations(line), efficiency));
+                });
   run.note("workload.gemm.efficiency", found.parameters[0], from_text("gemm_library", lines),
            found.worst);
 }

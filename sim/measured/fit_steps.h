@@ -2,7 +2,7 @@
 // may use what the steps before it found.
 #pragma once
 
-#include <span>
+#include <functional>
 #include <string_view>
 
 #include "sim/measured/fit.h"
@@ -10,7 +10,18 @@
 
 namespace weft {
 
+constexpr int kThreads = 256;  // of a WG, where a line does not say it
+
 using LineRefs = std::vector<const MeasuredLine*>;
+
+// A number that is sought: where the search begins, and what it is of the GPU. Times are in
+// microseconds, rates in bytes a microsecond.
+struct Sought {
+  double start = 0;
+  std::function<void(GpuSpec&, double)> set;
+};
+// What a law of sim/gpu_model says that a line takes on this GPU, in seconds.
+using Law = std::function<double(const GpuSpec&, const MeasuredLine&)>;
 
 class FitRun {
  public:
@@ -23,6 +34,14 @@ class FitRun {
 
   // Lines of a kind that have all these numbers; one that lacks a number becomes a problem.
   LineRefs lines(std::string_view kind, std::initializer_list<const char*> numbers);
+
+  // The numbers for which the law comes nearest to the lines; all others as they are by now.
+  [[nodiscard]] Solution solve(const LineRefs& lines, const std::vector<Sought>& sought,
+                               const Law& law) const;
+  // The time, in microseconds, for which a law that grows evenly with it says what was measured, on
+  // the average of the lines.
+  using Set = std::function<void(GpuSpec&, Duration)>;
+  [[nodiscard]] double solve_even(const LineRefs& lines, const Set& set, const Law& law) const;
 
   // A value of the fit: rounded to four digits, noted with where it comes from.
   Duration note(const char* path, Duration value, std::string_view from, double worst);
@@ -48,12 +67,6 @@ Bandwidth from_bytes_a_us(double rate);
 
 // Whether there are lines that differ in this number.
 bool differ(const LineRefs& lines, const char* number);
-// How many times longer all take where they ask for `demand` times what there is (docs/model.md,
-// "Memory").
-double crowding(double demand, double bend);
-// Bytes of the L2 that hold different lines, for WGs of one die.
-std::int64_t kept_in_l2(const GpuSpec& gpu);
-
 void fit_launch(FitRun& run);      // launch.*
 void fit_memory(FitRun& run);      // memory.*
 void fit_l2(FitRun& run);          // l2.bandwidth

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/core/round_up.h"
+#include "sim/gpu_model/gemm_law.h"
 
 namespace weft {
 namespace {
@@ -24,8 +25,7 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   const std::int64_t products =
       shape.backward ? 3 * shape.head_dim + 2 * shape.value_head_dim : dims;
   const double reaches = shape.backward ? kBackward : kForward;
-  const auto peak =
-      FlopRate::from_count(std::llround(static_cast<double>(gpu.bf16_matrix.count()) * reaches));
+  const FlopRate peak = matrix_rate(gpu, reaches);
   Work work;
   work.flops = flops(2 * kBlock * inner) * products;
   work.arithmetic_share = share_of_cu(gpu, wg.threads);
@@ -37,8 +37,7 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
   const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
   work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
-  const std::int64_t in_flight = std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
-  work.memory_alone = longer(gpu.l2.latency * round_up(loaded, in_flight),
+  work.memory_alone = longer(gpu.l2.latency * waits_for(loaded, wg),
                              transfer_time(work.traffic, gpu.memory.bandwidth));
   return work;
 }

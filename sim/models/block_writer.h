@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collectives/collective.h"
 #include "sim/models/model_graph.h"
 #include "sim/models/streams.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 

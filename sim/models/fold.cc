@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/ties.h"
 
 namespace weft {
 namespace {
@@ -16,28 +16,6 @@ bool ties_ranks(const ModelOp& op) {
   const auto* gemm = std::get_if<GemmShape>(&op.shape);
   return communicates(op) || (gemm != nullptr && !gemm->m_by_rank.empty());
 }
-
-// Sets of things that belong together: GPUs that have to be simulated together, operators of a
-// strand.
-class Ties {
- public:
-  explicit Ties(std::size_t things) : parent_(things) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
-  }
-  std::uint32_t find(std::uint32_t thing) {
-    while (parent_[thing] != thing) thing = parent_[thing] = parent_[parent_[thing]];
-    return thing;
-  }
-  // The lower number stays: sets come in the order of what is first in them.
-  void tie(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 class Folding {
  public:

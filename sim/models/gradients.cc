@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 // The kernel of each rank of a collective, by rank.
 using Producers = std::vector<OpId>;
-struct Joined {
+struct JoinedCall {
   Producers producers;
   OpId call = OpId::none();
 };
@@ -32,7 +32,7 @@ class Joiner {
     made_.blocks = graph_.blocks;
     now_.resize(graph_.ops.size(), OpId::none());
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
-      const Joined& joined = joins_[i];
+      const JoinedCall& joined = joins_[i];
       if (joined.producers.empty()) {
         copy(OpId(i));
       } else if (OpId(i) == last_of(joined.producers)) {
@@ -118,7 +118,7 @@ class Joiner {
     now_[id.value] = made_.add(std::move(same));
   }
 
-  void add_joined(const Joined& joined) {
+  void add_joined(const JoinedCall& joined) {
     ModelOp one = op(joined.producers.front());
     one.place = op(joined.call).place;
     one.after = now(inputs_of(joined.producers));
@@ -142,7 +142,7 @@ class Joiner {
 
   const ModelGraph& graph_;
   std::vector<std::uint32_t> consumers_;  // how many wait for an operator
-  std::vector<Joined> joins_;             // by operator
+  std::vector<JoinedCall> joins_;         // by operator
   ModelGraph made_;
   std::vector<OpId> now_;  // by operator of the graph: the one it became
 };

@@ -6,9 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/collectives/collective.h"
+#include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
 #include "sim/models/op_kernel.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/stragglers.h"
 
@@ -197,6 +198,8 @@ class ModelToTasks {
     call.root = shape.root;
     call.target = shape.target;
     call.pair_bytes = shape.pair_bytes;
+    const GroupsAtOnce at_once(how_.cluster, graph_.places[op.place].groups);
+    call.at_once = &at_once;
     for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
       call.operator_id =
           operator_of(op, KernelRole::collective,
@@ -204,9 +207,19 @@ class ModelToTasks {
       call.ranks = group;
       call.after.clear();
       for (const std::uint32_t gpu : group) call.after.push_back(inputs(id, gpu));
+      if (shape.op == CollectiveOp::point_to_point) starts_with_its_source(call);
       const std::vector<KernelId> made = add_collective(tasks_, how_.cluster, call);
       for (std::size_t rank = 0; rank < group.size(); ++rank) done(id, group[rank], made[rank]);
     }
+  }
+
+  // What a receiver waits for before there is anything to send is no communication: with a stage of
+  // a pipeline, its bubble. It cannot end earlier for having begun.
+  static void starts_with_its_source(CollectiveCall& call) {
+    std::vector<KernelId>& target = call.after[call.target];
+    const std::vector<KernelId>& source = call.after[call.root];
+    target.insert(target.end(), source.begin(), source.end());
+    target = once_each(std::move(target));
   }
 
   // --- an operator and its collective together

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/core/overloaded.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-constexpr const char* kPart = "experts";
+constexpr const char* kExperts = "experts";
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k) {
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
   }
-  gpus_.out().compute(name, kPart, std::move(gemm), place_);
+  gpus_.out().compute(name, kExperts, std::move(gemm), place_);
 }
 
 // Sums over tokens. Where their number differs from GPU to GPU it stands as the product's rows, so
@@ -56,7 +56,7 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k) {
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (!routed_.even()) return product(name, out, in);
   gpus_.out().compute(
-      name, kPart,
+      name, kExperts,
       gemm_of({.m = out, .n = in, .k = rows(0)}, gpus_.shapes().decoder.dtype, routed_.busy),
       place_);
 }
@@ -69,7 +69,7 @@ void Experts::activation(const char* name, const Elementwise& one) {
   }
   Elementwise work = one;
   work.elements = most * moe_.inner;
-  gpus_.out().compute(name, kPart, gpus_.shapes().stream(work), place_);
+  gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_);
 }
 
 void Experts::tokens(const char* name, std::int64_t read, std::int64_t written,

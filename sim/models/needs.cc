@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/collectives/collective.h"
+#include "sim/collectives/rank_group.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {
@@ -33,6 +34,8 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
   call.buffer = shape.buffer;
   call.options = scenario.collective;
   call.ranks = place.groups.front();
+  const GroupsAtOnce at_once(cluster, place.groups);
+  call.at_once = &at_once;
   call.root = shape.root;
   call.target = shape.target;
   if (!shape.pair_bytes.empty()) {  // as if all pairs had the most

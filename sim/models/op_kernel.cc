@@ -4,7 +4,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
-#include "sim/core/shared_server.h"
+#include "sim/gpu_model/library_gemm.h"
 #include "sim/models/attention_kernel.h"
 #include "sim/workloads/gemm.h"
 
@@ -84,89 +84,29 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   return kernel;
 }
 
-struct Tile {
-  int m;
-  int n;
-  int registers;   // of a thread, of 256: accumulators and what addresses them
-  double reaches;  // of what the largest reach
-};
-// The smaller a tile, the more of its time its WG loads operands into registers: fractions as
-// CUTLASS's profiler shows them for warp tiles of these sizes, assumed.
-constexpr Tile kTiles[] = {{256, 128, 232, 1},  {128, 128, 128, 0.97}, {128, 64, 96, 0.85},
-                           {64, 128, 96, 0.85}, {64, 64, 64, 0.7},     {32, 64, 64, 0.5},
-                           {16, 64, 64, 0.3}};
-constexpr double kEfficiency = 0.7;  // of the matrix peak, as of workload.gemm
-constexpr int kThreads = 256;
-constexpr int kStageK = 64;  // of k that a stage of the pipeline of operands holds
-constexpr int kMostStages = 4;
-
-// As many stages as the CU's local memory holds for all WGs that fit its registers.
-WgShape wg_of(const Tile& tile, const GemmShape& shape, const GpuSpec& gpu) {
-  WgShape wg{.threads = kThreads,
-             .registers_per_thread = tile.registers,
-             .lds = bytes(0),
-             .loads_in_flight = 1};
-  const std::int64_t stage = std::int64_t{tile.m + tile.n} * kStageK * size_of(shape.dtype).count();
-  const std::int64_t for_each = gpu.cu.lds.count() / std::max(1, resident(gpu, wg, {}));
-  const std::int64_t stages = std::clamp<std::int64_t>(for_each / stage, 1, kMostStages);
-  wg.lds = bytes(stage * stages);
-  wg.loads_in_flight = static_cast<int>(stage * stages / (kThreads * kLoadBytes));
-  return wg;
-}
-
-GemmWork with_tile(const GemmShape& shape, const Tile& tile, const GpuSpec& gpu, int split_k) {
-  GemmWork gemm;
-  gemm.m = shape.m;
-  gemm.n = shape.n;
-  gemm.k = shape.k;
-  gemm.dtype = shape.dtype;
-  gemm.tile_m = tile.m;
-  gemm.tile_n = tile.n;
-  gemm.split_k = split_k;
-  gemm.swizzle = 8;
-  gemm.efficiency = kEfficiency * tile.reaches;
-  gemm.alone = 1;
-  gemm.schedule = GemmSchedule::persistent;
-  gemm.wg = wg_of(tile, shape, gpu);
-  return gemm;
-}
-
-// By itself: rounds of tiles, each as long as a CU's residents or the memory make it.
-double time_of(const GemmWork& gemm, const GemmShape& shape, const GpuSpec& gpu) {
-  const std::int64_t on_cu = resident(gpu, gemm.wg, {});
-  const Work work =
-      tile_work_written_here(gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = on_cu, .peers = 1});
-  const std::int64_t tiles =
-      round_up(gemm.m, gemm.tile_m) * round_up(gemm.n, gemm.tile_n) * gemm.split_k * shape.batch;
-  const std::int64_t rounds = round_up(tiles, on_cu * gpu.cus);
-  const std::int64_t sharing = std::max<std::int64_t>(1, std::min(on_cu, round_up(tiles, gpu.cus)));
-  const double crowd = std::max(1.0, static_cast<double>(sharing * work.arithmetic_share) / 1000);
-  const double arithmetic = to_seconds(work.arithmetic_alone) * crowd;
-  const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
-  const double memory = to_seconds(memory_time(work, gpu)) * static_cast<double>(tiles);
-  // Bent as the memory's rate is where both take nearly as long.
-  return bent(static_cast<double>(rounds) * alone, memory, gpu.memory.bend);
-}
-
 }  // namespace
 
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
-  GemmWork best;
-  double least = 0;
-  for (const Tile& tile : kTiles) {
-    const bool divides = shape.m % (tile.m * peers) == 0 && shape.n % tile.n == 0;
-    if (peers > 1 && !divides) continue;
-    for (int split = 1; split <= 16; split *= 2) {
-      if (split > 1 && (peers > 1 || shape.k < 256 * split)) break;
-      const GemmWork gemm = with_tile(shape, tile, gpu, split);
-      if (resident(gpu, gemm.wg, {}) == 0) break;
-      const double time = time_of(gemm, shape, gpu);
-      if (least > 0 && time >= least) continue;
-      least = time;
-      best = gemm;
-    }
-  }
-  return best;
+  const TiledGemm chosen = library_gemm({.m = shape.m,
+                                         .n = shape.n,
+                                         .k = shape.k,
+                                         .batch = shape.batch,
+                                         .element_bytes = size_of(shape.dtype).count()},
+                                        gpu, peers);
+  GemmWork gemm;
+  gemm.m = chosen.m;
+  gemm.n = chosen.n;
+  gemm.k = chosen.k;
+  gemm.dtype = shape.dtype;
+  gemm.tile_m = chosen.tile_m;
+  gemm.tile_n = chosen.tile_n;
+  gemm.split_k = chosen.split_k;
+  gemm.swizzle = static_cast<int>(chosen.group);
+  gemm.efficiency = chosen.efficiency;
+  gemm.alone = chosen.alone;
+  gemm.schedule = GemmSchedule::persistent;
+  gemm.wg = chosen.wg;
+  return gemm;
 }
 
 // Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/engine/overdrawn.h"
 #include "sim/models/run_model.h"
 #include "sim/models/schedule.h"
 
@@ -30,9 +31,11 @@ struct PieceGpus {
 
 class Together {
  public:
-  Together(const Folded& folded, const std::vector<RunResult>& pieces, const Cluster& cluster)
+  Together(const Folded& folded, const std::vector<RunResult>& pieces,
+           const std::vector<FirstOperators>& first_operators, const Cluster& cluster)
       : folded_(folded),
         pieces_(pieces),
+        first_operators_(first_operators),
         cluster_(cluster),
         transport_(cluster.network),
         computing_(cluster.gpus()) {
@@ -70,9 +73,11 @@ class Together {
     for (const PieceGpus::Waiting& waiting : gpus.waiting) {
       const GpuUse& use = piece.gpus[waiting.gpu];
       add_gpu(total_.gpus[waiting.gpu + shift], use, when);
+      // Up to the end: what it has before that is a wait for others of the piece, without a kernel.
+      const SimTime end = when.start + (use.end - SimTime{});
       waiting_.push_back({.gpu = waiting.gpu + shift,
                           .op = &piece.operators[waiting.op],
-                          .when = {when.start, when.start + (use.end - SimTime{})}});
+                          .when = {end - use.active, end}});
     }
     // A node's own links are the first ones of the whole.
     for (std::uint32_t i = 0; i < piece.links.size(); ++i) {
@@ -99,24 +104,27 @@ class Together {
 
   const PieceGpus& gpus_in(std::uint32_t piece) {
     const auto [known, added] = gpus_.try_emplace(piece);
-    if (added) known->second = gpus_in(folded_.pieces[piece].graph, pieces_[piece]);
+    if (added) {
+      known->second = gpus_in(folded_.pieces[piece].graph, pieces_[piece], first_operators_[piece]);
+    }
     return known->second;
   }
 
-  static PieceGpus gpus_in(const ModelGraph& graph, const RunResult& piece) {
+  static PieceGpus gpus_in(const ModelGraph& graph, const RunResult& piece,
+                           const FirstOperators& first_operators) {
     PieceGpus gpus{.computing = {}, .waiting = {}, .exposed_elsewhere = {}};
     gpus.exposed_elsewhere.resize(piece.operators.size());
-    const std::vector<std::uint32_t> first = first_operators(graph, piece);
     for (const std::uint32_t gpu : gpus_of(graph)) {
       if (piece.gpus[gpu].computing.count() > 0) {
         gpus.computing.push_back(gpu);
         continue;
       }
-      SIM_ASSERT(first[gpu] != UINT32_MAX);
-      gpus.waiting.push_back({.gpu = gpu, .op = first[gpu]});
+      SIM_ASSERT(!first_operators[gpu].is_none());
+      const std::uint32_t first = first_operators[gpu].value;
+      gpus.waiting.push_back({.gpu = gpu, .op = first});
       Duration active = piece.gpus[gpu].active;  // all of it exposed
       for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-        const std::size_t op = (first[gpu] + i) % piece.operators.size();
+        const std::size_t op = (first + i) % piece.operators.size();
         const Duration part =
             std::min(active, piece.operators[op].exposed - gpus.exposed_elsewhere[op]);
         gpus.exposed_elsewhere[op] += part;
@@ -124,26 +132,6 @@ class Together {
       }
     }
     return gpus;
-  }
-
-  // By GPU, the first operator of the graph that it has a part in, as the result numbers them.
-  static std::vector<std::uint32_t> first_operators(const ModelGraph& graph,
-                                                    const RunResult& piece) {
-    std::vector<std::uint32_t> first(piece.gpus.size(), UINT32_MAX);
-    for (const ModelOp& op : graph.ops) {
-      const auto use = std::find_if(
-          piece.operators.begin(), piece.operators.end(), [&op](const OperatorUse& other) {
-            return other.part == op.part && other.name.compare(0, op.name.size(), op.name) == 0;
-          });
-      if (use == piece.operators.end()) continue;  // of a fusion, named after its other half
-      for (const std::vector<std::uint32_t>& group : graph.places[op.place].groups) {
-        for (const std::uint32_t gpu : group) {
-          if (first[gpu] != UINT32_MAX) continue;
-          first[gpu] = static_cast<std::uint32_t>(use - piece.operators.begin());
-        }
-      }
-    }
-    return first;
   }
 
   // `active` is computed afterwards: runs may lie beside one another.
@@ -255,6 +243,8 @@ class Together {
     }
     for (const GpuUse& gpu : total_.gpus) total_.time = longer(total_.time, gpu.end - SimTime{});
     for (const GpuUse& gpu : total_.gpus) add_saturating(total_.idle, total_.time - gpu.active);
+    // Runs beside one another share what each had for itself when it was simulated.
+    if (total_.ledger.overdrawn.empty()) total_.ledger.overdrawn = overdrawn(total_, cluster_);
   }
 
   // From the run that ends last back to what it waited for in others, and so on.
@@ -303,6 +293,7 @@ class Together {
 
   const Folded& folded_;
   const std::vector<RunResult>& pieces_;
+  const std::vector<FirstOperators>& first_operators_;
   const Cluster& cluster_;
   const Transport transport_;
   RunResult total_;
@@ -316,8 +307,8 @@ class Together {
 }  // namespace
 
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
-                       const Cluster& cluster) {
-  return Together(folded, pieces, cluster).add_up();
+                       const std::vector<FirstOperators>& first_operators, const Cluster& cluster) {
+  return Together(folded, pieces, first_operators, cluster).add_up();
 }
 
 }  // namespace weft

@@ -20,7 +20,9 @@ Cluster one_node_of(const Cluster& cluster) {
   spec.nic.reset();
   spec.stragglers.clear();
   spec.degraded_links.clear();
-  return build_cluster(spec);
+  Cluster node = build_cluster(spec);
+  node.choices_of = &cluster.choices();
+  return node;
 }
 
 // The groups of the first node, where every group has its node: the others share nothing with them.
@@ -86,6 +88,15 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
            lie_alike(a.places[x.place], b.places[y.place], cluster);
   };
   return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
+}
+
+FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
+  FirstOperators first(cluster.gpus(), OperatorId::none());
+  for (const Kernel& kernel : tasks.kernels) {
+    OperatorId& known = first[kernel.gpu.value];
+    if (known.is_none()) known = kernel.op;
+  }
+  return first;
 }
 
 }  // namespace
@@ -208,25 +219,26 @@ std::string ModelRun::tasks_text(Mode mode) {
   return text;
 }
 
-Recorded ModelRun::result_of(Folding& folding, std::uint32_t id, Mode mode,
-                             const OnProgress& on_progress) {
+ModelRun::PieceResult ModelRun::result_of(Folding& folding, std::uint32_t id, Mode mode,
+                                          const OnProgress& on_progress) {
   const std::vector<Fusion> fusions = chosen(folding.pairs[id], mode);
   const bool alike = mode == Mode::bulk || fusions.empty();
   const auto known = folding.unfused.find(id);
   if (alike && known != folding.unfused.end()) {
-    Recorded again = known->second;
-    again.result.events = 0;  // nothing is simulated
+    PieceResult again = known->second;
+    again.run.result.events = 0;  // nothing is simulated
     return again;
   }
   const Piece& piece = folding.folded.pieces[id];
   const TaskGraph tasks = lowered(piece, fusions, mode);
-  Recorded done;
+  PieceResult done;
+  done.first_operators = first_operators(tasks, cluster_of(piece));
   if (record_) {
     RecordOptions record = *record_;
     record.most /= folding.folded.pieces.size();
-    done = simulate_and_record(cluster_of(piece), tasks, scenario_.run, record, on_progress);
+    done.run = simulate_and_record(cluster_of(piece), tasks, scenario_.run, record, on_progress);
   } else {
-    done.result = simulate(cluster_of(piece), tasks, scenario_.run, on_progress);
+    done.run.result = simulate(cluster_of(piece), tasks, scenario_.run, on_progress);
   }
   if (alike) folding.unfused.emplace(id, done);
   return done;
@@ -242,10 +254,11 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
                                             const OnProgress& on_progress) {
   PieceResults all;
   for (std::uint32_t i = 0; i < folding.folded.pieces.size(); ++i) {
-    Recorded done = result_of(folding, i, mode, on_progress);
-    done.result.mode = mode;
-    all.results.push_back(std::move(done.result));
-    all.recordings.push_back(std::move(done.recording));
+    PieceResult done = result_of(folding, i, mode, on_progress);
+    done.run.result.mode = mode;
+    all.results.push_back(std::move(done.run.result));
+    all.first_operators.push_back(std::move(done.first_operators));
+    all.recordings.push_back(std::move(done.run.recording));
     if (all.results.back().ending != Ending::finished) break;
   }
   return all;
@@ -281,7 +294,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
     }
     const Joined more = join_where_runs_meet(folded, pieces.results, cluster_, joined);
     if (more == joined) {
-      RunResult result = put_together(folded, pieces.results, cluster_);
+      RunResult result = put_together(folded, pieces.results, pieces.first_operators, cluster_);
       if (record_) {
         recording_ = played(folded, pieces.results, std::move(pieces.recordings), cluster_);
       }

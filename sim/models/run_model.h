@@ -27,6 +27,9 @@ struct Candidate {
   [[nodiscard]] Duration gain() const { return bulk - fused; }
 };
 
+// By GPU, that of the first kernel that it has; none() where it has none.
+using FirstOperators = std::vector<OperatorId>;
+
 class ModelRun {
  public:
   // All have to outlive it. What repeats is simulated once if `scenario` says so.
@@ -50,6 +53,10 @@ class ModelRun {
   [[nodiscard]] const Folded& folded() const { return folding_.at({}).folded; }
 
  private:
+  struct PieceResult {
+    Recorded run;
+    FirstOperators first_operators;
+  };
   struct Pair {  // of a piece
     Fusion fusion;
     std::uint32_t candidate = 0;
@@ -57,12 +64,13 @@ class ModelRun {
   // The model cut into pieces in one way.
   struct Folding {
     Folded folded;
-    std::vector<std::vector<Pair>> pairs;       // by piece; empty until they are needed
-    std::map<std::uint32_t, Recorded> unfused;  // by piece: the same in every mode
+    std::vector<std::vector<Pair>> pairs;          // by piece; empty until they are needed
+    std::map<std::uint32_t, PieceResult> unfused;  // by piece: the same in every mode
   };
   // Of one mode.
   struct PieceResults {
     std::vector<RunResult> results;
+    std::vector<FirstOperators> first_operators;
     std::vector<Recording> recordings;
   };
 
@@ -74,8 +82,8 @@ class ModelRun {
   void count_times(const Folding& folding);
   [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;
   PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
-  Recorded result_of(Folding& folding, std::uint32_t piece, Mode mode,
-                     const OnProgress& on_progress);
+  PieceResult result_of(Folding& folding, std::uint32_t piece, Mode mode,
+                        const OnProgress& on_progress);
   [[nodiscard]] TaskGraph lowered(const Piece& piece, const std::vector<Fusion>& fusions,
                                   Mode mode) const;
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
@@ -96,7 +104,7 @@ class ModelRun {
 
 // The results of all runs, from those of their pieces, one entry a piece.
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
-                       const Cluster& cluster);
+                       const std::vector<FirstOperators>& first_operators, const Cluster& cluster);
 
 // Their recordings, each played where its runs are.
 RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,

@@ -9,8 +9,9 @@ namespace weft {
 
 LinkId Transport::scale_up_link(std::uint32_t gpu) const {
   const std::uint32_t node = gpu / gpus_per_node_;
+  const std::uint32_t local = gpu % gpus_per_node_;
   return LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
-                gpu % gpus_per_node_);
+                scale_up_->next(local, local == 0 ? 1 : 0, 0));
 }
 
 std::uint32_t Transport::new_at_switch(const AtSwitch& what) {

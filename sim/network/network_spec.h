@@ -7,25 +7,11 @@
 #include <vector>
 
 #include "sim/core/quantity.h"
+#include "sim/network/topology.h"
 
 namespace weft {
 
-enum class ShapeKind { fully_connected, switched, torus, fat_tree };
-
-// Which way a message goes where two ways around a ring are equally short.
-enum class RingTies {
-  positive,  // always towards larger coordinates: simple routers do so
-  split,     // half of the pairs each way
-};
-
-// Which spine a message takes in a fat tree.
-enum class UpRouting {
-  by_destination,  // destination modulo spines: one fixed route a destination
-  ecmp,            // hash of source and destination: one fixed route a pair
-  spray,           // hash of the message: every message its own route
-};
-
-// What a switch does with a message, where it can (FabricSpec::reduces).
+// What a switch does with a message, where it can (TopologySpec::sums_on_the_way).
 enum class InSwitch : std::uint8_t {
   nothing,    // it passes on
   reduces,    // what all of a group send to one of them meets there, and one sum goes on
@@ -42,15 +28,8 @@ struct LinkSpec {
 };
 
 struct FabricSpec {
-  ShapeKind shape = ShapeKind::switched;
+  Topology topology;
   LinkSpec link;
-  bool reduces = false;        // switched: it adds up and copies (NVLink SHARP)
-  double in_switch_ratio = 1;  // what that reaches of a link, where `bandwidth` is 1
-  std::vector<int> dims;       // torus: 1 (ring), 2 or 3 sizes; their product is the endpoints
-  RingTies ring_ties = RingTies::split;
-  int endpoints_per_leaf = 0;   // fat tree
-  double oversubscription = 1;  // fat tree: leaf's down bandwidth / up bandwidth
-  UpRouting up_routing = UpRouting::by_destination;
   Bytes segment;  // messages are cut into pieces of at most this; 0: never cut
 };
 
@@ -58,7 +37,7 @@ inline Bandwidth engine_rate(const LinkSpec& link) {
   return fraction_of(link.bandwidth, link.engine_ratio);
 }
 inline Bandwidth in_switch_rate(const FabricSpec& fabric) {
-  return fraction_of(fabric.link.bandwidth, fabric.in_switch_ratio);
+  return fraction_of(fabric.link.bandwidth, fabric.topology->sums_on_the_way().ratio);
 }
 
 enum class InitiatedBy {

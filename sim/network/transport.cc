@@ -19,13 +19,14 @@ Transport::Transport(const NetworkSpec& spec)
 void Transport::add_node_fabrics(const NetworkSpec& spec) {
   if (spec.gpus_per_node == 1) return;
   SIM_ASSERT(spec.scale_up.has_value());
-  scale_up_.emplace(*spec.scale_up, spec.gpus_per_node);
-  reduces_ = spec.scale_up->reduces && spec.scale_up->shape == ShapeKind::switched;
+  const TopologySpec& topology = *spec.scale_up->topology;
+  scale_up_ = topology.build(spec.gpus_per_node);
+  reduces_ = topology.sums_on_the_way().can;
   in_switch_bandwidth_ = in_switch_rate(*spec.scale_up);
   engine_bandwidth_ = engine_rate(spec.scale_up->link);
   up_bytes_per_second_ = spec.scale_up->link.bandwidth.count();
   segment_up_ = spec.scale_up->segment;
-  up_routing_inside_ = spec.scale_up->up_routing;
+  route_by_inside_ = topology.route_by();
   for (int node = 0; node < spec.nodes; ++node) add_fabric(*spec.scale_up, *scale_up_, true);
 }
 
@@ -35,9 +36,9 @@ void Transport::add_network(const NetworkSpec& spec) {
   const NicSpec& nic = *spec.nic;
   nics_per_node_ = static_cast<std::uint32_t>(nic.per_node);
   const int nics = spec.nodes * nic.per_node;
-  scale_out_.emplace(*spec.scale_out, nics);
+  scale_out_ = spec.scale_out->topology->build(nics);
   segment_out_ = spec.scale_out->segment;
-  up_routing_ = spec.scale_out->up_routing;
+  route_by_ = spec.scale_out->topology->route_by();
   scale_out_base_ = links_.next_id().value;
   add_fabric(*spec.scale_out, *scale_out_, false);
   send_base_ = links_.next_id().value;
@@ -104,14 +105,14 @@ std::uint32_t Transport::nic_of(std::uint32_t gpu, std::uint64_t lane) const {
   return node * nics_per_node_ + local * each + static_cast<std::uint32_t>(lane % each);
 }
 
-std::uint32_t Transport::route_hash(UpRouting routing, std::uint32_t from, std::uint32_t to,
+std::uint32_t Transport::route_hash(RouteBy routing, std::uint32_t from, std::uint32_t to,
                                     std::uint64_t lane) {
   switch (routing) {
-    case UpRouting::by_destination:
+    case RouteBy::destination:
       return 0;
-    case UpRouting::ecmp:
+    case RouteBy::pair:
       return static_cast<std::uint32_t>(mix64((std::uint64_t{from} << 32U) | to));
-    case UpRouting::spray:
+    case RouteBy::message:
       return static_cast<std::uint32_t>(mix64(lane));
   }
   SIM_ASSERT(false);
@@ -146,13 +147,13 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   if (inside) {
     const std::uint32_t node = out.from_gpu / gpus_per_node_;
     to = out.to_gpu % gpus_per_node_;
-    hash = route_hash(up_routing_inside_, out.from_gpu % gpus_per_node_, to, which);
+    hash = route_hash(route_by_inside_, out.from_gpu % gpus_per_node_, to, which);
     first = LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
                    scale_up_->next(out.from_gpu % gpus_per_node_, to, hash));
   } else {
     nic = nic_of(out.from_gpu, which);
     to = nic_of(out.to_gpu, which);
-    hash = route_hash(up_routing_, nic, to, which);
+    hash = route_hash(route_by_, nic, to, which);
     first = LinkId(send_base_ + nic);
     queued_at = room_in_queue(now, nic, static_cast<std::size_t>(out.entries));
   }
@@ -295,7 +296,7 @@ bool Transport::can_move(const NetworkSpec& spec, std::uint32_t nodes) {
   // Which of several NICs a GPU sends by is a hash of both ends.
   if (!spec.degraded.empty() || !spec.nic || spec.nic->per_node > spec.gpus_per_node) return false;
   const auto nics = static_cast<std::uint32_t>(spec.nic->per_node);
-  return Shape(*spec.scale_out, spec.nodes * spec.nic->per_node).can_move(nodes * nics);
+  return spec.scale_out->topology->can_move(nodes * nics);
 }
 
 LinkId Transport::moved(LinkId id, std::uint32_t nodes) const {
@@ -311,6 +312,18 @@ LinkId Transport::moved(LinkId id, std::uint32_t nodes) const {
 std::optional<std::uint32_t> Transport::node_of(LinkId id) const {
   if (!links_[id].is_scale_up) return std::nullopt;
   return id.value / static_cast<std::uint32_t>(scale_up_->links().size());
+}
+
+bool Transport::is_only_way_out(LinkId id) const {
+  const Link& link = links_[id];
+  if (link.role == LinkRole::nic_send) return true;
+  if (link.role == LinkRole::nic_receive) return false;
+  const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;
+  const std::vector<ShapeLink>& edges = shape.links();
+  const std::uint32_t from = edges[id.value - link.base].from;
+  return from < shape.endpoints() &&
+         std::count_if(edges.begin(), edges.end(),
+                       [from](const ShapeLink& edge) { return edge.from == from; }) == 1;
 }
 
 LinkId Transport::named(std::string_view wanted) const {
@@ -332,11 +345,11 @@ std::string Transport::link_class(LinkId id) const {
 Bytes Transport::memory(const NetworkSpec& spec) {
   std::int64_t links = 0;
   if (spec.gpus_per_node > 1) {
-    links += spec.nodes * Shape::count_links(*spec.scale_up, spec.gpus_per_node);
+    links += spec.nodes * spec.scale_up->topology->count_links(spec.gpus_per_node);
   }
   if (spec.nodes > 1) {
     const std::int64_t nics = std::int64_t{spec.nodes} * spec.nic->per_node;
-    links += Shape::count_links(*spec.scale_out, nics) + 2 * nics;
+    links += spec.scale_out->topology->count_links(nics) + 2 * nics;
   }
   // The link, its row in the results with two names, and its entry in the shape.
   return bytes(links * static_cast<std::int64_t>(sizeof(Link) + 200 + sizeof(ShapeLink)));

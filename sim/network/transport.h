@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -149,10 +150,12 @@ class Transport {
 
   // The node whose GPUs it joins; nothing where it joins nodes, or is a NIC's port.
   [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;
+  // Whether all that a GPU or a NIC sends over this fabric passes it.
+  [[nodiscard]] bool is_only_way_out(LinkId link) const;
   [[nodiscard]] LinkId named(std::string_view name) const;  // the first one; none() without any
   [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out_x+"
-  [[nodiscard]] const Shape* scale_up() const { return scale_up_ ? &*scale_up_ : nullptr; }
-  [[nodiscard]] const Shape* scale_out() const { return scale_out_ ? &*scale_out_ : nullptr; }
+  [[nodiscard]] const Shape* scale_up() const { return scale_up_.get(); }
+  [[nodiscard]] const Shape* scale_out() const { return scale_out_.get(); }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
   // Memory that a transport of this spec takes before it has any message, and for each in flight: a
@@ -216,13 +219,13 @@ class Transport {
   Crossing cross_in_switch(SimTime now, LinkId link, Message message);
   static Crossing enter(SimTime now, Link& link, Message message, int entries, Duration time);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
-  [[nodiscard]] static std::uint32_t route_hash(UpRouting routing, std::uint32_t from,
+  [[nodiscard]] static std::uint32_t route_hash(RouteBy routing, std::uint32_t from,
                                                 std::uint32_t to, std::uint64_t lane);
 
   std::uint32_t gpus_per_node_;
   std::uint32_t nics_per_node_ = 0;
-  std::optional<Shape> scale_up_;
-  std::optional<Shape> scale_out_;
+  std::unique_ptr<const Shape> scale_up_;
+  std::unique_ptr<const Shape> scale_out_;
   bool reduces_ = false;
   Bandwidth in_switch_bandwidth_;
   std::int64_t up_bytes_per_second_ = 0;
@@ -235,8 +238,8 @@ class Transport {
   IdVector<LinkId, Link> links_;
   std::size_t queue_depth_ = 0;
   std::vector<RingQueue<SimTime>> departures_;  // of the entries in each NIC's send queue
-  UpRouting up_routing_inside_ = UpRouting::by_destination;
-  UpRouting up_routing_ = UpRouting::by_destination;
+  RouteBy route_by_inside_ = RouteBy::destination;
+  RouteBy route_by_ = RouteBy::destination;
   std::size_t in_flight_ = 0;
   std::vector<AtSwitch> at_switch_;  // the hash of a message bound for the switch is its index
   std::vector<std::uint32_t> free_at_switch_;

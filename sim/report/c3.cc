@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -13,7 +14,7 @@
 namespace weft {
 namespace {
 
-constexpr double kNotable = 0.02;  // of a time
+constexpr double kNotableTime = 0.02;  // of a time
 
 const OperatorUse* use_of(const RunResult& result, KernelRole role) {
   for (const OperatorUse& use : result.operators) {
@@ -71,7 +72,7 @@ std::string engines_text(const RunReport& report, const Isolated& alone) {
   const ModeRun* engines = find_run(report, Mode::comm_alone_dma);
   if (engines == nullptr) return "";
   const double ratio = in_us(engines->result.time) / in_us(alone.communicate);
-  if (std::abs(ratio - 1) <= kNotable / 2) return "";
+  if (std::abs(ratio - 1) <= kNotableTime / 2) return "";
   return fmt::format("alone, copy engines take {} the kernel's time", ratio_text(ratio));
 }
 
@@ -83,12 +84,12 @@ std::string collective_text(const RunReport& report, const ModeRun& run) {
   const OperatorUse* before = use_of(alone->result, KernelRole::collective);
   std::string text;
   const Duration waited = use->first_place - use->first_start;
-  if (in_us(waited) > kNotable * in_us(run.result.time)) {
+  if (in_us(waited) > kNotableTime * in_us(run.result.time)) {
     text = fmt::format("the collective waits {} for places that the GEMM's WGs hold",
                        time_text(waited));
   }
   const double ratio = in_us(at_work(*use)) / in_us(at_work(*before));
-  if (ratio > 1 + kNotable) {
+  if (ratio > 1 + kNotableTime) {
     const int cus = run.partition.cus;
     text += fmt::format("{}the collective takes {} its time alone ({}HBM {} busy)",
                         text.empty() ? "" : ", then ", ratio_text(ratio),
@@ -104,7 +105,7 @@ std::string gemm_text(const RunReport& report, const ModeRun& run) {
   const OperatorUse* before = use_of(alone->result, KernelRole::compute);
   if (use == nullptr || before == nullptr) return "";
   const double ratio = in_us(at_work(*use)) / in_us(at_work(*before));
-  if (ratio <= 1 + kNotable) return "";
+  if (ratio <= 1 + kNotableTime) return "";
   const std::string waves = waves_text(report, *use, cus_left(report, run));
   return fmt::format("the GEMM takes {} its time alone ({}{}HBM {} busy)", ratio_text(ratio), waves,
                      waves.empty() ? "" : "; ", percent_text(measure(report, run.result).hbm_busy));
@@ -124,7 +125,21 @@ std::string lost_text(const RunReport& report, const ModeRun& run, const Isolate
   return text;
 }
 
+constexpr auto kC3Fields = std::to_array<C3Field>({
+    {"compute_us", Unit::us, "the GEMM alone", "kind c3: the GEMM alone",
+     [](const Isolated& alone) { return value_of(alone.compute); }},
+    {"communicate_us", Unit::us, "the collective alone", "the collective's kernel alone",
+     [](const Isolated& alone) { return value_of(alone.communicate); }},
+    {"balance", Unit::text, "balance",
+     "which takes more than 1.15 times as long: G-long, C-long, GC-equal",
+     [](const Isolated& alone) { return value_of(balance_of(alone)); }},
+    {"ideal_speedup", Unit::ratio, "ideal speed-up", "sum of both / the longer one",
+     [](const Isolated& alone) { return value_of(ideal_speedup(alone)); }},
+});
+
 }  // namespace
+
+std::span<const C3Field> c3_fields() { return kC3Fields; }
 
 double speedup(const Isolated& alone, Duration together) {
   return (in_us(alone.compute) + in_us(alone.communicate)) / in_us(together);

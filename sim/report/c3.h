@@ -9,8 +9,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
+#include "sim/report/columns.h"
 #include "sim/report/run_report.h"
 
 namespace weft {
@@ -27,6 +29,10 @@ double fraction_of_ideal(const Isolated& alone, Duration together);
 // "G-long" where the GEMM takes more than 1.15 times as long as the collective, "C-long" the other
 // way around, else "GC-equal" (the same source).
 const char* balance_of(const Isolated& alone);
+
+// What summary.json says of both alone.
+using C3Field = Column<Isolated>;
+std::span<const C3Field> c3_fields();
 
 // Nothing where the kind is another one or a run is missing.
 std::optional<Isolated> isolated(const RunReport& report);

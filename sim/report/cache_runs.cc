@@ -45,7 +45,7 @@ BestStatic best_static(const std::vector<CacheRun>& runs) {
 }
 
 // What is shown of a run.
-struct Measures {
+struct CacheMeasures {
   Rate over_best_static;
   Rate l1_hits;
   Rate l2_hits;
@@ -61,7 +61,7 @@ class Measurer {
         l2_slices_(std::int64_t{report.machine.l2.slices} * report.machine.dies),
         best_(best_static(report.runs)) {}
 
-  [[nodiscard]] Measures of(const CacheRun& run) const {
+  [[nodiscard]] CacheMeasures of(const CacheRun& run) const {
     const cache::Sample& sample = run.sample;
     const std::int64_t time = sample.time.count();
     const auto best = best_.find(run.application);
@@ -83,7 +83,7 @@ class Measurer {
 Json number(Rate rate) { return rate ? Json(*rate) : Json(); }
 
 // The columns of the CSV file and the keys of the JSON file.
-Json row_of(const CacheRun& run, const Measures& measures) {
+Json row_of(const CacheRun& run, const CacheMeasures& measures) {
   const cache::Sample& sample = run.sample;
   return {{"application", run.application},
           {"policy", run.policy.name},
@@ -120,7 +120,7 @@ std::string field(const Json& value) {
 
 std::string share_text(Rate share) { return share ? percent_text(*share) : "-"; }
 
-TableRow shown(const CacheRun& run, const Measures& measures) {
+TableRow shown(const CacheRun& run, const CacheMeasures& measures) {
   const Rate& over = measures.over_best_static;
   return {std::string(run.policy.name),
           fmt::format("{:.3f}", to_microseconds(run.sample.time)),

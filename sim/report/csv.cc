@@ -1,47 +1,120 @@
 #include "sim/report/csv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <vector>
+#include <array>
 
-#include "sim/core/assert.h"
-#include "sim/report/csv_line.h"
+#include "sim/report/columns.h"
 #include "sim/report/measures.h"
 #include "sim/workloads/lower.h"
 
 namespace weft {
 namespace {
 
-std::string text(double number) { return csv_text(number); }
-std::string text(Duration duration) { return text(in_us(duration)); }
-std::string text(std::uint64_t count) { return std::to_string(count); }
-std::string text(Bytes size) { return std::to_string(size.count()); }
-
-std::vector<std::string> row_of(Mode mode, const OperatorUse& use, std::size_t gpus) {
-  const bool ran = use.kernels > 0;
-  const double mean = ran ? in_us(use.sum) / static_cast<double>(use.kernels) : 0;
-  return {name_of(mode),
-          use.name,
-          use.part,
-          name_of(use.role),
-          text(ran ? use.first_start - SimTime{} : Duration{}),
-          text(ran ? use.first_place - SimTime{} : Duration{}),
-          text(use.last_end - SimTime{}),
-          text(use.longest),
-          text(mean),
-          text(use.critical),
-          text(use.kernels),
-          text(use.wgs),
-          text(use.wg_time),
-          text(use.messages),
-          text(use.sent),
-          text(use.hbm),
-          text(use.cu_time),
-          text(in_us(use.exposed) / static_cast<double>(std::max<std::size_t>(gpus, 1)))};
+double part_of(Duration part, Duration whole) {
+  return whole.count() > 0 ? in_us(part) / in_us(whole) : 0;
 }
 
+// --- operators.csv -------------------------------------------------------------------------------
+
+struct OperatorRow {
+  const RunResult& result;
+  const OperatorUse& use;
+  [[nodiscard]] bool ran() const { return use.kernels > 0; }
+};
+
+double mean_us(const OperatorRow& row) {
+  return row.ran() ? in_us(row.use.sum) / static_cast<double>(row.use.kernels) : 0;
+}
+
+double exposed_us(const OperatorRow& row) {
+  return in_us(row.use.exposed) /
+         static_cast<double>(std::max<std::size_t>(row.result.gpus.size(), 1));
+}
+
+constexpr auto kOperatorColumns = std::to_array<Column<OperatorRow>>({
+    {"mode", Unit::text, "mode", "grain of overlap",
+     [](const OperatorRow& row) { return value_of(name_of(row.result.mode)); }},
+    {"operator", Unit::text, "operator", "its kernels, on all GPUs",
+     [](const OperatorRow& row) { return value_of(row.use.name); }},
+    {"part", Unit::text, "part", "of a whole model, that reports count it as; else the operator",
+     [](const OperatorRow& row) { return value_of(row.use.part); }},
+    {"role", Unit::text, "role", "compute, collective or fused",
+     [](const OperatorRow& row) { return value_of(name_of(row.use.role)); }},
+    {"start_us", Unit::us, "start", "its first kernel may have places for its WGs",
+     [](const OperatorRow& row) {
+       return value_of(row.ran() ? row.use.first_start - SimTime{} : Duration{});
+     }},
+    {"place_us", Unit::us, "place", "first WG of any of them has a place on a CU, or a copy engine",
+     [](const OperatorRow& row) {
+       return value_of(row.ran() ? row.use.first_place - SimTime{} : Duration{});
+     }},
+    {"end_us", Unit::us, "end", "end of its last kernel",
+     [](const OperatorRow& row) { return value_of(row.use.last_end - SimTime{}); }},
+    {"longest_us", Unit::us, "longest", "longest kernel, first WG to end",
+     [](const OperatorRow& row) { return value_of(row.use.longest); }},
+    {"mean_us", Unit::us, "mean", "mean over its kernels",
+     [](const OperatorRow& row) { return value_of(mean_us(row)); }},
+    {"critical_us", Unit::us, "on the critical path",
+     "the critical path goes through it for so long; without the launches in between",
+     [](const OperatorRow& row) { return value_of(row.use.critical); }},
+    {"kernels", Unit::count, "kernels", "kernels",
+     [](const OperatorRow& row) { return value_of(row.use.kernels); }},
+    {"wgs", Unit::count, "WGs", "logical WGs, or steps of a collective's channels",
+     [](const OperatorRow& row) { return value_of(row.use.wgs); }},
+    {"wg_time_us", Unit::us, "WGs at work", "WGs at work, summed",
+     [](const OperatorRow& row) { return value_of(row.use.wg_time); }},
+    {"messages", Unit::count, "messages", "messages put into the network",
+     [](const OperatorRow& row) { return value_of(row.use.messages); }},
+    {"sent_bytes", Unit::bytes, "bytes sent", "their bytes",
+     [](const OperatorRow& row) { return value_of(row.use.sent); }},
+    {"hbm_bytes", Unit::bytes, "HBM traffic",
+     "HBM traffic of its WGs; what NICs and peers move is not in it",
+     [](const OperatorRow& row) { return value_of(row.use.hbm); }},
+    {"cu_time_us", Unit::us, "CUs at work",
+     "CUs with WGs at work, summed; a CU with those of several operators counts for the one that "
+     "is done last. All operators together: cu_busy of all CUs",
+     [](const OperatorRow& row) { return value_of(row.use.cu_time); }},
+    {"exposed_us", Unit::us, "exposed",
+     "a GPU computes nothing and waits for it; mean over GPUs. All together: exposed_comm_us",
+     [](const OperatorRow& row) { return value_of(exposed_us(row)); }},
+});
+
+// --- links.csv -----------------------------------------------------------------------------------
+
+struct LinkOf {
+  const RunResult& result;
+  const LinkRow& link;
+};
+
+constexpr auto kLinkColumns = std::to_array<Column<LinkOf>>({
+    {"mode", Unit::text, "mode", "grain of overlap",
+     [](const LinkOf& row) { return value_of(name_of(row.result.mode)); }},
+    {"link", Unit::text, "link", "one direction of one cable, or a NIC's port",
+     [](const LinkOf& row) { return value_of(row.link.name); }},
+    {"class", Unit::text, "class of links",
+     "fabric and dimension or direction: scale_out_x+, nic_send",
+     [](const LinkOf& row) { return value_of(row.link.link_class); }},
+    {"bandwidth_bytes_per_s", Unit::bytes_per_s, "bandwidth", "what payload reaches on it",
+     [](const LinkOf& row) { return value_of(row.link.bandwidth.count()); }},
+    {"bytes", Unit::bytes, "bytes carried", "carried",
+     [](const LinkOf& row) { return value_of(row.link.use.carried); }},
+    {"messages", Unit::count, "messages carried", "carried",
+     [](const LinkOf& row) { return value_of(row.link.use.messages); }},
+    {"busy_us", Unit::us, "in use", "in use",
+     [](const LinkOf& row) { return value_of(row.link.use.busy); }},
+    {"utilisation", Unit::share, "busy", "busy_us / time of the run",
+     [](const LinkOf& row) { return value_of(part_of(row.link.use.busy, row.result.time)); }},
+    {"queued_us_total", Unit::us, "messages waiting",
+     "time messages waited for the link; sum over messages",
+     [](const LinkOf& row) { return value_of(row.link.use.queued); }},
+    {"queued_us_max", Unit::us, "longest wait", "longest of these waits",
+     [](const LinkOf& row) { return value_of(row.link.use.queued_max); }},
+});
+
+// --- link_classes.csv ----------------------------------------------------------------------------
+
 struct LinkClass {
+  const RunResult& result;
   std::string name;
   std::uint64_t links = 0;
   LinkUse use;  // of all of them
@@ -56,7 +129,8 @@ std::vector<LinkClass> classes_of(const RunResult& result) {
       return other.name == link.link_class;
     });
     if (known == classes.end()) {
-      classes.push_back({.name = link.link_class, .links = 0, .use = {}, .busiest = {}});
+      classes.push_back(
+          {.result = result, .name = link.link_class, .links = 0, .use = {}, .busiest = {}});
       known = classes.end() - 1;
     }
     known->links += 1;
@@ -66,57 +140,63 @@ std::vector<LinkClass> classes_of(const RunResult& result) {
   return classes;
 }
 
-std::vector<std::string> row_of(const RunResult& result, const LinkClass& links) {
-  const double time = in_us(result.time);
-  const double mean = in_us(links.use.busy) / static_cast<double>(links.links);
-  return {name_of(result.mode),
-          links.name,
-          text(links.links),
-          text(links.use.carried),
-          text(links.use.messages),
-          text(time > 0 ? mean / time : 0.0),
-          text(time > 0 ? in_us(links.busiest) / time : 0.0),
-          text(links.use.queued),
-          text(links.use.queued_max)};
+double mean_busy(const LinkClass& row) {
+  const double time = in_us(row.result.time);
+  const double mean = in_us(row.use.busy) / static_cast<double>(row.links);
+  return time > 0 ? mean / time : 0;
 }
 
-std::vector<std::string> row_of(const RunResult& result, const LinkRow& link) {
-  const bool ran = result.time.count() > 0;
-  return {name_of(result.mode),   link.name,
-          link.link_class,        std::to_string(link.bandwidth.count()),
-          text(link.use.carried), text(link.use.messages),
-          text(link.use.busy),    text(ran ? in_us(link.use.busy) / in_us(result.time) : 0.0),
-          text(link.use.queued),  text(link.use.queued_max)};
-}
+constexpr auto kLinkClassColumns = std::to_array<Column<LinkClass>>({
+    {"mode", Unit::text, "mode", "grain of overlap",
+     [](const LinkClass& row) { return value_of(name_of(row.result.mode)); }},
+    {"class", Unit::text, "class of links", "as of links.csv",
+     [](const LinkClass& row) { return value_of(row.name); }},
+    {"links", Unit::count, "links", "of this class",
+     [](const LinkClass& row) { return value_of(row.links); }},
+    {"bytes", Unit::bytes, "bytes carried", "carried by all of them",
+     [](const LinkClass& row) { return value_of(row.use.carried); }},
+    {"messages", Unit::count, "messages carried", "carried by all of them",
+     [](const LinkClass& row) { return value_of(row.use.messages); }},
+    {"utilisation", Unit::share, "busy, mean of the links",
+     "share of the time in use; mean over its links",
+     [](const LinkClass& row) { return value_of(mean_busy(row)); }},
+    {"utilisation_max", Unit::share, "busy, busiest link", "the same of the busiest one",
+     [](const LinkClass& row) { return value_of(part_of(row.busiest, row.result.time)); }},
+    {"queued_us_total", Unit::us, "messages waiting",
+     "time messages waited for its links; sum over both",
+     [](const LinkClass& row) { return value_of(row.use.queued); }},
+    {"queued_us_max", Unit::us, "longest wait", "longest of these waits",
+     [](const LinkClass& row) { return value_of(row.use.queued_max); }},
+});
 
 }  // namespace
 
+std::vector<Field> operator_fields() { return fields_of(kOperatorColumns); }
+std::vector<Field> link_fields() { return fields_of(kLinkColumns); }
+std::vector<Field> link_class_fields() { return fields_of(kLinkClassColumns); }
+
 std::string operators_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::operators);
+  std::string csv = csv_header(kOperatorColumns);
   for (const ModeRun& run : report.runs) {
     for (const OperatorUse& use : run.result.operators) {
-      csv += csv_line(row_of(run.result.mode, use, run.result.gpus.size()), ResultFile::operators);
+      csv += csv_line(kOperatorColumns, {run.result, use});
     }
   }
   return csv;
 }
 
 std::string links_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::links);
+  std::string csv = csv_header(kLinkColumns);
   for (const ModeRun& run : report.runs) {
-    for (const LinkRow& link : run.result.links) {
-      csv += csv_line(row_of(run.result, link), ResultFile::links);
-    }
+    for (const LinkRow& link : run.result.links) csv += csv_line(kLinkColumns, {run.result, link});
   }
   return csv;
 }
 
 std::string link_classes_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::link_classes);
+  std::string csv = csv_header(kLinkClassColumns);
   for (const ModeRun& run : report.runs) {
-    for (const LinkClass& links : classes_of(run.result)) {
-      csv += csv_line(row_of(run.result, links), ResultFile::link_classes);
-    }
+    for (const LinkClass& links : classes_of(run.result)) csv += csv_line(kLinkClassColumns, links);
   }
   return csv;
 }

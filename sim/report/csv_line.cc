@@ -6,7 +6,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "sim/core/assert.h"
 #include "sim/core/plain_text.h"
 
 namespace weft {
@@ -38,13 +37,6 @@ std::string csv_line(const std::vector<std::string>& row) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : ",") + quoted(row[i]);
   return line + "\n";
-}
-
-std::string csv_header(ResultFile file) { return csv_line(columns(file)); }
-
-std::string csv_line(const std::vector<std::string>& row, ResultFile file) {
-  SIM_ASSERT(row.size() == columns(file).size());
-  return csv_line(row);
 }
 
 std::string csv_text(double number) { return fmt::format("{}", number); }

@@ -2,251 +2,221 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "sim/core/assert.h"
 #include "sim/files/file_set.h"
+#include "sim/report/c3.h"
+#include "sim/report/csv.h"
+#include "sim/report/mode_fields.h"
+#include "sim/report/model.h"
+#include "sim/report/over_time.h"
 
 namespace weft {
 namespace {
 
-using enum ResultFile;
+// --- what has no better place --------------------------------------------------------------------
 
-constexpr auto kFields = std::to_array<Field>({
-    {summary, "scenario", "", "name of the scenario"},
-    {summary, "scenario_hash", "", "of its resolved values: equal hashes, equal scenarios"},
-    {summary, "version", "", "of weft"},
-    {summary, "seed", "", "of every random number"},
-    {summary, "cluster", "", "the machine in one line"},
-    {summary, "modes.<mode>.time_us", "us", "start to the end of the slowest GPU"},
-    {summary, "modes.<mode>.exposed_comm_us", "us",
-     "a kernel is active on the GPU but no WG computes; mean over GPUs"},
-    {summary, "modes.<mode>.computing_us", "us",
-     "at least one WG of a compute or fused kernel is at work; mean over GPUs"},
-    {summary, "modes.<mode>.cu_busy", "",
-     "share of CU time with at least one WG at work, also where it waits for memory"},
-    {summary, "modes.<mode>.hbm_busy", "",
-     "HBM bytes moved, as a share of what `memory.bandwidth` allows in this time"},
-    {summary, "modes.<mode>.links_busy_max", "", "share of the time the busiest link is in use"},
-    {summary, "modes.<mode>.links_busy_max_class", "", "class of that link"},
-    {summary, "modes.<mode>.wgs_per_cu", "",
-     "most WGs of the computing kernel on one CU; 0: the workload has no such kernel"},
-    {summary, "modes.<mode>.wait_us.post", "us",
-     "WGs flushing caches, writing queue entries, ringing the doorbell; sum over WGs"},
-    {summary, "modes.<mode>.wait_us.nic_queue", "us",
-     "WGs held because the NIC's queue was full; sum over WGs"},
-    {summary, "modes.<mode>.wait_us.store", "us",
-     "WGs whose stores into a peer had not left or arrived; sum over WGs"},
-    {summary, "modes.<mode>.wait_us.flag", "us", "WGs waiting for a flag; sum over WGs"},
-    {summary, "modes.<mode>.gpu_end_skew", "", "end of the last GPU / end of the first GPU - 1"},
-    {summary, "modes.<mode>.critical_gaps_us", "us",
-     "launches on the critical path; with critical_us of all operators, time_us"},
-    {summary, "modes.<mode>.idle_us", "us", "of a whole model: no kernel on a GPU; mean over GPUs"},
-    {summary, "modes.<mode>.parts.<part>.computing_us", "us",
-     "of a whole model: WGs of this part are at work; mean over GPUs"},
-    {summary, "modes.<mode>.parts.<part>.exposed_us", "us",
-     "a GPU computes nothing and waits for it; mean over GPUs"},
-    {summary, "modes.<mode>.fingerprint", "",
-     "hash of the run's history: equal fingerprints, equal runs"},
-    {summary, "modes.<mode>.events", "", "events simulated"},
-    {summary, "speedup.<mode>_vs_bulk", "", "bulk's time / this mode's; absent without bulk"},
-    {summary, "speedup.<mode>_vs_serial", "", "kind c3: serial's time / this strategy's"},
-    {summary, "c3.compute_us", "us", "kind c3: the GEMM alone"},
-    {summary, "c3.communicate_us", "us", "the collective's kernel alone"},
-    {summary, "c3.balance", "",
-     "which takes more than 1.15 times as long: G-long, C-long, GC-equal"},
-    {summary, "c3.ideal_speedup", "", "sum of both / the longer one"},
-    {summary, "c3.strategies.<mode>.speedup", "", "sum of both alone / this strategy's time"},
-    {summary, "c3.strategies.<mode>.fraction_of_ideal", "", "(speedup - 1) / (ideal_speedup - 1)"},
-    {summary, "c3.strategies.<mode>.partition_cus", "", "the collective's own CUs; 0: none"},
-    {summary, "c3.strategies.<mode>.tried.<index>.cus", "",
+struct FieldRow {
+  const char* name;
+  Unit unit;
+  const char* meaning;
+};
+
+constexpr auto kOfScenario = std::to_array<FieldRow>({
+    {"scenario", Unit::text, "name of the scenario"},
+    {"scenario_hash", Unit::text, "of its resolved values: equal hashes, equal scenarios"},
+    {"version", Unit::text, "of weft"},
+    {"seed", Unit::text, "of every random number"},
+    {"cluster", Unit::text, "the machine in one line"},
+});
+
+constexpr auto kOfPartitions = std::to_array<FieldRow>({
+    {"c3.strategies.<mode>.tried.<index>.cus", Unit::count,
      "a size of the partition that was tried"},
-    {summary, "c3.strategies.<mode>.tried.<index>.compute_us", "us",
+    {"c3.strategies.<mode>.tried.<index>.compute_us", Unit::us,
      "the GEMM alone on the other CUs; absent where both ran together"},
-    {summary, "c3.strategies.<mode>.tried.<index>.communicate_us", "us",
+    {"c3.strategies.<mode>.tried.<index>.communicate_us", Unit::us,
      "the collective alone on these; absent where both ran together"},
-    {summary, "c3.strategies.<mode>.tried.<index>.together_us", "us",
+    {"c3.strategies.<mode>.tried.<index>.together_us", Unit::us,
      "both together; absent where each ran alone"},
-    {summary, "why", "", "what bounds each mode, what overlap hid and what it cost, in words"},
-    {summary, "ledger.balanced", "", "whether every mode's ledger balances; a run fails if not"},
-    {summary, "ledger.<mode>.balanced", "", "whether all of this mode's pairs are equal"},
-    {summary, "ledger.<mode>.wgs.asked", "", "logical WGs and collective steps of the task graph"},
-    {summary, "ledger.<mode>.wgs.done", "", "of them, done"},
-    {summary, "ledger.<mode>.flops.asked", "FLOP", "floating point operations of all WGs"},
-    {summary, "ledger.<mode>.flops.done", "FLOP", "of them, done"},
-    {summary, "ledger.<mode>.hbm_bytes.asked", "B", "HBM traffic of all WGs and copy engines"},
-    {summary, "ledger.<mode>.hbm_bytes.done", "B", "of it, moved"},
-    {summary, "ledger.<mode>.messages.asked", "", "messages put into the network"},
-    {summary, "ledger.<mode>.messages.done", "", "messages delivered"},
-    {summary, "ledger.<mode>.message_bytes.asked", "B",
+});
+
+constexpr auto kOfAllModes = std::to_array<FieldRow>({
+    {"why", Unit::text, "what bounds each mode, what overlap hid and what it cost, in words"},
+    {"ledger.balanced", Unit::text, "whether every mode's ledger balances; a run fails if not"},
+    {"ledger.<mode>.balanced", Unit::text, "whether all of this mode's pairs are equal"},
+    {"ledger.<mode>.wgs.asked", Unit::count, "logical WGs and collective steps of the task graph"},
+    {"ledger.<mode>.wgs.done", Unit::count, "of them, done"},
+    {"ledger.<mode>.flops.asked", Unit::flops, "floating point operations of all WGs"},
+    {"ledger.<mode>.flops.done", Unit::flops, "of them, done"},
+    {"ledger.<mode>.hbm_bytes.asked", Unit::bytes, "HBM traffic of all WGs and copy engines"},
+    {"ledger.<mode>.hbm_bytes.done", Unit::bytes, "of it, moved"},
+    {"ledger.<mode>.messages.asked", Unit::count, "messages put into the network"},
+    {"ledger.<mode>.messages.done", Unit::count, "messages delivered"},
+    {"ledger.<mode>.message_bytes.asked", Unit::bytes,
      "bytes to deliver: a sum of the switch once, each of its copies"},
-    {summary, "ledger.<mode>.message_bytes.done", "B", "bytes delivered"},
-    {summary, "ledger.<mode>.sent_bytes.asked", "B", "bytes the task graph sends"},
-    {summary, "ledger.<mode>.sent_bytes.done", "B", "bytes put into the network"},
-    {summary, "engine.events", "", "events of all modes"},
-    {summary, "engine.wall_s", "s", "wall-clock time of the simulations; differs from run to run"},
-    {summary, "engine.events_per_s", "1/s",
+    {"ledger.<mode>.message_bytes.done", Unit::bytes, "bytes delivered"},
+    {"ledger.<mode>.sent_bytes.asked", Unit::bytes, "bytes the task graph sends"},
+    {"ledger.<mode>.sent_bytes.done", Unit::bytes, "bytes put into the network"},
+    {"engine.events", Unit::count, "events of all modes"},
+    {"engine.wall_s", Unit::s, "wall-clock time of the simulations; differs from run to run"},
+    {"engine.events_per_s", Unit::per_s,
      "events / wall_s, so fewer where the machine does other work too; differs from run to run"},
-    {summary, "engine.peak_rss_bytes", "B",
-     "most memory the process held; differs from run to run"},
+    {"engine.peak_rss_bytes", Unit::bytes, "most memory the process held; differs from run to run"},
+});
 
-    {operators, "mode", "", "grain of overlap"},
-    {operators, "operator", "", "its kernels, on all GPUs"},
-    {operators, "part", "", "of a whole model, that reports count it as; else the operator"},
-    {operators, "role", "", "compute, collective or fused"},
-    {operators, "start_us", "us", "its first kernel may have places for its WGs"},
-    {operators, "place_us", "us", "first WG of any of them has a place on a CU, or a copy engine"},
-    {operators, "end_us", "us", "end of its last kernel"},
-    {operators, "longest_us", "us", "longest kernel, first WG to end"},
-    {operators, "mean_us", "us", "mean over its kernels"},
-    {operators, "critical_us", "us",
-     "the critical path goes through it for so long; without the launches in between"},
-    {operators, "kernels", "", "kernels"},
-    {operators, "wgs", "", "logical WGs, or steps of a collective's channels"},
-    {operators, "wg_time_us", "us", "WGs at work, summed"},
-    {operators, "messages", "", "messages put into the network"},
-    {operators, "sent_bytes", "B", "their bytes"},
-    {operators, "hbm_bytes", "B", "HBM traffic of its WGs; what NICs and peers move is not in it"},
-    {operators, "cu_time_us", "us",
-     "CUs with WGs at work, summed; a CU with those of several operators counts for the one that "
-     "is done last. All operators together: cu_busy of all CUs"},
-    {operators, "exposed_us", "us",
-     "a GPU computes nothing and waits for it; mean over GPUs. All together: exposed_comm_us"},
-
-    {links, "mode", "", "grain of overlap"},
-    {links, "link", "", "one direction of one cable, or a NIC's port"},
-    {links, "class", "", "fabric and dimension or direction: scale_out_x+, nic_send"},
-    {links, "bandwidth_bytes_per_s", "B/s", "what payload reaches on it"},
-    {links, "bytes", "B", "carried"},
-    {links, "messages", "", "carried"},
-    {links, "busy_us", "us", "in use"},
-    {links, "utilisation", "", "busy_us / time of the run"},
-    {links, "queued_us_total", "us", "time messages waited for the link; sum over messages"},
-    {links, "queued_us_max", "us", "longest of these waits"},
-
-    {link_classes, "mode", "", "grain of overlap"},
-    {link_classes, "class", "", "as of links.csv"},
-    {link_classes, "links", "", "of this class"},
-    {link_classes, "bytes", "B", "carried by all of them"},
-    {link_classes, "messages", "", "carried by all of them"},
-    {link_classes, "utilisation", "", "share of the time in use; mean over its links"},
-    {link_classes, "utilisation_max", "", "the same of the busiest one"},
-    {link_classes, "queued_us_total", "us", "time messages waited for its links; sum over both"},
-    {link_classes, "queued_us_max", "us", "longest of these waits"},
-
-    {over_time, "mode", "", "grain of overlap"},
-    {over_time, "from_us", "us", "start of the interval; all of a mode are 1, 2, 4 .. ns long"},
-    {over_time, "to_us", "us", "its end; the last one ends with the run"},
-    {over_time, "cu_busy", "", "share of CU time with at least one WG at work; mean over GPUs"},
-    {over_time, "hbm_busy", "",
-     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs"},
-    {over_time, "links_busy", "", "share of the interval in use; mean over links"},
-
-    {parts, "mode", "", "grain of overlap; the file is written of whole models"},
-    {parts, "part", "", "of the model; idle: a GPU has no kernel"},
-    {parts, "computing_us", "us", "WGs of it are at work; mean over GPUs"},
-    {parts, "exposed_us", "us",
-     "a GPU computes nothing and waits for it; of idle, until the run's end. All together: "
-     "time_us"},
-
-    {fusions, "pair", "", "operator and collective, in their order; of whole models"},
-    {fusions, "pattern", "", "as of workload.fuse"},
-    {fusions, "times", "", "in the model, as the GPU that is first in it does it"},
-    {fusions, "bulk_us", "us", "one by itself, kernel after kernel; 0: it cannot be fused"},
-    {fusions, "chunked_us", "us", "one by itself, kernel-granular"},
-    {fusions, "fused_us", "us", "one by itself, fused"},
-    {fusions, "wgs_per_cu_bulk", "", "resident WGs of the operator"},
-    {fusions, "wgs_per_cu_fused", "", "of the fused kernel, which needs more registers"},
-    {fusions, "obstacle", "", "why it cannot be fused; empty where it can"},
-
-    {manifest, "version", "", "of weft"},
-    {manifest, "scenario", "", "name of the scenario"},
-    {manifest, "scenario_hash", "", "of its resolved values"},
-    {manifest, "seed", "", "of every random number"},
-    {manifest, "command", "", "gives the same results again"},
-    {manifest, "inputs.<index>.path", "",
+constexpr auto kManifest = std::to_array<FieldRow>({
+    {"version", Unit::text, "of weft"},
+    {"scenario", Unit::text, "name of the scenario"},
+    {"scenario_hash", Unit::text, "of its resolved values"},
+    {"seed", Unit::text, "of every random number"},
+    {"command", Unit::text, "gives the same results again"},
+    {"inputs.<index>.path", Unit::text,
      "a file the scenario, or its recorded trace, was read from"},
-    {manifest, "inputs.<index>.hash", "", "FNV-1a of its bytes, 64 bits"},
-    {manifest, "fingerprints.<mode>", "", "hash of the run's history"},
+    {"inputs.<index>.hash", Unit::text, "FNV-1a of its bytes, 64 bits"},
+    {"fingerprints.<mode>", Unit::text, "hash of the run's history"},
+});
 
-    {files, "files.<name>", "",
+constexpr auto kFiles = std::to_array<FieldRow>({
+    {"files.<name>", Unit::text,
      "a file of the result, and the FNV-1a of its bytes, 64 bits; this file is written last"},
+});
 
-    {sweep, "<axis>", "",
+constexpr auto kSweep = std::to_array<FieldRow>({
+    {"<axis>", Unit::text,
      "an axis' value, in the unit that the name ends in: `_us`, `_bytes`, `_gbps` (10^9 bit/s), "
      "`_tflops` (10^12 FLOP/s), `_m_per_s` (10^6/s); else a count, or words"},
-    {sweep, "point", "", "hash of the resolved scenario: equal hashes, one run"},
-    {sweep, "status", "", "ok or failed"},
-    {sweep, "error", "", "why it failed, on one line; it has no results"},
-    {sweep, "<mode>_<field>", "",
+    {"point", Unit::text, "hash of the resolved scenario: equal hashes, one run"},
+    {"status", Unit::text, "ok or failed"},
+    {"error", Unit::text, "why it failed, on one line; it has no results"},
+    {"<mode>_<field>", Unit::text,
      "`modes.<mode>.<field>` of summary.json, such as `fused_time_us`; `wait_us.post` is "
      "`fused_wait_post_us`"},
-    {sweep, "<mode>_<part>_<field>", "",
+    {"<mode>_<part>_<field>", Unit::text,
      "`modes.<mode>.parts.<part>.<field>`, such as `bulk_mlp_computing_us`"},
-    {sweep, "<mode>_vs_<mode>_speedup", "", "of `speedup`, such as `fused_vs_bulk_speedup`"},
-    {sweep, "c3_<field>", "", "of `c3`, such as `c3_compute_us`"},
-    {sweep, "<mode>_<strategy>", "",
+    {"<mode>_vs_<mode>_speedup", Unit::text, "of `speedup`, such as `fused_vs_bulk_speedup`"},
+    {"c3_<field>", Unit::text, "of `c3`, such as `c3_compute_us`"},
+    {"<mode>_<strategy>", Unit::text,
      "`speedup`, `fraction_of_ideal` and `partition_cus` of `c3.strategies.<mode>`"},
+});
 
-    {points, "row", "", "place of the point in the sweep, from 0"},
-    {points, "point", "", "hash of the resolved scenario"},
-    {points, "version", "", "of weft: results of another version do not count as finished"},
-    {points, "status", "", "ok or failed"},
-    {points, "axes.<axis>", "", "as in results.csv"},
-    {points, "error", "", "why it failed; empty where ok"},
-    {points, "exit_code", "", "that `weft run` would end with"},
-    {points, "command", "", "gives the same results again"},
-    {points, "summary", "", "summary.json of the run; absent where it failed"},
-    {points, "checksum", "",
+constexpr auto kSweepLong = std::to_array<FieldRow>({
+    {"point", Unit::text, "hash of the resolved scenario; its axes are in results.csv"},
+    {"mode", Unit::text, "mode of the value; empty for a value of the whole point"},
+    {"field", Unit::text,
+     "its column in results.csv without the mode, such as `time_us`; `fused_vs_bulk_speedup` is "
+     "`speedup_vs_bulk` of `fused`"},
+    {"value", Unit::text, "as in results.csv"},
+    {"unit", Unit::text, "of the value; empty for names, counts, hashes, shares and ratios"},
+});
+
+constexpr auto kCatalogue = std::to_array<FieldRow>({
+    {"fields.<field>.title", Unit::text, "for columns and axes"},
+    {"fields.<field>.unit", Unit::text, "as in results_long.csv"},
+    {"fields.<field>.as", Unit::text, "how to show it: text, number, time, share, ratio"},
+    {"fields.<field>.meaning", Unit::text, "as on this page"},
+    {"modes.<mode>.colour", Unit::text, "of the mode, in every chart"},
+    {"modes.<mode>.meaning", Unit::text, "in one line"},
+    {"phases.<index>.field", Unit::text,
+     "a part of the time, in drawing order; empty: the rest of the time"},
+    {"phases.<index>.title", Unit::text, "of the part"},
+    {"phases.<index>.colour", Unit::text, "of the part"},
+    {"palette.<index>", Unit::text, "colours for everything else"},
+    {"times.<index>.us", Unit::us, "a unit for times; the first one that a time reaches is used"},
+    {"times.<index>.unit", Unit::text, "name of that unit"},
+    {"axis_units.<suffix>", Unit::text, "unit of an axis whose name ends in it"},
+});
+
+constexpr auto kPoints = std::to_array<FieldRow>({
+    {"row", Unit::count, "place of the point in the sweep, from 0"},
+    {"point", Unit::text, "hash of the resolved scenario"},
+    {"version", Unit::text, "of weft: results of another version do not count as finished"},
+    {"status", Unit::text, "ok or failed"},
+    {"axes.<axis>", Unit::text, "as in results.csv"},
+    {"error", Unit::text, "why it failed; empty where ok"},
+    {"exit_code", Unit::count, "that `weft run` would end with"},
+    {"command", Unit::text, "gives the same results again"},
+    {"summary", Unit::text, "summary.json of the run; absent where it failed"},
+    {"checksum", Unit::text,
      "of all before it on the line; a line that it does not fit is damaged, and its point run "
      "again"},
 });
 
+// --- the files -----------------------------------------------------------------------------------
+
+template <std::size_t n>
+void append(std::vector<Field>& fields, const std::array<FieldRow, n>& rows) {
+  for (const auto& [name, unit, meaning] : rows) fields.push_back({name, unit, "", meaning});
+}
+
+template <const auto& rows>
+std::vector<Field> listed() {
+  std::vector<Field> fields;
+  append(fields, rows);
+  return fields;
+}
+
+std::vector<Field> summary_fields() {
+  std::vector<Field> fields = listed<kOfScenario>();
+  for (const ModeField& field : mode_fields()) {
+    fields.push_back({field.path, field.unit, field.title, field.meaning});
+  }
+  for (const C3Field& field : c3_fields()) {
+    fields.push_back({std::string("c3.") + field.name, field.unit, field.title, field.meaning});
+  }
+  append(fields, kOfPartitions);
+  append(fields, kOfAllModes);
+  return fields;
+}
+
+struct FileRow {
+  ResultFile file;
+  const char* name;
+  std::vector<Field> (*fields)();
+};
+constexpr auto kResultFiles = std::to_array<FileRow>({
+    {ResultFile::summary, "summary.json", summary_fields},
+    {ResultFile::operators, "operators.csv", operator_fields},
+    {ResultFile::links, "links.csv", link_fields},
+    {ResultFile::link_classes, "link_classes.csv", link_class_fields},
+    {ResultFile::over_time, "over_time.csv", over_time_fields},
+    {ResultFile::parts, "parts.csv", part_fields},
+    {ResultFile::fusions, "fusions.csv", fusion_fields},
+    {ResultFile::manifest, "manifest.json", listed<kManifest>},
+    {ResultFile::files, kFilesOfResult, listed<kFiles>},
+    {ResultFile::sweep, "results.csv", listed<kSweep>},
+    {ResultFile::sweep_long, "results_long.csv", listed<kSweepLong>},
+    {ResultFile::catalogue, "catalogue.json", listed<kCatalogue>},
+    {ResultFile::points, "results.jsonl", listed<kPoints>},
+});
+
+const FileRow& file_row(ResultFile file) {
+  const auto found = std::find_if(kResultFiles.begin(), kResultFiles.end(),
+                                  [file](const FileRow& row) { return row.file == file; });
+  SIM_ASSERT(found != kResultFiles.end());
+  return *found;
+}
+
 }  // namespace
 
-const char* file_name(ResultFile file) {
-  switch (file) {
-    case summary:
-      return "summary.json";
-    case operators:
-      return "operators.csv";
-    case links:
-      return "links.csv";
-    case link_classes:
-      return "link_classes.csv";
-    case over_time:
-      return "over_time.csv";
-    case parts:
-      return "parts.csv";
-    case fusions:
-      return "fusions.csv";
-    case manifest:
-      return "manifest.json";
-    case files:
-      return kFilesOfResult;
-    case sweep:
-      return "results.csv";
-    case points:
-      return "results.jsonl";
+const char* file_name(ResultFile file) { return file_row(file).name; }
+
+std::vector<Field> fields(ResultFile file) { return file_row(file).fields(); }
+
+Field field(ResultFile file, const std::string& name) {
+  for (Field& one : fields(file)) {
+    if (one.name == name) return one;
   }
   SIM_ASSERT(false);
 }
 
-std::span<const Field> fields() { return kFields; }
-
-std::vector<std::string> columns(ResultFile file) {
-  std::vector<std::string> names;
-  for (const Field& field : kFields) {
-    if (field.file == file) names.emplace_back(field.name);
-  }
-  return names;
-}
-
 std::string to_markdown(ResultFile file) {
   std::string text = "| field | unit | meaning |\n|---|---|---|\n";
-  for (const Field& field : kFields) {
-    if (field.file != file) continue;
-    text += fmt::format("| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
+  for (const Field& one : fields(file)) {
+    text += fmt::format("| `{}` | {} | {} |\n", one.name, name_of(one.unit), one.meaning);
   }
   return text;
 }

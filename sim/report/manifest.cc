@@ -2,7 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/summary.h"
+#include "sim/core/byte_names.h"
+#include "sim/report/measures.h"
 #include "sim/workloads/lower.h"
 
 namespace weft {
@@ -11,7 +12,7 @@ std::string manifest_json(const RunReport& report) {
   using Json = nlohmann::ordered_json;
   Json inputs = Json::array();
   for (const InputFile& input : report.inputs) {
-    inputs.push_back({{"path", input.path}, {"hash", input.hash}});
+    inputs.push_back({{"path", utf8_of_bytes(input.path)}, {"hash", input.hash}});
   }
   Json fingerprints;
   for (const ModeRun& run : report.runs) {
@@ -21,11 +22,10 @@ std::string manifest_json(const RunReport& report) {
                          {"scenario", report.scenario.name},
                          {"scenario_hash", report.scenario.hash},
                          {"seed", report.scenario.run.seed},
-                         {"command", report.command},
+                         {"command", utf8_of_bytes(report.command)},
                          {"inputs", inputs},
                          {"fingerprints", fingerprints}};
-  // A path may hold any bytes; JSON is UTF-8.
-  return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return manifest.dump(2) + "\n";
 }
 
 }  // namespace weft

@@ -101,7 +101,9 @@ const char* name_of(KernelRole role) {
   SIM_ASSERT(false);
 }
 
-double in_us(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
+std::string fingerprint_text(std::uint64_t fingerprint) {
+  return fmt::format("{:016x}", fingerprint);
+}
 
 Measures measure(const RunReport& report, const RunResult& result) {
   const GpuSpec& gpu = report.cluster.spec.gpu;

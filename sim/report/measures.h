@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 
+#include "sim/report/field_value.h"
 #include "sim/report/run_report.h"
 
 namespace weft {
@@ -40,9 +42,7 @@ double wait_share(const Measures& measures, Wait wait);
 
 const char* name_of(KernelRole role);  // "compute"
 
-// Exact to the picosecond up to 2^53 of them, and printed without noise: 1.5,
-// not 1.4999999999999998.
-double in_us(Duration duration);
+std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
 
 // One entry of a ledger, with the name that reports give it.
 struct LedgerLine {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "sim/report/aligned.h"
-#include "sim/report/csv_line.h"
+#include "sim/report/columns.h"
+#include "sim/report/field_names.h"
 #include "sim/report/measures.h"
+#include "sim/report/mode_fields.h"
 #include "sim/report/numbers.h"
 #include "sim/scenario/modes.h"
 
@@ -26,7 +29,47 @@ std::string gain_text(const Candidate& candidate) {
   return fmt::format("{:+.1f} %", -100 * gain);
 }
 
+constexpr const char* kIdlePart = "idle";
+
+// A part has the fields of a mode that say <part>, by the last word of their path.
+Field column_of_part(const ModeField& field) {
+  const std::string path = field.path;
+  return {path.substr(path.rfind('.') + 1), field.unit, field.title, field.meaning};
+}
+
+std::vector<std::string> part_values(const ModeView& mode) {
+  std::vector<std::string> values{name_of(mode.run.result.mode), mode.part->name};
+  for (const ModeField& field : mode_fields()) {
+    if (is_of_part(field)) values.push_back(csv_text(field.value(mode)));
+  }
+  return values;
+}
+
+constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
+    {"pair", Unit::text, "pair", "operator and collective, in their order; of whole models",
+     [](const Candidate& pair) { return value_of(pair.name); }},
+    {"pattern", Unit::text, "pattern", "as of workload.fuse",
+     [](const Candidate& pair) { return value_of(name_of(pair.pattern)); }},
+    {"times", Unit::count, "times", "in the model, as the GPU that is first in it does it",
+     [](const Candidate& pair) { return value_of(pair.times); }},
+    {"bulk_us", Unit::us, "bulk", "one by itself, kernel after kernel; 0: it cannot be fused",
+     [](const Candidate& pair) { return value_of(pair.bulk); }},
+    {"chunked_us", Unit::us, "chunked", "one by itself, kernel-granular",
+     [](const Candidate& pair) { return value_of(pair.chunked); }},
+    {"fused_us", Unit::us, "fused", "one by itself, fused",
+     [](const Candidate& pair) { return value_of(pair.fused); }},
+    {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator",
+     [](const Candidate& pair) { return value_of(pair.wgs_per_cu_bulk); }},
+    {"wgs_per_cu_fused", Unit::count, "WGs per CU, fused",
+     "of the fused kernel, which needs more registers",
+     [](const Candidate& pair) { return value_of(pair.wgs_per_cu_fused); }},
+    {"obstacle", Unit::text, "obstacle", "why it cannot be fused; empty where it can",
+     [](const Candidate& pair) { return value_of(pair.obstacle); }},
+});
+
 }  // namespace
+
+bool is_idle(const PartTime& part) { return part.name == kIdlePart; }
 
 std::vector<PartTime> part_times(const RunResult& result) {
   std::vector<PartTime> times;
@@ -39,7 +82,7 @@ std::vector<PartTime> part_times(const RunResult& result) {
   std::stable_sort(times.begin(), times.end(),
                    [](const PartTime& a, const PartTime& b) { return sum_of(a) > sum_of(b); });
   times.push_back(
-      {.name = "idle", .computing = {}, .exposed = mean(result.idle, result.gpus.size())});
+      {.name = kIdlePart, .computing = {}, .exposed = mean(result.idle, result.gpus.size())});
   return times;
 }
 
@@ -63,7 +106,7 @@ std::string parts_table(const RunReport& report) {
   for (TableRow& row : rows) row.resize(rows.front().size(), "-");
   // What is idle closes the sum in every mode.
   const auto idle = std::find_if(rows.begin() + 1, rows.end(),
-                                 [](const TableRow& row) { return row[0] == "idle"; });
+                                 [](const TableRow& row) { return row[0] == kIdlePart; });
   if (idle != rows.end()) std::rotate(idle, idle + 1, rows.end());
   return aligned(rows);
 }
@@ -113,27 +156,36 @@ std::string fusions_table(const RunReport& report) {
   return aligned(rows);
 }
 
+std::vector<Field> part_fields() {
+  std::vector<Field> fields{
+      {"mode", Unit::text, "mode", "grain of overlap; the file is written of whole models"},
+      {"part", Unit::text, "part",
+       "of the model; idle: no kernel on a GPU, until the end of the run"}};
+  for (const ModeField& field : mode_fields()) {
+    if (is_of_part(field)) fields.push_back(column_of_part(field));
+  }
+  return fields;
+}
+
 std::string parts_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::parts);
+  std::vector<std::string> header;
+  for (const Field& field : part_fields()) header.push_back(field.name);
+  std::string csv = csv_line(header);
   for (const ModeRun& run : report.runs) {
-    for (const PartTime& part : part_times(run.result)) {
-      csv += csv_line({name_of(run.result.mode), part.name, csv_text(in_us(part.computing)),
-                       csv_text(in_us(part.exposed))},
-                      ResultFile::parts);
+    ModeView mode = view_of(report, run);
+    for (const PartTime& part : mode.parts) {
+      mode.part = &part;
+      csv += csv_line(part_values(mode));
     }
   }
   return csv;
 }
 
+std::vector<Field> fusion_fields() { return fields_of(kFusionColumns); }
+
 std::string fusions_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::fusions);
-  for (const Candidate& candidate : report.candidates) {
-    csv += csv_line({candidate.name, name_of(candidate.pattern), std::to_string(candidate.times),
-                     csv_text(in_us(candidate.bulk)), csv_text(in_us(candidate.chunked)),
-                     csv_text(in_us(candidate.fused)), std::to_string(candidate.wgs_per_cu_bulk),
-                     std::to_string(candidate.wgs_per_cu_fused), candidate.obstacle},
-                    ResultFile::fusions);
-  }
+  std::string csv = csv_header(kFusionColumns);
+  for (const Candidate& candidate : report.candidates) csv += csv_line(kFusionColumns, candidate);
   return csv;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/fields.h"
 #include "sim/report/run_report.h"
 
 namespace weft {
@@ -16,6 +17,7 @@ struct PartTime {
 };
 // The one that takes longest first, idle last. Together they are the time of the run.
 std::vector<PartTime> part_times(const RunResult& result);
+bool is_idle(const PartTime& part);
 
 // Tables for people: parts by mode; candidates for fusing, ranked.
 std::string parts_table(const RunReport& report);
@@ -24,5 +26,8 @@ std::string fusions_table(const RunReport& report);
 
 std::string parts_csv(const RunReport& report);
 std::string fusions_csv(const RunReport& report);
+
+std::vector<Field> part_fields();
+std::vector<Field> fusion_fields();
 
 }  // namespace weft

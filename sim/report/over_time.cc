@@ -1,10 +1,42 @@
 #include "sim/report/over_time.h"
 
-#include "sim/report/csv_line.h"
+#include <array>
+
+#include "sim/report/columns.h"
 #include "sim/report/measures.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
+namespace {
+
+struct IntervalRow {
+  const ModeRun& run;
+  const OverTime& over_time;
+  std::size_t at;
+};
+
+constexpr auto kIntervalColumns = std::to_array<Column<IntervalRow>>({
+    {"mode", Unit::text, "mode", "grain of overlap",
+     [](const IntervalRow& row) { return value_of(name_of(row.run.result.mode)); }},
+    {"from_us", Unit::us, "time", "start of the interval; all of a mode are 1, 2, 4 .. ns long",
+     [](const IntervalRow& row) {
+       return value_of(row.run.recording.amounts.from(row.at) - SimTime{});
+     }},
+    {"to_us", Unit::us, "until", "its end; the last one ends with the run",
+     [](const IntervalRow& row) {
+       return value_of(row.run.recording.amounts.until(row.at) - SimTime{});
+     }},
+    {"cu_busy", Unit::share, "CUs busy",
+     "share of CU time with at least one WG at work; mean over GPUs",
+     [](const IntervalRow& row) { return value_of(row.over_time.cu_busy(row.at)); }},
+    {"hbm_busy", Unit::share, "HBM busy",
+     "HBM bytes moved, as a share of what `memory.bandwidth` allows; mean over GPUs",
+     [](const IntervalRow& row) { return value_of(row.over_time.hbm_busy(row.at)); }},
+    {"links_busy", Unit::share, "links busy", "share of the interval in use; mean over links",
+     [](const IntervalRow& row) { return value_of(row.over_time.links_busy(row.at)); }},
+});
+
+}  // namespace
 
 double OverTime::length_ps(std::size_t interval) const {
   const Intervals& amounts = recording_.amounts;
@@ -59,17 +91,14 @@ double OverTime::link_busy(std::size_t interval, std::size_t link) const {
   return amount(interval, recording_.tracks.of_link(link)) / length_ps(interval);
 }
 
+std::vector<Field> over_time_fields() { return fields_of(kIntervalColumns); }
+
 std::string over_time_csv(const RunReport& report) {
-  std::string csv = csv_header(ResultFile::over_time);
+  std::string csv = csv_header(kIntervalColumns);
   for (const ModeRun& run : report.runs) {
-    const Intervals& amounts = run.recording.amounts;
     const OverTime over_time(report, run.recording);
     for (std::size_t i = 0; i < over_time.size(); ++i) {
-      csv +=
-          csv_line({name_of(run.result.mode), csv_text(in_us(amounts.from(i) - SimTime{})),
-                    csv_text(in_us(amounts.until(i) - SimTime{})), csv_text(over_time.cu_busy(i)),
-                    csv_text(over_time.hbm_busy(i)), csv_text(over_time.links_busy(i))},
-                   ResultFile::over_time);
+      csv += csv_line(kIntervalColumns, {run, over_time, i});
     }
   }
   return csv;

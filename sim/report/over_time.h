@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "sim/report/fields.h"
 #include "sim/report/run_report.h"
 
 namespace weft {
@@ -34,5 +36,6 @@ class OverTime {
 };
 
 std::string over_time_csv(const RunReport& report);
+std::vector<Field> over_time_fields();
 
 }  // namespace weft

@@ -1,12 +1,12 @@
 #include "sim/report/summary.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "sim/report/c3.h"
-#include "sim/report/measures.h"
-#include "sim/report/model.h"
+#include "sim/report/field_names.h"
+#include "sim/report/mode_fields.h"
 #include "sim/report/why.h"
 #include "sim/workloads/lower.h"
 
@@ -15,47 +15,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json mode_json(const RunReport& report, const RunResult& result) {
-  const Measures m = measure(report, result);
-  Json waits;
-  for (std::size_t i = 0; i < kWaits; ++i) waits[name_of(static_cast<Wait>(i))] = m.wait_us[i];
-  Json mode = {{"time_us", in_us(m.time)},
-               {"exposed_comm_us", in_us(m.exposed)},
-               {"computing_us", in_us(m.computing)},
-               {"cu_busy", m.cu_busy},
-               {"hbm_busy", m.hbm_busy},
-               {"links_busy_max", m.link.busy},
-               {"links_busy_max_class", m.link.link_class},
-               {"wgs_per_cu", m.wgs_per_cu},
-               {"wait_us", waits},
-               {"gpu_end_skew", m.gpu_end_skew},
-               {"critical_gaps_us", in_us(result.path_gaps)},
-               {"fingerprint", fingerprint_text(result.fingerprint)},
-               {"events", result.events}};
-  if (!is_model(report.scenario.workload.kind)) return mode;
-  for (const PartTime& part : part_times(result)) {
-    if (part.name == "idle") {
-      mode["idle_us"] = in_us(part.exposed);
-    } else {
-      mode["parts"][part.name] = {{"computing_us", in_us(part.computing)},
-                                  {"exposed_us", in_us(part.exposed)}};
-    }
+// The value at a path in which <mode> and <part> stand for names.
+Json& at_path(Json& json, std::string_view path, const ModeView& mode) {
+  Json* found = &json;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    std::string key(path.substr(0, dot));
+    if (key == "<part>") key = mode.part->name;
+    constexpr std::string_view kMode = "<mode>";
+    if (key.starts_with(kMode)) key.replace(0, kMode.size(), name_of(mode.run.result.mode));
+    found = &(*found)[key];
+    path.remove_prefix(std::min(dot + 1, path.size()));
   }
-  return mode;
+  return *found;
 }
 
-Json speedups(const RunReport& report) {
-  Json speedup = Json::object();
-  const Mode baseline = baseline_of(report.scenario.workload.kind);
-  const ModeRun* compared = find_run(report, baseline);
-  if (compared == nullptr) return speedup;
-  for (const ModeRun& run : report.runs) {
-    const Mode mode = run.result.mode;
-    if (mode == baseline || is_isolated(mode) || run.result.time.count() == 0) continue;
-    speedup[fmt::format("{}_vs_{}", name_of(mode), name_of(baseline))] =
-        in_us(compared->result.time) / in_us(run.result.time);
+void put(Json& summary, const ModeField& field, const ModeView& mode) {
+  const FieldValue value = field.value(mode);
+  if (is_there(value)) at_path(summary, field.path, mode) = json_of(value);
+}
+
+void put_mode(Json& summary, ModeView mode) {
+  for (const ModeField& field : mode_fields()) {
+    if (!is_of_part(field)) {
+      put(summary, field, mode);
+      continue;
+    }
+    for (const PartTime& part : mode.parts) {
+      if (is_idle(part)) continue;
+      mode.part = &part;
+      put(summary, field, mode);
+    }
   }
-  return speedup;
 }
 
 Json tried_json(const Partition& partition) {
@@ -73,21 +64,20 @@ Json tried_json(const Partition& partition) {
   return sizes;
 }
 
-Json c3_json(const RunReport& report, const Isolated& alone) {
-  Json strategies = Json::object();
+// Of both alone; what is said of each strategy comes with the modes.
+Json c3_json(const Isolated& alone) {
+  Json c3;
+  for (const C3Field& field : c3_fields()) c3[field.name] = json_of(field.value(alone));
+  c3["strategies"] = Json::object();
+  return c3;
+}
+
+void put_tried(Json& strategies, const RunReport& report) {
   for (const ModeRun& run : report.runs) {
-    if (is_isolated(run.result.mode)) continue;
-    Json& strategy = strategies[name_of(run.result.mode)];
-    strategy = {{"speedup", speedup(alone, run.result.time)},
-                {"fraction_of_ideal", fraction_of_ideal(alone, run.result.time)},
-                {"partition_cus", run.partition.cus}};
-    if (!run.partition.tried.empty()) strategy["tried"] = tried_json(run.partition);
+    const char* mode = name_of(run.result.mode);
+    if (!strategies.contains(mode) || run.partition.tried.empty()) continue;
+    strategies[mode]["tried"] = tried_json(run.partition);
   }
-  return {{"compute_us", in_us(alone.compute)},
-          {"communicate_us", in_us(alone.communicate)},
-          {"balance", balance_of(alone)},
-          {"ideal_speedup", ideal_speedup(alone)},
-          {"strategies", strategies}};
 }
 
 Json ledger_json(const RunReport& report) {
@@ -118,21 +108,18 @@ Json engine_json(const RunReport& report) {
 
 }  // namespace
 
-std::string fingerprint_text(std::uint64_t fingerprint) {
-  return fmt::format("{:016x}", fingerprint);
-}
-
 std::string summary_json(const RunReport& report) {
-  Json modes;
-  for (const ModeRun& run : report.runs) {
-    modes[name_of(run.result.mode)] = mode_json(report, run.result);
-  }
-  Json summary = {{"scenario", report.scenario.name},    {"scenario_hash", report.scenario.hash},
-                  {"version", report.version},           {"seed", report.scenario.run.seed},
-                  {"cluster", one_line(report.cluster)}, {"modes", modes},
-                  {"speedup", speedups(report)}};
-  if (const std::optional<Isolated> alone = isolated(report))
-    summary["c3"] = c3_json(report, *alone);
+  Json summary = {{"scenario", report.scenario.name},
+                  {"scenario_hash", report.scenario.hash},
+                  {"version", report.version},
+                  {"seed", report.scenario.run.seed},
+                  {"cluster", one_line(report.cluster)},
+                  {"modes", Json::object()},
+                  {"speedup", Json::object()}};
+  const std::optional<Isolated> alone = isolated(report);
+  if (alone) summary["c3"] = c3_json(*alone);
+  for (const ModeRun& run : report.runs) put_mode(summary, view_of(report, run));
+  if (alone) put_tried(summary["c3"]["strategies"], report);
   summary["why"] = why(report);
   summary["ledger"] = ledger_json(report);
   summary["engine"] = engine_json(report);

@@ -2,7 +2,6 @@
 // events_per_s and peak_rss_bytes of `engine`.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "sim/report/run_report.h"
@@ -10,7 +9,5 @@
 namespace weft {
 
 std::string summary_json(const RunReport& report);
-
-std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
 
 }  // namespace weft

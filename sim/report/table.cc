@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "sim/core/plural.h"
 #include "sim/report/aligned.h"
-#include "sim/report/c3.h"
 #include "sim/report/measures.h"
+#include "sim/report/mode_fields.h"
 #include "sim/report/model.h"
 #include "sim/report/numbers.h"
 #include "sim/report/why.h"
@@ -19,44 +17,26 @@
 namespace weft {
 namespace {
 
-using Row = TableRow;
-
-// What stands between the comparison with the baseline and the shares.
-Row middle_titles(const RunReport& report) {
-  if (report.scenario.workload.kind == WorkloadKind::c3) return {"of ideal", "comm CUs"};
-  return {"exposed comm"};
+// A column's heading; null: this kind's table does not have it.
+const char* heading_of(const ModeField& field, WorkloadKind kind) {
+  return kind == WorkloadKind::c3 ? field.shown.c3_heading : field.shown.heading;
 }
 
-Row middle_of(const RunReport& report, const ModeRun& run, const Measures& m) {
-  if (report.scenario.workload.kind != WorkloadKind::c3) return {time_text(m.exposed)};
-  const std::optional<Isolated> alone = isolated(report);
-  const bool measured = alone && !is_isolated(run.result.mode);
-  return {
-      measured ? fmt::format("{:.0f} %", 100 * fraction_of_ideal(*alone, run.result.time)) : "-",
-      run.partition.cus > 0 ? count_text(run.partition.cus) : "-"};
-}
-
-Row row_of(const RunReport& report, const ModeRun& run) {
-  const RunResult& result = run.result;
-  const Measures m = measure(report, result);
-  const ModeRun* baseline = find_run(report, baseline_of(report.scenario.workload.kind));
-  const bool comparable =
-      baseline != nullptr && result.time.count() > 0 && !is_isolated(result.mode);
-  Row row{name_of(result.mode), time_text(m.time),
-          comparable ? ratio_text(in_us(baseline->result.time) / in_us(result.time)) : "-"};
-  for (std::string& text : middle_of(report, run, m)) row.push_back(std::move(text));
-  row.push_back(percent_text(m.cu_busy));
-  row.push_back(percent_text(m.hbm_busy));
-  row.push_back(m.link.link_class.empty() ? "-"
-                                          : percent_text(m.link.busy) + " " + m.link.link_class);
+TableRow headings(WorkloadKind kind) {
+  TableRow row{"mode"};
+  for (const ModeField& field : mode_fields()) {
+    if (const char* heading = heading_of(field, kind)) row.emplace_back(heading);
+  }
   return row;
 }
 
-Row titles(const RunReport& report) {
-  Row row{"mode", "time",
-          fmt::format("vs {}", name_of(baseline_of(report.scenario.workload.kind)))};
-  for (std::string& text : middle_titles(report)) row.push_back(std::move(text));
-  for (const char* text : {"CU busy", "HBM busy", "links busy (max)"}) row.emplace_back(text);
+TableRow row_of(const ModeView& mode) {
+  TableRow row{name_of(mode.run.result.mode)};
+  for (const ModeField& field : mode_fields()) {
+    if (heading_of(field, mode.report.scenario.workload.kind) == nullptr) continue;
+    row.push_back(field.shown.cell != nullptr ? field.shown.cell(mode)
+                                              : table_text(field.value(mode), field.unit));
+  }
   return row;
 }
 
@@ -128,8 +108,8 @@ std::string engine_text(const RunReport& report) {
 }  // namespace
 
 std::string table(const RunReport& report) {
-  std::vector<Row> rows{titles(report)};
-  for (const ModeRun& run : report.runs) rows.push_back(row_of(report, run));
+  std::vector<TableRow> rows{headings(report.scenario.workload.kind)};
+  for (const ModeRun& run : report.runs) rows.push_back(row_of(view_of(report, run)));
   return fmt::format("{}   {}\n", title_of(report.scenario.workload), one_line(report.cluster)) +
          aligned(rows) + (is_model(report.scenario.workload.kind) ? model_tables(report) : "") +
          wrapped("why: ", why(report)) +

@@ -22,8 +22,7 @@ std::int64_t inside(const TraceEvents::End& end) {
 }  // namespace
 
 std::string json_text(std::string_view text) {
-  using Json = nlohmann::json;
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void TraceEvents::name_process(std::uint64_t process, std::string_view name) {

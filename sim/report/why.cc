@@ -21,11 +21,9 @@ namespace {
 // From here on a resource is called the bound: were all else free, the run would be at most 1.25
 // times as fast.
 constexpr double kBound = 0.8;
-constexpr double kPhase = 0.1;      // a part of the time worth a clause of its own
-constexpr double kSame = 0.005;     // times this near are equal
-constexpr double kNotable = 0.005;  // of the WGs' time
-constexpr double kMuch = 0.2;       // of it
-constexpr double kIdle = 0.5;       // links that are busy for less could carry twice as much
+constexpr double kPhase = 0.1;          // a part of the time worth a clause of its own
+constexpr double kSame = 0.005;         // times this near are equal
+constexpr double kNotableWait = 0.005;  // of the WGs' time
 
 double part(Duration duration, Duration whole) {
   return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
@@ -145,7 +143,7 @@ std::string waits_text(const Measures& m) {
                                 std::pair{Wait::store, "for stores into peers"}};
   std::string text;
   for (const auto& [wait, words] : kSaid) {
-    if (wait_share(m, wait) < kNotable) continue;
+    if (wait_share(m, wait) < kNotableWait) continue;
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", percent_text(wait_share(m, wait)), words);
   }
@@ -213,15 +211,46 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
   return fmt::format("The price of fusing: {}.", price);
 }
 
-// Results made for one GPU after the other fill one link at a time. Of a whole model the links are
-// idle for other reasons.
-std::string order_text(const RunReport& report, const Measures& fused) {
-  if (wait_share(fused, Wait::store) < kMuch || carrier(fused).busy > kIdle) return "";
+// How much of the waiting for links is at those that a GPU sends by to some of its peers only:
+// others of its links are idle meanwhile, or several GPUs send to one. What waits at the one way
+// out of a GPU would wait in any order.
+double waiting_at_links_of_some_peers(const RunReport& report, const RunResult& result) {
+  const Transport transport(report.cluster.network);
+  const std::size_t links = std::min(result.links.size(), transport.links());
+  double all = 0;
+  double of_some = 0;
+  for (std::size_t i = 0; i < links; ++i) {
+    const double queued = in_us(result.links[i].use.queued);
+    all += queued;
+    if (!transport.is_only_way_out(LinkId(static_cast<std::uint32_t>(i)))) of_some += queued;
+  }
+  return all > 0 ? of_some / all : 0;
+}
+
+// Of what the link could carry in this time, at most: a message that others hold up on its way
+// keeps its links busy too.
+double most_filled(const RunResult& result) {
+  double most = 0;
+  for (const LinkRow& link : result.links) {
+    const double could = static_cast<double>(link.bandwidth.count()) * to_seconds(result.time);
+    if (could > 0) most = std::max(most, static_cast<double>(link.use.carried.count()) / could);
+  }
+  return most;
+}
+
+// Results made for one GPU after the other fill one link at a time, while WGs wait for it. Without
+// that waiting, and with links filled, the run would be done in the rest of the WGs' time or in
+// that which the fullest link needs. Of a whole model the links are idle for other reasons.
+std::string order_text(const RunReport& report, const RunResult& result, const Measures& fused) {
+  const double filled = std::max(most_filled(result), fused.proxy_busy);
+  const double waiting = wait_share(fused, Wait::store);
+  if (std::max(1 - waiting, filled) > kBound) return "";
+  if (1 - waiting * waiting_at_links_of_some_peers(report, result) > kBound) return "";
   if (!order_changes(report.scenario, report.cluster, DestinationOrder::staggered)) return "";
   return fmt::format(
-      " Yet no link is busy for more than {}: results are made for one GPU after the other; "
-      "fused.order: staggered may spread them over more links.",
-      percent_text(carrier(fused).busy));
+      " Yet no link carries more than {} of what it could: results are made for one GPU after the "
+      "other; fused.order: staggered may spread them over more links.",
+      percent_text(filled));
 }
 
 // The very run that bulk was: nothing of this mode could be done otherwise.
@@ -246,7 +275,7 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
                            effect_text(bulk, other));
     if (run.result.mode != Mode::fused) continue;
-    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, other));
+    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, run.result, other));
   }
   std::string text = effects + (effects.empty() ? "" : ".") + price;
   if (!same.empty()) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 namespace {
@@ -38,7 +38,7 @@ class Reader {
     for (const Entry& entry : network_.entries) {
       if (std::find(kKeys.begin(), kKeys.end(), entry.key) != kKeys.end()) continue;
       fail(entry.key_at, "'" + entry.key +
-                             "' is no key of an ASTRA-sim network file; these are "
+                             "' is not a key of an ASTRA-sim network file; the keys are "
                              "topology npus_count bandwidth latency");
     }
     const std::vector<Dimension> dimensions = read_dimensions();
@@ -58,7 +58,7 @@ class Reader {
       return &entry->value;
     }
     fail(entry == nullptr ? network_.at : entry->key_at,
-         std::string(key) + ": must be a list with a value for each dimension");
+         std::string(key) + ": must be a list with one value per dimension");
     return nullptr;
   }
 
@@ -110,7 +110,8 @@ class Reader {
     const Dimension& outer = dimensions.back();
     if (dimensions.size() == 2 && outer.is("Switch")) return nodes(inner, outer);
     fail(outer.topology->at,
-         "topology: weft has no network of these dimensions; it has one dimension, rings in two or "
+         "topology: weft does not support these dimensions; it supports one dimension, rings in "
+         "two or "
          "three, or two of which the second is a Switch");
     return std::nullopt;
   }
@@ -121,7 +122,7 @@ class Reader {
       if (dimension.bandwidth->text != dimensions.front().bandwidth->text ||
           dimension.latency->text != dimensions.front().latency->text) {
         fail(dimension.bandwidth->at,
-             "the links of a torus must be alike in all of its dimensions");
+             "the links of a torus must be the same in all of its dimensions");
       }
       const Parsed<std::int64_t> size = parse_integer(dimension.npus->text);
       if (!size.ok() || size.value < 1 || size.value > 4'096) {

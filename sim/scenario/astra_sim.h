@@ -15,7 +15,7 @@
 #include <string>
 
 #include "sim/core/diagnostics.h"
-#include "sim/scenario/tree.h"
+#include "sim/spec/tree.h"
 
 namespace weft {
 

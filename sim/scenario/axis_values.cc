@@ -91,8 +91,7 @@ const std::array kTypes = {
 
 std::string does_not_come_to(std::int64_t below, std::int64_t above, std::int64_t to,
                              const CountedType& type) {
-  return "it comes to " + type.text(below) + " or " + type.text(above) + ", not to " +
-         type.text(to);
+  return "it reaches " + type.text(below) + " or " + type.text(above) + ", not to " + type.text(to);
 }
 
 bool adds_up(std::int64_t a, std::int64_t b) {
@@ -147,7 +146,7 @@ std::string KnownKeys::unknown(const std::string& path) const {
 }
 
 Counts doubled(RangeOfCounts range, const CountedType& type) {
-  if (range.from < 1) return {.problem = "a range that doubles starts above 0"};
+  if (range.from < 1) return {.problem = "a range of powers of two must start above 0"};
   Counts counts;
   std::int64_t count = range.from;
   for (; count <= range.to && adds_up(count, count); count *= 2) counts.counts.push_back(count);
@@ -159,7 +158,7 @@ Counts doubled(RangeOfCounts range, const CountedType& type) {
 }
 
 Counts in_steps_of(RangeOfCounts range, std::int64_t step, const CountedType& type) {
-  if (step < 1) return {.problem = "a step is above 0"};
+  if (step < 1) return {.problem = "a step must be above 0"};
   if (range.to < range.from) return {.problem = "'to' is below 'from'"};
   const std::int64_t steps = (range.to - range.from) / step;
   if (steps >= static_cast<std::int64_t>(kMostValues)) {
@@ -177,11 +176,12 @@ Counts in_steps_of(RangeOfCounts range, std::int64_t step, const CountedType& ty
 Counts evenly(RangeOfCounts range, std::int64_t number, const CountedType& type) {
   const std::int64_t whole = range.to - range.from;
   const std::int64_t steps = number - 1;
-  if (whole <= 0 || steps < 1) return {.problem = "two values or more, and 'to' above 'from'"};
+  if (whole <= 0 || steps < 1)
+    return {.problem = "at least two values are needed, and 'to' must be above 'from'"};
   if (whole % steps == 0) return in_steps_of(range, whole / steps, type);
   return {.problem = std::to_string(number) + " values from " + type.text(range.from) + " to " +
-                     type.text(range.to) + " are not evenly apart in whole " +
-                     (type.type == "integer" ? "numbers" : "units") + "; give 'step' or 'values'"};
+                     type.text(range.to) + " are not evenly spaced in whole " +
+                     (type.type == "integer" ? "numbers" : "units") + "; use 'step' or 'values'"};
 }
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/scenario/sweep_file.h"
-#include "sim/scenario/units.h"
+#include "sim/spec/units.h"
 
 namespace weft {
 
@@ -16,7 +16,7 @@ namespace weft {
 struct CountedType {
   std::string_view type;    // as KeyDoc::type
   std::string_view suffix;  // of a column: its unit
-  // Whole base units: picoseconds, bytes, bytes a second, billionths of a number.
+  // Whole base units: picoseconds, bytes, bytes per second, billionths of a number.
   Parsed<std::int64_t> (*parse)(std::string_view text);
   std::string (*text)(std::int64_t count);
   // What a column says: 0.7 of "700 ns", of a text that parse() takes.

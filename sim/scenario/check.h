@@ -5,13 +5,23 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "sim/scenario/reader.h"
+#include "sim/core/nearest.h"
 #include "sim/scenario/scenario.h"
+#include "sim/spec/reader.h"
 
 namespace weft::rules {
 
-// A rule asks good() for the keys it compares, so that one mistake is not said twice.
+// The widest that the simulator counts in: items 31 bits, bytes 63 with room for sums, a
+// message 32.
+constexpr std::int64_t kMostItems = (std::int64_t{1} << 31U) - 1;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
+constexpr std::int64_t kMostOfMessage = UINT32_MAX;
+
+constexpr const char* kRowsPerWg = "workload.rows_per_wg";
+
+// A rule asks good() for the keys it compares, so that one mistake is not reported twice.
 struct Check {
   const Scenario& scenario;
   Reading& reading;
@@ -19,23 +29,21 @@ struct Check {
   [[nodiscard]] bool good(std::initializer_list<std::string_view> paths) const;
   [[nodiscard]] bool good_within(std::initializer_list<std::string_view> maps) const;
   void fail(const std::string& path, std::string message) const;
+  // Keys that do not go together: as Reading::error_at_one_of.
+  void fail_between(const std::vector<std::string>& paths, std::string message) const;
   void warn(const std::string& path, std::string message) const;
   [[nodiscard]] bool embeds() const;
+  // The workload's kind, where it could be read.
+  [[nodiscard]] bool is(WorkloadKind kind) const;
   [[nodiscard]] bool has(Mode mode) const;
 };
 
 std::string text(std::int64_t number);
 
-// "8064 or 8192": the multiples of `step` around `value`.
-std::string multiples_around(std::int64_t value, std::int64_t step);
-
-// "16 or 32": the divisors of `whole` around `value`.
-std::string divisors_around(std::int64_t whole, std::int64_t value);
-
-// Samples of one GPU, or 0 where the batch does not divide.
+// Samples of one GPU, or 0 if the batch does not divide evenly.
 std::int64_t samples_per_gpu(const Scenario& scenario);
 
-// WGs of one GPU whose results go to one destination, or 0 where they do not divide.
+// WGs of one GPU whose results go to one destination, or 0 if they do not divide evenly.
 std::int64_t wgs_per_destination(const Scenario& scenario);
 
 void validate_cluster(const Check& check);

@@ -42,7 +42,7 @@ struct StageLayers {
 };
 StageLayers layers_of_stage(const TransformerSpec& spec, int stage);
 
-// Elements of one token that one layer keeps for the tokens behind it, on one GPU.
+// Elements of one token that one layer keeps for the tokens after it, on one GPU.
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor);
 
 }  // namespace weft

@@ -29,8 +29,8 @@ class Defaults {
   template <class T>
   void take(const std::string& key, T& value, const T& fitting, const std::string& because) {
     if (value == fitting || reading_.gives(key)) return;
-    reading_.warn_at_key(
-        key, word(fitting) + " instead of the default, " + word(value) + ": " + because);
+    reading_.warn_at_key(key,
+                         word(fitting) + " replaces the default, " + word(value) + ": " + because);
     value = fitting;
   }
   static std::string word(int number) { return text(number); }
@@ -63,9 +63,9 @@ class Defaults {
     };
     std::vector<Mode>& modes = scenario_.modes;
     modes.erase(std::remove_if(modes.begin(), modes.end(), parted), modes.end());
-    reading_.warn_at_key("modes", "modes that split the CUs are left out: " + text(gpu.cus) +
+    reading_.warn_at_key("modes", "modes that divide the CUs are left out: " + text(gpu.cus) +
                                       " CUs in steps of " + text(gpu.launch.mask_step) +
-                                      " have no two parts");
+                                      " cannot be divided in two");
   }
 
   // What a WG asks of its CU, and what fusing adds to that.
@@ -85,15 +85,15 @@ class Defaults {
       wg = &workload.gemv.wg;
     }
     take(path + ".threads", wg->threads, std::min(wg->threads, gpu.cu.waves * gpu.wave_size),
-         "a CU has no more");
-    take(path + ".lds", wg->lds, std::min(wg->lds, gpu.cu.lds), "a CU has no more");
+         "a CU has only that much");
+    take(path + ".lds", wg->lds, std::min(wg->lds, gpu.cu.lds), "a CU has only that much");
     const int most = gpu.cu.registers / wg->threads;
     take(path + ".registers_per_thread", wg->registers_per_thread,
-         std::clamp(wg->registers_per_thread, 1, std::max(1, most)), "a CU has no more");
+         std::clamp(wg->registers_per_thread, 1, std::max(1, most)), "a CU has only that much");
     int& extra = scenario_.fused.extra_registers_per_thread;
     if (!has(Mode::fused) || wg->registers_per_thread > most) return;
     take("fused.extra_registers_per_thread", extra,
-         std::clamp(most - wg->registers_per_thread, 0, extra), "a CU has no more");
+         std::clamp(most - wg->registers_per_thread, 0, extra), "a CU has only that much");
   }
 
   // Tiles that divide what each peer has, in steps of what matrix units take.
@@ -109,10 +109,10 @@ class Defaults {
     const int gpus = scenario_.cluster.gpus();
     if (tiled.m % gpus == 0) {
       take("workload.gemm.tile_m", tiled.tile_m, divisor(tiled.m / gpus, tiled.tile_m),
-           "tiles divide the " + text(tiled.m / gpus) + " rows of each peer");
+           "tiles must divide the " + text(tiled.m / gpus) + " rows of each peer");
     }
     take("workload.gemm.tile_n", tiled.tile_n, divisor(tiled.n, tiled.tile_n),
-         "tiles divide " + text(tiled.n) + " columns");
+         "tiles must divide " + text(tiled.n) + " columns");
   }
 
   // What each peer has that chunks do not cut; 0: not known, or it does not divide.
@@ -145,7 +145,7 @@ class Defaults {
     if (has(Mode::kernel) && !is_model(scenario_.workload.kind)) {
       take("kernel.chunks", chunks, fitting,
            "each peer has " + text(fitting) + " " + (fitting == 1 ? each.one : each.several) +
-               ", which chunks do not cut");
+               ", and a chunk has at least one");
     } else if (!reading_.gives("kernel.chunks")) {
       chunks = fitting;
     }
@@ -158,7 +158,7 @@ class Defaults {
         work.op != CollectiveOp::point_to_point || work.root != work.target) {
       return;
     }
-    take("workload.target", work.target, 0, "rank " + text(work.root) + " is the one that sends");
+    take("workload.target", work.target, 0, "rank " + text(work.root) + " is the sender");
   }
 
   Scenario& scenario_;

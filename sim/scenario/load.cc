@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/scenario/load_tree.h"
-#include "sim/scenario/read.h"
+#include "sim/scenario/scenario_fields.h"
 #include "sim/scenario/validate.h"
 
 namespace weft {
@@ -61,9 +61,10 @@ Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnosti
   Loaded loaded;
   BaseResolver(files, from.config_dirs, found).resolve(root, from.file);
   loaded.inputs = files.inputs();
-  Reading reading(Reading::Purpose::read);
+  Reading reading(Reading::Purpose::read, from.file.generic_string());
   if (root.kind == Node::Kind::map) {
-    Scenario scenario = read_scenario(MapReader(reading, root));
+    Scenario scenario;
+    read_fields(MapReader(reading, root), [&](Fields& map) { fields(map, scenario); });
     fit_defaults(scenario, reading);
     validate(scenario, reading);
     if (!found.has_errors() && !reading.problems().has_errors()) {
@@ -95,7 +96,8 @@ Loaded load_scenario_text(std::string_view text, std::string_view name,
 std::vector<KeyDoc> describe_scenario() {
   Reading reading(Reading::Purpose::describe);
   const Node nothing;
-  read_scenario(MapReader(reading, nothing));
+  Scenario scenario;
+  read_fields(MapReader(reading, nothing), [&](Fields& map) { fields(map, scenario); });
   return reading.docs();
 }
 

@@ -9,8 +9,8 @@
 
 #include "sim/core/diagnostics.h"
 #include "sim/scenario/overlay.h"
-#include "sim/scenario/reader.h"
 #include "sim/scenario/scenario.h"
+#include "sim/spec/reader.h"
 
 namespace weft {
 

@@ -2,11 +2,18 @@
 
 #include <utility>
 
+#include "sim/cache/machine_fields.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/read_cache.h"
 
 namespace weft {
 namespace {
+
+cache::Hierarchy read_cache_machine(MapReader map) {
+  cache::Hierarchy machine;
+  read_fields(map, [&machine](Fields& all) { fields(all, machine); });
+  return machine;
+}
 
 template <class T>
 LoadedCache<T> read_tree(const SourceFiles& files, const Node* tree, const Diagnostics& found,

@@ -19,7 +19,7 @@ enum class Interaction {
   sum      // added up
 };
 
-// A recommendation model. Its tables are the EmbeddingWork beside it; both MLPs are on every GPU.
+// A recommendation model. Its tables are the EmbeddingWork next to it; both MLPs are on every GPU.
 struct DlrmSpec {
   std::vector<int> bottom_mlp;  // dense features of a sample, then what each layer gives
   std::vector<int> top_mlp;     // what each layer gives; the first reads the interaction
@@ -37,7 +37,7 @@ struct LatentSpec {
   int position = 0;  // of a head's dimension, those that know the position, alike in all heads
 };
 
-// Which experts are asked for how often.
+// How often each expert is used.
 enum class RouterSkew { uniform, zipf, histogram };
 
 // Feed-forward layers as experts, of which each token goes through a few.
@@ -53,7 +53,7 @@ struct MoeSpec {
   double capacity = 0;           // times an even share that one expert takes; 0: what comes
 };
 
-// A decoder of language.
+// A decoder-only language model.
 struct DecoderSpec {
   int layers = 0;
   int hidden = 0;

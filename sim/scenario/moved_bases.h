@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/edit.h"
+#include "sim/spec/edit.h"
 
 namespace weft {
 

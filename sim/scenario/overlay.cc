@@ -140,7 +140,7 @@ fs::path find_base(const std::string& name, const std::vector<fs::path>& folders
 }
 
 std::string missing_base(const std::string& name, const std::vector<fs::path>& folders) {
-  std::string message = "no file " + name + ".yaml beside this file or in the configs";
+  std::string message = "no file " + name + ".yaml next to this file or in the configs";
   const fs::path within = fs::path(name).parent_path();
   std::vector<std::string> known;
   for (const fs::path& folder : folders) {
@@ -153,7 +153,7 @@ std::string missing_base(const std::string& name, const std::vector<fs::path>& f
   constexpr std::size_t kListed = 20;
   const std::string guess = nearest(name, known);
   if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-  if (!known.empty()) message += guess.empty() ? "; there are:" : " There are:";
+  if (!known.empty()) message += guess.empty() ? "; available:" : " Available:";
   for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) message += ' ' + known[i];
   if (known.size() > kListed) message += " ...";
   return message;
@@ -234,8 +234,7 @@ void BaseResolver::resolve_base(Node& map) {
   if (base.value.kind == Node::Kind::null) return;  // taken away with --set
   map.incomplete = true;                            // until the end of this function
   if (base.value.kind != Node::Kind::scalar || !is_base_name(name)) {
-    return error(base.value.at,
-                 "base must be the name of a file without its .yaml, for example gpus/mi210");
+    return error(base.value.at, "base must be a file's name without .yaml, for example gpus/mi210");
   }
   const fs::path file = find_base(name, folders());
   if (file.empty()) return error(base.value.at, missing_base(name, folders()));
@@ -246,16 +245,17 @@ void BaseResolver::resolve_base(Node& map) {
     if (!loop.empty()) loop += open.generic_string() + " to ";
   }
   if (!loop.empty()) {
-    return error(base.value.at, "base goes in a circle: " + loop + file.generic_string());
+    return error(base.value.at, "circular base: " + loop + file.generic_string());
   }
   if (chain_.size() >= kMaxChain || ++resolved_ > kMaxBases) {
-    return error(base.value.at, "too many files that have one another as base");
+    return error(base.value.at, "too many nested bases");
   }
   files_.named(file.generic_string(), base.value.at);
   const Node* tree = files_.tree_of(file, base.value.at, problems_);
   if (tree == nullptr) return;
   if (tree->kind != Node::Kind::map) {
-    return error(base.value.at, file.generic_string() + " holds " + std::string(kind_text(*tree)) +
+    return error(base.value.at, file.generic_string() + " contains " +
+                                    std::string(kind_text(*tree)) +
                                     ", but a base must be a map of keys and values");
   }
   Node below = *tree;
@@ -299,7 +299,8 @@ std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& pr
   }
   std::optional<std::vector<std::string>> keys = parse_path(assignment.substr(0, equals));
   if (!keys) {
-    return fail("the path must be keys joined by dots, for example cluster.scale_out.link.latency");
+    return fail(
+        "the path must consist of keys joined by dots, for example cluster.scale_out.link.latency");
   }
   std::optional<Node> value = parse_tree(
       {.file = at.file, .text = assignment.substr(equals + 1), .has_lines = false}, problems);
@@ -307,9 +308,20 @@ std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& pr
   return Assignment{.keys = *std::move(keys), .at = at, .value = *std::move(value)};
 }
 
+namespace {
+
+// As in a file that has the scenario as its base: the bases of its maps are still to be read.
+void those_with_a_base_replace(Node& node) {
+  for (Node& item : node.items) those_with_a_base_replace(item);
+  for (Entry& entry : node.entries) those_with_a_base_replace(entry.value);
+  if (node.find("base") != nullptr || node.find("from_astra_sim") != nullptr) node.replaces = true;
+}
+
+}  // namespace
+
 void assign(Node& root, const Assignment& assignment) {
   Node layer = assignment.value;
-  layer.replaces = true;
+  those_with_a_base_replace(layer);
   for (auto key = assignment.keys.rbegin(); key != assignment.keys.rend(); ++key) {
     Node outer = node_at(assignment.at, Node::Kind::map);
     outer.entries.push_back({.key = *key, .key_at = assignment.at, .value = std::move(layer)});

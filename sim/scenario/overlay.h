@@ -5,9 +5,9 @@
 //     scale_out:
 //       link: {latency: 1 us}           # everything else stays as in the base
 //
-// Maps merge deeply; anything else takes the place of what is below. A map that has a `base` of
-// its own, and a map given with --set, take the place of the whole map below; but `per_node`, how
-// often it is there, stays. A null takes a key away. Every node keeps the place it comes from.
+// Maps merge deeply, those given with --set too; anything else takes the place of what is below. A
+// map that has a `base` of its own takes the place of the whole map below; but `per_node`, how
+// many there are, stays. A null removes a key. Every node keeps the position it comes from.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sim/core/diagnostics.h"
-#include "sim/scenario/tree.h"
+#include "sim/spec/tree.h"
 
 namespace weft {
 
@@ -107,7 +107,7 @@ std::optional<std::vector<std::string>> parse_path(std::string_view path);
 // One --set, "a.b.c=value"; or nothing and a problem.
 std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& problems);
 
-// As --set: a map takes the place of the one below.
+// As --set: laid over, as a file would be that has the root as its base.
 void assign(Node& root, const Assignment& assignment);
 
 // Both together.

@@ -3,8 +3,8 @@
 
 #include "sim/core/plain_text.h"
 #include "sim/scenario/axis_values.h"
-#include "sim/scenario/names.h"
 #include "sim/scenario/sweep_file.h"
+#include "sim/spec/words.h"
 
 namespace weft {
 namespace {
@@ -37,14 +37,14 @@ class SweepReader {
 
   SweepFile read() {
     SweepFile sweep;
-    sweep.name = map_.name("name", "of the sweep, and of its folder in results/");
+    sweep.name = map_.name("name", "name of the sweep, and of its folder in results/");
     check_name(sweep.name);
-    if (const Entry* scenario = scalar("scenario", "a scenario's file, named as a base is")) {
+    if (const Entry* scenario = scalar("scenario", "a scenario's file, named like a base")) {
       sweep.scenario = scenario->value.text;
       sweep.scenario_at = scenario->value.at;
     }
     read_sets(sweep);
-    for (MapReader& axis : map_.maps("axes", "what changes, the first one slowest")) {
+    for (MapReader& axis : map_.maps("axes", "the keys that change; the first changes slowest")) {
       SweepAxis read = read_axis(axis);
       if (!read.keys.empty()) sweep.axes.push_back(std::move(read));
     }
@@ -125,7 +125,7 @@ class SweepReader {
       const bool mistaken = key.values.empty() || axis.size() == 0;  // which is said
       if (mistaken || key.values.size() == axis.size()) continue;
       reading().error(key.at, map.path_of("zip"),
-                      "keys of a zip have the same number of values: here " +
+                      "keys of a zip must have the same number of values: here " +
                           std::to_string(key.values.size()) + ", the first has " +
                           std::to_string(axis.size()));
     }
@@ -141,7 +141,7 @@ class SweepReader {
     }
     if (map.gives("name")) key.column = read_column(map);
     // Labels are read in any case: their key is known.
-    const Entry* labels = map.entry_or_none("labels", "list of words", "one a value");
+    const Entry* labels = map.entry_or_none("labels", "list of words", "one per value");
     if (key.keys.empty()) {  // what its values should be is not known
       has_unknown_axis_ = true;
       return std::nullopt;
@@ -158,12 +158,13 @@ class SweepReader {
   }
 
   std::string read_column(MapReader& map) {
-    std::string column = map.name("name", "of the column");
+    std::string column = map.name("name", "name of the column");
     const bool is_word = std::all_of(column.begin(), column.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_';
     });
     if (!is_word || std::isdigit(static_cast<unsigned char>(column.front())) != 0) {
-      reading().error_at_key(map.path_of("name"), "letters, digits and '_', no digit first");
+      reading().error_at_key(map.path_of("name"),
+                             "letters, digits and '_', not starting with a digit");
     }
     return column;
   }
@@ -183,22 +184,22 @@ class SweepReader {
     const Entry* entry = map.entry("values", "list", "a list, or from, to and step");
     if (entry == nullptr) return;
     if (entry->value.kind != Node::Kind::list || entry->value.items.empty()) {
-      reading().error(entry->value.at, map.path_of("values"), "must be a list that is not empty");
+      reading().error(entry->value.at, map.path_of("values"),
+                      "must be a list with at least one value");
       return;
     }
     values = entry->value.items;
     for (const Node& value : values) {
       check_value(value, type, map.path_of("values"));
       if (!is_plain_text(value.text)) {
-        reading().error(value.at, map.path_of("values"),
-                        "must be one line of text, all of it characters that show");
+        reading().error(value.at, map.path_of("values"), "must be one line of visible characters");
       }
     }
   }
 
   std::optional<std::int64_t> count_of(MapReader& map, std::string_view key,
                                        const CountedType& type) {
-    const Entry* entry = map.entry(key, type.type, "of a range, such as 64");
+    const Entry* entry = map.entry(key, type.type, "an end of a range, such as 64");
     if (entry == nullptr) return std::nullopt;
     const auto parsed = type.parse(entry->value.text);
     if (parsed.ok()) return parsed.value;
@@ -210,16 +211,16 @@ class SweepReader {
     const CountedType* type = counted_type(name);
     if (type == nullptr || !type->has_ranges) {
       reading().error_at_key(map.path_of("from"),
-                             "no ranges of a " + name + "; give a list of values");
+                             "there are no ranges of a " + name + "; give a list of values");
       return;
     }
     const auto from = count_of(map, "from", *type);
     const auto to = count_of(map, "to", *type);
     const bool doubles = map.choice_or("powers_of_two", false, names::table(names::kTruths),
-                                       "each twice the one before");
+                                       "each value is twice the one before");
     const int ways = (doubles ? 1 : 0) + (map.gives("step") ? 1 : 0) + (map.gives("steps") ? 1 : 0);
     if (ways != 1) {
-      map.entry_or_none("step", name, "from one to the next");
+      map.entry_or_none("step", name, "difference from one value to the next");
       map.entry_or_none("steps", "integer", "number of values");
       reading().error_at_key(map.path_of("from"),
                              "a range needs one of step, steps and powers_of_two: true");

@@ -194,7 +194,7 @@ struct Workload {
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
 
-// What is run alone, or beside the kernel.
+// What is run alone, or concurrently with the kernel.
 CollectiveOp collective_of(const Workload& workload);
 
 // Built from many operators (sim/models), not one and its collective.
@@ -261,7 +261,7 @@ enum class FenceBy { wg, wave };
 enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
 
-// How copy engines are told what to do.
+// How copy engines are given their commands.
 enum class DmaPattern {
   direct,        // one engine for each peer
   back_to_back,  // all copies one after another on one engine

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/scenario/overlay.h"
-#include "sim/scenario/reader.h"
+#include "sim/spec/reader.h"
 
 namespace weft {
 

@@ -20,6 +20,10 @@ void Check::fail(const std::string& path, std::string message) const {
   reading.error_at_key(path, std::move(message));
 }
 
+void Check::fail_between(const std::vector<std::string>& paths, std::string message) const {
+  reading.error_at_one_of(paths, std::move(message));
+}
+
 void Check::warn(const std::string& path, std::string message) const {
   reading.warn_at_key(path, std::move(message));
 }
@@ -29,30 +33,15 @@ bool Check::embeds() const {
   return good({"workload.kind"}) && weft::embeds(scenario.workload.kind);
 }
 
+bool Check::is(WorkloadKind kind) const {
+  return good({"workload.kind"}) && scenario.workload.kind == kind;
+}
+
 bool Check::has(Mode mode) const {
   return std::find(scenario.modes.begin(), scenario.modes.end(), mode) != scenario.modes.end();
 }
 
 std::string text(std::int64_t number) { return std::to_string(number); }
-
-std::string multiples_around(std::int64_t value, std::int64_t step) {
-  const std::int64_t below = value / step * step;
-  return below == 0 ? text(step) : text(below) + " or " + text(below + step);
-}
-
-std::string divisors_around(std::int64_t whole, std::int64_t value) {
-  std::int64_t below = 1;
-  std::int64_t above = whole;
-  for (std::int64_t low = 1; low <= whole / low; ++low) {
-    if (whole % low != 0) continue;
-    for (const std::int64_t divisor : {low, whole / low}) {
-      if (divisor < value) below = std::max(below, divisor);
-      if (divisor > value) above = std::min(above, divisor);
-    }
-  }
-  if (value > whole) return text(whole);
-  return below == above ? text(below) : text(below) + " or " + text(above);
-}
 
 std::int64_t samples_per_gpu(const Scenario& scenario) {
   const std::int64_t batch = scenario.workload.embedding.batch;

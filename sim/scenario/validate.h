@@ -1,8 +1,8 @@
 // Rules about several keys at once. Each says what would be right, at the key to change.
 #pragma once
 
-#include "sim/scenario/reader.h"
 #include "sim/scenario/scenario.h"
+#include "sim/spec/reader.h"
 
 namespace weft {
 

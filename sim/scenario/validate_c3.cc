@@ -10,13 +10,8 @@
 namespace weft::rules {
 namespace {
 
-constexpr std::int64_t kMostItems = (std::int64_t{1} << 31U) - 1;
 constexpr const char* kCus = "c3.partition_cus";
 constexpr const char* kReserve = "c3.dma_reserve_cus";
-
-bool is_c3(const Check& check) {
-  return check.good({"workload.kind"}) && check.scenario.workload.kind == WorkloadKind::c3;
-}
 
 // Both of them keep at least one step of the mask.
 void a_mask_has_whole_steps(const Check& check, const std::string& path, int cus) {
@@ -28,13 +23,15 @@ void a_mask_has_whole_steps(const Check& check, const std::string& path, int cus
                           ", the GPU's launch.mask_step; nearest: " + multiples_around(cus, step));
   }
   if (cus > gpu.cus - step) {
-    check.fail(path, text(cus) + " of " + text(gpu.cus) + " CUs leave the GEMM none; at most " +
+    check.fail(path, text(cus) + " of " + text(gpu.cus) + " CUs leave none for the GEMM; at most " +
                          text((gpu.cus - 1) / step * step));
   }
 }
 
 void partitions_suit_the_gpu(const Check& check) {
-  if (!is_c3(check) || !check.good({"cluster.gpu.cus", "cluster.gpu.launch.mask_step"})) return;
+  if (!check.is(WorkloadKind::c3) ||
+      !check.good({"cluster.gpu.cus", "cluster.gpu.launch.mask_step"}))
+    return;
   const Scenario& scenario = check.scenario;
   const GpuSpec& gpu = scenario.cluster.gpu;
   const bool masked = scenario.c3.partition_by == PartitionBy::masks;
@@ -42,7 +39,7 @@ void partitions_suit_the_gpu(const Check& check) {
   if ((partitioned || check.has(Mode::dma_partition)) && gpu.cus <= gpu.launch.mask_step) {
     return check.fail("cluster.gpu.launch.mask_step",
                       text(gpu.cus) + " CUs in steps of " + text(gpu.launch.mask_step) +
-                          " have no two parts; take a smaller step or no partition");
+                          " cannot be divided in two; use a smaller step or no partition");
   }
   const int cus = scenario.c3.partition_cus;
   if (cus > 0 && check.good({kCus})) {
@@ -60,48 +57,52 @@ void partitions_suit_the_gpu(const Check& check) {
 }
 
 void copy_engines_can_carry_it(const Check& check) {
-  if (!is_c3(check) || !check.good({"modes", "workload.communication.op", "cluster.nodes"})) return;
+  if (!check.is(WorkloadKind::c3) ||
+      !check.good({"modes", "workload.communication.op", "cluster.nodes"}))
+    return;
   const Scenario& scenario = check.scenario;
   const bool asked = std::any_of(scenario.modes.begin(), scenario.modes.end(), uses_copy_engines);
   if (!asked || can_use_copy_engines(scenario)) return;
   check.fail("modes", scenario.cluster.nodes > 1
                           ? "copy engines cannot drive a NIC, so with " +
                                 text(scenario.cluster.nodes) + " nodes there is no dma"
-                          : "copy engines add nothing up, so for a reduction there is no dma");
+                          : "copy engines do not add, so there is no dma for a reduction");
 }
 
 void executor_is_the_strategys(const Check& check) {
-  if (!is_c3(check) || !check.good({"collective.executor"})) return;
+  if (!check.is(WorkloadKind::c3) || !check.good({"collective.executor"})) return;
   if (check.scenario.collective.executor == CollectiveExecutor::cu) return;
   check.fail("collective.executor",
-             "with kind c3 the mode says it: dma and dma+partition use copy engines");
+             "with kind c3 the mode decides: dma and dma+partition use copy engines");
 }
 
 void a_buffer_has_a_block_for_every_gpu(const Check& check) {
-  if (!is_c3(check) || !check.good({"workload.communication", "cluster.nodes",
-                                    "cluster.gpus_per_node", "cluster.gpu.collective.chunk"})) {
+  if (!check.is(WorkloadKind::c3) ||
+      !check.good({"workload.communication", "cluster.nodes", "cluster.gpus_per_node",
+                   "cluster.gpu.collective.chunk"})) {
     return;
   }
   const std::int64_t gpus = check.scenario.cluster.gpus();
   const std::int64_t size = check.scenario.workload.collective.bytes.count();
   if (gpus < 2) {
-    return check.fail("cluster.gpus_per_node", "one GPU has nobody to communicate with");
+    return check.fail("cluster.gpus_per_node", "a single GPU has no peer to communicate with");
   }
   if (size % gpus != 0) {
     return check.fail("workload.communication.bytes",
-                      text(size) + " B do not divide into a block for each of " + text(gpus) +
+                      text(size) + " B do not divide evenly into blocks for " + text(gpus) +
                           " GPUs; nearest: " + multiples_around(size, gpus) + " B");
   }
   const auto chunk = static_cast<double>(check.scenario.cluster.gpu.collective.chunk.count());
   const double pieces = static_cast<double>(size) / std::min(chunk, 4096.0 * 256) + 64;
   if (pieces * static_cast<double>(gpus) * 4 > static_cast<double>(kMostItems)) {
     check.fail("workload.communication.bytes",
-               "more steps of channels than can be counted; take larger chunks or fewer bytes");
+               "too many channel steps to count; use larger chunks or fewer bytes");
   }
 }
 
 void tiles_can_be_counted(const Check& check) {
-  if (!is_c3(check) || !check.good({"workload.gemm", "cluster.nodes", "cluster.gpus_per_node"})) {
+  if (!check.is(WorkloadKind::c3) ||
+      !check.good({"workload.gemm", "cluster.nodes", "cluster.gpus_per_node"})) {
     return;
   }
   const GemmWork& gemm = check.scenario.workload.gemm;
@@ -112,16 +113,18 @@ void tiles_can_be_counted(const Check& check) {
     return;
   }
   check.fail("workload.gemm.m",
-             "more tiles on all GPUs, or larger matrices, than can be counted; take larger tiles or"
+             "too many tiles on all GPUs, or matrices too large, to count; use larger tiles or"
              " smaller matrices");
 }
 
 void only_c3_shares_tiles(const Check& check) {
-  if (is_c3(check) || !check.good({"workload.kind", "workload.gemm.schedule"})) return;
+  if (check.is(WorkloadKind::c3) || !check.good({"workload.kind", "workload.gemm.schedule"}))
+    return;
   if (check.scenario.workload.gemm.schedule != GemmSchedule::stream_k) return;
-  check.fail("workload.gemm.schedule",
-             "with stream_k tiles belong to no single WG, and this kind follows WGs; use tiles,"
-             " persistent or dynamic");
+  check.fail(
+      "workload.gemm.schedule",
+      "with stream_k a tile belongs to several WGs, but this kind needs one WG per tile; use tiles,"
+      " persistent or dynamic");
 }
 
 }  // namespace

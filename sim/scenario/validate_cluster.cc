@@ -1,4 +1,3 @@
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -6,6 +5,7 @@
 
 #include "sim/network/transport.h"
 #include "sim/scenario/check.h"
+#include "sim/spec/keys_of.h"
 
 namespace weft::rules {
 namespace {
@@ -17,12 +17,14 @@ void there_are_peers(const Check& check) {
   const std::int64_t gpus = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
   const bool needs_peers = check.good({"workload.kind"}) && !is_model(check.scenario.workload.kind);
   if (gpus < 2 && needs_peers) {
-    check.fail("cluster.nodes",
-               "one GPU has no peer; at least 2 GPUs are needed (only whole models run on one)");
+    check.fail_between(
+        {"cluster.nodes", "cluster.gpus_per_node"},
+        "one GPU has no peer; at least 2 GPUs are needed (only whole models run on one)");
   }
   if (gpus > kMostGpus) {
-    check.fail("cluster.nodes", text(cluster.nodes) + " x " + text(cluster.gpus_per_node) + " = " +
-                                    text(gpus) + " GPUs; at most " + text(kMostGpus));
+    check.fail_between({"cluster.nodes", "cluster.gpus_per_node"},
+                       text(cluster.nodes) + " x " + text(cluster.gpus_per_node) + " = " +
+                           text(gpus) + " GPUs; at most " + text(kMostGpus));
   }
 }
 
@@ -49,85 +51,29 @@ void nics_are_shared_evenly(const Check& check) {
   const int gpus = cluster.gpus_per_node;
   const int nics = cluster.nic->per_node;
   if (gpus % nics == 0 || nics % gpus == 0) return;
-  check.fail("cluster.nic.per_node",
-             text(nics) + " NICs do not divide evenly among " + text(gpus) +
-                 " GPUs a node; nearest: " +
-                 (nics > gpus ? multiples_around(nics, gpus) : divisors_around(gpus, nics)));
+  check.fail_between(
+      {"cluster.nic.per_node", "cluster.gpus_per_node"},
+      text(nics) + " NICs do not divide evenly among " + text(gpus) +
+          " GPUs a node; nearest number of NICs: " +
+          (nics > gpus ? multiples_around(nics, gpus) : divisors_around(gpus, nics)));
 }
 
 struct FabricCheck {
   std::string path;
   const FabricSpec& fabric;
-  std::int64_t endpoints;
-  std::string counted;       // "128 nodes x 1 NIC"
+  Endpoints endpoints;
   std::int64_t fabrics = 1;  // of this kind
 };
 
-void torus_sizes_multiply_out(const Check& check, const FabricCheck& f) {
-  if (f.fabric.shape != ShapeKind::torus) return;
-  const bool is_ring = f.fabric.dims.size() == 1;
-  const std::string dims = f.path + ".dims";
-  if (!check.good({dims, f.path + ".shape"})) return;
-  if (is_ring && (f.endpoints < 2 || f.endpoints > 4'096)) {
-    return check.fail(f.path + ".shape", "a ring has 2 to 4096 endpoints, but there are " +
-                                             text(f.endpoints) + " (" + f.counted + ")");
-  }
-  std::int64_t product = 1;
-  std::string written;
-  for (const int size : f.fabric.dims) {
-    product *= size;  // three sizes of at most 4096
-    written += (written.empty() ? "" : " x ") + text(size);
-  }
-  if (product == f.endpoints) return;
-  check.fail(dims, written + (is_ring ? "" : " = " + text(product)) + " endpoints, but there are " +
-                       text(f.endpoints) + " (" + f.counted + ")");
-}
-
-void leaves_are_full(const Check& check, const FabricCheck& f) {
-  if (f.fabric.shape != ShapeKind::fat_tree) return;
-  const std::string leaf = f.path + ".endpoints_per_leaf";
-  if (!check.good({leaf, f.path + ".oversubscription"})) return;
-  const int down = f.fabric.endpoints_per_leaf;
-  if (f.endpoints % down != 0) {
-    check.fail(leaf, text(f.endpoints) + " endpoints (" + f.counted + ") do not fill leaves of " +
-                         text(down) + "; nearest: " + divisors_around(f.endpoints, down));
-  }
-  const double up = down / f.fabric.oversubscription;
-  constexpr double kRounding = 1e-9;
-  if (up < 1 - kRounding || std::abs(up - std::round(up)) > kRounding * up) {
-    check.fail(f.path + ".oversubscription",
-               "a leaf with " + text(down) + " ports down would have " + std::to_string(up) +
-                   " up; " + text(down) + " / oversubscription must be a whole number");
-  }
-}
-
-std::int64_t links_of(const FabricSpec& fabric, std::int64_t endpoints) {
-  switch (fabric.shape) {
-    case ShapeKind::fully_connected:
-      return endpoints * (endpoints - 1);
-    case ShapeKind::switched:
-      return 2 * endpoints;
-    case ShapeKind::torus:
-      return 2 * static_cast<std::int64_t>(fabric.dims.size()) * endpoints;
-    case ShapeKind::fat_tree: {
-      const std::int64_t leaves = endpoints / fabric.endpoints_per_leaf;
-      return 2 * endpoints +
-             2 * leaves * std::llround(fabric.endpoints_per_leaf / fabric.oversubscription);
-    }
-  }
-  return 0;
-}
-
 void links_can_be_counted(const Check& check, const FabricCheck& f) {
-  const std::string shape = f.path + ".shape";
-  if (!check.good({shape, f.path + ".endpoints_per_leaf", f.path + ".oversubscription"})) return;
   constexpr std::int64_t kMost = std::int64_t{1} << 30U;  // of either fabric
-  const std::int64_t links = links_of(f.fabric, f.endpoints);
+  const std::int64_t links = f.fabric.topology->count_links(f.endpoints.count);
   if (links <= kMost / f.fabrics) return;
-  check.fail(shape, text(links) + " links" +
-                        (f.fabrics == 1 ? "" : " in each of " + text(f.fabrics) + " nodes") +
-                        " for " + text(f.endpoints) + " endpoints (" + f.counted +
-                        ") are more than 2^30; take another shape or fewer endpoints");
+  check.fail(f.path + ".shape",
+             text(links) + " links" +
+                 (f.fabrics == 1 ? "" : " in each of " + text(f.fabrics) + " nodes") + " for " +
+                 text(f.endpoints.count) + " endpoints (" + f.endpoints.counted +
+                 ") are more than 2^30; take another shape or fewer endpoints");
 }
 
 void fabrics_fit_their_endpoints(const Check& check) {
@@ -136,22 +82,25 @@ void fabrics_fit_their_endpoints(const Check& check) {
   if (cluster.scale_up && check.good({"cluster.gpus_per_node"})) {
     fabrics.push_back({.path = "cluster.scale_up",
                        .fabric = *cluster.scale_up,
-                       .endpoints = cluster.gpus_per_node,
-                       .counted = text(cluster.gpus_per_node) + " GPUs a node",
+                       .endpoints = {.count = cluster.gpus_per_node,
+                                     .counted = text(cluster.gpus_per_node) + " GPUs a node",
+                                     .counted_by = {"cluster.gpus_per_node"}},
                        .fabrics = check.good({"cluster.nodes"}) ? cluster.nodes : 1});
   }
   if (cluster.scale_out && cluster.nic && check.good({"cluster.nodes", "cluster.nic.per_node"})) {
     const int nics = cluster.nic->per_node;
     fabrics.push_back({.path = "cluster.scale_out",
                        .fabric = *cluster.scale_out,
-                       .endpoints = std::int64_t{cluster.nodes} * nics,
-                       .counted = text(cluster.nodes) + " nodes x " + text(nics) + " NIC" +
-                                  (nics == 1 ? "" : "s")});
+                       .endpoints = {.count = std::int64_t{cluster.nodes} * nics,
+                                     .counted = text(cluster.nodes) + " nodes x " + text(nics) +
+                                                " NIC" + (nics == 1 ? "" : "s"),
+                                     .counted_by = {"cluster.nodes", "cluster.nic.per_node"}}});
   }
-  for (const FabricCheck& fabric : fabrics) {
-    torus_sizes_multiply_out(check, fabric);
-    leaves_are_full(check, fabric);
-    links_can_be_counted(check, fabric);
+  for (const FabricCheck& f : fabrics) {
+    if (!check.good({f.path + ".shape"})) continue;
+    if (f.fabric.topology->fits(f.endpoints, KeysOf(check.reading, f.path))) {
+      links_can_be_counted(check, f);
+    }
   }
 }
 

@@ -5,26 +5,24 @@
 
 #include "sim/scenario/check.h"
 #include "sim/scenario/names.h"
+#include "sim/spec/units.h"
 
 namespace weft::rules {
 namespace {
 
 std::string word_of(CollectiveOp op) { return std::string(names::word(names::kCollectiveOps, op)); }
 
-// Of kind c3 the mode says whether copy engines carry it (validate_c3.cc).
-bool is_c3(const Check& check) { return check.scenario.workload.kind == WorkloadKind::c3; }
-
 // Whether the library runs one: in mode fused the kernel sends for itself.
 bool runs(const Check& check) {
   return check.good({"modes", "workload.kind", "workload.op", "collective.executor"}) &&
-         (check.has(Mode::bulk) || check.has(Mode::kernel) || is_c3(check));
+         (check.has(Mode::bulk) || check.has(Mode::kernel) || check.is(WorkloadKind::c3));
 }
 
 // Of a whole model each is done as the keys say where it can be (its own kinds are not known here).
 bool is_of_a_model(const Check& check) { return is_model(check.scenario.workload.kind); }
 
 bool by_copy_engines(const Check& check) {
-  return runs(check) && !is_c3(check) &&
+  return runs(check) && !check.is(WorkloadKind::c3) &&
          check.scenario.collective.executor == CollectiveExecutor::dma;
 }
 
@@ -32,14 +30,14 @@ void copy_engines_add_nothing_up(const Check& check) {
   const CollectiveOp op = collective_of(check.scenario.workload);
   if (!by_copy_engines(check) || !reduces(op)) return;
   check.fail("collective.executor",
-             "dma moves data but adds nothing up, as " + word_of(op) + " has to; use cu");
+             "dma moves data but cannot add, as " + word_of(op) + " must; use cu");
 }
 
 void copy_engines_reach_every_peer(const Check& check) {
   if (!by_copy_engines(check) || !check.good({"cluster.nodes"})) return;
   if (check.scenario.cluster.nodes == 1) return;
   check.fail("collective.executor",
-             "dma needs one node, because copy engines cannot drive a NIC; with " +
+             "dma requires a single node, because copy engines cannot drive a NIC; with " +
                  text(check.scenario.cluster.nodes) + " nodes use cu");
 }
 
@@ -48,12 +46,12 @@ void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
   if (check.scenario.collective.dma != DmaPattern::broadcast) return;
   if (is_of_a_model(check)) {
     return check.fail("collective.dma",
-                      "a command that writes to two peers gives both the same, but a model's "
+                      "a command that writes to two peers sends both the same data, but a model's "
                       "all-to-alls do not; use direct or back_to_back");
   }
   const CollectiveOp op = collective_of(check.scenario.workload);
   if (op == CollectiveOp::all_gather || op == CollectiveOp::broadcast) return;
-  check.fail("collective.dma", "a command that writes to two peers gives both the same, but " +
+  check.fail("collective.dma", "a command that writes to two peers sends both the same data, but " +
                                    word_of(op) + " does not; use direct or back_to_back");
 }
 
@@ -66,7 +64,7 @@ void the_algorithm_suits_the_collective(const Check& check) {
   for (const Choice<Algorithm>& choice : names::kAlgorithms) {
     if (exists(op, choice.value)) known += ' ' + std::string(choice.name);
   }
-  check.fail("collective.algorithm", word_of(op) + " is not done by '" +
+  check.fail("collective.algorithm", word_of(op) + " has no algorithm '" +
                                          std::string(names::word(names::kAlgorithms, *algorithm)) +
                                          "'; use one of " + known);
 }
@@ -82,12 +80,11 @@ bool asks_the_switch(const Check& check) {
 void the_switch_can_reduce(const Check& check) {
   if (!check.good({"cluster.scale_up", "cluster.scale_up.shape"})) return;
   const auto& fabric = check.scenario.cluster.scale_up;
-  if (fabric && fabric->reduces) return;
+  if (fabric && fabric->topology->sums_on_the_way().can) return;
   check.fail("collective.algorithm",
-             "in_switch needs a scale_up of shape: switch with reduces: true; this one " +
-                 std::string(!fabric                                ? "has a GPU a node and none"
-                             : fabric->shape != ShapeKind::switched ? "has another shape"
-                                                                    : "only passes messages on") +
+             "in_switch requires a scale_up with " + topologies_with_sums() + "; this cluster " +
+                 std::string(fabric ? fabric->topology->sums_on_the_way().why_not
+                                    : "has one GPU per node, so scale_up does not apply") +
                  "; use auto or another algorithm");
 }
 
@@ -95,9 +92,9 @@ void the_switch_moves_whole_pieces(const Check& check) {
   if (!check.good({"collective.protocol"})) return;
   const auto& protocol = check.scenario.collective.protocol;
   if (!protocol || *protocol == Protocol::simple) return;
-  check.fail("collective.protocol", "the switch adds up no flags between the data, as " +
+  check.fail("collective.protocol", "the switch cannot reduce data with flags in between, as " +
                                         std::string(names::word(names::kProtocolWords, *protocol)) +
-                                        " has them; with algorithm: in_switch use simple or auto");
+                                        " has; with algorithm: in_switch use simple or auto");
 }
 
 // The collective alone, its GPUs counted.
@@ -119,10 +116,11 @@ void regular_groups_fill_the_cluster(const Check& check) {
   if (groups.size == 0) return;
   const std::int64_t block = std::int64_t{groups.size} * groups.stride;
   if (gpus % block == 0) return;
-  check.fail("workload.groups.size", text(groups.size) + " GPUs " + text(groups.stride) +
-                                         " apart are of a block of " + text(block) +
-                                         ", which does not divide " + text(gpus) +
-                                         " GPUs; nearest block: " + divisors_around(gpus, block));
+  check.fail_between(
+      {"workload.groups.size", "workload.groups.stride", "cluster.nodes", "cluster.gpus_per_node"},
+      text(groups.size) + " GPUs " + text(groups.stride) + " apart need a block of " + text(block) +
+          ", which does not divide " + text(gpus) +
+          " GPUs; nearest block: " + divisors_around(gpus, block));
 }
 
 void each_gpu_is_in_one_group(const Check& check) {
@@ -131,7 +129,8 @@ void each_gpu_is_in_one_group(const Check& check) {
   std::vector<bool> taken(static_cast<std::size_t>(gpus));
   for (const auto& group : check.scenario.workload.collective.groups.gpus) {
     if (group.size() < 2) {
-      return check.fail("workload.groups.gpus", "a group of one GPU has no peer; at least 2");
+      return check.fail("workload.groups.gpus",
+                        "a group of one GPU has no peer; it needs at least 2");
     }
     for (const std::int64_t gpu : group) {
       if (gpu >= gpus) {
@@ -141,7 +140,7 @@ void each_gpu_is_in_one_group(const Check& check) {
       const auto at = static_cast<std::size_t>(gpu);
       if (taken[at]) {
         return check.fail("workload.groups.gpus",
-                          "GPU " + text(gpu) + " is named twice; a GPU is in one group");
+                          "GPU " + text(gpu) + " is listed twice; a GPU can be in one group only");
       }
       taken[at] = true;
     }
@@ -170,9 +169,9 @@ void groups_for_the_switch_are_in_a_node(const Check& check) {
       std::all_of(groups.gpus.begin(), groups.gpus.end(), in_a_node)) {
     return;
   }
-  check.fail("collective.algorithm", "in_switch needs all GPUs of a group in one node of " +
-                                         text(per_node) + "; there are " + text(nodes) +
-                                         " nodes and a group spans them");
+  check.fail("collective.algorithm",
+             "in_switch requires all GPUs of a group to be in one node of " + text(per_node) +
+                 "; there are " + text(nodes) + " nodes and a group spans them");
 }
 
 // GPUs of the smallest and the largest group, or 0 where they are not known.
@@ -220,7 +219,7 @@ void the_matrix_is_of_a_groups_ranks(const Check& check) {
                         text(rows) + " rows, of which row " + text(static_cast<std::int64_t>(row)) +
                             " has " + text(wide) + " values; a group has " + text(sizes.low) +
                             (sizes.low == sizes.high ? "" : " to " + text(sizes.high)) +
-                            " ranks: as many rows, and values in each");
+                            " ranks: it needs as many rows, and as many values in each");
     }
     if (matrix[row][row] != 0) {
       return check.fail("workload.matrix", "rank " + text(static_cast<std::int64_t>(row)) +
@@ -228,12 +227,32 @@ void the_matrix_is_of_a_groups_ranks(const Check& check) {
     }
     for (const std::int64_t size : matrix[row]) sent = std::max(sent, size);
   }
-  if (sent == 0) check.fail("workload.matrix", "nobody sends anything; at least one value above 0");
+  if (sent == 0)
+    check.fail("workload.matrix", "nothing is sent; at least one value must be above 0");
+}
+
+// Of several rows that hold for a number of nodes the one for most is taken.
+void rows_between_nodes_are_in_order(const Check& check) {
+  const std::string path = "cluster.gpu.collective.between_nodes";
+  if (!check.good_within({path})) return;
+  const std::vector<BetweenNodesSpec>& rows = check.scenario.cluster.gpu.collective.between_nodes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string row = path + '[' + std::to_string(i) + ']';
+    if (i > 0 && rows[i].nodes <= rows[i - 1].nodes) {
+      check.fail(row + ".nodes", "rows follow one another by nodes; the one before is of " +
+                                     text(rows[i - 1].nodes));
+    }
+    if (rows[i].ll128_up_to < rows[i].ll_up_to) {
+      check.fail(row + ".ll128_up_to",
+                 "ll128 follows ll, which goes up to " + to_text(rows[i].ll_up_to));
+    }
+  }
 }
 
 }  // namespace
 
 void validate_collective(const Check& check) {
+  rows_between_nodes_are_in_order(check);
   copy_engines_add_nothing_up(check);
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);

@@ -10,12 +10,6 @@
 namespace weft::rules {
 namespace {
 
-constexpr std::int64_t kMostItems = std::int64_t{1} << 31U;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
-constexpr std::int64_t kMostOfMessage = UINT32_MAX;
-
-constexpr const char* kRowsPerWg = "workload.rows_per_wg";
-
 // For factors of at least 1, whose product need not fit.
 bool product_exceeds(std::int64_t a, std::int64_t b, std::int64_t most) {
   return b > 0 && a > most / b;
@@ -42,15 +36,15 @@ void a_result_fits_a_message(const Check& check) {
   const std::int64_t result = result_bytes(work);
   if (result > kMostOfMessage) {
     return check.fail(kRowsPerWg, text(work.rows_per_wg) + " rows of " + text(row_bytes(work)) +
-                                      " B are more than a message holds, 4 GiB; at most " +
-                                      text(kMostOfMessage / row_bytes(work)) + " rows a WG");
+                                      " B exceed the limit of a message, 4 GiB; at most " +
+                                      text(kMostOfMessage / row_bytes(work)) + " rows per WG");
   }
   if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
   if (product_exceeds(result, slice, kMostOfMessage)) {
     check.fail("fused.slice_wgs", text(slice) + " results of " + text(result) +
-                                      " B are more than a message holds, 4 GiB; at most " +
-                                      text(kMostOfMessage / result) + " WGs a slice");
+                                      " B exceed the limit of a message, 4 GiB; at most " +
+                                      text(kMostOfMessage / result) + " WGs per slice");
   }
 }
 
@@ -60,7 +54,7 @@ void bytes_of_a_pair_can_be_counted(const Check& check) {
   const std::int64_t result = result_bytes(check.scenario.workload.embedding);
   if (!product_exceeds(wgs, result, kMostBytes)) return;
   check.fail("workload.batch", text(wgs) + " results of " + text(result) +
-                                   " B for each peer are more than 2^60 B; take a smaller batch,"
+                                   " B for each peer exceed 2^60 B; use a smaller batch,"
                                    " fewer tables or a smaller dim");
 }
 
@@ -95,8 +89,8 @@ void a_wg_ends(const Check& check) {
   check.fail(kRowsPerWg, "the " + text(static_cast<std::int64_t>(lookups)) +
                              " lookups of one WG would take more than " +
                              (adding > kMostAdding ? "an hour to add up on one CU"
-                                                   : "a month one after another") +
-                             "; take fewer rows a WG, less pooling or a smaller dim");
+                                                   : "a month, one after another") +
+                             "; use fewer rows per WG, less pooling or a smaller dim");
 }
 
 // Messages of one pair in mode fused: stores of WGs, puts or flags of slices, one flag more.
@@ -112,18 +106,18 @@ void wgs_can_be_counted(const Check& check) {
   const std::int64_t each = wgs_per_destination(check.scenario);
   const std::int64_t gpus = check.scenario.cluster.gpus();
   const std::int64_t of_one_gpu = each * gpus;  // at most batch x tables, 10^14
-  if (product_exceeds(of_one_gpu, gpus, kMostItems - 1)) {
+  if (product_exceeds(of_one_gpu, gpus, kMostItems)) {
     return check.fail(kRowsPerWg, text(of_one_gpu) + " WGs on each of " + text(gpus) +
-                                      " GPUs are 2^31 or more in all; take more rows a WG, a"
+                                      " GPUs are 2^31 or more in total; use more rows per WG, a"
                                       " smaller batch or fewer tables");
   }
   const std::int64_t result = result_bytes(check.scenario.workload.embedding);
   if (product_exceeds(each, result, kMostBytes)) return;  // said above
   const std::int64_t pairs = gpus * (gpus - 1);
-  if (product_exceeds(fused_messages(check), pairs, kMostItems - 1)) {
+  if (product_exceeds(fused_messages(check), pairs, kMostItems)) {
     check.fail(kRowsPerWg, text(fused_messages(check)) + " messages from each of " + text(gpus) +
-                               " GPUs to each peer are 2^31 or more in all; take more rows"
-                               " a WG, a smaller batch or fewer tables");
+                               " GPUs to each peer are 2^31 or more in total; use more rows"
+                               " per WG, a smaller batch or fewer tables");
   }
 }
 
@@ -135,10 +129,10 @@ void places_can_be_counted(const Check& check) {
   const ClusterSpec& cluster = check.scenario.cluster;
   const std::int64_t each =
       std::int64_t{cluster.gpu.cus} * cluster.gpu.cu.wgs + cluster.gpu.dma.engines;
-  if (!product_exceeds(each, cluster.gpus(), kMostItems - 1)) return;
-  check.fail("cluster.gpu.cus", text(each) + " places for WGs and copy engines on each of " +
+  if (!product_exceeds(each, cluster.gpus(), kMostItems)) return;
+  check.fail("cluster.gpu.cus", text(each) + " slots for WGs and copy engines on each of " +
                                     text(cluster.gpus()) +
-                                    " GPUs are 2^31 or more in all; take fewer CUs or GPUs");
+                                    " GPUs are 2^31 or more in total; use fewer CUs or GPUs");
 }
 
 }  // namespace

@@ -20,15 +20,16 @@ void the_dense_vector_is_as_long_as_a_row(const Check& check) {
   const int dim = check.scenario.workload.embedding.dim;
   const int last = dlrm.bottom_mlp.back();
   if (dlrm.interaction == Interaction::concat || last == dim) return;
-  check.fail("workload.bottom_mlp",
-             "its last layer gives " + text(last) + " elements, which interact with rows of dim " +
-                 text(dim) + "; end it with " + text(dim) + ", or use interaction: concat");
+  check.fail("workload.bottom_mlp", "its last layer outputs " + text(last) +
+                                        " elements, but they interact with rows of dim " +
+                                        text(dim) + "; end it with " + text(dim) +
+                                        ", or use interaction: concat");
 }
 
 void mlps_run_on_matrix_units(const Check& check) {
   if (!check.good({"workload.mlp_dtype"})) return;
   if (check.scenario.workload.dlrm.mlp_dtype != DataType::fp32) return;
-  check.fail("workload.mlp_dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+  check.fail("workload.mlp_dtype", "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
 // In floating point: the products need not fit 63 bits.
@@ -58,14 +59,14 @@ void mlps_fit(const Check& check) {
   if (size > memory) {
     return check.fail("workload.top_mlp", "the weights of both MLPs take " +
                                               text(static_cast<std::int64_t>(size / 1e9)) +
-                                              " GB of every GPU, its memory holds " +
+                                              " GB on every GPU, whose memory holds " +
                                               to_text(cluster.gpu.memory.capacity) +
-                                              "; take smaller layers, or interaction: sum");
+                                              "; use smaller layers, or interaction: sum");
   }
   constexpr double kMost = 1e18;
   const double samples = static_cast<double>(tables.batch) / cluster.gpus();
   if (2 * weights * samples > kMost) {
-    check.fail("workload.batch", "more operations than can be counted; take a smaller batch");
+    check.fail("workload.batch", "too many operations to count; use a smaller batch");
   }
 }
 
@@ -73,7 +74,7 @@ void it_trains_or_answers(const Check& check) {
   if (!check.good({"workload.phase"})) return;
   const Phase phase = check.scenario.workload.phase;
   if (phase == Phase::training || phase == Phase::inference) return;
-  check.fail("workload.phase", "a model of kind dlrm has training and inference");
+  check.fail("workload.phase", "a model of kind dlrm has the phases training and inference");
 }
 
 }  // namespace

@@ -10,10 +10,6 @@
 namespace weft::rules {
 namespace {
 
-constexpr std::int64_t kMostWgs = (std::int64_t{1} << 31U) - 1;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
-constexpr std::int64_t kMostOfMessage = UINT32_MAX;
-
 bool has_gemv(const Check& check) {
   return check.good({"workload.kind", "workload.gemv"}) &&
          check.scenario.workload.kind == WorkloadKind::gemv_all_reduce;
@@ -36,7 +32,7 @@ bool knows_gpus(const Check& check) {
   return check.good({"cluster.nodes", "cluster.gpus_per_node"});
 }
 
-std::string nearest(std::int64_t value, std::int64_t step) {
+std::string nearest_multiples(std::int64_t value, std::int64_t step) {
   return "; nearest: " + multiples_around(value, step);
 }
 
@@ -53,7 +49,7 @@ void slices_of_input(const Check& check, const Wgs& wgs, const std::string& unit
   const int slice = check.scenario.fused.slice_wgs;
   if (slice <= wgs.unit || (slice % wgs.unit == 0 && wgs.units % (slice / wgs.unit) == 0)) return;
   check.fail("fused.slice_wgs",
-             "slices of " + text(slice) + " WGs: input comes in whole " + units + " of " +
+             "slices of " + text(slice) + " WGs: input is sent in whole " + units + " of " +
                  text(wgs.unit) + " WGs, and each peer has " + text(wgs.units) + "; nearest: " +
                  divisors_around(wgs.units, std::max<std::int64_t>(1, slice / wgs.unit)) +
                  " times " + text(wgs.unit));
@@ -81,14 +77,14 @@ void slices_and_chunks(const Check& check, const Wgs& wgs) {
   }
   if (wgs.result_bytes > kMostOfMessage / slice) {
     check.fail("fused.slice_wgs", text(slice) + " results of " + text(wgs.result_bytes) +
-                                      " B are more than a message holds, 4 GiB; at most " +
+                                      " B exceed the limit of a message, 4 GiB; at most " +
                                       text(kMostOfMessage / wgs.result_bytes));
   }
 }
 
 // In floating point: the products need not fit 63 bits.
 bool too_many(double wgs_of_a_gpu, double bytes_of_a_pair, double gpus) {
-  return wgs_of_a_gpu * gpus * 4 > static_cast<double>(kMostWgs) ||
+  return wgs_of_a_gpu * gpus * 4 > static_cast<double>(kMostItems) ||
          bytes_of_a_pair * gpus > static_cast<double>(kMostBytes);
 }
 
@@ -100,12 +96,12 @@ void gemv_divides(const Check& check) {
   if (gemv.m % step != 0) {
     return check.fail("workload.gemv.m", text(gemv.m) + " rows do not divide among " + text(gpus) +
                                              " GPUs in WGs of " + text(gemv.rows_per_wg) + " rows" +
-                                             nearest(gemv.m, step));
+                                             nearest_multiples(gemv.m, step));
   }
   const auto m = static_cast<double>(gemv.m);
   if (too_many(m / gemv.rows_per_wg, m * 4, static_cast<double>(gpus))) {
     return check.fail("workload.gemv.m",
-                      "more WGs or bytes on all GPUs than can be counted; take"
+                      "too many WGs or bytes on all GPUs to count; use"
                       " fewer rows or more rows_per_wg");
   }
   slices_and_chunks(check, {.units = gemv.m / step,
@@ -121,12 +117,12 @@ bool gemm_divides_into_tiles(const Check& check, std::int64_t gpus) {
   if (!rows) {
     check.fail("workload.gemm.m", text(gemm.m) + " rows do not divide among " + text(gpus) +
                                       " GPUs in tiles of " + text(gemm.tile_m) +
-                                      nearest(gemm.m, step));
+                                      nearest_multiples(gemm.m, step));
   }
   const bool columns = gemm.n % gemm.tile_n == 0;
   if (!columns) {
     check.fail("workload.gemm.n", text(gemm.n) + " columns do not divide into tiles of " +
-                                      text(gemm.tile_n) + nearest(gemm.n, gemm.tile_n));
+                                      text(gemm.tile_n) + nearest_multiples(gemm.n, gemm.tile_n));
   }
   if (gemm.k % gemm.split_k == 0) return rows && columns;
   check.fail("workload.gemm.split_k", text(gemm.split_k) +
@@ -147,7 +143,7 @@ void gemm_divides(const Check& check) {
   const double widest = static_cast<double>(gemm.m) * static_cast<double>(std::max(gemm.n, gemm.k));
   if (too_many(wgs, widest * 4, static_cast<double>(gpus))) {
     return check.fail("workload.gemm.m",
-                      "more WGs or bytes on all GPUs than can be counted; take"
+                      "too many WGs or bytes on all GPUs to count; use"
                       " larger tiles or smaller matrices");
   }
   slices_and_chunks(check, {.units = gemm.m / gemm.tile_m / gpus,
@@ -180,8 +176,8 @@ void matrices_fit_in_memory(const Check& check) {
   const auto fits = [&](double all, const char* key, const char* what) {
     if (all <= static_cast<double>(capacity.count())) return;
     check.fail(key, std::string(what) + " take " + text(std::llround(all / 1e9)) +
-                        " GB of a GPU, its memory holds " + to_text(capacity) +
-                        "; take smaller matrices or more GPUs");
+                        " GB of a GPU, whose memory holds " + to_text(capacity) +
+                        "; use smaller matrices or more GPUs");
   };
   if (has_gemm(check)) {
     const GemmWork& gemm = check.scenario.workload.gemm;
@@ -208,13 +204,13 @@ void weights_fit_in_l2(const Check& check) {
                      static_cast<double>(size_of(gemv.dtype).count());
   if (all <= static_cast<double>(capacity.count())) return;
   check.fail("workload.gemv.weights", "W takes " + text(std::llround(all / 1e6)) +
-                                          " MB, the L2 holds " + to_text(capacity) +
+                                          " MB, but the L2 holds " + to_text(capacity) +
                                           "; use in_hbm");
 }
 
 void gemm_runs_on_matrix_units(const Check& check) {
   if (!has_any_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
-  check.fail("workload.gemm.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+  check.fail("workload.gemm.dtype", "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
 // So that a WG's time fits the clocks: an hour at most, on one CU.
@@ -228,7 +224,7 @@ void an_operators_wg_ends(const Check& check) {
         static_cast<double>(gpu.bf16_matrix.count()) * gemm.efficiency * gemm.alone / gpu.cus / 4;
     if (work / rate > kMost) {
       check.fail("workload.gemm.k",
-                 "one tile would take more than an hour on its CU; take smaller"
+                 "one tile would take more than an hour on its CU; use smaller"
                  " tiles, a smaller k or more split_k");
     }
   }
@@ -248,7 +244,7 @@ void an_operators_wg_ends(const Check& check) {
   }
   if (std::max(2 * products / rate, loads) <= kMost) return;
   check.fail("workload.gemv.k",
-             "one WG would take more than an hour; take fewer rows_per_wg or a smaller k");
+             "one WG would take more than an hour; use fewer rows_per_wg or a smaller k");
 }
 
 }  // namespace

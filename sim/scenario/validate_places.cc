@@ -11,8 +11,8 @@ void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::s
   const int wave = check.scenario.cluster.gpu.wave_size;
   const CuResources& cu = check.scenario.cluster.gpu.cu;
   if (wg.threads % wave != 0) {
-    check.fail(path + ".threads", text(wg.threads) + " threads are not whole waves of " +
-                                      text(wave) +
+    check.fail(path + ".threads", text(wg.threads) +
+                                      " threads are not a whole number of waves of " + text(wave) +
                                       "; nearest: " + multiples_around(wg.threads, wave));
   }
   const int waves = (wg.threads - 1) / wave + 1;
@@ -23,14 +23,14 @@ void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::s
   }
   if (wg.lds > cu.lds) {
     check.fail(path + ".lds",
-               to_text(wg.lds) + " a WG do not fit on a CU that has " + to_text(cu.lds));
+               to_text(wg.lds) + " per WG do not fit on a CU that has " + to_text(cu.lds));
   }
   const int most = cu.registers / wg.threads;
   if (wg.registers_per_thread > most) {
     check.fail(path + ".registers_per_thread",
                text(wg.threads) + " threads x " + text(wg.registers_per_thread) +
                    " registers do not fit on a CU that has " + text(cu.registers) + "; at most " +
-                   text(most) + " a thread");
+                   text(most) + " per thread");
   }
 }
 
@@ -73,7 +73,7 @@ void a_wg_fits_on_a_cu(const Check& check) {
   if (wg.registers_per_thread + extra > most) {
     check.fail("fused.extra_registers_per_thread",
                "a WG with " + text(wg.registers_per_thread) + " + " + text(extra) +
-                   " registers a thread does not fit on a CU; at most " +
+                   " registers per thread does not fit on a CU; at most " +
                    text(most - wg.registers_per_thread) + " extra");
   }
 }

@@ -11,13 +11,14 @@ namespace {
 
 const TransformerSpec& spec_of(const Check& check) { return check.scenario.workload.transformer; }
 
-std::string nearest(std::int64_t whole, std::int64_t value) {
+std::string nearest_divisors(std::int64_t whole, std::int64_t value) {
   return "; nearest: " + divisors_around(whole, value);
 }
 
 void it_trains_or_decodes(const Check& check) {
   if (check.scenario.workload.phase != Phase::inference) return;
-  check.fail("workload.phase", "a decoder has training, prefill and decode; inference is of dlrm");
+  check.fail("workload.phase",
+             "a decoder has the phases training, prefill and decode; inference belongs to dlrm");
 }
 
 void parallel_sizes_multiply_to_the_gpus(const Check& check) {
@@ -38,7 +39,8 @@ void heads_divide(const Check& check) {
   const int tensor = spec_of(check).parallel.tensor;
   if (d.heads % tensor != 0) {
     check.fail("workload.parallel.tensor", text(d.heads) + " heads do not divide among " +
-                                               text(tensor) + " GPUs" + nearest(d.heads, tensor));
+                                               text(tensor) + " GPUs" +
+                                               nearest_divisors(d.heads, tensor));
   }
   if (d.latent) {
     if (d.latent->position < d.head_dim) return;
@@ -48,12 +50,13 @@ void heads_divide(const Check& check) {
   }
   if (d.heads % d.kv_heads != 0) {
     check.fail("workload.model.kv_heads", text(d.kv_heads) + " do not divide the " + text(d.heads) +
-                                              " heads of queries" + nearest(d.heads, d.kv_heads));
+                                              " query heads" +
+                                              nearest_divisors(d.heads, d.kv_heads));
   }
   if (d.kv_heads % tensor == 0 || tensor % d.kv_heads == 0) return;
   check.fail("workload.parallel.tensor", text(d.kv_heads) + " heads of keys and values among " +
                                              text(tensor) + " GPUs: neither divides the other" +
-                                             nearest(d.kv_heads, tensor));
+                                             nearest_divisors(d.kv_heads, tensor));
 }
 
 void feed_forwards_divide(const Check& check) {
@@ -95,14 +98,15 @@ void tokens_divide(const Check& check) {
   if (tokens % tensor == 0) return;
   check.fail(decodes ? "workload.microbatch" : "workload.sequence_length",
              text(tokens) + " tokens do not divide among " + text(tensor) +
-                 " tensor-parallel GPUs, each of which takes some" +
+                 " tensor-parallel GPUs, each of which sends some" +
                  (spec.parallel.sequence ? " (parallel.sequence)" : " to the experts") +
                  "; nearest: " + multiples_around(tokens, tensor));
 }
 
 void it_runs_on_matrix_units(const Check& check) {
   if (spec_of(check).decoder.dtype != DataType::fp32) return;
-  check.fail("workload.model.dtype", "fp32 has no matrix rate in the GPU's file; use bf16 or fp16");
+  check.fail("workload.model.dtype",
+             "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
 void experts_divide(const Check& check) {
@@ -111,13 +115,13 @@ void experts_divide(const Check& check) {
   if (moe.experts % p.expert != 0) {
     check.fail("workload.parallel.expert", text(moe.experts) + " experts do not divide among " +
                                                text(p.expert) + " GPUs" +
-                                               nearest(moe.experts, p.expert));
+                                               nearest_divisors(moe.experts, p.expert));
   }
   const std::int64_t gpus = std::int64_t{p.tensor} * p.data;
   if (gpus % p.expert != 0) {
     check.fail("workload.parallel.expert", text(p.expert) + " do not divide the " + text(gpus) +
                                                " GPUs of a stage, tensor x data" +
-                                               nearest(gpus, p.expert));
+                                               nearest_divisors(gpus, p.expert));
   }
 }
 
@@ -131,13 +135,13 @@ void a_token_has_its_experts(const Check& check) {
   if (static_cast<std::int64_t>(moe.histogram.size()) != moe.experts) {
     return check.fail("workload.moe.histogram",
                       text(static_cast<std::int64_t>(moe.histogram.size())) + " numbers for " +
-                          text(moe.experts) + " experts; one for each is needed");
+                          text(moe.experts) + " experts; there must be one for each");
   }
   const auto zeros = std::count(moe.histogram.begin(), moe.histogram.end(), 0);
   if (moe.experts - zeros >= moe.top_k) return;
   check.fail("workload.moe.histogram",
              "only " + text(moe.experts - zeros) + " of " + text(moe.experts) +
-                 " are ever asked for, but a token goes through " + text(moe.top_k));
+                 " are ever used, but a token goes through " + text(moe.top_k));
 }
 
 void some_layers_have_experts(const Check& check) {

@@ -52,8 +52,8 @@ void it_fits_in_memory(const Check& check) {
   check.fail("workload.model",
              std::string(trains ? "weights, gradients and optimiser"
                                 : "weights, keys and values of all tokens") +
-                 " take " + text(std::llround(all / 1e9)) + " GB of a GPU, its memory holds " +
-                 to_text(capacity) + "; take more parallel.tensor or parallel.pipeline" +
+                 " take " + text(std::llround(all / 1e9)) + " GB of a GPU, whose memory holds " +
+                 to_text(capacity) + "; use more parallel.tensor or parallel.pipeline" +
                  (trains ? ", or parallel.sharded_optimizer" : ", or fewer sequences"));
 }
 
@@ -75,7 +75,7 @@ bool its_operations_can_be_counted(const Check& check) {
   constexpr double kMost = 1e18;
   if (std::max(2 * tokens * widest * real(d.hidden), scores) <= kMost) return true;
   check.fail("workload.microbatch",
-             "one operator has more operations or bytes than can be counted; take a smaller "
+             "one operator has too many operations or bytes to count; use a smaller "
              "microbatch or shorter sequences");
   return false;
 }
@@ -87,7 +87,7 @@ void its_operators_can_be_counted(const Check& check) {
   if (microbatches <= kMostBlocks / spec.decoder.layers) return;
   check.fail("workload.sequences", text(microbatches) + " microbatches through " +
                                        text(spec.decoder.layers) +
-                                       " layers are more than a million; take larger microbatches");
+                                       " layers are more than a million; use larger microbatches");
 }
 
 // Where GPUs get different numbers of tokens, each exchange keeps a number for each pair.
@@ -102,7 +102,7 @@ void its_exchanges_can_be_kept(const Check& check) {
   if (pairs * layers * kExchanges <= kMost) return;
   check.fail("workload.parallel.expert",
              "the exchanges among " + text(spec.parallel.expert) +
-                 " GPUs, of all layers and microbatches, have more than 500 million pairs; take "
+                 " GPUs, over all layers and microbatches, have more than 500 million pairs; use "
                  "fewer GPUs or larger microbatches");
 }
 

@@ -15,7 +15,6 @@ namespace {
 constexpr std::string_view kNodes = "cluster.nodes";
 constexpr std::string_view kGpusPerNode = "cluster.gpus_per_node";
 constexpr std::string_view kBatch = "workload.batch";
-constexpr std::string_view kRowsPerWg = "workload.rows_per_wg";
 constexpr std::string_view kTables = "workload.tables_per_gpu";
 
 void batch_divides_among_gpus(const Check& check) {
@@ -37,7 +36,7 @@ void every_wg_has_one_destination(const Check& check) {
   const int rows = check.scenario.workload.embedding.rows_per_wg;
   if (samples % rows == 0) return;
   check.fail(std::string(kRowsPerWg),
-             text(rows) + " rows a WG do not divide the " + text(samples) +
+             text(rows) + " rows per WG do not divide the " + text(samples) +
                  " samples of a GPU, so some WG would have two destinations; nearest: " +
                  divisors_around(samples, rows));
 }
@@ -60,7 +59,7 @@ void chunks_are_whole_tables(const Check& check) {
   const int chunks = check.scenario.kernel.chunks;
   if (chunks <= tables) return;
   check.fail("kernel.chunks", text(chunks) + " chunks of " + text(tables) +
-                                  " tables a GPU: a chunk is at least one table; at most " +
+                                  " tables per GPU: a chunk is at least one table; at most " +
                                   text(tables));
 }
 
@@ -78,10 +77,11 @@ void tables_fit_in_memory(const Check& check) {
   const double all = work.tables_per_gpu * table_bytes;
   if (all <= capacity) return;
   const auto most = static_cast<std::int64_t>(capacity / work.tables_per_gpu / row);
-  check.fail("workload.rows_per_table",
-             "the tables of a GPU take " + text(std::llround(all / 1e9)) +
-                 " GB, its memory holds " + to_text(check.scenario.cluster.gpu.memory.capacity) +
-                 "; at most " + text(most) + " rows a table");
+  check.fail("workload.rows_per_table", "the tables of a GPU take " +
+                                            text(std::llround(all / 1e9)) +
+                                            " GB, but its memory holds " +
+                                            to_text(check.scenario.cluster.gpu.memory.capacity) +
+                                            "; at most " + text(most) + " rows per table");
 }
 
 void loads_of_a_chain_are_in_flight(const Check& check) {

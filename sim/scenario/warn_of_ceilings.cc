@@ -2,7 +2,6 @@
 // way: said, not refused.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "sim/scenario/check.h"
@@ -13,20 +12,18 @@ namespace {
 // What was measured and what it was measured over differ by less.
 constexpr double kSame = 1.1;
 
-double rate(Bandwidth bandwidth) { return static_cast<double>(bandwidth.count()); }
 std::string text_of(double bytes_per_second) {
   return fmt::format("{:.4g} GB/s", bytes_per_second * 1e-9);
 }
 
-// The uplinks of a leaf that has fewer of them than ports down are another limit.
+// Where the way on from the NICs' ports is narrower than all of them, it is another limit.
 void a_nic_is_as_fast_as_its_link(const Check& check) {
   const ClusterSpec& cluster = check.scenario.cluster;
   if (!cluster.nic || !cluster.scale_out || cluster.nodes < 2) return;
   const FabricSpec& fabric = *cluster.scale_out;
-  const double link = rate(fabric.link.bandwidth);
-  const double nic = rate(cluster.nic->bandwidth);
-  const bool tree = fabric.shape == ShapeKind::fat_tree;
-  if (link > nic * kSame * (tree ? std::max(1.0, fabric.oversubscription) : 1)) {
+  const double link = to_bytes_per_second(fabric.link.bandwidth);
+  const double nic = to_bytes_per_second(cluster.nic->bandwidth);
+  if (link > nic * kSame * fabric.topology->oversubscription()) {
     check.warn("cluster.scale_out.link.bandwidth",
                text_of(link) + ", but a NIC sends and receives " + text_of(nic) +
                    " (cluster.nic.bandwidth), which is then the limit");
@@ -36,17 +33,8 @@ void a_nic_is_as_fast_as_its_link(const Check& check) {
 // What leaves a GPU by all its links of the node.
 double links_of_gpu(const ClusterSpec& cluster) {
   const FabricSpec& fabric = *cluster.scale_up;
-  const double link = rate(fabric.link.bandwidth);
-  switch (fabric.shape) {
-    case ShapeKind::fully_connected:
-      return link * (cluster.gpus_per_node - 1);
-    case ShapeKind::torus:
-      return link * 2 * static_cast<double>(fabric.dims.size());
-    case ShapeKind::switched:
-    case ShapeKind::fat_tree:
-      break;
-  }
-  return link;
+  return to_bytes_per_second(fabric.link.bandwidth) *
+         static_cast<double>(fabric.topology->links_of_endpoint(cluster.gpus_per_node));
 }
 
 bool by_channels(const Check& check) {
@@ -75,14 +63,15 @@ void channels_fill_the_links(const Check& check) {
     const auto simple = static_cast<std::size_t>(Protocol::simple);
     const Bandwidth own = library.protocols.at(simple).relay_rate;
     const bool has = own.count() > 0;
-    say(library.channels * rate(has ? own : library.channel_rate), "pass on",
+    say(library.channels * to_bytes_per_second(has ? own : library.channel_rate), "pass on",
         has ? "simple.relay_rate x channels" : "channel_rate x channels");
   }
   if (!model && !exchanges) return;
   if (library.peer_parts) {
-    say(rate(library.peer_parts->total), "exchange", "peer_parts.total");
+    say(to_bytes_per_second(library.peer_parts->total), "exchange", "peer_parts.total");
   } else {
-    say(library.channels * rate(library.exchange_rate), "exchange", "exchange_rate x channels");
+    say(library.channels * to_bytes_per_second(library.exchange_rate), "exchange",
+        "exchange_rate x channels");
   }
 }
 
@@ -93,9 +82,10 @@ void engines_fill_the_links(const Check& check) {
       check.has(Mode::dma) || check.has(Mode::dma_partition) || check.has(Mode::comm_alone_dma);
   if (check.scenario.collective.executor != CollectiveExecutor::dma && !c3) return;
   const DmaSpec& dma = cluster.gpu.dma;
-  const double link = rate(engine_rate(cluster.scale_up->link));
-  const bool pairs = cluster.scale_up->shape == ShapeKind::fully_connected;
-  const double engines = rate(dma.rate) * (pairs ? 1 : dma.engines);  // a peer has one
+  const double link = to_bytes_per_second(engine_rate(cluster.scale_up->link));
+  const bool pairs = cluster.scale_up->topology->has_link_of_each_pair();
+  const double engines =
+      to_bytes_per_second(dma.rate) * (pairs ? 1 : dma.engines);  // a peer has one
   if (link <= engines * kSame) return;
   check.warn("cluster.scale_up.link.bandwidth",
              text_of(link) + " for copy engines, but " + (pairs ? "one copies " : "they copy ") +

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 
-#include "sim/report/fields.h"
-#include "sim/scenario/names.h"
+#include "sim/report/field_names.h"
+#include "sim/scenario/mode_rows.h"
 
 namespace weft {
 namespace {
@@ -33,13 +32,10 @@ std::string automatic(const SweepKey& key, std::size_t count) {
 // What results.csv has of every sweep.
 std::set<std::string> taken_columns() {
   std::set<std::string> taken{"point", "status", "error"};
-  constexpr std::string_view kOfMode = "modes.<mode>.";
-  for (const Field& field : fields()) {
-    const std::string_view path = field.name;
-    if (field.file != ResultFile::summary || !path.starts_with(kOfMode)) continue;
-    const std::string column = column_of_field(std::string(path.substr(kOfMode.size())));
-    for (const Choice<Mode>& mode : names::kModes) {
-      taken.insert(std::string(mode.name) + '_' + column);
+  for (const ModeField& field : mode_fields()) {
+    if (is_of_part(field)) continue;
+    for (const ModeRow& mode : kModeRows) {
+      taken.insert(sweep_column(mode.name, name_of(field)));
     }
   }
   return taken;
@@ -54,18 +50,6 @@ std::vector<SweepKey*> keys_of(std::vector<SweepAxis>& axes) {
 }
 
 }  // namespace
-
-std::string column_of_field(const std::string& path) {
-  const auto dot = path.find('.');
-  if (dot == std::string::npos) return path;
-  std::string group = path.substr(0, dot);
-  std::string unit;
-  if (group.ends_with("_us")) {
-    unit = "_us";
-    group.resize(group.size() - unit.size());
-  }
-  return group + '_' + path.substr(dot + 1) + unit;
-}
 
 void name_columns(std::vector<SweepAxis>& axes, Diagnostics& problems) {
   const std::vector<SweepKey*> keys = keys_of(axes);

@@ -7,8 +7,8 @@
 #include "sim/files/lock.h"
 #include "sim/files/read_text.h"
 #include "sim/files/staged.h"
-#include "sim/sweep/results_csv.h"
 #include "sim/sweep/store.h"
+#include "sim/sweep/tables.h"
 
 namespace weft {
 namespace {
@@ -90,11 +90,11 @@ void write_merged(const fs::path& folder, const Merged& merged) {
   for (const Row& row : merged.rows) lines += line_of(row, merged.info.axes);
   Staged staged(Staged::Durable::yes);
   // Rows without their sweep.json, or beside another one, are none.
-  staged.remove(folder / "results.csv");
+  remove_tables(staged, folder);
   staged.remove(folder / "results.jsonl");
   staged.add(folder / "sweep.json", to_json(merged.info));
   staged.add(folder / "results.jsonl", lines);
-  staged.add(folder / "results.csv", results_csv(merged.rows, merged.info.axes));
+  add_tables(staged, folder, merged.rows, merged.info.axes);
   staged.commit();
 }
 

@@ -18,7 +18,7 @@ struct Merged {
 // What is missing, or does not belong together, is a problem; the rest is there.
 Merged merge_rows(const std::vector<std::filesystem::path>& folders);
 
-// sweep.json, results.jsonl and results.csv.
+// sweep.json, results.jsonl and the tables.
 void write_merged(const std::filesystem::path& folder, const Merged& merged);
 
 }  // namespace weft

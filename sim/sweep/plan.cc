@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/scenario/load_tree.h"
-#include "sim/scenario/said_here.h"
+#include "sim/spec/said_here.h"
 #include "sim/sweep/columns.h"
 #include "sim/sweep/filter.h"
 
@@ -122,7 +122,7 @@ class Planner {
     FilterProblem problem;
     std::optional<Filter> filter = Filter::parse(sweep.filter, names, problem);
     if (filter) return filter;
-    if (sweep.has_unknown_axis && problem.message.starts_with("no column")) {
+    if (sweep.has_unknown_axis && problem.message.find("no column '") != std::string::npos) {
       problem.message += " (of the axes that could be read)";
     }
     SourcePosition at = sweep.filter_at;

@@ -8,6 +8,7 @@
 
 #include "sim/files/read_text.h"
 #include "sim/files/staged.h"
+#include "sim/sweep/tables.h"
 
 namespace weft {
 namespace {
@@ -18,7 +19,6 @@ constexpr const char* kResults = "results.jsonl";
 constexpr const char* kEarlier = "earlier.jsonl";
 constexpr const char* kStarted = "started.txt";
 constexpr const char* kSweep = "sweep.json";
-constexpr const char* kTable = "results.csv";
 
 }  // namespace
 
@@ -86,7 +86,9 @@ void Store::begin() {
     if (!earlier.empty()) replace_file(folder_ / kEarlier, earlier);
     remove_file(folder_ / kResults);
   }
-  remove_file(folder_ / kTable);
+  Staged old;
+  remove_tables(old, folder_);
+  old.commit();
   replace_file(folder_ / kSweep, text);
 }
 

@@ -32,7 +32,7 @@ std::string places_text(const std::vector<std::string>& damaged);
 class Store {
  public:
   // Reads what is there of this version of weft, and writes sweep.json. Tables of what was there
-  // before go: results.csv comes when the sweep ends.
+  // before go: they come when the sweep ends.
   Store(const std::filesystem::path& folder, const SweepInfo& info);
 
   // Null: not finished.

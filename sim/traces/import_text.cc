@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/overloaded.h"
 #include "sim/core/plain_text.h"
-#include "sim/workloads/collective.h"
 
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const char* word_of(DataType type) {
   switch (type) {
@@ -25,17 +25,17 @@ const char* word_of(DataType type) {
   return "";
 }
 
-Json json_of(const GemmShape& gemm) {
-  Json json{{"m", gemm.m},
-            {"n", gemm.n},
-            {"k", gemm.k},
-            {"batch", gemm.batch},
-            {"dtype", word_of(gemm.dtype)}};
+OrderedJson json_of(const GemmShape& gemm) {
+  OrderedJson json{{"m", gemm.m},
+                   {"n", gemm.n},
+                   {"k", gemm.k},
+                   {"batch", gemm.batch},
+                   {"dtype", word_of(gemm.dtype)}};
   if (!gemm.m_by_rank.empty()) json["m_by_rank"] = gemm.m_by_rank;
   return json;
 }
 
-Json json_of(const AttentionShape& attention) {
+OrderedJson json_of(const AttentionShape& attention) {
   return {{"batch", attention.batch},
           {"heads", attention.heads},
           {"kv_heads", attention.kv_heads},
@@ -48,7 +48,7 @@ Json json_of(const AttentionShape& attention) {
           {"dtype", word_of(attention.dtype)}};
 }
 
-Json json_of(const EmbeddingShape& bag) {
+OrderedJson json_of(const EmbeddingShape& bag) {
   return {{"batch", bag.work.batch},
           {"tables_per_gpu", bag.work.tables_per_gpu},
           {"rows_per_table", bag.work.rows_per_table},
@@ -58,13 +58,13 @@ Json json_of(const EmbeddingShape& bag) {
           {"backward", bag.backward}};
 }
 
-Json json_of(const StreamShape& stream) {
+OrderedJson json_of(const StreamShape& stream) {
   return {{"read_bytes", stream.read.count()},
           {"written_bytes", stream.written.count()},
           {"flops", stream.flops.count()}};
 }
 
-Json json_of(const RecordedShape& kernel) {
+OrderedJson json_of(const RecordedShape& kernel) {
   return {{"us", to_microseconds(kernel.time)},
           {"wgs", kernel.wgs},
           {"threads", kernel.threads},
@@ -72,8 +72,8 @@ Json json_of(const RecordedShape& kernel) {
           {"lds_bytes", kernel.lds.count()}};
 }
 
-Json json_of(const CommunicationShape& call) {
-  Json json{{"buffer_bytes", call.buffer.count()}};
+OrderedJson json_of(const CommunicationShape& call) {
+  OrderedJson json{{"buffer_bytes", call.buffer.count()}};
   if (call.op == CollectiveOp::broadcast || call.op == CollectiveOp::point_to_point) {
     json["root"] = call.root;
   }
@@ -92,14 +92,14 @@ std::string key_of(const OpShape& shape) {
                     shape);
 }
 
-Json json_of(const ModelGraph& graph, OpId id) {
+OrderedJson json_of(const ModelGraph& graph, OpId id) {
   const ModelOp& op = graph.ops[id];
-  Json json{{"id", id.value},
-            {"name", op.name},
-            {"part", op.part},
-            {"place", op.place.value},
-            {"stream", op.stream}};
-  Json after = Json::array();
+  OrderedJson json{{"id", id.value},
+                   {"name", op.name},
+                   {"part", op.part},
+                   {"place", op.place.value},
+                   {"stream", op.stream}};
+  OrderedJson after = OrderedJson::array();
   for (const OpId before : op.after) after.push_back(before.value);
   json["after"] = std::move(after);
   if (!op.block.is_none()) json["block"] = op.block.value;
@@ -108,36 +108,36 @@ Json json_of(const ModelGraph& graph, OpId id) {
 }
 
 // Names may hold bytes that are no UTF-8; they are shown as what stands for such.
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string line_of(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 // JSON of one line is YAML as well.
-std::string section(const char* name, const Json& list) {
+std::string section(const char* name, const OrderedJson& list) {
   if (list.empty()) return fmt::format("{}: []\n", name);
   std::string text = fmt::format("{}:\n", name);
-  for (const Json& one : list) text += "  - " + json_as_yaml(line_of(one)) + "\n";
+  for (const OrderedJson& one : list) text += "  - " + json_as_yaml(line_of(one)) + "\n";
   return text;
 }
 
 }  // namespace
 
 std::string import_text(const ModelGraph& graph, int gpus, GraphText form) {
-  Json places = Json::array();
+  OrderedJson places = OrderedJson::array();
   for (const Groups& place : graph.places) places.push_back(place.groups);
-  Json blocks = Json::array();
+  OrderedJson blocks = OrderedJson::array();
   for (const Block& block : graph.blocks) blocks.push_back(block.name);
-  Json ops = Json::array();
+  OrderedJson ops = OrderedJson::array();
   for (std::uint32_t i = 0; i < graph.ops.size(); ++i) ops.push_back(json_of(graph, OpId(i)));
   if (form == GraphText::yaml) {
     return fmt::format("gpus: {}\n", gpus) + section("places", places) + section("blocks", blocks) +
            section("ops", ops);
   }
-  const Json all{{"gpus", gpus},
-                 {"places", std::move(places)},
-                 {"blocks", std::move(blocks)},
-                 {"ops", std::move(ops)}};
-  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson all{{"gpus", gpus},
+                        {"places", std::move(places)},
+                        {"blocks", std::move(blocks)},
+                        {"ops", std::move(ops)}};
+  return all.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace weft

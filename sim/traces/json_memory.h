@@ -13,7 +13,7 @@ namespace weft {
 std::int64_t json_memory(std::string_view text);
 
 struct JsonTooLarge : std::runtime_error {
-  JsonTooLarge() : std::runtime_error("its values take more memory than is allowed") {}
+  JsonTooLarge() : std::runtime_error("its values need more memory than is allowed") {}
 };
 
 // For parsers that take the objects of a large file as they come and throw them away.

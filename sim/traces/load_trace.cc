@@ -1,7 +1,7 @@
 #include "sim/traces/load_trace.h"
 
-#include "sim/traces/chakra.h"
-#include "sim/traces/pytorch.h"
+#include "sim/traces/chakra/chakra.h"
+#include "sim/traces/pytorch/pytorch.h"
 
 namespace weft {
 

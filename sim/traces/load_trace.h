@@ -44,7 +44,7 @@ struct LoadedTrace {
   std::vector<InputFile> inputs;  // every file that was read
 };
 
-// The trace on so many GPUs, one a rank. Reading it takes no more than `memory`.
+// The trace on this many GPUs, one per rank. Reading it takes no more than `memory`.
 LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory = kTraceMemory);
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <compare>
 #include <map>
 
-#include "sim/workloads/collective.h"
+#include "sim/collectives/collective.h"
 
 namespace weft {
 namespace {
@@ -97,7 +97,7 @@ class Finder {
         return calls[other].size() == least;
       });
       wrong({r, calls[r][least]}, "collective",
-            fmt::format("the {}. of group '{}' on rank {}, but rank {} has only {} of them",
+            fmt::format("number {} of group '{}' on rank {}, but rank {} has only {} of them",
                         least + 1, groups_.names[g], r, *fewer, least));
     }
   }

@@ -240,13 +240,14 @@ class Merger {
         const Unit& unit = units_[unit_of({r, i})];
         if (unit.done) continue;
         if (const auto before = undone_before({r, i})) {
-          problems_.add(ranks_[r].file, nodes[i].label + ": dependencies",
-                        fmt::format("waits for {}, which waits for it in turn, or for what never "
-                                    "comes",
-                                    node(*before).label));
+          problems_.add(
+              ranks_[r].file, nodes[i].label + ": dependencies",
+              fmt::format("waits for {}, which in turn waits for it, or for something that never "
+                          "comes",
+                          node(*before).label));
         } else {
           problems_.add(ranks_[r].file, nodes[i].label + ": dependencies",
-                        "the other ranks come to it only after something that waits for it");
+                        "the other ranks reach it only after something that waits for it");
         }
       }
     }

@@ -26,7 +26,7 @@ bool TraceProblems::fits(const std::string& file, std::int64_t size) {
     full_ = true;
     constexpr std::int64_t kMebi = 1024 * 1024;
     add(file, "",
-        fmt::format("reading the trace up to here takes more memory than the {} MiB that are "
+        fmt::format("reading the trace up to here needs more memory than the {} MiB that are "
                     "allowed; a scenario allows more with run.max_memory",
                     memory_.count() / kMebi));
   }
@@ -38,7 +38,7 @@ Diagnostics TraceProblems::all() const {
   if (found_ > kListed) {
     Diagnostic more;
     more.at.file = trace_;
-    more.message = fmt::format("{} problems, of which the first {} are listed", found_, kListed);
+    more.message = fmt::format("{} problems; the first {} are listed", found_, kListed);
     all.add(std::move(more));
   }
   return all;

@@ -13,7 +13,7 @@
 
 namespace weft {
 
-// Takes no time; those behind it wait for those before it.
+// Takes no time; its successors wait for its predecessors.
 struct PassNode {};
 
 struct ComputeNode {
@@ -30,7 +30,7 @@ struct CollectiveNode {
   std::vector<std::int64_t> sends;  // uneven all-to-all: to each rank of the group; else empty
 };
 
-// One end of a message; ends meet by source, target and tag, in their order.
+// One end of a message; ends are matched by source, target and tag, in order.
 struct MessageNode {
   enum class End : std::uint8_t { send, receive };
   End end = End::send;

@@ -4,8 +4,8 @@
 
 #include "sim/core/round_up.h"
 #include "sim/models/op_kernel.h"
+#include "sim/tasks/task_graph.h"
 #include "sim/workloads/embedding.h"
-#include "sim/workloads/task_graph.h"
 
 namespace weft {
 namespace {

@@ -14,7 +14,7 @@ std::string to_text(const TraceSummary& summary) {
     text += fmt::format("  {:<16} {:>10} {:>18} {:>12} {:>18}\n", kind, total.nodes,
                         total.bytes_found, total.operators, total.bytes_simulated);
   }
-  for (const std::string& choice : summary.choices) text += "  taken: " + choice + "\n";
+  for (const std::string& choice : summary.choices) text += "  assumed: " + choice + "\n";
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;
 }

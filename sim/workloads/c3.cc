@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
 #include "sim/scenario/modes.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/grid.h"
 

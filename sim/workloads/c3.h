@@ -2,7 +2,7 @@
 // another, on every GPU, under a strategy for who gets which CUs when.
 #pragma once
 
-#include "sim/workloads/task_graph.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 

@@ -1,10 +1,12 @@
 // Bulk and kernel-granular lowerings: kernels and collectives, one after another on two streams.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "sim/collectives/collective.h"
+#include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/grid.h"
 
 namespace weft {
@@ -12,7 +14,7 @@ namespace {
 
 using ByGpu = std::vector<std::vector<KernelId>>;
 
-struct Range {  // of the WGs of each peer
+struct WgRange {  // of the WGs of each peer
   std::uint32_t first;
   std::uint32_t last;
   [[nodiscard]] std::uint32_t count() const { return last - first; }
@@ -29,10 +31,13 @@ class Chunked {
     if (graph_.items.empty()) {
       graph_.items.reserve(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
     }
+    std::vector<std::vector<std::uint32_t>> groups;
     for (const Team& team : overlap.teams) {
       SIM_ASSERT(team.gpus.size() == grid_.gpus);
       kernels_.insert(kernels_.end(), team.after.begin(), team.after.end());
+      groups.push_back(team.gpus);
     }
+    at_once_.emplace(overlap.cluster, groups);
     collectives_.resize(kernels_.size());
   }
 
@@ -41,8 +46,8 @@ class Chunked {
     SIM_ASSERT(chunks <= grid_.units());
     const std::uint64_t units = grid_.units();
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-      const Range range{static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
-                        static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
+      const WgRange range{static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
+                          static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
       const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
       if (overlap_.travels == Travels::result) {
         add_kernels(range, suffix, kernels_);
@@ -72,7 +77,7 @@ class Chunked {
     return after;
   }
 
-  void add_kernels(Range range, const std::string& suffix, const ByGpu& after) {
+  void add_kernels(WgRange range, const std::string& suffix, const ByGpu& after) {
     const OperatorId op = graph_.operators.push_back(
         {.name = grid_.name + suffix, .role = KernelRole::compute, .part = overlap_.part});
     std::size_t at = 0;
@@ -85,7 +90,7 @@ class Chunked {
   }
 
   // A plain kernel that leaves its results in its own memory.
-  KernelId add_kernel(GpuId gpu, OperatorId op, Range range, const std::vector<KernelId>& after) {
+  KernelId add_kernel(GpuId gpu, OperatorId op, WgRange range, const std::vector<KernelId>& after) {
     const GpuSpec& spec = overlap_.cluster.spec.gpu;
     const WgShape& wg = grid_.wg;
     Kernel kernel{.gpu = gpu, .op = op, .role = KernelRole::compute};
@@ -113,12 +118,12 @@ class Chunked {
   }
 
   // Bytes that travel between each pair, or of each block that is gathered or reduced.
-  [[nodiscard]] std::int64_t block_bytes(Range range) const {
+  [[nodiscard]] std::int64_t block_bytes(WgRange range) const {
     if (overlap_.travels == Travels::input) return range.count() / grid_.unit * grid_.input_bytes;
     return grid_.bytes_of(range.count());
   }
 
-  void add_collectives(Range range, const std::string& suffix, const ByGpu& after) {
+  void add_collectives(WgRange range, const std::string& suffix, const ByGpu& after) {
     const OperatorId op = graph_.operators.push_back({.name = overlap_.collective + suffix,
                                                       .role = KernelRole::collective,
                                                       .part = overlap_.collective_part});
@@ -128,6 +133,7 @@ class Chunked {
     call.options = overlap_.scenario.collective;
     call.operator_id = op;
     call.launch = launch_;
+    call.at_once = &*at_once_;
     std::size_t at = 0;
     for (const Team& team : overlap_.teams) {
       const auto first = after.begin() + static_cast<std::ptrdiff_t>(at);
@@ -144,6 +150,7 @@ class Chunked {
   const Grid& grid_;
   Duration launch_;
   std::uint32_t work_ = 0;
+  std::optional<GroupsAtOnce> at_once_;  // all teams
   ByGpu kernels_;  // the last of each GPU's stream of kernels, team after team
   ByGpu collectives_;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/workloads/rank_orders.h"
+#include "sim/collectives/rank_orders.h"
 
 namespace weft {
 namespace {

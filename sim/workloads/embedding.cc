@@ -10,8 +10,8 @@ namespace {
 
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
 // rows at once as it has lanes for.
-struct Steps {
-  Steps(const EmbeddingWork& bag, std::int64_t threads)
+struct RowSteps {
+  RowSteps(const EmbeddingWork& bag, std::int64_t threads)
       : row_bytes(bag.dim * size_of(bag.dtype).count()),
         rows_at_once(std::max<std::int64_t>(1, threads / round_up(row_bytes, kLoadBytes))),
         rounds(round_up(bag.rows_per_wg, rows_at_once)),
@@ -35,7 +35,7 @@ struct Steps {
   std::int64_t index_reads = 0;  // waited for before the rows that they name
 };
 
-Duration alone(const Steps& steps, const GpuSpec& gpu, const RowsFound& found) {
+Duration alone(const RowSteps& steps, const GpuSpec& gpu, const RowsFound& found) {
   return gather_latency(gpu, steps.in_flight, found) * steps.waits +
          gpu.gather.latency * steps.index_reads;
 }
@@ -46,7 +46,7 @@ std::int64_t wgs_of(const EmbeddingWork& bag) {
 
 GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVersion& version) {
   const int on_cu = resident(gpu, bag.wg, version);
-  const Steps steps(bag, bag.wg.threads);
+  const RowSteps steps(bag, bag.wg.threads);
   GatherWalk walk;
   walk.walk = bag.walk;
   walk.tables = bag.tables_per_gpu;
@@ -61,10 +61,10 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   walk.in_flight = steps.in_flight;
   walk.on_cu = on_cu;
   walk.fences = version.fences && gpu.gather.l1.count() > 0;
-  const double time = static_cast<double>(alone(steps, gpu, {}).count()) * 1e-12;
   const std::int64_t at_once = std::min(walk.wgs, std::int64_t{on_cu} * gpu.cus);
-  const double asked = static_cast<double>(bag.rows_per_wg) * bag.pooling *
-                       static_cast<double>(steps.row_bytes * at_once) / time;
+  const double asked = asked_rate(static_cast<double>(bag.rows_per_wg) * bag.pooling *
+                                      static_cast<double>(steps.row_bytes * at_once),
+                                  alone(steps, gpu, {}));
   const auto bandwidth = static_cast<double>(gpu.memory.bandwidth.count());
   walk.unevenness = unevenness(gpu, asked / bandwidth);
   if (version.beside.count() > 0) {
@@ -96,7 +96,7 @@ void turn_round(Grid& grid) {
 }  // namespace
 
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
-  const Steps steps(bag, bag.wg.threads);
+  const RowSteps steps(bag, bag.wg.threads);
   const std::int64_t lookups = std::int64_t{bag.rows_per_wg} * bag.pooling;
   const double missed = 1 - run.found.in_l1 - run.found.in_l2 - run.found.in_side_cache;
   Work work;

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/fused_kernel.h"
 
 namespace weft {
@@ -123,8 +123,7 @@ class FusedConsumer {
     if (overlap.op != CollectiveOp::all_gather) return false;
     const GpuSpec& gpu = overlap.cluster.spec.gpu;
     const Bytes own = bytes(overlap.grid.units() * overlap.grid.input_bytes);
-    const Bytes of_a_die = bytes(gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies);
-    return own <= std::max(of_a_die, gpu.memory.side_cache);
+    return own <= std::max(kept_on_a_die(gpu.l2), gpu.memory.side_cache);
   }
 
   const Overlap& overlap_;

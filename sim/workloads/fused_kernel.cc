@@ -4,17 +4,10 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
-#include "sim/workloads/gather.h"
+#include "sim/gpu_model/gather_law.h"
+#include "sim/gpu_model/peer_law.h"
 
 namespace weft {
-namespace {
-
-constexpr std::uint32_t kFlagBytes = 8;
-// Threads that store 16 B each, every one in a line of its own: a quarter of each 64 B is used.
-constexpr std::int64_t kLinesOfThreads = 4;
-
-}  // namespace
-
 FusedSends::FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid)
     : scenario_(scenario), cluster_(cluster), grid_(grid) {}
 
@@ -31,13 +24,13 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   kernel.launch = compute_gap(gpu.launch, scenario_.run.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {
-    kernel.store_rate = bytes_per_second(gpu.peer_store.wg_rate.count() / kLinesOfThreads);
+    kernel.store_rate = store_rate_of_threads(gpu.peer_store);
   }
   kernel.flag = gpu.peer_store.flag;
   // Such a fence takes as long as one that waits for a store to a neighbour.
   if (fused.acquire == Acquire::fence && cluster_.spec.scale_up) {
-    const int hops = cluster_.spec.scale_up->shape == ShapeKind::fully_connected ? 1 : 2;
-    kernel.flag += cluster_.spec.scale_up->link.latency * hops + gpu.peer_store.fence;
+    const int hops = cluster_.spec.scale_up->topology->hops_to_nearest();
+    kernel.flag += fence_time(gpu.peer_store, cluster_.spec.scale_up->link.latency * hops);
   }
   kernel.fenced = true;
   kernel.waves_fence = fused.fence_by == FenceBy::wave;

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/fused_kernel.h"
 

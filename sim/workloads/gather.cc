@@ -10,6 +10,7 @@
 
 #include "sim/cache/rows.h"
 #include "sim/core/rng.h"
+#include "sim/gpu_model/memory_law.h"
 
 namespace weft {
 namespace {
@@ -50,8 +51,7 @@ class Sampler {
         rng_(0, "gather"),
         draw_({.table_rows = walk.rows_per_table, .zipf = walk.zipf}) {
     const std::int64_t dies = std::min<std::int64_t>(gpu.l2.dies, cus_);
-    const std::int64_t rows =
-        gpu.l2.capacity.count() / gpu.l2.dies / gpu.l2.copies / walk.row_bytes;
+    const std::int64_t rows = kept_on_a_die(gpu.l2).count() / walk.row_bytes;
     // More than a die looks up is never filled.
     l2_.assign(static_cast<std::size_t>(dies),
                cache::RowCache(std::min(rows, 2 * kSampled / dies)));
@@ -169,22 +169,6 @@ RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) {
   const Asked asked{walk, gpu.cus, gpu.gather.l1, gpu.l2, gpu.memory.side_cache};
   if (!last || !(last->first == asked)) last.emplace(asked, Sampler(walk, gpu).run());
   return last->second;
-}
-
-// The slowest of n rows comes later than one of them: so much for each doubling. All of them must
-// be in the L2, or nearer, for the step to be as fast as the L2.
-Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found) {
-  const GatherSpec& gather = gpu.gather;
-  const double missed = static_cast<double>(gather.latency.count()) +
-                        static_cast<double>(gather.doubling.count()) * std::log2(in_flight);
-  const double hit = static_cast<double>(gather.cached.count());
-  const double all_hit = std::pow(found.in_l1 + found.in_l2, in_flight);
-  return picoseconds(std::llround(missed - (missed - hit) * all_hit));
-}
-
-double unevenness(const GpuSpec& gpu, double demand) {
-  if (gpu.gather.unfairness == 0) return 0;
-  return std::min(0.5, gpu.gather.unfairness * std::max(0.0, demand - kEvenUpTo));
 }
 
 }  // namespace weft

@@ -1,9 +1,10 @@
-// Rows at random places of tables: how many of them the caches still hold, and what a step of
-// looked-up rows waits for (docs/model.md, "Gathers").
+// Rows at random places of tables: how many of them the caches still hold (docs/model.md,
+// "Gathers"). What a step of them takes is in sim/gpu_model/gather_law.h.
 #pragma once
 
 #include <cstdint>
 
+#include "sim/gpu_model/gather_law.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft {
@@ -28,23 +29,8 @@ struct GatherWalk {
   bool operator==(const GatherWalk&) const = default;
 };
 
-// Fractions of the looked-up rows.
-struct RowsFound {
-  double in_l1 = 0;
-  double in_l2 = 0;
-  double in_side_cache = 0;
-};
-
 // Walks at most two million look-ups through caches of the GPU's sizes. Pure: the same draws for
 // the same walk.
 RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu);
-
-// A step of `in_flight` rows, of which it waits for the last.
-Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found);
-
-constexpr double kEvenUpTo = 1.6;  // up to such a demand the CUs of an H200 are alike
-
-// Spread of the CUs' speeds where all WGs together would draw `demand` times what memory gives.
-double unevenness(const GpuSpec& gpu, double demand);
 
 }  // namespace weft

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/workloads/task_graph.h"
+#include "sim/gpu_model/cu_law.h"
+#include "sim/gpu_model/memory_law.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 
@@ -53,7 +55,7 @@ struct Logical {
 // not to its turn.
 std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg);
 
-// The gap in front of a kernel; of one that computes, with what its start and end add.
+// The gap in front of a kernel; of one that computes.
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
@@ -77,9 +79,6 @@ int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version
 // All CUs together.
 std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
 
-// From a thread's loads of a stream, so many of them, to the last one's data.
-Duration stream_latency(const GpuSpec& gpu, int loads_in_flight);
-
 // What a WG of this shape does to read and write so many bytes of HBM, one after another.
 Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written);
 
@@ -88,18 +87,6 @@ void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 
 // The time that the whole memory needs for the work.
 Duration memory_time(const Work& work, const GpuSpec& gpu);
-
-// What takes so long for each WG alone and reads so much through the L2, of so many WGs, `slots` of
-// which run at once: bent as the memory's (docs/model.md, "Memory"); the mean of all rounds, for in
-// the last one fewer share the L2.
-Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t bytes_of_a_wg,
-                        std::int64_t wgs, std::int64_t slots);
-
-// Thousandths of a CU's arithmetic that a WG of so many threads can use alone: 4 SIMDs a CU.
-std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);
-
-// The time of so many operations on `share` thousandths of one CU of a GPU with this peak.
-Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share);
 
 // Results travel after the kernel, or its input before it.
 enum class Travels : std::uint8_t { result, input };

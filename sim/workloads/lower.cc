@@ -6,9 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "sim/collectives/collective.h"
+#include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
 #include "sim/workloads/c3.h"
-#include "sim/workloads/collective.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
@@ -111,16 +112,21 @@ CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
 }
 
 // One for each group.
-std::vector<CollectiveCall> calls_of(const Scenario& scenario, const Cluster& cluster) {
+struct Calls {
+  std::vector<CollectiveCall> each;
+  GroupsAtOnce at_once;
+};
+Calls calls_of(const Scenario& scenario, const Cluster& cluster) {
   const CollectiveWork& work = scenario.workload.collective;
-  std::vector<CollectiveCall> calls;
-  for (std::vector<std::uint32_t>& ranks : groups_of(work.groups, scenario.cluster.gpus())) {
-    CollectiveCall& call = calls.emplace_back();
+  const auto groups = groups_of(work.groups, scenario.cluster.gpus());
+  Calls calls{.each = {}, .at_once = GroupsAtOnce(cluster, groups)};
+  for (const std::vector<std::uint32_t>& ranks : groups) {
+    CollectiveCall& call = calls.each.emplace_back();
     call.op = work.op;
     call.buffer = work.bytes;
     call.options = scenario.collective;
     call.launch = launch_gap(cluster.spec.gpu.launch, scenario.run.launch);
-    call.ranks = std::move(ranks);
+    call.ranks = ranks;
     call.root = static_cast<std::uint32_t>(work.root);
     call.target = static_cast<std::uint32_t>(work.target);
     for (const std::vector<std::int64_t>& row : work.matrix) {
@@ -139,7 +145,9 @@ TaskGraph lower_calls(const Scenario& scenario, const Cluster& cluster, Mode mod
   TaskGraph graph;
   const OperatorId op = graph.operators.push_back(
       {.name = name_of(scenario.workload.collective.op), .role = KernelRole::collective});
-  for (CollectiveCall& call : calls_of(scenario, cluster)) {
+  Calls calls = calls_of(scenario, cluster);
+  for (CollectiveCall& call : calls.each) {
+    call.at_once = &calls.at_once;
     call.operator_id = op;
     add_collective(graph, cluster, call);
   }
@@ -148,7 +156,9 @@ TaskGraph lower_calls(const Scenario& scenario, const Cluster& cluster, Mode mod
 
 CollectiveCounts count_calls(const Scenario& scenario, const Cluster& cluster) {
   CollectiveCounts all;
-  for (const CollectiveCall& call : calls_of(scenario, cluster)) {
+  Calls calls = calls_of(scenario, cluster);
+  for (CollectiveCall& call : calls.each) {
+    call.at_once = &calls.at_once;
     const CollectiveCounts counts = count_collective(cluster, call);
     all.items += counts.items;
     all.sends += counts.sends;

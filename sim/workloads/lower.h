@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "sim/collectives/collective.h"
 #include "sim/scenario/modes.h"
-#include "sim/workloads/collective.h"
-#include "sim/workloads/task_graph.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 

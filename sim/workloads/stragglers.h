@@ -1,7 +1,7 @@
 // WGs of GPUs that are slower than the others.
 #pragma once
 
-#include "sim/workloads/task_graph.h"
+#include "sim/tasks/task_graph.h"
 
 namespace weft {
 

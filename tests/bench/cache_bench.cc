@@ -10,8 +10,8 @@
 
 #include "sim/cache/sample.h"
 #include "sim/core/assert.h"
+#include "sim/gpu_model/gemm_sample.h"
 #include "sim/scenario/load_cache.h"
-#include "sim/workloads/gemm_sample.h"
 
 namespace {
 

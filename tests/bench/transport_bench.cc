@@ -6,6 +6,7 @@
 
 #include "sim/core/event_queue.h"
 #include "sim/network/transport.h"
+#include "tests/unit/network/fabric_of.h"
 
 namespace {
 
@@ -14,9 +15,7 @@ constexpr std::uint32_t kGpus = 128;
 weft::NetworkSpec torus_of_128() {
   weft::NetworkSpec spec;
   spec.nodes = static_cast<int>(kGpus);
-  weft::FabricSpec torus;
-  torus.shape = weft::ShapeKind::torus;
-  torus.dims = {16, 8};
+  weft::FabricSpec torus = weft::fabric("torus, dims: [16, 8]");
   torus.link = {.bandwidth = weft::gigabits_per_second(200), .latency = weft::nanoseconds(700)};
   spec.scale_out = torus;
   weft::NicSpec nic;

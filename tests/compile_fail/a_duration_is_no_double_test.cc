@@ -1,7 +1,7 @@
 // Time leaves the integers by name only (to_seconds), so that no float decides when.
 #include "sim/core/quantity.h"
 
-namespace weft {
+namespace weft::a_duration_is_no_double_test {
 
 void use() {
 #ifdef WRONG
@@ -11,4 +11,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::a_duration_is_no_double_test

@@ -1,7 +1,7 @@
 // A plain number has no unit: picoseconds or seconds?
 #include "sim/core/quantity.h"
 
-namespace weft {
+namespace weft::a_duration_needs_its_unit_test {
 
 void use() {
 #ifdef WRONG
@@ -11,4 +11,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::a_duration_needs_its_unit_test

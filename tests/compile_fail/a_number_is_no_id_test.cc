@@ -1,7 +1,7 @@
 // An id is made on purpose, not out of any integer near by.
 #include "sim/core/ids.h"
 
-namespace weft {
+namespace weft::a_number_is_no_id_test {
 
 using LinkId = StrongId<struct LinkTag>;
 using TaskId = StrongId<struct TaskTag>;
@@ -14,4 +14,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::a_number_is_no_id_test

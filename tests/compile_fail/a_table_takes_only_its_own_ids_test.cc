@@ -1,7 +1,7 @@
 // An IdVector is indexed by the ids it was made for.
 #include "sim/core/ids.h"
 
-namespace weft {
+namespace weft::a_table_takes_only_its_own_ids_test {
 
 using LinkId = StrongId<struct LinkTag>;
 using TaskId = StrongId<struct TaskTag>;
@@ -14,4 +14,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::a_table_takes_only_its_own_ids_test

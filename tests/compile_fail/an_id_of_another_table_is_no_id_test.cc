@@ -1,7 +1,7 @@
 // A task is not a link, though both are a number inside.
 #include "sim/core/ids.h"
 
-namespace weft {
+namespace weft::an_id_of_another_table_is_no_id_test {
 
 using LinkId = StrongId<struct LinkTag>;
 using TaskId = StrongId<struct TaskTag>;
@@ -14,4 +14,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::an_id_of_another_table_is_no_id_test

@@ -1,7 +1,7 @@
 // Each dimension is a type of its own.
 #include "sim/core/quantity.h"
 
-namespace weft {
+namespace weft::bytes_and_time_cannot_be_added_test {
 
 void use() {
 #ifdef WRONG
@@ -11,4 +11,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::bytes_and_time_cannot_be_added_test

@@ -1,7 +1,7 @@
 // Two points on the clock have a distance, but no sum.
 #include "sim/core/quantity.h"
 
-namespace weft {
+namespace weft::points_in_time_cannot_be_added_test {
 
 constexpr SimTime start, end;
 
@@ -13,4 +13,4 @@ void use() {
 #endif
 }
 
-}  // namespace weft
+}  // namespace weft::points_in_time_cannot_be_added_test

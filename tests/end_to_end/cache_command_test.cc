@@ -10,7 +10,7 @@
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::cache_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,9 +150,10 @@ TEST_F(CacheCommandLine, every_mistake_is_said_at_once_and_nothing_is_written) {
   for (const char* words :
        {"bad.yaml:3:21: error: arrays[0].size: missing unit",
         "worse.yaml:8:21: error: kernels[0].accesses[0].array: no array has this name; there are y",
-        "fw_solfmax: error: configs/cache/applications has no such file; did you mean 'fw_softmax'",
-        "FwGRU: error: configs/cache/applications has no such file; did you mean 'fw_gru'?",
-        "gone.yaml: error: ", "./twice.yaml: error: its name, twice, is that of twice.yaml too",
+        "fw_solfmax: error: configs/cache/applications has no file of this name; did you mean "
+        "'fw_softmax'",
+        "FwGRU: error: configs/cache/applications has no file of this name; did you mean 'fw_gru'?",
+        "gone.yaml: error: ", "./twice.yaml: error: its name, twice, is also that of twice.yaml",
         "--policy cache_r: error: given twice",
         "machine.yaml:2:1: error: cuss: unknown key; did you mean 'cus'?", "error: l2: required"}) {
     EXPECT_TRUE(ended.says(words)) << words << "\n" << ended.err;
@@ -165,7 +166,7 @@ TEST_F(CacheCommandLine, a_machine_is_required_and_a_policy_is_one_that_there_is
   EXPECT_TRUE(weft("cache twice.yaml").says("cache: --machine is required: ")) << "no machine";
   const Ended ended = weft("cache twice.yaml --policy cache_wr" + kMachine);
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("'cache_wr' is none of uncached cache_r cache_rw ")) << ended.err;
+  EXPECT_TRUE(ended.says("'cache_wr' is not one of uncached cache_r cache_rw ")) << ended.err;
 }
 
 TEST_F(CacheCommandLine, what_cannot_be_written_is_said_before_the_runs) {
@@ -175,4 +176,4 @@ TEST_F(CacheCommandLine, what_cannot_be_written_is_said_before_the_runs) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::cache_command_test

@@ -13,7 +13,7 @@
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::help_commands_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,7 +68,7 @@ TEST_F(HelpCommands, explain_takes_several_keys_and_says_each_once) {
 
 TEST_F(HelpCommands, explain_names_the_nearest_of_a_key_that_is_none) {
   expect_mistake("explain cluster.noeds",
-                 "explain: cluster.noeds: no such key; did you mean cluster.nodes?");
+                 "explain: cluster.noeds: there is no such key; did you mean cluster.nodes?");
 }
 
 TEST_F(HelpCommands, list_has_every_file_of_the_configs_with_its_figures) {
@@ -124,7 +124,7 @@ TEST_F(HelpCommands, list_shows_a_file_with_a_mistake_as_such) {
   EXPECT_EQ(weft("list gpus", "cd configs &&").status, 0);
   const std::string out = text_of(folder_ / "configs/out.txt");
   EXPECT_NE(out.find("gpus/mine"), std::string::npos) << out;
-  EXPECT_NE(out.find("(has a mistake)"), std::string::npos) << out;
+  EXPECT_NE(out.find("(contains a mistake)"), std::string::npos) << out;
 }
 
 TEST_F(HelpCommands, schema_is_json_of_every_kind_of_file) {
@@ -136,7 +136,7 @@ TEST_F(HelpCommands, schema_is_json_of_every_kind_of_file) {
 }
 
 TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_be_right) {
-  expect_mistake("", "a command is missing; 'weft --help' lists them");
+  expect_mistake("", "no command is given; 'weft --help' lists them");
   expect_mistake("rum x", "unknown command 'rum'; did you mean 'run'?");
   for (const char* asked : {"rum --help", "--help rum", "rum -h", "rum --version"}) {
     expect_mistake(asked, "unknown command 'rum'; did you mean 'run'?");
@@ -144,12 +144,11 @@ TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_b
   expect_mistake("run", "run: SCENARIO is required: YAML file: cluster, workload, modes");
   expect_mistake("run a --mod bulk", "run: unknown option '--mod'; did you mean '--mode'?");
   expect_mistake("run a --zzz", "run: unknown option '--zzz'; 'weft run --help' lists them");
-  expect_mistake("run a b",
-                 "run: 'b' is one argument too many; usage: weft run [OPTIONS] SCENARIO");
+  expect_mistake("run a b", "run: unexpected argument 'b'; usage: weft run [OPTIONS] SCENARIO");
   expect_mistake("run a --seed some", "run: --seed: 'some' is not a number");
-  expect_mistake("run a --color blue", "run: --color: 'blue' is none of auto always never");
+  expect_mistake("run a --color blue", "run: --color: 'blue' is not one of auto always never");
   expect_mistake("schema gpus",
-                 "schema: FILE: 'gpus' is none of scenario cluster gpu nic model sweep; "
+                 "schema: FILE: 'gpus' is not one of scenario cluster gpu nic model sweep results; "
                  "did you mean 'gpu'?");
 }
 
@@ -189,4 +188,4 @@ TEST_F(HelpCommands, on_a_terminal_no_color_is_respected) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::help_commands_test

@@ -13,9 +13,10 @@
 #include <string>
 
 #include "tests/end_to_end/program.h"
+#include "tests/end_to_end/trace_scenario.h"
 #include "tests/unit/traces/chakra_writer.h"
 
-namespace weft {
+namespace weft::killed_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,17 +27,6 @@ const std::string kOperator = std::string("run ") + WEFT_SOURCE_DIR +
                               "/configs/scenarios/embedding_a2a_4_gpus.yaml -q --mode bulk --set "
                               "workload.batch=256 --set workload.tables_per_gpu=4";
 const std::string kModel = "run model.yaml -q";
-
-constexpr const char* kModelFile = R"(name: a trace
-cluster:
-  name: node
-  nodes: 1
-  gpus_per_node: 4
-  gpu: {base: gpus/ideal}
-  scale_up: {shape: switch, link: {bandwidth: 25 GB/s, latency: 700 ns}}
-workload: {kind: chakra, path: t}
-modes: [bulk]
-)";
 
 constexpr const char* kSweep = R"(name: NAME
 scenario: scenarios/embedding_a2a_4_gpus
@@ -53,7 +43,7 @@ std::string sweep(const std::string& name, const std::string& values) {
 class Killed : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_.write("model.yaml", kModelFile);
+    folder_.write("model.yaml", kTraceScenario);
     write_trace("t", 4, 20);
     write_trace("u", 8, 50);
   }
@@ -157,7 +147,7 @@ TEST_F(Killed, a_run_over_the_results_of_another_one_leaves_no_mix) {
           } else {
             ++refused;
             EXPECT_EQ(report.status, 1);
-            EXPECT_TRUE(report.says("files.json lists") || report.says("no such file"))
+            EXPECT_TRUE(report.says("does not match files.json") || report.says("no such file"))
                 << report.err;
           }
           ASSERT_NO_FATAL_FAILURE(succeeds(change.to + " -o d"));
@@ -211,6 +201,7 @@ TEST_F(Killed, a_sweep_over_another_one_shows_rows_of_one_of_them_only) {
   succeeds("sweep old.yaml -q -o old");
   const Texts old = texts_in("old");
   succeeds("sweep new.yaml -q -o new");
+  const Texts fresh = texts_in("new");
   at_every_call(
       "sweep new.yaml -q -j 1 -o d", [&] { put_back("d", old); },
       [&](int at) {
@@ -226,8 +217,19 @@ TEST_F(Killed, a_sweep_over_another_one_shows_rows_of_one_of_them_only) {
         for (const char* value : {"tables_per_gpu=6", "tables_per_gpu=8"}) {
           EXPECT_TRUE(name == "new" || lines.find(value) == std::string::npos) << at;
         }
+        // A table is of the sweep that ended: of the old one none is left beside the new one's.
+        for (const char* table : {"results.csv", "results_long.csv"}) {
+          const auto found = left.find(table);
+          if (found == left.end()) continue;
+          EXPECT_EQ(found->second, name == "old" ? old.at(table) : fresh.at(table)) << at << table;
+        }
+        if (left.contains("files.json")) {
+          EXPECT_TRUE(left.contains("results.csv") || name == "old") << at;
+        }
         ASSERT_NO_FATAL_FAILURE(succeeds("sweep new.yaml -q -o d"));
-        EXPECT_EQ(text_of(folder_.path("d/results.csv")), text_of(folder_.path("new/results.csv")));
+        for (const char* table : {"results.csv", "results_long.csv", "files.json"}) {
+          EXPECT_EQ(text_of(folder_.path("d/" + std::string(table))), fresh.at(table)) << at;
+        }
         ASSERT_NO_FATAL_FAILURE(succeeds("sweep old.yaml -q -o d"));
         const std::string again = text_of(folder_.path("d/results.jsonl"));
         EXPECT_EQ(again, old.at("results.jsonl")) << at << ": a finished row was lost";
@@ -235,4 +237,4 @@ TEST_F(Killed, a_sweep_over_another_one_shows_rows_of_one_of_them_only) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::killed_test

@@ -13,7 +13,7 @@
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::measured_commands_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,12 +90,23 @@ TEST_F(MeasuredCommands, what_was_measured_on_another_machine_is_compared_with_a
   EXPECT_NE(ended.err.find("a line has 8 GPUs, the cluster 4"), std::string::npos) << ended.err;
 }
 
+// Words of a file of measurements reach no terminal as commands.
+TEST_F(MeasuredCommands, words_with_escape_sequences_are_printed_without_them) {
+  write("measured.jsonl", R"({"kind": "micro.nccl_alltoall", "gpus": 4, "bytes_per_gpu": 4096, )"
+                          R"("note": "\u001b[31m", "us": 9.8})"
+                          "\n");
+  const Ended ended = weft("validate measured.jsonl" + kCluster);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("[31m"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find('\x1b'), std::string::npos) << ended.out;
+}
+
 TEST_F(MeasuredCommands, a_bound_that_is_exceeded_is_exit_1) {
   EXPECT_EQ(weft("validate measured.jsonl -q --max-median 1000" + kCluster).status, 0);
   const Ended ended = weft("validate measured.jsonl -q --max-median 0 --max-p90 0" + kCluster);
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("the median error of all is")) << ended.err;
-  EXPECT_TRUE(ended.says("the 90th percentile error of all is")) << ended.err;
+  EXPECT_TRUE(ended.says("the overall median error is")) << ended.err;
+  EXPECT_TRUE(ended.says("the overall 90th percentile error is")) << ended.err;
 }
 
 TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
@@ -107,9 +118,9 @@ TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
   fs::rename(folder_ / "mine/collective.yaml", folder_ / "mine/exchange.yaml");
   const Ended none = weft("validate measured.jsonl --kernels mine" + kCluster);
   EXPECT_EQ(none.status, 1);
-  EXPECT_TRUE(none.says("left out: 2 lines of a kernel that is not there, mine/collective.yaml"))
+  EXPECT_TRUE(none.says("left out: 2 lines whose kernel file is missing, mine/collective.yaml"))
       << none.err;
-  EXPECT_TRUE(none.says("no line has its kernel in mine")) << none.err;
+  EXPECT_TRUE(none.says("contains no line whose kernel is in mine")) << none.err;
 }
 
 TEST_F(MeasuredCommands, lines_whose_kernel_is_not_described_are_counted_and_left_out) {
@@ -119,7 +130,7 @@ TEST_F(MeasuredCommands, lines_whose_kernel_is_not_described_are_counted_and_lef
                           R"("n": 1024, "k": 1024, "us": 30})" + "\n");
   const Ended ended = weft("validate more.jsonl --kernels mine" + kCluster);
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_TRUE(ended.says("left out: 1 line of a kernel that is not there, mine/gemm.yaml"))
+  EXPECT_TRUE(ended.says("left out: 1 line whose kernel file is missing, mine/gemm.yaml"))
       << ended.err;
   EXPECT_EQ(ended.out, weft("validate measured.jsonl --kernels mine" + kCluster).out);
 }
@@ -212,7 +223,8 @@ TEST_F(MeasuredCommands, calibrate_writes_nothing_that_cannot_be_read) {
   const Ended ended =
       weft("calibrate flag.jsonl -o gpu.yaml --cluster-output node.yaml" + kBase + kCluster);
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("node.yaml: error: cluster.scale_up.link.latency: not written, as it"))
+  EXPECT_TRUE(
+      ended.says("node.yaml: error: cluster.scale_up.link.latency: not written, because it"))
       << ended.err;
   EXPECT_FALSE(wrote("gpu.yaml"));
   EXPECT_FALSE(wrote("node.yaml"));
@@ -254,4 +266,4 @@ TEST_F(MeasuredCommands, calibrate_goes_for_the_start_up_that_made_the_lines) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::measured_commands_test

@@ -10,12 +10,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::outputs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,7 +91,8 @@ TEST_F(Outputs, over_an_input_are_refused_and_leave_it_as_it_was) {
     const std::string before = text(input);
     const Ended ended = weft(command);
     EXPECT_EQ(ended.status, 1) << command << "\n" << ended.err;
-    EXPECT_TRUE(ended.says("would overwrite it, and it is read")) << command << "\n" << ended.err;
+    EXPECT_TRUE(ended.says("would overwrite it, but it is an input")) << command << "\n"
+                                                                      << ended.err;
     EXPECT_EQ(text(input), before) << command;
   }
 }
@@ -123,7 +125,7 @@ TEST_F(Outputs, without_a_name_are_refused) {
   for (const char* folder : {"x/", ".", "x/.."}) {
     const Ended ended = weft(std::string("export model.yaml --chakra ") + folder);
     EXPECT_EQ(ended.status, 1) << folder;
-    EXPECT_TRUE(ended.says("names a folder")) << ended.err;
+    EXPECT_TRUE(ended.says("is a folder")) << ended.err;
   }
 }
 
@@ -219,11 +221,53 @@ TEST_F(Outputs, with_a_number_that_no_double_holds_are_told_with_file_and_line) 
   summary.replace(at, summary.find(',', at) - at, "1e999");
   const auto lines =
       std::count(summary.begin(), summary.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const std::size_t column = at - summary.rfind('\n', at);
   put("r/summary.json", summary);
   const Ended ended = weft("report r");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("r/summary.json:" + std::to_string(lines + 1) + ":1: error: not JSON"))
+  EXPECT_TRUE(ended.says("r/summary.json:" + std::to_string(lines + 1) + ":" +
+                         std::to_string(column) +
+                         ": error: not JSON: the number 1e999 is too large"))
       << ended.err;
+}
+
+// Also of a file that no chart is drawn from.
+TEST_F(Outputs, of_which_any_has_a_changed_byte_are_told) {
+  ASSERT_EQ(weft(kRun + " -o r").status, 0);
+  const nlohmann::json listed = nlohmann::json::parse(text("r/files.json"))["files"];
+  EXPECT_GE(listed.size(), 5U);
+  for (const auto& [name, hash] : listed.items()) {
+    const std::string whole = text("r/" + name);
+    std::string damaged = whole;
+    damaged[damaged.size() / 2] ^= 1;
+    put("r/" + name, damaged);
+    const Ended ended = weft("report r -o x.html");
+    EXPECT_EQ(ended.status, 1) << name;
+    EXPECT_TRUE(ended.says("r/" + name + ": error: does not match files.json")) << ended.err;
+    put("r/" + name, whole);
+  }
+  EXPECT_EQ(weft("report r -o x.html").status, 0);
+}
+
+TEST_F(Outputs, of_a_run_and_a_sweep_in_one_folder_are_not_guessed_at) {
+  ASSERT_EQ(weft("sweep d/sweep.json -q --set workload.batch=256 -o s").status, 0);
+  ASSERT_EQ(weft(kRun + " -o s").status, 0);
+  const Ended ended = weft("report s -o x.html");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(
+      ended.says("s: error: holds a sweep's results (sweep.json) and a run's (summary.json)"))
+      << ended.err;
+}
+
+TEST_F(Outputs, to_a_full_disk_name_it) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  for (const char* command : {"schema", "man", "explain", "completion bash", "list"}) {
+    const Ended ended =
+        shell_in(folder_, std::string("'" WEFT_BINARY "' ") + command + " >/dev/full 2>err.txt");
+    EXPECT_EQ(ended.status, 2) << command;
+    EXPECT_TRUE(ended.says("cannot write to standard output: No space left on device"))
+        << ended.err;
+  }
 }
 
 TEST_F(Outputs, of_a_sweep_with_a_changed_byte_are_made_again) {
@@ -249,4 +293,4 @@ TEST_F(Outputs, of_a_sweep_with_a_changed_byte_are_made_again) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::outputs_test

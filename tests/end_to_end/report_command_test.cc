@@ -11,7 +11,7 @@
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::report_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,7 +69,7 @@ TEST_F(ReportOfAFolder, that_holds_no_results_says_what_it_should_hold) {
   fs::create_directories(folder_ / "empty");
   EXPECT_EQ(report("empty"), 1);
   EXPECT_EQ(err_,
-            "empty: error: holds no results: neither sweep.json and results.csv of a sweep, nor "
+            "empty: error: contains no results: neither sweep.json and results.csv of a sweep, nor "
             "summary.json of a run (weft run SCENARIO -o DIR)\n");
   EXPECT_EQ(report("nowhere"), 1);
   EXPECT_FALSE(wrote("empty/report.html"));
@@ -119,7 +119,9 @@ TEST_F(ReportOfAFolder, names_every_file_and_value_that_is_missing_or_broken) {
 TEST_F(ReportOfAFolder, names_the_line_where_json_breaks_off) {
   write("sweep/sweep.json", "{\n\"name\": \"a\",\n");
   EXPECT_EQ(report("sweep"), 1);
-  EXPECT_NE(err_.find("sweep/sweep.json:3:1: error: not JSON: parse error"), std::string::npos)
+  EXPECT_NE(
+      err_.find("sweep/sweep.json:3:1: error: not JSON: where a key of an object should be: "),
+      std::string::npos)
       << err_;
 }
 
@@ -130,4 +132,4 @@ TEST_F(ReportOfAFolder, needs_the_parts_of_a_model) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::report_command_test

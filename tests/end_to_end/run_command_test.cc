@@ -12,7 +12,7 @@
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::run_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,9 +168,9 @@ TEST_F(RunCommand, the_manifest_says_how_to_do_it_again) {
 TEST_F(RunCommand, mistakes_on_the_command_line_are_refused) {
   expect_refused("", "SCENARIO is required");
   expect_refused(kSmall + " --bogus -o results", "--bogus");
-  expect_refused(kSmall + " --mode fuse -o results", "'fuse' is none of bulk kernel fused ");
+  expect_refused(kSmall + " --mode fuse -o results", "'fuse' is not one of bulk kernel fused ");
   expect_refused(kSmall + " --stop-after engine",
-                 "'engine' is none of scenario cluster model tasks");
+                 "'engine' is not one of scenario cluster model tasks");
   expect_refused(kSmall + " --seed some -o results", "seed");
   EXPECT_EQ(weft("").status, 1);
   EXPECT_EQ(weft("walk").status, 1);
@@ -232,15 +232,17 @@ TEST_F(RunCommand, a_mode_that_the_workload_does_not_have_is_refused_with_those_
 
 TEST_F(RunCommand, too_much_memory_is_refused_before_it_is_taken) {
   const std::string large = kScenario + " --set workload.batch=1048576";
-  expect_refused(large + " --set 'run.max_memory=1 MiB' -o results", "1 MiB are allowed");
-  expect_refused(large + " --set 'run.max_memory=1 MiB' --stop-after tasks", "1 MiB are allowed");
+  expect_refused(large + " --set 'run.max_memory=1 MiB' -o results", "only 1 MiB is allowed");
+  expect_refused(large + " --set 'run.max_memory=1 MiB' --stop-after tasks",
+                 "only 1 MiB is allowed");
   const Ended ended = weft("run " + kScenario + " --set 'run.max_memory=1 MiB'");
   EXPECT_NE(ended.err.find("run.max_memory: mode fused is estimated to need "), std::string::npos);
   EXPECT_NE(ended.err.find("--set 'run.max_memory="), std::string::npos) << ended.err;
 }
 
 TEST_F(RunCommand, a_run_that_reaches_its_limit_leaves_no_results) {
-  expect_refused(kSmall + " --set 'run.max_time=30 us' -o results", "run.max_time: 30.000 us");
+  expect_refused(kSmall + " --set 'run.max_time=30 us' -o results",
+                 "run.max_time: reached 30.000 us");
 }
 
 TEST_F(RunCommand, a_folder_that_cannot_be_written_is_the_machines_fault) {
@@ -275,4 +277,4 @@ TEST_F(RunCommand, help_and_version) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::run_command_test

@@ -4,19 +4,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
 
 #include "tests/end_to_end/program.h"
 
-namespace weft {
+namespace weft::sweep_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,6 +137,74 @@ TEST_F(SweepCommand, writes_a_row_for_every_point_in_their_order) {
   EXPECT_FALSE(fs::exists(in("results/small/started.txt")));
 }
 
+// By point and column, of what is not empty.
+using Values = std::map<std::pair<std::string, std::string>, std::string>;
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream stream(line + ",");
+  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+Values wide_values(const std::vector<std::string>& lines) {
+  const std::vector<std::string> header = cells_of(lines.front());
+  const auto point = std::find(header.begin(), header.end(), "point") - header.begin();
+  Values values;
+  for (std::size_t row = 1; row < lines.size(); ++row) {
+    const std::vector<std::string> cells = cells_of(lines[row]);
+    for (auto i = static_cast<std::size_t>(point) + 3; i < cells.size(); ++i) {
+      const std::string& id = cells[static_cast<std::size_t>(point)];
+      if (!cells[i].empty()) values[{id, header[i]}] = cells[i];
+    }
+  }
+  return values;
+}
+
+// fused, speedup_vs_bulk: fused_vs_bulk_speedup.
+Values long_values(const std::vector<std::string>& lines) {
+  Values values;
+  for (std::size_t row = 1; row < lines.size(); ++row) {
+    const std::vector<std::string> cells = cells_of(lines[row]);
+    std::string column = cells[1] + "_" + cells[2];
+    if (cells[2] == "speedup_vs_bulk") column = cells[1] + "_vs_bulk_speedup";
+    values[{cells[0], column}] = cells[3];
+  }
+  return values;
+}
+
+TEST_F(SweepCommand, writes_the_same_values_as_a_long_table) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o out").status, 0);
+  const std::vector<std::string> tidy = lines_of(in("out/results_long.csv"));
+  EXPECT_EQ(tidy.front(), "point,mode,field,value,unit");
+  const Values values = long_values(tidy);
+  EXPECT_EQ(values.size() + 1, tidy.size()) << "a value is there twice";
+  EXPECT_EQ(values, wide_values(lines_of(in("out/results.csv"))));
+  EXPECT_GT(values.size(), 9U * 2 * 15);
+
+  const Json catalogue = Json::parse(text_of(in("out/catalogue.json")));
+  EXPECT_EQ(Json::parse(weft("schema results").out), catalogue);
+  for (std::size_t row = 1; row < tidy.size(); ++row) {
+    const std::vector<std::string> cells = cells_of(tidy[row]);
+    EXPECT_EQ(catalogue["fields"][cells[2]]["unit"], cells[4]) << tidy[row];
+    EXPECT_TRUE(catalogue["modes"].contains(cells[1])) << tidy[row];
+  }
+}
+
+TEST_F(SweepCommand, lists_its_tables_in_a_manifest_that_a_report_checks) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o out").status, 0);
+  const Json files = Json::parse(text_of(in("out/files.json")))["files"];
+  std::set<std::string> names;
+  for (const auto& [name, hash] : files.items()) names.insert(name);
+  EXPECT_EQ(names, (std::set<std::string>{"catalogue.json", "results.csv", "results_long.csv"}));
+  fs::remove(in("out/results.jsonl"));  // from which it would be made again
+  EXPECT_EQ(weft("report out -o page.html").status, 0);
+  std::ofstream(in("out/results.csv"), std::ios::app) << "\n";
+  const Ended refused = weft("report out -o other.html");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("does not match files.json"), std::string::npos) << refused.err;
+}
+
 TEST_F(SweepCommand, a_row_is_what_weft_run_gives) {
   ASSERT_EQ(weft("sweep small.yaml -q").status, 0);
   const Json row = Json::parse(lines_of(in("results/small/results.jsonl"))[4]);
@@ -148,6 +219,7 @@ TEST_F(SweepCommand, gives_the_same_bytes_for_any_number_of_jobs) {
   ASSERT_EQ(weft("sweep small.yaml -q -j 1 -o one").status, 0);
   ASSERT_EQ(weft("sweep small.yaml -q -j 3 -o three").status, 0);
   EXPECT_EQ(text_of(in("one/results.csv")), text_of(in("three/results.csv")));
+  EXPECT_EQ(text_of(in("one/results_long.csv")), text_of(in("three/results_long.csv")));
   EXPECT_GT(text_of(in("one/results.csv")).size(), 1'000U);
 }
 
@@ -158,10 +230,17 @@ TEST_F(SweepCommand, goes_on_after_a_kill_and_loses_nothing) {
   const std::vector<std::string> before = lines_of(in("killed/results.jsonl"));
   ASSERT_GE(before.size(), 3U);
   ASSERT_LT(before.size(), 9U) << "it was to be killed half-way";
+  std::set<std::string> before_tables;
+  for (const auto& entry : fs::directory_iterator(in("killed"))) {
+    before_tables.insert(entry.path().filename());
+  }
   const Ended ended = weft("sweep small.yaml -j 2 -o killed");
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_NE(ended.err.find("of 9 points were finished before"), std::string::npos) << ended.err;
-  EXPECT_EQ(text_of(in("killed/results.csv")), text_of(in("whole/results.csv")));
+  EXPECT_NE(ended.err.find("of 9 points were already finished"), std::string::npos) << ended.err;
+  for (const char* table : {"results.csv", "results_long.csv", "catalogue.json", "files.json"}) {
+    EXPECT_FALSE(before_tables.contains(table)) << "of a sweep that has not ended";
+    EXPECT_EQ(text_of(in("killed") / table), text_of(in("whole") / table)) << table;
+  }
   // Not run again: even their wall-clock times are still there.
   const std::string after = text_of(in("killed/results.jsonl"));
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NE(after.find(before[i]), std::string::npos) << i;
@@ -173,10 +252,9 @@ TEST_F(SweepCommand, a_half_written_line_is_said_and_run_again) {
   fs::resize_file(in("cut/results.jsonl"), fs::file_size(in("cut/results.jsonl")) - 100);
   const Ended ended = weft("sweep small.yaml -o cut");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_NE(ended.err.find("cut/results.jsonl:9: damaged, or not written to the end"),
-            std::string::npos)
+  EXPECT_NE(ended.err.find("cut/results.jsonl:9: damaged or incomplete"), std::string::npos)
       << ended.err;
-  EXPECT_NE(ended.err.find("8 of 9 points were finished before"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("8 of 9 points were already finished"), std::string::npos) << ended.err;
   EXPECT_EQ(text_of(in("cut/results.csv")), whole);
 }
 
@@ -218,7 +296,7 @@ TEST_F(SweepCommand, a_point_that_ends_its_own_process_is_a_failed_row) {
   kill(alone, SIGABRT);  // sanitizers make an exit of SIGSEGV
   EXPECT_EQ(status_of(weft_sweep), 3);
   const std::string csv = text_of(in("crash/results.csv"));
-  EXPECT_NE(csv.find(points.back() + ",failed,\"weft itself ended, by signal 6 (Aborted"),
+  EXPECT_NE(csv.find(points.back() + ",failed,weft crashed with signal 6 (Aborted"),
             std::string::npos)
       << csv.substr(0, 4'000);
   EXPECT_EQ(lines_of(in("crash/results.csv")).size(), 10U) << "the others were run";
@@ -244,16 +322,16 @@ TEST_F(SweepCommand, points_that_fail_are_rows_with_their_error) {
   const std::vector<std::string> csv = lines_of(in("failing/results.csv"));
   ASSERT_EQ(csv.size(), 5U);
   EXPECT_NE(csv[1].find(",failed,"), std::string::npos) << csv[1];
-  EXPECT_NE(csv[1].find("run.max_time: 0.001 us"), std::string::npos) << csv[1];
+  EXPECT_NE(csv[1].find("run.max_time: reached 0.001 us"), std::string::npos) << csv[1];
   EXPECT_NE(csv[2].find(",ok,"), std::string::npos) << csv[2];
   EXPECT_NE(csv[3].find("workload.batch: 301 samples"), std::string::npos) << csv[3];
 
   // Known by now, and so is the exit code; asked to, it tries again.
   const Ended again = weft("sweep small.yaml -o failing");
   EXPECT_EQ(again.status, 1);
-  EXPECT_NE(again.err.find("2 of 4 points were finished before"), std::string::npos) << again.err;
+  EXPECT_NE(again.err.find("2 of 4 points were already finished"), std::string::npos) << again.err;
   const Ended retried = weft("sweep small.yaml --retry -o failing");
-  EXPECT_NE(retried.err.find("1 of 4 points were finished before"), std::string::npos)
+  EXPECT_NE(retried.err.find("1 of 4 points were already finished"), std::string::npos)
       << retried.err;
 }
 
@@ -281,6 +359,8 @@ TEST_F(SweepCommand, shards_merge_to_the_same_bytes) {
   const Ended merged = weft("merge results/small/shard_1_of_2 results/small/shard_2_of_2 -o both");
   EXPECT_EQ(merged.status, 0) << merged.err;
   EXPECT_EQ(text_of(in("both/results.csv")), text_of(in("whole/results.csv")));
+  EXPECT_EQ(text_of(in("both/results_long.csv")), text_of(in("whole/results_long.csv")));
+  EXPECT_EQ(text_of(in("both/files.json")), text_of(in("whole/files.json")));
   EXPECT_EQ(text_of(in("both/sweep.json")), text_of(in("whole/sweep.json")));
   const Ended half = weft("merge results/small/shard_2_of_2 -o half");
   EXPECT_EQ(half.status, 1);
@@ -326,7 +406,7 @@ TEST_F(SweepCommand, has_its_folder_before_its_points_are_planned) {
   EXPECT_FALSE(fs::exists(in("out/results.jsonl")));  // written when all are planned
   kill(child, SIGINT);
   EXPECT_EQ(status_of(child), 130);
-  EXPECT_NE(text_of(in("err.txt")).find("stopped while its points were planned"),
+  EXPECT_NE(text_of(in("err.txt")).find("stopped while the points were being planned"),
             std::string::npos);
 }
 
@@ -352,10 +432,9 @@ TEST_F(SweepCommand, labels_are_names_and_never_commands_or_formulas) {
   EXPECT_EQ(ended.err.find('\x1b'), std::string::npos);
   EXPECT_EQ(ended.err.find("\xc2\x9b"), std::string::npos);
   EXPECT_TRUE(
-      ended.says("axes[0].labels: must be 1 to 100 letters on one line, all of them "
-                 "characters that show"));
+      ended.says("axes[0].labels: must be 1 to 100 characters on one line, all of them visible"));
   EXPECT_TRUE(ended.says("must not begin with = + - or @"));
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::sweep_command_test

@@ -11,9 +11,10 @@
 #include <string>
 
 #include "tests/end_to_end/program.h"
+#include "tests/end_to_end/trace_scenario.h"
 #include "tests/unit/traces/chakra_writer.h"
 
-namespace weft {
+namespace weft::trace_commands_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,19 +57,8 @@ TEST_F(TraceCommands, a_mistake_in_a_trace_ends_with_1) {
   EXPECT_EQ(weft("import elsewhere t --gpus 4").status, 1);
 }
 
-constexpr const char* kScenario = R"(name: a trace
-cluster:
-  name: node
-  nodes: 1
-  gpus_per_node: 4
-  gpu: {base: gpus/ideal}
-  scale_up: {shape: switch, link: {bandwidth: 25 GB/s, latency: 700 ns}}
-workload: {kind: chakra, path: t}
-modes: [bulk]
-)";
-
 TEST_F(TraceCommands, a_trace_is_run_and_exported_and_read_again) {
-  folder_.write("scenario.yaml", kScenario);
+  folder_.write("scenario.yaml", kTraceScenario);
   // Kernels of 20, 30 and 5 us; the all-reduce of 1 MiB on four GPUs at 25 GB/s, beside the second,
   // takes 2 x 3/4 x 1 MiB / 25 GB/s = 63 us or more: 20 + 63 + 5 us at least.
   const Ended ran = weft("run scenario.yaml -o results");
@@ -94,7 +84,7 @@ TEST_F(TraceCommands, an_algorithm_is_for_the_collectives_that_have_it) {
                   generated({compute(0, 20), collective(1, 0, 1 << 20, {0}),
                              collective(2, 6, 1 << 20, {1})}));
   }
-  std::string scenario = kScenario;
+  std::string scenario = kTraceScenario;
   scenario.replace(scenario.find("path: t"), 7, "path: two");
   folder_.write("deep/scenario.yaml", scenario + "collective: {algorithm: ring}\n");
   const Ended ran = weft("run deep/scenario.yaml -o results");  // its path is from its own folder
@@ -152,4 +142,4 @@ TEST_F(TraceCommands, an_error_about_a_name_commands_no_terminal) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::trace_commands_test

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/traces/chakra_rank.h"
+#include "sim/traces/chakra/chakra_rank.h"
+#include "sim/traces/chakra/process_groups.h"
 #include "sim/traces/import_text.h"
-#include "sim/traces/process_groups.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sim/traces/process_groups.h"
-#include "sim/traces/pytorch_rank.h"
+#include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/pytorch/pytorch_rank.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

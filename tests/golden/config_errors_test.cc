@@ -13,7 +13,7 @@
 
 #include "sim/scenario/load.h"
 
-namespace weft {
+namespace weft::config_errors_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ TEST(ConfigErrors, the_scenario_below_the_cases_has_no_mistake) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::config_errors_test

@@ -19,7 +19,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::runs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST(GoldenRuns, give_what_they_gave_before) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::runs_test

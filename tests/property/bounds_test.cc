@@ -10,7 +10,7 @@
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 
-namespace weft {
+namespace weft::bounds_test {
 namespace {
 
 std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
@@ -134,4 +134,4 @@ TEST(Bounds, twice_the_bandwidth_without_latencies_is_half_the_time) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::bounds_test

@@ -10,7 +10,7 @@
 #include "tests/property/random_plan.h"
 #include "tests/property/tokens.h"
 
-namespace weft {
+namespace weft::broken_collectives_are_found_test {
 namespace {
 
 // Plans with some transfer between some ranks.
@@ -124,4 +124,4 @@ TEST(BrokenCollectives, a_place_that_changes_before_it_was_read_is_found) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::broken_collectives_are_found_test

@@ -11,7 +11,7 @@
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 
-namespace weft {
+namespace weft::c3_test {
 namespace {
 
 std::string c3(std::uint64_t seed) { return RandomScenario(seed).c3(); }
@@ -23,7 +23,7 @@ void for_each_mode(const std::string& text, Law law) {
   const Cluster cluster = build_cluster(scenario.cluster);
   for (const Mode mode : scenario.modes) {
     law(with_partition(scenario, choose_partition(scenario, cluster, mode)), cluster, mode);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -68,4 +68,4 @@ TEST(C3, neither_is_faster_beside_the_other_than_by_itself) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::c3_test

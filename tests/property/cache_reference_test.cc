@@ -12,7 +12,7 @@
 #include "tests/property/cache_reference_path.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::cache_reference_test {
 namespace {
 
 constexpr int kLines = 4096;  // eight times what the L2 of small_machine() holds
@@ -138,4 +138,4 @@ TEST(CacheReference, every_answer_and_every_count_agree) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::cache_reference_test

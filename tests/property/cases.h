@@ -3,6 +3,8 @@
 //
 //   WEFT_PROPERTY_CASES   seeds a law is tried on, instead of its own number
 //   WEFT_PROPERTY_SEED    this seed only
+//
+// Under sanitizers, which take a multiple of the time, each law is tried on a quarter of its seeds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,6 +22,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
+#include "tests/sanitized.h"
 
 namespace weft {
 
@@ -32,6 +35,7 @@ inline void print_replay(int) { std::cerr << replay_command() << std::flush; }
 
 inline std::vector<std::uint64_t> seeds(std::uint64_t cases) {
   if (const char* one = std::getenv("WEFT_PROPERTY_SEED")) return {std::stoull(one)};
+  if (kSanitized) cases = (cases + 3) / 4;
   if (const char* number = std::getenv("WEFT_PROPERTY_CASES")) cases = std::stoull(number);
   std::vector<std::uint64_t> all;
   std::ifstream regressions(WEFT_SOURCE_DIR "/tests/property/regressions.txt");

@@ -9,7 +9,7 @@
 #include "tests/property/random_plan.h"
 #include "tests/property/tokens.h"
 
-namespace weft {
+namespace weft::collectives_deliver_what_they_promise_test {
 namespace {
 
 std::string any(std::uint64_t seed) { return RandomPlan(seed).text(); }
@@ -61,4 +61,4 @@ TEST(Collectives, the_blocks_of_a_buffer_sum_up_to_it) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::collectives_deliver_what_they_promise_test

@@ -10,7 +10,7 @@
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 
-namespace weft {
+namespace weft::conservation_test {
 namespace {
 
 std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
@@ -160,7 +160,7 @@ TEST(Conservation, every_link_carries_what_is_routed_over_it) {
       // A hash may choose the spine: then only the sums of a class are known here.
       const ClusterSpec& spec = prepared.cluster.spec;
       const auto hashes = [](const std::optional<FabricSpec>& fabric) {
-        return fabric && fabric->up_routing != UpRouting::by_destination;
+        return fabric && fabric->topology->route_by() != RouteBy::destination;
       };
       const bool hashed = hashes(spec.scale_out) || hashes(spec.scale_up);
       std::map<std::string, std::int64_t> classes;
@@ -256,4 +256,4 @@ TEST(Conservation, every_mode_delivers_the_same_results) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::conservation_test

@@ -11,7 +11,7 @@
 #include "sim/models/run_model.h"
 #include "tests/property/cases.h"
 
-namespace weft {
+namespace weft::folding_test {
 namespace {
 
 // Small decoders at random splits and networks: gradients that fit beside the backward pass and
@@ -61,27 +61,33 @@ class RandomDecoder {
   Rng rng_;
 };
 
-Duration time_of(Scenario scenario, bool once) {
+RunResult result_of(Scenario scenario, bool once) {
   scenario.run.repeats_once = once;
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});
   EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
-  EXPECT_TRUE(result.ledger.balanced());
-  return result.time;
+  EXPECT_TRUE(result.ledger.balanced()) << result.ledger.overdrawn;
+  return result;
 }
 
-// Left out are a send and the layers that it lies beside, which slow one another, and places of a
-// receiver that waits beside a layer.
-TEST(Folding, takes_as_long_as_the_whole) {
+// Left out are a send and the layers that it lies beside, which slow one another. What waits for
+// another stage is a bubble in both, and no communication.
+TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
   const auto any = [](std::uint64_t seed) { return RandomDecoder(seed).text(); };
   for_each_seed(12, any, [](std::uint64_t, const std::string& text) {
     const Scenario scenario = scenario_of(text);
-    const double once = to_microseconds(time_of(scenario, true));
-    const double each = to_microseconds(time_of(scenario, false));
+    const RunResult folded = result_of(scenario, true);
+    const RunResult whole = result_of(scenario, false);
+    const double once = to_microseconds(folded.time);
+    const double each = to_microseconds(whole.time);
     EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each;
+    EXPECT_NEAR(to_microseconds(folded.exposed_mean()) / each,
+                to_microseconds(whole.exposed_mean()) / each, 0.02)
+        << to_microseconds(folded.exposed_mean()) << " us exposed for "
+        << to_microseconds(whole.exposed_mean());
   });
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::folding_test

@@ -15,7 +15,7 @@
 #include "tests/property/fused_walk.h"
 #include "tests/property/random_scenario.h"
 
-namespace weft {
+namespace weft::fused_kernels_deliver_what_they_promise_test {
 namespace {
 
 std::string fused(std::uint64_t seed) { return RandomScenario(seed).fused(); }
@@ -72,7 +72,7 @@ class Produced : public FusedWalk::Promise {
     const std::uint32_t s = item - sums_[g];
     for (std::uint32_t src = 0; src < grid_.gpus; ++src) {
       for (std::uint32_t i = s * slice_; i < (s + 1) * slice_; ++i) {
-        const Piece piece = piece_of(src, g, i);
+        const MadeBy piece = piece_of(src, g, i);
         if (src == g ? !started_[piece] : walk.times(g, piece) != 1) {
           walk.fail(fmt::format("GPU {} adds up slice {} without part {} of GPU {}", g, s, i, src));
         }
@@ -80,7 +80,7 @@ class Produced : public FusedWalk::Promise {
     }
   }
 
-  void brings(const FusedWalk& walk, const std::vector<Piece>& pieces, const Send& send) override {
+  void brings(const FusedWalk& walk, const std::vector<MadeBy>& pieces, const Send& send) override {
     const bool sum = pieces.front() >= sums_[walk.gpu_of(pieces.front())];
     const std::int64_t size =
         sum ? grid_.bytes_of(slice_) : grid_.bytes_of(static_cast<std::uint32_t>(pieces.size()));
@@ -92,7 +92,7 @@ class Produced : public FusedWalk::Promise {
     for (std::uint32_t src = 0; src < grid_.gpus; ++src) {
       if (src == g) continue;
       for (std::uint32_t i = 0; i < (reduces() ? slices_ : grid_.per_peer); ++i) {
-        const Piece piece = reduces() ? sums_[src] + i : piece_of(src, g, i);
+        const MadeBy piece = reduces() ? sums_[src] + i : piece_of(src, g, i);
         if (walk.times(g, piece) != 1) {
           walk.fail(fmt::format("GPU {} ends and has {} times piece {} of GPU {}", g,
                                 walk.times(g, piece), i, src));
@@ -113,7 +113,7 @@ class Produced : public FusedWalk::Promise {
   [[nodiscard]] bool reduces() const {
     return kind_ != WorkloadKind::embedding_all_to_all && kind_ != WorkloadKind::gemm_all_to_all;
   }
-  [[nodiscard]] Piece piece_of(std::uint32_t from, std::uint32_t peer, std::uint32_t i) const {
+  [[nodiscard]] MadeBy piece_of(std::uint32_t from, std::uint32_t peer, std::uint32_t i) const {
     return pieces_[from][peer * grid_.per_peer + i];
   }
 
@@ -122,8 +122,8 @@ class Produced : public FusedWalk::Promise {
   Grid grid_;
   std::uint32_t slice_ = 0;
   std::uint32_t slices_ = 0;
-  std::vector<std::vector<Piece>> pieces_;  // by GPU; of peer and index
-  std::vector<Piece> sums_;                 // by GPU: the first
+  std::vector<std::vector<MadeBy>> pieces_;  // by GPU; of peer and index
+  std::vector<MadeBy> sums_;                 // by GPU: the first
   std::vector<bool> started_;
 };
 
@@ -163,8 +163,8 @@ class Consumed : public FusedWalk::Promise {
     }
   }
 
-  void brings(const FusedWalk& walk, const std::vector<Piece>& pieces, const Send& send) override {
-    const Piece piece = pieces.front();
+  void brings(const FusedWalk& walk, const std::vector<MadeBy>& pieces, const Send& send) override {
+    const MadeBy piece = pieces.front();
     const std::uint32_t from = walk.gpu_of(piece);
     const std::uint32_t at = piece - graph_.kernels[KernelId(from)].first_item;
     if (walk.times(send.to, piece) != 1) walk.fail("a piece comes twice");
@@ -305,4 +305,4 @@ TEST(FusedKernels, whose_flag_for_all_overtakes_its_puts_are_found) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fused_kernels_deliver_what_they_promise_test

@@ -21,7 +21,7 @@
 namespace weft {
 
 // A piece of data: which item of the graph made it.
-using Piece = std::uint32_t;
+using MadeBy = std::uint32_t;
 
 class FusedWalk {
  public:
@@ -44,7 +44,7 @@ class FusedWalk {
   struct Promise {
     virtual ~Promise() = default;
     virtual void starts(const FusedWalk& walk, std::uint32_t item) = 0;
-    virtual void brings(const FusedWalk& walk, const std::vector<Piece>& pieces, const Send&) = 0;
+    virtual void brings(const FusedWalk& walk, const std::vector<MadeBy>& pieces, const Send&) = 0;
     virtual void ends(const FusedWalk& walk, std::uint32_t gpu) = 0;
   };
 
@@ -91,7 +91,7 @@ class FusedWalk {
   }
 
   // How often a piece has come to this GPU in a message.
-  [[nodiscard]] int times(std::uint32_t gpu, Piece piece) const {
+  [[nodiscard]] int times(std::uint32_t gpu, MadeBy piece) const {
     const auto found = arrived_[gpu].find(piece);
     return found == arrived_[gpu].end() ? 0 : found->second;
   }
@@ -110,7 +110,7 @@ class FusedWalk {
   struct Message {
     std::uint32_t from;
     std::uint32_t send;
-    std::vector<Piece> pieces;
+    std::vector<MadeBy> pieces;
     bool in_order;
   };
 
@@ -178,7 +178,7 @@ class FusedWalk {
     const Message message = flying_[which];
     flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(which));
     const Send& send = graph_.sends[message.send];
-    for (const Piece piece : message.pieces) arrived_[send.to][piece] += 1;
+    for (const MadeBy piece : message.pieces) arrived_[send.to][piece] += 1;
     if (!message.pieces.empty()) promise.brings(*this, message.pieces, send);
     count_down(send.arrives);
     const auto fence = fences_.find(message.send);
@@ -199,8 +199,8 @@ class FusedWalk {
   Rng rng_;
   std::vector<std::uint32_t> left_;
   std::vector<std::uint32_t> gpu_of_;
-  std::vector<std::vector<Piece>> made_;           // by latch
-  std::vector<std::map<Piece, int>> arrived_;      // by GPU
+  std::vector<std::vector<MadeBy>> made_;          // by latch
+  std::vector<std::map<MadeBy, int>> arrived_;     // by GPU
   std::vector<std::uint32_t> worked_;              // by kernel, of one GPU each
   std::map<std::uint32_t, std::uint32_t> fences_;  // the latch of each store
   std::map<std::uint32_t, std::uint32_t> outstanding_;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/collectives/collective_choice.h"
 #include "sim/core/rng.h"
-#include "sim/workloads/collective_choice.h"
 #include "tests/property/cases.h"
 
-namespace weft {
+namespace weft::lowered_collectives_test {
 namespace {
 
 struct Case {
@@ -87,7 +87,7 @@ Case random_case(std::uint64_t seed) {
       kAlgorithms[static_cast<std::size_t>(rng.between(0, kAlgorithms.size() - 1))];
   const bool in_switch = algorithm == Algorithm::in_switch;
   if (exists(call.op, algorithm) &&
-      (!in_switch || switch_reduces(made.cluster, group_of(made.cluster, call.ranks)))) {
+      (!in_switch || switch_reduces(made.cluster, group_of(made.cluster, call)))) {
     call.options.algorithm.named = algorithm;
   }
   if (rng.between(0, 1) == 0 && call.options.algorithm.named != Algorithm::in_switch) {
@@ -242,7 +242,7 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
   for_each_seed(600, text_of, [](std::uint64_t seed, const std::string&) {
     const Case of = random_case(seed);
     const TaskGraph graph = lowered(of);
-    const RankGroup group = group_of(of.cluster, of.call.ranks);
+    const RankGroup group = group_of(of.cluster, of.call);
     const bool dma = of.call.options.executor == CollectiveExecutor::dma;
     const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(of.cluster, of.call, group);
     if (choice.algorithm == Algorithm::in_switch) {
@@ -297,4 +297,4 @@ TEST(LoweredCollectives, are_no_larger_than_estimated) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::lowered_collectives_test

@@ -11,7 +11,7 @@
 #include "tests/property/describe.h"
 #include "tests/property/random_scenario.h"
 
-namespace weft {
+namespace weft::order_test {
 namespace {
 
 std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
@@ -131,7 +131,7 @@ TEST(Order, of_equal_gpus_moves_no_totals_and_hardly_the_time) {
         EXPECT_EQ(gpu.received, before.gpus[0].received);
         EXPECT_EQ(gpu.hbm, before.gpus[0].hbm);
       }
-      const std::vector<int>& dims = prepared.cluster.spec.scale_out->dims;
+      const std::vector<int> dims = prepared.cluster.spec.scale_out->topology->grid();
       const std::uint32_t size =
           dims.empty() ? prepared.cluster.gpus() : static_cast<std::uint32_t>(dims[0]);
       const auto shift = 1 + static_cast<std::uint32_t>(seed % (size - 1));
@@ -144,4 +144,4 @@ TEST(Order, of_equal_gpus_moves_no_totals_and_hardly_the_time) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::order_test

@@ -13,7 +13,7 @@
 #include "sim/core/rng.h"
 #include "tests/property/cases.h"
 
-namespace weft {
+namespace weft::range_limits_test {
 namespace {
 
 struct Base {
@@ -213,4 +213,4 @@ TEST(RangeLimits, together_are_refused_or_run) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::range_limits_test

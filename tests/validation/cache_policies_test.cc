@@ -11,7 +11,7 @@
 #include "sim/cache/sample.h"
 #include "sim/scenario/load_cache.h"
 
-namespace weft {
+namespace weft::cache_policies_test {
 namespace {
 
 const std::string kFolder = WEFT_SOURCE_DIR "/configs/cache/";
@@ -90,4 +90,4 @@ TEST(CachePolicies, rinsing_waits_until_stores_down_columns_have_filled_their_li
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::cache_policies_test

@@ -9,7 +9,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::clusters_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +41,7 @@ double least_seconds(const Scenario& scenario) {
   const int gpus = cluster.gpus_per_node;
   double least = 0;
   if (cluster.scale_up) {
-    const bool direct = cluster.scale_up->shape == ShapeKind::fully_connected;
+    const bool direct = cluster.scale_up->topology->has_link_of_each_pair();
     least = seconds(pair * (direct ? 1 : gpus - 1), cluster.scale_up->link);
   }
   if (!cluster.scale_out) return least;
@@ -57,7 +57,7 @@ TEST(Clusters, a_large_all_to_all_takes_little_longer_than_its_links) {
     const Scenario scenario = all_to_all_on(entry.path());
     const ClusterSpec& spec = scenario.cluster;
     // On a torus messages share links; its closed forms have tests of their own.
-    const bool torus = spec.scale_out && spec.scale_out->shape == ShapeKind::torus;
+    const bool torus = spec.scale_out && !spec.scale_out->topology->grid().empty();
     if (spec.gpu.name == "ideal" || torus || spec.gpus() > kMostGpus) continue;
     const Cluster cluster = build_cluster(spec);
     const RunResult result = simulate(cluster, lower(scenario, cluster, Mode::bulk), scenario.run);
@@ -70,4 +70,4 @@ TEST(Clusters, a_large_all_to_all_takes_little_longer_than_its_links) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::clusters_test

@@ -11,7 +11,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::collectives_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,7 +56,7 @@ TEST(PublishedCollectives, rccl_all_reduce_on_8_mi300x) {
   expect_published({{1024, 13.11, 0.2},
                     {64 * 1024, 13.77, 0.2},
                     {kMebi, 27.42, 0.2},
-                    {16 * kMebi, 148.8, 0.26},
+                    {16 * kMebi, 148.8, 0.2},
                     {64 * kMebi, 429.1, 0.15},
                     {256 * kMebi, 1537, 0.1},
                     {1024 * kMebi, 5971, 0.1}},
@@ -82,21 +82,39 @@ TEST(PublishedCollectives, nccl_all_reduce_on_8_h200) {
 }
 
 // RCCL 2.27.7 on 2 x 8 MI355X, a NIC of 400 Gb/s a GPU (github.com/prasad-nair-amd/alibaba), none
-// of them fitted. By hand, 1 GiB by 8 rings: 2 x 15/16 S through NICs of 50 GB/s each, 5.03 ms;
-// through the links of a node, of which each has an eighth, 4.37 ms. Rings that all walked
-// 0-1-...-7 took 30.6 ms.
+// of them fitted. By hand: 14 steps of ll in the nodes of 0.8 us, 2 between of 10.5 us, launch and
+// start-up 12.2 us: 44 us. 1 GiB by 8 rings: 2 x 15/16 S through NICs of 50 GB/s each, 5.03 ms.
+// Rings that all walked 0-1-...-7 took 30.6 ms.
 TEST(PublishedCollectives, rccl_all_reduce_on_2_nodes_of_8_mi355x) {
   struct Line {
-    std::int64_t mebi;
+    std::int64_t bytes;
     double us;
-    double within;
   };
   for (const Line& line :
-       {Line{1, 69.03, 0.15}, Line{2, 76.38, 0.15}, Line{4, 88.58, 0.3}, Line{16, 177.14, 0.15},
-        Line{32, 262.18, 0.15}, Line{256, 1355.74, 0.15}, Line{1024, 5302, 0.15}}) {
-    const double us = simulated_us("nodes_16x_8x_mi355x", "all_reduce", line.mebi * kMebi,
+       {Line{1024, 42.14}, Line{4096, 46.88}, Line{16'384, 46.65}, Line{65'536, 49.99},
+        Line{262'144, 60.19}, Line{kMebi, 69.03}, Line{2 * kMebi, 76.38}, Line{4 * kMebi, 88.58},
+        Line{8 * kMebi, 110.24}, Line{16 * kMebi, 177.14}, Line{32 * kMebi, 262.18},
+        Line{64 * kMebi, 439.32}, Line{128 * kMebi, 860.65}, Line{256 * kMebi, 1355.74},
+        Line{1024 * kMebi, 5302}}) {
+    const double us = simulated_us("nodes_16x_8x_mi355x", "all_reduce", line.bytes,
                                    {"cluster.nodes=2", kLibrary});
-    EXPECT_NEAR(us / line.us, 1, line.within) << line.mebi << " MiB: " << us << " us";
+    EXPECT_NEAR(us / line.us, 1, 0.15) << line.bytes << " B: " << us << " us";
+  }
+}
+
+// NCCL 2.26 on 4 x 8 H100, InfiniBand of 400 Gb/s a GPU (nccl-tests issue 309): by trees. Larger
+// ones, which NCCL's trees of NVLink SHARP do, are another matter.
+TEST(PublishedCollectives, nccl_small_all_reduce_on_4_nodes_of_8_h100) {
+  struct Line {
+    std::int64_t bytes;
+    double us;
+  };
+  for (const Line& line :
+       {Line{1024, 39.79}, Line{4096, 42.18}, Line{16'384, 48.51}, Line{65'536, 50.83},
+        Line{262'144, 67.82}, Line{4 * kMebi, 151.1}, Line{8 * kMebi, 217.3}}) {
+    const double us =
+        simulated_us("nodes_16x_8x_h100", "all_reduce", line.bytes, {"cluster.nodes=4", kLibrary});
+    EXPECT_NEAR(us / line.us, 1, 0.1) << line.bytes << " B: " << us << " us";
   }
 }
 
@@ -160,4 +178,4 @@ TEST(MeasuredCollectives, nccl_on_four_h200) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::collectives_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::fences_test {
 namespace {
 
 struct Measured {
@@ -48,4 +48,4 @@ TEST(H200Fences, of_two_wgs_take_twice_as_long_as_of_one_and_of_six_no_longer) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fences_test

@@ -9,7 +9,7 @@
 #include "sim/scenario/load_cache.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft {
+namespace weft::few_cus_test {
 namespace {
 
 constexpr cache::Policy kCacheR{.loads = cache::Loads::cached, .stores = cache::Stores::bypass};
@@ -62,4 +62,4 @@ TEST(FewCus, a_memory_bound_gemm_gets_faster_for_its_wgs_share_l1s) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::few_cus_test

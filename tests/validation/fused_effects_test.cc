@@ -10,7 +10,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::fused_effects_test {
 namespace {
 
 const std::string kConfigs = std::string(WEFT_SOURCE_DIR) + "/configs";
@@ -77,4 +77,4 @@ TEST(FusedEffects, the_best_occupancy_is_below_the_maximum) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fused_effects_test

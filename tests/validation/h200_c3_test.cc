@@ -13,7 +13,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::h200_c3_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ TEST(H200C3, only_copy_engines_come_close_to_ideal) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::h200_c3_test

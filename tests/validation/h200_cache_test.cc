@@ -11,7 +11,7 @@
 #include "sim/measured/lines.h"
 #include "sim/scenario/load_cache.h"
 
-namespace weft {
+namespace weft::h200_cache_test {
 namespace {
 
 constexpr double kClock = 3.0;  // us: in every measured time, configs/gpus/h200.yaml
@@ -72,4 +72,4 @@ TEST(H200Cache, gathers_take_as_long_as_measured_within_a_fifth) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::h200_cache_test

@@ -8,7 +8,7 @@
 #include "sim/measured/lines.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::h200_fit_test {
 namespace {
 
 GpuSpec h200() { return scenario_of_file("scenarios/gemv_ar_4x_h200.yaml").cluster.gpu; }
@@ -73,4 +73,4 @@ TEST(H200Fit, of_four_gpus_comes_near_what_was_found_by_hand) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::h200_fit_test

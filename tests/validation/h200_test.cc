@@ -11,7 +11,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::h200_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ TEST(H200, embedding_then_all_to_all_takes_about_as_long_as_measured) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::h200_test

@@ -14,7 +14,7 @@
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
-namespace weft {
+namespace weft::operators_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ TEST(H200, gemv_fused_with_all_reduce_takes_about_as_long_as_measured) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::operators_test

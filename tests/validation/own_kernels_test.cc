@@ -12,7 +12,7 @@
 #include "sim/measured/lines.h"
 #include "sim/measured/predict.h"
 
-namespace weft {
+namespace weft::own_kernels_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ TEST(OwnKernels, take_about_as_long_with_hot_rows_as_measured) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::own_kernels_test

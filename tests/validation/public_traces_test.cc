@@ -10,7 +10,7 @@
 
 #include "sim/traces/load_trace.h"
 
-namespace weft {
+namespace weft::public_traces_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ TEST_F(PublicTraces, a_dlrm_step_of_eight_gpus) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::public_traces_test

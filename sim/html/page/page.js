@@ -3,22 +3,15 @@
 const report = JSON.parse(document.getElementById('data').textContent);
 const {parse, View} = vega.load();
 
-// Okabe and Ito's colours, told apart by colour-blind readers; the first three are the modes'.
-const COLOURS = ['#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7', '#56B4E9', '#F0E442', '#8c8c8c'];
-const PHASES = ['#56B4E9', '#D55E00', '#8c8c8c'];
+// Colours and units are the catalogue's. A mode has its colour wherever it is drawn, whichever others
+// are: beside one the palette is used from the fourth colour on.
+const {modes: MODES, palette: COLOURS, phases, times} = report.catalogue;
+const PHASES = phases.map(({colour}) => colour);
 const CHARACTER = 7;  // width of a letter, about
 
-// A mode has its colour wherever it is drawn, whichever others are, here and in scripts/plot.py:
-// those of kind c3 are never drawn with the first three.
-const MODES = {
-  bulk: '#0072B2', kernel: '#E69F00', fused: '#009E73',
-  compute_alone: '#8C8C8C', comm_alone: '#B8B8B8', comm_alone_dma: '#D8C9A8',
-  serial: '#0072B2', base: '#E69F00', comm_first: '#009E73', priority: '#D55E00',
-  launch_order: '#CC79A7', partition: '#56B4E9', 'priority+partition': '#332288',
-  lookup: '#882255', best: '#117733', dma: '#F0E442', 'dma+partition': '#999933'};
 function coloursOf(names, colours) {
   let next = names.some((name) => name in MODES) ? 3 : 0;
-  return names.map((name) => MODES[name] ?? colours[next++ % colours.length]);
+  return names.map((name) => MODES[name]?.colour ?? colours[next++ % colours.length]);
 }
 
 const unique = (values) => [...new Set(values)];
@@ -35,18 +28,18 @@ const element = (name, attributes = {}, ...children) => {
 const plain = (number) => number.toLocaleString(
     'en', Number.isInteger(number) ? {} : {maximumSignificantDigits: 5});
 
-const unitOf = (us) => (us >= 1e6 ? [1e6, 's'] : us >= 1e3 ? [1e3, 'ms'] : [1, 'us']);
+const scaleOf = (us) => times.find((scale) => us >= scale.us) ?? times.at(-1);
 function timeText(us) {
-  const [by, unit] = unitOf(Math.abs(us));
-  return `${us === 0 ? 0 : (us / by).toFixed(3)} ${unit}`;
+  const scale = scaleOf(Math.abs(us));
+  return `${us === 0 ? 0 : (us / scale.us).toFixed(3)} ${scale.unit}`;
 }
 
 // How a column's numbers are shown: divided, with a format of d3 and a unit.
 function shownAs(column, values) {
   const most = Math.max(0, ...values.filter((v) => typeof v === 'number').map(Math.abs));
   if (column.as === 'time') {
-    const [by, unit] = unitOf(most);
-    return {by, format: ',.6~g', title: `${column.title}, ${unit}`, text: timeText};
+    const {us, unit} = scaleOf(most);
+    return {by: us, format: ',.6~g', title: `${column.title}, ${unit}`, text: timeText};
   }
   if (column.as === 'share') {
     const digits = most < 0.1 ? 1 : 0;
@@ -256,7 +249,7 @@ class Chart {
     const {category, series, value} = this.roles;
     const shown = this.shown(value, rows);
     const grouped = series !== category;
-    const named = this.chart.label && value === 'time_us' ? this.chart.label : null;
+    const named = this.chart.label && value === this.chart.labelled ? this.chart.label : null;
     const label = (row) => {
       const text = shown.text(this.cell(row, value));
       const more = named === null ? null : this.cell(row, named);

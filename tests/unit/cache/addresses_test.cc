@@ -9,7 +9,7 @@
 #include "sim/cache/wg_walk.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::addresses_test {
 namespace {
 
 TEST(CacheAddresses, every_line_has_a_place_of_its_own_and_can_be_found_from_it) {
@@ -88,4 +88,4 @@ TEST(CacheAddresses, a_part_of_a_line_asks_for_its_sectors_alone) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::addresses_test

@@ -4,7 +4,7 @@
 #include "sim/cache/sample.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::beside_test {
 namespace {
 
 const Policy kReads = kPolicies[1].policy;
@@ -94,4 +94,4 @@ TEST(CacheParts, of_a_place_come_one_after_another_and_move_on_by_their_step) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::beside_test

@@ -4,7 +4,7 @@
 #include "sim/cache/sample.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::closed_forms_test {
 namespace {
 
 const Policy kUncached = kPolicies[0].policy;
@@ -155,4 +155,4 @@ TEST(CacheClosedForms, every_load_is_counted_once_at_each_level) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::closed_forms_test

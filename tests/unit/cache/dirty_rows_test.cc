@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::cache {
+namespace weft::cache::dirty_rows_test {
 namespace {
 
 // Two lists of ten rows, of which two lines each may be dirty.
@@ -64,4 +64,4 @@ TEST(DirtyRows, have_a_quarter_of_the_lines_or_one) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::dirty_rows_test

@@ -4,7 +4,7 @@
 #include "sim/cache/sample.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::policies_test {
 namespace {
 
 constexpr std::size_t kUncached = 0;
@@ -106,4 +106,4 @@ TEST(CachePolicies, an_instruction_whose_lines_are_not_used_again_leaves_the_l2_
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::policies_test

@@ -8,7 +8,7 @@
 
 #include "sim/core/rng.h"
 
-namespace weft::cache {
+namespace weft::cache::rows_test {
 namespace {
 
 // How often each of the first rows is drawn, of 200,000 draws.
@@ -76,4 +76,4 @@ TEST(RowCache, forgets_all) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::rows_test

@@ -5,7 +5,7 @@
 #include "sim/cache/memory_path.h"
 #include "tests/unit/cache/machines.h"
 
-namespace weft::cache {
+namespace weft::cache::tight_times_test {
 namespace {
 
 // A bank of small_machine(): activate 14 ns, precharge 12 ns; a line takes the bus 1 ns.
@@ -162,4 +162,4 @@ TEST(CacheTimes, stores_are_taken_by_the_l2_or_by_the_dram) {
 }
 
 }  // namespace
-}  // namespace weft::cache
+}  // namespace weft::cache::tight_times_test

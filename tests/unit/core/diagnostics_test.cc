@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace weft {
+namespace weft::diagnostics_test {
 namespace {
 
 // Filled in field by field: gcc 12 warns wrongly about designated initialisers of strings here.
@@ -140,4 +140,4 @@ TEST(Nearest, the_nearest_wins_and_of_equally_near_ones_the_first) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::diagnostics_test

@@ -12,7 +12,7 @@
 
 #include "sim/core/rng.h"
 
-namespace weft {
+namespace weft::event_queue_test {
 namespace {
 
 SimTime at(std::int64_t ps) { return SimTime::from_count(ps); }
@@ -148,7 +148,7 @@ TEST(EventQueueDeathTest, pushing_into_the_past_aborts) {
 
 TEST(EventQueueDeathTest, pushing_before_the_start_of_the_run_aborts) {
   EventQueue queue;
-  EXPECT_DEATH(queue.push(at(-1), 0), "not true");
+  EXPECT_DEATH(queue.push(at(-1), 0), "violated");
 }
 
 TEST(EventQueueDeathTest, popping_from_an_empty_queue_aborts) {
@@ -177,4 +177,4 @@ TEST(EventQueue, shuffled_ties_change_only_the_order_inside_an_instant) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::event_queue_test

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <set>
 
-namespace weft {
+namespace weft::fingerprint_test {
 namespace {
 
 std::uint64_t fingerprint_of(std::initializer_list<std::uint64_t> values) {
@@ -47,4 +47,4 @@ TEST(Fingerprint, order_repetition_and_every_single_bit_matter) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fingerprint_test

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace weft {
+namespace weft::ids_test {
 namespace {
 
 using ShelfId = StrongId<struct ShelfTag>;
@@ -54,4 +54,4 @@ TEST(IdVector, is_walked_in_the_order_of_ids) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::ids_test

@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "sim/scenario/tree.h"
+#include "sim/core/byte_names.h"
+#include "sim/spec/tree.h"
 
-namespace weft {
+namespace weft::plain_text_test {
 namespace {
 
 // UTF-8, by the definition.
@@ -95,10 +97,30 @@ TEST(PlainText, names_are_short_plain_and_no_formula) {
   EXPECT_NE(wrong_as_name("a\xc2\x9b"
                           "b"),
             "");
-  for (const char* formula : {"=1+1", "+1", "-1", "@SUM(A1)"}) {
+  for (const char* formula :
+       {"=1+1", "+1", "-1", "@SUM(A1)", " =1+1", "\xc2\xa0=1", "\xe3\x80\x80 @A"}) {
     EXPECT_NE(wrong_as_name(formula), "") << formula;
   }
+  EXPECT_EQ(wrong_as_name(" 1 = 1"), "");
+  EXPECT_NE(wrong_as_name("  "), "");
+}
+
+// U+00AD, U+034F, U+115F, U+17B4, U+180E, U+200B, U+200D, U+3164, U+FE0F, U+FFA0: two names that
+// look the same would be two.
+TEST(PlainText, names_hold_nothing_that_takes_no_room) {
+  for (const char32_t code :
+       std::initializer_list<char32_t>{0xAD, 0x34F, 0x115F, 0x17B4, 0x180E, 0x200B, 0x200C, 0x200D,
+                                       0x3164, 0xFE0F, 0xFEFF, 0xFFA0, 0x1D173, 0xE0100}) {
+    EXPECT_NE(wrong_as_name("a" + utf8(code) + "b"), "") << static_cast<std::uint32_t>(code);
+  }
+  EXPECT_EQ(wrong_as_name("\xe4\xb8\x80\xe5\x8f\xb7"), "");  // two letters
+}
+
+TEST(PlainText, bytes_of_a_name_as_utf8_are_of_no_other_name) {
+  EXPECT_EQ(utf8_of_bytes("caf\xc3\xa9.csv"), "caf\xc3\xa9.csv");
+  EXPECT_EQ(utf8_of_bytes("a\xff\xc3"), "a\\xFF\\xC3");
+  EXPECT_EQ(utf8_of_bytes("a\\xFF"), "a\\\\xFF");
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::plain_text_test

@@ -8,7 +8,7 @@
 
 #include "sim/core/rng.h"
 
-namespace weft {
+namespace weft::ring_queue_test {
 namespace {
 
 TEST(RingQueue, what_goes_in_first_comes_out_first) {
@@ -67,4 +67,4 @@ TEST(RingQueueDeathTest, popping_from_an_empty_queue_aborts) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::ring_queue_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace weft {
+namespace weft::rng_test {
 namespace {
 
 std::vector<std::uint64_t> first_numbers(Rng rng, int count) {
@@ -99,4 +99,4 @@ TEST(Rng, neighbouring_streams_are_not_one_stream_shifted) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::rng_test

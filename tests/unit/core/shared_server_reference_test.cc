@@ -10,7 +10,7 @@
 #include "sim/core/rng.h"
 #include "sim/core/shared_server.h"
 
-namespace weft {
+namespace weft::shared_server_reference_test {
 namespace {
 
 struct Job {
@@ -167,4 +167,4 @@ TEST(SharedServerReference, all_work_of_a_saturated_corner_takes_its_sum) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shared_server_reference_test

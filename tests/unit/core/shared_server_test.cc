@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace weft {
+namespace weft::shared_server_test {
 namespace {
 
 const Bend& corner() {
@@ -280,4 +280,4 @@ TEST(Bend, no_demand_is_not_slowed_and_more_demand_never_speeds_up) {
 TEST(BendDeathTest, an_exponent_below_one_aborts) { EXPECT_DEATH(Bend(0.5), "exponent >= 1.0"); }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shared_server_test

@@ -9,7 +9,7 @@
 
 #include "sim/core/rng.h"
 
-namespace weft {
+namespace weft::wide_heap_test {
 namespace {
 
 TEST(WideHeap, the_least_item_comes_first) {
@@ -47,4 +47,4 @@ TEST(WideHeap, random_use_is_as_of_a_sorted_set) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::wide_heap_test

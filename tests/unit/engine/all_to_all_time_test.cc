@@ -9,7 +9,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::all_to_all_time_test {
 namespace {
 
 constexpr Bandwidth kLink = gigabytes_per_second(25);  // 40 ps a byte
@@ -185,4 +185,4 @@ TEST(AllToAllTime, a_pair_of_more_than_4_gib_sends_all_of_it) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::all_to_all_time_test

@@ -7,7 +7,7 @@
 #include "sim/engine/partition.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::c3_time_test {
 namespace {
 
 // Two GPUs of 8 CUs that hold one WG each. The GEMM: 16 tiles of 100 us, so 2 rounds on all CUs,
@@ -146,4 +146,4 @@ TEST(C3Time, jitter_of_the_gemm_counts) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::c3_time_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::collective_time_test {
 namespace {
 
 constexpr int kGpus = 4;
@@ -191,4 +191,4 @@ TEST(CollectiveTime, an_uneven_all_to_all_takes_as_long_as_the_busiest_port) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::collective_time_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::copy_engines_test {
 namespace {
 
 RunResult run_with_engines(int engines, const std::string& further = "") {
@@ -74,4 +74,4 @@ TEST(CopyEngines, work_while_wgs_fill_every_cu) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::copy_engines_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::critical_path_test {
 namespace {
 
 SimTime at(std::int64_t us) { return SimTime{} + microseconds(us); }
@@ -88,4 +88,4 @@ TEST(CriticalPath, and_its_launches_are_the_time_of_the_run) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::critical_path_test

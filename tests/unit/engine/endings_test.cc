@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::endings_test {
 namespace {
 
 bool says(const RunResult& result, const std::string& words) {
@@ -26,11 +26,11 @@ TEST(Endings, a_deadlock_says_who_waits_for_whom) {
   const RunResult result = run(one_node(), made.graph);
   EXPECT_EQ(result.ending, Ending::deadlock);
   EXPECT_FALSE(result.ledger.balanced());
-  EXPECT_TRUE(says(result, "nothing can go on at 1.000 us; 2 kernels are not done"))
+  EXPECT_TRUE(says(result, "deadlock at 1.000 us; 2 kernels are not done"))
       << result.stopped_because;
-  EXPECT_TRUE(says(result, "GPU 0, by_hand: 1 of 1 WGs are held")) << result.stopped_because;
+  EXPECT_TRUE(says(result, "GPU 0, by_hand: 1 of 1 WGs are blocked")) << result.stopped_because;
   EXPECT_TRUE(says(
-      result, "WG 1 waits for latch " + std::to_string(at_0.value) + ": 1 of 1 counts missing"))
+      result, "WG 1 waits for latch " + std::to_string(at_0.value) + ": 1 of 1 counts are missing"))
       << result.stopped_because;
   EXPECT_TRUE(says(result, "GPU 1, by_hand")) << result.stopped_because;
 }
@@ -92,4 +92,4 @@ TEST(Endings, a_run_that_needs_exactly_the_event_limit_finishes) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::endings_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::fences_test {
 namespace {
 
 std::size_t index_of(Wait wait) { return static_cast<std::size_t>(wait); }
@@ -99,4 +99,4 @@ TEST(Fences, of_two_cus_end_so_far_apart) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fences_test

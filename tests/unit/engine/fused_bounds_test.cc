@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::fused_bounds_test {
 namespace {
 
 Scenario four_mi210(std::vector<std::string> sets = {}) {
@@ -74,4 +74,4 @@ TEST(FusedTime, at_low_occupancy_follows_littles_law) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fused_bounds_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::fused_consumer_time_test {
 namespace {
 
 // Every GPU of a node of B200 gathers 16,384 x 8,192 elements of 2 B, 256 MiB less its own part.
@@ -62,4 +62,4 @@ fused: {max_wgs_per_cu: 1}
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fused_consumer_time_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::intervals_test {
 namespace {
 
 SimTime at_ns(std::int64_t ns) { return SimTime{} + nanoseconds(ns); }
@@ -51,4 +51,4 @@ TEST(Intervals, of_a_known_end_have_the_shortest_length_that_suffices) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::intervals_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::kernel_boundary_test {
 namespace {
 
 TEST(KernelBoundary, waits_for_the_slowest_wg) {
@@ -91,4 +91,4 @@ TEST(KernelBoundary, a_kernel_whose_flags_came_before_it_started_still_does_its_
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::kernel_boundary_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::kernel_time_test {
 namespace {
 
 constexpr double kBend = 2.6;
@@ -168,4 +168,4 @@ TEST(KernelTime, a_kernel_behind_one_that_fills_the_chip_gets_nothing_until_wgs_
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::kernel_time_test

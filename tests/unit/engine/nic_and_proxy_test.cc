@@ -7,7 +7,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::nic_and_proxy_test {
 namespace {
 
 constexpr Duration kPath = nanoseconds(600);
@@ -110,6 +110,19 @@ TEST(Proxy, that_is_idle_starts_when_it_is_asked) {
   EXPECT_EQ(result.time, microseconds(61) + nanoseconds(1) + kPath);
 }
 
+TEST(Proxy, takes_up_what_it_is_told_a_handover_later) {
+  // Told of 6 sends at 0, it sees them at 5 us and does them one after another: the handovers
+  // overlap.
+  const Scenario scenario = two_nodes({"cluster.nic.proxy_operation=1 us"});
+  TaskGraph graph = sender({}, 6, 25, InitiatedBy::proxy);
+  graph.kernels[KernelId(0)].handover = microseconds(5);
+  EXPECT_EQ(run(scenario, graph).time, microseconds(5 + 6) + nanoseconds(1) + kPath);
+  // A send every 10 us of work, each with a handover and an operation of its own.
+  graph = sender(microseconds(10), 6, 25, InitiatedBy::proxy);
+  graph.kernels[KernelId(0)].handover = microseconds(5);
+  EXPECT_EQ(run(scenario, graph).time, microseconds(60 + 5 + 1) + nanoseconds(1) + kPath);
+}
+
 TEST(Proxy, is_held_by_a_full_queue_together_with_all_behind) {
   // Depth 1, operations of 1 us, 1 MB: posted at 1 us; the second is ready at 2 us but has room at
   // 41 us; the third's operation takes 41 to 42 us, room at 81 us: the NIC is never idle.
@@ -166,4 +179,4 @@ TEST(Flags, of_a_peer_cost_one_message_and_of_a_slice_two_entries) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::nic_and_proxy_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::partition_test {
 namespace {
 
 // 16 CUs of one WG. The GEMM: 160 tiles of 10 us, 10 rounds on all CUs. The all-to-all: 4 MB to the
@@ -110,4 +110,4 @@ TEST(Partition, without_a_given_size_a_partition_is_what_lookup_finds) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::partition_test

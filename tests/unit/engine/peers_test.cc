@@ -7,7 +7,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::peers_test {
 namespace {
 
 // The others have no NICs: here they are so wide that they are none.
@@ -41,4 +41,4 @@ TEST(Peers, a_switch_takes_as_long_as_in_simgrid) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::peers_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::recorder_test {
 namespace {
 
 Recorded recorded(const Scenario& scenario, const TaskGraph& graph, Detail detail,
@@ -126,4 +126,4 @@ TEST(Recorder, says_from_when_on_it_is_full) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::recorder_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::shares_test {
 namespace {
 
 // GPU 0: one WG of 4 x 10 us that stores 4 MB; GPU 1 ends when all is there.
@@ -78,4 +78,4 @@ TEST(Shares, are_of_the_result_and_not_of_the_flag_behind_it) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shares_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::slow_memory_test {
 namespace {
 
 TEST(SlowMemory, takes_in_an_exchange_at_its_own_rate) {
@@ -48,4 +48,4 @@ TEST(SlowMemory, is_never_busier_than_there_is_time) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::slow_memory_test

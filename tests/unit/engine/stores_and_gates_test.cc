@@ -5,7 +5,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::stores_and_gates_test {
 namespace {
 
 std::size_t index_of(Wait wait) { return static_cast<std::size_t>(wait); }
@@ -131,4 +131,4 @@ TEST(Slices, leave_when_their_last_wg_is_done) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::stores_and_gates_test

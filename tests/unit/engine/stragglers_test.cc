@@ -8,7 +8,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::stragglers_test {
 namespace {
 
 // On each of two GPUs one WG: 20 us before its work, then 1 MB in 10 us, a tenth of 1 TB/s.
@@ -65,4 +65,4 @@ TEST(Stragglers, hold_up_a_collective_of_all) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::stragglers_test

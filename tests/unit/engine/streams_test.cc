@@ -6,7 +6,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::streams_test {
 namespace {
 
 Scenario cus_of_one_wg(const std::string& cus, const std::string& arbitration = "in_order") {
@@ -137,4 +137,4 @@ TEST(Flags, are_seen_by_each_kernel_after_its_own_delay) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::streams_test

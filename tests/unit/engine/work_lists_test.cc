@@ -5,7 +5,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::work_lists_test {
 namespace {
 
 // Two physical WGs; the first item takes 10 us, five more take 1 us each.
@@ -65,4 +65,4 @@ TEST(WorkLists, dynamic_need_not_wait_for_room) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::work_lists_test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace weft {
+namespace weft::checksum_test {
 namespace {
 
 TEST(Checksum, is_a_member_of_the_object_and_fits_it) {
@@ -32,4 +32,4 @@ TEST(Checksum, shows_every_single_bit_that_changes) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::checksum_test

@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <thread>
+#include <vector>
 
 #include "sim/files/lock.h"
 
-namespace weft {
+namespace weft::place_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,7 +50,7 @@ TEST_F(PlannedFiles, that_differ_are_no_problem) {
 
 TEST_F(PlannedFiles, do_not_overwrite_what_is_read_by_any_path) {
   for (const char* path : {"in", "link", "hard", "d/../in", "e/../in"}) {
-    EXPECT_NE(problems({"in"}, {path}).find("would overwrite it, and it is read"),
+    EXPECT_NE(problems({"in"}, {path}).find("would overwrite it, but it is an input"),
               std::string::npos)
         << path;
   }
@@ -107,6 +110,34 @@ TEST_F(PlannedFiles, of_a_result_wait_for_no_other_weft) {
   EXPECT_NE(why(planned).find("another weft is writing its results there"), std::string::npos);
 }
 
+// A sweep that begins while others ask whether the folder is free.
+TEST_F(PlannedFiles, who_looks_whether_a_folder_is_free_is_not_in_the_way) {
+  fs::create_directories(folder_ / "d");
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> looking;
+  for (int i = 0; i < 3; ++i) {
+    looking.emplace_back([&] {
+      while (!stop) {
+        try {
+          expect_unlocked(folder_ / "d");
+        } catch (const std::runtime_error&) {  // it is written to
+        }
+      }
+    });
+  }
+  int taken = 0;
+  for (int i = 0; i < 3000; ++i) {
+    try {
+      const LockedFolder lock(folder_ / "d");
+      ++taken;
+    } catch (const std::runtime_error&) {  // counted below
+    }
+  }
+  stop = true;
+  for (std::thread& thread : looking) thread.join();
+  EXPECT_EQ(taken, 3000);
+}
+
 TEST_F(PlannedFiles, a_folder_that_cannot_be_locked_says_why) {
   try {
     const LockedFolder lock(folder_ / "in/below");
@@ -117,4 +148,4 @@ TEST_F(PlannedFiles, a_folder_that_cannot_be_locked_says_why) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::place_test

@@ -16,7 +16,7 @@
 #include "sim/files/partial.h"
 #include "sim/files/read_text.h"
 
-namespace weft {
+namespace weft::staged_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -191,6 +191,22 @@ TEST_F(StagedFiles, of_an_earlier_result_go_and_others_stay) {
   EXPECT_NE(files.problem_of("b.csv", "1"), "");
 }
 
+// Two names that differ in a byte that is no UTF-8, as a user's disk may have them.
+TEST_F(StagedFiles, whose_names_are_not_utf8_are_listed_each_by_itself) {
+  Staged staged;
+  staged.add(in("a\xff.csv"), "1");
+  staged.add(in("a\xfe.csv"), "2");
+  staged.add_manifest(in(kFilesOfResult), [](const std::string&) { return false; });
+  staged.commit();
+  const FileSet files(in(kFilesOfResult));
+  EXPECT_EQ(files.problem(), "");
+  EXPECT_TRUE(files.lists("a\xff.csv"));
+  EXPECT_FALSE(files.lists("a\xfd.csv"));
+  EXPECT_EQ(files.problem_of("a\xff.csv", "1"), "");
+  EXPECT_EQ(files.problem_of("a\xfe.csv", "2"), "");
+  EXPECT_NE(files.problem_of("a\xfe.csv", "1"), "");
+}
+
 TEST_F(StagedFiles, that_a_manifest_lists_are_checked_and_without_one_all_are_taken) {
   EXPECT_EQ(FileSet(in("none.json")).problem_of("a", "1"), "");
   for (const char* damaged : {"", "{", "[]", "{\"files\":1}", "{\"files\":{\"a\":1}}", "1e999"}) {
@@ -200,4 +216,4 @@ TEST_F(StagedFiles, that_a_manifest_lists_are_checked_and_without_one_all_are_ta
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::staged_test

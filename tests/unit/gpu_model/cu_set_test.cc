@@ -8,7 +8,7 @@
 #include "sim/core/rng.h"
 #include "sim/gpu_model/residency.h"
 
-namespace weft {
+namespace weft::cu_set_test {
 namespace {
 
 CuResources cu() { return {.waves = 8, .registers = 4'096, .lds = kibibytes(8), .wgs = 4}; }
@@ -104,4 +104,4 @@ TEST(CuSetDeathTest, ending_more_wgs_than_were_placed_aborts) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::cu_set_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::residency_test {
 namespace {
 
 // 32 waves of 64 lanes, 131072 registers, 64 KiB of LDS, 16 WG slots.
@@ -67,4 +67,4 @@ TEST(Residency, a_wg_that_is_too_large_does_not_fit_at_all) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::residency_test

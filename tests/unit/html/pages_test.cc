@@ -9,7 +9,7 @@
 #include "sim/html/sweep_page.h"
 #include "sim/html/sweep_results.h"
 
-namespace weft {
+namespace weft::pages_test {
 namespace {
 
 const std::filesystem::path kExamples = std::string(WEFT_SOURCE_DIR) + "/tests/html";
@@ -186,4 +186,4 @@ TEST(SweepResults, every_mistake_is_named_with_its_line) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::pages_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::read_file_test {
 namespace {
 
 TEST(Csv, reads_quoted_fields_with_commas_quotes_and_line_breaks) {
@@ -63,4 +63,4 @@ TEST(Csv, every_column_that_lacks_and_every_text_in_place_of_a_number_is_named) 
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::read_file_test

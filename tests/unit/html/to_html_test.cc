@@ -5,7 +5,7 @@
 
 #include "sim/html/run_page.h"
 
-namespace weft {
+namespace weft::to_html_test {
 namespace {
 
 TEST(ToHtml, text_cannot_become_a_tag_or_leave_its_quotes) {
@@ -48,4 +48,4 @@ TEST(ToHtml, why_is_cut_into_its_sentences) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::to_html_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace weft {
+namespace weft::cases_test {
 namespace {
 
 MeasuredLine line(const std::string& kind, std::map<std::string, std::int64_t> numbers) {
@@ -115,4 +115,4 @@ TEST(MeasuredCases, kinds_without_a_simulation_are_known_as_such) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::cases_test

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace weft {
+namespace weft::errors_test {
 namespace {
 
 Outcome outcome(const std::string& kind, double measured, double predicted) {
@@ -68,4 +68,4 @@ TEST(Errors, json_and_csv_hold_every_case) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::errors_test

@@ -7,7 +7,7 @@
 
 #include "sim/measured/least_squares.h"
 
-namespace weft {
+namespace weft::fit_test {
 namespace {
 
 TEST(LeastSquares, finds_the_parameters_that_made_the_times) {
@@ -244,4 +244,4 @@ TEST(Fit, a_line_that_lacks_a_number_is_a_problem) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fit_test

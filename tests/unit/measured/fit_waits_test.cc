@@ -6,7 +6,7 @@
 
 #include "sim/measured/fit.h"
 
-namespace weft {
+namespace weft::fit_waits_test {
 namespace {
 
 // Other numbers than those that the lines are made of, so that no fit finds them by staying.
@@ -176,8 +176,8 @@ TEST(FitWaits, gathers_of_known_places_determine_no_row) {
   EXPECT_EQ(fit.gpu.gather.latency, base().gather.latency);
 }
 
-// A turn of 1.5 us, the fences of 100 CUs 20 ns apart behind 1 KiB on a link of 256 GB/s, 4 ns: 2.4
-// us a turn. 20 CUs leave the place free.
+// A turn of 1.5 us, the fences of 100 CUs 24 ns apart, while 1 KiB takes 4 ns of a link of 256
+// GB/s: 2.4 us a turn. 20 CUs leave the place free.
 TEST(FitWaits, fences_of_many_cus) {
   const auto turns = [](int wgs, double us) {
     return line("micro.store_fence_flag",
@@ -191,8 +191,24 @@ TEST(FitWaits, fences_of_many_cus) {
   lines.push_back(turns(400, 1000));  // four a CU share its fences
   const LinkSpec link = {.bandwidth = gigabytes_per_second(256), .latency = nanoseconds(500)};
   const Fit fit = fit_machine(lines, base(), link);
-  EXPECT_NEAR(to_microseconds(fit.gpu.peer_store.fence_gap), 0.02, 0.0002);
+  EXPECT_NEAR(to_microseconds(fit.gpu.peer_store.fence_gap), 0.024, 0.0002);
+}
+
+// On a link of 25.6 GB/s 1 KiB takes 40 ns: 100 CUs wait for that, whatever is apart below it.
+TEST(FitWaits, fences_that_the_link_holds_apart_determine_no_gap) {
+  const auto turns = [](int wgs, double us) {
+    return line("micro.store_fence_flag",
+                {{"wgs", wgs}, {"slice_bytes", 1024}, {"slices_per_wg", 32}}, kAround + us);
+  };
+  std::vector<MeasuredLine> lines = launch_lines();
+  lines.push_back(turns(1, 32 * 1.5));
+  lines.push_back(turns(100, 1.5 + (32 * 100 - 1) * 0.040));
+  const LinkSpec link = {.bandwidth = bytes_per_second(25'600'000'000),
+                         .latency = nanoseconds(500)};
+  const Fit fit = fit_machine(lines, base(), link);
+  EXPECT_TRUE(is_kept(fit, "fence_gap"));
+  EXPECT_EQ(fit.gpu.peer_store.fence_gap, base().peer_store.fence_gap);
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fit_waits_test

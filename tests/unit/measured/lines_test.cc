@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace weft {
+namespace weft::lines_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ TEST_F(MeasuredLines, a_file_that_is_not_there_or_empty_is_an_error) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::lines_test

@@ -7,7 +7,7 @@
 #include "sim/scenario/decoder_size.h"
 #include "tests/unit/models/built.h"
 
-namespace weft {
+namespace weft::decoder_presets_test {
 namespace {
 
 using models_testing::buffer_of;
@@ -138,4 +138,4 @@ TEST(DecoderPresets, collectives_carry_the_bytes_of_the_textbook) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::decoder_presets_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/models/built.h"
 
-namespace weft {
+namespace weft::decoder_rules_test {
 namespace {
 
 using models_testing::problems_of;
@@ -24,14 +24,14 @@ TEST(DecoderRules, everything_must_divide) {
       (Problems{"workload.parallel: tensor 4 x data 1 x pipeline 3 = 12 GPUs, but the cluster has "
                 "32; tensor x pipeline must divide that",
                 "workload.parallel.tensor: 10 heads do not divide among 4 GPUs; nearest: 2 or 5",
-                "workload.model.kv_heads: 4 do not divide the 10 heads of queries; nearest: 2 or 5",
+                "workload.model.kv_heads: 4 do not divide the 10 query heads; nearest: 2 or 5",
                 "workload.parallel.pipeline: 3 stages for 2 layers; at most 2",
                 "workload.model.inner: 250 elements do not divide among 4 tensor-parallel GPUs; "
                 "nearest: 248 or 252",
                 "workload.sequences: 5 do not divide among 1 copies of the model in microbatches "
                 "of 2; nearest: 4 or 6",
                 "workload.sequence_length: 30 tokens do not divide among 4 tensor-parallel GPUs, "
-                "each of which takes some (parallel.sequence); nearest: 28 or 32"}));
+                "each of which sends some (parallel.sequence); nearest: 28 or 32"}));
 }
 
 TEST(DecoderRules, the_copies_that_are_missing_are_named) {
@@ -43,31 +43,31 @@ TEST(DecoderRules, the_copies_that_are_missing_are_named) {
 }
 
 TEST(DecoderRules, keys_belong_to_a_phase_a_kind_or_a_size) {
-  EXPECT_EQ(
-      problems_of("{base: models/llama3_8b, phase: decode, " + kRun +
-                      "sequences: 16, gradient_dtype: bf16, recompute: layer, parallel: "
-                      "{data: 8, expert: 2, sequence: true, sharded_optimizer: true}}",
-                  1),
-      (Problems{"workload.gradient_dtype: only for phase: training; remove it, or over a base "
-                "write 'gradient_dtype: ~'",
-                "workload.parallel.expert: only for kind: moe; remove it, or over a base write "
-                "'expert: ~'",
-                "workload.parallel.sequence: only for parallel.tensor above 1; remove it, or over "
-                "a base write 'sequence: ~'",
-                "workload.parallel.sharded_optimizer: only for phase: training; remove it, or over "
-                "a base write 'sharded_optimizer: ~'",
-                "workload.recompute: only for phase: training of a transformer; remove it, or over "
-                "a base write 'recompute: ~'"}));
+  EXPECT_EQ(problems_of("{base: models/llama3_8b, phase: decode, " + kRun +
+                            "sequences: 16, gradient_dtype: bf16, recompute: layer, parallel: "
+                            "{data: 8, expert: 2, sequence: true, sharded_optimizer: true}}",
+                        1),
+            (Problems{"workload.gradient_dtype: only for phase: training; remove it, or if it "
+                      "comes from a base write 'gradient_dtype: ~'",
+                      "workload.parallel.expert: only for kind: moe; remove it, or if it comes "
+                      "from a base write 'expert: ~'",
+                      "workload.parallel.sequence: only for parallel.tensor above 1; remove it, or "
+                      "if it comes from a base write 'sequence: ~'",
+                      "workload.parallel.sharded_optimizer: only for phase: training; remove it, "
+                      "or if it comes from a base write 'sharded_optimizer: ~'",
+                      "workload.recompute: only for phase: training of a transformer; remove it, "
+                      "or if it comes from a base write 'recompute: ~'"}));
 }
 
 TEST(DecoderRules, phases_belong_to_kinds) {
   EXPECT_EQ(problems_of("{base: models/llama3_8b, phase: inference, " + kRun +
                             "sequences: 16, parallel: {data: 8}}",
                         1),
-            (Problems{"workload.phase: a decoder has training, prefill and decode; inference is of "
-                      "dlrm"}));
-  EXPECT_EQ(problems_of("{base: models/dlrm_public_128, phase: decode}", 1),
-            (Problems{"workload.phase: a model of kind dlrm has training and inference"}));
+            (Problems{"workload.phase: a decoder has the phases training, prefill and decode; "
+                      "inference belongs to dlrm"}));
+  EXPECT_EQ(
+      problems_of("{base: models/dlrm_public_128, phase: decode}", 1),
+      (Problems{"workload.phase: a model of kind dlrm has the phases training and inference"}));
 }
 
 TEST(DecoderRules, experts_divide_among_gpus_that_there_are) {
@@ -80,15 +80,15 @@ TEST(DecoderRules, experts_divide_among_gpus_that_there_are) {
                 "workload.parallel.expert: 3 do not divide the 8 GPUs of a stage, tensor x data; "
                 "nearest: 2 or 4",
                 "workload.moe.top_k: 9 of 8 experts; at most 8",
-                "workload.moe.histogram: 2 numbers for 8 experts; one for each is needed",
+                "workload.moe.histogram: 2 numbers for 8 experts; there must be one for each",
                 "workload.moe.dense_layers: 40 of 32 layers leave none with experts; at most 31"}));
   EXPECT_EQ(problems_of("{base: models/mixtral_8x7b, phase: decode, sequences: 8, microbatch: 2, "
                         "sequence_length: 8, parallel: {tensor: 4, data: 2, expert: 8}, "
                         "moe: {router: histogram, histogram: [1, 0, 0, 0, 0, 0, 0, 0]}}",
                         1),
             (Problems{"workload.microbatch: 2 tokens do not divide among 4 tensor-parallel GPUs, "
-                      "each of which takes some to the experts; nearest: 4",
-                      "workload.moe.histogram: only 1 of 8 are ever asked for, but a token goes "
+                      "each of which sends some to the experts; nearest: 4",
+                      "workload.moe.histogram: only 1 of 8 are ever used, but a token goes "
                       "through 2"}));
 }
 
@@ -98,7 +98,7 @@ TEST(DecoderRules, a_model_must_fit_in_memory) {
                         "microbatch: 10000, sequences: 10000, parallel: {tensor: 8}}",
                         1),
             (Problems{"workload.model: weights, keys and values of all tokens take 409618 GB of a "
-                      "GPU, its memory holds 100 TB; take more parallel.tensor or "
+                      "GPU, whose memory holds 100 TB; use more parallel.tensor or "
                       "parallel.pipeline, or fewer sequences"}));
 }
 
@@ -106,14 +106,14 @@ TEST(DecoderRules, what_cannot_be_counted_is_refused) {
   EXPECT_EQ(problems_of("{base: models/llama3_70b, phase: training, sequence_length: 100000000, "
                         "microbatch: 1000, sequences: 1000, parallel: {tensor: 8}}",
                         1),
-            (Problems{"workload.microbatch: one operator has more operations or bytes than can be "
-                      "counted; take a smaller microbatch or shorter sequences"}));
+            (Problems{"workload.microbatch: one operator has too many operations or bytes to "
+                      "count; use a smaller microbatch or shorter sequences"}));
   EXPECT_EQ(problems_of("{base: models/llama3_8b, phase: training, sequence_length: 8, "
                         "microbatch: 1, sequences: 1000000, parallel: {tensor: 8}}",
                         1),
             (Problems{"workload.sequences: 1000000 microbatches through 32 layers are more than a "
-                      "million; take larger microbatches"}));
+                      "million; use larger microbatches"}));
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::decoder_rules_test

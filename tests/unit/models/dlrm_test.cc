@@ -8,7 +8,7 @@
 #include "sim/scenario/model_size.h"
 #include "tests/unit/models/built.h"
 
-namespace weft {
+namespace weft::dlrm_test {
 namespace {
 
 using models_testing::buffer_of;
@@ -196,26 +196,26 @@ TEST(DlrmRules, say_everything_at_once) {
                   "mlp_dtype: fp32, gradient_dtype: fp16, phase: inference}",
                   1),
       (std::vector<std::string>{
-          "workload.gradient_dtype: only for phase: training; remove it, or over a base write "
-          "'gradient_dtype: ~'",
+          "workload.gradient_dtype: only for phase: training; remove it, or if it comes from a "
+          "base write 'gradient_dtype: ~'",
           "workload.top_mlp: each number must be from 1 to 10000000, in plain digits",
           "workload.batch: 60 samples do not divide among 8 GPUs in blocks of rows_per_wg; "
           "nearest: "
           "32 or 64",
-          "workload.bottom_mlp: its last layer gives 20 elements, which interact with rows of dim "
+          "workload.bottom_mlp: its last layer outputs 20 elements, but they interact with rows of "
+          "dim "
           "16; end it with 16, or use interaction: concat",
-          "workload.mlp_dtype: fp32 has no matrix rate in the GPU's file; use bf16 or fp16"}));
+          "workload.mlp_dtype: the GPU's file has no matrix rate for fp32; use bf16 or fp16"}));
 }
 
 TEST(DlrmRules, keys_of_a_model_belong_to_its_kind) {
   EXPECT_EQ(problems_of("{kind: collective, op: all_reduce, bytes: 1 MB, phase: training, "
                         "top_mlp: [1]}",
                         1),
-            (std::vector<std::string>{
-                "workload.phase: only for kind: dlrm, transformer, moe; remove it, or over a base "
-                "write 'phase: ~'",
-                "workload.top_mlp: only for kind: dlrm; remove it, or over a base write "
-                "'top_mlp: ~'"}));
+            (std::vector<std::string>{"workload.phase: only for kind: dlrm, transformer or moe; "
+                                      "remove it, or if it comes from a base write 'phase: ~'",
+                                      "workload.top_mlp: only for kind: dlrm; remove it, or if it "
+                                      "comes from a base write 'top_mlp: ~'"}));
 }
 
 TEST(DlrmRules, a_model_must_fit) {
@@ -224,9 +224,9 @@ TEST(DlrmRules, a_model_must_fit) {
                         "top_mlp: [10000000, 1], phase: inference}",
                         1),
             (std::vector<std::string>{
-                "workload.top_mlp: the weights of both MLPs take 6400008000 GB of every GPU, its "
-                "memory holds 100 TB; take smaller layers, or interaction: sum"}));
+                "workload.top_mlp: the weights of both MLPs take 6400008000 GB on every GPU, whose "
+                "memory holds 100 TB; use smaller layers, or interaction: sum"}));
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::dlrm_test

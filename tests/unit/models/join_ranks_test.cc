@@ -8,7 +8,7 @@
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
 
-namespace weft {
+namespace weft::join_ranks_test {
 namespace {
 
 // Two GPUs of four CUs that hold one WG each; 100 GB/s between them; nothing else takes time.
@@ -149,4 +149,4 @@ TEST(RecordedFusion, needs_wgs_that_share_evenly) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::join_ranks_test

@@ -10,7 +10,7 @@
 #include "sim/scenario/decoder_size.h"
 #include "tests/unit/models/built.h"
 
-namespace weft {
+namespace weft::moe_test {
 namespace {
 
 using models_testing::buffer_of;
@@ -253,4 +253,4 @@ TEST(MoePresets, latent_attention_reads_short_vectors) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::moe_test

@@ -6,7 +6,7 @@
 #include "sim/models/build_model.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::pieces_test {
 namespace {
 
 // Whoever folds a model gets the same pieces, in the same order: the estimate knows them all.
@@ -43,4 +43,4 @@ TEST(Pieces, of_blocks_that_differ_are_all_there) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::pieces_test

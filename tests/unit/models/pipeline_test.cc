@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace weft {
+namespace weft::pipeline_test {
 namespace {
 
 using Kind = PipelineStep::Kind;
@@ -82,4 +82,4 @@ TEST(Pipeline, fewer_microbatches_than_stages_drain_too) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::pipeline_test

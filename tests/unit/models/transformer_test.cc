@@ -9,7 +9,7 @@
 #include "sim/scenario/decoder_size.h"
 #include "tests/unit/models/built.h"
 
-namespace weft {
+namespace weft::transformer_test {
 namespace {
 
 using models_testing::buffer_of;
@@ -215,4 +215,4 @@ TEST(Transformer, blocks_stand_together) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::transformer_test

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/network/transport.h"
+#include "tests/unit/network/fabric_of.h"
 
 namespace weft {
 
@@ -92,14 +93,6 @@ class Drive {
 };
 
 inline SimTime at(Duration since_start) { return SimTime{} + since_start; }
-
-// Round numbers for worked examples: 1 GB/s is one byte a nanosecond.
-inline FabricSpec fabric(ShapeKind shape, Duration latency) {
-  FabricSpec spec;
-  spec.shape = shape;
-  spec.link = {.bandwidth = gigabytes_per_second(1), .latency = latency};
-  return spec;
-}
 
 // A NIC as fast as such a link, with room for everything.
 inline NicSpec plain_nic() {

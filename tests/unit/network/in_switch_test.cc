@@ -7,15 +7,14 @@
 
 #include "tests/unit/network/drive.h"
 
-namespace weft {
+namespace weft::in_switch_test {
 namespace {
 
 constexpr Duration kLink = nanoseconds(700);
 const std::vector<std::uint32_t> kGroup{0, 1, 2, 3};
 
-NetworkSpec reducing(int gpus, std::int64_t segment = 0) {
-  FabricSpec spec = fabric(ShapeKind::switched, kLink);
-  spec.reduces = true;
+NetworkSpec reducing(int gpus, std::int64_t segment = 0, const std::string& more = "") {
+  FabricSpec spec = fabric("switch, reduces: true" + more, kLink);
   spec.segment = bytes(segment);
   return one_node(gpus, spec);
 }
@@ -108,8 +107,7 @@ TEST(InSwitch, pieces_are_added_up_and_copied_one_by_one) {
 
 TEST(InSwitch, sums_and_copies_pass_at_a_rate_of_their_own) {
   // Half of the links': 2 L + 2 S / r; what comes behind waits for that.
-  NetworkSpec spec = reducing(4);
-  spec.scale_up->in_switch_ratio = 0.5;
+  const NetworkSpec spec = reducing(4, 0, ", in_switch_ratio: 0.5");
   Drive drive(spec);
   drive.post_in_switch(SimTime{}, sum(1, 2, 1'000));
   drive.post(SimTime{}, {.tag = 2, .from_gpu = 1, .to_gpu = 3, .size = bytes(100)});
@@ -119,9 +117,9 @@ TEST(InSwitch, sums_and_copies_pass_at_a_rate_of_their_own) {
 }
 
 TEST(InSwitchDeathTest, a_switch_that_cannot_is_not_asked) {
-  Drive drive(one_node(4, fabric(ShapeKind::switched, kLink)));
+  Drive drive(one_node(4, fabric("switch", kLink)));
   EXPECT_DEATH(drive.post_in_switch(SimTime{}, sum(1, 2, 1'000)), "reduces_");
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::in_switch_test

@@ -1,8 +1,11 @@
 // Laws of every shape: routes are connected, arrive, and are as short as the links allow.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,61 +13,17 @@
 
 #include "sim/core/rng.h"
 #include "sim/network/shape.h"
+#include "tests/unit/network/every_fabric.h"
 
-namespace weft {
+namespace weft::shape_routes_test {
 namespace {
 
-struct Case {
-  std::string name;
-  FabricSpec spec;
-  int endpoints = 0;
-};
+using Case = FabricCase;
 
-Case torus(const std::vector<int>& dims, RingTies ties) {
-  Case made{ties == RingTies::split ? "split torus" : "positive torus", {}, 1};
-  made.spec.shape = ShapeKind::torus;
-  made.spec.dims = dims;
-  made.spec.ring_ties = ties;
-  for (const int size : dims) {
-    made.name += ' ' + std::to_string(size);
-    made.endpoints *= size;
-  }
-  return made;
-}
-
-Case fat_tree(int leaves, int per_leaf, double oversubscription, UpRouting routing) {
-  Case made{"fat tree of " + std::to_string(leaves) + " x " + std::to_string(per_leaf),
-            {},
-            leaves * per_leaf};
-  made.spec.shape = ShapeKind::fat_tree;
-  made.spec.endpoints_per_leaf = per_leaf;
-  made.spec.oversubscription = oversubscription;
-  made.spec.up_routing = routing;
-  return made;
-}
-
-std::vector<Case> every_shape() {
-  std::vector<Case> cases;
-  for (const int n : {2, 3, 8, 17}) {
-    cases.push_back({"fully connected " + std::to_string(n), {}, n});
-    cases.back().spec.shape = ShapeKind::fully_connected;
-    cases.push_back({"switch " + std::to_string(n), {}, n});
-    cases.back().spec.shape = ShapeKind::switched;
-  }
-  const std::vector<std::vector<int>> sizes = {{2},    {3},       {4},       {7},      {8},
-                                               {2, 2}, {4, 3},    {16, 8},   {2, 5},   {5, 2},
-                                               {6, 6}, {2, 2, 2}, {4, 3, 2}, {2, 6, 5}};
-  for (const std::vector<int>& dims : sizes) {
-    cases.push_back(torus(dims, RingTies::positive));
-    cases.push_back(torus(dims, RingTies::split));
-  }
-  for (const auto routing : {UpRouting::by_destination, UpRouting::ecmp, UpRouting::spray}) {
-    cases.push_back(fat_tree(4, 4, 1, routing));
-    cases.push_back(fat_tree(2, 6, 2, routing));
-    cases.push_back(fat_tree(3, 5, 5, routing));  // one spine
-    cases.push_back(fat_tree(4, 1, 1, routing));  // leaves of one endpoint
-  }
-  return cases;
+Case torus(const std::vector<int>& dims, const std::string& ties) {
+  int endpoints = 1;
+  for (const int size : dims) endpoints *= size;
+  return {fmt::format("torus, dims: [{}], ring_ties: {}", fmt::join(dims, ", "), ties), endpoints};
 }
 
 // Least number of links from `from` to every vertex, by breadth-first search over the links: knows
@@ -88,9 +47,10 @@ std::vector<int> distances(const Shape& shape, std::uint32_t from) {
 }
 
 TEST(Shape, every_route_is_connected_arrives_and_is_as_short_as_any) {
-  for (const Case& c : every_shape()) {
-    SCOPED_TRACE(c.name);
-    const Shape shape(c.spec, c.endpoints);
+  for (const Case& c : every_fabric()) {
+    SCOPED_TRACE(c.said);
+    const std::unique_ptr<const Shape> built = c.built();
+    const Shape& shape = *built;
     ASSERT_EQ(shape.endpoints(), static_cast<std::uint32_t>(c.endpoints));
     for (std::uint32_t from = 0; from < shape.endpoints(); ++from) {
       const std::vector<int> distance = distances(shape, from);
@@ -113,16 +73,18 @@ TEST(Shape, every_route_is_connected_arrives_and_is_as_short_as_any) {
 }
 
 TEST(Shape, no_link_leads_back_to_where_it_begins) {
-  for (const Case& c : every_shape()) {
-    const Shape shape(c.spec, c.endpoints);
-    for (const ShapeLink& link : shape.links()) EXPECT_NE(link.from, link.to) << c.name;
+  for (const Case& c : every_fabric()) {
+    const std::unique_ptr<const Shape> built = c.built();
+    const Shape& shape = *built;
+    for (const ShapeLink& link : shape.links()) EXPECT_NE(link.from, link.to) << c.said;
   }
 }
 
 TEST(Shape, cables_have_two_directions) {
-  for (const Case& c : every_shape()) {
-    SCOPED_TRACE(c.name);
-    const Shape shape(c.spec, c.endpoints);
+  for (const Case& c : every_fabric()) {
+    SCOPED_TRACE(c.said);
+    const std::unique_ptr<const Shape> built = c.built();
+    const Shape& shape = *built;
     std::multiset<std::pair<std::uint32_t, std::uint32_t>> there;
     std::multiset<std::pair<std::uint32_t, std::uint32_t>> back;
     for (const ShapeLink& link : shape.links()) {
@@ -134,8 +96,9 @@ TEST(Shape, cables_have_two_directions) {
 }
 
 TEST(Shape, torus_routes_are_the_manhattan_distance_on_rings) {
-  const Case c = torus({6, 4, 3}, RingTies::split);
-  const Shape shape(c.spec, c.endpoints);
+  const Case c = torus({6, 4, 3}, "split");
+  const std::unique_ptr<const Shape> built = c.built();
+  const Shape& shape = *built;
   const auto ring = [](std::uint32_t a, std::uint32_t b, std::uint32_t size) {
     const std::uint32_t d = a > b ? a - b : b - a;
     return static_cast<int>(std::min(d, size - d));
@@ -151,8 +114,9 @@ TEST(Shape, torus_routes_are_the_manhattan_distance_on_rings) {
 }
 
 TEST(Shape, torus_routes_take_the_dimensions_in_order) {
-  const Case c = torus({5, 4, 3}, RingTies::split);
-  const Shape shape(c.spec, c.endpoints);
+  const Case c = torus({5, 4, 3}, "split");
+  const std::unique_ptr<const Shape> built = c.built();
+  const Shape& shape = *built;
   for (std::uint32_t from = 0; from < 60; ++from) {
     for (std::uint32_t to = 0; to < 60; ++to) {
       unsigned before = 0;
@@ -171,8 +135,9 @@ TEST(Shape, torus_routes_take_the_dimensions_in_order) {
 
 TEST(Shape, the_average_route_of_a_16x8_torus_has_6_hops) {
   // A ring of n (even) is n/4 long on average over all n destinations, own included: 16/4 + 8/4.
-  const Case c = torus({16, 8}, RingTies::positive);
-  const Shape shape(c.spec, c.endpoints);
+  const Case c = torus({16, 8}, "positive");
+  const std::unique_ptr<const Shape> built = c.built();
+  const Shape& shape = *built;
   int hops = 0;
   for (std::uint32_t from = 0; from < 128; ++from) {
     for (std::uint32_t to = 0; to < 128; ++to) hops += shape.hops(from, to, 0);
@@ -181,4 +146,4 @@ TEST(Shape, the_average_route_of_a_16x8_torus_has_6_hops) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shape_routes_test

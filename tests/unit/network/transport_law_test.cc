@@ -10,7 +10,7 @@
 #include "sim/core/rng.h"
 #include "tests/unit/network/drive.h"
 
-namespace weft {
+namespace weft::transport_law_test {
 namespace {
 
 constexpr Duration kLink = nanoseconds(700);
@@ -25,21 +25,17 @@ Bytes carried(const Transport& transport) {
 }
 
 std::vector<NetworkSpec> networks() {
-  FabricSpec torus = fabric(ShapeKind::torus, kLink);
-  torus.dims = {4, 3};
+  FabricSpec torus = fabric("torus, dims: [4, 3]", kLink);
   FabricSpec cut = torus;
   cut.segment = bytes(300);
-  FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
-  tree.endpoints_per_leaf = 3;
-  tree.up_routing = UpRouting::spray;
+  const FabricSpec tree = fabric("fat_tree, endpoints_per_leaf: 3, up_routing: spray", kLink);
   NicSpec slow = plain_nic();
   slow.bandwidth = gigabytes_per_second(2);
   slow.queue_depth = 4;
   slow.message_interval = nanoseconds(40);
-  return {one_gpu_nodes(12, fabric(ShapeKind::switched, kLink), plain_nic()),
-          one_gpu_nodes(12, fabric(ShapeKind::fully_connected, kLink), slow),
-          one_gpu_nodes(12, torus, slow), one_gpu_nodes(12, cut, plain_nic()),
-          one_gpu_nodes(12, tree, slow)};
+  return {one_gpu_nodes(12, fabric("switch", kLink), plain_nic()),
+          one_gpu_nodes(12, fabric("fully_connected", kLink), slow), one_gpu_nodes(12, torus, slow),
+          one_gpu_nodes(12, cut, plain_nic()), one_gpu_nodes(12, tree, slow)};
 }
 
 TEST(TransportLaw, every_byte_crosses_every_hop_of_its_way_and_arrives_once) {
@@ -117,7 +113,7 @@ TEST(TransportLaw, an_all_to_all_on_a_switch_takes_the_time_of_what_one_port_sen
   // Ln + 2 L + R + (n - 1) S / r, exactly.
   for (const std::uint32_t n : {2U, 3U, 8U, 32U}) {
     const NetworkSpec spec =
-        one_gpu_nodes(static_cast<int>(n), fabric(ShapeKind::switched, kLink), plain_nic());
+        one_gpu_nodes(static_cast<int>(n), fabric("switch", kLink), plain_nic());
     EXPECT_EQ(all_to_all(spec, n, bytes(2'000)),
               at(kNic + 2 * kLink + kReceive + nanoseconds(2'000) * (n - 1)));
   }
@@ -126,7 +122,7 @@ TEST(TransportLaw, an_all_to_all_on_a_switch_takes_the_time_of_what_one_port_sen
 TEST(TransportLaw, an_all_to_all_on_a_full_mesh_takes_the_time_of_one_message) {
   // A link for each pair: L + S / r.
   for (const int n : {2, 4, 8}) {
-    EXPECT_EQ(all_to_all(one_node(n, fabric(ShapeKind::fully_connected, kLink)),
+    EXPECT_EQ(all_to_all(one_node(n, fabric("fully_connected", kLink)),
                          static_cast<std::uint32_t>(n), bytes(2'000)),
               at(kLink + nanoseconds(2'000)));
   }
@@ -135,8 +131,7 @@ TEST(TransportLaw, an_all_to_all_on_a_full_mesh_takes_the_time_of_one_message) {
 TEST(TransportLaw, an_all_to_all_on_a_torus_is_never_faster_than_its_busiest_link) {
   // Split ties load the links in x of 8 x 4 with 8 x 8 / 8 x 4 = 32 messages each: 32 S / r after
   // the first head and before the last latency. Each NIC sends 31: less.
-  FabricSpec torus = fabric(ShapeKind::torus, kLink);
-  torus.dims = {8, 4};
+  FabricSpec torus = fabric("torus, dims: [8, 4]", kLink);
   NicSpec nic = plain_nic();
   nic.bandwidth = gigabytes_per_second(100);
   const SimTime end = all_to_all(one_gpu_nodes(32, torus, nic), 32, bytes(2'000));
@@ -145,9 +140,9 @@ TEST(TransportLaw, an_all_to_all_on_a_torus_is_never_faster_than_its_busiest_lin
 }
 
 TEST(TransportLaw, inside_a_node_messages_use_its_own_links_and_none_of_another_node) {
-  NetworkSpec spec = one_gpu_nodes(2, fabric(ShapeKind::switched, kLink), plain_nic());
+  NetworkSpec spec = one_gpu_nodes(2, fabric("switch", kLink), plain_nic());
   spec.gpus_per_node = 4;
-  spec.scale_up = fabric(ShapeKind::fully_connected, kLink);
+  spec.scale_up = fabric("fully_connected", kLink);
   Drive drive(spec);
   drive.post(SimTime{}, {.tag = 1, .from_gpu = 5, .to_gpu = 6, .size = bytes(64)});
   drive.run();
@@ -164,9 +159,9 @@ TEST(TransportLaw, inside_a_node_messages_use_its_own_links_and_none_of_another_
 }
 
 TEST(TransportLaw, few_nics_are_shared_and_many_are_taken_in_turn) {
-  NetworkSpec spec = one_gpu_nodes(2, fabric(ShapeKind::switched, kLink), plain_nic());
+  NetworkSpec spec = one_gpu_nodes(2, fabric("switch", kLink), plain_nic());
   spec.gpus_per_node = 4;
-  spec.scale_up = fabric(ShapeKind::fully_connected, kLink);
+  spec.scale_up = fabric("fully_connected", kLink);
   // 2 NICs for 4 GPUs: GPUs 0 and 1 have the first of their node, 2 and 3 the second.
   spec.nic->per_node = 2;
   const Transport few(spec);
@@ -183,9 +178,9 @@ TEST(TransportLaw, few_nics_are_shared_and_many_are_taken_in_turn) {
 
 TEST(TransportLaw, gpus_that_share_a_nic_share_its_rate) {
   // Two GPUs, one NIC, 1000 B each to another node: the second leaves behind the first.
-  NetworkSpec spec = one_gpu_nodes(3, fabric(ShapeKind::switched, kLink), plain_nic());
+  NetworkSpec spec = one_gpu_nodes(3, fabric("switch", kLink), plain_nic());
   spec.gpus_per_node = 2;
-  spec.scale_up = fabric(ShapeKind::fully_connected, kLink);
+  spec.scale_up = fabric("fully_connected", kLink);
   Drive drive(spec);
   drive.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = 2, .size = bytes(1'000)});
   drive.post(SimTime{}, {.tag = 2, .from_gpu = 1, .to_gpu = 4, .size = bytes(1'000)});
@@ -194,10 +189,9 @@ TEST(TransportLaw, gpus_that_share_a_nic_share_its_rate) {
 }
 
 TEST(TransportLaw, sprayed_messages_of_one_pair_use_all_spines_and_fixed_routes_one) {
-  for (const UpRouting routing : {UpRouting::by_destination, UpRouting::ecmp, UpRouting::spray}) {
-    FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
-    tree.endpoints_per_leaf = 4;
-    tree.up_routing = routing;
+  for (const std::string routing : {"by_destination", "ecmp", "spray"}) {
+    const FabricSpec tree =
+        fabric("fat_tree, endpoints_per_leaf: 4, up_routing: " + routing, kLink);
     Drive drive(one_gpu_nodes(8, tree, plain_nic()));
     for (std::uint32_t tag = 0; tag < 200; ++tag) {
       drive.post(SimTime{}, {.tag = tag, .from_gpu = 0, .to_gpu = 5, .size = bytes(10)});
@@ -209,13 +203,12 @@ TEST(TransportLaw, sprayed_messages_of_one_pair_use_all_spines_and_fixed_routes_
       if (leaf_up && drive.transport().use(LinkId(i)).messages > 0) ++spines;
     }
     // 200 messages leave one of 4 spines out with a chance of 4 x 0.75^200 = 4e-25.
-    EXPECT_EQ(spines, routing == UpRouting::spray ? 4 : 1);
+    EXPECT_EQ(spines, routing == "spray" ? 4 : 1);
   }
 }
 
 TEST(TransportLaw, links_have_names_and_classes_for_reports) {
-  FabricSpec torus = fabric(ShapeKind::torus, kLink);
-  torus.dims = {3};
+  FabricSpec torus = fabric("torus, dims: [3]", kLink);
   const Transport transport(one_gpu_nodes(3, torus, plain_nic()));
   std::map<std::string, int> classes;
   std::set<std::string> names;
@@ -233,4 +226,4 @@ TEST(TransportLaw, links_have_names_and_classes_for_reports) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::transport_law_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/network/drive.h"
 
-namespace weft {
+namespace weft::transport_queue_test {
 namespace {
 
 constexpr Duration kLink = nanoseconds(700);
@@ -15,7 +15,7 @@ constexpr Duration kReceive = nanoseconds(50);
 constexpr Duration kWay = kNic + 2 * kLink + kReceive;  // over one switch, without serialisation
 
 NetworkSpec on_a_switch(int nodes, const NicSpec& nic) {
-  return one_gpu_nodes(nodes, fabric(ShapeKind::switched, kLink), nic);
+  return one_gpu_nodes(nodes, fabric("switch", kLink), nic);
 }
 
 Outgoing message(std::uint32_t tag, std::uint32_t from, std::uint32_t to, std::int64_t size) {
@@ -76,8 +76,7 @@ TEST(TransportQueue, a_slow_link_holds_back_a_tail_but_not_the_port_behind_it) {
   // links to the NIC of 0 at Ln + L = h. The NIC needs 250 ns for the first, whose tail comes by
   // its link at h + 1000; it begins the second at h + 250, and its tail is there long before h +
   // 1000. But a port hands over in order: both are there at h + 1000 + R.
-  FabricSpec ring = fabric(ShapeKind::torus, kLink);
-  ring.dims = {4};
+  FabricSpec ring = fabric("torus, dims: [4]", kLink);
   NicSpec nic = plain_nic();
   nic.bandwidth = gigabytes_per_second(4);
   Drive drive(one_gpu_nodes(4, ring, nic));
@@ -189,7 +188,7 @@ TEST(TransportQueue, a_message_of_two_entries_takes_two_intervals) {
 TEST(TransportQueue, the_message_rate_counts_messages_and_not_their_pieces) {
   // Two messages of five pieces of 10 B, one message every 100 ns: the second follows the first by
   // an interval and at most the 50 ns of its bytes, where five intervals would be 500.
-  FabricSpec cut = fabric(ShapeKind::switched, kLink);
+  FabricSpec cut = fabric("switch", kLink);
   cut.segment = bytes(10);
   NicSpec nic = plain_nic();
   nic.message_interval = nanoseconds(100);
@@ -216,7 +215,7 @@ TEST(TransportQueue, pieces_of_two_messages_take_turns_at_a_port) {
   // Two messages of two pieces of 1000 B to one port. The pieces A1 B1 reach it together, A2 B2
   // together 1000 ns later, while A1 is served: A1 B1 A2 B2. So A ends after 3, B after 4 pieces,
   // where whole messages would end after 2 and 4.
-  FabricSpec cut = fabric(ShapeKind::switched, kLink);
+  FabricSpec cut = fabric("switch", kLink);
   cut.segment = bytes(1'000);
   Drive drive(one_gpu_nodes(3, cut, plain_nic()));
   drive.post(SimTime{}, message(1, 1, 0, 2'000));
@@ -227,7 +226,7 @@ TEST(TransportQueue, pieces_of_two_messages_take_turns_at_a_port) {
 }
 
 TEST(TransportQueue, a_small_message_passes_between_the_pieces_of_a_large_one) {
-  FabricSpec cut = fabric(ShapeKind::switched, kLink);
+  FabricSpec cut = fabric("switch", kLink);
   cut.segment = bytes(1'000);
   Drive drive(one_gpu_nodes(3, cut, plain_nic()));
   drive.post(SimTime{}, message(1, 1, 0, 10'000));
@@ -263,4 +262,4 @@ TEST(TransportQueue, waiting_is_accounted_to_the_link_where_it_happened) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::transport_queue_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/network/drive.h"
 
-namespace weft {
+namespace weft::transport_time_test {
 namespace {
 
 constexpr Duration kLink = nanoseconds(700);
@@ -32,7 +32,7 @@ void expect_delivered(const NetworkSpec& spec, const Outgoing& message, Duration
 
 TEST(TransportTime, a_message_over_a_switch_pays_its_serialisation_once) {
   // Cut-through: the head takes Ln + L + L + R, the tail follows S / r behind it.
-  const NetworkSpec spec = one_gpu_nodes(4, fabric(ShapeKind::switched, kLink), plain_nic());
+  const NetworkSpec spec = one_gpu_nodes(4, fabric("switch", kLink), plain_nic());
   expect_delivered(spec, {.tag = 1, .from_gpu = 2, .to_gpu = 0, .size = bytes(4'096)},
                    kNic + kLink + kLink + nanoseconds(4'096) + kReceive);
   expect_delivered(spec, {.tag = 2, .from_gpu = 0, .to_gpu = 3, .size = bytes(1)},
@@ -41,16 +41,14 @@ TEST(TransportTime, a_message_over_a_switch_pays_its_serialisation_once) {
 
 TEST(TransportTime, a_message_over_a_torus_pays_a_latency_for_each_hop) {
   // From (0,0) to (2,1) of 4x4, vertex 2 + 4 x 1: 3 hops.
-  FabricSpec torus = fabric(ShapeKind::torus, kLink);
-  torus.dims = {4, 4};
+  FabricSpec torus = fabric("torus, dims: [4, 4]", kLink);
   expect_delivered(one_gpu_nodes(16, torus, plain_nic()),
                    {.tag = 1, .from_gpu = 0, .to_gpu = 6, .size = bytes(1'000)},
                    kNic + 3 * kLink + nanoseconds(1'000) + kReceive);
 }
 
 TEST(TransportTime, a_message_over_a_fat_tree_has_2_or_4_hops) {
-  FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
-  tree.endpoints_per_leaf = 4;
+  const FabricSpec tree = fabric("fat_tree, endpoints_per_leaf: 4", kLink);
   const NetworkSpec spec = one_gpu_nodes(8, tree, plain_nic());
   expect_delivered(spec, {.tag = 1, .from_gpu = 0, .to_gpu = 3, .size = bytes(1'000)},
                    kNic + 2 * kLink + nanoseconds(1'000) + kReceive);
@@ -64,7 +62,7 @@ TEST(TransportTime, the_slowest_part_of_the_way_decides_how_far_the_tail_lags) {
     for (const std::int64_t link_rate : {1, 2, 4}) {
       NicSpec nic = plain_nic();
       nic.bandwidth = gigabytes_per_second(nic_rate);
-      FabricSpec one = fabric(ShapeKind::switched, kLink);
+      FabricSpec one = fabric("switch", kLink);
       one.link.bandwidth = gigabytes_per_second(link_rate);
       expect_delivered(
           one_gpu_nodes(2, one, nic), {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)},
@@ -77,7 +75,7 @@ TEST(TransportTime, serialisation_is_rounded_up_once) {
   // 1000 B at 3 GB/s are 333,333.33.. ps; four ports serialise it, one rounding is seen.
   NicSpec nic = plain_nic();
   nic.bandwidth = gigabytes_per_second(3);
-  FabricSpec one = fabric(ShapeKind::switched, kLink);
+  FabricSpec one = fabric("switch", kLink);
   one.link.bandwidth = gigabytes_per_second(3);
   expect_delivered(one_gpu_nodes(2, one, nic),
                    {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)},
@@ -86,10 +84,10 @@ TEST(TransportTime, serialisation_is_rounded_up_once) {
 
 TEST(TransportTime, inside_a_node_there_is_no_nic) {
   // Fully connected: one link. On a switch: two. No Ln, no R.
-  expect_delivered(one_node(4, fabric(ShapeKind::fully_connected, kLink)),
+  expect_delivered(one_node(4, fabric("fully_connected", kLink)),
                    {.tag = 1, .from_gpu = 3, .to_gpu = 1, .size = bytes(4'096)},
                    kLink + nanoseconds(4'096));
-  expect_delivered(one_node(4, fabric(ShapeKind::switched, kLink)),
+  expect_delivered(one_node(4, fabric("switch", kLink)),
                    {.tag = 1, .from_gpu = 3, .to_gpu = 1, .size = bytes(4'096)},
                    kLink + kLink + nanoseconds(4'096));
 }
@@ -98,7 +96,7 @@ TEST(TransportTime, pieces_of_a_message_travel_without_gaps) {
   // 4096 B in pieces of 1 KiB, or of 1000 B and a last one of 96: the same bytes over the same
   // idle links, so the same time.
   for (const std::int64_t piece : {1'024, 1'000, 4'096, 5'000}) {
-    FabricSpec one = fabric(ShapeKind::switched, kLink);
+    FabricSpec one = fabric("switch", kLink);
     one.segment = bytes(piece);
     Drive drive(one_gpu_nodes(2, one, plain_nic()));
     drive.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(4'096)});
@@ -112,13 +110,13 @@ TEST(TransportTime, pieces_of_a_message_travel_without_gaps) {
 
 TEST(TransportTime, a_message_as_large_as_can_be_has_the_time_of_its_bytes) {
   // 2^32 - 1 bytes, 4.29 s at 1 GB/s.
-  expect_delivered(one_node(2, fabric(ShapeKind::fully_connected, kLink)),
+  expect_delivered(one_node(2, fabric("fully_connected", kLink)),
                    {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(UINT32_MAX)},
                    kLink + nanoseconds(UINT32_MAX));
 }
 
 TEST(TransportTime, posting_tells_the_first_link_when_it_is_free_and_whether_it_is_the_last) {
-  Drive inside(one_node(3, fabric(ShapeKind::fully_connected, kLink)));
+  Drive inside(one_node(3, fabric("fully_connected", kLink)));
   const Posted direct =
       inside.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = 2, .size = bytes(100)});
   EXPECT_EQ(direct.queued_at, SimTime{});
@@ -126,7 +124,7 @@ TEST(TransportTime, posting_tells_the_first_link_when_it_is_free_and_whether_it_
   EXPECT_TRUE(direct.on_last_link);
   EXPECT_EQ(inside.transport().name(direct.link), "node0 0->2");
 
-  Drive outside(one_gpu_nodes(3, fabric(ShapeKind::switched, kLink), plain_nic()));
+  Drive outside(one_gpu_nodes(3, fabric("switch", kLink), plain_nic()));
   const Posted put =
       outside.post(SimTime{}, {.tag = 1, .from_gpu = 2, .to_gpu = 0, .size = bytes(100)});
   EXPECT_EQ(put.accepted_at, at(nanoseconds(100)));  // left the NIC, latency or not
@@ -136,7 +134,7 @@ TEST(TransportTime, posting_tells_the_first_link_when_it_is_free_and_whether_it_
 }
 
 TEST(TransportTimeDeathTest, a_message_to_oneself_or_of_nothing_aborts) {
-  Drive drive(one_node(2, fabric(ShapeKind::fully_connected, kLink)));
+  Drive drive(one_node(2, fabric("fully_connected", kLink)));
   EXPECT_DEATH(drive.post(SimTime{}, {.tag = 1, .from_gpu = 1, .to_gpu = 1, .size = bytes(1)}),
                "from_gpu != out.to_gpu");
   EXPECT_DEATH(drive.post(SimTime{}, {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(0)}),
@@ -145,7 +143,7 @@ TEST(TransportTimeDeathTest, a_message_to_oneself_or_of_nothing_aborts) {
 
 TEST(TransportTime, a_degraded_link_passes_its_bytes_as_much_slower) {
   // 0 -> 1 at a quarter of 1 byte a nanosecond; 1 -> 0 is another link.
-  NetworkSpec spec = one_node(4, fabric(ShapeKind::fully_connected, kLink));
+  NetworkSpec spec = one_node(4, fabric("fully_connected", kLink));
   spec.degraded = {{.link = "node0 0->1", .bandwidth = 0.25}};
   expect_delivered(spec, {.tag = 1, .from_gpu = 0, .to_gpu = 1, .size = bytes(1'000)},
                    kLink + nanoseconds(4'000));
@@ -154,7 +152,7 @@ TEST(TransportTime, a_degraded_link_passes_its_bytes_as_much_slower) {
 }
 
 TEST(TransportTime, a_copy_engine_feels_a_degraded_link_as_stores_do) {
-  FabricSpec links = fabric(ShapeKind::fully_connected, kLink);
+  FabricSpec links = fabric("fully_connected", kLink);
   links.link.engine_ratio = 2;
   NetworkSpec spec = one_node(4, links);
   spec.degraded = {{.link = "node0 0->1", .bandwidth = 0.25}};
@@ -164,7 +162,7 @@ TEST(TransportTime, a_copy_engine_feels_a_degraded_link_as_stores_do) {
 }
 
 TEST(TransportTime, a_degraded_port_of_a_nic_slows_what_leaves_by_it) {
-  NetworkSpec spec = one_gpu_nodes(4, fabric(ShapeKind::switched, kLink), plain_nic());
+  NetworkSpec spec = one_gpu_nodes(4, fabric("switch", kLink), plain_nic());
   spec.degraded = {{.link = "nic2 send", .bandwidth = 0.5}};
   expect_delivered(spec, {.tag = 1, .from_gpu = 2, .to_gpu = 0, .size = bytes(1'000)},
                    kNic + kLink + kLink + nanoseconds(2'000) + kReceive);
@@ -173,9 +171,9 @@ TEST(TransportTime, a_degraded_port_of_a_nic_slows_what_leaves_by_it) {
 }
 
 TEST(Transport, finds_its_links_by_their_names) {
-  NetworkSpec spec = one_gpu_nodes(4, fabric(ShapeKind::switched, kLink), plain_nic());
+  NetworkSpec spec = one_gpu_nodes(4, fabric("switch", kLink), plain_nic());
   spec.gpus_per_node = 2;
-  spec.scale_up = fabric(ShapeKind::fully_connected, kLink);
+  spec.scale_up = fabric("fully_connected", kLink);
   const Transport transport(spec);
   for (std::uint32_t i = 0; i < transport.links(); ++i) {
     EXPECT_EQ(transport.named(transport.name(LinkId(i))), LinkId(i));
@@ -185,10 +183,24 @@ TEST(Transport, finds_its_links_by_their_names) {
   EXPECT_EQ(transport.node_of(transport.named("nic3 send")), std::nullopt);
 }
 
+TEST(Transport, knows_which_links_all_that_is_sent_passes) {
+  const auto only = [](const NetworkSpec& spec, const char* name) {
+    const Transport transport(spec);
+    return transport.is_only_way_out(transport.named(name));
+  };
+  EXPECT_FALSE(only(one_node(4, fabric("fully_connected", kLink)), "node0 0->1"));
+  const NetworkSpec on_switch = one_node(4, fabric("switch", kLink));
+  EXPECT_TRUE(only(on_switch, "node0 1->4"));
+  EXPECT_FALSE(only(on_switch, "node0 4->1"));
+  const NetworkSpec nodes = one_gpu_nodes(4, fabric("switch", kLink), plain_nic());
+  EXPECT_TRUE(only(nodes, "nic2 send"));
+  EXPECT_FALSE(only(nodes, "nic2 receive"));
+  EXPECT_TRUE(only(nodes, "2->4"));
+}
+
 TEST(Transport, takes_the_same_way_some_nodes_further_on) {
   // Fat tree, 2 nodes a leaf, 4 leaves; by destination: the spines take turns.
-  FabricSpec tree = fabric(ShapeKind::fat_tree, kLink);
-  tree.endpoints_per_leaf = 2;
+  const FabricSpec tree = fabric("fat_tree, endpoints_per_leaf: 2", kLink);
   const NetworkSpec spec = one_gpu_nodes(8, tree, plain_nic());
   EXPECT_TRUE(Transport::can_move(spec, 2));
   EXPECT_FALSE(Transport::can_move(spec, 1));
@@ -207,4 +219,4 @@ TEST(Transport, takes_the_same_way_some_nodes_further_on) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::transport_time_test

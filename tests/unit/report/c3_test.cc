@@ -12,7 +12,7 @@
 #include "sim/report/table.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::c3_test {
 namespace {
 
 // Agrawal et al.: base is 1.13x as fast and 21 % of ideal; ideal is then 1 + 0.13 / 0.21 = 1.62x.
@@ -142,4 +142,4 @@ TEST(C3Summary, has_the_isolated_times_and_each_strategys_gain) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::c3_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::csv_line_test {
 namespace {
 
 TEST(CsvLine, fields_with_commas_and_quotes_are_quoted) {
@@ -20,4 +20,4 @@ TEST(CsvLine, numbers_keep_their_sign) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::csv_line_test

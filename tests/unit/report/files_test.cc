@@ -10,7 +10,7 @@
 #include "sim/report/summary.h"
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::files_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -79,8 +79,8 @@ TEST(Csv, has_a_row_per_mode_and_link) {
   EXPECT_EQ(links_csv(report),
             "mode,link,class,bandwidth_bytes_per_s,bytes,messages,busy_us,utilisation,"
             "queued_us_total,queued_us_max\n"
-            "bulk,0->1,scale_out_x+,25000000000,0,0,70,0.7,1.5,0\n"
-            "fused,0->1,scale_out_x+,25000000000,0,0,5,0.1,0,0\n");
+            "bulk,0->1,scale_out_x+,25000000000,1750000,0,70,0.7,1.5,0\n"
+            "fused,0->1,scale_out_x+,25000000000,125000,0,5,0.1,0,0\n");
 }
 
 TEST(Csv, has_a_row_per_mode_and_class_of_links) {
@@ -97,8 +97,8 @@ TEST(Csv, has_a_row_per_mode_and_class_of_links) {
   EXPECT_EQ(link_classes_csv(report),
             "mode,class,links,bytes,messages,utilisation,utilisation_max,queued_us_total,"
             "queued_us_max\n"
-            "bulk,scale_out_x+,2,64,2,0.4,0.7,1.5,1\n"
-            "bulk,nic_send,1,0,0,0.7,0.7,0,0\n");
+            "bulk,scale_out_x+,2,1750064,2,0.4,0.7,1.5,1\n"
+            "bulk,nic_send,1,1750000,0,0.7,0.7,0,0\n");
 }
 
 // 100 ns of 10 CUs of one of two GPUs, 100 bytes of 2 x 1 TB/s, all in the first half; one link.
@@ -141,4 +141,4 @@ TEST(Manifest, tells_how_to_do_it_again) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::files_test

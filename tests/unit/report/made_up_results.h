@@ -24,6 +24,7 @@ inline RunReport two_gpus() {
                      .capacity = mebibytes(1024),
                      .side_cache = {}};
   FabricSpec fabric;
+  fabric.topology = Topology("switch");
   fabric.link = {.bandwidth = gigabits_per_second(200), .latency = nanoseconds(700)};
   spec.scale_out = fabric;
   NicSpec nic;
@@ -93,6 +94,7 @@ inline RunResult& add_run(RunReport& report, Mode mode, Duration time, const Sha
   link.link_class = "scale_out_x+";
   link.bandwidth = gigabytes_per_second(25);
   link.use.busy = percent(time, shares.link);
+  link.use.carried = bytes(link.use.busy.count() / 40);  // 25 GB/s are a byte in 40 ps
   result.links = {link};
   result.ledger.wgs = {64, 64};
   result.ledger.messages = {10, 10};

@@ -4,7 +4,7 @@
 
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::measures_test {
 namespace {
 
 using testing::add_run;
@@ -75,4 +75,4 @@ TEST(Measures, microseconds_are_the_nearest_double) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::measures_test

@@ -4,7 +4,7 @@
 #include "sim/report/model.h"
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::model_report_test {
 namespace {
 
 // Two GPUs, 100 us: 120 us of computing and 60 us of waiting together, 20 us of nothing.
@@ -57,4 +57,4 @@ TEST(ModelReport, pairs_say_what_they_gain_or_why_they_cannot) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::model_report_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::numbers_test {
 namespace {
 
 TEST(Numbers, times_choose_their_unit) {
@@ -39,4 +39,4 @@ TEST(Numbers, three_digits_and_a_unit) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::numbers_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::table_test {
 namespace {
 
 using testing::add_run;
@@ -16,8 +16,9 @@ TEST(Table, aligns_columns_and_names_the_busiest_link) {
           {.computing = 50, .exposed = 46, .cu = 43, .hbm = 41, .link = 78});
   add_run(report, Mode::fused, microseconds(900),
           {.computing = 90, .exposed = 5, .cu = 88, .hbm = 80, .link = 70});
-  EXPECT_EQ(table(report), R"(embedding + all-to-all   2 nodes x 1 toy   1 NIC of 0 Gb/s a node, )"
-                           R"(2 on one switch, 200 Gb/s
+  EXPECT_EQ(table(report),
+            R"(embedding + all-to-all   2 nodes x 1 toy   1 NIC of 0 Gb/s per node, )"
+            R"(2 on one switch, 200 Gb/s
 mode    time         vs bulk   exposed comm   CU busy   HBM busy   links busy (max)
 bulk    12.345 ms    1.00x     5.679 ms       43 %      41 %       78 % scale_out_x+
 fused   900.000 us   13.72x    45.000 us      88 %      80 %       70 % scale_out_x+
@@ -26,7 +27,7 @@ why: bulk computes for 50 % of the time (bound by HBM, 82 % busy) and only commu
      fused is 13.72x as fast: it hides 99 % of the exposed communication (5.679 ms in bulk,
      45.000 us here). The price of fusing: 7 WGs per CU instead of 8.
 ledger: balanced (128 WGs, 20 messages, 8.19 kB, 2 modes together))"
-                           "   2.00 M events in 1 s (2.00 M events/s, 345 MB)\n");
+            "   2.00 M events in 1 s (2.00 M events/s, 345 MB)\n");
 }
 
 TEST(Table, compares_with_nothing_where_bulk_was_not_run) {
@@ -51,4 +52,4 @@ TEST(Table, says_what_does_not_balance) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::table_test

@@ -8,7 +8,7 @@
 #include "tests/trace_event_format.h"
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::timeline_test {
 namespace {
 
 using testing::TraceEventFormat;
@@ -182,4 +182,4 @@ TEST(Gzip, is_what_gunzip_reads) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::timeline_test

@@ -3,7 +3,7 @@
 #include "sim/report/why.h"
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::why_names_what_bounds_a_mode_test {
 namespace {
 
 using testing::add_run;
@@ -189,4 +189,4 @@ TEST(Why, names_the_class_of_the_busiest_link) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::why_names_what_bounds_a_mode_test

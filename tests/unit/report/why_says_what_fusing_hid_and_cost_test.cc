@@ -3,7 +3,7 @@
 #include "sim/report/why.h"
 #include "tests/unit/report/made_up_results.h"
 
-namespace weft {
+namespace weft::why_says_what_fusing_hid_and_cost_test {
 namespace {
 
 using testing::add_run;
@@ -18,10 +18,16 @@ class WhyAgainstBulk : public Test {
     report_.runs.reserve(3);  // the references that add_run returns stay good
     add_run(report_, Mode::bulk, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90});
   }
-  // 16 x 4 WGs of 4 samples for each of so many GPUs, in slices of `slices`.
-  void set_wgs(int gpus, int slices) {
+  // 16 x 4 WGs of 4 samples for each of so many GPUs of a node, in slices of `slices`. Messages
+  // queue at the first link, node0 0->1, or behind a switch at the only one of GPU 0.
+  void set_wgs(int gpus, int slices, const char* shape = "fully_connected") {
     ClusterSpec spec = report_.scenario.cluster;
-    spec.nodes = gpus;
+    spec.nodes = 1;
+    spec.gpus_per_node = gpus;
+    if (!spec.scale_up) spec.scale_up = spec.scale_out;
+    spec.scale_up->topology = Topology(shape);
+    spec.scale_out.reset();
+    spec.nic.reset();
     spec.gpu.fp32_vector = gigaflops(20'000);
     spec.gpu.l2 = {
         .capacity = mebibytes(8), .dies = 1, .latency = nanoseconds(300), .bandwidth = {}};
@@ -83,7 +89,8 @@ TEST_F(WhyAgainstBulk, no_price_where_nothing_was_paid) {
 TEST_F(WhyAgainstBulk, waiting_for_stores_while_links_idle_is_a_matter_of_order) {
   RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
   wait_of(fused, Wait::store) = microseconds(25'000);
-  const std::string advice = "Yet no link is busy for more than 33 %: ";
+  fused.links.front().use.queued = microseconds(20'000);
+  const std::string advice = "Yet no link carries more than 33 % of what it could: ";
   set_wgs(2, 4);
   EXPECT_FALSE(says(advice)) << "of two GPUs there is only one other: " << why(report_);
   set_wgs(4, 4);
@@ -97,11 +104,40 @@ TEST_F(WhyAgainstBulk, waiting_for_stores_while_links_idle_is_a_matter_of_order)
   EXPECT_FALSE(says(advice));
 }
 
+// All that a GPU sends passes its one link to a switch, in whatever order; but not those from it.
+TEST_F(WhyAgainstBulk, waiting_at_the_only_link_of_a_gpu_is_not) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
+  wait_of(fused, Wait::store) = microseconds(25'000);
+  fused.links.front().use.queued = microseconds(20'000);
+  set_wgs(4, 4, "switch");
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
+  const LinkRow first = fused.links.front();
+  fused.links.resize(8, first);  // four up, four down
+  for (LinkRow& link : fused.links) link.use.queued = {};
+  fused.links[4].use.queued = microseconds(20'000);
+  EXPECT_TRUE(says("Yet no link")) << why(report_);
+}
+
+// Were the links filled and none waited, it would be done in max(2/3, link) of the time.
+TEST_F(WhyAgainstBulk, order_is_advised_where_it_may_bring_a_quarter) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 79});
+  wait_of(fused, Wait::store) = microseconds(25'000);
+  fused.links.front().use.queued = microseconds(20'000);
+  set_wgs(4, 4);
+  EXPECT_TRUE(says("Yet no link carries more than 79 %")) << why(report_);
+  fused.links.front().use.carried = bytes(410'000'000 / 40);
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
+  fused.links.front().use.carried = bytes(250'000'000 / 40);
+  wait_of(fused, Wait::store) = microseconds(12'000);  // 12 of 62 ms
+  EXPECT_FALSE(says("Yet no link")) << why(report_);
+}
+
 // Among three GPUs with one slice for each, staggered is remote_first; and where all WGs start at
 // once, none waits for another's turn.
 TEST_F(WhyAgainstBulk, no_order_is_advised_that_changes_nothing) {
   RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 33});
   wait_of(fused, Wait::store) = microseconds(25'000);
+  fused.links.front().use.queued = microseconds(20'000);
   set_wgs(3, 4);
   EXPECT_TRUE(says("Yet no link")) << why(report_);
   report_.scenario.fused.slice_wgs = 64;
@@ -112,7 +148,8 @@ TEST_F(WhyAgainstBulk, no_order_is_advised_that_changes_nothing) {
 }
 
 TEST_F(WhyAgainstBulk, waiting_for_stores_over_busy_links_is_not) {
-  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 60});
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 85});
+  fused.links.front().use.queued = microseconds(20'000);
   set_wgs(4, 4);
   wait_of(fused, Wait::store) = microseconds(25'000);
   EXPECT_FALSE(says("Yet no link")) << why(report_);
@@ -199,4 +236,4 @@ TEST(Why, nothing_to_hide_where_bulk_exposes_nothing) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::why_says_what_fusing_hid_and_cost_test

@@ -8,7 +8,7 @@
 
 #include "sim/scenario/load.h"
 
-namespace weft {
+namespace weft::astra_sim_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,13 +38,13 @@ TEST_F(AstraSim, one_dimension_is_a_node) {
       "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]  # GB/s\nlatency: [ 500.0 ]\n");
   EXPECT_EQ(ring.nodes, 1);
   EXPECT_EQ(ring.gpus_per_node, 8);
-  EXPECT_EQ(ring.scale_up->shape, ShapeKind::torus);
-  EXPECT_EQ(ring.scale_up->dims, (std::vector<int>{8}));
+  EXPECT_EQ(ring.scale_up->topology.word(), "torus");
+  EXPECT_EQ(ring.scale_up->topology->grid(), (std::vector<int>{8}));
   EXPECT_EQ(ring.scale_up->link.bandwidth, gigabytes_per_second(50));
   EXPECT_EQ(ring.scale_up->link.latency, nanoseconds(500));
   const ClusterSpec switched =
       cluster("topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [400 ]\nlatency: [ 936.25 ]\n");
-  EXPECT_EQ(switched.scale_up->shape, ShapeKind::switched);
+  EXPECT_EQ(switched.scale_up->topology.word(), "switch");
   EXPECT_EQ(switched.scale_up->link.latency, picoseconds(936'250));
 }
 
@@ -53,7 +53,7 @@ TEST_F(AstraSim, rings_are_a_torus) {
       "topology: [ Ring, Ring ]\nnpus_count: [4, 8 ]\nbandwidth: [80.0, 80.0]\n"
       "latency: [ 1000.0, 1000.0 ]\n");
   EXPECT_EQ(torus.gpus_per_node, 32);
-  EXPECT_EQ(torus.scale_up->dims, (std::vector<int>{4, 8}));
+  EXPECT_EQ(torus.scale_up->topology->grid(), (std::vector<int>{4, 8}));
 }
 
 TEST_F(AstraSim, a_switch_outside_joins_nodes) {
@@ -64,11 +64,11 @@ TEST_F(AstraSim, a_switch_outside_joins_nodes) {
   EXPECT_EQ(nodes.name, "mine");
   EXPECT_EQ(nodes.nodes, 16);
   EXPECT_EQ(nodes.gpus_per_node, 4);
-  EXPECT_EQ(nodes.scale_up->shape, ShapeKind::fully_connected);
-  EXPECT_EQ(nodes.scale_out->shape, ShapeKind::switched);
+  EXPECT_EQ(nodes.scale_up->topology.word(), "fully_connected");
+  EXPECT_EQ(nodes.scale_out->topology.word(), "switch");
   EXPECT_EQ(nodes.scale_out->link.bandwidth, gigabytes_per_second(25));
   EXPECT_EQ(nodes.nic->per_node, 4);
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::astra_sim_test

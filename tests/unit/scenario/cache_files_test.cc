@@ -7,7 +7,7 @@
 
 #include "sim/scenario/load_cache.h"
 
-namespace weft {
+namespace weft::cache_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,10 +86,10 @@ std::string machine_with(const std::string& slices, const std::string& ways) {
 
 TEST(CacheFiles, sets_are_a_power_of_two_and_slices_share_the_channels) {
   EXPECT_EQ(machine_with("4", "16"), "");
-  EXPECT_NE(machine_with("4", "15").find("l2.capacity: must be slices x ways x lines of 7680 B"),
+  EXPECT_NE(machine_with("4", "15").find("l2.capacity: must be slices x ways x line of 7680 B"),
             std::string::npos);
   EXPECT_NE(machine_with("8", "16").find("l2.slices: there are 8 in all"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::cache_files_test

@@ -13,7 +13,7 @@
 #include "sim/gpu_model/residency.h"
 #include "sim/scenario/load.h"
 
-namespace weft {
+namespace weft::configs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,7 +101,7 @@ TEST(Configs, every_number_of_a_gpu_a_nic_or_a_model_has_a_source) {
 }
 
 TEST(Configs, a_number_without_a_source_is_found) {
-  const fs::path file = fs::path(testing::TempDir()) / "weft_no_source.yaml";
+  const fs::path file = fs::path(::testing::TempDir()) / "weft_no_source.yaml";
   std::ofstream(file) << "# Tags: [P] read\nname: A1\nbase: b2\ncus: 4  # [P] sheet\n"
                          "cu:\n  waves: 8  # sheet\n  # All [D].\n  wgs: 2\n  lds: 1 B\n\n"
                          "dma:\n  next: 7 ns\n  host: 1 ns  # [D] of 3 ns\n"
@@ -192,8 +192,7 @@ TEST(Configs, matrix_units_are_faster_than_vectors) {
 // What leaves one GPU for its node when all others are sent to at once.
 double egress(const ClusterSpec& cluster) {
   const double link = real(cluster.scale_up->link.bandwidth.count());
-  const bool direct = cluster.scale_up->shape == ShapeKind::fully_connected;
-  return direct ? link * (cluster.gpus_per_node - 1) : link;
+  return link * real(cluster.scale_up->topology->links_of_endpoint(cluster.gpus_per_node));
 }
 
 TEST(Configs, links_of_a_node_stay_below_the_data_sheet_and_are_filled_by_who_uses_them) {
@@ -237,4 +236,4 @@ TEST(Configs, roce_carries_less_than_infiniband_and_takes_longer) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::configs_test

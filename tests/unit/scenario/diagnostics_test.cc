@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::diagnostics_test {
 namespace {
 
 Diagnostic problem(SourcePosition at, std::string message, std::string line = "") {
@@ -63,4 +63,4 @@ TEST(Nearest, is_nothing_where_more_than_a_third_would_change) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::diagnostics_test

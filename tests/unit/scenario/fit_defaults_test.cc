@@ -7,7 +7,7 @@
 
 #include "sim/scenario/load.h"
 
-namespace weft {
+namespace weft::fit_defaults_test {
 namespace {
 
 Loaded load(const std::string& text, std::vector<std::string> sets = {}) {
@@ -31,7 +31,7 @@ TEST(FitDefaults, chunks_are_as_many_as_a_peer_has) {
   ASSERT_TRUE(fitted.scenario) << fitted.problems.to_text();
   EXPECT_EQ(fitted.scenario->kernel.chunks, 2);
   EXPECT_TRUE(says(fitted,
-                   "warning: kernel.chunks: 2 instead of the default, 4: each peer has 2 "
+                   "warning: kernel.chunks: 2 replaces the default, 4: each peer has 2 "
                    "rows of tiles"))
       << fitted.problems.to_text();
   const Loaded written = load(kGather, {"kernel.chunks=4"});
@@ -105,7 +105,7 @@ workload:
   const Loaded fitted = load(c3);
   ASSERT_TRUE(fitted.scenario) << fitted.problems.to_text();
   for (const Mode mode : fitted.scenario->modes) EXPECT_NE(mode, Mode::partition);
-  EXPECT_TRUE(says(fitted, "warning: modes: modes that split the CUs are left out"));
+  EXPECT_TRUE(says(fitted, "warning: modes: modes that divide the CUs are left out"));
   EXPECT_FALSE(load(c3, {"modes=[partition]"}).scenario);
 }
 
@@ -122,4 +122,4 @@ workload: {kind: collective, op: all_to_all, bytes: 1 MB}
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fit_defaults_test

@@ -8,7 +8,7 @@
 
 #include "sim/scenario/load.h"
 
-namespace weft {
+namespace weft::keys_document_test {
 namespace {
 
 std::string range_of(const KeyDoc& key) {
@@ -47,4 +47,4 @@ TEST(KeysDocument, says_what_the_reader_reads) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::keys_document_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace weft {
+namespace weft::load_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,7 +62,7 @@ TEST(LoadScenario, the_text_of_a_scenario_loads_as_the_same_scenario) {
 TEST(LoadScenario, reads_the_values_of_the_files) {
   const Scenario scenario = loaded("embedding_a2a_128_nodes");
   EXPECT_EQ(scenario.cluster.gpus(), 128);
-  EXPECT_EQ(scenario.cluster.scale_out->dims, (std::vector<int>{16, 8}));
+  EXPECT_EQ(scenario.cluster.scale_out->topology->grid(), (std::vector<int>{16, 8}));
   EXPECT_EQ(scenario.cluster.scale_out->link.bandwidth, gigabits_per_second(200));
   EXPECT_EQ(scenario.cluster.nic->message_interval, picoseconds(4'651));
   EXPECT_FALSE(scenario.cluster.scale_up);
@@ -85,8 +85,8 @@ TEST(LoadScenario, a_set_can_take_another_gpu) {
 
 TEST(LoadScenario, a_ring_gets_its_size_from_the_endpoints) {
   const Scenario scenario = loaded("peers_ring_128");
-  EXPECT_EQ(scenario.cluster.scale_out->shape, ShapeKind::torus);
-  EXPECT_EQ(scenario.cluster.scale_out->dims, std::vector<int>{128});
+  EXPECT_EQ(scenario.cluster.scale_out->topology.word(), "torus");
+  EXPECT_EQ(scenario.cluster.scale_out->topology->grid(), std::vector<int>{128});
 }
 
 TEST(LoadScenario, a_collective_alone_runs_in_bulk_only) {
@@ -171,6 +171,30 @@ TEST(LoadScenario, of_a_model_an_algorithm_is_for_those_that_have_it) {
   }
 }
 
+TEST(LoadScenario, a_librarys_rows_between_nodes_are_in_order) {
+  const Loaded wrong = load_scenario_text(
+      "name: a\n"
+      "cluster:\n"
+      "  base: clusters/nodes_16x_8x_mi355x\n"
+      "  gpu:\n"
+      "    collective:\n"
+      "      between_nodes:\n"
+      "        - {nodes: 4, tree_up_to: 1 MiB, ll_up_to: 8 KiB, ll128_up_to: 4 KiB}\n"
+      "        - {nodes: 2, tree_up_to: 1 MiB, ll_up_to: 1 KiB, ll128_up_to: 4 KiB}\n"
+      "workload: {kind: collective, op: all_reduce, bytes: 1 MiB}\n",
+      "a.yaml", options());
+  const std::string text = wrong.problems.to_text();
+  EXPECT_NE(text.find("a.yaml:7:"), std::string::npos) << text;
+  EXPECT_NE(text.find("between_nodes[0].ll128_up_to: ll128 follows ll, which goes up to 8 KiB"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("a.yaml:8:"), std::string::npos) << text;
+  EXPECT_NE(text.find("between_nodes[1].nodes: rows follow one another by nodes; the one before is "
+                      "of 4"),
+            std::string::npos)
+      << text;
+}
+
 TEST(LoadScenario, a_file_that_is_not_there_is_a_problem) {
   const Loaded result = load_scenario("nowhere/none.yaml", {});
   EXPECT_FALSE(result.scenario);
@@ -247,8 +271,8 @@ TEST(ToText, writes_every_key_that_is_read) {
   for (const std::string trace :
        {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
         "kind: pytorch, path: a, execution_traces: b"}) {
-    written.merge(
-        paths_in(to_text(loaded("embedding_a2a_128_nodes", {"workload={" + trace + "}"}))));
+    written.merge(paths_in(
+        to_text(loaded("embedding_a2a_128_nodes", {"workload=~", "workload={" + trace + "}"}))));
   }
   // The same struct as scale_out, which the shipped scenarios use with every shape.
   const auto is_scale_up = [](const std::string& path) {
@@ -260,4 +284,4 @@ TEST(ToText, writes_every_key_that_is_read) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::load_test

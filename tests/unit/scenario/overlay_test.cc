@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace weft {
+namespace weft::overlay_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,11 +35,11 @@ std::string over(std::string_view below, std::string_view above) {
 }
 
 // A folder of files that goes away with the test.
-class Overlay : public testing::Test {
+class Overlay : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) / ("weft_" + std::string(test->name()));
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(::testing::TempDir()) / ("weft_" + std::string(test->name()));
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -100,9 +100,18 @@ TEST_F(Overlay, a_set_may_name_another_base) {
   EXPECT_EQ(resolved("{a: {base: one, y: 0}}", {"a.base=two"}), "{a:{x:2 y:0}}");
 }
 
-TEST_F(Overlay, a_map_given_with_set_takes_the_place_of_the_one_below) {
-  write("one.yaml", "{a: {x: 1}}");
-  EXPECT_EQ(resolved("{base: one}", {"a={y: 2}"}), "{a:{y:2}}");
+TEST_F(Overlay, a_map_given_with_set_merges_as_that_of_a_file_does) {
+  write("one.yaml", "{a: {x: 1, b: {z: 1}}}");
+  write("two.yaml", "{v: 2}");
+  const char* merged = "{a:{x:1 b:{z:1 w:3} y:2}}";
+  EXPECT_EQ(resolved("{base: one}", {"a={y: 2, b: {w: 3}}"}), "{a:{x:1 b:{z:1 w:3} y:2}}");
+  EXPECT_EQ(resolved("{base: one, a: {y: 2, b: {w: 3}}}"), merged);
+  EXPECT_EQ(resolved("{a: {x: 1, b: {z: 1}}}", {"a={y: 2, b: {w: 3}}"}), merged);
+  // But where it has a base, at any depth.
+  const char* replaced = "{a:{x:1 b:{v:2}}}";
+  EXPECT_EQ(resolved("{base: one}", {"a={b: {base: two}}"}), replaced);
+  EXPECT_EQ(resolved("{base: one, a: {b: {base: two}}}"), replaced);
+  EXPECT_EQ(resolved("{a: {x: 1, b: {z: 1}}}", {"a={b: {base: two}}"}), replaced);
 }
 
 TEST_F(Overlay, what_takes_anothers_place_is_there_as_often) {
@@ -137,4 +146,4 @@ TEST_F(Overlay, what_cannot_be_read_is_a_problem) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::overlay_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft {
+namespace weft::filter_test {
 namespace {
 
 const std::vector<FilterName> kNames = {{.name = "nodes", .is_number = true},
@@ -87,4 +87,4 @@ TEST(Filter, bounds_how_deep_it_goes) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::filter_test

@@ -9,7 +9,7 @@
 
 #include "sim/report/csv_line.h"
 
-namespace weft {
+namespace weft::plan_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,11 +103,11 @@ TEST_F(SweepPlans, a_range_that_misses_its_end_is_a_mistake) {
   const auto wrong = [this](const std::string& range, const std::string& words) {
     expect_wrong("axes:\n  - {key: workload.batch, " + range + "}\n", "sweep.yaml:4:", words);
   };
-  wrong("from: 256, to: 1000, powers_of_two: true", "it comes to 512 or 1024, not to 1000");
-  wrong("from: 256, to: 1000, step: 512", "it comes to 768 or 1280, not to 1000");
-  wrong("from: 1, to: 4, steps: 3", "not evenly apart");
+  wrong("from: 256, to: 1000, powers_of_two: true", "it reaches 512 or 1024, not to 1000");
+  wrong("from: 256, to: 1000, step: 512", "it reaches 768 or 1280, not to 1000");
+  wrong("from: 1, to: 4, steps: 3", "not evenly spaced");
   wrong("from: 4, to: 1, step: 1", "'to' is below 'from'");
-  wrong("from: 0, to: 8, powers_of_two: true", "starts above 0");
+  wrong("from: 0, to: 8, powers_of_two: true", "must start above 0");
   wrong("from: 1, to: 8", "one of step, steps and powers_of_two");
   wrong("from: 1, to: 8, step: 1, steps: 8", "one of step, steps and powers_of_two");
   wrong("from: 1, to: 1000000000, step: 1", "more than 100000 values");
@@ -216,7 +216,7 @@ TEST_F(SweepPlans, all_mistakes_are_said_at_once_with_their_place) {
         "'cluster.nodes'?",
         "sweep.yaml:6:41: error: axes[1].values: 'many' does not start with a number",
         "sweep.yaml:7:52: error: axes[2].values: missing unit",
-        "sweep.yaml:8:33: error: axes[3].values: must be a list that is not empty",
+        "sweep.yaml:8:33: error: axes[3].values: must be a list with at least one value",
         "sweep.yaml:9:50: error: axes[4].labels: must be a list of 1 words",
         "sweep.yaml:10:16: error: filter: something is missing at the end"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
@@ -284,4 +284,4 @@ TEST_F(SweepPlans, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::plan_test

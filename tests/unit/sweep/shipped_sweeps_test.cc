@@ -5,7 +5,7 @@
 
 #include "sim/sweep/plan.h"
 
-namespace weft {
+namespace weft::shipped_sweeps_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,4 +29,4 @@ TEST(ShippedSweeps, load_with_all_their_points) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shipped_sweeps_test

@@ -9,9 +9,9 @@
 
 #include "sim/files/read_text.h"
 #include "sim/sweep/merge.h"
-#include "sim/sweep/results_csv.h"
+#include "sim/sweep/tables.h"
 
-namespace weft {
+namespace weft::store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -309,4 +309,4 @@ TEST_F(SweepStore, shards_merge_to_the_whole_in_order) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::store_test

@@ -1,5 +1,5 @@
 // What is written as Chakra is read again as the same work.
-#include "sim/traces/chakra_export.h"
+#include "sim/traces/chakra/chakra_export.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 
-namespace weft {
+namespace weft::chakra_export_test {
 namespace {
 
 GpuSpec slow_gpu() {
@@ -180,4 +180,4 @@ TEST(ChakraExport, an_uneven_all_to_all_says_what_each_rank_sends) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::chakra_export_test

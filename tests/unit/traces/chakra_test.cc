@@ -4,12 +4,12 @@
 
 #include "sim/files/checksum.h"
 #include "sim/files/file_set.h"
-#include "sim/traces/chakra_file.h"
+#include "sim/traces/chakra/chakra_file.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/problems.h"
 #include "tests/unit/traces/chakra_writer.h"
 
-namespace weft {
+namespace weft::chakra_test {
 namespace {
 
 constexpr std::uint64_t kAllReduce = 0;
@@ -201,8 +201,8 @@ TEST_F(ChakraTrace, a_collective_without_a_size_is_refused) {
   node.attributes.pop_back();
   const std::string good = generated({collective(7, kAllReduce, 8)});
   EXPECT_EQ(problem(load({good, generated({node})})),
-            "t.1.et: error: node 7 'coll': comm_size: missing; what is communicated needs its "
-            "size, in this trace's unit\n");
+            "t.1.et: error: node 7 'coll': comm_size: missing; a communication needs its size, in "
+            "this trace's unit\n");
   EXPECT_NE(problem(load({good, generated({collective(7, kAllReduce, 0)})})).find("comm_size: 0;"),
             std::string::npos);
 }
@@ -222,10 +222,10 @@ TEST_F(ChakraTrace, ranks_and_groups_are_those_of_one_export) {
   list(rank, "{}");
   EXPECT_TRUE(load_written(2).graph);
   list(other, "{}");
-  EXPECT_NE(problem(load_written(2)).find("t.1.et: error: is not the file that t.files.json lists"),
+  EXPECT_NE(problem(load_written(2)).find("t.1.et: error: does not match t.files.json"),
             std::string::npos);
   list(rank, "{\"1\": [0]}");
-  EXPECT_NE(problem(load_written(2)).find("t.groups.json: error: is not the file"),
+  EXPECT_NE(problem(load_written(2)).find("t.groups.json: error: does not match t.files.json"),
             std::string::npos);
   folder_.write("t.files.json", "{");
   EXPECT_NE(problem(load_written(2)).find("t.files.json: error: damaged"), std::string::npos);
@@ -277,9 +277,10 @@ TEST_F(ChakraTrace, ranks_that_disagree_are_refused) {
   EXPECT_EQ(problem(load({one, generated({collective(5, kAllGather, 4)})})),
             "t.1.et: error: node 5 'coll': comm_type: all_gather, but node 0 'coll' of rank 0 is "
             "all_reduce\n");
-  EXPECT_EQ(problem(load({one, generated({compute(5, 9)})})),
-            "t.0.et: error: node 0 'coll': collective: the 1. of group 'all' on rank 0, but rank 1 "
-            "has only 0 of them\n");
+  EXPECT_EQ(
+      problem(load({one, generated({compute(5, 9)})})),
+      "t.0.et: error: node 0 'coll': collective: number 1 of group 'all' on rank 0, but rank 1 "
+      "has only 0 of them\n");
   EXPECT_EQ(problem(load({generated({message(0, 5, 0, 1, 8)}), generated({compute(0, 1)})})),
             "t.0.et: error: node 0 'send': comm_dst: rank 1 never receives it (tag 0)\n");
 }
@@ -307,7 +308,7 @@ TEST_F(ChakraTrace, the_listing_of_problems_ends_somewhere) {
   for (std::uint64_t i = 0; i < 100; ++i) nodes.push_back(collective(i, kAllReduce, 0));
   const LoadedTrace loaded = load({generated(nodes)});
   EXPECT_EQ(loaded.problems.all().size(), TraceProblems::kListed + 1);
-  EXPECT_NE(loaded.problems.to_text().find("100 problems, of which the first 25 are listed"),
+  EXPECT_NE(loaded.problems.to_text().find("100 problems; the first 25 are listed"),
             std::string::npos);
 }
 
@@ -337,7 +338,7 @@ TEST_F(ChakraTrace, both_forms_of_json_say_the_same) {
 
 TEST_F(ChakraTrace, broken_json_is_refused) {
   folder_.write("t.0.json", "{\"workload_graph\": [{\"Id\": 1,");
-  EXPECT_NE(problem(load_written(1)).find("no JSON"), std::string::npos);
+  EXPECT_NE(problem(load_written(1)).find("not JSON"), std::string::npos);
 }
 
 // An empty message for each byte: 2.8 GB of nodes once.
@@ -358,7 +359,7 @@ TEST_F(ChakraTrace, is_read_within_the_memory_that_it_may_take) {
   const LoadedTrace loaded = load_trace(work_, 1, bytes(50'000'000));
   EXPECT_EQ(
       problem(loaded),
-      "t.0.et: error: reading the trace up to here takes more memory than the 47 MiB that are "
+      "t.0.et: error: reading the trace up to here needs more memory than the 47 MiB that are "
       "allowed; a scenario allows more with run.max_memory\n");
 }
 
@@ -372,4 +373,4 @@ TEST_F(ChakraTrace, a_tree_of_json_takes_no_more_than_it_may) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::chakra_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/traces/wire.h"
+#include "sim/traces/chakra/wire.h"
 
 namespace weft {
 

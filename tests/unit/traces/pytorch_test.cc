@@ -7,7 +7,7 @@
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 
-namespace weft {
+namespace weft::pytorch_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -256,7 +256,7 @@ TEST_F(PytorchTrace, a_collective_of_one_rank_has_no_kernel) {
   EXPECT_EQ(of_rank(*loaded.graph, 0).size(), 3U);
   EXPECT_EQ(loaded.summary.by_kind.at("all_reduce").bytes_found, 2 * 200);
   const std::string said = to_text(loaded.summary);
-  EXPECT_NE(said.find("2 collectives of one rank alone"), std::string::npos) << said;
+  EXPECT_NE(said.find("2 collectives of a single rank"), std::string::npos) << said;
   EXPECT_EQ(said.find("of the step before"), std::string::npos) << said;
 }
 
@@ -288,20 +288,20 @@ TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
         << loaded.problems.to_text();
   };
   says(load({profile(0), profile(1)}, {}), "the profile does not say what it moves");
-  says(load({profile(0), profile(0)}, {}), "worker1_step_7.json: error: rank: 0, as ");
+  says(load({profile(0), profile(0)}, {}), "worker1_step_7.json: error: rank: 0, like ");
   const Json good = Json::array({call(1, "allreduce", 5, tensor(1, 4))});
   says(load({profile(0), profile(1)}, {good, Json::array()}), "0 calls of record_param_comms");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "wait", 5, nullptr)})}),
-       "'wait', but the 1. call in the profile");
+       "'wait', but call 1 in the profile");
   const auto silent = [](int rank) { return Profile(rank).alone().text(); };
-  says(load({silent(0), silent(1)}, {good, good}), "'allreduce', but the 1. call in the profile");
+  says(load({silent(0), silent(1)}, {good, good}), "'allreduce', but call 1 in the profile");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "allreduce", 5, tensor(0, 4))})}),
        "size: 0 elements");
   says(load({profile(0), profile(1)}, {good, Json::array({call(1, "reduce", 5, tensor(4, 4))})}),
        "'reduce': weft simulates");
-  says(load({profile(0), "{\"traceEvents\": ["}, {good, good}), "no JSON");
-  says(load({profile(0), "{}"}, {good, good}), "no Kineto profile");
+  says(load({profile(0), "{\"traceEvents\": ["}, {good, good}), "not JSON");
+  says(load({profile(0), "{}"}, {good, good}), "not a Kineto profile");
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::pytorch_test

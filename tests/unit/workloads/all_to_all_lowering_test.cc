@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "sim/workloads/rank_orders.h"
+#include "sim/collectives/rank_orders.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::all_to_all_lowering_test {
 namespace {
 
 Scenario eight_gpus(const std::vector<std::string>& sets = {}) {
@@ -113,4 +113,4 @@ TEST(SpreadingStride, visits_every_gpu) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::all_to_all_lowering_test

@@ -7,7 +7,7 @@
 #include "sim/workloads/c3.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::c3_lowering_test {
 namespace {
 
 Scenario toy(const std::vector<std::string>& sets = {}) {
@@ -157,4 +157,4 @@ TEST(C3Lowering, stream_k_gives_every_wg_the_same_work) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::c3_lowering_test

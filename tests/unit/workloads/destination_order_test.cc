@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace weft {
+namespace weft::destination_order_test {
 namespace {
 
 using Ranks = std::vector<std::uint32_t>;
@@ -72,4 +72,4 @@ TEST(DestinationOrder, a_peer_has_all_its_slices_in_a_row_unless_staggered) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::destination_order_test

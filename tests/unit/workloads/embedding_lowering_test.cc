@@ -8,7 +8,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::embedding_lowering_test {
 namespace {
 
 // 4 GPUs, 16 samples each / 2 rows a WG x 5 tables = 40 WGs a destination, of 2 x 64 x 4 B.
@@ -148,4 +148,4 @@ TEST(EmbeddingLowering, gives_a_wg_the_same_work_in_every_mode) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::embedding_lowering_test

@@ -4,7 +4,7 @@
 #include "sim/workloads/embedding.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::embedding_work_test {
 namespace {
 
 Scenario mi210(const std::vector<std::string>& sets = {}) {
@@ -174,4 +174,4 @@ TEST(EmbeddingBackward, gets_the_gradients_of_a_table_together) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::embedding_work_test

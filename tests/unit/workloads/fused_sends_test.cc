@@ -7,7 +7,7 @@
 
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::fused_sends_test {
 namespace {
 
 // 8 x 4 tiles of 128 x 128 bf16, 32 KiB each: 8 tiles for each of 4 GPUs, in slices of 2.
@@ -233,4 +233,4 @@ TEST(FusedInput, of_its_own_rows_waits_for_nothing) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::fused_sends_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace weft {
+namespace weft::gather_test {
 namespace {
 
 constexpr std::int64_t kRow = 1024;
@@ -15,10 +15,6 @@ GpuSpec gpu_of(Bytes l2) {
   GpuSpec gpu;
   gpu.cus = 100;
   gpu.l2 = {.capacity = l2, .dies = 1, .copies = 1, .latency = {}, .bandwidth = {}};
-  gpu.gather = {.latency = nanoseconds(400),
-                .doubling = nanoseconds(40),
-                .cached = nanoseconds(200),
-                .unfairness = 0.1};
   return gpu;
 }
 
@@ -186,24 +182,5 @@ TEST(FoundRows, of_a_gpu_without_caches_are_none) {
   EXPECT_EQ(find_rows(one_table(1'000), gpu_of(bytes(0))).in_l2, 0);
 }
 
-TEST(GatherLatency, grows_with_the_rows_in_flight) {
-  const GpuSpec gpu = gpu_of(mebibytes(1));
-  EXPECT_EQ(gather_latency(gpu, 1, {}), nanoseconds(400));
-  EXPECT_EQ(gather_latency(gpu, 4, {}), nanoseconds(480));
-}
-
-TEST(GatherLatency, is_that_of_the_l2_only_where_all_rows_are_there) {
-  const GpuSpec gpu = gpu_of(mebibytes(1));
-  EXPECT_EQ(gather_latency(gpu, 1, {.in_l2 = 1}), nanoseconds(200));
-  // Two rows, both there one time in four: 440 - (440 - 200) / 4.
-  EXPECT_EQ(gather_latency(gpu, 2, {.in_l2 = 0.5}), nanoseconds(380));
-}
-
-TEST(Unevenness, begins_where_the_memory_is_asked_for_too_much) {
-  const GpuSpec gpu = gpu_of(mebibytes(1));
-  EXPECT_EQ(unevenness(gpu, 1.5), 0);
-  EXPECT_NEAR(unevenness(gpu, 3.6), 0.2, 1e-12);
-}
-
 }  // namespace
-}  // namespace weft
+}  // namespace weft::gather_test

@@ -6,7 +6,7 @@
 #include "sim/workloads/gemm.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::gemm_grid_test {
 namespace {
 
 // 8 x 4 tiles of 128 x 128; two rows of tiles for each of 4 GPUs. A CU does 1 TFLOP/s, half of it
@@ -134,4 +134,4 @@ TEST(GemmGrid, parts_are_added_up_by_atomics_on_float32) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::gemm_grid_test

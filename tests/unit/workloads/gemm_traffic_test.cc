@@ -6,7 +6,7 @@
 
 #include "sim/workloads/gemm.h"
 
-namespace weft {
+namespace weft::gemm_traffic_test {
 namespace {
 
 struct Caches {
@@ -34,7 +34,8 @@ GemmWork small(TileOrder order) {
 }
 
 std::int64_t alone(const GemmWork& gemm, std::int64_t wgs_at_once, const Caches& caches = {}) {
-  return operand_traffic(gemm, gpu_with(caches), {.cus = wgs_at_once, .wgs_on_cu = 1, .peers = 1});
+  return operand_traffic(tiled(gemm), gpu_with(caches),
+                         {.cus = wgs_at_once, .wgs_on_cu = 1, .peers = 1});
 }
 
 TEST(GemmTraffic, of_a_row_of_tiles_is_its_rows_and_all_columns) {
@@ -111,15 +112,16 @@ TEST(GemmTraffic, of_parts_that_always_meet_the_same_die_is_read_there_alone) {
 
 TEST(GemmTraffic, orders_tiles_within_the_rows_of_each_peer) {
   // 2 peers of 2 rows of tiles each. Column by column 4 at once are 2 x 2 tiles of the first peer.
-  EXPECT_EQ(operand_traffic(small(TileOrder::column), gpu_with({}),
+  EXPECT_EQ(operand_traffic(tiled(small(TileOrder::column)), gpu_with({}),
                             {.cus = 4, .wgs_on_cu = 1, .peers = 2}),
             320);
   // Of 4 peers each has one row of tiles: every order is row by row.
   for (const TileOrder order : {TileOrder::row, TileOrder::column, TileOrder::swizzled}) {
-    EXPECT_EQ(operand_traffic(small(order), gpu_with({}), {.cus = 4, .wgs_on_cu = 1, .peers = 4}),
-              400);
+    EXPECT_EQ(
+        operand_traffic(tiled(small(order)), gpu_with({}), {.cus = 4, .wgs_on_cu = 1, .peers = 4}),
+        400);
   }
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::gemm_traffic_test

@@ -4,7 +4,7 @@
 #include "sim/workloads/gemv.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::gemv_grid_test {
 namespace {
 
 // 128 WGs a peer; a row is 2 KiB, so a wave with a load of 16 B a lane in flight takes 2 steps.
@@ -81,4 +81,4 @@ TEST(GemvGrid, that_memory_always_bounds_has_no_arithmetic) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::gemv_grid_test

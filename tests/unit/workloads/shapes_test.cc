@@ -5,7 +5,7 @@
 #include "sim/workloads/gemm.h"
 #include "tests/unit/engine/simulated.h"
 
-namespace weft {
+namespace weft::shapes_test {
 namespace {
 
 void expect_same_shape(const Grid& shape, const Grid& grid) {
@@ -37,4 +37,4 @@ TEST(Shapes, are_those_of_the_grids) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::shapes_test

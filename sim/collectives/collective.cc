@@ -1,0 +1,98 @@
+#include "sim/collectives/collective.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/collectives/collective_run.h"
+#include "sim/core/assert.h"
+
+namespace weft {
+
+const char* name_of(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_to_all:
+      return "all_to_all";
+    case CollectiveOp::all_gather:
+      return "all_gather";
+    case CollectiveOp::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveOp::all_reduce:
+      return "all_reduce";
+    case CollectiveOp::broadcast:
+      return "broadcast";
+    case CollectiveOp::point_to_point:
+      return "point_to_point";
+  }
+  SIM_ASSERT(false);
+}
+
+std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
+                                     const CollectiveCall& call) {
+  RankGroup group = group_of(cluster, call);
+  SIM_ASSERT(group.size() >= 2);
+  const bool dma = call.options.executor == CollectiveExecutor::dma;
+  const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
+  std::string& name = graph.operators[call.operator_id].name;
+  const std::string how = " (" + (dma ? "copy engines" : text_of(choice)) + ")";
+  if (!name.ends_with(how)) name += how;  // several groups may be one operator
+  if (choice.algorithm == Algorithm::in_switch) {
+    CollectiveRun run(graph, cluster, call, std::move(group), choice);
+    return run_in_switch(run);
+  }
+  const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
+  CollectiveRun run(graph, cluster, call, std::move(group), choice);
+  if (dma) return run_copies(run, plans.front());
+  if (has_peer_parts(cluster, call, run.group())) return run_peer_parts(run, plans.front());
+  if (is_exchange(call.op, choice.algorithm)) return run_exchange(run, plans.front());
+  return run_steps(run, plans);
+}
+
+namespace {
+
+CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
+                          const RankGroup& group, CollectiveChoice choice) {
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  const bool dma = call.options.executor == CollectiveExecutor::dma;
+  if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
+  const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
+  if (dma) return count_copies(cluster, call, plans.transfers);
+  const std::int64_t n = group.size();
+  const double sent = plans.sent * real(call.buffer.count()) + 1;
+  if (is_exchange(call.op, choice.algorithm)) {
+    const bool one_peer = call.op == CollectiveOp::point_to_point;
+    const std::int64_t each = exchanged_bytes(call, n, choice.algorithm);
+    if (has_peer_parts(cluster, call, group)) return count_peer_parts(cluster, call, n, sent);
+    const std::int64_t channels = channels_of(cluster, call);
+    const Pieces cut =
+        cut_for_peer(each, one_peer ? 1 : n - 1, channels, cluster.spec.gpu.collective.chunk);
+    const double pieces = real(cut.pieces);
+    const std::int64_t sums = cut.pieces * parts_of_sum(channels, cut, cut.size);
+    return {
+        .items = real(plans.transfers) * pieces + real(reduces(call.op) ? n * sums : 0) + real(n),
+        .sends = real(plans.transfers) * pieces,
+        .bytes = sent};
+  }
+  const Division division = divide(cluster, call, group, plans, choice);
+  const double times = division.channels * real(division.chunks);
+  // Programs of ranks that have less to do are filled up with items that do nothing.
+  return {.items = real(plans.busiest_rank * n) * times,
+          .sends = real(plans.transfers) * times,
+          .bytes = sent};
+}
+
+}  // namespace
+
+CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+  const RankGroup group = group_of(cluster, call);
+  if (call.options.executor == CollectiveExecutor::dma) return count_by(cluster, call, group, {});
+  CollectiveCounts most;
+  for (const CollectiveChoice choice : possible_choices(cluster, call, group)) {
+    const CollectiveCounts counts = count_by(cluster, call, group, choice);
+    most.items = std::max(most.items, counts.items);
+    most.sends = std::max(most.sends, counts.sends);
+    most.bytes = std::max(most.bytes, counts.bytes);
+  }
+  return most;
+}
+
+}  // namespace weft

@@ -1,0 +1,169 @@
+// Collectives by copy engines: data moves, nothing is added up. The CPU gives each engine its
+// commands; a command copies to one peer, or reads once and writes to two.
+
+#include <algorithm>
+
+#include "sim/collectives/collective_run.h"
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+// An engine streams: in the model in so many parts at most, of at least so many bytes, so that its
+// read and the way over the link hardly add up.
+constexpr std::int64_t kMostCopyParts = 64;
+constexpr std::int64_t kLeastCopyPart = 64 * 1024;
+
+std::int64_t part_size(std::int64_t size) {
+  return std::min(std::max(kLeastCopyPart, round_up(size, kMostCopyParts)), kMostOfMessage);
+}
+
+struct CopyPattern {
+  std::uint32_t engines = 1;  // that a call uses on each GPU
+  std::uint32_t peers_a_command = 1;
+};
+
+CopyPattern pattern_of(const Cluster& cluster, const CollectiveCall& call, std::int64_t peers) {
+  const auto engines =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(cluster.spec.gpu.dma.engines, peers));
+  switch (call.options.dma) {
+    case DmaPattern::direct:
+      return {.engines = engines, .peers_a_command = 1};
+    case DmaPattern::back_to_back:
+      return {.engines = 1, .peers_a_command = 1};
+    case DmaPattern::broadcast:
+      return {.engines = std::min(engines, static_cast<std::uint32_t>(round_up(peers, 2))),
+              .peers_a_command = 2};
+  }
+  SIM_ASSERT(false);
+}
+
+class Copies {
+ public:
+  Copies(CollectiveRun& run, const Plan& plan)
+      : run_(run),
+        plan_(plan),
+        programs_(programs(plan)),
+        pattern_(pattern_of(run.cluster(), run.call(), std::int64_t{plan.ranks} - 1)) {}
+
+  std::vector<KernelId> lower() {
+    std::vector<std::uint32_t> arrivals(plan_.ranks, 0);
+    std::int64_t largest = 1;  // part
+    for (const Transfer& transfer : plan_.transfers) {
+      const std::int64_t size = payload(transfer);
+      arrivals[transfer.to] += static_cast<std::uint32_t>(round_up(size, part_size(size)));
+      largest = std::max(largest, std::min(size, part_size(size)));
+    }
+    const DmaSpec& dma = run_.cluster().spec.gpu.dma;
+    for (const Duration before : {Duration{}, dma.schedule, dma.next}) {
+      Work work;
+      work.traffic = bytes(largest);
+      work.memory_alone = transfer_time(work.traffic, dma.rate);
+      work.fixed = before;
+      kinds_.push_back({.work = run_.graph().add_work(work), .bytes = largest});
+    }
+    for (const std::uint32_t count : arrivals) {
+      finish_.push_back(count > 0 ? run_.graph().add_latch(count) : LatchId::none());
+    }
+    std::vector<KernelId> kernels;
+    for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) kernels.push_back(add_kernel(rank));
+    return kernels;
+  }
+
+ private:
+  struct Part {
+    std::uint32_t first = 0;  // of the rank's transfers, that this command copies
+    std::uint32_t count = 1;
+    std::int64_t size = 0;
+    std::uint32_t kind = kFurther;
+  };
+  // Kinds of work: what the engine does before this part.
+  static constexpr std::uint32_t kFurther = 0;  // of a command at work: nothing
+  static constexpr std::uint32_t kFirst = 1;    // it is scheduled
+  static constexpr std::uint32_t kNext = 2;     // found behind another command
+
+  [[nodiscard]] std::int64_t payload(const Transfer& transfer) const {
+    return std::max<std::int64_t>(bytes_of(plan_, transfer, run_.call().buffer).count(), 1);
+  }
+
+  KernelId add_kernel(std::uint32_t rank) {
+    Kernel kernel = run_.kernel(rank, pattern_.engines);
+    kernel.finish = finish_[rank];
+    // Command i is engine i's, modulo the engines.
+    std::vector<std::vector<Part>> parts(pattern_.engines);
+    std::size_t longest = 0;
+    const std::uint32_t step = pattern_.peers_a_command;
+    for (std::uint32_t i = programs_.first[rank], command = 0; i < programs_.first[rank + 1];
+         i += step, ++command) {
+      const std::uint32_t count = std::min(step, programs_.first[rank + 1] - i);
+      std::vector<Part>& engine = parts[command % pattern_.engines];
+      add_command(engine, i, count);
+      longest = std::max(longest, engine.size());
+    }
+    const std::uint32_t nothing = run_.graph().add_work({});
+    for (std::size_t i = 0; i < longest; ++i) {
+      for (const std::vector<Part>& engine : parts) {
+        run_.graph().items.push_back(
+            i < engine.size()
+                ? item(engine[i])
+                : CollectiveRun::item({.work = nothing}, 1, LatchId::none(), LatchId::none()));
+      }
+    }
+    return run_.add(kernel, rank);
+  }
+
+  void add_command(std::vector<Part>& engine, std::uint32_t first, std::uint32_t count) {
+    const std::int64_t size = payload(plan_.transfers[programs_.transfers[first]]);
+    const std::int64_t part = part_size(size);
+    std::uint32_t kind = engine.empty() ? kFirst : kNext;
+    for (std::int64_t at = 0; at < size; at += part) {
+      engine.push_back(
+          {.first = first, .count = count, .size = std::min(part, size - at), .kind = kind});
+      kind = kFurther;
+    }
+  }
+
+  Item item(const Part& part) {
+    const LatchId out = run_.graph().add_latch(1);
+    for (std::uint32_t i = 0; i < part.count; ++i) {
+      const std::uint32_t to = plan_.transfers[programs_.transfers[part.first + i]].to;
+      run_.graph().add_send({.to = run_.group().gpus[to],
+                             .size = static_cast<std::uint32_t>(part.size),
+                             .arrives = finish_[to],
+                             .op = static_cast<std::uint16_t>(run_.call().operator_id.value),
+                             .from_engine = 1});
+    }
+    return CollectiveRun::item(kinds_[part.kind], part.size, out, LatchId::none());
+  }
+
+  CollectiveRun& run_;
+  const Plan& plan_;
+  Programs programs_;
+  CopyPattern pattern_;
+  std::vector<LatchId> finish_;
+  std::vector<CollectiveRun::WorkKind> kinds_;
+};
+
+}  // namespace
+
+std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan) {
+  return Copies(run, plan).lower();
+}
+
+CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call,
+                              std::int64_t transfers) {
+  const std::int64_t n = group_of(cluster, call).size();
+  const bool divided = call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::all_gather;
+  std::int64_t size = std::max<std::int64_t>(call.buffer.count() / (divided ? n : 1), 1);
+  for (const std::int64_t pair : call.pair_bytes) size = std::max(size, pair);
+  const std::int64_t parts = round_up(size, part_size(size));
+  const CopyPattern pattern = pattern_of(cluster, call, n - 1);
+  // Engines that have a command less are filled up.
+  const std::int64_t commands = round_up(round_up(n - 1, pattern.peers_a_command), pattern.engines);
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  return {.items = real(n * commands * pattern.engines) * real(parts),
+          .sends = real(transfers) * real(parts),
+          .bytes = real(transfers) * real(size)};
+}
+
+}  // namespace weft

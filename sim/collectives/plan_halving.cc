@@ -1,0 +1,74 @@
+// Halving and doubling: the reduce-scatter is the all-gather run backwards.
+//
+// Powers of two. All-gather: after k steps a rank has the parts of the 2^k ranks that differ from
+// it in the last k bits only, and exchanges them with the rank that differs in the next bit.
+//
+// Other n. All-gather: before the step of distance d position i has the parts i ... i + d - 1 and
+// sends them to i - d; the last step sends only the n - d parts that are still missing there.
+// (Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing
+// systems, IEEE TPDS 8, 1997.) Every rank sends n - 1 parts, in ceil(log2 n) steps.
+#include <algorithm>
+#include <bit>
+
+#include "sim/collectives/collective_plan.h"
+#include "sim/collectives/plan_parts.h"
+#include "sim/core/assert.h"
+
+namespace weft {
+namespace {
+
+struct Positions {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+// The parts of these positions, which must be in a row, as one transfer.
+void add_run(Plan& plan, const Group& group, Positions run, Hop hop, Arrival arrival) {
+  if (run.count == 0) return;
+  BlockRange range{.first = group[run.first].part.first, .blocks = 0};
+  for (std::size_t i = run.first; i < run.first + run.count; ++i) {
+    SIM_ASSERT(group[i].part.first == range.first + range.blocks);
+    range.blocks += group[i].part.blocks;
+  }
+  add(plan, hop, range, arrival);
+}
+
+// As above, going on at position 0 after the last.
+void add_around(Plan& plan, const Group& group, Positions run, Hop hop, Arrival arrival) {
+  const std::size_t first = run.first % group.size();
+  const std::size_t before_wrap = std::min(run.count, group.size() - first);
+  add_run(plan, group, {first, before_wrap}, hop, arrival);
+  add_run(plan, group, {0, run.count - before_wrap}, hop, arrival);
+}
+
+// One step of distance d of an all-gather (replaces) or a reduce-scatter (adds).
+void add_step(Plan& plan, const Group& group, std::size_t d, Arrival arrival) {
+  const std::size_t n = group.size();
+  const bool gathers = arrival == Arrival::replaces;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (std::has_single_bit(n)) {
+      const std::size_t peer = i ^ d;
+      const std::size_t whose = gathers ? i : peer;
+      add_run(plan, group, {whose / d * d, d}, {group[i].rank, group[peer].rank}, arrival);
+    } else {
+      const std::size_t peer = (gathers ? i + n - d : i + d) % n;
+      const std::size_t first = gathers ? i : peer;
+      add_around(plan, group, {first, std::min(d, n - d)}, {group[i].rank, group[peer].rank},
+                 arrival);
+    }
+  }
+}
+
+}  // namespace
+
+void add_halving_reduce_scatter(Plan& plan, const Group& group) {
+  for (std::size_t d = std::bit_ceil(group.size()) / 2; d > 0; d /= 2) {
+    add_step(plan, group, d, Arrival::adds);
+  }
+}
+
+void add_doubling_all_gather(Plan& plan, const Group& group) {
+  for (std::size_t d = 1; d < group.size(); d *= 2) add_step(plan, group, d, Arrival::replaces);
+}
+
+}  // namespace weft

@@ -1,0 +1,179 @@
+// The keys of the library's collective kernels.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/gpu_model/gpu_fields.h"
+#include "sim/gpu_model/gpu_words.h"
+
+namespace weft {
+namespace {
+
+// Of `ll128` no rates of its own have been measured; only `ll` unpacks its lines.
+void protocol_fields(Fields& map, ProtocolSpec& protocol, Protocol which) {
+  map.add("startup", protocol.startup,
+          {.help = "from the launch of a collective kernel to its first byte"});
+  map.add(
+      "step", protocol.step,
+      {.help = "from a step's last byte in the peer's memory to the peer's channel continuing"});
+  map.add("handover", protocol.handover,
+          {.help = "between nodes: a channel's word to its CPU thread taking it up",
+           .fallback = nanoseconds(0),
+           .quiet = true});
+  if (which != Protocol::ll128) {
+    map.add("rate", protocol.rate,
+            {.help = "payload rate of a channel that copies in or out",
+             .fallback = Bandwidth{},
+             .means = "channel_rate, less the protocol's overhead",
+             .quiet = true});
+    map.add("relay_rate", protocol.relay_rate,
+            {.help = "payload rate of a channel that receives and forwards",
+             .fallback = Bandwidth{},
+             .means = "same as rate",
+             .quiet = true});
+  }
+  if (which == Protocol::ll) {
+    map.add("of_bytes", protocol.of_bytes,
+            {.help = "fraction of these rates for collectives without a reduction",
+             .range = {{0.01, 1}},
+             .fallback = 1,
+             .quiet = true});
+  }
+}
+
+void channel_fields(Fields& map, WgShape& channel) {
+  map.add("threads", channel.threads, {.help = "threads of a channel", .range = {{1, 1'024}}});
+  map.add("registers_per_thread", channel.registers_per_thread,
+          {.help = "32-bit vector registers of a thread", .range = kRegistersPerThread});
+  map.add("lds", channel.lds, {.help = "local data share of a channel"});
+  channel.loads_in_flight = 1;
+}
+
+}  // namespace
+
+static void fields(Fields& map, CostSpec& cost) {
+  map.add("startup", cost.startup, {.help = "fixed part of the time"});
+  map.add("step", cost.step, {.help = "time of each step"});
+  map.add("bus", cost.bus, {.help = "bus bandwidth: bytes of the busiest rank per second"});
+}
+
+namespace {
+
+using Costs = CostTable::value_type;  // of one algorithm, by protocol
+
+bool has(const CostSpec& cost) { return cost.bus.count() > 0; }
+
+// What is written of an entry of the table: nothing where the library does not have it.
+template <class Entry, class Has>
+std::optional<Entry> if_it(const Fields& map, const Entry& entry, Has it_has) {
+  return map.writes() && it_has(entry) ? std::optional(entry) : std::nullopt;
+}
+
+void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
+  for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
+    if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
+    CostSpec& entry = costs.at(static_cast<std::size_t>(protocol));
+    std::optional<CostSpec> cost = if_it(map, entry, has);
+    map.optional_map(name, cost, "with this protocol",
+                     [](Fields& inner, CostSpec& spec) { fields(inner, spec); });
+    if (cost) entry = *cost;
+  }
+}
+
+void cost_fields(Fields& map, CostTable& table) {
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
+    Costs& entry = table.at(static_cast<std::size_t>(algorithm));
+    std::optional<Costs> costs =
+        if_it(map, entry, [](const Costs& of) { return std::any_of(of.begin(), of.end(), has); });
+    map.optional_map(names::word(names::kAlgorithms, algorithm), costs,
+                     "this algorithm within a node",
+                     [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
+    if (costs) entry = *costs;
+  }
+}
+
+}  // namespace
+
+static void fields(Fields& map, BetweenNodesSpec& row) {
+  map.add("nodes", row.nodes,
+          {.help = "whole nodes: so many, up to the next row's", .range = {{2, 1'000'000}}});
+  map.add("tree_up_to", row.tree_up_to,
+          {.help = "a buffer up to this goes by tree, above it by rings"});
+  map.add("ll_up_to", row.ll_up_to, {.help = "a buffer up to this goes by ll"});
+  map.add("ll128_up_to", row.ll128_up_to, {.help = "up to this by ll128, above it by simple"});
+}
+
+static void fields(Fields& map, PeerPartSpec& parts) {
+  const std::optional<Range<Bytes>> some = {{bytes(1), kAnySize.high}};
+  map.add("least", parts.least,
+          {.help = "least part of a peer's data that a channel takes", .range = some});
+  map.add("least_ll", parts.least_ll, {.help = "the same with protocol ll", .range = some});
+  map.add("most", parts.most,
+          {.help = "above this size per channel, more channels share the data", .range = some});
+  map.add("chunk", parts.chunk, {.help = "bytes that a channel signals at a time", .range = some});
+  map.add("ll_up_to", parts.ll_up_to, {.help = "use ll up to this size per peer and channel"});
+  map.add("total", parts.total, {.help = "the most that all channels of a GPU send together"});
+  map.add("startup", parts.startup, {.help = "from the launch of such a kernel to its first byte"});
+}
+
+namespace {
+
+void protocols(Fields& map, CollectiveSpec& collective) {
+  const auto add = [&](Protocol which, std::string_view help) {
+    map.map(names::word(names::kProtocolWords, which), help, [&](Fields& inner) {
+      protocol_fields(inner, collective.protocols.at(static_cast<std::size_t>(which)), which);
+    });
+  };
+  add(Protocol::ll, "low latency: a flag with every 8 bytes");
+  add(Protocol::ll128, "a flag with every 120 bytes");
+  add(Protocol::simple, "fence, then flag");
+}
+
+void algorithms(Fields& map, CollectiveSpec& collective) {
+  std::optional<std::vector<Algorithm>> asked = collective.algorithms;
+  map.choices("algorithms", asked, names::kAlgorithms, "[ring]",
+              "algorithms that the library has; all-to-all is always direct");
+  collective.algorithms = asked.value_or(std::vector{Algorithm::ring});
+}
+
+// All of them are not written.
+void protocols_in_node(Fields& map, CollectiveSpec& collective) {
+  const std::vector<Protocol> all{Protocol::ll, Protocol::ll128, Protocol::simple};
+  std::optional<std::vector<Protocol>> asked;
+  if (map.writes() && collective.protocols_in_node != all) asked = collective.protocols_in_node;
+  map.choices("protocols_in_node", asked, names::kProtocolWords, "[ll, ll128, simple]",
+              "protocols by which the library does them in a node");
+  if (!map.writes()) collective.protocols_in_node = asked.value_or(all);
+}
+
+}  // namespace
+
+void fields(Fields& map, CollectiveSpec& collective) {
+  protocols(map, collective);
+  algorithms(map, collective);
+  protocols_in_node(map, collective);
+  map.add("channels", collective.channels,
+          {.help = "WGs of a collective kernel", .range = {{1, 65'536}}});
+  map.map("channel", "what one channel needs on its CU",
+          [&](Fields& inner) { channel_fields(inner, collective.channel); });
+  map.add("channel_rate", collective.channel_rate, {.help = "bandwidth of one channel"});
+  map.add("exchange_rate", collective.exchange_rate,
+          {.help = "bandwidth that one channel sends while it receives as much"});
+  map.add(
+      "chunk", collective.chunk,
+      {.help = "the most that one step of a channel moves", .range = {{bytes(1), kAnySize.high}}});
+  map.add("slices", collective.slices,
+          {.help = "chunks that a ring's channel sends before it receives the next",
+           .range = {{1, 64}},
+           .fallback = 1,
+           .quiet = true});
+  map.optional_map("costs", collective.costs, "the library's own cost model, by which it chooses",
+                   [](Fields& inner, CostTable& table) { cost_fields(inner, table); });
+  map.optional_maps("between_nodes", collective.between_nodes,
+                    "what the library takes for all-reduces of whole nodes");
+  map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers",
+                   [](Fields& inner, PeerPartSpec& parts) { fields(inner, parts); });
+}
+
+}  // namespace weft

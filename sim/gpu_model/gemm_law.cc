@@ -1,0 +1,161 @@
+#include "sim/gpu_model/gemm_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "sim/core/round_up.h"
+#include "sim/core/shared_server.h"
+#include "sim/gpu_model/cu_law.h"
+#include "sim/gpu_model/gemm_sample.h"
+#include "sim/gpu_model/memory_law.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
+
+// Rows of A and columns of B that the caches read for the first `at_once` tiles, dealt to them in
+// turn: a tile's rows and columns once for each cache that has such a tile.
+std::int64_t lines_read(const TiledGemm& gemm, const Tiles& tiles, std::int64_t at_once,
+                        int caches) {
+  // No order has its n-th tile beyond row n or column n. 0: not read by this cache or any before.
+  std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, at_once)));
+  std::vector<std::uint16_t> column_read(
+      static_cast<std::size_t>(std::min(tiles.columns, at_once)));
+  std::int64_t lines = 0;
+  for (int cache = 1; cache <= caches; ++cache) {
+    for (std::int64_t i = cache - 1; i < at_once; i += caches) {
+      const Tiles::Place place = tiles.place_of(i);
+      std::uint16_t& row = row_read[static_cast<std::size_t>(place.row)];
+      std::uint16_t& column = column_read[static_cast<std::size_t>(place.column)];
+      if (row != cache) lines += gemm.tile_m;
+      if (column != cache) lines += gemm.tile_n;
+      row = column = static_cast<std::uint16_t>(cache);
+    }
+  }
+  return lines;
+}
+
+// What the formula says: docs/model.md, "GEMM".
+std::int64_t traffic_of_waves(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  __extension__ using Wide = __int128;
+  const Tiles tiles(gemm, run.peers);
+  // WGs of one tile share its panels, each for its part of k.
+  const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once(), gemm.split_k));
+  // A memory-side cache sees all. Else WGs are dealt to the dies in turn, and where their number
+  // shares a factor with split_k, a part of k always comes to the same few of them.
+  const int dies = gpu.l2.dies / std::gcd(gpu.l2.dies, gemm.split_k);
+  const int caches = gpu.memory.side_cache.count() > 0 ? 1 : dies;
+  const std::int64_t lines = lines_read(gemm, tiles, at_once, caches);
+  // As many waves as there are tiles for, and never less than reading both operands once.
+  const Wide all = static_cast<Wide>(lines) * tiles.count() * gemm.k * gemm.element_bytes;
+  return static_cast<std::int64_t>((all + at_once - 1) / at_once);
+}
+
+// The arithmetic of a WG, for its tile or its part of it.
+TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
+  const std::int64_t k = round_up(gemm.k, gemm.split_k);
+  TileWork work;
+  work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
+  work.arithmetic_share =
+      static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
+  work.arithmetic_alone =
+      arithmetic_time(work.flops, matrix_rate(gpu, gemm.efficiency), gpu, work.arithmetic_share);
+  return work;
+}
+
+// How long its arithmetic lasts beside all that are with it on a CU.
+Duration among_residents(const TileWork& work, const TiledGemm& gemm, const GemmRun& run) {
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  const std::int64_t residents = std::min(run.wgs_on_cu, round_up(wgs, run.cus));
+  const std::int64_t crowd = std::max<std::int64_t>(1000, residents * work.arithmetic_share);
+  return picoseconds(work.arithmetic_alone.count() * crowd / 1000);
+}
+
+GemmTiles walked_tiles(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const Tiles tiles(gemm, run.peers);
+  GemmTiles asked;
+  asked.rows = tiles.rows;
+  asked.columns = tiles.columns;
+  asked.together = tiles.together;
+  asked.split_k = gemm.split_k;
+  asked.row_bytes = gemm.k * gemm.element_bytes;
+  asked.tile_m = gemm.tile_m;
+  asked.tile_n = gemm.tile_n;
+  asked.element_bytes = gemm.element_bytes;
+  asked.cus = static_cast<int>(run.cus);
+  asked.wgs_per_cu = static_cast<int>(run.wgs_on_cu);
+  asked.arithmetic = among_residents(arithmetic_of(gemm, gpu), gemm, run);
+  asked.in_flight = bytes_in_flight(gemm.wg);
+  asked.beside = run.beside;
+  return asked;
+}
+
+}  // namespace
+
+Tiles::Tiles(const TiledGemm& gemm, std::int64_t peers)
+    : rows(round_up(gemm.m, gemm.tile_m)),
+      columns(round_up(gemm.n, gemm.tile_n)),
+      rows_of_a_peer(rows / peers),
+      together(std::min(gemm.group, rows_of_a_peer)) {}
+
+Tiles::Place Tiles::place_of(std::int64_t index) const {
+  const std::int64_t of_peer = index % (rows_of_a_peer * columns);
+  const std::int64_t first = of_peer / (together * columns) * together;
+  const std::int64_t group = std::min(together, rows_of_a_peer - first);
+  const std::int64_t of_group = of_peer - first * columns;
+  return {(index - of_peer) / columns + first + of_group % group, of_group / group};
+}
+
+std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const std::int64_t read = gpu.caches
+                                ? sampled_traffic(walked_tiles(gemm, gpu, run), *gpu.caches).count()
+                                : traffic_of_waves(gemm, gpu, run);
+  return std::max(read, (gemm.m + gemm.n) * gemm.k * gemm.element_bytes);
+}
+
+TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  TileWork work = arithmetic_of(gemm, gpu);
+  work.read = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
+  // all residents at work, as their shares of the CU's rate make it last.
+  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) *
+                              round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
+  const Duration loading = gpu.l2.latency * waits_for(loaded, gemm.wg);
+  work.memory_alone = longer(loading, among_residents(work, gemm, run));
+  return work;
+}
+
+Bytes tile_result(const TiledGemm& gemm) {
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  return bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : gemm.element_bytes));
+}
+
+double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {
+  const std::int64_t on_cu = resident_on_cu(gpu, gemm.wg);
+  const TileWork work = tile_work(gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = on_cu, .peers = 1});
+  const std::int64_t tiles = Tiles(gemm, 1).count() * gemm.split_k * batch;
+  const std::int64_t rounds = round_up(tiles, on_cu * gpu.cus);
+  const std::int64_t sharing = std::max<std::int64_t>(1, std::min(on_cu, round_up(tiles, gpu.cus)));
+  const double crowd = std::max(1.0, static_cast<double>(sharing * work.arithmetic_share) / 1000);
+  const double arithmetic = to_seconds(work.arithmetic_alone) * crowd;
+  const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
+  const Duration of_a_tile = transfer_time(work.read + tile_result(gemm), gpu.memory.bandwidth);
+  // Bent as the memory's rate is where both take nearly as long.
+  return bent(static_cast<double>(rounds) * alone,
+              to_seconds(of_a_tile) * static_cast<double>(tiles), gpu.memory.bend);
+}
+
+FlopRate matrix_rate(const GpuSpec& gpu, double efficiency) {
+  return FlopRate::from_count(
+      std::llround(static_cast<double>(gpu.bf16_matrix.count()) * efficiency));
+}
+
+double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency) {
+  return operations / static_cast<double>(matrix_rate(gpu, efficiency).count());
+}
+
+}  // namespace weft

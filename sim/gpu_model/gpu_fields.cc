@@ -1,0 +1,172 @@
+#include "sim/gpu_model/gpu_fields.h"
+
+#include <array>
+#include <string>
+
+#include "sim/cache/machine_fields.h"
+
+namespace weft {
+namespace {
+
+constexpr std::array kArbitrations = {
+    Choice<Arbitration>{"in_order", Arbitration::in_order,
+                        "the kernel that started first, until its last WG is placed"},
+    Choice<Arbitration>{"round_robin", Arbitration::round_robin, "one WG from each in turn"},
+};
+constexpr std::array kFences = {
+    Choice<Fences>{"independent", Fences::independent, "each WG waits for its own stores"},
+    Choice<Fences>{"one_a_cu", Fences::one_a_cu,
+                   "a CU has one fence in progress; WGs that fence meanwhile share the next"},
+};
+
+// Bytes in flight are divided by it.
+constexpr Range<Duration> kLatency{picoseconds(1), kHardwareTime.high};
+
+}  // namespace
+
+static void fields(Fields& map, CuResources& cu) {
+  map.add("waves", cu.waves,
+          {.help = "wavefronts (warps) resident on one CU", .range = {{1, 1'024}}});
+  map.add("registers", cu.registers,
+          {.help = "32-bit vector registers of one CU, for all lanes together"});
+  map.add("lds", cu.lds, {.help = "local data share (shared memory) of one CU"});
+  map.add("wgs", cu.wgs, {.help = "work-groups resident on one CU", .range = {{1, 1'024}}});
+}
+
+static void fields(Fields& map, MemorySpec& memory) {
+  map.add("bandwidth", memory.bandwidth,
+          {.help = "bandwidth that streams reach with many WGs, not the peak"});
+  map.add("write_cost", memory.write_cost,
+          {.help = "cost of a written byte, relative to a byte read",
+           .range = {{1, 100}},
+           .fallback = 1});
+  map.add("latency", memory.latency,
+          {.help = "latency of one load on an idle memory system", .range = kLatency});
+  map.add("doubling", memory.doubling,
+          {.help = "latency per doubling: added each time a thread's loads in flight double",
+           .fallback = nanoseconds(0)});
+  map.add("bend", memory.bend,
+          {.help = "saturation exponent: higher is a sharper corner near full bandwidth",
+           .range = {{1, 1'000}}});
+  map.add("capacity", memory.capacity,
+          {.help = "HBM capacity of one GPU", .range = {{bytes(1), kAnySize.high}}});
+  map.add("side_cache", memory.side_cache,
+          {.help = "memory-side cache between L2 and HBM; 0 B: none", .fallback = bytes(0)});
+}
+
+static void fields(Fields& map, L2Spec& l2) {
+  map.add("capacity", l2.capacity, {.help = "capacity of all dies together"});
+  map.add("dies", l2.dies,
+          {.help = "dies with an L2 each; WGs are distributed over them in turn",
+           .range = {{1, 1'024}}});
+  map.add("copies", l2.copies,
+          {.help = "copies of a line that all CUs read, per die",
+           .range = {{1, 1'024}},
+           .fallback = 1});
+  map.add("latency", l2.latency, {.help = "latency of one load that hits"});
+  map.add("bandwidth", l2.bandwidth,
+          {.help = "bandwidth of all dies together",
+           .fallback = Bandwidth{},
+           .means = "unlimited",
+           .quiet = true});
+}
+
+static void fields(Fields& map, GatherSpec& gather) {
+  map.add("latency", gather.latency,
+          {.help = "latency of one row at a random HBM address", .range = kLatency});
+  map.add("doubling", gather.doubling,
+          {.help = "added latency each time a thread's rows in flight double"});
+  map.add("cached", gather.cached, {.help = "latency of one row in the L2"});
+  map.add("unfairness", gather.unfairness,
+          {.help = "how much CUs' speeds spread as demand exceeds the memory's bandwidth",
+           .range = {{0, 1}}});
+  map.add("l1", gather.l1,
+          {.help = "L1 capacity that holds rows of a CU until one of its WGs fences; 0: none",
+           .range = {{bytes(0), mebibytes(16)}},
+           .fallback = bytes(0)});
+}
+
+static void fields(Fields& map, LaunchSpec& launch) {
+  map.add("host", launch.host, {.help = "kernel boundary if the host launches the next kernel"});
+  map.add("queue", launch.queue, {.help = "kernel boundary if the next kernel waits in the queue"});
+  map.add("graph", launch.graph, {.help = "kernel boundary between two nodes of a graph"});
+  map.add("clock", launch.clock,
+          {.help = "what the measurement itself adds to a time; weft validate adds it as well",
+           .fallback = nanoseconds(0)});
+  map.add("ramp", launch.ramp,
+          {.help = "how much longer a compute kernel takes to start than an empty one",
+           .fallback = nanoseconds(0)});
+  map.add("wg_interval", launch.wg_interval, {.help = "the dispatcher starts one WG per interval"});
+  map.choice("arbitration", launch.arbitration, kArbitrations,
+             {.help = "which stream gets a slot that a WG frees"});
+  map.add("mask_step", launch.mask_step,
+          {.help = "granularity of CU masks, in CUs", .range = {{1, 65'536}}});
+}
+
+static void fields(Fields& map, DmaSpec& dma) {
+  map.add("engines", dma.engines, {.help = "copy engines", .range = {{1, 1'024}}});
+  map.add("rate", dma.rate, {.help = "bandwidth of one engine"});
+  map.add("host", dma.host, {.help = "the CPU thread's time for each command"});
+  map.add("schedule", dma.schedule,
+          {.help = "from a command's arrival at an engine to its first byte"});
+  map.add("next", dma.next, {.help = "the same for a command that was queued after another"});
+  map.add("signal", dma.signal, {.help = "from the last byte to the waiter seeing it"});
+}
+
+static void fields(Fields& map, PeerStoreSpec& store) {
+  map.add("wg_rate", store.wg_rate, {.help = "bandwidth of one WG's stores to a peer, alone"});
+  map.add("fence", store.fence,
+          {.help = "time until outstanding stores are known to have arrived"});
+  map.choice("fences", store.fences, kFences,
+             {.help = "whether the WGs of a CU fence independently or one at a time"});
+  map.add("fence_gap", store.fence_gap,
+          {.help = "least time between the ends of two CUs' fences", .fallback = nanoseconds(0)});
+  map.add("flag", store.flag, {.help = "from a flag's arrival to the waiter seeing it"});
+}
+
+namespace {
+
+// Not given: a row takes as long as any load.
+void gather_fields(Fields& map, GpuSpec& gpu) {
+  std::optional<GatherSpec> gather;
+  if (map.writes()) gather = gpu.gather;
+  map.optional_map("gather", gather, "reads of rows at random addresses",
+                   [](Fields& inner, GatherSpec& spec) { fields(inner, spec); });
+  if (map.writes()) return;
+  gpu.gather = gather.value_or(
+      GatherSpec{.latency = gpu.memory.latency, .doubling = {}, .cached = gpu.l2.latency});
+}
+
+void cache_fields(Fields& map, GpuSpec& gpu) {
+  map.optional_map("caches", gpu.caches,
+                   "machine of the cache model that determines what GEMMs read, for example {base: "
+                   "cache/machines/h200}",
+                   [&gpu](Fields& inner, cache::Hierarchy& machine) {
+                     fields(inner, machine);
+                     if (inner.writes() || inner.describes() || machine.cus == gpu.cus) return;
+                     inner.fail("cus", "must be those of the GPU, " + std::to_string(gpu.cus));
+                   });
+}
+
+}  // namespace
+
+void fields(Fields& map, GpuSpec& gpu) {
+  map.name("name", gpu.name, "what reports call this GPU");
+  map.add("cus", gpu.cus, {.help = "compute units (SMs)", .range = {{1, 65'536}}});
+  map.add("wave_size", gpu.wave_size,
+          {.help = "lanes of a wavefront (warp)", .range = {{1, 1'024}}});
+  map.map("cu", gpu.cu, "what one CU holds");
+  map.add("fp32_vector", gpu.fp32_vector, {.help = "peak fp32 vector rate of the whole GPU"});
+  map.add("bf16_matrix", gpu.bf16_matrix, {.help = "peak matrix rate, dense, bf16 or fp16"});
+  map.add("wave_sum", gpu.wave_sum, {.help = "time to sum a wave's lanes after its last load"});
+  map.map("memory", gpu.memory, "HBM");
+  map.map("l2", gpu.l2, "L2, the last cache of a die");
+  gather_fields(map, gpu);
+  cache_fields(map, gpu);
+  map.map("launch", gpu.launch, "times at kernel boundaries");
+  map.map("dma", gpu.dma, "copy engines");
+  map.map("peer_store", gpu.peer_store, "stores into a peer's memory");
+  map.map("collective", gpu.collective, "the library's collective kernels");
+}
+
+}  // namespace weft

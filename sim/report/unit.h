@@ -1,0 +1,32 @@
+// Units: what a field of the results counts in, and how people read such values.
+#pragma once
+
+#include <span>
+
+namespace weft {
+
+// A share is a fraction from 0 to 1, a ratio says how many times as much.
+enum class Unit { text, count, share, ratio, us, s, bytes, flops, bytes_per_s, per_s };
+
+// How tables and charts write a value: a time in the unit that suits it, a share in percent.
+enum class ShownAs { text, number, time, share, ratio };
+
+const char* name_of(Unit unit);  // as files say it: "us"; "" where the meaning says what it is
+ShownAs shown_as(Unit unit);
+const char* name_of(ShownAs as);
+
+// Times are shown in the largest of these that leaves a number of at least 1.
+struct TimeScale {
+  double us;
+  const char* unit;
+};
+std::span<const TimeScale> time_scales();
+
+// What the end of an axis' name says of its unit (sim/scenario/axis_values.cc).
+struct AxisUnit {
+  const char* suffix;
+  const char* unit;
+};
+std::span<const AxisUnit> axis_units();
+
+}  // namespace weft

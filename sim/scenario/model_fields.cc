@@ -1,0 +1,60 @@
+// The keys of whole models.
+#include <string>
+
+#include "sim/scenario/names.h"
+#include "sim/scenario/scenario_fields.h"
+
+namespace weft {
+namespace {
+
+constexpr Range<std::int64_t> kLayerSize{1, 10'000'000};
+
+void fuse_field(Fields map, FuseOptions& fuse) {
+  std::size_t word = fuse.automatic ? 0 : 1;
+  map.word_or_choices("fuse", word, fuse.patterns,
+                      {{"auto", "those that are faster this way when run alone"}, {"none", ""}},
+                      names::kFusePatterns, "pairs to fuse, or to cut into chunks");
+  fuse.automatic = word == 0 && fuse.patterns.empty();
+}
+
+void dlrm_fields(Fields map, DlrmSpec& dlrm) {
+  map.list("bottom_mlp", dlrm.bottom_mlp, kLayerSize, {2, 1'000},
+           "dense features of a sample, then the output size of each layer");
+  map.list("top_mlp", dlrm.top_mlp, kLayerSize, {1, 1'000},
+           "output size of each layer; the first reads the interaction");
+  map.choice("interaction", dlrm.interaction, names::kInteractions,
+             {.help = "what the top MLP reads: the products of all pairs of vectors, all vectors, "
+                      "or their sum",
+              .fallback = Interaction::dot});
+  map.choice("mlp_dtype", dlrm.mlp_dtype, names::kDataTypes,
+             {.help = "type bytes of an element of the MLPs", .fallback = DataType::bf16});
+  map.fraction(
+      "pooling_spread", dlrm.pooling_spread,
+      {.help = "the number of rows per lookup varies uniformly by +- this fraction of pooling",
+       .range = {{0, 1}},
+       .fallback = 0});
+  // As PyTorch's data parallelism has it (bucket_cap_mb).
+  map.where("phase", {"training"}, "phase: training of a dlrm")
+      .add("gradient_bucket", dlrm.gradient_bucket,
+           {.help = "gradients are collected over layers until they have this size, then summed",
+            .range = {{bytes(1), kAnySize.high}},
+            .fallback = mebibytes(25)});
+}
+
+}  // namespace
+
+void model_fields(Fields& map, Workload& workload) {
+  fuse_field(map.where("kind", names::words_that(names::kWorkloadKinds, is_model),
+                       "kinds that are whole models"),
+             workload.fuse);
+  map.where("kind", {"dlrm", "transformer", "moe"})
+      .choice("phase", workload.phase, names::kPhases, {.help = "which step of the model is run"});
+  map.where("phase", {"training"})
+      .choice(
+          "gradient_dtype", workload.gradients, names::kDataTypes,
+          {.help = "type of a gradient that data parallelism sums", .fallback = DataType::fp32});
+  dlrm_fields(map.where("kind", {"dlrm"}), workload.dlrm);
+  transformer_fields(map, workload);
+}
+
+}  // namespace weft

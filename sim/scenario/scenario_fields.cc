@@ -1,0 +1,205 @@
+#include "sim/scenario/scenario_fields.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/gpu_model/gpu_fields.h"
+#include "sim/scenario/modes.h"
+#include "sim/scenario/names.h"
+
+namespace weft {
+namespace {
+
+// Those asked for; of kind c3 behind the isolated runs, which every measure of it is made from.
+std::vector<Mode> modes_to_run(const Scenario& scenario,
+                               const std::optional<std::vector<Mode>>& asked) {
+  const WorkloadKind kind = scenario.workload.kind;
+  const std::span<const Mode> suiting = modes_of(kind);
+  std::vector<Mode> modes = asked.value_or(std::vector<Mode>(suiting.begin(), suiting.end()));
+  const bool engines = can_use_copy_engines(scenario);
+  if (!asked && !engines) {
+    modes.erase(std::remove_if(modes.begin(), modes.end(), uses_copy_engines), modes.end());
+  }
+  if (kind != WorkloadKind::c3) return modes;
+  std::vector<Mode> with_isolated;
+  for (const Mode mode : suiting) {
+    const bool given = std::find(modes.begin(), modes.end(), mode) != modes.end();
+    const bool always = is_isolated(mode) && (engines || !uses_copy_engines(mode));
+    if (always && !given) with_isolated.push_back(mode);
+  }
+  with_isolated.insert(with_isolated.end(), modes.begin(), modes.end());
+  return with_isolated;
+}
+
+void modes_field(Fields& map, Scenario& scenario) {
+  std::optional<std::vector<Mode>> asked = scenario.modes;
+  map.choices("modes", asked, names::kModes, "all that apply to the kind",
+              "grains of overlap, or strategies of c3, to compare");
+  if (!map.writes()) scenario.modes = modes_to_run(scenario, asked);
+}
+
+void collective_options(Fields& map, CollectiveOptions& options) {
+  map.choice("executor", options.executor, names::kExecutors,
+             {.help = "what runs the collective", .fallback = CollectiveExecutor::cu});
+  map.where("executor", {"dma"})
+      .choice(
+          "dma", options.dma, names::kDmaPatterns,
+          {.help = "how copy engines are given their commands", .fallback = DmaPattern::direct});
+  Fields of_channels = map.where("executor", {"cu"});
+  of_channels.choice("algorithm", options.algorithm, names::kAlgorithmChoices,
+                     {.help = "algorithm of the collective",
+                      .fallback = AskedAlgorithm{.named = std::nullopt, .of_library = true}});
+  of_channels.choice("protocol", options.protocol, names::kProtocolChoices,
+                     {.help = "how channels synchronise; auto: chosen with the algorithm",
+                      .fallback = names::kAuto<Protocol>});
+  of_channels.add("channels", options.channels,
+                  {.help = "WGs of the collective's kernel; default: the GPU's channels",
+                   .range = {{1, 65'536}},
+                   .fallback = 0,
+                   .means = "optional",
+                   .quiet = true});
+}
+
+void kernel_options(Fields& map, KernelOptions& kernel) {
+  map.add("chunks", kernel.chunks,
+          {.help = "number of parts into which the kernel is cut; the default is lowered if a peer "
+                   "has fewer tables, rows of tiles or WGs",
+           .range = {{1, 1'000'000}},
+           .fallback = 4});
+}
+
+void result_options(Fields map, FusedOptions& fused) {
+  map.choice(
+      "order", fused.order, names::kOrders,
+      {.help = "whose results are computed first", .fallback = DestinationOrder::remote_first});
+  map.choice("flag_per", fused.flag_per, names::kFlagPer,
+             {.help = "what one ready flag stands for", .fallback = FlagPer::slice});
+  map.choice("staging", fused.staging, names::kStagings,
+             {.help = "where a result is stored first", .fallback = Staging::zero_copy});
+}
+
+void sending_options(Fields& map, FusedOptions& fused) {
+  map.choice("work_list", fused.work_list, names::kWorkLists,
+             {.help = "how physical WGs get logical WGs", .fallback = WorkList::dynamic_list});
+  map.choice(
+      "put_by", fused.put_by, names::kPutBy,
+      {.help = "whose results share a queue entry or a burst of stores", .fallback = PutBy::wg});
+  map.choice("fence_by", fused.fence_by, names::kFenceBys,
+             {.help = "who fences the stores", .fallback = FenceBy::wg});
+  map.choice("acquire", fused.acquire, names::kAcquires,
+             {.help = "how a flag's reader makes sure that it sees the data before the flag",
+              .fallback = Acquire::load});
+  map.add(
+      "slice_wgs", fused.slice_wgs,
+      {.help = "WGs whose results are sent as one put", .range = {{1, 1'000'000}}, .fallback = 1});
+}
+
+void residency_options(Fields& map, FusedOptions& fused) {
+  // In-kernel communication costs 12.5 % of the occupancy (Punniyamurthy et al., SC24,
+  // arXiv:2305.06942): 72 registers instead of 64 let 7 WGs of 256 in where 8 fitted.
+  map.add("extra_registers_per_thread", fused.extra_registers_per_thread,
+          {.help = "registers per thread that in-kernel communication costs",
+           .range = {{0, kRegistersPerThread.high}},
+           .fallback = 8});
+  map.add("max_wgs_per_cu", fused.max_wgs_per_cu,
+          {.help = "resident WGs of the fused kernel; default: what fits",
+           .range = {{1, 1'024}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+}
+
+void fused_options(Fields& map, FusedOptions& fused, WorkloadKind kind) {
+  result_options(map.only_if(results_travel(kind), "kinds whose results are sent, not their input"),
+                 fused);
+  sending_options(map, fused);
+  residency_options(map, fused);
+  map.only_if(embeds(kind), "kinds that look up embeddings")
+      .add("chain", fused.chain,
+           {.help = "workload.chain in the fused kernel; default: the same",
+            .range = {{1, 1'024}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
+  map.only_if(adds_up(kind), "kinds whose fused WGs sum parts")
+      .add("add_load", fused.add_load,
+           {.help = "bytes of each GPU's part that a thread loads at a time when it sums them; 0 "
+                    "B: wg.loads_in_flight loads of 16 B, of all parts together",
+            .range = {{bytes(0), bytes(4'096)}},
+            .fallback = Bytes{}});
+}
+
+void c3_options(Fields& map, C3Options& c3, int mask_step) {
+  map.choice(
+      "partition_by", c3.partition_by, names::kPartitions,
+      {.help = "how the GEMM is kept off the collective's CUs", .fallback = PartitionBy::masks});
+  map.add("partition_cus", c3.partition_cus,
+          {.help = "CUs of the collective, or channels; default: what lookup finds",
+           .range = {{1, 100'000}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.add("dma_reserve_cus", c3.dma_reserve_cus,
+          {.help = "CUs that mode dma+partition takes from the GEMM; default: launch.mask_step",
+           .range = {{1, 100'000}},
+           .fallback = mask_step,
+           .means = "optional"});
+}
+
+void run_options(Fields& map, RunOptions& run) {
+  constexpr Range<std::int64_t> kSeed{0, 999'999'999'999'999'999};
+  // The clocks of shared servers hold 563 s of one WG alone, whose work may be twice the unit.
+  constexpr Range<Duration> kRunTime{picoseconds(1), microseconds(200'000'000)};
+  map.add("seed", run.seed, {.help = "seed of every random number", .range = kSeed, .fallback = 1});
+  map.add("max_events", run.max_events,
+          {.help = "the run stops after this many events",
+           .range = {{1, 1'000'000'000'000'000}},
+           .fallback = 4'000'000'000});
+  map.add("max_time", run.max_time,
+          {.help = "the run stops at this simulated time",
+           .range = kRunTime,
+           .fallback = microseconds(100'000'000)});
+  map.add("max_memory", run.max_memory,
+          {.help = "a run estimated to need more is refused",
+           .range = {{mebibytes(1), kAnySize.high}},
+           .fallback = mebibytes(16 * 1024)});
+  map.choice("launch", run.launch, names::kLaunches,
+             {.help = "how kernels follow one another", .fallback = LaunchKind::queue});
+  map.choice("repeats", run.repeats_once, names::kRepeats,
+             {.help = "which blocks of a whole model are simulated", .fallback = true});
+  map.add("tie_shuffle", run.tie_shuffle,
+          {.help = "for tests only: changes the order of simultaneous events",
+           .range = kSeed,
+           .fallback = 0});
+}
+
+}  // namespace
+
+void fields(Fields& map, Scenario& scenario) {
+  map.name("name", scenario.name, "what reports call this scenario");
+  map.map("cluster", scenario.cluster, "the cluster; usually base: clusters/NAME");
+  map.map("workload", scenario.workload, "the work to simulate");
+  modes_field(map, scenario);
+  map.map_of_defaults("collective", "how collectives are run",
+                      [&](Fields& inner) { collective_options(inner, scenario.collective); });
+  map.map_of_defaults("kernel", "kernel-granular overlap",
+                      [&](Fields& inner) { kernel_options(inner, scenario.kernel); });
+  map.map_of_defaults("fused", "WG-granular overlap", [&](Fields& inner) {
+    fused_options(inner, scenario.fused, scenario.workload.kind);
+  });
+  map.map_of_defaults("c3", "how a GEMM and a collective share the CUs", [&](Fields& inner) {
+    c3_options(inner, scenario.c3, scenario.cluster.gpu.launch.mask_step);
+  });
+  map.map_of_defaults("run", "limits and settings of the simulation itself",
+                      [&](Fields& inner) { run_options(inner, scenario.run); });
+}
+
+std::string to_text(const Scenario& scenario) {
+  Scenario copy = scenario;
+  return text_of_fields([&copy](Fields& map) { fields(map, copy); });
+}
+
+}  // namespace weft

@@ -1,0 +1,177 @@
+// The keys of decoders of language.
+#include <algorithm>
+#include <optional>
+
+#include "sim/scenario/names.h"
+#include "sim/scenario/scenario_fields.h"
+
+namespace weft {
+namespace {
+
+constexpr Range<int> kSize{1, 10'000'000};
+constexpr Range<int> kHeads{1, 65'536};
+constexpr Range<int> kHeadDim{1, 65'536};
+constexpr Range<int> kLayers{1, 10'000};
+
+void latent_fields(Fields& map, LatentSpec& latent) {
+  map.add("queries", latent.queries,
+          {.help = "elements of the short vector from which a token's queries are made",
+           .range = kSize});
+  map.add("keys", latent.keys,
+          {.help = "elements of the short vector from which its keys and values are made",
+           .range = kSize});
+  map.add("position", latent.position,
+          {.help = "part of head_dim that encodes the position, the same in all heads",
+           .range = kHeadDim});
+}
+
+void head_fields(Fields& map, DecoderSpec& decoder) {
+  map.add("heads", decoder.heads, {.help = "query heads", .range = kHeads});
+  map.optional_map("latent", decoder.latent, "keys and values come from one short vector per token",
+                   latent_fields);
+  map.only_if(!decoder.latent, "models without latent")
+      .add("kv_heads", decoder.kv_heads,
+           {.help = "heads of keys and values; default: same as heads",
+            .range = kHeads,
+            .fallback = decoder.heads,
+            .means = "optional"});
+  map.add("head_dim", decoder.head_dim,
+          {.help = "elements of a head's query and key; default: hidden / heads",
+           .range = kHeadDim,
+           .fallback = std::max(1, decoder.hidden / std::max(1, decoder.heads)),
+           .means = "optional"});
+  map.add("value_head_dim", decoder.value_head_dim,
+          {.help = "elements of a head's value; default: head_dim",
+           .range = kHeadDim,
+           .fallback = decoder.head_dim,
+           .means = "optional"});
+}
+
+void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_dense_layers) {
+  map.add("layers", decoder.layers, {.help = "layers", .range = kLayers});
+  map.add("hidden", decoder.hidden, {.help = "elements of a token between layers", .range = kSize});
+  head_fields(map, decoder);
+  map.only_if(has_dense_layers, "layers without experts")
+      .add("inner", decoder.inner, {.help = "elements inside the feed-forward", .range = kSize});
+  map.choice("gated", decoder.gated, names::kTruths,
+             {.help = "whether one product of the feed-forward gates another", .fallback = true});
+  map.add("vocabulary", decoder.vocabulary, {.help = "number of distinct tokens", .range = kSize});
+  map.choice("tied", decoder.tied, names::kTruths,
+             {.help = "whether the head's weights are the embedding's", .fallback = false});
+  map.add("positions", decoder.positions,
+          {.help = "learned position embeddings; default: none (rotary)",
+           .range = kSize,
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.choice("dtype", decoder.dtype, names::kDataTypes,
+             {.help = "type of weights and activations", .fallback = DataType::bf16});
+}
+
+void moe_fields(Fields& map, MoeSpec& moe) {
+  map.add("experts", moe.experts, {.help = "experts per layer", .range = {{1, 65'536}}});
+  map.add("top_k", moe.top_k,
+          {.help = "experts that a token goes through", .range = {{1, 65'536}}});
+  map.add("inner", moe.inner, {.help = "elements inside one expert", .range = kSize});
+  map.add(
+      "shared_inner", moe.shared_inner,
+      {.help =
+           "elements inside the shared expert that every token also goes through; default: none",
+       .range = kSize,
+       .fallback = 0,
+       .means = "optional",
+       .quiet = true});
+  map.add("dense_layers", moe.dense_layers,
+          {.help = "number of first layers that have model.inner instead of experts; default: none",
+           .range = kLayers,
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.choice("router", moe.skew, names::kRouterSkews,
+             {.help = "how often each expert is used", .fallback = RouterSkew::uniform});
+  map.where("router", {"zipf"})
+      .add("exponent", moe.exponent,
+           {.help = "the i-th expert is used in proportion to i^-exponent",
+            .range = {{0, 10}},
+            .fallback = 1});
+  map.where("router", {"histogram"})
+      .list("histogram", moe.histogram, {0, 1'000'000'000}, {1, 65'536},
+            "how often each expert is used, in any unit");
+  map.add(
+      "capacity", moe.capacity,
+      {.help =
+           "tokens that an expert accepts from a GPU, as a multiple of an even share; 0: no limit",
+       .range = {{0, 1'000'000}},
+       .fallback = 0});
+}
+
+void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload) {
+  constexpr Range<int> kGpus{1, 65'536};
+  map.add("tensor", parallel.tensor,
+          {.help = "neighbouring GPUs that share each layer", .range = kGpus, .fallback = 1});
+  map.add("data", parallel.data, {.help = "copies of the model", .range = kGpus, .fallback = 1});
+  map.add("pipeline", parallel.pipeline,
+          {.help = "pipeline stages", .range = kGpus, .fallback = 1});
+  map.only_if(workload.says("kind", {"moe"}), "kind: moe")
+      .add("expert", parallel.expert,
+           {.help = "GPUs of a stage that share the experts", .range = kGpus, .fallback = 1});
+  map.only_if(parallel.tensor > 1, "parallel.tensor above 1")
+      .choice(
+          "sequence", parallel.sequence, names::kTruths,
+          {.help =
+               "sequence parallelism: between a layer's parts each GPU keeps only its own tokens",
+           .fallback = false});
+  map.only_if(workload.says("phase", {"training"}), "phase: training")
+      .choice(
+          "sharded_optimizer", parallel.sharded_optimizer, names::kTruths,
+          {.help = "whether each copy updates only its part of the weights", .fallback = false});
+}
+
+void expert_fields(Fields& map, std::optional<MoeSpec>& experts) {
+  MoeSpec moe = experts.value_or(MoeSpec{});
+  map.where("kind", {"moe"}).map("moe", "the mixture of experts", [&](Fields& inner) {
+    moe_fields(inner, moe);
+  });
+  if (map.says("kind", {"moe"}).value_or(false)) experts = std::move(moe);
+}
+
+// Whether there are layers without experts; nothing where the kind is not known.
+std::optional<bool> has_dense_layers(const Fields& map, const std::optional<MoeSpec>& experts) {
+  const std::optional<bool> is_moe = map.says("kind", {"moe"});
+  if (!is_moe) return std::nullopt;
+  return !*is_moe || (experts && experts->dense_layers > 0);
+}
+
+void step_fields(Fields& map, TransformerSpec& spec) {
+  constexpr Range<std::int64_t> kTokens{1, 100'000'000};
+  map.add("sequences", spec.sequences,
+          {.help = "sequences per step, of all GPUs together", .range = kTokens});
+  map.add("sequence_length", spec.length,
+          {.help = "tokens per sequence; decode: tokens that a new one attends to, itself included",
+           .range = kTokens});
+  map.add("microbatch", spec.microbatch,
+          {.help = "sequences that go through a copy of the model together", .range = kTokens});
+  map.where("phase", {"training"}, "phase: training of a transformer")
+      .choice("recompute", spec.recompute, names::kRecomputes,
+              {.help = "what the backward pass recomputes instead of keeping it",
+               .fallback = Recompute::none});
+}
+
+}  // namespace
+
+void transformer_fields(Fields& map, Workload& workload) {
+  TransformerSpec& spec = workload.transformer;
+  Fields own = map.where("kind", {"transformer", "moe"});
+  // The experts say whether there are layers without: they are read first, and written after.
+  if (!map.writes()) expert_fields(map, spec.moe);
+  own.map("model", "decoder-only language model", [&](Fields& inner) {
+    decoder_fields(inner, spec.decoder, has_dense_layers(map, spec.moe));
+  });
+  if (map.writes()) expert_fields(map, spec.moe);
+  own.map_of_defaults(
+      "parallel", "how the GPUs share the model; tensor x data x pipeline is the number of GPUs",
+      [&](Fields& inner) { parallel_fields(inner, spec.parallel, map); });
+  step_fields(own, spec);
+}
+
+}  // namespace weft

@@ -1,0 +1,127 @@
+// The getters of lists of lists, of lists of maps, and of what is read elsewhere.
+#include "sim/spec/reader.h"
+
+namespace weft {
+namespace {
+
+Parsed<std::int64_t> parse_size(std::string_view text) {
+  const Parsed<Bytes> size = parse_bytes(text);
+  return {.value = size.value.count(), .problem = size.problem};
+}
+
+}  // namespace
+
+std::int64_t MapReader::cell_of(const Node& node, const Cell& cell, const std::string& path) {
+  if (node.kind != Node::Kind::scalar) {
+    reading_->error(node.at, path, "must be a single value, not " + std::string(kind_text(node)));
+    return cell.range.low;
+  }
+  const Parsed<std::int64_t> parsed = cell.parse(node.text);
+  if (!parsed.ok()) {
+    reading_->error(node.at, path, parsed.problem);
+    return cell.range.low;
+  }
+  if (parsed.value < cell.range.low || cell.range.high < parsed.value) {
+    reading_->error(node.at, path, cell.bounds + ", not " + node.text);
+    return cell.range.low;
+  }
+  return parsed.value;
+}
+
+MapReader::Table MapReader::table(std::string_view key, const Cell& cell, std::string_view help) {
+  KeyDoc key_doc = doc(key, cell.type, help);
+  key_doc.fallback = "optional";
+  const Entry* entry = find(key, key_doc, Missing::fine);
+  if (entry == nullptr) return {};
+  const std::string wanted =
+      "must be a list of non-empty lists, for example " + std::string(cell.example);
+  const Node& rows = entry->value;
+  if (rows.kind != Node::Kind::list || rows.items.empty()) {
+    reading_->error(rows.at, key_doc.path, wanted);
+    return {};
+  }
+  Table read;
+  for (const Node& row : rows.items) {
+    if (row.kind != Node::Kind::list || row.items.empty()) {
+      reading_->error(row.at, key_doc.path, wanted);
+      continue;
+    }
+    read.emplace_back();
+    for (const Node& node : row.items) read.back().push_back(cell_of(node, cell, key_doc.path));
+  }
+  return read;
+}
+
+MapReader::Table MapReader::optional_counts_table(std::string_view key, Range<std::int64_t> range,
+                                                  std::string_view help) {
+  return table(
+      key,
+      {.type = "list of lists of integers",
+       .example = "[[0, 1], [2, 3]]",
+       .parse = parse_integer,
+       .range = range,
+       .bounds = "must be from " + std::to_string(range.low) + " to " + std::to_string(range.high)},
+      help);
+}
+
+MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::string_view help) {
+  return table(key,
+               {.type = "list of lists of sizes",
+                .example = "[[0 B, 1 MB], [64 KiB, 0 B]]",
+                .parse = parse_size,
+                .range = {0, kAnySize.high.count()},
+                .bounds = "must be at most " + to_text(kAnySize.high)},
+               help);
+}
+
+std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view help) {
+  return maps(key, doc(key, "list of maps", help), Missing::required);
+}
+
+std::vector<MapReader> MapReader::optional_maps(std::string_view key, std::string_view help) {
+  KeyDoc key_doc = doc(key, "list of maps", help);
+  key_doc.fallback = "optional";
+  return maps(key, key_doc, Missing::fine);
+}
+
+std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_doc,
+                                       Missing missing) {
+  const Entry* entry = find(key, key_doc, missing);
+  if (reading_->describes()) return {MapReader(*reading_, nullptr, key_doc.path + "[]", at_)};
+  if (entry == nullptr) return {};
+  const Node& list = entry->value;
+  if (list.kind != Node::Kind::list || list.items.empty()) {
+    reading_->error(list.at, key_doc.path, "must be a non-empty list of maps, - {...}");
+    return {};
+  }
+  std::vector<MapReader> readers;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const Node& item = list.items[i];
+    const std::string path = key_doc.path + '[' + std::to_string(i) + ']';
+    reading_->places_[path] = item.at;
+    if (item.kind == Node::Kind::map) {
+      readers.push_back(MapReader(*reading_, &item, path, item.at));
+    } else {
+      reading_->error(item.at, path,
+                      "must be a map of keys and values, not " + std::string(kind_text(item)));
+    }
+  }
+  return readers;
+}
+
+const Entry* MapReader::entry(std::string_view key, std::string_view type, std::string_view help) {
+  return find(key, doc(key, type, help), Missing::required);
+}
+
+const Entry* MapReader::entry_or_none(std::string_view key, std::string_view type,
+                                      std::string_view help) {
+  KeyDoc key_doc = doc(key, type, help);
+  key_doc.fallback = "optional";
+  return find(key, key_doc, Missing::fine);
+}
+
+bool MapReader::gives(std::string_view key) const {
+  return node_ != nullptr && node_->find(key) != nullptr;
+}
+
+}  // namespace weft

@@ -1,0 +1,260 @@
+// The getters of single values.
+#include <algorithm>
+#include <utility>
+
+#include "sim/core/assert.h"
+#include "sim/core/plain_text.h"
+#include "sim/spec/reader.h"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kLongestPath = 4'096;
+
+std::string integer_text(std::int64_t value) { return std::to_string(value); }
+std::string duration_text(Duration value) { return to_text(value); }
+std::string size_text(Bytes value) { return to_text(value); }
+std::string bandwidth_text(Bandwidth value) { return to_text(value); }
+std::string flop_rate_text(FlopRate value) { return to_text(value); }
+
+// Only read where keys are described.
+template <class T>
+std::string default_text(const Reading& reading, std::string (*text)(T), T fallback) {
+  return reading.describes() ? text(fallback) : "";
+}
+
+}  // namespace
+
+template <>
+const MapReader::Kind<std::int64_t>& MapReader::kind_of(ValueForm /*form*/) {
+  static const Kind<std::int64_t> kind{"integer", "", "4", parse_integer, integer_text};
+  return kind;
+}
+
+template <>
+const MapReader::Kind<Duration>& MapReader::kind_of(ValueForm form) {
+  static const Kind<Duration> kind{"duration", duration_units(), "700 ns", parse_duration,
+                                   duration_text};
+  static const Kind<Duration> rate{"message rate", message_rate_units(), "215 M/s",
+                                   parse_message_rate, message_rate_text};
+  return form == ValueForm::message_rate ? rate : kind;
+}
+
+template <>
+const MapReader::Kind<Bytes>& MapReader::kind_of(ValueForm /*form*/) {
+  static const Kind<Bytes> kind{"size", byte_units(), "64 KiB", parse_bytes, size_text};
+  return kind;
+}
+
+template <>
+const MapReader::Kind<Bandwidth>& MapReader::kind_of(ValueForm /*form*/) {
+  static const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
+                                    bandwidth_text};
+  return kind;
+}
+
+template <>
+const MapReader::Kind<FlopRate>& MapReader::kind_of(ValueForm /*form*/) {
+  static const Kind<FlopRate> kind{"rate of operations", flop_rate_units(), "22.6 TFLOP/s",
+                                   parse_flop_rate, flop_rate_text};
+  return kind;
+}
+
+template <>
+const MapReader::Kind<double>& MapReader::kind_of(ValueForm form) {
+  static const Kind<double> number{"number", "", "2.5", parse_number, number_text};
+  static const Kind<double> fraction{"fraction", "", "0.05", parse_fraction, number_text};
+  return form == ValueForm::fraction ? fraction : number;
+}
+
+template <>
+Range<std::int64_t> MapReader::usual(ValueForm /*form*/) {
+  return kCount;
+}
+template <>
+Range<Duration> MapReader::usual(ValueForm form) {
+  // As times between two messages, so the slowest rate is the longest.
+  constexpr Range<Duration> kMessages{picoseconds(1), nanoseconds(1'000'000)};
+  return form == ValueForm::message_rate ? kMessages : kHardwareTime;
+}
+template <>
+Range<Bytes> MapReader::usual(ValueForm /*form*/) {
+  return kAnySize;
+}
+template <>
+Range<Bandwidth> MapReader::usual(ValueForm /*form*/) {
+  return kAnyBandwidth;
+}
+template <>
+Range<FlopRate> MapReader::usual(ValueForm /*form*/) {
+  return {FlopRate::from_count(1'000'000), gigaflops(1'000'000'000)};
+}
+template <>
+Range<double> MapReader::usual(ValueForm /*form*/) {
+  return {0, 1};
+}
+
+template <class T>
+std::string MapReader::text_of(ValueForm form, T value) {
+  return kind_of<T>(form).text(value);
+}
+
+template <class T>
+std::optional<T> MapReader::value(std::string_view key, ValueForm form, const Range<T>& range,
+                                  std::string_view help,
+                                  const std::optional<std::string>& fallback) {
+  const Kind<T>& kind = kind_of<T>(form);
+  KeyDoc key_doc = doc(key, kind.type, help);
+  if (reading_->describes()) {
+    key_doc.units = kind.units;
+    key_doc.low = kind.text(range.low);
+    key_doc.high = kind.text(range.high);
+    if (fallback) key_doc.fallback = *fallback;
+  } else if (!key_doc.help.empty()) {
+    key_doc.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
+  }
+  const Missing missing = fallback ? Missing::fine : Missing::required;
+  const Node* node = scalar(key, key_doc, missing);
+  if (node == nullptr) return std::nullopt;
+  const Parsed<T> parsed = kind.parse(node->text);
+  if (!parsed.ok()) {
+    reading_->error(node->at, key_doc.path, parsed.problem);
+    return std::nullopt;
+  }
+  if (parsed.value < range.low || range.high < parsed.value) {
+    reading_->error(node->at, key_doc.path,
+                    "must be from " + kind.text(range.low) + " to " + kind.text(range.high) +
+                        ", not " + node->text);
+    return std::nullopt;
+  }
+  return parsed.value;
+}
+
+template std::string MapReader::text_of(ValueForm, std::int64_t);
+template std::string MapReader::text_of(ValueForm, Duration);
+template std::string MapReader::text_of(ValueForm, Bytes);
+template std::string MapReader::text_of(ValueForm, Bandwidth);
+template std::string MapReader::text_of(ValueForm, FlopRate);
+template std::string MapReader::text_of(ValueForm, double);
+template std::optional<std::int64_t> MapReader::value(std::string_view, ValueForm,
+                                                      const Range<std::int64_t>&, std::string_view,
+                                                      const std::optional<std::string>&);
+template std::optional<FlopRate> MapReader::value(std::string_view, ValueForm,
+                                                  const Range<FlopRate>&, std::string_view,
+                                                  const std::optional<std::string>&);
+
+std::int64_t MapReader::integer(std::string_view key, Range<std::int64_t> range,
+                                std::string_view help) {
+  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
+}
+
+std::int64_t MapReader::integer_or(std::string_view key, std::int64_t fallback,
+                                   Range<std::int64_t> range, std::string_view help) {
+  return value(key, ValueForm::plain, range, help, default_text(*reading_, integer_text, fallback))
+      .value_or(fallback);
+}
+
+int MapReader::count(std::string_view key, Range<std::int64_t> range, std::string_view help) {
+  SIM_ASSERT(range.high <= INT32_MAX);
+  return static_cast<int>(integer(key, range, help));
+}
+
+int MapReader::count_or(std::string_view key, int fallback, Range<std::int64_t> range,
+                        std::string_view help) {
+  SIM_ASSERT(range.high <= INT32_MAX);
+  return static_cast<int>(integer_or(key, fallback, range, help));
+}
+
+std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> range,
+                                   Range<std::size_t> length, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "list of integers", help);
+  const Entry* entry = find(key, key_doc, Missing::required);
+  if (entry == nullptr) return {};
+  const Node& list = entry->value;
+  if (list.kind != Node::Kind::list || list.items.size() < length.low ||
+      list.items.size() > length.high) {
+    reading_->error(list.at, key_doc.path,
+                    "must be a list of " + std::to_string(length.low) + " to " +
+                        std::to_string(length.high) + " whole numbers, for example [16, 8]");
+    return {};
+  }
+  std::vector<int> read;
+  for (const Node& item : list.items) {
+    const Parsed<std::int64_t> parsed = parse_integer(item.text);
+    if (!parsed.ok() || parsed.value < range.low || parsed.value > range.high) {
+      reading_->error(item.at, key_doc.path,
+                      "each number must be from " + integer_text(range.low) + " to " +
+                          integer_text(range.high) + ", in plain digits");
+    }
+    read.push_back(parsed.ok() ? static_cast<int>(std::min(parsed.value, range.high)) : 0);
+  }
+  return read;
+}
+
+Duration MapReader::duration_or(std::string_view key, Duration fallback, std::string_view help,
+                                Range<Duration> range) {
+  return value(key, ValueForm::plain, range, help, default_text(*reading_, duration_text, fallback))
+      .value_or(fallback);
+}
+
+Duration MapReader::duration(std::string_view key, std::string_view help, Range<Duration> range) {
+  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
+}
+
+Bytes MapReader::size(std::string_view key, std::string_view help, Range<Bytes> range) {
+  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
+}
+
+Bytes MapReader::size_or(std::string_view key, Bytes fallback, std::string_view help,
+                         Range<Bytes> range) {
+  return value(key, ValueForm::plain, range, help, default_text(*reading_, size_text, fallback))
+      .value_or(fallback);
+}
+
+double MapReader::number_or(std::string_view key, double fallback, Range<double> range,
+                            std::string_view help) {
+  return value(key, ValueForm::plain, range, help, default_text(*reading_, number_text, fallback))
+      .value_or(fallback);
+}
+
+Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
+  return value(key, ValueForm::plain, kAnyBandwidth, help, std::nullopt)
+      .value_or(kAnyBandwidth.low);
+}
+
+std::string MapReader::name(std::string_view key, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "text", help);
+  const Node* node = scalar(key, key_doc, Missing::required);
+  if (node == nullptr) return "unnamed";
+  const std::string wrong = wrong_as_name(node->text);
+  if (!wrong.empty()) reading_->error(node->at, key_doc.path, wrong);
+  return node->text;
+}
+
+std::string MapReader::file(std::string_view key, std::string_view help) {
+  const KeyDoc key_doc = doc(key, "path", help);
+  const Node* node = scalar(key, key_doc, Missing::required);
+  return node == nullptr ? "unnamed" : file_of(*node, key_doc.path);
+}
+
+std::string MapReader::file_or_none(std::string_view key, std::string_view help) {
+  KeyDoc key_doc = doc(key, "path", help);
+  key_doc.fallback = "none";
+  const Node* node = scalar(key, key_doc, Missing::fine);
+  return node == nullptr ? "" : file_of(*node, key_doc.path);
+}
+
+std::string MapReader::file_of(const Node& node, const std::string& path) {
+  const std::string written = line_of(node, path, kLongestPath);
+  return written.empty() ? "unnamed" : path_from(node.at, written).generic_string();
+}
+
+std::string MapReader::line_of(const Node& node, const std::string& path, std::size_t longest) {
+  if (node.text.empty() || node.text.size() > longest || !is_plain_text(node.text)) {
+    reading_->error(node.at, path,
+                    "must be 1 to " + std::to_string(longest) + " characters on one line");
+  }
+  return node.text;
+}
+
+}  // namespace weft

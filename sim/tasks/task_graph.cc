@@ -1,0 +1,158 @@
+#include "sim/tasks/task_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/core/assert.h"
+
+namespace weft {
+
+std::uint32_t TaskGraph::add_work(const Work& work) {
+  const auto first = works.begin() + first_work;
+  const auto known = std::find(first, works.end(), work);
+  const auto index = static_cast<std::uint32_t>(known - first);
+  if (known == works.end()) works.push_back(work);
+  SIM_ASSERT(index < 256);
+  return index;
+}
+
+LatchId TaskGraph::add_latch(std::uint32_t target) {
+  SIM_ASSERT(target > 0);
+  return latches.push_back(
+      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size()), .sends = 0});
+}
+
+void TaskGraph::add_send(const Send& send) {
+  SIM_ASSERT(send.size > 0);
+  SIM_ASSERT(sends.size() < UINT32_MAX);
+  sends.push_back(send);
+  latches.back().sends += 1;
+  SIM_ASSERT(latches.back().sends <= UINT16_MAX);
+}
+
+void TaskGraph::own_sends(std::size_t first, OperatorId op) {
+  SIM_ASSERT(op.value <= UINT16_MAX);
+  for (std::size_t i = first; i < sends.size(); ++i) sends[i].op = op.value & 0xFFFFU;
+}
+
+std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {
+  const auto known = std::find(groups.begin(), groups.end(), gpus);
+  const auto index = known - groups.begin();
+  if (known == groups.end()) groups.push_back(gpus);
+  SIM_ASSERT(groups.size() <= UINT16_MAX);
+  return static_cast<std::uint16_t>(index);
+}
+
+KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {
+  kernel.first_work = first_work;
+  kernel.first_dependency = static_cast<std::uint32_t>(dependencies.size());
+  kernel.dependencies = static_cast<std::uint32_t>(after.size());
+  for (const KernelId id : after) {
+    SIM_ASSERT(id.value < kernels.size());
+    dependencies.push_back(id);
+  }
+  return kernels.push_back(kernel);
+}
+
+void TaskGraph::verify() const {
+  std::vector<std::uint32_t> counts(latches.size(), 0);
+  const auto count = [&](LatchId latch) {
+    if (latch.is_none()) return;
+    SIM_ASSERT(latch.value < latches.size());
+    counts[latch.value] += 1;
+  };
+  SIM_ASSERT(operators.size() <= UINT16_MAX);
+  std::size_t next_item = 0;
+  for (const Kernel& kernel : kernels) {
+    SIM_ASSERT(kernel.first_item == next_item);
+    SIM_ASSERT(kernel.items > 0);
+    next_item += kernel.items;
+    SIM_ASSERT(next_item <= items.size());
+    SIM_ASSERT(std::size_t{kernel.team_first} + kernel.team_size <= kernels.size());
+    for (std::uint32_t i = kernel.first_item; i < next_item; ++i) {
+      const Item& item = items[i];
+      count(item.counts_down);
+      SIM_ASSERT(kernel.first_work + item.work < works.size());
+      if (work_of(kernel, item).shares > 1) {
+        SIM_ASSERT(!item.counts_down.is_none());
+        SIM_ASSERT(latches[item.counts_down].target == 1);
+        SIM_ASSERT(latches[item.counts_down].sends == 1);
+      }
+      SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
+    }
+  }
+  SIM_ASSERT(next_item == items.size());
+  for (const Send& send : sends) {
+    count(send.issued);
+    if (send.arrives.is_none()) continue;
+    SIM_ASSERT(send.in_switch == InSwitch::nothing || send.group < groups.size());
+    const bool copied = send.in_switch == InSwitch::multicasts;
+    const std::size_t copies = copied ? groups[send.group].size() : 1;
+    for (std::uint32_t i = 0; i < copies; ++i) {
+      const LatchId arrives(send.arrives.value + i);
+      count(arrives);
+      SIM_ASSERT(latches[arrives].sends == 0);
+    }
+  }
+  for (std::uint32_t i = 0; i < latches.size(); ++i) {
+    SIM_ASSERT(counts[i] == latches[LatchId(i)].target);
+  }
+  for (const std::vector<KernelId>& exit : exits) {
+    SIM_ASSERT(!exit.empty());
+    for (const KernelId kernel : exit) SIM_ASSERT(kernel.value < kernels.size());
+  }
+}
+
+Duration TaskGraph::longest_item() const {
+  Duration longest;
+  for (const Work& work : works) {
+    longest = longer(longest, longer(work.memory_alone, work.arithmetic_alone));
+    longest = longer(longest, work.fixed);
+  }
+  return longest;
+}
+
+std::string to_text(const TaskGraph& graph) {
+  std::string text =
+      fmt::format("tasks: {} kernels, {} WGs, {} latches, {} sends\n", graph.kernels.size(),
+                  graph.items.size(), graph.latches.size(), graph.sends.size());
+  for (std::uint32_t i = 0; i < graph.works.size(); ++i) {
+    const Work& work = graph.works[i];
+    text += fmt::format("work {}: {} B of HBM traffic, alone {:.3f} us, {} FLOP, fixed {:.3f} us\n",
+                        i, work.traffic.count(), to_microseconds(work.memory_alone),
+                        work.flops.count(), to_microseconds(work.fixed));
+  }
+  text += "kernels of GPU 0:\n";
+  for (std::uint32_t i = 0; i < graph.kernels.size(); ++i) {
+    const Kernel& kernel = graph.kernels[KernelId(i)];
+    if (kernel.gpu.value != 0) continue;
+    std::int64_t sends = 0;
+    std::int64_t size = 0;
+    for (std::uint32_t k = 0; k < kernel.items; ++k) {
+      const LatchId latch = graph.items[kernel.first_item + k].counts_down;
+      // A latch is shared by the items of a slice: count it at its first one.
+      if (latch.is_none() ||
+          (k > 0 && graph.items[kernel.first_item + k - 1].counts_down == latch)) {
+        continue;
+      }
+      for (std::uint32_t s = 0; s < graph.latches[latch].sends; ++s, ++sends) {
+        size += graph.sends[graph.latches[latch].first_send + s].size;
+      }
+    }
+    std::string after;
+    for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
+      after += fmt::format(" {}", graph.dependencies[kernel.first_dependency + d].value);
+    }
+    text += fmt::format(
+        "  kernel {}: {}, {} WGs on {}{}, sends {} messages of {} B in all, launch {:.3f} us, "
+        "after:{}\n",
+        i, graph.operators[kernel.op].name, kernel.items,
+        kernel.executor == Executor::cu ? "CUs" : "copy engines",
+        kernel.persistent ? fmt::format(" (grid of at most {})", kernel.max_grid) : "", sends, size,
+        to_microseconds(kernel.launch), after.empty() ? " nothing" : after);
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,193 @@
+#include "sim/traces/chakra/chakra.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "sim/files/file_set.h"
+#include "sim/traces/chakra/chakra_rank.h"
+#include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/text_file.h"
+#include "sim/traces/totals.h"
+
+namespace weft {
+namespace {
+
+const char* word_of(WaitFor what) {
+  switch (what) {
+    case WaitFor::data:
+      return "data";
+    case WaitFor::blocking_collectives:
+      return "blocking_collectives";
+    case WaitFor::data_and_control:
+      return "data_and_control";
+  }
+  return "";
+}
+
+class ChakraLoader {
+ public:
+  ChakraLoader(const TraceWork& work, int gpus, Bytes memory)
+      : work_(work),
+        gpus_(gpus),
+        problems_(work.path, memory),
+        sums_{.summary = loaded_.summary, .counts = {}} {}
+
+  LoadedTrace load() {
+    const std::vector<ChakraFile> files = read_files();
+    if (!problems_.any()) build(files);
+    loaded_.problems = problems_.all();
+    return std::move(loaded_);
+  }
+
+ private:
+  [[nodiscard]] int ranks() const { return work_.one_for_all ? 1 : gpus_; }
+  [[nodiscard]] std::string name_of_rank(int rank, const char* ending) const {
+    return fmt::format("{}.{}.{}", work_.path, rank, ending);
+  }
+
+  std::vector<ChakraFile> read_files() {
+    const bool json = !is_there(name_of_rank(0, "et")) && is_there(name_of_rank(0, "json"));
+    const char* ending = json ? "json" : "et";
+    const FileSet exported(beside("files.json"));
+    if (!exported.problem().empty()) problems_.add(beside("files.json"), "", exported.problem());
+    expect_groups(exported);
+    std::vector<ChakraFile> files;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      const std::string name = name_of_rank(rank, ending);
+      const ReadText read = text_of_file(name, loaded_.inputs);
+      if (!read.text) {
+        problems_.add(name, "",
+                      fmt::format("{}; on {} GPUs the trace needs ranks 0 to {}{}", read.problem,
+                                  gpus_, gpus_ - 1, hint(rank)));
+        continue;
+      }
+      expect_of(exported, name, *read.text);
+      files.push_back(read_chakra(*read.text, name, problems_));
+    }
+    const std::string next = name_of_rank(gpus_, ending);
+    if (!work_.one_for_all && is_there(next)) {
+      problems_.add(next, "",
+                    fmt::format("the trace has more ranks than the cluster's {} GPUs", gpus_));
+    }
+    return files;
+  }
+
+  // What may not be looked at is told when it is read.
+  static bool is_there(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  }
+
+  [[nodiscard]] std::string beside(const char* rest) const {
+    return fmt::format("{}.{}", work_.path, rest);
+  }
+
+  // Ranks, and their groups, that weft exported together.
+  void expect_of(const FileSet& exported, const std::string& file, std::string_view text) {
+    const std::string name = std::filesystem::path(file).filename().string();
+    const std::string problem = exported.problem_of(name, text);
+    if (!problem.empty()) problems_.add(file, "", problem);
+  }
+
+  void expect_groups(const FileSet& exported) {
+    const std::string file = beside("groups.json");
+    if (!exported.lists(std::filesystem::path(file).filename().string())) return;
+    const ReadText read = read_text(file);
+    if (read.text) return expect_of(exported, file, *read.text);
+    problems_.add(file, "", read.problem);
+  }
+
+  static const char* hint(int rank) {
+    return rank == 1 ? "; one_for_all: true uses rank 0's for all" : "";
+  }
+
+  void build(const std::vector<ChakraFile>& files) {
+    const ChakraMeaning meaning = decide(files.front());
+    const TraceGroups groups = read_groups(files);
+    std::vector<RankTrace> traces;
+    traces.reserve(files.size());
+    for (const ChakraFile& file : files) {
+      traces.push_back(read_rank(file, meaning, groups, sums_, problems_));
+    }
+    if (problems_.any()) return;
+    MergedRanks merged = merge_ranks(traces, groups, gpus_, problems_);
+    if (problems_.any()) return;
+    merged.graph.verify();
+    sums_.counts
+        ["operators that overtake others on their stream, because the trace would deadlock "
+         "otherwise"] += merged.out_of_order;
+    summarize(files, merged.graph);
+    loaded_.graph = std::move(merged.graph);
+  }
+
+  ChakraMeaning decide(const ChakraFile& first) {
+    ChakraMeaning meaning;
+    meaning.gpus = gpus_;
+    meaning.one_for_all = work_.one_for_all;
+    const CommSizeUnit unit = work_.comm_size_unit.value_or(CommSizeUnit::bytes);
+    if (unit == CommSizeUnit::elements) meaning.unit = work_.element_bytes;
+    meaning.allgather = work_.allgather_size_is.value_or(AllGatherSize::per_rank);
+    meaning.cpu_ops = work_.cpu_ops.value_or(CpuOps::drop);
+    // A recorder's control dependencies are the call tree: parents, which may not be in the file.
+    meaning.waits_for =
+        work_.waits_for.value_or(first.recorded ? WaitFor::data : WaitFor::data_and_control);
+    say("comm_size_unit",
+        unit == CommSizeUnit::bytes ? "bytes"
+                                    : fmt::format("elements of {} B", work_.element_bytes),
+        work_.comm_size_unit.has_value());
+    say("allgather_size_is", meaning.allgather == AllGatherSize::per_rank ? "per_rank" : "total",
+        work_.allgather_size_is.has_value());
+    say("cpu_ops", meaning.cpu_ops == CpuOps::drop ? "drop" : "run", work_.cpu_ops.has_value());
+    say("waits_for", word_of(meaning.waits_for), work_.waits_for.has_value());
+    return meaning;
+  }
+
+  void say(const char* key, const std::string& value, bool given) {
+    loaded_.summary.choices.push_back(
+        fmt::format("{}: {} ({})", key, value, given ? "given" : "the default for this writer"));
+  }
+
+  TraceGroups read_groups(const std::vector<ChakraFile>& files) {
+    TraceGroups groups = groups_of_all(work_.one_for_all ? 1 : gpus_);
+    if (!work_.groups.empty()) {
+      read_group_file(work_.groups, gpus_, groups, problems_, loaded_.inputs);
+    }
+    for (const ChakraNode& node : files.front().nodes) {
+      if (!node.inputs.empty()) take_listed_groups(node.inputs, gpus_, groups);
+    }
+    return groups;
+  }
+
+  void summarize(const std::vector<ChakraFile>& files, const ModelGraph& graph) {
+    TraceSummary& summary = loaded_.summary;
+    const ChakraFile& first = files.front();
+    summary.trace = work_.path;
+    summary.writer = fmt::format(
+        "{} {}", first.recorded ? "recorded by PyTorch, schema" : "from a generator, version",
+        first.version.empty() ? "unknown" : first.version);
+    summary.ranks = files.size();
+    add_simulated(graph, summary);
+    for (const auto& [what, number] : sums_.counts) {
+      if (number > 0) summary.notes.push_back(fmt::format("{} {}", number, what));
+    }
+    if (work_.one_for_all) {
+      summary.notes.push_back(fmt::format("rank 0's trace is used for all {} GPUs", gpus_));
+    }
+  }
+
+  const TraceWork& work_;
+  int gpus_;
+  TraceProblems problems_;
+  LoadedTrace loaded_;
+  ChakraSums sums_;
+};
+
+}  // namespace
+
+LoadedTrace load_chakra(const TraceWork& work, int gpus, Bytes memory) {
+  return ChakraLoader(work, gpus, memory).load();
+}
+
+}  // namespace weft

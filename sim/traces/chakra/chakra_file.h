@@ -1,0 +1,112 @@
+// One rank's Chakra execution trace as plain values, whoever wrote it.
+//
+// Read are the protobuf form of the schemas 0.0.4 to 1.1.1 (a GlobalMetadata, then Nodes, each
+// after its length) and two JSON forms: the feeder's {"workload_graph": [...]} and one object a
+// message, as protobuf prints them. What the parts of a node mean is said in docs/traces.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/traces/problems.h"
+
+namespace weft {
+
+enum class ChakraKind : std::uint8_t {
+  invalid,
+  metadata,
+  memory_load,
+  memory_store,
+  compute,
+  send,
+  receive,
+  collective
+};
+inline constexpr std::uint64_t kChakraKinds = 8;
+// A file with more mistakes than this is read no further.
+inline constexpr std::size_t kChakraProblemsMost = 10'000;
+
+// What a node says, in its own units; what it does not say is absent.
+struct ChakraNode {
+  std::uint64_t id = 0;
+  std::string name;
+  ChakraKind kind = ChakraKind::invalid;
+  std::vector<std::uint64_t> data_deps;
+  std::vector<std::uint64_t> ctrl_deps;
+  std::int64_t start_us = 0;
+  std::int64_t duration_us = 0;
+  std::optional<bool> cpu_op;
+  std::optional<std::int64_t> comm_type;
+  std::optional<std::int64_t> comm_size;
+  std::optional<std::int64_t> comm_source;
+  std::optional<std::int64_t> comm_target;
+  std::optional<std::int64_t> comm_tag;
+  std::optional<std::int64_t> root;
+  std::optional<std::int64_t> num_ops;
+  std::optional<std::int64_t> tensor_size;
+  // Weft's own, of a node that computes: its WGs, and what one asks for.
+  std::optional<std::int64_t> wgs;
+  std::optional<std::int64_t> threads;
+  std::optional<std::int64_t> registers_per_thread;
+  std::optional<std::int64_t> lds_bytes;
+  std::optional<std::int64_t> stream;  // of the GPU: `stream`, or else the recorder's `tid`
+  std::optional<std::string> group;    // pg_name
+  bool all_dims = true;                // no involved_dim is false
+  std::string inputs;                  // of a node that lists process groups; else empty
+};
+
+// PyTorch's recorder lists its process groups in the inputs of a node of this name.
+bool lists_groups(const ChakraNode& node);
+
+// "node 61 'conv3_ALLREDUCE'"
+std::string label_of(const ChakraNode& node);
+
+struct ChakraFile {
+  std::string name;       // of the file
+  std::string version;    // "0.0.4", of generators; or the schema that PyTorch's recorder noted
+  bool recorded = false;  // by PyTorch: the metadata has a schema
+  std::vector<ChakraNode> nodes;
+  std::map<std::string, std::size_t> unused;  // attributes that are not read, by name
+  std::size_t unsigned_sizes = 0;             // comm_size in the older, unsigned form
+};
+
+// Reads either form. After a mistake the nodes that follow may be missing.
+ChakraFile read_chakra(std::string_view text, const std::string& name, TraceProblems& problems);
+
+// The two forms of it, told apart by the first byte.
+ChakraFile read_chakra_wire(std::string_view bytes, const std::string& name,
+                            TraceProblems& problems);
+ChakraFile read_chakra_json(std::string_view text, const std::string& name,
+                            TraceProblems& problems);
+
+// An attribute's value in either form.
+struct ChakraValue {
+  enum class Kind : std::uint8_t { whole, truth, text, truths, other };
+  Kind kind = Kind::other;
+  std::int64_t whole = 0;
+  bool fits = true;  // a whole number that fits 63 bits and a sign
+  bool is_unsigned = false;
+  std::string_view text;
+  bool all_true = true;
+};
+
+// Puts an attribute into the node, or counts it as unused.
+void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
+                    const ChakraValue& value, TraceProblems& problems);
+
+// Appends what was read of a node to the others: its kind is there, and memory for it.
+void add_node(ChakraFile& file, ChakraNode node, TraceProblems& problems);
+// The file is to be read no further.
+inline bool is_enough(const TraceProblems& problems) {
+  return problems.full() || problems.found() > kChakraProblemsMost;
+}
+
+// There are nodes, and their ids differ.
+void check_nodes(const ChakraFile& file, TraceProblems& problems);
+
+}  // namespace weft

@@ -1,0 +1,227 @@
+#include "sim/traces/pytorch/kineto_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/files/json_mistake.h"
+#include "sim/traces/json_memory.h"
+#include "sim/traces/json_values.h"
+#include "sim/traces/trace_limits.h"
+
+namespace weft {
+namespace {
+
+// Words that PyTorch's profiler uses for the types of elements.
+constexpr std::array<std::pair<std::string_view, int>, 12> kSizesOfTypes = {{{"Byte", 1},
+                                                                             {"Char", 1},
+                                                                             {"Bool", 1},
+                                                                             {"Float8_e4m3fn", 1},
+                                                                             {"Float8_e5m2", 1},
+                                                                             {"Short", 2},
+                                                                             {"Half", 2},
+                                                                             {"BFloat16", 2},
+                                                                             {"Int", 4},
+                                                                             {"Float", 4},
+                                                                             {"Long", 8},
+                                                                             {"Double", 8}}};
+
+int bytes_of_type(const std::string& word) {
+  for (const auto& [name, size] : kSizesOfTypes) {
+    if (name == word) return size;
+  }
+  return 0;
+}
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [text](std::string_view word) { return text.starts_with(word); });
+}
+
+class KinetoReader {
+ public:
+  KinetoReader(KinetoFile& file, TraceProblems& problems) : file_(file), problems_(problems) {}
+
+  void read(std::string_view text) {
+    // Events are taken as they come and thrown away: the tree of a large file never is in memory.
+    KeptValues kept(problems_.room());
+    const auto take = [&](int depth, Json::parse_event_t what, Json& value) {
+      kept.add(depth, what);
+      if (what != Json::parse_event_t::object_end || depth != 2 || !value.contains("ph")) {
+        return true;
+      }
+      event(value);
+      if (problems_.full()) throw JsonTooLarge();
+      kept.forget();
+      return false;
+    };
+    try {
+      const Json rest = Json::parse(text, take);
+      if (member(rest, "traceEvents") == nullptr) {
+        return problems_.add(file_.name, "traceEvents", "missing; this is not a Kineto profile");
+      }
+      header(rest);
+    } catch (const JsonTooLarge&) {
+      problems_.fits(file_.name, INT64_MAX);
+    } catch (const Json::exception&) {
+      problems_.add(file_.name, "", text_of(first_json_mistake(text).value_or(JsonMistake{})));
+    }
+  }
+
+ private:
+  void header(const Json& rest) {
+    const Json* info = member(rest, "distributedInfo");
+    if (info == nullptr) return;
+    file_.rank = whole_or(member(*info, "rank"), -1);
+    file_.ranks = whole_or(member(*info, "world_size"), -1);
+    const Json* groups = member(*info, "pg_config");
+    if (groups == nullptr || !groups->is_array()) return;
+    for (const Json& group : *groups) {
+      add_group(text_or(member(group, "pg_name"), ""), wholes_of(member(group, "ranks")));
+    }
+  }
+
+  void add_group(const std::string& name, const std::optional<std::vector<std::int64_t>>& ranks) {
+    if (name.empty() || !ranks || ranks->empty()) return;
+    std::vector<std::uint32_t>& members = file_.groups[name];
+    members.clear();
+    for (const std::int64_t rank : *ranks) {
+      members.push_back(static_cast<std::uint32_t>(std::clamp<std::int64_t>(rank, 0, UINT32_MAX)));
+    }
+  }
+
+  void event(const Json& value) {
+    if (text_or(member(value, "ph"), "") != "X") return;
+    const std::string kind = text_or(member(value, "cat"), "");
+    const std::string name = text_or(member(value, "name"), "");
+    static const Json kNone = Json::object();
+    const Json* found = member(value, "args");
+    const Json& arguments = found != nullptr ? *found : kNone;
+    if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") {
+      gpu(value, arguments, kind, name);
+    } else if (kind == "cuda_sync") {
+      file_.syncs[whole_or(member(arguments, "correlation"), -1)] = {
+          .stream = whole_or(member(arguments, "stream"), -1),
+          .on_stream = whole_or(member(arguments, "wait_on_stream"), -1)};
+    } else if (kind == "cpu_op" && name == "record_param_comms") {
+      host(value, arguments, HostEvent::Kind::communicates);
+    } else if (kind == "cuda_runtime" || kind == "cuda_driver" || kind == "hip_runtime" ||
+               kind == "hip_driver") {
+      host(value, arguments, runtime_kind(name));
+    }
+  }
+
+  static HostEvent::Kind runtime_kind(std::string_view name) {
+    if (starts_with_any(name, {"cudaStreamWaitEvent", "hipStreamWaitEvent"})) {
+      return HostEvent::Kind::stream_waits;
+    }
+    if (starts_with_any(name, {"cudaStreamSynchronize", "hipStreamSynchronize",
+                               "cudaEventSynchronize", "hipEventSynchronize"})) {
+      return HostEvent::Kind::waits_stream;
+    }
+    if (starts_with_any(name, {"cudaDeviceSynchronize", "hipDeviceSynchronize"})) {
+      return HostEvent::Kind::waits_device;
+    }
+    return HostEvent::Kind::runtime;
+  }
+
+  template <class Event>
+  bool set_times(const Json& value, const std::string& name, Event& event) {
+    const auto start = nanoseconds_of(member(value, "ts"));
+    const Json* written = member(value, "dur");
+    const auto duration =
+        written == nullptr ? std::optional<std::int64_t>(0) : nanoseconds_of(written);
+    if (!start || !duration || *duration > trace_limits::kMicroseconds * 1000) {
+      problems_.add(file_.name, fmt::format("event '{}': ts, dur", name.substr(0, 60)),
+                    "must be microseconds, at most a day");
+      return false;
+    }
+    event.start = *start;
+    event.duration = *duration;
+    return true;
+  }
+
+  void host(const Json& value, const Json& arguments, HostEvent::Kind kind) {
+    HostEvent event;
+    event.kind = kind;
+    event.thread = whole_or(member(value, "tid"), 0);
+    event.correlation = whole_or(member(arguments, "correlation"), -1);
+    constexpr std::int64_t kMemoryOfCall = 300;  // itself, and as a step of the host
+    if (!problems_.keep(file_.name, kMemoryOfCall)) return;
+    if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
+  }
+
+  void gpu(const Json& value, const Json& arguments, const std::string& kind,
+           const std::string& name) {
+    const auto letters = static_cast<std::int64_t>(name.size());
+    if (!problems_.keep(file_.name, kMemoryOfTraceNode + 2 * letters)) return;
+    GpuEvent event;
+    event.name = name;
+    event.stream = whole_or(member(arguments, "stream"), 0);
+    event.correlation = whole_or(member(arguments, "correlation"), -1);
+    if (kind == "gpu_memcpy") event.kind = GpuEvent::Kind::copy;
+    if (kind == "gpu_memset") event.kind = GpuEvent::Kind::fill;
+    if (kind == "kernel" && !set_shape(arguments, event)) return;
+    if (member(arguments, "Collective name") != nullptr) event.call = call_of(arguments, name);
+    if (set_times(value, name, event)) file_.gpu.push_back(std::move(event));
+  }
+
+  bool set_shape(const Json& arguments, GpuEvent& event) {
+    const auto grid = product(member(arguments, "grid"), std::int64_t{1} << 40U);
+    const auto block = product(member(arguments, "block"), 1024);
+    if (!grid || !block) {
+      problems_.add(file_.name, fmt::format("kernel '{}': grid, block", event.name.substr(0, 60)),
+                    "must be three sizes above 0; a block has at most 1024 threads");
+      return false;
+    }
+    event.wgs = *grid;
+    event.threads = static_cast<int>(*block);
+    event.registers = static_cast<int>(
+        std::clamp<std::int64_t>(whole_or(member(arguments, "registers per thread"), 32), 1, 1024));
+    event.shared_bytes = std::clamp<std::int64_t>(whole_or(member(arguments, "shared memory"), 0),
+                                                  0, std::int64_t{1} << 20U);
+    return true;
+  }
+
+  static std::optional<std::int64_t> product(const Json* sizes, std::int64_t most) {
+    const auto numbers = wholes_of(sizes);
+    if (!numbers || numbers->size() != 3) return std::nullopt;
+    std::int64_t product = 1;
+    for (const std::int64_t size : *numbers) {
+      if (size < 1 || size > most / product) return std::nullopt;
+      product *= size;
+    }
+    return product;
+  }
+
+  CommCall call_of(const Json& arguments, const std::string& kernel) {
+    CommCall call;
+    call.label = fmt::format("kernel '{}'", kernel.substr(0, 60));
+    call.name = text_or(member(arguments, "Collective name"), "");
+    call.group = text_or(member(arguments, "Process Group Name"), "");
+    call.elements = whole_or(member(arguments, "In msg nelems"), 0);
+    call.element_bytes = bytes_of_type(text_or(member(arguments, "dtype"), ""));
+    if (const auto splits = wholes_of(member(arguments, "In split size"))) call.splits = *splits;
+    add_group(call.group, wholes_of(member(arguments, "Process Group Ranks")));
+    return call;
+  }
+
+  KinetoFile& file_;
+  TraceProblems& problems_;
+};
+
+}  // namespace
+
+bool is_library_collective(std::string_view kernel) {
+  return starts_with_any(kernel, {"ncclKernel", "ncclDevKernel", "rcclKernel", "rcclDevKernel"});
+}
+
+KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems) {
+  KinetoFile file;
+  file.name = name;
+  KinetoReader(file, problems).read(text);
+  return file;
+}
+
+}  // namespace weft

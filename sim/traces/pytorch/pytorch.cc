@@ -1,0 +1,244 @@
+#include "sim/traces/pytorch/pytorch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/pytorch/pytorch_rank.h"
+#include "sim/traces/text_file.h"
+#include "sim/traces/totals.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Which : std::uint8_t { first, last };
+
+// A number in a file's name: "worker3_step_12" has 3 first, "dlrm_eg_3.json" has 3 last.
+std::int64_t number_in(const std::string& name, Which which) {
+  std::int64_t found = -1;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) continue;
+    std::size_t end = i;
+    while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+    std::int64_t number = -1;
+    std::from_chars(name.data() + i, name.data() + end, number);
+    found = number;
+    if (which == Which::first) return found;
+    i = end;
+  }
+  return found;
+}
+
+class PyTorchLoader {
+ public:
+  PyTorchLoader(const TraceWork& work, int gpus, Bytes memory)
+      : work_(work),
+        gpus_(gpus),
+        problems_(work.path, memory),
+        sums_{.summary = loaded_.summary, .counts = {}, .collectives = {}} {}
+
+  LoadedTrace load() {
+    if (work_.one_for_all) {
+      problems_.add(work_.path, "one_for_all", "only for kind: chakra");
+    } else {
+      read_profiles();
+      if (!work_.execution_traces.empty()) read_execution_traces();
+    }
+    if (!problems_.any()) build();
+    loaded_.problems = problems_.all();
+    return std::move(loaded_);
+  }
+
+ private:
+  // The folder's JSON files, in the order of their names.
+  std::vector<fs::path> files_of(const std::string& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    bool packed = false;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+      packed = packed || entry.path().extension() == ".gz";
+    }
+    std::sort(files.begin(), files.end());
+    if (error) {
+      problems_.add(
+          folder, "",
+          error == std::errc::no_such_file_or_directory ? "no such folder" : error.message());
+    } else if (files.empty()) {
+      problems_.add(folder, "",
+                    packed ? "contains only packed files; unpack them (tar xzf, gunzip)"
+                           : "contains no .json files");
+    }
+    return files;
+  }
+
+  void read_profiles() {
+    for (const fs::path& path : files_of(work_.path)) {
+      const ReadText read = text_of_file(path, loaded_.inputs);
+      if (!read.text) {
+        problems_.add(path.string(), "", read.problem);
+        continue;
+      }
+      KinetoFile file = read_kineto(*read.text, path.string(), problems_);
+      if (file.rank < 0) file.rank = number_in(path.filename().string(), Which::first);
+      if (file.ranks >= 0 && file.ranks != gpus_) {
+        problems_.add(file.name, "distributedInfo: world_size",
+                      fmt::format("{}, but the cluster has {} GPUs", file.ranks, gpus_));
+      }
+      const std::int64_t rank = file.rank;
+      keep(rank, std::move(file), profiles_);
+    }
+    expect_all(profiles_, work_.path);
+  }
+
+  void read_execution_traces() {
+    for (const fs::path& path : files_of(work_.execution_traces)) {
+      const ReadText read = text_of_file(path, loaded_.inputs);
+      if (!read.text) {
+        problems_.add(path.string(), "", read.problem);
+        continue;
+      }
+      keep(number_in(path.stem().string(), Which::last),
+           read_pytorch_et(*read.text, path.string(), problems_), traces_);
+    }
+    expect_all(traces_, work_.execution_traces);
+  }
+
+  template <class File>
+  void keep(std::int64_t rank, File file, std::map<std::int64_t, File>& files) {
+    const std::string name = file.name;
+    if (rank < 0 || rank >= gpus_) {
+      return problems_.add(
+          name, "rank",
+          fmt::format("{}; must be 0 to {}, from the file or its name", rank, gpus_ - 1));
+    }
+    const auto [known, first] = files.try_emplace(rank, std::move(file));
+    if (!first) {
+      problems_.add(name, "rank", fmt::format("{}, like {}", rank, known->second.name));
+    }
+  }
+
+  template <class File>
+  void expect_all(const std::map<std::int64_t, File>& files, const std::string& folder) {
+    if (problems_.any()) return;
+    for (int rank = 0; rank < gpus_; ++rank) {
+      if (files.contains(rank)) continue;
+      problems_.add(
+          folder, fmt::format("rank {}", rank),
+          fmt::format("has no file; on {} GPUs ranks 0 to {} are needed", gpus_, gpus_ - 1));
+    }
+  }
+
+  // Without a list of groups, the only one that is used is all ranks.
+  TraceGroups groups_of_rank(const KinetoFile& profile, const PytorchEt* et) {
+    TraceGroups groups = groups_of_all(gpus_);
+    for (const auto& [name, ranks] : profile.groups) add_listed(groups, name, ranks);
+    if (et != nullptr && !et->groups.empty()) take_listed_groups(et->groups, gpus_, groups);
+    std::set<std::string> used;
+    if (et != nullptr) {
+      for (const CommCall& call : et->calls) {
+        if (call.name != "wait") used.insert(call.group);
+      }
+    }
+    for (const GpuEvent& event : profile.gpu) {
+      if (event.call) used.insert(event.call->group);
+    }
+    if (used.size() == 1 && groups.by_name.empty()) groups.by_name[*used.begin()] = 0;
+    return groups;
+  }
+
+  void add_listed(TraceGroups& groups, const std::string& name,
+                  const std::vector<std::uint32_t>& ranks) {
+    std::set<std::uint32_t> different(ranks.begin(), ranks.end());
+    if (different.size() != ranks.size() || *different.rbegin() >= static_cast<unsigned>(gpus_)) {
+      return;  // a collective of it is a problem then
+    }
+    if (ranks == groups.ranks[0]) {
+      groups.by_name[name] = 0;
+    } else {
+      add_group(groups, name, ranks);
+    }
+  }
+
+  static std::uint32_t index_in(TraceGroups& all, const std::vector<std::uint32_t>& ranks) {
+    const auto known = std::find(all.ranks.begin(), all.ranks.end(), ranks);
+    if (known != all.ranks.end()) return static_cast<std::uint32_t>(known - all.ranks.begin());
+    return add_group(all, fmt::format("{}", fmt::join(ranks, " ")), ranks);
+  }
+
+  void build() {
+    // A group is the ranks that it has: its name may mean something in one process only.
+    TraceGroups all = groups_of_all(gpus_);
+    std::vector<RankTrace> ranks;
+    for (const auto& [rank, profile] : profiles_) {
+      const auto found = traces_.find(rank);
+      const PytorchEt* et = found == traces_.end() ? nullptr : &found->second;
+      const TraceGroups own = groups_of_rank(profile, et);
+      std::map<std::string, std::uint32_t> names;
+      for (const auto& [name, index] : own.by_name) names[name] = index_in(all, own.ranks[index]);
+      TraceGroups known = all;
+      known.by_name = std::move(names);
+      ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
+    }
+    if (problems_.any()) return;
+    MergedRanks merged = merge_ranks(ranks, all, gpus_, problems_);
+    if (problems_.any()) return;
+    merged.graph.verify();
+    summarize(merged);
+    loaded_.graph = std::move(merged.graph);
+  }
+
+  void summarize(const MergedRanks& merged) {
+    TraceSummary& summary = loaded_.summary;
+    summary.trace = work_.path;
+    summary.writer = traces_.empty()
+                         ? "Kineto profiles"
+                         : fmt::format("Kineto profiles and execution traces, schema {}",
+                                       traces_.begin()->second.schema);
+    summary.ranks = profiles_.size();
+    add_simulated(merged.graph, summary);
+    summary.notes.push_back(
+        fmt::format("{:.3f} ms from the first to the last kernel on the slowest rank; the host's "
+                    "own time, between "
+                    "kernels, is not simulated",
+                    static_cast<double>(sums_.span_ns) * 1e-6));
+    summary.notes.push_back(fmt::format(
+        "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
+        "include waiting for late ranks",
+        to_microseconds(sums_.collectives) / 1000));
+    if (merged.out_of_order > 0) {
+      summary.notes.push_back(
+          fmt::format("{} operators that overtake others on their stream, because the trace would "
+                      "deadlock otherwise",
+                      merged.out_of_order));
+    }
+    for (const auto& [what, number] : sums_.counts) {
+      summary.notes.push_back(fmt::format("{} {}", number, what));
+    }
+  }
+
+  const TraceWork& work_;
+  int gpus_;
+  TraceProblems problems_;
+  LoadedTrace loaded_;
+  PytorchSums sums_;
+  std::map<std::int64_t, KinetoFile> profiles_;  // by rank
+  std::map<std::int64_t, PytorchEt> traces_;
+};
+
+}  // namespace
+
+LoadedTrace load_pytorch(const TraceWork& work, int gpus, Bytes memory) {
+  return PyTorchLoader(work, gpus, memory).load();
+}
+
+}  // namespace weft

@@ -1,0 +1,349 @@
+#include "sim/traces/pytorch/pytorch_rank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "sim/traces/names.h"
+#include "sim/traces/pytorch/pytorch_calls.h"
+#include "sim/traces/pytorch/pytorch_collective.h"
+
+namespace weft {
+namespace {
+
+using EventId = std::uint32_t;  // of the profile's GPU events
+constexpr std::int64_t kNoStream = std::numeric_limits<std::int64_t>::min();
+
+// Walks through what the host did, in its order, and puts a kernel at the end of the rank's trace
+// wherever one is launched. What a kernel waits for is known then: everything is launched before.
+class RankBuilder {
+ public:
+  RankBuilder(const KinetoFile& profile, const PytorchEt* et, const TraceGroups& groups,
+              PytorchSums& sums, TraceProblems& problems)
+      : profile_(profile), et_(et), groups_(groups), sums_(sums), problems_(problems) {}
+
+  RankTrace build() {
+    trace_.file = profile_.name;
+    for (EventId i = 0; i < profile_.gpu.size(); ++i) {
+      by_correlation_[profile_.gpu[i].correlation] = i;
+    }
+    calls_ = find_calls(profile_, et_, groups_, by_correlation_, problems_);
+    if (problems_.any()) return std::move(trace_);
+    index_ = CallIndex(calls_);
+    for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+      if (calls_[i].kernel) call_of_[*calls_[i].kernel] = i;
+    }
+    number_lanes();
+    find_named();
+    std::vector<Step> steps = steps_of_host();
+    look_ahead(steps);
+    for (const Step& step : steps) take(step);
+    count_times();
+    return std::move(trace_);
+  }
+
+ private:
+  using NodeId = std::uint32_t;
+
+  struct Step {
+    enum class Kind : std::uint8_t { launch, call_waits, stream_waits, waits_stream, waits_device };
+    Kind kind;
+    std::int64_t at;
+    std::int64_t thread;
+    EventId event = 0;                     // launch
+    std::int64_t sequence = -1;            // call_waits
+    std::int64_t correlation = -1;         // of waits
+    std::int64_t next_stream = kNoStream;  // on which this thread launches next
+  };
+
+  // Lane 0 is the stream with most kernels: it computes.
+  void number_lanes() {
+    std::map<std::int64_t, std::int64_t> kernels;
+    for (EventId i = 0; i < profile_.gpu.size(); ++i) {
+      if (!call_of_.contains(i)) ++kernels[profile_.gpu[i].stream];
+    }
+    std::vector<std::pair<std::int64_t, std::int64_t>> streams;
+    streams.reserve(kernels.size());
+    for (const auto& [stream, count] : kernels) streams.emplace_back(-count, stream);
+    std::sort(streams.begin(), streams.end());
+    for (const auto& [count, stream] : streams) {
+      const auto lane = static_cast<std::uint32_t>(lanes_.size());
+      lanes_[stream] = lane;
+    }
+  }
+
+  // Calls that a recorded wait names, and those in which nothing travels.
+  void find_named() {
+    for (const CallInterval& call : calls_) {
+      if (call.waits()) named_.insert(call.call->sequence);
+      if (call.kernel || !call.call || call.waits()) continue;
+      silent_.insert(call.call->sequence);
+      ++sums_.counts["collectives of a single rank or of no data, which have no kernel"];
+    }
+  }
+
+  std::vector<Step> steps_of_host() {
+    std::vector<Step> steps;
+    std::set<EventId> launched;
+    for (const HostEvent& event : profile_.host) {
+      Step step{.kind = Step::Kind::launch,
+                .at = event.start,
+                .thread = event.thread,
+                .correlation = event.correlation};
+      switch (event.kind) {
+        case HostEvent::Kind::communicates:
+          continue;
+        case HostEvent::Kind::runtime: {
+          const auto found = by_correlation_.find(event.correlation);
+          if (found == by_correlation_.end() || !launched.insert(found->second).second) continue;
+          step.event = found->second;
+          break;
+        }
+        case HostEvent::Kind::stream_waits:
+          step.kind = Step::Kind::stream_waits;
+          if (in_call(step) && !profile_.syncs.contains(event.correlation)) continue;
+          break;
+        case HostEvent::Kind::waits_stream:
+          step.kind = Step::Kind::waits_stream;
+          break;
+        case HostEvent::Kind::waits_device:
+          step.kind = Step::Kind::waits_device;
+          break;
+      }
+      steps.push_back(step);
+    }
+    for (const CallInterval& call : calls_) {
+      if (!call.waits()) continue;
+      steps.push_back({.kind = Step::Kind::call_waits,
+                       .at = call.start,
+                       .thread = call.thread,
+                       .sequence = call.call->sequence});
+    }
+    add_unlaunched(launched, steps);
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const Step& a, const Step& b) { return a.at < b.at; });
+    return steps;
+  }
+
+  // Launched before the profile began: at their own start, by no thread that is known.
+  void add_unlaunched(const std::set<EventId>& launched, std::vector<Step>& steps) {
+    for (EventId i = 0; i < profile_.gpu.size(); ++i) {
+      if (launched.contains(i)) continue;
+      steps.push_back({.kind = Step::Kind::launch,
+                       .at = profile_.gpu[i].start,
+                       .thread = std::numeric_limits<std::int64_t>::min(),
+                       .event = i});
+      ++sums_.counts["kernels whose launch is not in the profile"];
+    }
+  }
+
+  // What happens within a call of the library is its own affair: its kernel's dependencies are
+  // known otherwise.
+  [[nodiscard]] bool in_call(const Step& step) const {
+    return index_.at(calls_, step.thread, step.at).has_value();
+  }
+
+  // The call of one rank alone in which this is launched: it copies, or scales, what it was given.
+  [[nodiscard]] const CallInterval* silent_call(const Step& step) const {
+    if (step.kind != Step::Kind::launch || call_of_.contains(step.event)) return nullptr;
+    const auto within = index_.at(calls_, step.thread, step.at);
+    if (!within || calls_[*within].kernel || calls_[*within].waits()) return nullptr;
+    return &calls_[*within];
+  }
+
+  void look_ahead(std::vector<Step>& steps) const {
+    std::map<std::int64_t, std::int64_t> next;  // by thread
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      const auto known = next.find(step->thread);
+      if (known != next.end()) step->next_stream = known->second;
+      if (step->kind == Step::Kind::launch && !call_of_.contains(step->event) &&
+          silent_call(*step) == nullptr) {
+        next[step->thread] = profile_.gpu[step->event].stream;
+      }
+    }
+  }
+
+  void take(const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::launch:
+        return launch(step);
+      case Step::Kind::call_waits:
+        return call_waits(step);
+      case Step::Kind::stream_waits:
+        return stream_waits(step);
+      case Step::Kind::waits_stream:
+        return host_waits(step);
+      case Step::Kind::waits_device:
+        for (const auto& [stream, node] : last_) finished_[stream] = node;
+        return;
+    }
+  }
+
+  void launch(const Step& step) {
+    const GpuEvent& event = profile_.gpu[step.event];
+    const auto call = call_of_.find(step.event);
+    const CallInterval* silent = silent_call(step);
+    std::optional<TraceNode> node;
+    if (call != call_of_.end()) {
+      const std::string& file = et_ != nullptr ? et_->name : profile_.name;
+      node = collective_node(*calls_[call->second].call, static_cast<std::uint32_t>(profile_.rank),
+                             file, groups_, sums_, problems_);
+      if (!node) return;
+      wait_for_producer(step.thread, node->after);
+    } else {
+      node = kernel_node(event);
+      if (silent != nullptr) wait_for_producer(step.thread, node->after);
+    }
+    wait_for_what_the_host_saw(event.stream, node->after);
+    const auto pending = pending_.extract(event.stream);
+    if (pending) {
+      node->after.insert(node->after.end(), pending.mapped().begin(), pending.mapped().end());
+    }
+    // Of one stream; a node that takes no time has no place in a queue.
+    if (const auto before = last_.find(event.stream); before != last_.end()) {
+      node->after.push_back(before->second);
+    }
+    const auto id = static_cast<NodeId>(trace_.nodes.size());
+    last_[event.stream] = id;
+    const CallInterval* of = call == call_of_.end() ? silent : &calls_[call->second];
+    if (of == nullptr) {
+      current_[step.thread] = event.stream;
+    } else if (of->call) {
+      by_sequence_[of->call->sequence] = id;
+      if (!named_.contains(of->call->sequence)) unnamed_[event.stream] = id;
+    }
+    trace_.nodes.push_back(std::move(*node));
+  }
+
+  TraceNode kernel_node(const GpuEvent& event) {
+    TraceNode node{.label = fmt::format("kernel '{}'", short_kernel_name(event.name)),
+                   .name = short_kernel_name(event.name),
+                   .part = event.kind == GpuEvent::Kind::kernel ? "compute" : "copy",
+                   .what = PassNode{},
+                   .after = {}};
+    ++sums_.summary.by_kind[node.part].nodes;
+    const Duration time = nanoseconds(event.duration);
+    add_saturating(sums_.summary.recorded, time);
+    if (event.duration == 0) {
+      ++sums_.counts["kernels and copies of 0 us, which take no time"];
+      return node;
+    }
+    node.what = ComputeNode{.shape = RecordedShape{.time = time,
+                                                   .wgs = event.wgs,
+                                                   .threads = event.threads,
+                                                   .registers_per_thread = event.registers,
+                                                   .lds = bytes(event.shared_bytes)},
+                            .lane = lanes_.at(event.stream)};
+    return node;
+  }
+
+  // The library makes its stream wait for the one that its caller computes on.
+  void wait_for_producer(std::int64_t thread, std::vector<NodeId>& after) {
+    const auto current = current_.find(thread);
+    if (current != current_.end()) {
+      after.push_back(last_.at(current->second));
+    } else {
+      for (const auto& [stream, node] : last_) after.push_back(node);
+    }
+  }
+
+  // What the host has waited for is over before anything that it launches afterwards.
+  void wait_for_what_the_host_saw(std::int64_t stream, std::vector<NodeId>& after) {
+    for (const auto& [finished, node] : finished_) {
+      const auto [seen, first] = seen_.try_emplace({stream, finished}, node);
+      if (!first && seen->second == node) continue;
+      seen->second = node;
+      after.push_back(node);
+    }
+  }
+
+  // The thread's stream: on which it launches next, or else launched last.
+  [[nodiscard]] std::optional<std::int64_t> stream_of(const Step& step) const {
+    if (step.next_stream != kNoStream) return step.next_stream;
+    const auto current = current_.find(step.thread);
+    if (current == current_.end()) return std::nullopt;
+    return current->second;
+  }
+
+  void call_waits(const Step& step) {
+    const auto started = by_sequence_.find(step.sequence);
+    const auto stream = stream_of(step);
+    if (started == by_sequence_.end()) {
+      if (!silent_.contains(step.sequence))
+        ++sums_.counts["waits for collectives of the previous step"];
+    } else if (stream) {
+      pending_[*stream].push_back(started->second);
+    }
+  }
+
+  void stream_waits(const Step& step) {
+    const auto sync = profile_.syncs.find(step.correlation);
+    if (sync != profile_.syncs.end() && sync->second.on_stream >= 0) {
+      const auto node = last_.find(sync->second.on_stream);
+      if (node != last_.end()) pending_[sync->second.stream].push_back(node->second);
+      return;
+    }
+    // The profile does not say for what. Copies aside, only collectives that no recorded wait
+    // names are left to wait for: what overlaps gradients with the backward pass ends so.
+    const auto stream = stream_of(step);
+    if (!stream || unnamed_.empty()) return;
+    ++sums_.counts
+          ["waits of a stream for something that is not recorded, assumed to be the "
+           "collectives that no recorded wait names"];
+    for (const auto& [other, node] : unnamed_) pending_[*stream].push_back(node);
+  }
+
+  void host_waits(const Step& step) {
+    const auto sync = profile_.syncs.find(step.correlation);
+    auto stream = current_.find(step.thread);
+    std::int64_t waited = stream == current_.end() ? kNoStream : stream->second;
+    if (sync != profile_.syncs.end() && sync->second.stream >= 0) waited = sync->second.stream;
+    const auto node = last_.find(waited);
+    if (node != last_.end()) finished_[waited] = node->second;
+  }
+
+  void count_times() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end = 0;
+    for (EventId i = 0; i < profile_.gpu.size(); ++i) {
+      const GpuEvent& event = profile_.gpu[i];
+      first = std::min(first, event.start);
+      end = std::max(end, event.start + event.duration);
+      if (call_of_.contains(i)) add_saturating(sums_.collectives, nanoseconds(event.duration));
+    }
+    if (end > first) sums_.span_ns = std::max(sums_.span_ns, end - first);
+    sums_.summary.nodes += profile_.gpu.size();
+  }
+
+  const KinetoFile& profile_;
+  const PytorchEt* et_;
+  const TraceGroups& groups_;
+  PytorchSums& sums_;
+  TraceProblems& problems_;
+  RankTrace trace_;
+  std::map<std::int64_t, EventId> by_correlation_;
+  std::vector<CallInterval> calls_;
+  CallIndex index_;
+  std::map<EventId, std::uint32_t> call_of_;
+  std::map<std::int64_t, std::uint32_t> lanes_;  // by stream
+  std::set<std::int64_t> named_;                 // sequence numbers
+  std::set<std::int64_t> silent_;                // the same, of calls in which nothing travels
+  std::map<std::int64_t, NodeId> by_sequence_;
+  std::map<std::int64_t, NodeId> unnamed_;                        // the last by stream
+  std::map<std::int64_t, NodeId> last_;                           // by stream
+  std::map<std::int64_t, std::int64_t> current_;                  // stream, by thread
+  std::map<std::int64_t, std::vector<NodeId>> pending_;           // by stream that waits
+  std::map<std::int64_t, NodeId> finished_;                       // as the host saw, by stream
+  std::map<std::pair<std::int64_t, std::int64_t>, NodeId> seen_;  // by launching, finished
+};
+
+}  // namespace
+
+RankTrace read_pytorch_rank(const KinetoFile& profile, const PytorchEt* et,
+                            const TraceGroups& groups, PytorchSums& sums, TraceProblems& problems) {
+  return RankBuilder(profile, et, groups, sums, problems).build();
+}
+
+}  // namespace weft

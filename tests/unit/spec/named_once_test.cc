@@ -1,0 +1,45 @@
+// A thing that a scenario can name is one row: nothing else in sim/ names it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace weft::named_once_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Files of sim/ in which `text` stands.
+std::vector<std::string> files_with(const std::string& text) {
+  const fs::path root = fs::path(WEFT_SOURCE_DIR) / "sim";
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".cc" && extension != ".h") continue;
+    if (text_of(entry.path()).find(text) == std::string::npos) continue;
+    found.push_back(fs::relative(entry.path(), root).string());
+  }
+  return found;
+}
+
+using Files = std::vector<std::string>;
+
+TEST(Keys, are_named_once) {
+  EXPECT_EQ(files_with("\"inline_up_to\""), Files{"network/network_fields.cc"});
+  EXPECT_EQ(files_with("\"write_cost\""), Files{"gpu_model/gpu_fields.cc"});
+  EXPECT_EQ(files_with("\"max_events\""), Files{"scenario/scenario_fields.cc"});
+  EXPECT_EQ(files_with("\"shared_inner\""), Files{"scenario/transformer_fields.cc"});
+  EXPECT_EQ(files_with("\"endpoints_per_leaf\""), Files{"network/fat_tree.cc"});
+  EXPECT_EQ(files_with("\"fat_tree\""), Files{"network/topologies.cc"});
+}
+
+}  // namespace
+}  // namespace weft::named_once_test
