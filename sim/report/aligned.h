@@ -8,7 +8,7 @@ namespace weft {
 
 using TableRow = std::vector<std::string>;
 
-// Columns as wide as their widest text. All rows have as many as the first.
+// Each column is as wide as its widest text. All rows have as many columns as the first.
 std::string aligned(std::vector<TableRow> rows);
 
 }  // namespace weft

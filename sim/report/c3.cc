@@ -85,7 +85,7 @@ std::string collective_text(const RunReport& report, const ModeRun& run) {
   std::string text;
   const Duration waited = use->first_place - use->first_start;
   if (in_us(waited) > kNotableTime * in_us(run.result.time)) {
-    text = fmt::format("the collective waits {} for places that the GEMM's WGs hold",
+    text = fmt::format("the collective waits {} for slots that the GEMM's WGs hold",
                        time_text(waited));
   }
   const double ratio = in_us(at_work(*use)) / in_us(at_work(*before));
@@ -121,7 +121,7 @@ std::string lost_text(const RunReport& report, const ModeRun& run, const Isolate
   const std::size_t before = text.size();
   add(collective_text(report, run));
   add(gemm_text(report, run));
-  if (text.size() == before) add("side by side each takes as long as alone");
+  if (text.size() == before) add("together, each takes as long as alone");
   return text;
 }
 
@@ -131,7 +131,7 @@ constexpr auto kC3Fields = std::to_array<C3Field>({
     {"communicate_us", Unit::us, "the collective alone", "the collective's kernel alone",
      [](const Isolated& alone) { return value_of(alone.communicate); }},
     {"balance", Unit::text, "balance",
-     "which takes more than 1.15 times as long: G-long, C-long, GC-equal",
+     "G-long (GEMM) or C-long (collective): it takes more than 1.15 times as long; else GC-equal",
      [](const Isolated& alone) { return value_of(balance_of(alone)); }},
     {"ideal_speedup", Unit::ratio, "ideal speed-up", "sum of both / the longer one",
      [](const Isolated& alone) { return value_of(ideal_speedup(alone)); }},
@@ -174,8 +174,8 @@ std::string why_c3(const RunReport& report) {
   const std::optional<Isolated> alone = isolated(report);
   if (!alone) return "no isolated runs to compare with.";
   std::string text = fmt::format(
-      "alone, the GEMM takes {} and the collective {} ({}); ideal, the longer one's time, is {} as "
-      "fast as one after the other.",
+      "alone, the GEMM takes {} and the collective {} ({}); the ideal, the longer one's time, is "
+      "{} as fast as one after the other.",
       time_text(alone->compute), time_text(alone->communicate), balance_of(*alone),
       ratio_text(ideal_speedup(*alone)));
   // Strategies that came to the same are named together.

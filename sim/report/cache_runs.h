@@ -1,5 +1,5 @@
-// Runs of the cache model (docs/cache.md) as a table, CSV and JSON. All three show one list of
-// measures, and rates of nothing are left empty.
+// Runs of the cache model (docs/cache.md) as a table, CSV and JSON. All three show the same
+// measures; a rate of nothing is left empty.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct CacheRun {
 
 struct CacheReport {
   cache::Hierarchy machine;
-  std::vector<CacheRun> runs;  // those of an application side by side
+  std::vector<CacheRun> runs;  // those of one application are adjacent
 };
 
-std::string cache_table(const CacheReport& report);  // one an application
+std::string cache_table(const CacheReport& report);  // one per application
 std::string cache_csv(const CacheReport& report);
 std::string cache_json(const CacheReport& report);
 

@@ -1,5 +1,5 @@
-// The catalogue of results as JSON, for whatever draws them and is not this program's own code:
-// titles, units and meanings of a mode's fields, colours of modes and of the parts of their time.
+// The catalogue of results as JSON, for programs other than weft that draw them: titles,
+// units and meanings of a mode's fields, colours of modes and of the parts of their time.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// Lines of CSV files: quoted where they have to be, and no text that a spreadsheet takes for a
+// Lines of CSV files: quoted where necessary, without text that a spreadsheet takes for a
 // formula.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The value of a field, and the three ways in which results say it: JSON, CSV, a table for people.
+// The value of a field, and its three forms in results: JSON, CSV, a table for people.
 #pragma once
 
 #include <concepts>
@@ -12,8 +12,8 @@
 
 namespace weft {
 
-// Nothing: the field does not apply. A time is in microseconds where it is a double: sums over WGs
-// do not fit a Duration.
+// monostate: the field does not apply. A time that is a double is in microseconds: sums over WGs
+// do not fit into a Duration.
 using FieldValue = std::variant<std::monostate, Duration, double, std::int64_t, std::string>;
 
 inline FieldValue value_of(Duration time) { return time; }
@@ -30,15 +30,15 @@ inline bool is_there(const FieldValue& value) {
   return !std::holds_alternative<std::monostate>(value);
 }
 
-// Exact to the picosecond up to 2^53 of them, and printed without noise: 1.5,
+// Exact to the picosecond up to 2^53 ps, and printed without rounding noise: 1.5,
 // not 1.4999999999999998.
 double in_us(Duration duration);
 
-// With full precision, as files for programs have it; null or empty where there is none.
+// With full precision, for files that programs read; null or empty if there is none.
 nlohmann::ordered_json json_of(const FieldValue& value);
 std::string csv_text(const FieldValue& value);
 
-// As people read it, "-" where there is none.
+// For people; "-" if there is none.
 std::string table_text(const FieldValue& value, Unit unit);
 
 }  // namespace weft

@@ -27,78 +27,79 @@ struct FieldRow {
 
 constexpr auto kOfScenario = std::to_array<FieldRow>({
     {"scenario", Unit::text, "name of the scenario"},
-    {"scenario_hash", Unit::text, "of its resolved values: equal hashes, equal scenarios"},
-    {"version", Unit::text, "of weft"},
-    {"seed", Unit::text, "of every random number"},
+    {"scenario_hash", Unit::text, "hash of its resolved values: equal hashes mean equal scenarios"},
+    {"version", Unit::text, "version of weft"},
+    {"seed", Unit::text, "seed of all random numbers"},
     {"cluster", Unit::text, "the machine in one line"},
 });
 
 constexpr auto kOfPartitions = std::to_array<FieldRow>({
-    {"c3.strategies.<mode>.tried.<index>.cus", Unit::count,
-     "a size of the partition that was tried"},
+    {"c3.strategies.<mode>.tried.<index>.cus", Unit::count, "a partition size that was tried"},
     {"c3.strategies.<mode>.tried.<index>.compute_us", Unit::us,
-     "the GEMM alone on the other CUs; absent where both ran together"},
+     "the GEMM alone on the other CUs; absent if both ran together"},
     {"c3.strategies.<mode>.tried.<index>.communicate_us", Unit::us,
-     "the collective alone on these; absent where both ran together"},
+     "the collective alone on these CUs; absent if both ran together"},
     {"c3.strategies.<mode>.tried.<index>.together_us", Unit::us,
-     "both together; absent where each ran alone"},
+     "both together; absent if each ran alone"},
 });
 
 constexpr auto kOfAllModes = std::to_array<FieldRow>({
     {"why", Unit::text, "what bounds each mode, what overlap hid and what it cost, in words"},
     {"ledger.balanced", Unit::text, "whether every mode's ledger balances; a run fails if not"},
-    {"ledger.<mode>.balanced", Unit::text, "whether all of this mode's pairs are equal"},
+    {"ledger.<mode>.balanced", Unit::text,
+     "whether asked and done are equal in all of this mode's pairs"},
     {"ledger.<mode>.wgs.asked", Unit::count, "logical WGs and collective steps of the task graph"},
-    {"ledger.<mode>.wgs.done", Unit::count, "of them, done"},
+    {"ledger.<mode>.wgs.done", Unit::count, "how many of them were done"},
     {"ledger.<mode>.flops.asked", Unit::flops, "floating point operations of all WGs"},
-    {"ledger.<mode>.flops.done", Unit::flops, "of them, done"},
+    {"ledger.<mode>.flops.done", Unit::flops, "how many of them were done"},
     {"ledger.<mode>.hbm_bytes.asked", Unit::bytes, "HBM traffic of all WGs and copy engines"},
-    {"ledger.<mode>.hbm_bytes.done", Unit::bytes, "of it, moved"},
+    {"ledger.<mode>.hbm_bytes.done", Unit::bytes, "how much of it was moved"},
     {"ledger.<mode>.messages.asked", Unit::count, "messages put into the network"},
     {"ledger.<mode>.messages.done", Unit::count, "messages delivered"},
     {"ledger.<mode>.message_bytes.asked", Unit::bytes,
-     "bytes to deliver: a sum of the switch once, each of its copies"},
+     "bytes to deliver; what a switch adds up counts once, what it copies once per copy"},
     {"ledger.<mode>.message_bytes.done", Unit::bytes, "bytes delivered"},
-    {"ledger.<mode>.sent_bytes.asked", Unit::bytes, "bytes the task graph sends"},
+    {"ledger.<mode>.sent_bytes.asked", Unit::bytes, "bytes that the task graph sends"},
     {"ledger.<mode>.sent_bytes.done", Unit::bytes, "bytes put into the network"},
     {"engine.events", Unit::count, "events of all modes"},
     {"engine.wall_s", Unit::s, "wall-clock time of the simulations; differs from run to run"},
     {"engine.events_per_s", Unit::per_s,
-     "events / wall_s, so fewer where the machine does other work too; differs from run to run"},
-    {"engine.peak_rss_bytes", Unit::bytes, "most memory the process held; differs from run to run"},
+     "events / wall_s, so lower if the machine does other work too; differs from run to run"},
+    {"engine.peak_rss_bytes", Unit::bytes, "peak memory of the process; differs from run to run"},
 });
 
 constexpr auto kManifest = std::to_array<FieldRow>({
-    {"version", Unit::text, "of weft"},
+    {"version", Unit::text, "version of weft"},
     {"scenario", Unit::text, "name of the scenario"},
-    {"scenario_hash", Unit::text, "of its resolved values"},
-    {"seed", Unit::text, "of every random number"},
-    {"command", Unit::text, "gives the same results again"},
+    {"scenario_hash", Unit::text, "hash of its resolved values"},
+    {"seed", Unit::text, "seed of all random numbers"},
+    {"command", Unit::text, "command that gives the same results again"},
     {"inputs.<index>.path", Unit::text,
-     "a file the scenario, or its recorded trace, was read from"},
-    {"inputs.<index>.hash", Unit::text, "FNV-1a of its bytes, 64 bits"},
+     "a file from which the scenario or its recorded trace was read"},
+    {"inputs.<index>.hash", Unit::text, "64-bit FNV-1a hash of its bytes"},
     {"fingerprints.<mode>", Unit::text, "hash of the run's history"},
 });
 
 constexpr auto kFiles = std::to_array<FieldRow>({
     {"files.<name>", Unit::text,
-     "a file of the result, and the FNV-1a of its bytes, 64 bits; this file is written last"},
+     "64-bit FNV-1a hash of each result file's bytes; files.json itself is written last"},
 });
 
 constexpr auto kSweep = std::to_array<FieldRow>({
     {"<axis>", Unit::text,
-     "an axis' value, in the unit that the name ends in: `_us`, `_bytes`, `_gbps` (10^9 bit/s), "
-     "`_tflops` (10^12 FLOP/s), `_m_per_s` (10^6/s); else a count, or words"},
-    {"point", Unit::text, "hash of the resolved scenario: equal hashes, one run"},
+     "an axis's value, in the unit that its name ends in: `_us`, `_bytes`, `_gbps` (10^9 bit/s), "
+     "`_tflops` (10^12 FLOP/s), `_m_per_s` (10^6/s); else a count or a word"},
+    {"point", Unit::text, "hash of the resolved scenario; points with equal hashes are run once"},
     {"status", Unit::text, "ok or failed"},
-    {"error", Unit::text, "why it failed, on one line; it has no results"},
+    {"error", Unit::text, "why it failed, on one line; a failed point has no results"},
     {"<mode>_<field>", Unit::text,
      "`modes.<mode>.<field>` of summary.json, such as `fused_time_us`; `wait_us.post` is "
      "`fused_wait_post_us`"},
     {"<mode>_<part>_<field>", Unit::text,
      "`modes.<mode>.parts.<part>.<field>`, such as `bulk_mlp_computing_us`"},
-    {"<mode>_vs_<mode>_speedup", Unit::text, "of `speedup`, such as `fused_vs_bulk_speedup`"},
-    {"c3_<field>", Unit::text, "of `c3`, such as `c3_compute_us`"},
+    {"<mode>_vs_<mode>_speedup", Unit::text,
+     "a value of `speedup`, such as `fused_vs_bulk_speedup`"},
+    {"c3_<field>", Unit::text, "a value of `c3`, such as `c3_compute_us`"},
     {"<mode>_<strategy>", Unit::text,
      "`speedup`, `fraction_of_ideal` and `partition_cus` of `c3.strategies.<mode>`"},
 });
@@ -110,39 +111,39 @@ constexpr auto kSweepLong = std::to_array<FieldRow>({
      "its column in results.csv without the mode, such as `time_us`; `fused_vs_bulk_speedup` is "
      "`speedup_vs_bulk` of `fused`"},
     {"value", Unit::text, "as in results.csv"},
-    {"unit", Unit::text, "of the value; empty for names, counts, hashes, shares and ratios"},
+    {"unit", Unit::text, "unit of the value; empty for names, counts, hashes, shares and ratios"},
 });
 
 constexpr auto kCatalogue = std::to_array<FieldRow>({
-    {"fields.<field>.title", Unit::text, "for columns and axes"},
-    {"fields.<field>.unit", Unit::text, "as in results_long.csv"},
+    {"fields.<field>.title", Unit::text, "title for columns and axes"},
+    {"fields.<field>.unit", Unit::text, "unit, as in results_long.csv"},
     {"fields.<field>.as", Unit::text, "how to show it: text, number, time, share, ratio"},
-    {"fields.<field>.meaning", Unit::text, "as on this page"},
-    {"modes.<mode>.colour", Unit::text, "of the mode, in every chart"},
-    {"modes.<mode>.meaning", Unit::text, "in one line"},
+    {"fields.<field>.meaning", Unit::text, "meaning, as on this page"},
+    {"modes.<mode>.colour", Unit::text, "colour of the mode in every chart"},
+    {"modes.<mode>.meaning", Unit::text, "meaning of the mode in one line"},
     {"phases.<index>.field", Unit::text,
      "a part of the time, in drawing order; empty: the rest of the time"},
-    {"phases.<index>.title", Unit::text, "of the part"},
-    {"phases.<index>.colour", Unit::text, "of the part"},
+    {"phases.<index>.title", Unit::text, "title of the part"},
+    {"phases.<index>.colour", Unit::text, "colour of the part"},
     {"palette.<index>", Unit::text, "colours for everything else"},
-    {"times.<index>.us", Unit::us, "a unit for times; the first one that a time reaches is used"},
+    {"times.<index>.us", Unit::us, "a unit of time; the first one that a time reaches is used"},
     {"times.<index>.unit", Unit::text, "name of that unit"},
-    {"axis_units.<suffix>", Unit::text, "unit of an axis whose name ends in it"},
+    {"axis_units.<suffix>", Unit::text, "unit of an axis whose name ends in this suffix"},
 });
 
 constexpr auto kPoints = std::to_array<FieldRow>({
-    {"row", Unit::count, "place of the point in the sweep, from 0"},
+    {"row", Unit::count, "index of the point in the sweep, from 0"},
     {"point", Unit::text, "hash of the resolved scenario"},
-    {"version", Unit::text, "of weft: results of another version do not count as finished"},
+    {"version", Unit::text, "version of weft; results of another version do not count as finished"},
     {"status", Unit::text, "ok or failed"},
-    {"axes.<axis>", Unit::text, "as in results.csv"},
-    {"error", Unit::text, "why it failed; empty where ok"},
-    {"exit_code", Unit::count, "that `weft run` would end with"},
-    {"command", Unit::text, "gives the same results again"},
-    {"summary", Unit::text, "summary.json of the run; absent where it failed"},
+    {"axes.<axis>", Unit::text, "value on the axis, as in results.csv"},
+    {"error", Unit::text, "why it failed; empty if ok"},
+    {"exit_code", Unit::count, "exit code that `weft run` would end with"},
+    {"command", Unit::text, "command that gives the same results again"},
+    {"summary", Unit::text, "summary.json of the run; absent if it failed"},
     {"checksum", Unit::text,
-     "of all before it on the line; a line that it does not fit is damaged, and its point run "
-     "again"},
+     "checksum of all before it on the line; a line that does not match is damaged, and its point "
+     "is run again"},
 });
 
 // --- the files -----------------------------------------------------------------------------------

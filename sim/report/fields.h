@@ -1,8 +1,8 @@
 // Fields: every name that a result file may hold, its unit and its meaning. docs/results.md is this
-// as text, and tests hold both and the files against one another.
+// as text; tests compare both with the files.
 //
-// The rows stand where their values are made: mode_fields.cc has those of a mode, each file of
-// columns its own (csv.cc, model.cc, over_time.cc); fields.cc the others.
+// Each row stands where its value is computed: those of a mode in mode_fields.cc, those of columns
+// with their columns (csv.cc, model.cc, over_time.cc), the others in fields.cc.
 #pragma once
 
 #include <string>
@@ -30,19 +30,19 @@ enum class ResultFile {
 
 const char* file_name(ResultFile file);  // "summary.json"
 
-// `name` is a column, or the path of a JSON value: <mode>, <part> and <index> stand for what
-// differs. A value without a unit is a name, a count, a hash or a share: its meaning says which.
+// `name` is a column, or the path of a JSON value: <mode>, <part> and <index> are
+// placeholders. A value without a unit is a name, a count, a hash or a share, as its meaning says.
 struct Field {
   std::string name;
   Unit unit;
-  const char* title;  // of columns and axes; "": nothing shows it but its own file
+  const char* title;  // of columns and axes; "": only its own file shows it
   const char* meaning;
 };
 
 // In the order in which the file has them.
 std::vector<Field> fields(ResultFile file);
 
-// Aborts where there is none.
+// Aborts if there is none.
 Field field(ResultFile file, const std::string& name);
 
 // The fields of one file as a Markdown table.

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// The same bytes for the same text: no name and no date in it.
+// The same text gives the same bytes: they hold no name and no date.
 std::string gzipped(std::string_view text);
 
 }  // namespace weft

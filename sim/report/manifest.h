@@ -1,5 +1,5 @@
-// manifest.json: what the results were made from. No date and no machine: the same input, the same
-// bytes.
+// manifest.json: what the results were made from. No date and no machine: the same input gives the
+// same bytes.
 #pragma once
 
 #include <string>

@@ -21,23 +21,23 @@ struct Measures {
   Duration time;
   Duration computing;
   Duration exposed;
-  Duration ended;  // a GPU's last kernel has ended, another GPU's has not
+  Duration ended;  // a GPU's last kernel has ended, but not another GPU's
   double cu_busy = 0;
   double hbm_busy = 0;
-  double hbm_busy_computing = 0;  // by the kernels that compute, over the time in which they do
-  LinkPeak link;                  // the busiest one
-  double proxy_busy = 0;          // of the busiest GPU's CPU thread; 0 where GPUs post
-  int wgs_per_cu = 0;             // of the kernel that computes; 0: the workload has none
-  double wg_time_us = 0;          // WGs at work, summed
+  double hbm_busy_computing = 0;         // by the kernels that compute, while they do
+  LinkPeak link;                         // the busiest one
+  double proxy_busy = 0;                 // of the busiest GPU's CPU thread; 0 where GPUs post
+  int wgs_per_cu = 0;                    // of the kernel that computes; 0: the workload has none
+  double wg_time_us = 0;                 // WGs at work, summed
   std::array<double, kWaits> wait_us{};  // WGs waiting, summed
   double gpu_end_skew = 0;               // latest end / earliest end - 1
-  bool without_channels = false;         // what communicates has none: fused kernels, copy engines
-  bool unknown_wgs = false;              // a trace says them of few kernels; the others have one
+  bool without_channels = false;         // only fused kernels or copy engines communicate
+  bool unknown_wgs = false;              // a trace gives them for few kernels; the others have one
 };
 
 Measures measure(const RunReport& report, const RunResult& result);
 
-// Of the time of all WGs, the part spent waiting for this.
+// The share of all WGs' time that they spent waiting for this.
 double wait_share(const Measures& measures, Wait wait);
 
 const char* name_of(KernelRole role);  // "compute"

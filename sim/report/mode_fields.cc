@@ -54,7 +54,7 @@ constexpr auto kFields = std::to_array<ModeField>({
     {"modes.<mode>.time_us",
      Unit::us,
      "time",
-     "start to the end of the slowest GPU",
+     "from the start to the end of the slowest GPU",
      [](const ModeView& mode) { return value_of(mode.measures.time); },
      {.heading = "time", .c3_heading = "time", .in_run_page = true}},
     {"speedup.<mode>_vs_bulk",
@@ -77,7 +77,7 @@ constexpr auto kFields = std::to_array<ModeField>({
      }},
     {"c3.strategies.<mode>.fraction_of_ideal",
      Unit::share,
-     "part of the ideal speed-up",
+     "fraction of the ideal speed-up",
      "(speedup - 1) / (ideal_speedup - 1)",
      [](const ModeView& mode) {
        return is_strategy(mode) ? value_of(fraction_of_ideal(*mode.alone, mode.run.result.time))
@@ -86,7 +86,7 @@ constexpr auto kFields = std::to_array<ModeField>({
      {.c3_heading = "of ideal", .cell = fraction_of_ideal_text}},
     {"c3.strategies.<mode>.partition_cus",
      Unit::count,
-     "partition cus",
+     "CUs of the partition",
      "the collective's own CUs; 0: none",
      [](const ModeView& mode) {
        return is_strategy(mode) ? value_of(mode.run.partition.cus) : FieldValue{};
@@ -107,7 +107,7 @@ constexpr auto kFields = std::to_array<ModeField>({
     {"modes.<mode>.cu_busy",
      Unit::share,
      "CUs busy",
-     "share of CU time with at least one WG at work, also where it waits for memory",
+     "share of CU time with at least one WG at work, even if it waits for memory",
      [](const ModeView& mode) { return value_of(mode.measures.cu_busy); },
      {.heading = "CU busy", .c3_heading = "CU busy", .in_run_page = true}},
     {"modes.<mode>.hbm_busy",
@@ -119,7 +119,7 @@ constexpr auto kFields = std::to_array<ModeField>({
     {"modes.<mode>.links_busy_max",
      Unit::share,
      "busiest link busy",
-     "share of the time the busiest link is in use",
+     "share of the time in which the busiest link is in use",
      [](const ModeView& mode) { return value_of(mode.measures.link.busy); },
      {.heading = "links busy (max)",
       .c3_heading = "links busy (max)",
@@ -131,14 +131,14 @@ constexpr auto kFields = std::to_array<ModeField>({
     {"modes.<mode>.wgs_per_cu", Unit::count, "WGs per CU",
      "most WGs of the computing kernel on one CU; 0: the workload has no such kernel",
      [](const ModeView& mode) { return value_of(mode.measures.wgs_per_cu); }},
-    {"modes.<mode>.wait_us.post", Unit::us, "waiting for a post, all WGs",
+    {"modes.<mode>.wait_us.post", Unit::us, "posting, all WGs",
      "WGs flushing caches, writing queue entries, ringing the doorbell; sum over WGs",
      [](const ModeView& mode) { return value_of(waited_us(mode, Wait::post)); }},
     {"modes.<mode>.wait_us.nic_queue", Unit::us, "waiting for NIC queues, all WGs",
-     "WGs held because the NIC's queue was full; sum over WGs",
+     "WGs waiting because the NIC's queue is full; sum over WGs",
      [](const ModeView& mode) { return value_of(waited_us(mode, Wait::nic_queue)); }},
     {"modes.<mode>.wait_us.store", Unit::us, "waiting for stores, all WGs",
-     "WGs whose stores into a peer had not left or arrived; sum over WGs",
+     "WGs waiting for stores into a peer to leave or arrive; sum over WGs",
      [](const ModeView& mode) { return value_of(waited_us(mode, Wait::store)); }},
     {"modes.<mode>.wait_us.flag", Unit::us, "waiting for flags, all WGs",
      "WGs waiting for a flag; sum over WGs",
@@ -147,21 +147,21 @@ constexpr auto kFields = std::to_array<ModeField>({
      "end of the last GPU / end of the first GPU - 1",
      [](const ModeView& mode) { return value_of(mode.measures.gpu_end_skew); }},
     {"modes.<mode>.critical_gaps_us", Unit::us, "launches on the critical path",
-     "launches on the critical path; with critical_us of all operators, time_us",
+     "launches on the critical path: time_us minus critical_us of all operators",
      [](const ModeView& mode) { return value_of(mode.run.result.path_gaps); }},
     {"modes.<mode>.fingerprint", Unit::text, "fingerprint",
-     "hash of the run's history: equal fingerprints, equal runs",
+     "hash of the run's history: equal fingerprints mean equal runs",
      [](const ModeView& mode) { return value_of(fingerprint_text(mode.run.result.fingerprint)); }},
     {"modes.<mode>.events", Unit::count, "events", "events simulated",
      [](const ModeView& mode) { return value_of(mode.run.result.events); }},
     {"modes.<mode>.parts.<part>.computing_us", Unit::us, "computing",
-     "of a whole model: WGs of this part are at work; mean over GPUs",
+     "whole models: WGs of this part are at work; mean over GPUs",
      [](const ModeView& mode) { return value_of(mode.part->computing); }},
     {"modes.<mode>.parts.<part>.exposed_us", Unit::us, "exposed",
      "a GPU computes nothing and waits for this part; mean over GPUs",
      [](const ModeView& mode) { return value_of(mode.part->exposed); }},
     {"modes.<mode>.idle_us", Unit::us, "idle",
-     "of a whole model: no kernel on a GPU; mean over GPUs",
+     "whole models: no kernel is active on a GPU; mean over GPUs",
      [](const ModeView& mode) {
        return mode.parts.empty() ? FieldValue{} : value_of(mode.parts.back().exposed);
      }},
@@ -194,7 +194,7 @@ std::string title_of(const TimePhase& phase) {
   for (const ModeField& field : kFields) {
     if (name_of(field) == phase.field) return field.title;
   }
-  return "neither";
+  return "no kernel active";
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// The fields of a mode: what summary.json, sweeps' tables, the terminal's table and charts say of
-// each. A row each, in mode_fields.cc; who shows them goes through the rows and names none.
+// The fields of a mode: what summary.json, tables of sweeps, the terminal's table and charts say
+// about each mode. One row each, in mode_fields.cc; code that shows them iterates over the rows.
 #pragma once
 
 #include <optional>
@@ -21,18 +21,18 @@ struct ModeView {
   const ModeRun& run;
   Measures measures;
   const ModeRun* baseline;         // null: not run
-  std::optional<Isolated> alone;   // of kind c3
-  std::vector<PartTime> parts;     // of a whole model; idle last
-  const PartTime* part = nullptr;  // whose value is asked for, by a field that each part has
+  std::optional<Isolated> alone;   // kind c3
+  std::vector<PartTime> parts;     // whole models; idle last
+  const PartTime* part = nullptr;  // the part that a field of parts is computed for
 };
 ModeView view_of(const RunReport& report, const ModeRun& run);
 
-// Where a field is shown besides files.
+// Where a field is shown, apart from files.
 struct Shown {
-  const char* heading = nullptr;     // of its column in the terminal's table; null: not there
-  const char* c3_heading = nullptr;  // the same, of kind c3
-  std::string (*cell)(const ModeView& mode) = nullptr;  // what stands there; null: the value
-  // Of a field below modes.<mode>: the reader of a run's page may choose it; of a sweep's, any
+  const char* heading = nullptr;     // of its column in the terminal's table; null: no column
+  const char* c3_heading = nullptr;  // the same, for kind c3
+  std::string (*cell)(const ModeView& mode) = nullptr;  // the text there; null: the value
+  // A field below modes.<mode> that a run's HTML page offers; a sweep's page offers every
   // number.
   bool in_run_page = false;
 };
@@ -49,15 +49,15 @@ struct ModeField {
 // In the order of summary.json and of the table's columns.
 std::span<const ModeField> mode_fields();
 
-// What a mode's time is made of, in the order in which it is drawn; the last one is what is left.
+// The phases that a mode's time consists of, in drawing order; the last one is the rest.
 struct TimePhase {
-  const char* field;  // "": the time less all others
+  const char* field;  // "": the time minus all others
   const char* colour;
 };
 std::span<const TimePhase> phases();
 std::string title_of(const TimePhase& phase);
 
-// The mode's time, which all phases together are.
+// The mode's time: the sum of all phases.
 inline constexpr const char* kTimeField = "time_us";
 
 }  // namespace weft

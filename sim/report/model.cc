@@ -46,24 +46,25 @@ std::vector<std::string> part_values(const ModeView& mode) {
 }
 
 constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
-    {"pair", Unit::text, "pair", "operator and collective, in their order; of whole models",
+    {"pair", Unit::text, "pair", "whole models: operator and collective, in their order",
      [](const Candidate& pair) { return value_of(pair.name); }},
-    {"pattern", Unit::text, "pattern", "as of workload.fuse",
+    {"pattern", Unit::text, "pattern", "as in workload.fuse",
      [](const Candidate& pair) { return value_of(name_of(pair.pattern)); }},
-    {"times", Unit::count, "times", "in the model, as the GPU that is first in it does it",
+    {"times", Unit::count, "count", "how often it occurs, on the GPU on which it occurs most",
      [](const Candidate& pair) { return value_of(pair.times); }},
-    {"bulk_us", Unit::us, "bulk", "one by itself, kernel after kernel; 0: it cannot be fused",
+    {"bulk_us", Unit::us, "bulk",
+     "time of one pair by itself, kernel after kernel; 0: it cannot be fused",
      [](const Candidate& pair) { return value_of(pair.bulk); }},
-    {"chunked_us", Unit::us, "chunked", "one by itself, kernel-granular",
+    {"chunked_us", Unit::us, "chunked", "the same in mode kernel",
      [](const Candidate& pair) { return value_of(pair.chunked); }},
-    {"fused_us", Unit::us, "fused", "one by itself, fused",
+    {"fused_us", Unit::us, "fused", "the same fused",
      [](const Candidate& pair) { return value_of(pair.fused); }},
-    {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator",
+    {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator's kernel per CU",
      [](const Candidate& pair) { return value_of(pair.wgs_per_cu_bulk); }},
     {"wgs_per_cu_fused", Unit::count, "WGs per CU, fused",
-     "of the fused kernel, which needs more registers",
+     "the same of the fused kernel, which needs more registers",
      [](const Candidate& pair) { return value_of(pair.wgs_per_cu_fused); }},
-    {"obstacle", Unit::text, "obstacle", "why it cannot be fused; empty where it can",
+    {"obstacle", Unit::text, "obstacle", "why it cannot be fused; empty if it can",
      [](const Candidate& pair) { return value_of(pair.obstacle); }},
 });
 
@@ -134,9 +135,9 @@ std::string path_text(const RunReport& report) {
 
 std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) {
-    return "no pair of an operator and a collective that could be fused\n";
+    return "no pair of operator and collective can be fused\n";
   }
-  std::vector<TableRow> rows{{"could be fused", "pattern", "times", "bulk", "chunked", "fused",
+  std::vector<TableRow> rows{{"could be fused", "pattern", "count", "bulk", "chunked", "fused",
                               "change", "WGs per CU", ""}};
   for (const Candidate& candidate : report.candidates) {
     if (!candidate.obstacle.empty()) {
@@ -158,9 +159,9 @@ std::string fusions_table(const RunReport& report) {
 
 std::vector<Field> part_fields() {
   std::vector<Field> fields{
-      {"mode", Unit::text, "mode", "grain of overlap; the file is written of whole models"},
+      {"mode", Unit::text, "mode", "grain of overlap; the file is written for whole models only"},
       {"part", Unit::text, "part",
-       "of the model; idle: no kernel on a GPU, until the end of the run"}};
+       "part of the model; idle: no kernel on a GPU, until the end of the run"}};
   for (const ModeField& field : mode_fields()) {
     if (is_of_part(field)) fields.push_back(column_of_part(field));
   }

@@ -1,4 +1,4 @@
-// What reports say of whole models: where the time went, part by part, and what fusing would bring.
+// What reports say about whole models: the time of each part, and what fusing would bring.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct PartTime {
   Duration computing;
   Duration exposed;
 };
-// The one that takes longest first, idle last. Together they are the time of the run.
+// Longest first, idle last. Together they add up to the time of the run.
 std::vector<PartTime> part_times(const RunResult& result);
 bool is_idle(const PartTime& part);
 
 // Tables for people: parts by mode; candidates for fusing, ranked.
 std::string parts_table(const RunReport& report);
-std::string path_text(const RunReport& report);  // the critical path, a line a mode
+std::string path_text(const RunReport& report);  // the critical path, one line per mode
 std::string fusions_table(const RunReport& report);
 
 std::string parts_csv(const RunReport& report);

@@ -9,7 +9,7 @@
 namespace weft {
 
 std::string time_text(Duration duration);    // "812 ns", "345.678 us", "12.346 ms", "1.234 s"
-std::string percent_text(double share);      // 0.434 is "43 %"; what is not 0 is not "0 %"
+std::string percent_text(double share);      // 0.434 is "43 %"; from 0 to 0.5 % "<1 %"
 std::string count_text(std::int64_t count);  // "2,097,152"
 std::string large_text(double number);       // "23.4 M"
 std::string bytes_text(std::int64_t size);   // "12.3 GB", decimal as bandwidths are

@@ -18,11 +18,12 @@ struct IntervalRow {
 constexpr auto kIntervalColumns = std::to_array<Column<IntervalRow>>({
     {"mode", Unit::text, "mode", "grain of overlap",
      [](const IntervalRow& row) { return value_of(name_of(row.run.result.mode)); }},
-    {"from_us", Unit::us, "time", "start of the interval; all of a mode are 1, 2, 4 .. ns long",
+    {"from_us", Unit::us, "time",
+     "start of the interval; all of a mode are equally long: 1, 2, 4 .. ns",
      [](const IntervalRow& row) {
        return value_of(row.run.recording.amounts.from(row.at) - SimTime{});
      }},
-    {"to_us", Unit::us, "until", "its end; the last one ends with the run",
+    {"to_us", Unit::us, "end", "end of the interval; the last one ends with the run",
      [](const IntervalRow& row) {
        return value_of(row.run.recording.amounts.until(row.at) - SimTime{});
      }},

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// Of a mode that was recorded: shares of an interval, from 0 to 1. Means, unless of one.
+// A recorded mode: shares of an interval, from 0 to 1. Means, except for a single GPU or link.
 class OverTime {
  public:
   OverTime(const RunReport& report, const RunRecording& recording)

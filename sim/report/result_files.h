@@ -13,10 +13,10 @@ struct OutputFile {
   std::string content;
 };
 
-// All of them. files.json comes last: what is cut off before it is no result.
+// All but files.json, which is written last: a folder without it is incomplete.
 std::vector<OutputFile> result_files(const RunReport& report);
 
-// The names of all that a run may write.
+// The names of all files that a run may write.
 std::vector<std::string> result_names();
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// What the reports are made from: the results of all modes, and what they belong to.
+// What the reports are made from: the results of all modes, and what was run.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace weft {
 
 struct ModeRun {
   RunResult result;
-  Partition partition;          // of a strategy that has one
+  Partition partition;          // c3: of a strategy that has one
   double wall_s = 0;            // of the simulation, measured by the application
   RunRecording recording = {};  // if asked for
 };
@@ -26,14 +26,14 @@ struct RunReport {
   Scenario scenario;
   Cluster cluster;
   std::vector<ModeRun> runs;               // in the order of scenario.modes
-  std::vector<Candidate> candidates = {};  // of a whole model: pairs that could be fused, ranked
+  std::vector<Candidate> candidates = {};  // whole models: pairs that could be fused, ranked
   std::string version;
-  std::string command;            // what gives these results again
+  std::string command;            // gives these results again
   std::vector<InputFile> inputs;  // every file the scenario was read from
   std::int64_t peak_rss_bytes = 0;
 };
 
-// The run of this mode; null where it was not run.
+// The run of this mode; null if it was not run.
 const ModeRun* find_run(const RunReport& report, Mode mode);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// summary.json: one run of `weft` in numbers. The same input gives the same bytes, but for wall_s,
+// summary.json: one run of `weft` in numbers. The same input gives the same bytes, except wall_s,
 // events_per_s and peak_rss_bytes of `engine`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The timeline of a run for ui.perfetto.dev: docs/timeline.md says what is to be seen in it.
+// The timeline of a run for ui.perfetto.dev, which docs/timeline.md explains.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct TimelineOptions {
   Bytes limit = bytes(100'000'000);  // of the text, before it is compressed
 };
 
-// What to record for it, of each of so many modes.
+// What to record for it, in each of this many modes.
 RecordOptions record_options(const TimelineOptions& options, std::size_t modes);
 
 struct Timeline {
@@ -21,7 +21,7 @@ struct Timeline {
   std::vector<std::string> left_out;  // "fused: WGs and messages from 123.456 us on"
 };
 
-// Of all modes that were recorded.
+// Of all recorded modes.
 Timeline timeline(const RunReport& report, const TimelineOptions& options);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// What a timeline takes of memory beside the run that is recorded: bounded before the run begins.
+// Memory that a timeline takes in addition to the run, bounded before the run begins.
 #pragma once
 
 #include "sim/cluster/cluster.h"
@@ -9,7 +9,7 @@ namespace weft {
 // How busy GPUs and links are: the intervals of one recording on this cluster.
 Bytes tracks_memory(const Cluster& cluster, Detail detail);
 
-// The longest timeline, of all modes, whose WGs and messages, text and order fit into so much.
+// The longest timeline of all modes whose records, text and sort order fit into this memory.
 Bytes longest_timeline_in(Bytes memory);
 
 }  // namespace weft

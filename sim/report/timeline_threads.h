@@ -1,4 +1,4 @@
-// Threads of a timeline: what is at work at the same time lies on threads of its own.
+// Threads of a timeline: what runs at the same time is on different threads.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// A kernel where it is played.
+// A kernel in one replay of its recording.
 struct PlayedKernel {
   std::uint32_t play = 0;    // index into RunRecording::played
   std::uint32_t kernel = 0;  // into its recording's kernels
@@ -20,17 +20,17 @@ struct PlayedKernel {
   SimTime end;
 };
 
-// All of these GPUs, from the first one on, by GPU and start, on the first thread of their stream
-// that is free.
+// Of the first `gpus` GPUs, by GPU and start; each is on the first thread of its stream that is
+// free.
 std::vector<PlayedKernel> kernels_on_threads(const RunRecording& run, std::uint32_t gpus);
 
 // "compute", "communication 2", "copy engines".
 std::string name_of_stream(std::uint64_t thread);
 
-// Gives WGs, in the order of their starts, threads of their CU.
+// Assigns WGs, in the order of their starts, to threads of their CU.
 class WgThreads {
  public:
-  // `gpu` is of the cluster.
+  // `gpu` is its number in the cluster.
   std::uint64_t thread_of(std::uint32_t gpu, const WgRecord& wg);
   static std::string name_of(std::uint64_t thread);
 

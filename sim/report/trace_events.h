@@ -1,5 +1,5 @@
-// Events of the Trace Event Format (Chrome's, which ui.perfetto.dev reads), as text and no more of
-// it than allowed. Times are whole nanoseconds: what viewers keep.
+// Events of the Trace Event Format (Chrome's, which ui.perfetto.dev reads), as text of
+// limited size. Times are whole nanoseconds, the resolution of viewers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Viewers call GPUs processes, and threads what lies below one another in a GPU.
+// Viewers call a GPU a process, and each row inside it a thread.
 struct TraceThread {
   std::uint64_t process = 0;
   std::uint64_t thread = 0;
@@ -19,18 +19,18 @@ struct TraceThread {
 
 class TraceEvents {
  public:
-  // Of all events together; bytes.
+  // `limit`: bytes of all events together.
   explicit TraceEvents(std::size_t limit) : limit_(limit) {}
 
-  // Names. They are few, and always there.
+  // Names are few, and always written.
   void name_process(std::uint64_t process, std::string_view name);
   void name_thread(const TraceThread& thread, std::string_view name);
 
-  // From now on no more than this of the limit may be in use.
+  // From now on at most this many bytes of the limit may be in use.
   void use_at_most(std::size_t bytes) { allowed_ = bytes < limit_ ? bytes : limit_; }
   [[nodiscard]] std::size_t in_use() const { return text_.size() + 2 * places_.size(); }
 
-  // Each is false, and nothing, where it finds no room. `args`: of a JSON object, without braces.
+  // Each adds nothing and returns false if there is no room. `args`: a JSON object without braces.
   struct Slice {
     TraceThread thread;
     SimTime start;
@@ -40,7 +40,7 @@ class TraceEvents {
     std::string_view args;
   };
   bool slice(const Slice& slice);
-  // From a point in one slice to a point in another, as near as they come to these times.
+  // From a point in one slice to a point in another, as close to these times as possible.
   struct End {
     TraceThread thread;
     SimTime start;  // of the slice

@@ -1,4 +1,4 @@
-// Units: what a field of the results counts in, and how people read such values.
+// Units of the fields of results, and how values are shown to people.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ enum class Unit { text, count, share, ratio, us, s, bytes, flops, bytes_per_s, p
 // How tables and charts write a value: a time in the unit that suits it, a share in percent.
 enum class ShownAs { text, number, time, share, ratio };
 
-const char* name_of(Unit unit);  // as files say it: "us"; "" where the meaning says what it is
+const char* name_of(Unit unit);  // in files: "us"; "" where the field's meaning says it
 ShownAs shown_as(Unit unit);
 const char* name_of(ShownAs as);
 
@@ -22,7 +22,7 @@ struct TimeScale {
 };
 std::span<const TimeScale> time_scales();
 
-// What the end of an axis' name says of its unit (sim/scenario/axis_values.cc).
+// The unit that the end of an axis's name stands for (sim/scenario/axis_values.cc).
 struct AxisUnit {
   const char* suffix;
   const char* unit;

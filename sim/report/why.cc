@@ -69,7 +69,7 @@ Bound bound_of(const Measures& m) {
 std::string exposed_text(const Measures& m) {
   const std::string name = carrier(m).name;
   const double busy = busy_exposed(m);
-  if (busy > 1) return fmt::format("{} busy beside computation too", name);
+  if (busy > 1) return fmt::format("{} busy during computation too", name);
   if (busy >= kBound) return fmt::format("bound by {}, {} busy", name, percent_text(busy));
   return fmt::format(
       "{} {} busy, the rest {}", name, percent_text(busy),
@@ -90,8 +90,9 @@ std::string busy_text(const Measures& m) {
 
 std::string rest_text(const Measures& m) {
   if (is_mostly_ended(m.ended, rest(m))) {
-    return fmt::format("has GPUs that end apart: for {} of the time they wait for the last one",
-                       percent_text(part(m.ended, m.time)));
+    return fmt::format(
+        "has GPUs that finish at different times: for {} of the time they wait for the last one",
+        percent_text(part(m.ended, m.time)));
   }
   return fmt::format(
       "has no kernel on a GPU for {} of the time: launches, or waiting for other GPUs",
@@ -117,12 +118,12 @@ std::string bound_text(const Measures& m) {
     case Bound::phases:
       return phases_text(m);
     case Bound::wgs:
-      return fmt::format("is bound by its resident WGs, their latency and arithmetic ({})",
+      return fmt::format("is bound by the latency and arithmetic of its resident WGs ({})",
                          busy_text(m));
     case Bound::tail:
       if (m.unknown_wgs) {
         return fmt::format(
-            "computes for {} of the time, as recorded: the trace does not say by how many WGs",
+            "computes for {} of the time, as recorded: the trace does not say with how many WGs",
             percent_text(part(m.computing, m.time)));
       }
       return fmt::format("computes for {} of the time with too few WGs, or a long tail ({})",
@@ -139,13 +140,13 @@ std::string bound_text(const Measures& m) {
 
 std::string waits_text(const Measures& m) {
   constexpr std::array kSaid = {std::pair{Wait::post, "posting"},
-                                std::pair{Wait::nic_queue, "at a full NIC queue"},
-                                std::pair{Wait::store, "for stores into peers"}};
+                                std::pair{Wait::nic_queue, "waiting at a full NIC queue"},
+                                std::pair{Wait::store, "waiting for stores into peers"}};
   std::string text;
   for (const auto& [wait, words] : kSaid) {
     if (wait_share(m, wait) < kNotableWait) continue;
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", percent_text(wait_share(m, wait)), words);
+    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", percent_text(wait_share(m, wait)),
+                        text.empty() ? " of their time" : "", words);
   }
   return text;
 }
@@ -172,7 +173,7 @@ std::string loss_text(const Measures& bulk, const Measures& other) {
   if (gaps >= computing) {
     const Duration ended = other.ended - bulk.ended;
     if (is_mostly_ended(ended, gaps)) {
-      return fmt::format("GPUs end further apart, and wait {} longer for the last one",
+      return fmt::format("GPUs finish less evenly, and wait {} longer for the last one",
                          time_text(ended));
     }
     return fmt::format("GPUs have no kernel for {} longer (launches, or waiting for other GPUs)",
@@ -205,8 +206,7 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
     price = fmt::format("{} WGs per CU instead of {}", fused.wgs_per_cu, bulk.wgs_per_cu);
   }
   const std::string waits = waits_text(fused);
-  if (!waits.empty())
-    price += fmt::format("{}of the WGs' time {}", price.empty() ? "" : "; ", waits);
+  if (!waits.empty()) price += fmt::format("{}WGs spend {}", price.empty() ? "" : "; ", waits);
   if (price.empty()) price = "as many WGs per CU as in bulk, and hardly any waiting";
   return fmt::format("The price of fusing: {}.", price);
 }
@@ -248,8 +248,8 @@ std::string order_text(const RunReport& report, const RunResult& result, const M
   if (1 - waiting * waiting_at_links_of_some_peers(report, result) > kBound) return "";
   if (!order_changes(report.scenario, report.cluster, DestinationOrder::staggered)) return "";
   return fmt::format(
-      " Yet no link carries more than {} of what it could: results are made for one GPU after the "
-      "other; fused.order: staggered may spread them over more links.",
+      " Yet no link carries more than {} of what it could: results are made for one GPU after "
+      "another; fused.order: staggered may spread them over more links.",
       percent_text(filled));
 }
 
@@ -279,7 +279,7 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   }
   std::string text = effects + (effects.empty() ? "" : ".") + price;
   if (!same.empty()) {
-    text += fmt::format(" The same as bulk, for nothing could be overlapped: {}.",
+    text += fmt::format(" The same as bulk, because nothing could be overlapped: {}.",
                         fmt::join(same, ", "));
   }
   return text;

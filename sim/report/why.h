@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// What bounds a mode. Links and HBM come first: CUs are busy whenever WGs are resident, also while
+// What bounds a mode. Links and HBM come first: CUs are busy whenever WGs are resident, even while
 // these wait for memory, so they are named only where neither links nor HBM are near their limit.
 // Below that the longest part of the time is named.
 enum class Bound {
@@ -15,11 +15,11 @@ enum class Bound {
   proxy,     // so is the CPU thread that posts for a GPU, and more than the links
   hbm,       // so is the memory
   phases,    // computing and communicating take turns, each bounds its own part
-  wgs,       // computing, on CUs that are full of WGs: their own loads and arithmetic take so long
+  wgs,       // computing, on CUs that are full of WGs: limited by their own loads and arithmetic
   tail,      // computing, on few CUs
   transfer,  // communicating, below every link's rate
   ends,      // GPUs have ended and wait for the last one
-  gaps,      // GPUs are without a kernel before that: launches, or waiting for other GPUs
+  gaps,      // GPUs have no kernel before that: launches, or waiting for other GPUs
 };
 
 Bound bound_of(const RunReport& report, const RunResult& result);

@@ -41,12 +41,12 @@ TEST(RunPage, has_a_chart_for_each_file) {
   EXPECT_EQ(table(page, "phases").rows.size(), 9U);
 }
 
-// bulk: 2873.953433 - 2513.678817 - 356.816404 us is neither.
+// bulk: 2873.953433 - 2513.678817 - 356.816404 us: no kernel is active.
 TEST(RunPage, neither_is_what_computing_and_exposed_communication_leave) {
   Diagnostics problems;
   const Page page = run_page(kExamples / "run", problems);
   const auto& neither = table(page, "phases").rows[2];
-  EXPECT_EQ(neither[1], "neither");
+  EXPECT_EQ(neither[1], "no kernel active");
   EXPECT_NEAR(neither[2].get<double>(), 3.458212, 1e-6);
 }
 
@@ -116,7 +116,7 @@ TEST(SweepPage, of_a_sweep_that_is_not_at_its_end_says_so) {
       sweep_page(kExamples / "sweep", header + "512,100,given,a,ok,,20,10,2\n", problems);
   EXPECT_FALSE(problems.has_errors()) << problems.to_text();
   EXPECT_EQ(some.note,
-            "Not finished: 1 of 30 points are done; the same command goes on with the others.");
+            "Not finished: 1 of 30 points are done; run the same command again for the others.");
   EXPECT_EQ(some.facts.back().second, "1 done, 0 failed, of 30");
   EXPECT_EQ(table(some, "points").rows.size(), 2U);
   const Page none =
@@ -177,12 +177,12 @@ TEST(SweepResults, every_mistake_is_named_with_its_line) {
           problems);
   sweep_results(table, {"batch"}, problems);
   EXPECT_EQ(problems.to_text(),
-            "results.csv:2:1: error: bulk_time_us: 'fast' is no number\n"
+            "results.csv:2:1: error: bulk_time_us: 'fast' is not a number\n"
             "results.csv:3:1: error: status: 'done'; must be ok or failed\n");
   Diagnostics others;
   sweep_results(csv("batc,point,status,error\n", others), {"batch"}, others);
   EXPECT_EQ(others.to_text(),
-            "results.csv:1:1: error: batch: no such column; is 'batc' meant for it?\n");
+            "results.csv:1:1: error: batch: no such column; is 'batc' a misspelling?\n");
 }
 
 }  // namespace

@@ -87,10 +87,10 @@ bool has(const std::string& text, const std::string& part) {
 TEST(C3Why, says_what_each_strategy_lost_and_names_together_those_that_came_to_the_same) {
   const std::string text = why_c3(report_of({"modes=[serial, base, comm_first, priority, dma]"}));
   EXPECT_TRUE(has(text, "alone, the GEMM takes 200.000 us and the collective 200.")) << text;
-  EXPECT_TRUE(has(text, "(GC-equal); ideal, the longer one's time, is 2.00x as fast")) << text;
+  EXPECT_TRUE(has(text, "(GC-equal); the ideal, the longer one's time, is 2.00x as fast")) << text;
   EXPECT_TRUE(has(text, " serial reaches 0 % of ideal: nothing overlaps.")) << text;
   EXPECT_TRUE(has(text,
-                  " base reaches 0 % of ideal: the collective waits 200.000 us for places "
+                  " base reaches 0 % of ideal: the collective waits 200.000 us for slots "
                   "that the GEMM's WGs hold."))
       << text;
   // 4 CUs for 200 us, then 8.
@@ -100,7 +100,7 @@ TEST(C3Why, says_what_each_strategy_lost_and_names_together_those_that_came_to_t
       << text;
   EXPECT_TRUE(has(text,
                   " dma reaches 100 % of ideal: alone, copy engines take 0.81x the kernel's "
-                  "time; side by side each takes as long as alone."))
+                  "time; together, each takes as long as alone."))
       << text;
 }
 

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
              {.computing = 75, .exposed = 20, .cu = 70, .hbm = 66, .link = 40},
              Bound::phases,
              "bulk computes for 75 % of the time (bound by HBM, 88 % busy) and only communicates "
-             "for 20 % (scale_out_x+ busy beside computation too)."},
+             "for 20 % (scale_out_x+ busy during computation too)."},
         Case{"phases_with_a_part_of_neither",
              {.computing = 50, .exposed = 25, .cu = 49, .hbm = 45, .link = 10},
              Bound::phases,
@@ -67,12 +67,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"wgs",
              {.computing = 95, .exposed = 1, .cu = 92, .hbm = 40, .link = 12},
              Bound::wgs,
-             "bulk is bound by its resident WGs, their latency and arithmetic (CUs 92 % busy, HBM "
+             "bulk is bound by the latency and arithmetic of its resident WGs (CUs 92 % busy, HBM "
              "40 %, scale_out_x+ 12 %)."},
         Case{"a_resource_that_is_busy_for_most_of_the_time_is_no_bound",
              {.computing = 95, .exposed = 2, .cu = 90, .hbm = 72, .link = 61},
              Bound::wgs,
-             "bulk is bound by its resident WGs, their latency and arithmetic (CUs 90 % busy, HBM "
+             "bulk is bound by the latency and arithmetic of its resident WGs (CUs 90 % busy, HBM "
              "72 %, scale_out_x+ 61 %)."},
         Case{"tail",
              {.computing = 95, .exposed = 1, .cu = 20, .hbm = 10, .link = 12},
@@ -103,8 +103,8 @@ TEST(Why, says_that_gpus_end_apart_where_most_of_the_rest_is_that) {
   // Together they compute for (60 + 600) / 2 = 330 us, and communicate for (30 + 300) / 2 = 165 us.
   EXPECT_EQ(bound_of(report, result), Bound::ends);
   EXPECT_EQ(why(report),
-            "bulk has GPUs that end apart: for 45 % of the time they wait for the last one (CUs "
-            "30 % busy, HBM 20 %, scale_out_x+ 5 %).");
+            "bulk has GPUs that finish at different times: for 45 % of the time they wait for the "
+            "last one (CUs 30 % busy, HBM 20 %, scale_out_x+ 5 %).");
 }
 
 TEST(Why, says_so_beside_phases_too) {
@@ -116,9 +116,10 @@ TEST(Why, says_so_beside_phases_too) {
   early.computing = microseconds(400);
   early.active = microseconds(600);
   EXPECT_EQ(bound_of(report, result), Bound::phases);
-  EXPECT_NE(why(report).find("and has GPUs that end apart: for 20 % of the time they wait for the "
-                             "last one."),
-            std::string::npos)
+  EXPECT_NE(
+      why(report).find("and has GPUs that finish at different times: for 20 % of the time they "
+                       "wait for the last one."),
+      std::string::npos)
       << why(report);
 }
 
@@ -174,7 +175,7 @@ TEST(Why, does_not_blame_wgs_that_a_trace_does_not_name) {
   EXPECT_NE(why(report).find("too few WGs"), std::string::npos);
   result.operators.front().wgs = result.operators.front().kernels;
   EXPECT_EQ(why(report),
-            "bulk computes for 95 % of the time, as recorded: the trace does not say by how many "
+            "bulk computes for 95 % of the time, as recorded: the trace does not say with how many "
             "WGs.");
 }
 

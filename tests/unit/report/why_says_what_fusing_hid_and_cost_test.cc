@@ -75,7 +75,9 @@ TEST_F(WhyAgainstBulk, waits_are_part_of_the_price_as_shares_of_all_wg_time) {
   wait_of(fused, Wait::post) = microseconds(30'000);
   wait_of(fused, Wait::nic_queue) = microseconds(19'900);
   wait_of(fused, Wait::store) = microseconds(100);
-  EXPECT_TRUE(says("The price of fusing: of the WGs' time 30 % posting, 20 % at a full NIC queue."))
+  EXPECT_TRUE(
+      says("The price of fusing: WGs spend 30 % of their time posting, 20 % waiting at a full NIC "
+           "queue."))
       << why(report_);
 }
 
@@ -161,7 +163,7 @@ TEST_F(WhyAgainstBulk, the_same_run_again_is_said_once) {
     add_run(report_, mode, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90})
         .fingerprint = 7;
   }
-  EXPECT_TRUE(says(". The same as bulk, for nothing could be overlapped: kernel, fused."))
+  EXPECT_TRUE(says(". The same as bulk, because nothing could be overlapped: kernel, fused."))
       << why(report_);
   EXPECT_FALSE(says("price"));
   EXPECT_FALSE(says("fused is"));
@@ -173,7 +175,7 @@ TEST_F(WhyAgainstBulk, slower_because_computing_grew) {
   wait_of(fused, Wait::post) = microseconds(30'000);  // against 120 ms at work
   EXPECT_TRUE(
       says("fused is slower by 20 %: computing takes 580.000 us longer (7 WGs per CU "
-           "instead of 8; WGs spend 20 % posting); it hides 87 % of the exposed"))
+           "instead of 8; WGs spend 20 % of their time posting); it hides 87 % of the exposed"))
       << why(report_);
 }
 
@@ -206,7 +208,7 @@ TEST_F(WhyAgainstBulk, slower_because_gpus_end_further_apart) {
       add_run(report_, Mode::fused, microseconds(2000), {.computing = 25, .exposed = 10});
   fused.gpus.front().end = SimTime{} + microseconds(200);  // half of 1800 us, mean of two GPUs
   EXPECT_TRUE(
-      says("fused is slower by 100 %: GPUs end further apart, and wait 900.000 us longer for the "
+      says("fused is slower by 100 %: GPUs finish less evenly, and wait 900.000 us longer for the "
            "last one"))
       << why(report_);
 }
