@@ -61,7 +61,7 @@ void name_columns(std::vector<SweepAxis>& axes, Diagnostics& problems) {
     } else if (!taken.insert(key->column).second) {
       problems.add({.at = key->at,
                     .path = "axes",
-                    .message = "there is another column '" + key->column + "'; give another name",
+                    .message = "column '" + key->column + "' already exists; choose another name",
                     .source_line = ""});
     }
   }
@@ -80,7 +80,7 @@ void name_columns(std::vector<SweepAxis>& axes, Diagnostics& problems) {
     if (is_free(parts)) continue;
     problems.add({.at = key->at,
                   .path = "axes",
-                  .message = "another axis has the column '" + key->column + "'; give it a name",
+                  .message = "another axis has column '" + key->column + "'; give this one a name",
                   .source_line = ""});
   }
 }

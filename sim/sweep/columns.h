@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// Gives every key a column: as given, or as many last parts of its path as tell it from the others,
-// and the unit. Names that are not free become problems.
+// Names every key's column: as given, or by the fewest last parts of its path that distinguish it
+// from the others, and the unit. Names that are already taken become problems.
 void name_columns(std::vector<SweepAxis>& axes, Diagnostics& problems);
 
 }  // namespace weft

@@ -18,7 +18,7 @@ class FilterParser {
       : text_(text), names_(names) {}
 
   Filter parse() {
-    expect(disjunction(), Type::truth, "a filter is true or false: compare something");
+    expect(disjunction(), Type::truth, "a filter must be true or false: compare something");
     skip_spaces();
     if (at_ < text_.size()) fail(at_, "not understood from here on");
     return std::move(filter_);
@@ -90,7 +90,7 @@ class FilterParser {
   Part conjunction() { return joined("and", Op::logical_and, &FilterParser::negation); }
 
   Part joined(std::string_view word, Op op, Part (FilterParser::*operand)()) {
-    constexpr const char* kWanted = "'and' and 'or' join what is true or false: comparisons";
+    constexpr const char* kWanted = "'and' and 'or' join comparisons";
     const Part left = (this->*operand)();
     while (take_word(word)) {
       expect(left, Type::truth, kWanted);
@@ -105,7 +105,7 @@ class FilterParser {
     const std::size_t at = at_;
     if (!take_word("not")) return comparison();
     deeper();
-    expect(negation(), Type::truth, "'not' stands before what is true or false");
+    expect(negation(), Type::truth, "'not' must be followed by a comparison");
     --depth_;
     add(Op::logical_not);
     return {.type = Type::truth, .at = at};
@@ -120,9 +120,9 @@ class FilterParser {
       return left;
     }
     const Part right = calculation(kSums, &FilterParser::product);
-    if (left.type != right.type) fail(right.at, "a number and words cannot be compared");
+    if (left.type != right.type) fail(right.at, "a number and text cannot be compared");
     const bool ordered = symbol->op != Op::equal && symbol->op != Op::unequal;
-    if (ordered && left.type != Type::number) fail(at, "only numbers are more or less; use ==, !=");
+    if (ordered && left.type != Type::number) fail(at, "only numbers can be ordered; use == or !=");
     add(symbol->op);
     skip_spaces();
     if (const std::size_t next = at_; take(kComparisons) != nullptr) {
@@ -134,7 +134,7 @@ class FilterParser {
   Part product() { return calculation(kProducts, &FilterParser::factor); }
 
   Part calculation(const std::array<Symbol, 2>& symbols, Part (FilterParser::*operand)()) {
-    constexpr const char* kWanted = "this is no number to reckon with";
+    constexpr const char* kWanted = "arithmetic needs a number";
     const Part left = (this->*operand)();
     while (const Symbol* symbol = take(symbols)) {
       expect(left, Type::number, kWanted);
@@ -145,27 +145,27 @@ class FilterParser {
   }
 
   void deeper() {
-    if (++depth_ > kMaxDepth) fail(at_, "too deep");
+    if (++depth_ > kMaxDepth) fail(at_, "nested too deeply");
   }
 
   Part factor() {
     skip_spaces();
     const std::size_t at = at_;
-    if (at == text_.size()) fail(at, "something is missing at the end");
+    if (at == text_.size()) fail(at, "an operand is missing at the end");
     const char next = text_[at];
     if (next == '(') return parenthesis();
     if (next == '\'') return quoted();
     if (next == '-') {
       ++at_;
       deeper();
-      expect(factor(), Type::number, "a sign stands before a number");
+      expect(factor(), Type::number, "a sign must be followed by a number");
       --depth_;
       add(Op::negate);
       return {.type = Type::number, .at = at};
     }
     if (std::isdigit(static_cast<unsigned char>(next)) != 0) return number();
     if (in_word(next)) return name();
-    fail(at, "a number, a column, '...' or ( should stand here");
+    fail(at, "expected a number, a column, '...' or ( here");
   }
 
   Part parenthesis() {
@@ -196,7 +196,7 @@ class FilterParser {
         std::from_chars(text_.data() + at, text_.data() + text_.size(), value);
     at_ = static_cast<std::size_t>(end - text_.data());
     if (error != std::errc() || (at_ < text_.size() && in_word(text_[at_]))) {
-      fail(at, "not a number; units are in the columns: bandwidth_gbps >= 200");
+      fail(at, "not a number; the column has the unit: bandwidth_gbps >= 200");
     }
     filter_.steps_.push_back({.op = Op::number, .number = value});
     return {.type = Type::number, .at = at};
@@ -220,7 +220,7 @@ class FilterParser {
     const std::string guess = nearest(wanted, known);
     std::string message = "no column '" + wanted + "'";
     if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-    message += guess.empty() ? "; there are:" : " There are:";
+    message += guess.empty() ? "; columns:" : " Columns:";
     for (const std::string& name : known) message += ' ' + name;
     return message;
   }

@@ -22,17 +22,17 @@ struct FilterName {
 };
 
 struct FilterProblem {
-  std::size_t at = 0;  // letters before it
+  std::size_t at = 0;  // characters before it
   std::string message;
 };
 
 class Filter {
  public:
-  // Nothing and a problem where it is not a filter.
+  // Empty, with a problem, if it is not a filter.
   static std::optional<Filter> parse(std::string_view text, const std::vector<FilterName>& names,
                                      FilterProblem& problem);
 
-  // `cells`: one a name, in their order.
+  // `cells`: one per name, in their order.
   [[nodiscard]] bool keeps(const std::vector<Cell>& cells) const;
 
  private:

@@ -20,7 +20,7 @@ class Merging {
   void add(const fs::path& folder) {
     const ReadText sweep = read_text(folder / "sweep.json");
     if (!sweep.text)
-      return problem(folder / "sweep.json", sweep.problem + "; no folder of a sweep");
+      return problem(folder / "sweep.json", sweep.problem + "; not the folder of a sweep");
     std::optional<SweepInfo> info = parse_sweep_json(*sweep.text);
     if (!info) return problem(folder / "sweep.json", "damaged; run its shard again");
     info->shard.clear();
@@ -30,7 +30,7 @@ class Merging {
     info->scenario = merged_.info.scenario;  // it may lie elsewhere on another machine ...
     info->command = merged_.info.command;    // ... and the sweep's file too
     if (*info != merged_.info) {
-      return problem(folder, "of another sweep, other axes or another version of weft");
+      return problem(folder, "belongs to another sweep, other axes or another version of weft");
     }
     ReadRows read = read_rows(folder / "results.jsonl", *info);
     if (!read.damaged.empty()) {
@@ -46,7 +46,7 @@ class Merging {
       while (rows_.contains(first)) ++first;
       merged_.problems.push_back(std::to_string(missing) + " of " +
                                  std::to_string(merged_.info.points) +
-                                 " points are missing, the first is row " + std::to_string(first));
+                                 " points are missing; the first is row " + std::to_string(first));
     }
     for (auto& [number, row] : rows_) merged_.rows.push_back(std::move(row));
     return std::move(merged_);
@@ -59,14 +59,14 @@ class Merging {
 
   void add(const fs::path& folder, Row row) {
     if (row.version != merged_.info.version || row.row >= merged_.info.points) {
-      return problem(folder, "row " + std::to_string(row.row) + " is of another sweep");
+      return problem(folder, "row " + std::to_string(row.row) + " belongs to another sweep");
     }
     const auto found = rows_.find(row.row);
     if (found == rows_.end()) {
       const std::size_t number = row.row;
       rows_.emplace(number, std::move(row));
     } else if (found->second.point != row.point) {
-      problem(folder, "row " + std::to_string(row.row) + " is another point elsewhere");
+      problem(folder, "row " + std::to_string(row.row) + " is a different point in another folder");
     } else if (row.outcome.ok) {
       found->second = std::move(row);  // elsewhere it may have failed
     }

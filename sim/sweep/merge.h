@@ -1,4 +1,4 @@
-// Shards of a sweep to its whole.
+// Merges the shards of a sweep.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 namespace weft {
 
 struct Merged {
-  SweepInfo info;         // of the whole
+  SweepInfo info;         // of the whole sweep
   std::vector<Row> rows;  // in order; each once
   std::vector<std::string> problems;
 };
 
-// What is missing, or does not belong together, is a problem; the rest is there.
+// Rows that are missing, and folders that do not belong together, are problems; the rest is merged.
 Merged merge_rows(const std::vector<std::filesystem::path>& folders);
 
 // sweep.json, results.jsonl and the tables.

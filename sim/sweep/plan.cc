@@ -89,8 +89,7 @@ class Planner {
           on_axes_.push_back(key.keys);
           continue;
         }
-        problems_.add(
-            error_at(key.at, "axes", "another axis changes " + dotted(key.keys) + " already"));
+        problems_.add(error_at(key.at, "axes", "another axis already changes " + dotted(key.keys)));
       }
     }
     for (const Assignment& set : sets) check_set(set);
@@ -123,7 +122,7 @@ class Planner {
     std::optional<Filter> filter = Filter::parse(sweep.filter, names, problem);
     if (filter) return filter;
     if (sweep.has_unknown_axis && problem.message.find("no column '") != std::string::npos) {
-      problem.message += " (of the axes that could be read)";
+      problem.message += " (among the axes that could be read)";
     }
     SourcePosition at = sweep.filter_at;
     const std::string line = files_.line_at(at);

@@ -13,15 +13,15 @@
 
 namespace weft {
 
-// Which value of each axis.
+// A point: the index of its value on each axis.
 struct Point {
   std::vector<std::uint32_t> values;
 };
 
 struct SweepPlan {
   std::string name;
-  std::filesystem::path file;      // of the sweep
-  std::filesystem::path scenario;  // its file
+  std::filesystem::path file;      // the sweep's
+  std::filesystem::path scenario;  // the scenario's
   std::vector<std::filesystem::path> config_dirs;
   std::vector<Assignment> sets;  // for all points
   std::vector<SweepAxis> axes;   // every key has its column
@@ -47,13 +47,13 @@ struct AxisColumn {
 };
 std::vector<AxisColumn> columns_of(const SweepPlan& plan);
 
-// What the columns say of a point.
+// The columns' values at a point.
 std::vector<Cell> cells_of(const SweepPlan& plan, const Point& point);
 
-// What `weft run` would need as --set, the widest keys first.
+// The point as --set arguments of `weft run`, outer keys before inner ones.
 std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point);
 
-// Loads the scenarios of points; files are read once. One a thread; `plan` has to outlive it.
+// Loads the scenarios of points; files are read once. One per thread; `plan` must outlive it.
 class PointLoader {
  public:
   explicit PointLoader(const SweepPlan& plan);

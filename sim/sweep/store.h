@@ -1,8 +1,8 @@
-// The folder of a sweep: what is finished is there, whatever ends the program.
+// The folder of a sweep. Finished points are in it, however the program ends.
 //
-//   results.jsonl   a line a row; while the sweep runs in the order in which they end
-//   started.txt     hashes of points that were begun; gone when all are finished
-//   earlier.jsonl   lines of points that the sweep has no longer; used again if it has them again
+//   results.jsonl   one line per row; while the sweep runs, in the order in which they end
+//   started.txt     hashes of points that were started; removed when all are finished
+//   earlier.jsonl   lines of points that the sweep no longer has; reused if it has them again
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@
 
 namespace weft {
 
-// The rows of results.jsonl. A line that was not written to its end, or damaged, is none.
+// The rows of results.jsonl, without the lines that are incomplete or damaged.
 struct ReadRows {
   std::vector<Row> rows;
   std::vector<std::string> damaged;  // "results.jsonl:7"
@@ -31,8 +31,8 @@ std::string places_text(const std::vector<std::string>& damaged);
 
 class Store {
  public:
-  // Reads what is there of this version of weft, and writes sweep.json. Tables of what was there
-  // before go: they come when the sweep ends.
+  // Reads existing rows (those of this version of weft count) and writes sweep.json. Removes
+  // existing tables: new ones are written when the sweep ends.
   Store(const std::filesystem::path& folder, const SweepInfo& info);
 
   // Null: not finished.
@@ -41,14 +41,14 @@ class Store {
   [[nodiscard]] int endings_during(const std::string& point) const;
   [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
 
-  // First of all the rows that are finished, in order; lines of others go to earlier.jsonl.
+  // Called first, with all finished rows in order; lines of other points go to earlier.jsonl.
   void keep(const std::vector<Row>& finished);
 
-  // Of several threads:
+  // From several threads:
   void start(const std::string& point) { started_.append(point + "\n"); }
   void add(const std::vector<Row>& rows);  // on the disk when it returns
 
-  // All rows, in order. Nothing is left to be done.
+  // Writes all rows, in order. Nothing is left to run.
   void finish(const std::vector<Row>& all);
 
  private:

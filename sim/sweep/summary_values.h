@@ -1,5 +1,5 @@
-// What a table of a sweep has of a point: the numbers and words of its summary.json, each by its
-// mode and field. results.csv and results_long.csv are two ways of writing them.
+// What the tables of a sweep hold for a point: the values of its summary.json, each with its mode
+// and field. results.csv and results_long.csv are two ways of writing them.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct SummaryValue {
   Unit unit;
 };
 
-// Nothing of an empty text.
+// None for an empty text.
 std::vector<SummaryValue> summary_values(const std::string& summary);
 
-// Its column of results.csv: "fused_time_us".
+// Its column in results.csv: "fused_time_us".
 std::string column_of(const SummaryValue& value);
 
 }  // namespace weft

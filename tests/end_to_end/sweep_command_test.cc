@@ -383,7 +383,7 @@ TEST_F(SweepCommand, mistakes_are_refused) {
            {"sweep small.yaml --shard 1/10", "10 shards, but only 9 points"},
            {"sweep small.yaml -j 0", "0"},
            {"sweep small.yaml --set workload.batch=1", "an axis changes workload.batch"},
-           {"merge nowhere -o out", "no folder of a sweep"}}) {
+           {"merge nowhere -o out", "not the folder of a sweep"}}) {
     const Ended ended = weft(arguments);
     EXPECT_EQ(ended.status, 1) << arguments;
     EXPECT_NE(ended.err.find(words), std::string::npos) << arguments << "\n" << ended.err;

@@ -52,7 +52,7 @@ struct Wrong {
 
 TEST(Filter, says_where_it_is_wrong) {
   const Wrong cases[] = {
-      {"node < 4", 0, "no column 'node'; did you mean 'nodes'? There are: nodes batch algorithm"},
+      {"node < 4", 0, "no column 'node'; did you mean 'nodes'? Columns: nodes batch algorithm"},
       {"nodes < 4 and batc > 2", 14, "did you mean 'batch'"},
       {"nodes", 0, "compare something"},
       {"nodes <", 7, "missing at the end"},
@@ -62,14 +62,14 @@ TEST(Filter, says_where_it_is_wrong) {
       {"1 < nodes < 4", 10, "one comparison at a time"},
       {"(nodes < 4", 0, "not closed"},
       {"algorithm == 'ring", 13, "not closed"},
-      {"algorithm < 'ring'", 10, "only numbers are more or less"},
+      {"algorithm < 'ring'", 10, "only numbers can be ordered"},
       {"algorithm == 4", 13, "cannot be compared"},
-      {"nodes + 'ring' == 3", 8, "no number"},
+      {"nodes + 'ring' == 3", 8, "needs a number"},
       {"nodes and batch", 0, "'and' and 'or' join"},
-      {"not nodes", 4, "'not' stands before"},
+      {"not nodes", 4, "'not' must be followed"},
       {"batch < 4 KiB", 10, "not understood"},
-      {"nodes < 4Gb", 8, "units are in the columns"},
-      {"nodes < %", 8, "should stand here"}};
+      {"nodes < 4Gb", 8, "the column has the unit"},
+      {"nodes < %", 8, "expected a number"}};
   for (const Wrong& wrong : cases) {
     FilterProblem problem;
     EXPECT_FALSE(Filter::parse(wrong.text, kNames, problem).has_value()) << wrong.text;
@@ -83,7 +83,7 @@ TEST(Filter, bounds_how_deep_it_goes) {
   FilterProblem problem;
   const std::string deep(100'000, '(');
   EXPECT_FALSE(Filter::parse(deep, kNames, problem).has_value());
-  EXPECT_EQ(problem.message, "too deep");
+  EXPECT_EQ(problem.message, "nested too deeply");
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ TEST_F(SweepPlans, set_is_for_all_points_and_the_command_line_wins) {
 TEST_F(SweepPlans, one_value_has_one_master) {
   const std::string axis = "axes:\n  - {key: cluster.nodes, values: [2]}\n";
   expect_wrong(axis + "  - {key: cluster.nodes, values: [4]}\n", "sweep.yaml:5:11",
-               "another axis changes cluster.nodes already");
+               "another axis already changes cluster.nodes");
   expect_wrong(axis + "set: {cluster.nodes: 4}\n", "sweep.yaml:5:7",
                "an axis changes cluster.nodes");
   expect_wrong(axis, "--set cluster.nodes=8", "an axis changes cluster.nodes", {"cluster.nodes=8"});
@@ -218,7 +218,7 @@ TEST_F(SweepPlans, all_mistakes_are_said_at_once_with_their_place) {
         "sweep.yaml:7:52: error: axes[2].values: missing unit",
         "sweep.yaml:8:33: error: axes[3].values: must be a list with at least one value",
         "sweep.yaml:9:50: error: axes[4].labels: must be a list of 1 words",
-        "sweep.yaml:10:16: error: filter: something is missing at the end"}) {
+        "sweep.yaml:10:16: error: filter: an operand is missing at the end"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
 }
@@ -234,7 +234,7 @@ TEST_F(SweepPlans, a_mistake_of_an_axis_hides_none_of_the_filter_and_the_other_w
       "  - {key: workload.dim, values: []}\n"
       "filter: dim > 4 and batch < 8\n");
   EXPECT_TRUE(has(values, "axes[1].values: must be a list")) << values;
-  EXPECT_TRUE(has(values, "filter: no column 'batch'; there are: nodes dim\n")) << values;
+  EXPECT_TRUE(has(values, "filter: no column 'batch'; columns: nodes dim\n")) << values;
   const std::string key = text_of(
       "axes:\n"
       "  - {key: cluster.nodes, values: [2]}\n"
@@ -242,7 +242,7 @@ TEST_F(SweepPlans, a_mistake_of_an_axis_hides_none_of_the_filter_and_the_other_w
       "filter: dim > 4\n");
   EXPECT_TRUE(has(key, "axes[1].key: 'workload.dimm'")) << key;
   EXPECT_TRUE(
-      has(key, "filter: no column 'dim'; there are: nodes (of the axes that could be read)"))
+      has(key, "filter: no column 'dim'; columns: nodes (among the axes that could be read)"))
       << key;
   const std::string number = text_of(
       "axes:\n"
@@ -250,7 +250,7 @@ TEST_F(SweepPlans, a_mistake_of_an_axis_hides_none_of_the_filter_and_the_other_w
       "  - {key: workload.batch, from: 1, to: 2000, step: 1}\n"
       "filter: nodes <\n");
   EXPECT_TRUE(has(number, "axes: more than 1000000 points")) << number;
-  EXPECT_TRUE(has(number, "filter: something is missing at the end")) << number;
+  EXPECT_TRUE(has(number, "filter: an operand is missing at the end")) << number;
 }
 
 TEST_F(SweepPlans, a_scenario_that_is_not_there_is_answered_with_those_that_are) {
@@ -268,7 +268,7 @@ TEST_F(SweepPlans, a_scenario_that_is_not_there_is_answered_with_those_that_are)
 TEST_F(SweepPlans, columns_that_results_have_are_not_free) {
   for (const char* name : {"point", "status", "error", "fused_time_us", "bulk_wait_post_us"}) {
     expect_wrong(std::string("axes: [{key: cluster.nodes, values: [2], name: ") + name + "}]\n",
-                 "sweep.yaml:3", "there is another column");
+                 "sweep.yaml:3", "already exists");
   }
 }
 

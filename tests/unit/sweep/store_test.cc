@@ -300,7 +300,7 @@ TEST_F(SweepStore, shards_merge_to_the_whole_in_order) {
 
   const Merged half = merge_rows({folders[1]});
   ASSERT_EQ(half.problems.size(), 1U);
-  EXPECT_EQ(half.problems[0], "2 of 4 points are missing, the first is row 1");
+  EXPECT_EQ(half.problems[0], "2 of 4 points are missing; the first is row 1");
 
   const fs::path other = folder_ / "other";
   Store(other, info(5)).keep({});
