@@ -1,4 +1,4 @@
-// What every page is made with and a program brings along: the page's own files and Vega's.
+// The files that every page is made with: the page's own and Vega's.
 #pragma once
 
 #include <filesystem>
@@ -16,12 +16,12 @@ struct Assets {
   std::string modules;                     // JavaScript that lets the modules find one another
   std::string page;                        // JavaScript that draws
   std::string licences;                    // of the modules
-  std::map<std::string, JsonValue> kinds;  // of charts, as Vega has them
+  std::map<std::string, JsonValue> kinds;  // of charts: Vega's specifications
   std::vector<std::pair<std::string, std::string>> libraries;  // name of a module, its text
 };
 
 struct AssetDirs {
-  std::vector<std::filesystem::path> page;  // the first that is there is taken
+  std::vector<std::filesystem::path> page;  // the first that exists is used
   std::vector<std::filesystem::path> vega;
 };
 Assets load_assets(const AssetDirs& dirs, Diagnostics& problems);

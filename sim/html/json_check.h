@@ -1,4 +1,4 @@
-// The values of a JSON file that a page needs; what lacks is a problem with its path.
+// The values of a JSON file that a page needs; a missing one is a problem with its path.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ class JsonCheck {
   std::string text(const JsonValue& object, const char* key, const std::string& path = "") {
     const auto found = object.find(key);
     if (found != object.end() && found->is_string()) return found->get<std::string>();
-    fail(path, key, found == object.end(), "a text");
+    fail(path, key, found == object.end(), "a string");
     return "";
   }
   double number(const JsonValue& object, const char* key, const std::string& path = "") {
@@ -36,7 +36,7 @@ class JsonCheck {
   }
   void fail(const std::string& path, const std::string& key, bool missing, const char* right) {
     add_problem(problems_, file_, 0, path.empty() ? key : path + "." + key,
-                fmt::format("{}; must be {}", missing ? "missing" : "of another kind", right));
+                fmt::format("{}; must be {}", missing ? "missing" : "of the wrong type", right));
   }
 
  private:

@@ -1,7 +1,7 @@
-// A page of charts: what it says and shows, before it is HTML.
+// The content of a page of charts, before it becomes HTML.
 //
-// A chart draws rows of a table. Its roles say which columns are drawn as what; where a role has
-// several choices the reader picks. Columns in `slice` that no role shows are held at one value.
+// A chart draws rows of a table. Its roles say which columns are drawn as what; if a role has
+// several choices, the reader picks. Columns in `slice` that no role shows are held at one value.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct PageColumn {
   std::string name;  // as in the file
   std::string title;
   ShownAs as = ShownAs::text;
-  std::string unit{};  // of numbers that are shown as they are
+  std::string unit{};  // of numbers that are shown unscaled
 };
 
 struct PageTable {
@@ -42,7 +42,7 @@ struct Chart {
   std::vector<Role> roles;
   std::vector<std::string> slice;
   std::string within;  // stacked: a second column that names a bar
-  std::string label;   // bars: a column written behind the time
+  std::string label;   // bars: a column written after the time
   std::string steps;   // lines: each value holds until this column's
 };
 
@@ -52,18 +52,18 @@ struct Page {
   std::string command;
   std::string note;  // what the reader has to know first; may be empty
   std::vector<std::string> sentences;
-  std::vector<std::string> failed;  // points of a sweep
+  std::vector<std::string> failed;  // failed points of a sweep
   std::vector<PageTable> tables;
   std::vector<Chart> charts;
 };
 
 // A role that shows one column.
 Role always(const char* name, const char* column);
-// A role of which the reader chooses the column; the first one is shown first.
+// A role whose column the reader chooses; the first one is shown at first.
 Role choice(const char* name, const char* label, std::vector<std::string> choices);
 
 // A field of a mode by the name that charts give it ("time_us", "speedup_vs_bulk"), or "mode"
-// itself; also of a name that is not known: of a part of a model, or of an older weft.
+// itself; also for an unknown name: that of a part of a model, or an older weft's.
 PageColumn mode_column(const std::string& name);
 
 // A column of one of a run's files.
@@ -71,7 +71,7 @@ PageColumn file_column(ResultFile file, const std::string& name);
 
 // The column of an axis, with the unit that its name ends in.
 PageColumn axis_column(const std::string& name, bool is_number);
-// Columns of one title get their whole names: link_gbps and link_us are both `link`.
+// Columns with equal titles get their full names: link_gbps and link_us are both `link`.
 void tell_apart(std::vector<PageColumn>& columns);
 
 }  // namespace weft

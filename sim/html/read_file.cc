@@ -22,7 +22,7 @@ JsonValue cell(const CsvTable& table, const CsvTable::Row& row, std::size_t colu
   if (holds == Holds::text) return text;
   if (const auto number = number_of(text)) return *number;
   add_problem(problems, table.file, row.line, table.columns[column],
-              fmt::format("'{}' is no number", text));
+              fmt::format("'{}' is not a number", text));
   return nullptr;
 }
 
@@ -136,7 +136,7 @@ std::optional<std::size_t> column_index(const CsvTable& table, const std::string
   const std::string near = nearest(column, table.columns);
   add_problem(
       problems, table.file, 1, column,
-      "no such column" + (near.empty() ? "" : fmt::format("; is '{}' meant for it?", near)));
+      "no such column" + (near.empty() ? "" : fmt::format("; is '{}' a misspelling?", near)));
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Files of results read back: what is wrong with them is told like any other input's mistakes.
+// Reads files of results; their mistakes are reported like those of any other input.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,14 @@ namespace weft {
 void add_problem(Diagnostics& problems, const std::filesystem::path& file, int line,
                  std::string path, std::string message);
 
-// Nothing, and a problem, where it cannot be read.
+// Empty, with a problem, if it cannot be read.
 std::optional<std::string> read_text(const std::filesystem::path& file, Diagnostics& problems);
 
-// The same of a file of a result, which must belong to its other files.
+// The same for a file of a result, which must match the result's other files.
 std::optional<std::string> read_text(const std::filesystem::path& file, const FileSet& files,
                                      Diagnostics& problems);
 
-// An object, or nothing and a problem.
+// An object; empty, with a problem, if it is none.
 using JsonValue = nlohmann::ordered_json;
 std::optional<JsonValue> parse_json(const std::filesystem::path& file, const std::string& text,
                                     Diagnostics& problems);
@@ -43,11 +43,11 @@ CsvTable parse_csv(const std::filesystem::path& file, const std::string& text,
                    Diagnostics& problems);
 std::optional<CsvTable> read_csv(const std::filesystem::path& file, Diagnostics& problems);
 
-// Nothing, and a problem with the name that may be meant, where it lacks.
+// Empty, with a problem that names a similar column, if it is missing.
 std::optional<std::size_t> column_index(const CsvTable& table, const std::string& column,
                                         Diagnostics& problems);
 
-// The whole text as a finite number.
+// The whole text as a finite number; empty if it is none.
 std::optional<double> number_of(const std::string& text);
 
 // A column that a chart needs.
@@ -56,8 +56,8 @@ struct Needed {
   std::string column;
   Holds holds = Holds::number;
 };
-// Nothing, and a problem each, where columns lack or do not hold what they should. Else the rows
-// with the needed columns in the order asked for, numbers as numbers.
+// The rows with the needed columns in the order asked for, numbers as numbers. Empty, with a
+// problem each, if columns are missing or do not hold what they should.
 std::optional<std::vector<std::vector<JsonValue>>> cells(const CsvTable& table,
                                                          const std::vector<Needed>& needed,
                                                          Diagnostics& problems);

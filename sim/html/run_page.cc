@@ -79,10 +79,10 @@ Chart times_chart(const std::string& baseline) {
   if (!speedup.empty()) values.insert(values.begin() + 1, speedup);
   return {.id = "time",
           .title = "Time of each mode",
-          .text = "Start to the end of the slowest GPU." +
+          .text = "From the start to the end of the slowest GPU." +
                   (baseline.empty()
                        ? ""
-                       : fmt::format(" Behind it: how many times as fast as {}.", baseline)),
+                       : fmt::format(" After it: how many times as fast as {}.", baseline)),
           .kind = "bars",
           .table = "modes",
           .roles = {always("category", "mode"), choice("value", "Show", values),

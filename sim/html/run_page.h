@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Not to be used where there are problems.
+// The page must not be used if there are problems.
 Page run_page(const std::filesystem::path& folder, Diagnostics& problems);
 
 // "A. B." as its sentences.

@@ -131,13 +131,14 @@ PageTable phases_table(const PageTable& modes) {
 }
 
 Pictured phases_picture(const PageTable& modes) {
-  return {phases_table(modes),
-          chart("phases", "Where the time goes",
-                "Mean over GPUs. Computing: a WG of a compute or fused kernel is at work. Exposed "
-                "communication: a kernel is active, but no WG computes. Neither: launches, and "
-                "waiting for slower GPUs.",
-                "stacked",
-                {always("category", "mode"), always("series", "phase"), always("value", "us")})};
+  return {
+      phases_table(modes),
+      chart("phases", "Where the time goes",
+            "Mean over GPUs. Computing: a WG of a compute or fused kernel is at work. Exposed "
+            "communication: a kernel is active, but no WG computes. No kernel active: launches, "
+            "and waiting for slower GPUs.",
+            "stacked",
+            {always("category", "mode"), always("series", "phase"), always("value", "us")})};
 }
 
 Pictured parts_picture(const Rows& rows) {
@@ -148,7 +149,7 @@ Pictured parts_picture(const Rows& rows) {
            .rows = rows},
           chart("parts", "Parts of the model",
                 "Exposed: a GPU computes nothing and waits for the part. Means over GPUs; all "
-                "together are the run's time.",
+                "together add up to the run's time.",
                 "bars",
                 {always("category", "part"), always("series", "mode"),
                  choice("value", "Show", {"exposed_us", "computing_us"})})};
@@ -171,14 +172,14 @@ Pictured fusions_picture(const Rows& rows) {
     table.rows.push_back({row[0], "kernel", row[2]});
     table.rows.push_back({row[0], "fused", row[3]});
   }
-  std::string text = "One operator with its collective, by itself, in each grain.";
+  std::string text = "One operator with its collective, run alone, at each grain.";
   if (!obstacles.empty()) text += " Cannot be fused:" + obstacles;
   Chart bars =
       chart("fusions", "What can be fused", text, "bars",
             {always("category", "pair"), always("series", "grain"), always("value", "us")});
   if (table.rows.empty()) {
     bars.table.clear();
-    bars.text = "No pair of an operator and a collective can be fused." + obstacles;
+    bars.text = "No pair of operator and collective can be fused." + obstacles;
   }
   return {std::move(table), std::move(bars)};
 }
@@ -222,7 +223,7 @@ Pictured over_time_picture(Rows rows) {
     columns.push_back(file_column(ResultFile::over_time, field.name));
   }
   Chart lines = chart("over_time", "Over time",
-                      "Means over GPUs, or links, in each interval of the run.", "lines",
+                      "Means over GPUs or links in each interval of the run.", "lines",
                       {always("x", "from_us"), always("series", "mode"),
                        choice("value", "Show", shares_of(columns))});
   lines.steps = "to_us";
@@ -267,7 +268,7 @@ Pictured critical_picture(const Rows& rows,
   Chart bars =
       chart("critical", "Critical path",
             "What the end of the run waits for, largest first. Operators and launches "
-            "together are its time.",
+            "together add up to its time.",
             "bars",
             {always("category", "part"), always("series", "part"), always("value", "critical_us")});
   bars.slice = {"mode"};

@@ -18,8 +18,8 @@ struct Pictured {
 
 inline constexpr const char* kOverTime = "over_time.csv";
 
-// Of any table with these columns (a run's modes, a sweep's points): its other columns, the phase
-// and how long it is. What no phase has of the time is the last one.
+// From a run's modes or a sweep's points: their columns up to the mode, the phase and how long it
+// is. The last phase is the rest of the time.
 PageTable phases_table(const PageTable& modes);
 Pictured phases_picture(const PageTable& modes);
 
@@ -29,10 +29,10 @@ Pictured parts_picture(const Rows& rows);
 Pictured fusions_picture(const Rows& rows);
 // mode, class, utilisation, bytes.
 Pictured links_picture(const Rows& rows);
-// The columns of the file, all of them.
+// All columns of the file.
 Pictured over_time_picture(Rows rows);
 Pictured no_over_time();
-// mode, part, critical_us; and of each mode the launches in between.
+// mode, part, critical_us; `gaps`: each mode's launches in between.
 Pictured critical_picture(const Rows& rows,
                           const std::vector<std::pair<std::string, double>>& gaps);
 

@@ -36,7 +36,7 @@ std::vector<std::string> axes_of(const JsonValue& json, JsonCheck& check) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     const std::string path = fmt::format("axes.{}", i);
     if (!(*found)[i].is_object()) {
-      check.fail("", path, false, "an object of key and column");
+      check.fail("", path, false, "an object with key and column");
       continue;
     }
     axes.push_back(check.text((*found)[i], "column", path));
@@ -78,10 +78,10 @@ Chart bars_chart(const Sweep& sweep, const SweepResults& results) {
   const std::string speedup = first_speedup(results);
   return {.id = "time",
           .title = speedup == "speedup_vs_bulk" ? "Bulk against fused" : "Modes side by side",
-          .text = speedup.empty() ? "A bar a mode." : "Behind the time: how many times as fast.",
+          .text = speedup.empty() ? "One bar per mode." : "After the time: how many times as fast.",
           .kind = "bars",
           .table = "points",
-          .roles = {choice("category", "Along", sweep.axes),
+          .roles = {choice("category", "Group by", sweep.axes),
                     choice("value", "Show", results.fields), always("series", "mode")},
           .slice = sweep.axes,
           .within = "",
@@ -124,9 +124,9 @@ Chart heat_chart(const Sweep& sweep, const SweepResults& results) {
     return heat;
   }
   const auto [across, up] = axes_of_a_map(results.points, sweep.axes.size());
-  Role x = choice("x", "Across", sweep.axes);
+  Role x = choice("x", "x axis", sweep.axes);
   x.chosen = sweep.axes[across];
-  Role y = choice("y", "Up", sweep.axes);
+  Role y = choice("y", "y axis", sweep.axes);
   y.chosen = sweep.axes[up];
   heat.roles = {x, y, choice("value", "Colour", led_by(results.fields, first_speedup(results)))};
   return heat;
@@ -138,7 +138,7 @@ Chart lines_chart(const Sweep& sweep, const SweepResults& results) {
           .text = "",
           .kind = "lines",
           .table = "points",
-          .roles = {choice("x", "Along", sweep.axes), choice("value", "Show", results.fields),
+          .roles = {choice("x", "x axis", sweep.axes), choice("value", "Show", results.fields),
                     choice("series", "A line for each", led_by(with_mode(sweep.axes), "mode"))},
           .slice = with_mode(sweep.axes),
           .within = "",
@@ -147,7 +147,7 @@ Chart lines_chart(const Sweep& sweep, const SweepResults& results) {
 }
 
 Chart sweep_phases(const Sweep& sweep, Chart chart) {
-  chart.roles[0] = choice("category", "Along", sweep.axes);
+  chart.roles[0] = choice("category", "Group by", sweep.axes);
   chart.slice = sweep.axes;
   chart.within = "mode";
   return chart;
@@ -212,9 +212,9 @@ std::string note_of(const Sweep& sweep, const SweepResults& results) {
   const std::string so_far = fmt::format("{} of {} {} done", results.rows, sweep.points,
                                          plural(sweep.points, "point is", "points are"));
   if (sweep.shard.empty()) {
-    return fmt::format("Not finished: {}; the same command goes on with the others.", so_far);
+    return fmt::format("Not finished: {}; run the same command again for the others.", so_far);
   }
-  return fmt::format("Shard {} of a sweep: {}; weft merge puts all shards together.", sweep.shard,
+  return fmt::format("Shard {} of a sweep: {}; weft merge combines the shards.", sweep.shard,
                      so_far);
 }
 

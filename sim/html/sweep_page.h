@@ -12,8 +12,8 @@ namespace weft {
 inline constexpr const char* kSweepFile = "sweep.json";
 inline constexpr const char* kSweepResults = "results.csv";
 
-// Not to be used where there are problems. `results`: what results.csv would hold by now, of a
-// sweep that runs or was stopped; else that file is read.
+// The page must not be used if there are problems. `results`: what results.csv would hold by now,
+// of a sweep that is running or was stopped; without it that file is read.
 Page sweep_page(const std::filesystem::path& folder, const std::optional<std::string>& results,
                 Diagnostics& problems);
 

@@ -77,7 +77,7 @@ void drop_texts(ModeColumns& columns, const CsvTable& csv, Diagnostics& problems
         const std::string& cell = row.fields[at->second];
         if (cell.empty() || number_of(cell)) continue;
         add_problem(problems, csv.file, row.line, csv.columns[at->second],
-                    fmt::format("'{}' is no number", cell));
+                    fmt::format("'{}' is not a number", cell));
       }
     }
     return !numbers;
@@ -151,7 +151,7 @@ SweepResults sweep_results(const CsvTable& csv, const std::vector<std::string>& 
   });
   if (columns.modes.empty() && any_ok) {
     add_problem(problems, csv.file, 1, "",
-                "no mode's time; such a column is called bulk_time_us or fused_time_us");
+                "no column with a mode's time, such as bulk_time_us or fused_time_us");
   }
   drop_texts(columns, csv, problems);
   results.fields = columns.fields;

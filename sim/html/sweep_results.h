@@ -1,4 +1,4 @@
-// results.csv of a sweep: a row a point. Its columns are the axes, point, status, error, then
+// results.csv of a sweep: one row per point. Its columns are the axes, point, status, error, then
 // <mode>_<field> and <mode>_vs_<other>_speedup.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace weft {
 
 struct SweepResults {
-  PageTable points;                 // a row a point and mode: axes, mode, fields
+  PageTable points;                 // one row per point and mode: axes, mode, fields
   std::vector<std::string> fields;  // of the modes, numbers only; time_us first, then speed-ups
   std::vector<std::string> failed;  // "batch 512, pooling 20: why"
   std::size_t rows = 0;

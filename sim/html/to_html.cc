@@ -61,7 +61,7 @@ std::string chart_html(const Chart& chart) {
   if (!chart.text.empty()) html += fmt::format("<p>{}</p>\n", escaped(chart.text));
   return html + fmt::format(R"(<div class="controls"></div>
 <div class="chart"></div>
-<details><summary>What is drawn, as a table</summary>
+<details><summary>The drawn values as a table</summary>
 <div class="table" tabindex="0" role="region" aria-label="{0}: table"></div></details>
 <button class="download" type="button" aria-label="{0}: download CSV">Download CSV</button>
 </section>
@@ -75,7 +75,7 @@ std::string facts_html(const Page& page) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(label), escaped(text));
   }
   if (!page.command.empty()) {
-    html += fmt::format("<dt>gives it again</dt><dd><code>{}</code></dd>\n", escaped(page.command));
+    html += fmt::format("<dt>reproduce with</dt><dd><code>{}</code></dd>\n", escaped(page.command));
   }
   html += "</dl>\n";
   if (!page.note.empty()) {
@@ -174,7 +174,7 @@ std::string to_html(const Page& page, const Assets& assets) {
   html += fmt::format(R"(<header>
 <h1>{}</h1>
 <label for="theme" id="theme-choice">Colours <select id="theme">
-<option value="">as the system</option><option value="light">light</option>
+<option value="">system default</option><option value="light">light</option>
 <option value="dark">dark</option></select></label>
 </header>
 )",
@@ -182,7 +182,8 @@ std::string to_html(const Page& page, const Assets& assets) {
   html += facts_html(page) + contents_html(page);
   html += "<main id=\"charts\" tabindex=\"-1\">\n";
   for (const Chart& chart : page.charts) html += chart_html(chart);
-  if (page.charts.empty()) html += "<p class=\"absent\">No point finished: nothing to draw.</p>\n";
+  if (page.charts.empty())
+    html += "<p class=\"absent\">No point has finished: nothing to draw.</p>\n";
   html += "</main>\n<footer>Made by weft report, drawn by Vega.</footer>\n";
   html += "<noscript><p>The charts and tables of this page need JavaScript.</p></noscript>\n";
   return html + scripts_html(page, assets) + "</body>\n</html>\n";

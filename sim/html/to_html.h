@@ -1,4 +1,4 @@
-// A page as one HTML file that needs nothing else.
+// A page as one self-contained HTML file.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace weft {
 
 std::string to_html(const Page& page, const Assets& assets);
 
-// Text in HTML, also between quotes.
+// Text escaped for HTML, also within quotes.
 std::string escaped(const std::string& text);
 
 // JSON within a script: no `<` that could end it, and no byte that is not UTF-8.

@@ -92,7 +92,7 @@ TEST_F(ReportOfAFolder, of_a_sweep_that_was_stopped_shows_what_is_done_and_says_
   write("small/results.jsonl", lines.substr(0, end + 100));
   ASSERT_EQ(report("small"), 0) << err_;
   const std::string note =
-      "Not finished: 2 of 3 points are done; the same command goes on with the others.";
+      "Not finished: 2 of 3 points are done; run the same command again for the others.";
   EXPECT_NE(err_.find(note), std::string::npos) << err_;
   EXPECT_NE(text_of(folder_ / "small/report.html").find(note), std::string::npos);
 }
@@ -108,8 +108,8 @@ TEST_F(ReportOfAFolder, names_every_file_and_value_that_is_missing_or_broken) {
        {"run/manifest.json: error: no such file",
         "run/operators.csv:2:1: error: critical_us: 'long'",
         "run/operators.csv:3:1: error: 1 fields, but there are 3 columns",
-        "run/links.csv:1:1: error: class: no such column; is 'clas' meant for it?",
-        "run/summary.json: error: scenario: of another kind; must be a text",
+        "run/links.csv:1:1: error: class: no such column; is 'clas' a misspelling?",
+        "run/summary.json: error: scenario: of the wrong type; must be a string",
         "run/summary.json: error: modes.bulk.time_us: missing; must be a number"}) {
     EXPECT_NE(err_.find(said), std::string::npos) << said << "\n" << err_;
   }

@@ -12,7 +12,7 @@ const vega = (() => {
     return loaded[name];
   };
   return {
-    // Called once all of weftModules is there.
+    // Called once weftModules is complete.
     load() {
       Object.assign(require('vega-dataflow').transforms, require('vega-transforms'),
                     require('vega-view-transforms'), require('vega-encode'));

@@ -3,8 +3,8 @@
 const report = JSON.parse(document.getElementById('data').textContent);
 const {parse, View} = vega.load();
 
-// Colours and units are the catalogue's. A mode has its colour wherever it is drawn, whichever others
-// are: beside one the palette is used from the fourth colour on.
+// Colours and units are the catalogue's. A mode has the same colour wherever it is drawn; next to
+// modes, other names take the palette from the fourth colour on.
 const {modes: MODES, palette: COLOURS, phases, times} = report.catalogue;
 const PHASES = phases.map(({colour}) => colour);
 const CHARACTER = 7;  // width of a letter, about
@@ -24,7 +24,7 @@ const element = (name, attributes = {}, ...children) => {
 
 // --- numbers as people read them -----------------------------------------------------------------
 
-// Whole numbers are often sizes: as they are.
+// Whole numbers are often sizes, so they are not rounded.
 const plain = (number) => number.toLocaleString(
     'en', Number.isInteger(number) ? {} : {maximumSignificantDigits: 5});
 
@@ -64,7 +64,7 @@ function isGeometric(points) {
          spread(steps((a, b) => Math.log(a / b))) < spread(steps((a, b) => a - b));
 }
 
-// In lines of at most so many letters, where there are blanks.
+// Breaks a text at blanks into lines of at most this many letters.
 function inLines(text, letters) {
   const lines = [''];
   for (const word of text.split(' ')) {
@@ -101,7 +101,7 @@ class Chart {
   isNumeric(name) { return this.values(name).every((value) => typeof value === 'number'); }
 
   // The rows that are drawn, and the columns that are held at one value: those that no role shows
-  // and that would put several values in one place. What changes with a drawn column is not held.
+  // and that would put several values in one place. A column that varies with a drawn one is not held.
   held() {
     const shown = [...Object.values(this.roles).filter((name) => name !== this.roles.value),
                    this.chart.within].filter(Boolean);
@@ -126,7 +126,7 @@ class Chart {
   sliced() { return this.held().names.map(([name]) => name); }
   rows() { return this.held().rows; }
 
-  // A column has one role: the other gets what this one gave up.
+  // A column has one role: the other role gets the column that this one gave up.
   choose(role, name) {
     for (const other of this.chart.roles) {
       if (other.name !== role && this.roles[other.name] === name && role !== 'value') {

@@ -57,9 +57,9 @@ TEST(Csv, every_column_that_lacks_and_every_text_in_place_of_a_number_is_named) 
   EXPECT_EQ(cells(table, {{"time_us"}, {"class", Holds::text}, {"mode"}}, problems), std::nullopt);
   EXPECT_EQ(problems.to_text(),
             "a.csv:1:1: error: class: no such column\n"
-            "a.csv:1:1: error: time_us: no such column; is 'time_u' meant for it?\n"
-            "a.csv:2:1: error: mode: 'bulk' is no number\n"
-            "a.csv:3:1: error: mode: 'fused' is no number\n");
+            "a.csv:1:1: error: time_us: no such column; is 'time_u' a misspelling?\n"
+            "a.csv:2:1: error: mode: 'bulk' is not a number\n"
+            "a.csv:3:1: error: mode: 'fused' is not a number\n");
 }
 
 }  // namespace
