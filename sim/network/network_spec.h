@@ -1,4 +1,4 @@
-// What a fabric and its NICs are. Plain data.
+// Fabrics and NICs, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace weft {
 
-// What a switch does with a message, where it can (TopologySpec::sums_on_the_way).
+// What a switch does with a message, if it can (TopologySpec::sums_on_the_way).
 enum class InSwitch : std::uint8_t {
-  nothing,    // it passes on
-  reduces,    // what all of a group send to one of them meets there, and one sum goes on
-  multicasts  // what one of a group sends goes on to all of them
+  nothing,    // forwards it
+  reduces,    // adds up what all of a group send to one of them, and forwards the sum
+  multicasts  // forwards what one of a group sends to all of them
 };
 
-// One direction of one cable. `bandwidth` is what payload reaches on it.
+// One direction of one cable. `bandwidth` is that of payload.
 struct LinkSpec {
   Bandwidth bandwidth;
-  Duration latency;  // first byte in to first byte out, switch behind it included
-  // What copy engines reach of it, where `bandwidth` is 1: their packets are larger than those of
+  Duration latency;  // first byte in to first byte out, including the switch after it
+  // What copy engines reach, as a ratio to `bandwidth`: their packets are larger than those of
   // stores.
   double engine_ratio = 1;
 };
@@ -42,7 +42,7 @@ inline Bandwidth in_switch_rate(const FabricSpec& fabric) {
 
 enum class InitiatedBy {
   gpu,    // the WG writes the work-queue entry and rings the doorbell
-  proxy,  // one CPU thread per GPU does, one operation after another
+  proxy,  // one CPU thread per GPU does this, one operation after another
 };
 
 struct NicSpec {
@@ -51,7 +51,7 @@ struct NicSpec {
   Duration latency;           // doorbell to first byte on the wire
   Duration message_interval;  // least time between two messages: 1 / message rate
   int queue_depth = 0;        // work-queue entries; a full queue stalls the sender
-  Bytes inline_up_to;         // payloads this small ride in the entry: no read of HBM
+  Bytes inline_up_to;         // payloads up to this size travel in the entry: no read of HBM
   InitiatedBy initiated_by = InitiatedBy::gpu;
   Duration post;             // the WG's own time to write an entry and ring the doorbell
   Duration flush;            // the WG's time to make its results visible to the NIC
@@ -59,10 +59,10 @@ struct NicSpec {
   Duration receive;          // last byte in to data (and flag) visible in the GPU's memory
 };
 
-// A link that is not what the others of its fabric are.
+// A link that is slower than the others of its fabric.
 struct DegradedLink {
   std::string link;      // its name in links.csv: "nic3 send"
-  double bandwidth = 1;  // share of its fabric's or NIC's that is left
+  double bandwidth = 1;  // share that is left of its fabric's or NIC's
 };
 
 struct NetworkSpec {

@@ -1,7 +1,7 @@
-// Shapes: the links of a fabric and the way a message takes over them.
+// Shapes: the links of a fabric and the routes that messages take over them.
 //
-// A fabric joins `endpoints` vertices, numbered from 0; switches have the numbers after them. A
-// route is asked for link by link: next(at, to, hash) is a pure function of where the message is
+// A fabric connects `endpoints` vertices, numbered from 0; switches have the numbers after them. A
+// route is found link by link: next(at, to, hash) is a pure function of where the message is
 // and where it goes, so nothing is stored per pair and 4,096 endpoints cost no more than their
 // links.
 #pragma once
@@ -30,16 +30,16 @@ class Shape {
   [[nodiscard]] std::uint32_t endpoints() const { return endpoints_; }
   [[nodiscard]] const std::vector<ShapeLink>& links() const { return links_; }
 
-  // The link on which a message at vertex `at`, bound for endpoint `to` (not `at`), goes on. `hash`
-  // chooses among equal ways where the topology says so.
+  // The next link of a message at vertex `at` that is bound for endpoint `to` (not `at`). `hash`
+  // chooses among equal routes if the topology says so.
   [[nodiscard]] virtual std::uint32_t next(std::uint32_t at, std::uint32_t to,
                                            std::uint64_t hash) const = 0;
 
-  // Where all can move by so many endpoints (TopologySpec::can_move), the link that then stands for
-  // `link`.
+  // If all can move by this many endpoints (TopologySpec::can_move), the link that then takes the
+  // place of `link`.
   [[nodiscard]] std::uint32_t moved(std::uint32_t link, std::uint32_t by) const;
 
-  // Links between two endpoints.
+  // Number of links between two endpoints.
   [[nodiscard]] int hops(std::uint32_t from, std::uint32_t to, std::uint64_t hash) const;
 
   // "16x8 torus", "fat tree of 8 leaves and 16 spines", for people.

@@ -13,9 +13,9 @@
 //         Other node:   NIC send port, links of the scale-out fabric, NIC receive port.
 //
 // In the switch (post_in_switch). Reduces: each member's part crosses its own link up; the last one
-// there goes on down to the one that asked, as the sum, and the others end. Multicasts: one crosses
-// up, a copy goes down to each. Who reduces or multicasts is a member like the others: its own part
-// and its own copy cross its links too.
+// to arrive goes down to the member that asked, as the sum, and the others end. Multicasts: one
+// crosses up, a copy goes down to each. The member that reduces or multicasts is like the others:
+// its own part and its own copy cross its links too.
 #pragma once
 
 #include <array>
@@ -61,47 +61,47 @@ struct Outgoing {
   std::uint32_t to_gpu = 0;
   Bytes size;
   int entries = 1;
-  bool ordered = false;       // stays behind all ordered messages of its pair: same NIC, same route
-  bool more_follows = false;  // a part of something whose later part will report the delivery
+  bool ordered = false;       // stays after all ordered messages of its pair: same NIC, same route
+  bool more_follows = false;  // a part of a transfer of which a later part reports the delivery
   bool from_engine = false;   // copied by an engine, not stored by a WG
 };
 
 // A message that the switch of the node adds up or copies, between `gpu` and all of a group.
 struct OutgoingInSwitch {
   std::uint32_t tag = 0;
-  std::uint32_t gpu = 0;  // one of the group: has the sum, or what is copied
+  std::uint32_t gpu = 0;  // one of the group: gets the sum, or sends what is copied
   InSwitch op = InSwitch::reduces;
-  Bytes size;                            // that each of the group sends, or gets
+  Bytes size;                            // that each of the group sends or gets
   bool more_follows = false;             // as above
-  std::span<const std::uint32_t> group;  // GPUs of the node; has to last until all is delivered
+  std::span<const std::uint32_t> group;  // GPUs of the node; must exist until all is delivered
 };
 
 // A link that one of the several parts or copies of a message has entered.
 struct Fanned {
   Wake wake;
   LinkId link;
-  std::uint32_t gpu = 0;  // at its other end from the switch
+  std::uint32_t gpu = 0;  // at the end away from the switch
 };
 
 struct Posted {
   SimTime queued_at;          // when the NIC's queue had room: the sender stalls until then
   SimTime accepted_at;        // when the last byte has left the sender
-  LinkId link;                // the first link of the way ...
+  LinkId link;                // the first link of the route ...
   bool on_last_link = false;  // ... which may be the only one
   Wake wake;
 };
 
-// What arrive() did: the message moved on to `link`, or was delivered.
+// What arrive() did: the message moved on to its next link, or was delivered.
 struct Arrived {
   static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
   std::array<Wake, 2> wakes;
   std::uint32_t tag = 0;  // of the message, or the segment of one, that this is about
   Bytes size;
-  bool ended = false;                       // it has come to the end of its way
-  std::uint32_t delivered = kNotDelivered;  // its tag, where with it all of the message is there
-  bool enters_last_link = false;            // it begins to cross the last link of its way:
+  bool ended = false;                       // it has reached the end of its route
+  std::uint32_t delivered = kNotDelivered;  // its tag, if all of the message has now arrived
+  bool enters_last_link = false;            // it begins to cross the last link of its route:
   LinkId last_link;
-  std::uint32_t member = 0;  // ended copy: of which of the group
+  std::uint32_t member = 0;  // ended copy: index in the group
   bool fanned = false;       // the switch has copied it: see fan()
 };
 
@@ -113,52 +113,52 @@ class Transport {
     return gpu_a / gpus_per_node_ == gpu_b / gpus_per_node_;
   }
 
-  // Puts a message in at its first link. In one queue messages leave in the order of the calls.
+  // Puts a message on its first link. Messages leave one queue in the order of the calls.
   Posted post(SimTime now, const Outgoing& message);
 
   // As post(), but the links that it enters, one or several, are in fan().
   Posted post_in_switch(SimTime now, const OutgoingInSwitch& message);
 
-  // The links that the last call entered, where it says so.
+  // The links that the last call entered, if it says so.
   [[nodiscard]] const std::vector<Fanned>& fan() const { return fan_; }
 
-  // The first message of `link` has come to its end.
+  // The first message of `link` has reached the link's end.
   Arrived arrive(SimTime now, LinkId link);
 
-  // What chooses among a GPU's NICs and among equal routes: the pair where order matters, else the
+  // What chooses among a GPU's NICs and among equal routes: the pair if order matters, else the
   // message, so that messages use all of them.
   static std::uint64_t lane(const Outgoing& message);
 
-  // The NIC that a message of this lane leaves a GPU by, or enters it by.
+  // The NIC through which a message of this lane leaves or enters a GPU.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
 
-  // The only link that a GPU on a switch sends by inside its node.
+  // The only link on which a GPU on a switch sends inside its node.
   [[nodiscard]] LinkId scale_up_link(std::uint32_t gpu) const;
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
-  // How long it has been in use by then; use() has what its queue will take, too.
+  // How long it has been in use until `now`; use() includes what its queue will still take.
   [[nodiscard]] Duration busy_until(LinkId link, SimTime now) const;
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
   [[nodiscard]] std::string name(LinkId link) const;  // "3->4", "nic3 send"
-  // Whether all that messages do is the same so many nodes further on, on other links.
+  // Whether messages behave the same if shifted by this many nodes, on other links.
   [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
-  // The link that then stands for `link`.
+  // The link that then takes the place of `link`.
   [[nodiscard]] LinkId moved(LinkId link, std::uint32_t nodes) const;
 
-  // The node whose GPUs it joins; nothing where it joins nodes, or is a NIC's port.
+  // The node whose GPUs it connects; empty if it connects nodes or is a NIC's port.
   [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;
-  // Whether all that a GPU or a NIC sends over this fabric passes it.
+  // Whether everything that a GPU or NIC sends over this fabric crosses it.
   [[nodiscard]] bool is_only_way_out(LinkId link) const;
-  [[nodiscard]] LinkId named(std::string_view name) const;  // the first one; none() without any
+  [[nodiscard]] LinkId named(std::string_view name) const;  // the first one, or none()
   [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out_x+"
   [[nodiscard]] const Shape* scale_up() const { return scale_up_.get(); }
   [[nodiscard]] const Shape* scale_out() const { return scale_out_.get(); }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
-  // Memory that a transport of this spec takes before it has any message, and for each in flight: a
+  // Memory that a transport of this spec takes without any message, and for each one in flight: a
   // ring of them may be half empty.
   static Bytes memory(const NetworkSpec& spec);
   static Bytes memory_per_message() { return bytes(2 * sizeof(Message)); }
