@@ -9,7 +9,8 @@
 
 kinds: bars and lines show the field --y (time_us, speedup_vs_bulk, ...) along the axis --x, one bar
 or line for each of --series (mode, or an axis). heatmap shows --value over the axes --x and --y.
-breakdown shows what each mode's time is made of: computing, exposed communication, neither.
+breakdown shows what each mode's time is made of: computing, exposed communication, no kernel
+active.
 
 Axes are those of sweep.json next to the file, or else the columns before `point`. Titles, units and
 colours come from catalogue.json next to the file, from --catalogue FILE, or from `weft schema
@@ -59,7 +60,7 @@ class Catalogue:
             self.phases, self.palette = known["phases"], known["palette"]
             self.times, self.axis_units = known["times"], known["axis_units"]
         except (ValueError, KeyError, TypeError) as error:
-            raise Mistake(f"{source}: no catalogue of results ({error}); weft schema results "
+            raise Mistake(f"{source}: not a catalogue of results ({error}); weft schema results "
                           "prints one") from error
 
     def shown_as(self, name):
@@ -96,7 +97,7 @@ class Catalogue:
         return self.shown_as(name) == "ratio"
 
     def colour(self, series, value, index, others):
-        """A mode has its own wherever it is drawn; beside it the palette begins with the fourth."""
+        """A mode has its own everywhere; next to modes, others take the palette from the fourth."""
         if series != "mode":
             return self.palette[index % len(self.palette)]
         if value in self.modes:
@@ -106,7 +107,7 @@ class Catalogue:
 
 
 def find_catalogue(path, results):
-    """The given one, that beside the results, or what the program itself prints."""
+    """The given one, the one next to the results, or the one that the program itself prints."""
     beside = pathlib.Path(results).parent / CATALOGUE
     if path is None and results != "-" and beside.is_file():
         path = beside
@@ -122,8 +123,8 @@ def printed_catalogue():
     built = ROOT / "build/release/sim/weft"
     weft = built if built.is_file() else shutil.which("weft")
     if weft is None:
-        raise Mistake(f"no {CATALOGUE} beside the results, and no weft that prints one: "
-                      "--catalogue FILE says where it is")
+        raise Mistake(f"no {CATALOGUE} next to the results, and no weft to print one; "
+                      "name it with --catalogue FILE")
     done = subprocess.run([weft, "schema", "results"], capture_output=True, text=True)
     return Catalogue(f"{weft} schema results", done.stdout)
 
@@ -154,14 +155,14 @@ class Sweep:
         modes = [name.removesuffix(f"_{TIME}") for name in table.columns
                  if name.endswith(f"_{TIME}")]
         if not modes:
-            raise Mistake(f"{source}: no mode's time; such a column is called bulk_time_us")
+            raise Mistake(f"{source}: no column with a mode's time, such as bulk_time_us")
         self.rows = pandas.concat([self.of_mode(done, mode, modes) for mode in modes],
                                   ignore_index=True)
         self.modes = [mode for mode in modes if mode in set(self.rows["mode"])]
         self.fields = [name for name in self.rows.columns if name not in [*self.axes, "mode"]
                        and self.rows[name].dtype.kind in "if"]
         if self.rows.empty:
-            raise Mistake(f"{source}: no point finished, so there is nothing to draw")
+            raise Mistake(f"{source}: no point has finished, so there is nothing to draw")
 
     def find_axes(self, source, columns):
         beside = pathlib.Path(source).parent / "sweep.json"
@@ -169,10 +170,10 @@ class Sweep:
             try:
                 return [axis["column"] for axis in json.loads(beside.read_text())["axes"]]
             except (ValueError, KeyError, TypeError) as error:
-                raise Mistake(f"{beside}: no axes with a column each ({error})") from error
+                raise Mistake(f"{beside}: its axes must have a column each ({error})") from error
         if "point" not in columns:
-            raise Mistake(f"{source}: no column point, and no sweep.json next to it: which columns "
-                          "are the axes?")
+            raise Mistake(f"{source}: no column point and no sweep.json next to it, so its "
+                          "axes are unknown")
         return columns[:columns.index("point")]
 
     def of_mode(self, table, mode, modes):
@@ -260,7 +261,7 @@ def same(value, text):
 
 
 def choose(sweep, options):
-    """Fills in what was not said, and tells every mistake at once."""
+    """Fills in what was not given, and reports all mistakes at once."""
     problems = sweep.keep(options.where)
 
     def known(option, name, names):
@@ -269,21 +270,21 @@ def choose(sweep, options):
         mode = next((one for one in sweep.modes if name.startswith(f"{one}_")), None)
         field = mode and field_of(name, mode)
         if field in names:
-            problems.append(f"--{option} {name}: a mode is chosen by --where: "
+            problems.append(f"--{option} {name}: choose a mode with --where: "
                             f"--{option} {field} --where mode={mode}")
         elif options.kind == "heatmap" and option != "value" and name in sweep.fields:
-            problems.append(f"--{option} {name}: is an axis of --kind heatmap; --value {name} "
-                            "shows the field")
+            problems.append(f"--{option} {name}: must be an axis for --kind heatmap; "
+                            f"--value {name} shows the field")
         else:
             problems.append(f"--{option} {name}: no such column{meant(name, names)}")
 
     varied = sweep.varied()
     if options.kind in ("heatmap", "breakdown") and options.series:
-        problems.append(f"--series: has no meaning for --kind {options.kind}")
+        problems.append(f"--series: does not apply to --kind {options.kind}")
     if options.kind == "breakdown" and options.y:
-        problems.append("--y: has no meaning for --kind breakdown, which shows the time's parts")
+        problems.append("--y: does not apply to --kind breakdown, which shows the time's parts")
     if options.kind != "heatmap" and options.value:
-        problems.append(f"--value: has no meaning for --kind {options.kind}; --y is what it shows")
+        problems.append(f"--value: does not apply to --kind {options.kind}; use --y")
     if options.kind == "heatmap":
         speedups = [name for name in sweep.fields if name.startswith("speedup_")]
         options.value = options.value or (speedups or [TIME])[0]
@@ -476,10 +477,10 @@ def options_of(arguments):
                         help=".pdf, .svg or .png; - is stdout, in --format")
     parser.add_argument("--kind", choices=list(KINDS), default="bars")
     parser.add_argument("--x", help="horizontal axis; default: the first that varies")
-    parser.add_argument("--y", help="bars, lines: the field that is shown (time_us); "
+    parser.add_argument("--y", help="bars, lines: the field to show; default: time_us; "
                                     "heatmap: vertical axis")
-    parser.add_argument("--series", help="bars, lines: a bar or line for each; default: mode")
-    parser.add_argument("--value", help="heatmap: the field that is shown; default: the speed-up")
+    parser.add_argument("--series", help="bars, lines: one bar or line per value; default: mode")
+    parser.add_argument("--value", help="heatmap: the field to show; default: the speed-up")
     parser.add_argument("--where", action="append", default=[], metavar="AXIS=VALUE",
                         help="only these points (repeatable); also mode=fused")
     parser.add_argument("--catalogue", metavar="FILE", help="titles, units and colours; default: "

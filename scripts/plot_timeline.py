@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Draws one GPU of a timeline: WGs that compute, and its communication, mode above mode.
+"""Draws one GPU of a timeline, mode above mode: the WGs that compute, and its communication.
 
     weft run configs/scenarios/embedding_a2a_2_nodes.yaml --mode bulk --mode fused \\
       --trace two_nodes.json.gz --trace-detail all
     scripts/plot_timeline.py two_nodes.json.gz -o docs/timeline_bulk_fused.png
 
 Each mode has two rows on one time axis. Above: WGs of compute or fused kernels at work, as a share
-of the most that ever are. Below: what the GPU sends, the busiest of its links (--link: one of
-them), red where the GPU computes nothing meanwhile. The dashed lines are the ends of the modes. The
+of their maximum. Below: how busy the busiest link is on which the GPU sends (or the link that
+--link names), red while the GPU computes nothing. The dashed lines are the ends of the modes. The
 trace needs --trace-detail all. Needs scripts/setup --plots.
 """
 
@@ -151,7 +151,7 @@ def draw(events, options):
         counters = links_of(events, one["cluster"])
         link = options.link or sends_of(options.gpu, counters)
         if link not in counters:
-            raise Mistake(f"no link '{link}'; there are: {', '.join(counters)}")
+            raise Mistake(f"no link '{link}'; links: {', '.join(counters)}")
         most = most or max(wgs[1])
         smooth = thinned(wgs, max(ends.values()) * 1000 / 400)
         work.fill_between([t / 1000 for t in smooth[0]], [100 * v / most for v in smooth[1]],

@@ -123,7 +123,7 @@ def strategy_claims(what, cases):
                        f"{paper} %" if paper else "-", f"{ours:.0f} %",
                        points(ours, paper) if paper else "-", of.get("tag", "-")])
     most = max(value(case, what["most"]["strategy"], "speedup") for case in cases)
-    claims.append([f"{what['most']['strategy']}: most speed-up", f"{what['most']['paper']}x",
+    claims.append([f"{what['most']['strategy']}: largest speed-up", f"{what['most']['paper']}x",
                    f"{most:.2f}x", f"{most - what['most']['paper']:+.2f}x", what["most"]["tag"]])
     ideal = mean(case[2]["c3"]["ideal_speedup"] for case in cases)
     claims.append(["ideal speed-up, mean", "1.62x", f"{ideal:.2f}x", f"{ideal - 1.62:+.2f}x",
@@ -146,11 +146,11 @@ def cu_claims(what, cases):
     taken = what["cus_taken"]
     for cus in (32, 64):
         ours = mean(slow_downs(cases, "cb", cus))
-        claims.append([f"compute-bound GEMM slower with {cus} CUs less", f"{taken[cus]} %",
+        claims.append([f"compute-bound GEMM with {cus} fewer CUs: slower by", f"{taken[cus]} %",
                        f"{ours:.1f} %", points(ours, taken[cus]), taken["tag"]])
     few = what["memory_bound_cus_taken"]
     ours = min(slow_downs(cases, "mb", 8))
-    claims.append(["memory-bound GEMM with 8 CUs less, the best case", f"{few[8]} %",
+    claims.append(["memory-bound GEMM with 8 fewer CUs, best case", f"{few[8]} %",
                    f"{ours:+.1f} %", points(ours, few[8]), few["tag"]])
     return claims
 
@@ -194,7 +194,7 @@ def engine_claims(what, rows):
     rule = what["engines"]
     small = [engines / kernel for size, _, kernel, engines in rows if size < 32]
     above = mean(engines / kernel for size, _, kernel, engines in rows if size > 32)
-    return [[f"copy engines below {rule['below']}, time / kernel's: most, mean of 1 to 16 MiB",
+    return [[f"copy engines below {rule['below']}, time / kernel's: largest, mean of 1 to 16 MiB",
              f"{rule['paper_below']}x", f"{max(small):.1f}x, {mean(small):.1f}x",
              f"{max(small) - rule['paper_below']:+.1f}x, {mean(small) - rule['paper_below']:+.1f}x",
              rule["tag"]],
@@ -216,7 +216,7 @@ def draw_cases(what, cases, path):
                     [f"{gemm['name']} {short[op]} {gemm['bytes']}" for gemm, op, _ in cases],
                     rotation=60, ha="right", fontsize=7)
     axis.set_ylim(bottom=0.8)
-    axis.set_ylabel("speed-up against serial")
+    axis.set_ylabel("speed-up over serial")
     axis.legend(fontsize=7, ncol=6)
     common.save(figure, path)
 
@@ -240,7 +240,7 @@ def draw_alone(times, rows, path):
         left.plot(list(of), [time / min(of.values()) for time in of.values()], "o-", label=op)
     left.set_xscale("log", base=2)
     left.set_xlabel("CUs of the collective")
-    left.set_ylabel("time / the least")
+    left.set_ylabel("time / shortest time")
     left.legend(fontsize=8)
     for op in times:
         sizes = [(size, engines / kernel) for size, o, kernel, engines in rows if o == op]

@@ -102,22 +102,22 @@ def claims(study):
               if study.over(application, study.last) <= study.close]
     one_size = any(everywhere[policy][0] <= study.best for policy in study.static)
     return [
-        ["no static policy is best everywhere", "so it is",
+        ["no static policy is best everywhere", "claimed",
          f"best within {100 * (study.best - 1):.0f} %, of {len(study.found)}: "
          + ", ".join(f"{policy} {n}" for policy, n in best.items()),
          "not found" if one_size else "found", "[P] abstract"],
-        ["the most that a static policy loses", "not known",
+        ["largest loss of a static policy", "unknown",
          ", ".join(f"{policy} {off[policy]}" for policy in study.static), "", "[BG]"],
         ["all optimisations match the best static policy everywhere", "consistently",
          f"within {100 * (study.close - 1):.0f} %: {len(within)} of {len(study.found)}; "
-         f"most lost: {off[study.last]}",
+         f"largest loss: {off[study.last]}",
          "found" if len(within) == len(study.found) else "not everywhere", "[P] abstract"],
-        ["caching stalls: L1, L2, mean share of the time", "it does",
+        ["caching causes stalls: mean share of the time, L1, L2", "claimed",
          "; ".join(f"{policy} {mean(study, 'l1_stalled_share', policy)}, "
                    f"{mean(study, 'l2_stalled_share', policy)}"
                    for policy in ("uncached", "cache_rw", "allocation_bypass", study.last)),
          "", "[S]"],
-        ["caching disrupts DRAM rows: mean share of hits", "it does",
+        ["caching disrupts DRAM rows: mean share of row hits", "claimed",
          "; ".join(f"{policy} {mean(study, 'row_hit_rate', policy)}"
                    for policy in ("uncached", "cache_rw", "cache_rinse")), "", "[S]"]]
 
@@ -168,12 +168,12 @@ def page_with(tables):
 def options_of():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="concurrent runs")
     parser.add_argument("-o", "--output", type=pathlib.Path,
                         default=common.ROOT / "results/reproduce_cache", help="folder for results")
     parser.add_argument("--update", action="store_true", help="write the table into docs/cache.md")
     parser.add_argument("--check", action="store_true",
-                        help="end with 1 if docs/cache.md differs")
+                        help="exit with status 1 if docs/cache.md differs")
     return parser.parse_args()
 
 
@@ -193,7 +193,7 @@ def main():
     if options.update:
         PAGE.write_text(page_with(tables), encoding="utf-8")
     elif options.check and PAGE.read_text(encoding="utf-8") != page_with(tables):
-        sys.exit("docs/cache.md is not what is found now (scripts/reproduce cache --update)")
+        sys.exit("docs/cache.md is out of date; run scripts/reproduce cache --update")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def pyplot():
 
 @functools.cache
 def colours(*modes):
-    """Of modes, as every other picture has them."""
+    """Colours of modes, as in every other picture."""
     printed = subprocess.run([WEFT, "schema", "results"], check=True, stdout=subprocess.PIPE)
     catalogue = json.loads(printed.stdout)
     return {mode: catalogue["modes"][mode]["colour"] for mode in modes}
@@ -75,9 +75,9 @@ class Runner:
 
 
 def start(what, description):
-    """The runner, what stands in configs/reproduce/, and the folder for results."""
+    """The runner, the content of the file in configs/reproduce/, and the folder for results."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="concurrent runs")
     parser.add_argument("-o", "--output", type=pathlib.Path,
                         default=ROOT / "results" / f"reproduce_{what}", help="folder for results")
     arguments = parser.parse_args()

@@ -77,6 +77,6 @@ def claim(what, found):
     change = {name: 100 * (of[fewer] / of[base] - 1) for name, of in found.items()}
     best, worst = min(change.values()), max(change.values())
     faster = sum(one < -0.5 for one in change.values())
-    return [f"memory-bound GEMM with {base - fewer} CUs less", "up to 10 % faster",
+    return [f"memory-bound GEMM with {base - fewer} fewer CUs", "up to 10 % faster",
             f"{faster} of {len(change)} faster, from {best:+.1f} to {worst:+.1f} %",
-            "sign found" if faster > 0 and worst < 0.5 else "in some", "[S]"]
+            "sign found" if faster > 0 and worst < 0.5 else "in some cases", "[S]"]

@@ -72,7 +72,7 @@ def sweeps(runner, what, out):
             mean = sum(gains) / len(gains)
             claims.append([sweep["name"] + ": mean", f"{paper['mean']} %", f"{mean:.1f} %",
                            f"{mean - paper['mean']:+.1f} points", paper["tag"]])
-            claims.append([sweep["name"] + ": most", f"{paper['max']} %", f"{max(gains):.1f} %",
+            claims.append([sweep["name"] + ": largest", f"{paper['max']} %", f"{max(gains):.1f} %",
                            f"{max(gains) - paper['max']:+.1f} points", paper["tag"]])
     return claims
 
@@ -85,7 +85,7 @@ def orders(runner, what, out):
     figure, axis = plt.subplots(figsize=(5, 3))
     axis.bar(study["orders"], skews)
     axis.set_ylabel("last end / first end - 1, %")
-    axis.set_title("skew of the nodes' ends by order of destinations")
+    axis.set_title("skew of the nodes' end times by order of destinations")
     common.save(figure, out / "skew.png")
     claims = []
     for order, skew in zip(study["orders"], skews):

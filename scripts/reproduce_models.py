@@ -3,7 +3,7 @@
 
 Started by scripts/reproduce, which installs what this needs. Writes cases.csv, claims.md and
 figures into -o: where the time of the 128-node recommendation model goes, and by how much fusing
-shortens its step over the sizes that are not known.
+shortens its step over a range of the unknown sizes.
 """
 import csv
 
@@ -18,7 +18,7 @@ def reduction(summary):
 
 
 def draw_parts(summary, path):
-    """A bar a mode: parts that compute, parts that are waited for (hatched), idle."""
+    """One bar per mode: parts that compute, parts that are waited for (hatched), idle."""
     figure, axis = plt.subplots(figsize=(7, 3.2))
     modes = list(summary["modes"])
     names = sorted({name for of in summary["modes"].values() for name in of["parts"]})
@@ -103,7 +103,7 @@ def main():
         ["a step of DLRM, 128 nodes, fused: the scenario",
          f"{paper['high']} % (v1: {paper['low']} %)",
          f"{ours:.1f} %", f"{ours - paper['high']:+.1f} points", paper["tag"]],
-        ["the same over sizes that are not known", f"{paper['low']} to {paper['high']} %",
+        ["the same over a range of the unknown sizes", f"{paper['low']} to {paper['high']} %",
          f"{min(all_cases):.1f} to {max(all_cases):.1f} %",
          f"{len(within)} of {len(all_cases)} cases within", paper["tag"]]], out)
 

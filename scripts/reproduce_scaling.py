@@ -32,7 +32,7 @@ def saved(row):
 
 
 def draw_scaling(sweeps, path):
-    """A column a model, a row weak and strong: time against nodes, what fusing saves beside it."""
+    """One column per model, rows weak and strong: time by nodes, and what fusing saves."""
     models = sorted({name.rsplit("_", 1)[0] for name in sweeps})
     figure, axes = plt.subplots(2, len(models), figsize=(4.2 * len(models), 6.4), squeeze=False)
     for column, model in enumerate(models):
@@ -67,7 +67,7 @@ def case(row, column):
 
 
 def draw_bars(sweeps, column, title, path):
-    """A panel a model: what the first case takes in bulk is 1; cases below one another."""
+    """One panel per model, one bar per case; 1 is the time of the first case in bulk."""
     figure, axes = plt.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
     for axis, (name, rows) in zip(axes[0], sorted(sweeps.items())):
         one = seconds(rows[0], "bulk")
@@ -81,7 +81,7 @@ def draw_bars(sweeps, column, title, path):
         axis.invert_yaxis()
         axis.margins(x=0.15)
         axis.set_title(name, fontsize=10)
-        axis.set_xlabel("time of a step; 1: bulk of the first")
+        axis.set_xlabel("time of a step / bulk of the first case")
     axes[0][0].legend(fontsize=8)
     figure.suptitle(title, fontsize=10)
     common.save(figure, path)
@@ -110,7 +110,7 @@ def run_sweeps(kind, jobs, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="runs at a time")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="concurrent runs")
     parser.add_argument("-o", "--output", type=pathlib.Path,
                         default=common.ROOT / "results/reproduce_scaling",
                         help="folder for results")

@@ -117,12 +117,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N",
-                        help="simulations at a time")
+                        help="concurrent simulations")
     parser.add_argument("-o", type=pathlib.Path, default=ROOT / "results/reproduce_validation",
                         metavar="DIR")
     parser.add_argument("--update", action="store_true", help="write the tables into the documents")
     parser.add_argument("--check", action="store_true",
-                        help="end with 1 if the documents differ")
+                        help="exit with status 1 if the documents differ")
     options = parser.parse_args()
     what = yaml.safe_load((ROOT / "configs/reproduce/validation.yaml").read_text(encoding="utf-8"))
     options.o.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def main():
         for path, text in pages(what["sets"], found, what["families"]).items():
             path.write_text(text, encoding="utf-8")
     elif options.check and differ:
-        sys.exit("not what is found now (scripts/reproduce validation --update): "
+        sys.exit("out of date (run scripts/reproduce validation --update): "
                  + ", ".join(str(path.relative_to(ROOT)) for path in differ))
 
 

@@ -5,8 +5,8 @@
 
 BEFORE and AFTER are programs, such as build/release/sim/weft of two commits; both read this
 checkout's configs/scenarios. A scenario that one of them does not finish within N seconds
-(default: 60) is listed and not compared. Results are compared as scripts/same_results.py does; what
-must differ is for whoever changes it to explain.
+(default: 60) is listed and not compared. Results are compared as scripts/same_results.py does;
+whoever changes results has to explain the differences.
 """
 
 import argparse

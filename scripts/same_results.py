@@ -3,7 +3,7 @@
 
     scripts/same_results.py results/from_gcc results/from_clang
 
-CSV files must be equal byte by byte. summary.json must be equal number by number, as text, but for
+CSV files must be equal byte by byte. summary.json must be equal number by number, as text, except
 what depends on the machine and not on the simulation (MACHINE_KEYS).
 """
 
@@ -41,7 +41,7 @@ def differences(a, b, where: str):
     """The places where two JSON values differ, as text."""
     if isinstance(a, dict) and isinstance(b, dict):
         if list(a) != list(b) and set(a) == set(b):
-            yield f"{where}: keys in another order"
+            yield f"{where}: keys in a different order"
         for key in list(a) + [key for key in b if key not in a]:
             inner = f"{where}.{key}" if where else key
             if key not in a or key not in b:

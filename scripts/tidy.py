@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What no compiler checks: layers, banned words, lengths, goldens that nobody runs.
+"""Checks what no compiler does: layers, banned words, lengths, goldens that nobody runs.
 
     scripts/tidy.py [ROOT]      ROOT is this repository unless given
 
@@ -196,7 +196,7 @@ class Tidy:
             return
         words = TOPOLOGY_ROW.findall(table.read_text(encoding="utf-8"))
         if not words:
-            self.error(table, 1, "no row of topologies was found; mend TOPOLOGY_ROW in tidy.py")
+            self.error(table, 1, "no row of topologies was found; fix TOPOLOGY_ROW in tidy.py")
         named = "|".join(words)
         plain = "|".join(word for word in words if word not in ALSO_OTHER_WORDS)
         found = re.compile(rf"\bshape: ({named})\b" + (rf"|\b({plain})\b" if plain else ""))
