@@ -192,6 +192,8 @@ class Fields {
                                          const std::vector<std::string_view>& words) const;
   // All that was read so far is right: rules about several keys may ask.
   [[nodiscard]] bool reads_well() const;
+  // Unknown keys become problems. Once, after the last row.
+  void finish() { reader_->finish(); }
   // A mistake at a key of this map.
   void fail(std::string_view key, std::string message);
 
@@ -250,9 +252,9 @@ class Fields {
 template <class Rows>
 void read_fields(MapReader map, Rows rows) {
   Fields::Said said;
-  Fields all(map, said);
+  Fields all(std::move(map), said);
   rows(all);
-  map.finish();
+  all.finish();
 }
 
 // What `rows` write.
