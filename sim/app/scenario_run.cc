@@ -72,7 +72,7 @@ Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
 std::string ScenarioRun::tasks_text(Mode mode) {
   if (is_whole_model()) return model_run().tasks_text(mode);
   const Partition partition = choose_partition(scenario_, cluster_, mode);
-  return to_text(lower(with_partition(scenario_, partition), cluster_, mode));
+  return to_text(lower(scenario_, cluster_, mode, partition.cus));
 }
 
 void ScenarioRun::record(const RecordOptions& what) {
@@ -90,7 +90,7 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
     run.recording = run_->take_recording();
   } else {
     run.partition = choose_partition(scenario_, cluster_, mode);
-    const TaskGraph tasks = lower(with_partition(scenario_, run.partition), cluster_, mode);
+    const TaskGraph tasks = lower(scenario_, cluster_, mode, run.partition.cus);
     if (record_) {
       Recorded done = simulate_and_record(cluster_, tasks, scenario_.run, *record_, on_progress);
       run.result = std::move(done.result);

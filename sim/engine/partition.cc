@@ -13,16 +13,18 @@ namespace {
 class Search {
  public:
   Search(const Scenario& scenario, const Cluster& cluster)
-      : scenario_(scenario),
+      : pair_(c3_pair(scenario)),
+        run_(scenario.run),
         cluster_(cluster),
-        step_(scenario.cluster.gpu.launch.mask_step),
+        step_(cluster.spec.gpu.launch.mask_step),
         most_(largest()) {}
 
   Partition look_up() {
     Duration least;
+    const PartitionBy by = pair_.options.partition_by;
     for (const int cus : powers_of_two()) {
-      const Duration compute = time_of(scenario_, compute_beside(scenario_, cus));
-      const Duration communicate = time_of(scenario_, communicate_on(scenario_, cus));
+      const Duration compute = time_of(compute_beside(by, cus));
+      const Duration communicate = time_of(communicate_on(by, cus));
       partition_.tried.push_back(
           {.cus = cus, .compute = compute, .communicate = communicate, .together = {}});
       keep_if_least(cus, longer(compute, communicate), least);
@@ -48,8 +50,8 @@ class Search {
   [[nodiscard]] int largest() const {
     const GpuSpec& gpu = cluster_.spec.gpu;
     const int half = std::max(step_, gpu.cus / 2);
-    return scenario_.c3.partition_by == PartitionBy::channels
-               ? std::max(step_, std::min(half, channels_of(scenario_)))
+    return pair_.options.partition_by == PartitionBy::channels
+               ? std::max(step_, std::min(half, channels_of(pair_.collective, gpu)))
                : half;
   }
 
@@ -65,9 +67,7 @@ class Search {
         std::any_of(partition_.tried.begin(), partition_.tried.end(), same)) {
       return;
     }
-    Scenario scenario = scenario_;
-    scenario.c3.partition_cus = cus;
-    const Duration together = time_of(scenario, strategy_of(scenario, cluster_, Mode::best));
+    const Duration together = time_of(strategy_of(pair_, cluster_.spec.gpu, Mode::best, cus));
     partition_.tried.push_back(
         {.cus = cus, .compute = {}, .communicate = {}, .together = together});
     keep_if_least(cus, together, least);
@@ -81,13 +81,13 @@ class Search {
   }
 
   // A run that cannot end takes for ever.
-  Duration time_of(const Scenario& scenario, const C3Strategy& strategy) {
-    const RunResult result =
-        simulate(cluster_, lower_c3(scenario, cluster_, strategy), scenario.run);
-    return result.ending == Ending::finished ? result.time : scenario.run.max_time;
+  Duration time_of(const C3Strategy& strategy) {
+    const RunResult result = simulate(cluster_, lower_c3(pair_, cluster_, strategy), run_);
+    return result.ending == Ending::finished ? result.time : run_.max_time;
   }
 
-  const Scenario& scenario_;
+  C3Pair pair_;
+  const RunOptions& run_;
   const Cluster& cluster_;
   int step_;
   int most_;
@@ -103,11 +103,6 @@ Partition choose_partition(const Scenario& scenario, const Cluster& cluster, Mod
     return Search(scenario, cluster).look_up();
   }
   return {.cus = scenario.c3.partition_cus, .tried = {}};
-}
-
-Scenario with_partition(Scenario scenario, const Partition& partition) {
-  if (partition.cus > 0) scenario.c3.partition_cus = partition.cus;
-  return scenario;
 }
 
 }  // namespace weft

@@ -28,7 +28,4 @@ struct Partition {
 // each time, down to one step of the mask; the shortest.
 Partition choose_partition(const Scenario& scenario, const Cluster& cluster, Mode mode);
 
-// The scenario with c3.partition_cus as chosen, for lower().
-Scenario with_partition(Scenario scenario, const Partition& partition);
-
 }  // namespace weft

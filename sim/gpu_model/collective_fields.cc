@@ -172,8 +172,7 @@ void fields(Fields& map, CollectiveSpec& collective) {
                    [](Fields& inner, CostTable& table) { cost_fields(inner, table); });
   map.optional_maps("between_nodes", collective.between_nodes,
                     "what the library takes for all-reduces of whole nodes");
-  map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers",
-                   [](Fields& inner, PeerPartSpec& parts) { fields(inner, parts); });
+  map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers");
 }
 
 }  // namespace weft

@@ -130,8 +130,7 @@ namespace {
 void gather_fields(Fields& map, GpuSpec& gpu) {
   std::optional<GatherSpec> gather;
   if (map.writes()) gather = gpu.gather;
-  map.optional_map("gather", gather, "reads of rows at random addresses",
-                   [](Fields& inner, GatherSpec& spec) { fields(inner, spec); });
+  map.optional_map("gather", gather, "reads of rows at random addresses");
   if (map.writes()) return;
   gpu.gather = gather.value_or(
       GatherSpec{.latency = gpu.memory.latency, .doubling = {}, .cached = gpu.l2.latency});

@@ -22,8 +22,8 @@ class ModelToTasks {
       : graph_(graph),
         how_(how),
         gpu_(how.cluster.spec.gpu),
-        launch_(launch_gap(gpu_.launch, how.scenario.run.launch)),
-        compute_launch_(compute_gap(gpu_.launch, how.scenario.run.launch)),
+        launch_(launch_gap(gpu_.launch, how.options.launch)),
+        compute_launch_(compute_gap(gpu_.launch, how.options.launch)),
         made_(graph.ops.size()),
         fusion_of_(graph.ops.size(), -1) {
     for (const ModelOp& op : graph.ops) streams_ = std::max(streams_, op.stream + 1);
@@ -181,7 +181,7 @@ class ModelToTasks {
     for (std::uint32_t peer = 0; peer < ranks; ++peer) {
       for (std::uint32_t i = 0; i < grid.per_peer; ++i) {
         const std::uint32_t scale =
-            scale_of(grid, how_.scenario.run.seed, kernel.gpu.value, {.peer = peer, .index = i});
+            scale_of(grid, how_.options.seed, kernel.gpu.value, {.peer = peer, .index = i});
         tasks_.items.push_back({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
       }
     }
@@ -230,11 +230,10 @@ class ModelToTasks {
     const auto& call = std::get<CommunicationShape>(collective.shape);
     const Groups& place = graph_.places[collective.place];
     const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-    const KernelVersion version = version_in(how_.mode, how_.scenario, gpu_);
+    const KernelVersion version = version_in(how_.mode, how_.options, gpu_);
     PeerGrid made = peer_grid(op, call, gpu_, peers, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
-    const Scenario fitted = with_whole_slices(grid, fusion.travels, call.op);
     std::vector<Team> teams;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       Team& team = teams.emplace_back();
@@ -246,7 +245,7 @@ class ModelToTasks {
         team.after.push_back(once_each(std::move(after)));
       }
     }
-    const Overlap overlap{.scenario = fitted,
+    const Overlap overlap{.options = with_whole_slices(grid, fusion.travels, call.op),
                           .cluster = how_.cluster,
                           .grid = grid,
                           .op = call.op,
@@ -267,10 +266,10 @@ class ModelToTasks {
     }
   }
 
-  // The scenario's slices and chunks, as they divide what this operator has for a peer.
-  [[nodiscard]] Scenario with_whole_slices(const Grid& grid, Travels travels,
-                                           CollectiveOp op) const {
-    Scenario fitted = how_.scenario;
+  // Slices and chunks as they divide what this operator has for a peer.
+  [[nodiscard]] OverlapOptions with_whole_slices(const Grid& grid, Travels travels,
+                                                 CollectiveOp op) const {
+    OverlapOptions fitted = how_.options;
     int& slice = fitted.fused.slice_wgs;
     const auto results = static_cast<int>(grid.per_peer / grid.parts);
     if (travels == Travels::result) {
@@ -286,7 +285,7 @@ class ModelToTasks {
 
   // Copy engines add nothing up: what reduces is the channels' where they have the rest.
   [[nodiscard]] CollectiveOptions options_for(CollectiveOp op) const {
-    CollectiveOptions options = how_.scenario.collective;
+    CollectiveOptions options = how_.options.collective;
     if (reduces(op)) options.executor = CollectiveExecutor::cu;
     return options;
   }

@@ -8,7 +8,7 @@
 namespace weft {
 
 struct ModelLowering {
-  const Scenario& scenario;
+  OverlapOptions options;
   const Cluster& cluster;
   Mode mode = Mode::bulk;
   // Of find_fusions(), without obstacle: lowered as `mode` says. Everything else runs kernel after

@@ -152,8 +152,10 @@ void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fus
   fusion.first = OpId(0);
   fusion.second = OpId(1);
   const auto time = [&](Mode mode) {
-    const TaskGraph tasks = lower_model(
-        alone, {.scenario = scenario_, .cluster = cluster, .mode = mode, .fusions = {fusion}});
+    const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
+                                                .cluster = cluster,
+                                                .mode = mode,
+                                                .fusions = {fusion}});
     return simulate(cluster, tasks, scenario_.run).time;
   };
   candidate.bulk = time(Mode::bulk);
@@ -198,7 +200,7 @@ std::vector<Fusion> ModelRun::chosen(const std::vector<Pair>& pairs, Mode mode) 
 
 TaskGraph ModelRun::lowered(const Piece& piece, const std::vector<Fusion>& fusions,
                             Mode mode) const {
-  return lower_model(piece.graph, {.scenario = scenario_,
+  return lower_model(piece.graph, {.options = overlap_options(scenario_),
                                    .cluster = cluster_of(piece),
                                    .mode = mode,
                                    .fusions = fusions,

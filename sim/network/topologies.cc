@@ -37,10 +37,10 @@ constexpr std::array kAll = {
 };
 
 // The words of the same topology, the written one first.
-std::vector<std::string> words_of(const TopologyRow& row) {
-  std::vector<std::string> words;
+std::vector<std::string_view> words_of(const TopologyRow& row) {
+  std::vector<std::string_view> words;
   for (const TopologyRow& other : kAll) {
-    if (other.make == row.make) words.insert(words.begin(), std::string(other.word));
+    if (other.make == row.make) words.insert(words.begin(), other.word);
   }
   return words;
 }
@@ -61,12 +61,14 @@ const TopologyRow& row_of(std::string_view word) {
 }
 
 using Word = Choice<const TopologyRow*>;
-std::vector<Word> all_words() {
-  std::vector<Word> words;
-  words.reserve(std::size(kAll));
-  for (const TopologyRow& row : kAll) words.push_back({row.word, &row, row.meaning});
+constexpr std::array<Word, kAll.size()> all_words() {
+  std::array<Word, kAll.size()> words{};
+  for (std::size_t i = 0; i < kAll.size(); ++i) {
+    words[i] = {kAll[i].word, &kAll[i], kAll[i].meaning};
+  }
   return words;
 }
+constexpr std::array kWords = all_words();
 
 }  // namespace
 }  // namespace topologies
@@ -86,9 +88,8 @@ Topology& Topology::operator=(const Topology& other) { return *this = Topology(o
 std::string_view Topology::word() const { return topologies::written_row(*row_).word; }
 
 void Topology::word_field(Fields& map) {
-  const std::vector<topologies::Word> words = topologies::all_words();
   const TopologyRow* row = &topologies::written_row(*row_);
-  map.choice("shape", row, words, {.help = "how the endpoints are connected"});
+  map.choice("shape", row, topologies::kWords, {.help = "how the endpoints are connected"});
   if (!map.writes()) *this = Topology(*row);
 }
 

@@ -40,7 +40,9 @@ int cus_left(const RunReport& report, const ModeRun& run) {
   if (own > 0 && report.scenario.c3.partition_by == PartitionBy::masks) return all - own;
   // Each channel on a CU of its own.
   if (gemm_wgs_per_cu(report) > 1) return 0;
-  return std::max(0, all - (own > 0 ? own : channels_of(report.scenario)));
+  return std::max(
+      0,
+      all - (own > 0 ? own : channels_of(report.scenario.collective, report.scenario.cluster.gpu)));
 }
 
 std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {

@@ -29,8 +29,7 @@ void groups_field(Fields& map, GroupsWork& groups) {
   std::optional<GroupsWork> given;
   if (map.writes() && (!groups.gpus.empty() || groups.size > 0)) given = groups;
   map.optional_map("groups", given,
-                   "several groups run concurrently; default: one group of all GPUs",
-                   [](Fields& inner, GroupsWork& of) { fields(inner, of); });
+                   "several groups run concurrently; default: one group of all GPUs");
   if (given) groups = *given;
 }
 

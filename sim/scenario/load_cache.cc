@@ -11,7 +11,7 @@ namespace {
 
 cache::Hierarchy read_cache_machine(MapReader map) {
   cache::Hierarchy machine;
-  read_fields(map, [&machine](Fields& all) { fields(all, machine); });
+  read_fields(std::move(map), [&machine](Fields& all) { fields(all, machine); });
   return machine;
 }
 

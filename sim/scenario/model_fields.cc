@@ -1,4 +1,5 @@
 // The keys of whole models.
+#include <array>
 #include <string>
 
 #include "sim/scenario/names.h"
@@ -9,12 +10,15 @@ namespace {
 
 constexpr Range<std::int64_t> kLayerSize{1, 10'000'000};
 
+constexpr std::array kAutomatic = {
+    Choice<bool>{"auto", true, "those that are faster this way when run alone"},
+    Choice<bool>{"none", false},
+};
+
 void fuse_field(Fields map, FuseOptions& fuse) {
-  std::size_t word = fuse.automatic ? 0 : 1;
-  map.word_or_choices("fuse", word, fuse.patterns,
-                      {{"auto", "those that are faster this way when run alone"}, {"none", ""}},
-                      names::kFusePatterns, "pairs to fuse, or to cut into chunks");
-  fuse.automatic = word == 0 && fuse.patterns.empty();
+  map.word_or_choices("fuse", fuse.automatic, fuse.patterns, kAutomatic, names::kFusePatterns,
+                      "pairs to fuse, or to cut into chunks");
+  fuse.automatic = fuse.automatic && fuse.patterns.empty();
 }
 
 void dlrm_fields(Fields map, DlrmSpec& dlrm) {

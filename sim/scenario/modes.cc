@@ -42,9 +42,8 @@ bool has_partition(Mode mode) {
          mode == Mode::best;
 }
 
-int channels_of(const Scenario& scenario) {
-  return scenario.collective.channels > 0 ? scenario.collective.channels
-                                          : scenario.cluster.gpu.collective.channels;
+int channels_of(const CollectiveOptions& options, const GpuSpec& gpu) {
+  return options.channels > 0 ? options.channels : gpu.collective.channels;
 }
 
 bool can_use_copy_engines(const Scenario& scenario) {

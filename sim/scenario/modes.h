@@ -26,7 +26,7 @@ bool uses_copy_engines(Mode mode);
 bool has_partition(Mode mode);
 
 // Channels of a collective's kernel that nobody restricts.
-int channels_of(const Scenario& scenario);
+int channels_of(const CollectiveOptions& options, const GpuSpec& gpu);
 
 // Whether copy engines could carry the collective of c3: they reach the GPUs of one node, and they
 // add nothing up.

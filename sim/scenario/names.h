@@ -43,24 +43,9 @@ inline constexpr std::array kWorkloadKinds = {
     Choice<WorkloadKind>{"chakra", WorkloadKind::chakra, "a recorded trace in Chakra's format"},
     Choice<WorkloadKind>{"pytorch", WorkloadKind::pytorch, "a trace recorded by PyTorch"},
 };
-// Kinds that are an operator and its collective, which a model has as pairs.
-inline constexpr std::array kFusePatterns = {
-    Choice<WorkloadKind>{"embedding_all_to_all", WorkloadKind::embedding_all_to_all,
-                         "rows are looked up, pooled and sent to the samples' owners"},
-    Choice<WorkloadKind>{"embedding_backward", WorkloadKind::embedding_backward,
-                         "gradients are sent to the tables' owners and added to the rows"},
-    Choice<WorkloadKind>{"gemv_all_reduce", WorkloadKind::gemv_all_reduce,
-                         "y = W x, with a partial sum on each GPU; all GPUs get the total"},
-    Choice<WorkloadKind>{"gemm_all_to_all", WorkloadKind::gemm_all_to_all,
-                         "an expert's GEMM; rows of C are sent to their tokens' owners"},
-    Choice<WorkloadKind>{
-        "gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter,
-        "C = A B, with a partial sum on each GPU; each gets its rows of the total"},
-    Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce,
-                         "the same, but all GPUs get the whole total"},
-    Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm,
-                         "rows of A are gathered, then multiplied"},
-};
+// The first kinds are an operator and its collective, which a model has as pairs.
+inline constexpr auto kFusePatterns = first<7>(kWorkloadKinds);
+static_assert(kFusePatterns.back().value == WorkloadKind::all_gather_gemm);
 inline constexpr std::array kRepeats = {
     Choice<bool>{"once", true, "identical blocks are simulated once"},
     Choice<bool>{"each", false, "every block is simulated"},

@@ -46,9 +46,9 @@ void partitions_suit_the_gpu(const Check& check) {
     if (masked) {
       a_mask_has_whole_steps(check, kCus, cus);
     } else if (check.good({"cluster.gpu.collective.channels", "collective.channels"}) &&
-               cus > channels_of(scenario)) {
-      check.fail(kCus,
-                 text(cus) + " channels of a collective that has " + text(channels_of(scenario)));
+               cus > channels_of(scenario.collective, scenario.cluster.gpu)) {
+      check.fail(kCus, text(cus) + " channels of a collective that has " +
+                           text(channels_of(scenario.collective, scenario.cluster.gpu)));
     }
   }
   if (check.has(Mode::dma_partition) && check.good({kReserve})) {

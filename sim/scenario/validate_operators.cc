@@ -11,8 +11,7 @@ namespace weft::rules {
 namespace {
 
 bool has_gemv(const Check& check) {
-  return check.good({"workload.kind", "workload.gemv"}) &&
-         check.scenario.workload.kind == WorkloadKind::gemv_all_reduce;
+  return check.is(WorkloadKind::gemv_all_reduce) && check.good({"workload.gemv"});
 }
 
 bool has_gemm(const Check& check) {
@@ -24,8 +23,7 @@ bool has_gemm(const Check& check) {
 
 // Any GEMM, also one whose rows belong to no peer.
 bool has_any_gemm(const Check& check) {
-  return has_gemm(check) || (check.good({"workload.kind", "workload.gemm"}) &&
-                             check.scenario.workload.kind == WorkloadKind::c3);
+  return has_gemm(check) || (check.is(WorkloadKind::c3) && check.good({"workload.gemm"}));
 }
 
 bool knows_gpus(const Check& check) {

@@ -16,10 +16,11 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 // "a", "a or b", "a, b or c".
-std::string alternatives(const std::vector<std::string>& words) {
+std::string alternatives(const std::vector<std::string_view>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    text += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
   }
   return text;
 }
@@ -144,32 +145,30 @@ void Fields::sizes_table(std::string_view key, Table& member, std::string_view h
 }
 
 std::optional<bool> Fields::says(std::string_view key,
-                                 const std::vector<std::string>& words) const {
+                                 const std::vector<std::string_view>& words) const {
   const auto found = said_->find(key);
   if (found == said_->end()) return std::nullopt;
   return std::find(words.begin(), words.end(), found->second) != words.end();
 }
 
-Fields Fields::where(std::string_view key, std::vector<std::string> words, std::string_view text) {
+Fields Fields::where(std::string_view key, const std::vector<std::string_view>& words,
+                     std::string_view text) {
   const std::optional<bool> holds = says(key, words);
-  Fields same = *this;
-  if (writes()) {
-    same.applies_ = applies_ && holds.value_or(false);
-    return same;
-  }
-  const std::string only =
-      text.empty() ? std::string(key) + ": " + alternatives(words) : std::string(text);
-  same.reader_ = reader_->where(holds, only, key, std::move(words));
-  return same;
+  if (writes()) return written_if(holds);
+  std::string only(text);
+  if (text.empty() && reader_->says_why(holds))
+    only = std::string(key) + ": " + alternatives(words);
+  return {reader_->where(holds, only, key, words), *said_};
 }
 
 Fields Fields::only_if(std::optional<bool> holds, std::string_view only) {
+  if (writes()) return written_if(holds);
+  return {reader_->where(holds, only), *said_};
+}
+
+Fields Fields::written_if(std::optional<bool> holds) const {
   Fields same = *this;
-  if (writes()) {
-    same.applies_ = applies_ && holds.value_or(false);
-  } else {
-    same.reader_ = reader_->where(holds, only);
-  }
+  same.applies_ = applies_ && holds.value_or(false);
   return same;
 }
 

@@ -36,6 +36,12 @@ struct Key {
   bool quiet = false;               // not written where it is the fallback
 };
 
+class Fields;
+
+// Reads a whole map, `rows` called with its Fields.
+template <class Rows>
+void read_fields(MapReader map, Rows rows);
+
 class Fields {
  public:
   // What the keys of one map have said so far that take words: what conditions ask for. An empty
@@ -107,16 +113,17 @@ class Fields {
   }
 
   // One of these words, or a list of a table's.
-  template <class E>
-  void word_or_choices(std::string_view key, std::size_t& word, std::vector<E>& choices,
-                       const std::vector<WordDoc>& words,
+  template <class W, class E>
+  void word_or_choices(std::string_view key, W& word, std::vector<E>& choices,
+                       std::span<const Choice<std::type_identity_t<W>>> words,
                        std::span<const Choice<std::type_identity_t<E>>> table,
                        std::string_view help) {
     if (writes() && !choices.empty()) return write_list(key, words_of(table, choices));
-    if (writes()) return write(key, words.at(word).word);
-    auto read = reader_->word_or_choices(key, words, table, help);
-    word = read.word;
-    choices = std::move(read.choices);
+    if (writes()) return write(key, word_of(words, word));
+    const auto read = reader_->word_or_several_of(key, WordTable(words), WordTable(table), help);
+    word = words[read.word].value;
+    choices.clear();
+    for (const std::size_t index : read.indices) choices.push_back(table[index].value);
   }
 
   // A map in this one. `rows` is called with its Fields; without, the map's own fields() is.
@@ -124,7 +131,7 @@ class Fields {
     requires std::is_invocable_v<Rows, Fields&>
   void map(std::string_view key, std::string_view help, Rows rows) {
     if (writes()) return write_map(key, rows);
-    read_map(reader_->map(key, help), rows);
+    read_fields(reader_->map(key, help), rows);
   }
   template <class Spec>
   void map(std::string_view key, Spec& spec, std::string_view help) {
@@ -135,7 +142,7 @@ class Fields {
     requires std::is_invocable_v<Rows, Fields&>
   void map_of_defaults(std::string_view key, std::string_view help, Rows rows) {
     if (writes()) return write_map(key, rows);
-    read_map(reader_->map_of_defaults(key, help), rows);
+    read_fields(reader_->map_of_defaults(key, help), rows);
   }
   template <class Spec>
   void map_of_defaults(std::string_view key, Spec& spec, std::string_view help) {
@@ -152,7 +159,7 @@ class Fields {
     std::optional<MapReader> found = reader_->optional_map(key, help);
     if (!found) return;
     Spec read{};
-    read_map(*found, [&](Fields& inner) { rows(inner, read); });
+    read_fields(*found, [&](Fields& inner) { rows(inner, read); });
     if (!describes()) spec = std::move(read);
   }
   template <class Spec>
@@ -168,22 +175,25 @@ class Fields {
     }
     for (MapReader& item : reader_->optional_maps(key, help)) {
       Spec& spec = specs.emplace_back();
-      read_map(item, [&spec](Fields& inner) { fields(inner, spec); });
+      read_fields(item, [&spec](Fields& inner) { fields(inner, spec); });
     }
   }
 
   // The same map, for keys that mean something only where the key `key` of it says one of `words`;
   // elsewhere they are mistakes. `text` says so in other words than these.
-  Fields where(std::string_view key, std::vector<std::string> words, std::string_view text = {});
+  Fields where(std::string_view key, const std::vector<std::string_view>& words,
+               std::string_view text = {});
   // The same, where a condition in words holds. Nothing: it is not known whether, so nothing is
   // said.
   Fields only_if(std::optional<bool> holds, std::string_view only);
 
   // Whether that key says one of these words; nothing where it is not known.
   [[nodiscard]] std::optional<bool> says(std::string_view key,
-                                         const std::vector<std::string>& words) const;
+                                         const std::vector<std::string_view>& words) const;
   // All that was read so far is right: rules about several keys may ask.
   [[nodiscard]] bool reads_well() const;
+  // Unknown keys become problems. Once, after the last row.
+  void finish() { reader_->finish(); }
   // A mistake at a key of this map.
   void fail(std::string_view key, std::string message);
 
@@ -204,13 +214,6 @@ class Fields {
     return words;
   }
 
-  template <class Rows>
-  static void read_map(MapReader map, Rows rows) {
-    Said said;
-    Fields inner(std::move(map), said);
-    rows(inner);
-    inner.reader_->finish();
-  }
   template <class Rows>
   void write_map(std::string_view key, Rows rows) {
     if (!applies_) return;
@@ -233,6 +236,7 @@ class Fields {
     out_->close();
   }
 
+  [[nodiscard]] Fields written_if(std::optional<bool> holds) const;
   template <class T>
   void value(std::string_view key, T& member, const Key<T>& row, ValueForm form);
   void write(std::string_view key, std::string_view text);
@@ -245,13 +249,12 @@ class Fields {
   bool applies_ = true;  // of what is written
 };
 
-// Reads a whole map, `rows` called with its Fields.
 template <class Rows>
 void read_fields(MapReader map, Rows rows) {
   Fields::Said said;
-  Fields all(map, said);
+  Fields all(std::move(map), said);
   rows(all);
-  map.finish();
+  all.finish();
 }
 
 // What `rows` write.

@@ -16,16 +16,28 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::vector<std::string> names_of(const std::vector<WordDoc>& words) {
+}  // namespace
+
+std::size_t WordTable::find(std::string_view word) const {
+  std::size_t index = 0;
+  while (index < size_ && name(index) != word) ++index;
+  return index;
+}
+
+std::vector<std::string> WordTable::names() const {
   std::vector<std::string> names;
-  names.reserve(words.size());
-  for (const WordDoc& word : words) names.push_back(word.word);
+  names.reserve(size_);
+  for (std::size_t i = 0; i < size_; ++i) names.emplace_back(name(i));
   return names;
 }
 
-std::string joined(const std::vector<WordDoc>& words) { return joined(names_of(words)); }
+std::string WordTable::text() const { return joined(names()); }
 
-}  // namespace
+void WordTable::describe(std::vector<WordDoc>& docs) const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    docs.push_back({std::string(name(i)), std::string(meaning(i))});
+  }
+}
 
 void Reading::error(const SourcePosition& at, const std::string& path, std::string message) {
   bad_.insert(path);
@@ -102,127 +114,125 @@ std::string MapReader::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
 }
 
-// Without texts where nobody will read them, for points of sweeps are many: the key is given, or
-// means nothing here.
-KeyDoc MapReader::doc(std::string_view key, std::string_view type, std::string_view help) const {
-  const Entry* entry = node_ == nullptr ? nullptr : node_->find(key);
-  const bool given = entry != nullptr && entry->value.kind != Node::Kind::null;
-  if (!reading_->describes() && (given || state_ != State::reading)) {
-    KeyDoc nothing;
-    nothing.path = path_of(key);
-    return nothing;
-  }
-  return {.path = path_of(key),
-          .type = std::string(type),
-          .units = "",
-          .fallback = "required",
-          .help = std::string(help),
-          .only = only_,
-          .only_key = only_key_,
-          .only_words = only_words_,
-          .low = "",
-          .high = "",
-          .words = {}};
+void MapReader::describe(std::string_view key, std::string_view type, std::string_view help,
+                         const std::function<void(KeyDoc&)>& more) {
+  KeyDoc doc{.path = path_of(key),
+             .type = std::string(type),
+             .units = "",
+             .fallback = "required",
+             .help = std::string(help),
+             .only = only_,
+             .only_key = only_key_,
+             .only_words = only_words_,
+             .low = "",
+             .high = "",
+             .words = {}};
+  if (more) more(doc);
+  reading_->docs_.push_back(std::move(doc));
 }
 
-// The entry of `key`, if it has a value and this map may have it.
-const Entry* MapReader::find(std::string_view key, const KeyDoc& doc, Missing missing) {
+void MapReader::fail(const Node& node, std::string_view key, std::string message) {
+  reading_->error(node.at, path_of(key), std::move(message));
+}
+
+const Entry* MapReader::find(std::string_view key, Missing missing, const Required& required) {
   (state_ == State::elsewhere ? keys_->elsewhere : keys_->here).emplace_back(key);
-  if (reading_->describes()) {
-    reading_->docs_.push_back(doc);
-    return nullptr;
-  }
   if (state_ == State::absent || state_ == State::unsure) return nullptr;
   const Entry* entry = node_ == nullptr ? nullptr : node_->find(key);
   const bool given = entry != nullptr && entry->value.kind != Node::Kind::null;
   if (state_ == State::elsewhere) {
     if (given)
-      reading_->error(entry->key_at, doc.path,
+      reading_->error(entry->key_at, path_of(key),
                       "only for " + only_ + "; remove it, or if it comes from a base write '" +
                           std::string(key) + ": ~'");
     return nullptr;
   }
   if (given) {
-    reading_->places_[doc.path] = entry->key_at;
+    reading_->places_[path_of(key)] = entry->key_at;
     return entry;
   }
   if (missing == Missing::required && !incomplete_) {
-    reading_->error(entry == nullptr ? at_ : entry->key_at, doc.path, "required: " + doc.help);
+    std::string message = "required: " + std::string(required.help);
+    if (!required.example.empty()) {
+      message += ", for example '" + std::string(key) + ": " + std::string(required.example) + "'";
+    }
+    if (required.words != nullptr) message += "; one of " + required.words->text();
+    reading_->error(entry == nullptr ? at_ : entry->key_at, path_of(key), message);
   }
   return nullptr;
 }
 
-const Node* MapReader::scalar(std::string_view key, const KeyDoc& doc, Missing missing) {
-  const Entry* entry = find(key, doc, missing);
+const Node* MapReader::scalar(std::string_view key, Missing missing, const Required& required) {
+  const Entry* entry = find(key, missing, required);
   if (entry == nullptr) return nullptr;
   if (entry->value.kind != Node::Kind::scalar) {
-    reading_->error(entry->value.at, doc.path,
-                    "must be a single value, not " + std::string(kind_text(entry->value)));
+    fail(entry->value, key, "must be a single value, not " + std::string(kind_text(entry->value)));
     return nullptr;
   }
   return &entry->value;
 }
 
-std::optional<std::size_t> MapReader::index_of(const Node& node, const std::string& path,
-                                               const std::vector<WordDoc>& words) {
-  const std::vector<std::string> names = names_of(words);
-  const auto found = std::find(names.begin(), names.end(), node.text);
-  if (node.kind == Node::Kind::scalar && found != names.end()) {
-    return static_cast<std::size_t>(found - names.begin());
+std::optional<std::size_t> MapReader::index_of(const Node& node, std::string_view key,
+                                               const WordTable& words) {
+  if (node.kind == Node::Kind::scalar) {
+    const std::size_t index = words.find(node.text);
+    if (index < words.size()) return index;
   }
-  std::string message = "must be one of " + joined(names) + ", not ";
+  std::string message = "must be one of " + words.text() + ", not ";
   if (node.kind == Node::Kind::scalar) {
     message += '\'' + node.text + '\'';
-    const std::string guess = nearest(node.text, names);
+    const std::string guess = nearest(node.text, words.names());
     if (!guess.empty()) message += "; did you mean '" + guess + "'?";
   } else {
     message += kind_text(node);
   }
-  reading_->error(node.at, path, message);
+  fail(node, key, message);
   return std::nullopt;
 }
 
-std::optional<std::size_t> MapReader::one_of(std::string_view key,
-                                             const std::vector<WordDoc>& words,
+std::optional<std::size_t> MapReader::one_of(std::string_view key, const WordTable& words,
                                              std::string_view fallback, std::string_view help) {
-  KeyDoc key_doc = doc(key, "one of", help);
-  if (!key_doc.help.empty()) {
-    key_doc.type += ' ' + joined(words);
-    key_doc.words = words;
-    if (!fallback.empty()) key_doc.fallback = fallback;
-    if (!reading_->describes()) key_doc.help += "; one of " + joined(words);
+  if (reading_->describes()) {
+    describe(key, "one of " + words.text(), help, [&](KeyDoc& doc) {
+      words.describe(doc.words);
+      if (!fallback.empty()) doc.fallback = fallback;
+    });
+    return std::nullopt;
   }
   const Missing missing = fallback.empty() ? Missing::required : Missing::fine;
-  const Node* node = scalar(key, key_doc, missing);
+  const Node* node = scalar(key, missing, {.help = help, .words = &words});
   if (node == nullptr) return std::nullopt;
-  return index_of(*node, key_doc.path, words);
+  return index_of(*node, key, words);
 }
 
 std::optional<std::vector<std::size_t>> MapReader::several_of(std::string_view key,
-                                                              const std::vector<WordDoc>& words,
+                                                              const WordTable& words,
                                                               std::string_view fallback,
                                                               std::string_view help) {
-  KeyDoc key_doc = doc(key, "list of " + joined(words), help);
-  key_doc.words = words;
-  key_doc.fallback = fallback;
-  const Entry* entry = find(key, key_doc, Missing::fine);
-  if (entry == nullptr) return std::nullopt;
-  if (entry->value.kind != Node::Kind::list || entry->value.items.empty()) {
-    reading_->error(entry->value.at, key_doc.path,
-                    "must be a list, for example [" + words.front().word + "]");
+  if (reading_->describes()) {
+    describe(key, "list of " + words.text(), help, [&](KeyDoc& doc) {
+      words.describe(doc.words);
+      doc.fallback = fallback;
+    });
     return std::nullopt;
   }
-  return indices_of(entry->value, key_doc.path, words);
+  const Entry* entry = find(key, Missing::fine, {});
+  if (entry == nullptr) return std::nullopt;
+  if (entry->value.kind != Node::Kind::list || entry->value.items.empty()) {
+    fail(entry->value, key, "must be a list, for example [" + std::string(words.name(0)) + "]");
+    return std::nullopt;
+  }
+  return indices_of(entry->value, key, words);
 }
 
-std::vector<std::size_t> MapReader::indices_of(const Node& list, const std::string& path,
-                                               const std::vector<WordDoc>& words) {
+std::vector<std::size_t> MapReader::indices_of(const Node& list, std::string_view key,
+                                               const WordTable& words) {
   std::vector<std::size_t> indices;
   for (const Node& item : list.items) {
-    const auto index = index_of(item, path, words);
+    const auto index = index_of(item, key, words);
     if (!index) continue;
     if (std::find(indices.begin(), indices.end(), *index) != indices.end()) {
-      reading_->error(item.at, path, "'" + item.text + "' is given twice");
+      fail(item, key, "'" + item.text + "' is given twice");
       continue;
     }
     indices.push_back(*index);
@@ -230,23 +240,27 @@ std::vector<std::size_t> MapReader::indices_of(const Node& list, const std::stri
   return indices;
 }
 
-MapReader::WordOrIndices MapReader::word_or_several_of(std::string_view key,
-                                                       const std::vector<WordDoc>& words,
-                                                       const std::vector<WordDoc>& several,
+MapReader::WordOrIndices MapReader::word_or_several_of(std::string_view key, const WordTable& words,
+                                                       const WordTable& several,
                                                        std::string_view help) {
-  KeyDoc key_doc = doc(key, "one of " + joined(words) + "; or a list of " + joined(several), help);
-  key_doc.fallback = words.front().word;
-  key_doc.words = words;
-  key_doc.words.insert(key_doc.words.end(), several.begin(), several.end());
   WordOrIndices read;
-  const Entry* entry = find(key, key_doc, Missing::fine);
+  if (reading_->describes()) {
+    describe(key, "one of " + words.text() + "; or a list of " + several.text(), help,
+             [&](KeyDoc& doc) {
+               doc.fallback = words.name(0);
+               words.describe(doc.words);
+               several.describe(doc.words);
+             });
+    return read;
+  }
+  const Entry* entry = find(key, Missing::fine, {});
   if (entry == nullptr) return read;
   const Node& node = entry->value;
   if (node.kind == Node::Kind::list && !node.items.empty()) {
-    read.indices = indices_of(node, key_doc.path, several);
+    read.indices = indices_of(node, key, several);
     return read;
   }
-  read.word = index_of(node, key_doc.path, words).value_or(0);
+  read.word = index_of(node, key, words).value_or(0);
   return read;
 }
 
@@ -266,21 +280,25 @@ MapReader MapReader::child(std::string_view key, const Entry* entry) {
 }
 
 MapReader MapReader::map(std::string_view key, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "map", help);
-  return child(key, find(key, key_doc, Missing::required));
+  if (reading_->describes()) {
+    describe(key, "map", help);
+    return child(key, nullptr);
+  }
+  return child(key, find(key, Missing::required, {.help = help}));
 }
 
 MapReader MapReader::map_of_defaults(std::string_view key, std::string_view help) {
-  KeyDoc key_doc = doc(key, "map", help);
-  key_doc.fallback = "optional";
-  return child(key, find(key, key_doc, Missing::fine));
+  const std::optional<MapReader> found = optional_map(key, help);
+  return found ? *found : child(key, nullptr);
 }
 
 std::optional<MapReader> MapReader::optional_map(std::string_view key, std::string_view help) {
-  KeyDoc key_doc = doc(key, "map", help);
-  key_doc.fallback = "optional";
-  const Entry* entry = find(key, key_doc, Missing::fine);
-  if (entry == nullptr && !reading_->describes()) return std::nullopt;
+  if (reading_->describes()) {
+    describe(key, "map", help, [](KeyDoc& doc) { doc.fallback = "optional"; });
+    return child(key, nullptr);
+  }
+  const Entry* entry = find(key, Missing::fine, {});
+  if (entry == nullptr) return std::nullopt;
   return child(key, entry);
 }
 
@@ -289,11 +307,13 @@ MapReader MapReader::where(std::optional<bool> applies, std::string_view only) {
 }
 
 MapReader MapReader::where(std::optional<bool> applies, std::string_view only, std::string_view key,
-                           std::vector<std::string> words) {
+                           std::span<const std::string_view> words) {
   MapReader same = *this;
-  same.only_ = only;
-  same.only_key_ = key;
-  same.only_words_ = std::move(words);
+  if (says_why(applies)) {
+    same.only_ = only;
+    same.only_key_ = key;
+    same.only_words_.assign(words.begin(), words.end());
+  }
   if (state_ == State::reading) {
     same.state_ = !applies ? State::unsure : *applies ? State::reading : State::elsewhere;
   }

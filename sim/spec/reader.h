@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/diagnostics.h"
@@ -75,6 +76,35 @@ struct Choice {
   std::string_view name;
   E value;
   std::string_view meaning{};  // for those who ask what the key takes; empty: the name says it
+};
+
+// The words that a key takes: a view of a table of choices, whatever their values are.
+class WordTable {
+ public:
+  template <class E>
+  explicit WordTable(std::span<const Choice<E>> table)
+      : table_(table.data()), size_(table.size()), doc_at_([](const void* from, std::size_t index) {
+          const Choice<E>& choice = static_cast<const Choice<E>*>(from)[index];
+          return std::pair(choice.name, choice.meaning);
+        }) {}
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::string_view name(std::size_t index) const {
+    return doc_at_(table_, index).first;
+  }
+  [[nodiscard]] std::string_view meaning(std::size_t index) const {
+    return doc_at_(table_, index).second;
+  }
+  // Where this word is; size() where it is none of them.
+  [[nodiscard]] std::size_t find(std::string_view word) const;
+  // What errors and descriptions say.
+  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::string text() const;  // "a b c"
+  void describe(std::vector<WordDoc>& docs) const;
+
+ private:
+  const void* table_;
+  std::size_t size_;
+  std::pair<std::string_view, std::string_view> (*doc_at_)(const void*, std::size_t);
 };
 
 // What is known about one reading of one scenario, whole.
@@ -163,7 +193,7 @@ class MapReader {
   template <class E>
   std::optional<E> choice(std::string_view key, std::span<const Choice<E>> table,
                           std::string_view help) {
-    const auto found = one_of(key, words_of(table), {}, help);
+    const auto found = one_of(key, WordTable(table), {}, help);
     if (!found) return std::nullopt;
     return table[*found].value;
   }
@@ -174,35 +204,27 @@ class MapReader {
     for (const Choice<E>& choice : table) {
       if (choice.value == fallback) fallback_name = choice.name;
     }
-    const auto found = one_of(key, words_of(table), fallback_name, help);
+    const auto found = one_of(key, WordTable(table), fallback_name, help);
     return found ? table[*found].value : fallback;
   }
   // A list of a table's names, or nothing where the key is not given.
   template <class E>
   std::optional<std::vector<E>> choices(std::string_view key, std::span<const Choice<E>> table,
                                         std::string_view fallback_text, std::string_view help) {
-    const auto found = several_of(key, words_of(table), fallback_text, help);
+    const auto found = several_of(key, WordTable(table), fallback_text, help);
     if (!found) return std::nullopt;
     std::vector<E> values;
     for (const std::size_t index : *found) values.push_back(table[index].value);
     return values;
   }
 
-  // One of these words, or a list of a table's names.
-  template <class E>
-  struct WordOrChoices {
+  // One of `words`, or a list of `several`; the first word where the key is not given.
+  struct WordOrIndices {
     std::size_t word = 0;
-    std::vector<E> choices;  // if any, instead of a word
+    std::vector<std::size_t> indices;  // of `several`; if any, instead of a word
   };
-  template <class E>
-  WordOrChoices<E> word_or_choices(std::string_view key, const std::vector<WordDoc>& words,
-                                   std::span<const Choice<E>> table, std::string_view help) {
-    WordOrChoices<E> read;
-    const WordOrIndices found = word_or_several_of(key, words, words_of(table), help);
-    read.word = found.word;
-    for (const std::size_t index : found.indices) read.choices.push_back(table[index].value);
-    return read;
-  }
+  WordOrIndices word_or_several_of(std::string_view key, const WordTable& words,
+                                   const WordTable& several, std::string_view help);
 
   // What stands there as it is, for readers that know more; null where it is not given.
   const Entry* entry(std::string_view key, std::string_view type, std::string_view help);
@@ -220,7 +242,11 @@ class MapReader {
   MapReader where(std::optional<bool> applies, std::string_view only);
   // The same where the condition is one of these words of a key beside it.
   MapReader where(std::optional<bool> applies, std::string_view only, std::string_view key,
-                  std::vector<std::string> words);
+                  std::span<const std::string_view> words);
+  // Whether somebody may read what `only` says.
+  [[nodiscard]] bool says_why(std::optional<bool> applies) const {
+    return reading_->describes() || applies == false;
+  }
   // Whether its keys are known to be mistakes.
   [[nodiscard]] bool is_elsewhere() const { return state_ == State::elsewhere; }
   // Whether it is not known if they are.
@@ -249,37 +275,32 @@ class MapReader {
 
   MapReader(Reading& reading, const Node* node, std::string path, SourcePosition at);
 
-  template <class E>
-  static std::vector<WordDoc> words_of(std::span<const Choice<E>> table) {
-    std::vector<WordDoc> words;
-    for (const Choice<E>& choice : table) {
-      words.push_back({std::string(choice.name), std::string(choice.meaning)});
-    }
-    return words;
-  }
-
-  const Entry* find(std::string_view key, const KeyDoc& doc, Missing missing);
-  std::vector<MapReader> maps(std::string_view key, const KeyDoc& doc, Missing missing);
-  const Node* scalar(std::string_view key, const KeyDoc& doc, Missing missing);
-  std::string line_of(const Node& node, const std::string& path, std::size_t longest);
-  std::string file_of(const Node& node, const std::string& path);
-  MapReader child(std::string_view key, const Entry* entry);
-  KeyDoc doc(std::string_view key, std::string_view type, std::string_view help) const;
-  std::optional<std::size_t> one_of(std::string_view key, const std::vector<WordDoc>& words,
-                                    std::string_view fallback, std::string_view help);
-  std::optional<std::size_t> index_of(const Node& value, const std::string& path,
-                                      const std::vector<WordDoc>& words);
-  struct WordOrIndices {
-    std::size_t word = 0;
-    std::vector<std::size_t> indices;
+  // What is said of a key that must be there and is not: its help, and `such as` in words.
+  struct Required {
+    std::string_view help;
+    std::string_view example{};        // of its value
+    const WordTable* words = nullptr;  // those that it takes
   };
-  // The first word where the key is not given.
-  WordOrIndices word_or_several_of(std::string_view key, const std::vector<WordDoc>& words,
-                                   const std::vector<WordDoc>& several, std::string_view help);
-  [[nodiscard]] std::vector<std::size_t> indices_of(const Node& list, const std::string& path,
-                                                    const std::vector<WordDoc>& words);
-  std::optional<std::vector<std::size_t>> several_of(std::string_view key,
-                                                     const std::vector<WordDoc>& words,
+  // The entry of `key`, if it has a value and this map may have it. Texts are put together only
+  // where they are said, for points of sweeps are many.
+  const Entry* find(std::string_view key, Missing missing, const Required& required);
+  const Node* scalar(std::string_view key, Missing missing, const Required& required);
+  // Where keys are described instead: this one's.
+  void describe(std::string_view key, std::string_view type, std::string_view help,
+                const std::function<void(KeyDoc&)>& more = {});
+  void fail(const Node& node, std::string_view key, std::string message);
+
+  std::vector<MapReader> maps(std::string_view key, Missing missing, std::string_view help);
+  std::string line_of(const Node& node, std::string_view key, std::size_t longest);
+  std::string file_of(const Node& node, std::string_view key);
+  MapReader child(std::string_view key, const Entry* entry);
+  std::optional<std::size_t> one_of(std::string_view key, const WordTable& words,
+                                    std::string_view fallback, std::string_view help);
+  std::optional<std::size_t> index_of(const Node& value, std::string_view key,
+                                      const WordTable& words);
+  [[nodiscard]] std::vector<std::size_t> indices_of(const Node& list, std::string_view key,
+                                                    const WordTable& words);
+  std::optional<std::vector<std::size_t>> several_of(std::string_view key, const WordTable& words,
                                                      std::string_view fallback,
                                                      std::string_view help);
 
@@ -292,7 +313,7 @@ class MapReader {
     std::string bounds;  // "must be from 0 to 7"
   };
   Table table(std::string_view key, const Cell& cell, std::string_view help);
-  std::int64_t cell_of(const Node& node, const Cell& cell, const std::string& path);
+  std::int64_t cell_of(const Node& node, const Cell& cell, std::string_view key);
 
   template <class T>
   struct Kind {

@@ -11,43 +11,45 @@ Parsed<std::int64_t> parse_size(std::string_view text) {
 
 }  // namespace
 
-std::int64_t MapReader::cell_of(const Node& node, const Cell& cell, const std::string& path) {
+std::int64_t MapReader::cell_of(const Node& node, const Cell& cell, std::string_view key) {
   if (node.kind != Node::Kind::scalar) {
-    reading_->error(node.at, path, "must be a single value, not " + std::string(kind_text(node)));
+    fail(node, key, "must be a single value, not " + std::string(kind_text(node)));
     return cell.range.low;
   }
   const Parsed<std::int64_t> parsed = cell.parse(node.text);
   if (!parsed.ok()) {
-    reading_->error(node.at, path, parsed.problem);
+    fail(node, key, parsed.problem);
     return cell.range.low;
   }
   if (parsed.value < cell.range.low || cell.range.high < parsed.value) {
-    reading_->error(node.at, path, cell.bounds + ", not " + node.text);
+    fail(node, key, cell.bounds + ", not " + node.text);
     return cell.range.low;
   }
   return parsed.value;
 }
 
 MapReader::Table MapReader::table(std::string_view key, const Cell& cell, std::string_view help) {
-  KeyDoc key_doc = doc(key, cell.type, help);
-  key_doc.fallback = "optional";
-  const Entry* entry = find(key, key_doc, Missing::fine);
+  if (reading_->describes()) {
+    describe(key, cell.type, help, [](KeyDoc& doc) { doc.fallback = "optional"; });
+    return {};
+  }
+  const Entry* entry = find(key, Missing::fine, {});
   if (entry == nullptr) return {};
   const std::string wanted =
       "must be a list of non-empty lists, for example " + std::string(cell.example);
   const Node& rows = entry->value;
   if (rows.kind != Node::Kind::list || rows.items.empty()) {
-    reading_->error(rows.at, key_doc.path, wanted);
+    fail(rows, key, wanted);
     return {};
   }
   Table read;
   for (const Node& row : rows.items) {
     if (row.kind != Node::Kind::list || row.items.empty()) {
-      reading_->error(row.at, key_doc.path, wanted);
+      fail(row, key, wanted);
       continue;
     }
     read.emplace_back();
-    for (const Node& node : row.items) read.back().push_back(cell_of(node, cell, key_doc.path));
+    for (const Node& node : row.items) read.back().push_back(cell_of(node, cell, key));
   }
   return read;
 }
@@ -75,29 +77,32 @@ MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::stri
 }
 
 std::vector<MapReader> MapReader::maps(std::string_view key, std::string_view help) {
-  return maps(key, doc(key, "list of maps", help), Missing::required);
+  return maps(key, Missing::required, help);
 }
 
 std::vector<MapReader> MapReader::optional_maps(std::string_view key, std::string_view help) {
-  KeyDoc key_doc = doc(key, "list of maps", help);
-  key_doc.fallback = "optional";
-  return maps(key, key_doc, Missing::fine);
+  return maps(key, Missing::fine, help);
 }
 
-std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_doc,
-                                       Missing missing) {
-  const Entry* entry = find(key, key_doc, missing);
-  if (reading_->describes()) return {MapReader(*reading_, nullptr, key_doc.path + "[]", at_)};
+std::vector<MapReader> MapReader::maps(std::string_view key, Missing missing,
+                                       std::string_view help) {
+  if (reading_->describes()) {
+    describe(key, "list of maps", help, [missing](KeyDoc& doc) {
+      if (missing == Missing::fine) doc.fallback = "optional";
+    });
+    return {MapReader(*reading_, nullptr, path_of(key) + "[]", at_)};
+  }
+  const Entry* entry = find(key, missing, {.help = help});
   if (entry == nullptr) return {};
   const Node& list = entry->value;
   if (list.kind != Node::Kind::list || list.items.empty()) {
-    reading_->error(list.at, key_doc.path, "must be a non-empty list of maps, - {...}");
+    fail(list, key, "must be a non-empty list of maps, - {...}");
     return {};
   }
   std::vector<MapReader> readers;
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const Node& item = list.items[i];
-    const std::string path = key_doc.path + '[' + std::to_string(i) + ']';
+    const std::string path = path_of(key) + '[' + std::to_string(i) + ']';
     reading_->places_[path] = item.at;
     if (item.kind == Node::Kind::map) {
       readers.push_back(MapReader(*reading_, &item, path, item.at));
@@ -110,14 +115,16 @@ std::vector<MapReader> MapReader::maps(std::string_view key, const KeyDoc& key_d
 }
 
 const Entry* MapReader::entry(std::string_view key, std::string_view type, std::string_view help) {
-  return find(key, doc(key, type, help), Missing::required);
+  if (!reading_->describes()) return find(key, Missing::required, {.help = help});
+  describe(key, type, help);
+  return nullptr;
 }
 
 const Entry* MapReader::entry_or_none(std::string_view key, std::string_view type,
                                       std::string_view help) {
-  KeyDoc key_doc = doc(key, type, help);
-  key_doc.fallback = "optional";
-  return find(key, key_doc, Missing::fine);
+  if (!reading_->describes()) return find(key, Missing::fine, {});
+  describe(key, type, help, [](KeyDoc& doc) { doc.fallback = "optional"; });
+  return nullptr;
 }
 
 bool MapReader::gives(std::string_view key) const {

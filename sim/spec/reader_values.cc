@@ -104,27 +104,27 @@ std::optional<T> MapReader::value(std::string_view key, ValueForm form, const Ra
                                   std::string_view help,
                                   const std::optional<std::string>& fallback) {
   const Kind<T>& kind = kind_of<T>(form);
-  KeyDoc key_doc = doc(key, kind.type, help);
   if (reading_->describes()) {
-    key_doc.units = kind.units;
-    key_doc.low = kind.text(range.low);
-    key_doc.high = kind.text(range.high);
-    if (fallback) key_doc.fallback = *fallback;
-  } else if (!key_doc.help.empty()) {
-    key_doc.help += ", for example '" + std::string(key) + ": " + std::string(kind.example) + "'";
+    describe(key, kind.type, help, [&](KeyDoc& doc) {
+      doc.units = kind.units;
+      doc.low = kind.text(range.low);
+      doc.high = kind.text(range.high);
+      if (fallback) doc.fallback = *fallback;
+    });
+    return std::nullopt;
   }
   const Missing missing = fallback ? Missing::fine : Missing::required;
-  const Node* node = scalar(key, key_doc, missing);
+  const Node* node = scalar(key, missing, {.help = help, .example = kind.example});
   if (node == nullptr) return std::nullopt;
   const Parsed<T> parsed = kind.parse(node->text);
   if (!parsed.ok()) {
-    reading_->error(node->at, key_doc.path, parsed.problem);
+    fail(*node, key, parsed.problem);
     return std::nullopt;
   }
   if (parsed.value < range.low || range.high < parsed.value) {
-    reading_->error(node->at, key_doc.path,
-                    "must be from " + kind.text(range.low) + " to " + kind.text(range.high) +
-                        ", not " + node->text);
+    fail(*node, key,
+         "must be from " + kind.text(range.low) + " to " + kind.text(range.high) + ", not " +
+             node->text);
     return std::nullopt;
   }
   return parsed.value;
@@ -167,24 +167,27 @@ int MapReader::count_or(std::string_view key, int fallback, Range<std::int64_t> 
 
 std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> range,
                                    Range<std::size_t> length, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "list of integers", help);
-  const Entry* entry = find(key, key_doc, Missing::required);
+  if (reading_->describes()) {
+    describe(key, "list of integers", help);
+    return {};
+  }
+  const Entry* entry = find(key, Missing::required, {.help = help});
   if (entry == nullptr) return {};
   const Node& list = entry->value;
   if (list.kind != Node::Kind::list || list.items.size() < length.low ||
       list.items.size() > length.high) {
-    reading_->error(list.at, key_doc.path,
-                    "must be a list of " + std::to_string(length.low) + " to " +
-                        std::to_string(length.high) + " whole numbers, for example [16, 8]");
+    fail(list, key,
+         "must be a list of " + std::to_string(length.low) + " to " + std::to_string(length.high) +
+             " whole numbers, for example [16, 8]");
     return {};
   }
   std::vector<int> read;
   for (const Node& item : list.items) {
     const Parsed<std::int64_t> parsed = parse_integer(item.text);
     if (!parsed.ok() || parsed.value < range.low || parsed.value > range.high) {
-      reading_->error(item.at, key_doc.path,
-                      "each number must be from " + integer_text(range.low) + " to " +
-                          integer_text(range.high) + ", in plain digits");
+      fail(item, key,
+           "each number must be from " + integer_text(range.low) + " to " +
+               integer_text(range.high) + ", in plain digits");
     }
     read.push_back(parsed.ok() ? static_cast<int>(std::min(parsed.value, range.high)) : 0);
   }
@@ -223,36 +226,43 @@ Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
 }
 
 std::string MapReader::name(std::string_view key, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "text", help);
-  const Node* node = scalar(key, key_doc, Missing::required);
+  if (reading_->describes()) {
+    describe(key, "text", help);
+    return "unnamed";
+  }
+  const Node* node = scalar(key, Missing::required, {.help = help});
   if (node == nullptr) return "unnamed";
   const std::string wrong = wrong_as_name(node->text);
-  if (!wrong.empty()) reading_->error(node->at, key_doc.path, wrong);
+  if (!wrong.empty()) fail(*node, key, wrong);
   return node->text;
 }
 
 std::string MapReader::file(std::string_view key, std::string_view help) {
-  const KeyDoc key_doc = doc(key, "path", help);
-  const Node* node = scalar(key, key_doc, Missing::required);
-  return node == nullptr ? "unnamed" : file_of(*node, key_doc.path);
+  if (reading_->describes()) {
+    describe(key, "path", help);
+    return "unnamed";
+  }
+  const Node* node = scalar(key, Missing::required, {.help = help});
+  return node == nullptr ? "unnamed" : file_of(*node, key);
 }
 
 std::string MapReader::file_or_none(std::string_view key, std::string_view help) {
-  KeyDoc key_doc = doc(key, "path", help);
-  key_doc.fallback = "none";
-  const Node* node = scalar(key, key_doc, Missing::fine);
-  return node == nullptr ? "" : file_of(*node, key_doc.path);
+  if (reading_->describes()) {
+    describe(key, "path", help, [](KeyDoc& doc) { doc.fallback = "none"; });
+    return "";
+  }
+  const Node* node = scalar(key, Missing::fine, {});
+  return node == nullptr ? "" : file_of(*node, key);
 }
 
-std::string MapReader::file_of(const Node& node, const std::string& path) {
-  const std::string written = line_of(node, path, kLongestPath);
+std::string MapReader::file_of(const Node& node, std::string_view key) {
+  const std::string written = line_of(node, key, kLongestPath);
   return written.empty() ? "unnamed" : path_from(node.at, written).generic_string();
 }
 
-std::string MapReader::line_of(const Node& node, const std::string& path, std::size_t longest) {
+std::string MapReader::line_of(const Node& node, std::string_view key, std::size_t longest) {
   if (node.text.empty() || node.text.size() > longest || !is_plain_text(node.text)) {
-    reading_->error(node.at, path,
-                    "must be 1 to " + std::to_string(longest) + " characters on one line");
+    fail(node, key, "must be 1 to " + std::to_string(longest) + " characters on one line");
   }
   return node.text;
 }

@@ -34,6 +34,15 @@ constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
   return all;
 }
 
+// The rows with which a table begins.
+template <std::size_t count, class E, std::size_t n>
+constexpr std::array<Choice<E>, count> first(const std::array<Choice<E>, n>& choices) {
+  static_assert(count <= n);
+  std::array<Choice<E>, count> rows{};
+  for (std::size_t i = 0; i < count; ++i) rows[i] = choices[i];
+  return rows;
+}
+
 // A table as the span that the reader's templates can match.
 template <class E, std::size_t n>
 std::span<const Choice<E>> table(const std::array<Choice<E>, n>& choices) {
@@ -50,10 +59,11 @@ std::string_view word(const std::array<Choice<E>, n>& choices, E value) {
 
 // The words whose values suit, for conditions.
 template <class E, std::size_t n>
-std::vector<std::string> words_that(const std::array<Choice<E>, n>& choices, bool (*suits)(E)) {
-  std::vector<std::string> words;
+std::vector<std::string_view> words_that(const std::array<Choice<E>, n>& choices,
+                                         bool (*suits)(E)) {
+  std::vector<std::string_view> words;
   for (const Choice<E>& choice : choices) {
-    if (suits(choice.value)) words.emplace_back(choice.name);
+    if (suits(choice.value)) words.push_back(choice.name);
   }
   return words;
 }

@@ -29,9 +29,9 @@ std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
 }
 
 // The collective has `cus` CUs, or as many channels.
-void part(C3Strategy& strategy, const Scenario& scenario, int cus) {
+void part(C3Strategy& strategy, PartitionBy by, int cus) {
   SIM_ASSERT(cus > 0);
-  if (scenario.c3.partition_by == PartitionBy::channels) {
+  if (by == PartitionBy::channels) {
     strategy.channels = cus;
     strategy.first = First::collective;
     return;
@@ -42,11 +42,11 @@ void part(C3Strategy& strategy, const Scenario& scenario, int cus) {
 
 class C3 {
  public:
-  C3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy)
-      : scenario_(scenario),
+  C3(const C3Pair& pair, const Cluster& cluster, const C3Strategy& strategy)
+      : pair_(pair),
         cluster_(cluster),
         strategy_(strategy),
-        launch_(launch_gap(cluster.spec.gpu.launch, scenario.run.launch)) {}
+        launch_(launch_gap(cluster.spec.gpu.launch, pair.launch)) {}
 
   TaskGraph lower() {
     if (strategy_.first == First::collective && strategy_.communicate) add_collectives();
@@ -70,8 +70,9 @@ class C3 {
     const GpuSpec& gpu = cluster_.spec.gpu;
     const Bandwidth beside = is_beside ? through_channels(gpu.collective) : Bandwidth{};
     for (std::uint32_t g = 0; g < cluster_.gpus(); ++g) {
-      Kernel kernel = gemm_kernel(graph_, scenario_, gpu,
-                                  {.gpu = GpuId(g), .cus = strategy_.gemm_cus, .beside = beside});
+      Kernel kernel = gemm_kernel(
+          graph_, pair_.gemm, gpu,
+          {.gpu = GpuId(g), .cus = strategy_.gemm_cus, .beside = beside, .seed = pair_.seed});
       kernel.op = op;
       kernel.launch = launch_of(First::gemm);
       gemms_.push_back(graph_.add_kernel(kernel, {}));
@@ -79,13 +80,12 @@ class C3 {
   }
 
   void add_collectives() {
-    const CollectiveWork& work = scenario_.workload.collective;
     const OperatorId op =
-        graph_.operators.push_back({.name = name_of(work.op), .role = KernelRole::collective});
+        graph_.operators.push_back({.name = name_of(pair_.op), .role = KernelRole::collective});
     CollectiveCall call;
-    call.op = work.op;
-    call.buffer = work.bytes;
-    call.options = scenario_.collective;
+    call.op = pair_.op;
+    call.buffer = pair_.bytes;
+    call.options = pair_.collective;
     call.operator_id = op;
     call.launch = launch_of(First::collective);
     call.cus = strategy_.collective_cus;
@@ -98,7 +98,7 @@ class C3 {
     add_collective(graph_, cluster_, call);
   }
 
-  const Scenario& scenario_;
+  const C3Pair& pair_;
   const Cluster& cluster_;
   const C3Strategy& strategy_;
   Duration launch_;
@@ -108,11 +108,20 @@ class C3 {
 
 }  // namespace
 
-C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const GpuSpec& gpu = cluster.spec.gpu;
+C3Pair c3_pair(const Scenario& scenario) {
+  return {.gemm = scenario.workload.gemm,
+          .op = scenario.workload.collective.op,
+          .bytes = scenario.workload.collective.bytes,
+          .options = scenario.c3,
+          .collective = scenario.collective,
+          .launch = scenario.run.launch,
+          .seed = scenario.run.seed};
+}
+
+C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int partition_cus) {
   C3Strategy strategy;
   if (uses_copy_engines(mode)) strategy.executor = CollectiveExecutor::dma;
-  if (has_partition(mode)) part(strategy, scenario, scenario.c3.partition_cus);
+  if (has_partition(mode)) part(strategy, pair.options.partition_by, partition_cus);
   switch (mode) {
     case Mode::compute_alone:
       strategy.communicate = false;
@@ -133,12 +142,12 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
       strategy.priority = 1;
       break;
     case Mode::launch_order:
-      if (channels_of(scenario) < gemm_wgs(scenario.workload.gemm, gpu)) {
+      if (channels_of(pair.collective, gpu) < gemm_wgs(pair.gemm, gpu)) {
         strategy.first = First::collective;
       }
       break;
     case Mode::dma_partition:
-      strategy.gemm_cus = all_but_the_first(scenario.c3.dma_reserve_cus);
+      strategy.gemm_cus = all_but_the_first(pair.options.dma_reserve_cus);
       break;
     case Mode::base:
     case Mode::partition:
@@ -154,22 +163,22 @@ C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mo
   return strategy;
 }
 
-C3Strategy compute_beside(const Scenario& scenario, int cus) {
+C3Strategy compute_beside(PartitionBy by, int cus) {
   C3Strategy strategy;
-  part(strategy, scenario, cus);
+  part(strategy, by, cus);
   strategy.communicate = false;
   return strategy;
 }
 
-C3Strategy communicate_on(const Scenario& scenario, int cus) {
+C3Strategy communicate_on(PartitionBy by, int cus) {
   C3Strategy strategy;
-  part(strategy, scenario, cus);
+  part(strategy, by, cus);
   strategy.compute = false;
   return strategy;
 }
 
-TaskGraph lower_c3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy) {
-  return C3(scenario, cluster, strategy).lower();
+TaskGraph lower_c3(const C3Pair& pair, const Cluster& cluster, const C3Strategy& strategy) {
+  return C3(pair, cluster, strategy).lower();
 }
 
 }  // namespace weft

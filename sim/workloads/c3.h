@@ -22,14 +22,26 @@ struct C3Strategy {
   int channels = 0;  // of the collective; 0: the GPU's
 };
 
-// What a mode means for this scenario. One with a partition takes it from c3.partition_cus.
-C3Strategy strategy_of(const Scenario& scenario, const Cluster& cluster, Mode mode);
+// The two, and how each is run.
+struct C3Pair {
+  GemmWork gemm;
+  CollectiveOp op = CollectiveOp::all_gather;
+  Bytes bytes;  // of the collective's buffer
+  C3Options options;
+  CollectiveOptions collective;
+  LaunchKind launch = LaunchKind::queue;
+  std::uint64_t seed = 0;
+};
+C3Pair c3_pair(const Scenario& scenario);
+
+// What a mode means for this pair. One with a partition gives the collective so many CUs.
+C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int partition_cus);
 
 // The two halves of a partition that gives the collective `cus`, each by itself: what the table of
 // mode lookup is made from.
-C3Strategy compute_beside(const Scenario& scenario, int cus);
-C3Strategy communicate_on(const Scenario& scenario, int cus);
+C3Strategy compute_beside(PartitionBy by, int cus);
+C3Strategy communicate_on(PartitionBy by, int cus);
 
-TaskGraph lower_c3(const Scenario& scenario, const Cluster& cluster, const C3Strategy& strategy);
+TaskGraph lower_c3(const C3Pair& pair, const Cluster& cluster, const C3Strategy& strategy);
 
 }  // namespace weft

@@ -26,7 +26,7 @@ class Chunked {
       : graph_(graph),
         overlap_(overlap),
         grid_(overlap.grid),
-        launch_(launch_gap(overlap.cluster.spec.gpu.launch, overlap.scenario.run.launch)) {
+        launch_(launch_gap(overlap.cluster.spec.gpu.launch, overlap.options.launch)) {
     work_ = graph_.add_work(grid_.written);
     if (graph_.items.empty()) {
       graph_.items.reserve(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
@@ -95,7 +95,7 @@ class Chunked {
     const WgShape& wg = grid_.wg;
     Kernel kernel{.gpu = gpu, .op = op, .role = KernelRole::compute};
     kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
-    kernel.launch = compute_gap(spec.launch, overlap_.scenario.run.launch);
+    kernel.launch = compute_gap(spec.launch, overlap_.options.launch);
     kernel.persistent = grid_.persistent;
     kernel.work_list = grid_.work_list;
     kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(spec, wg, {}));
@@ -105,7 +105,7 @@ class Chunked {
       for (std::uint32_t peer = 0; peer < grid_.gpus; ++peer) {
         for (std::uint32_t i = row; i < end; ++i) {
           const std::uint32_t scale =
-              scale_of(grid_, overlap_.scenario.run.seed, gpu.value, Logical{peer, i});
+              scale_of(grid_, overlap_.options.seed, gpu.value, Logical{peer, i});
           graph_.items.push_back({.counts_down = LatchId::none(),
                                   .waits_for = LatchId::none(),
                                   .work = work_ & 0xFFU,
@@ -130,7 +130,7 @@ class Chunked {
     CollectiveCall call;
     call.op = overlap_.op;
     call.buffer = bytes(block_bytes(range) * grid_.gpus);
-    call.options = overlap_.scenario.collective;
+    call.options = overlap_.options.collective;
     call.operator_id = op;
     call.launch = launch_;
     call.at_once = &*at_once_;

@@ -73,20 +73,6 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   return walk;
 }
 
-Grid shape_of(const EmbeddingWork& work, std::uint32_t gpus) {
-  Grid grid;
-  grid.name = "embedding";
-  grid.gpus = gpus;
-  grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
-  grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
-  grid.in_a_row = grid.unit;
-  grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
-  grid.wg = work.wg;
-  grid.jitter = work.jitter;
-  grid.stream = "embedding/jitter";
-  return grid;
-}
-
 // What pooling writes, the pooled rows, is here what is read: the gradients.
 void turn_round(Grid& grid) {
   grid.name = "embedding_backward";
@@ -124,13 +110,18 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   return work;
 }
 
-Grid embedding_shape(const Scenario& scenario, const Cluster& cluster) {
-  return shape_of(scenario.workload.embedding, cluster.gpus());
-}
-
-Grid embedding_grid(const Scenario& scenario, const Cluster& cluster,
-                    const KernelVersion& version) {
-  return embedding_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(), version);
+Grid embedding_shape(const EmbeddingWork& work, std::uint32_t gpus) {
+  Grid grid;
+  grid.name = "embedding";
+  grid.gpus = gpus;
+  grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
+  grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
+  grid.in_a_row = grid.unit;
+  grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
+  grid.wg = work.wg;
+  grid.jitter = work.jitter;
+  grid.stream = "embedding/jitter";
+  return grid;
 }
 
 Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t gpus,
@@ -140,7 +131,7 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
   BagRun run;
   run.wgs_on_cu = resident(gpu, work.wg, version);
   run.found = find_rows(walk_of(work, gpu, version), gpu);
-  Grid grid = shape_of(work, gpus);
+  Grid grid = embedding_shape(work, gpus);
   grid.written = embedding_work(work, gpu, run);
   run.result = Result::stored_at_peer;
   grid.stored = embedding_work(work, gpu, run);
@@ -149,16 +140,10 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
 
 // A WG adds the gradient of each of its pooled rows to the rows that were pooled: it reads the
 // gradients once, and reads and writes what it pooled. Writes are posted.
-Grid embedding_backward_shape(const Scenario& scenario, const Cluster& cluster) {
-  Grid grid = embedding_shape(scenario, cluster);
+Grid embedding_backward_shape(const EmbeddingWork& work, std::uint32_t gpus) {
+  Grid grid = embedding_shape(work, gpus);
   turn_round(grid);
   return grid;
-}
-
-Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
-                             const KernelVersion& version) {
-  return embedding_backward_grid(scenario.workload.embedding, cluster.spec.gpu, cluster.gpus(),
-                                 version);
 }
 
 Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std::uint32_t gpus,

@@ -21,16 +21,13 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
 
 // A unit is one table's WGs for one destination. The shape is all of the grid but what its WGs do,
 // which takes a walk through the caches.
-Grid embedding_shape(const Scenario& scenario, const Cluster& cluster);
-Grid embedding_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
+Grid embedding_shape(const EmbeddingWork& bag, std::uint32_t gpus);
 Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t gpus,
                     const KernelVersion& version);
 
 // The gradient of the pooled rows comes from the samples' owners and goes into the tables: the same
 // WGs, whose peer is now the source.
-Grid embedding_backward_shape(const Scenario& scenario, const Cluster& cluster);
-Grid embedding_backward_grid(const Scenario& scenario, const Cluster& cluster,
-                             const KernelVersion& version);
+Grid embedding_backward_shape(const EmbeddingWork& work, std::uint32_t gpus);
 Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std::uint32_t gpus,
                              const KernelVersion& version);
 

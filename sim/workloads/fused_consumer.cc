@@ -22,7 +22,7 @@ class FusedConsumer {
   FusedConsumer(TaskGraph& graph, const Overlap& overlap)
       : overlap_(overlap),
         grid_(overlap.grid),
-        sends_(overlap.scenario, overlap.cluster, overlap.grid),
+        sends_(overlap.options, overlap.cluster, overlap.grid),
         units_(units_of_slice(overlap)),
         slices_(grid_.units() / units_),
         slice_bytes_(units_ * grid_.input_bytes),
@@ -49,7 +49,7 @@ class FusedConsumer {
 
  private:
   static std::uint32_t units_of_slice(const Overlap& overlap) {
-    const auto wgs = static_cast<std::uint32_t>(overlap.scenario.fused.slice_wgs);
+    const auto wgs = static_cast<std::uint32_t>(overlap.options.fused.slice_wgs);
     return std::max(1U, wgs / overlap.grid.unit);
   }
 
@@ -111,7 +111,7 @@ class FusedConsumer {
   }
 
   void add_working(std::uint32_t g, std::uint32_t peer, std::uint32_t i) {
-    const std::uint32_t scale = scale_of(grid_, overlap_.scenario.run.seed, gpu(g), {peer, i});
+    const std::uint32_t scale = scale_of(grid_, overlap_.options.seed, gpu(g), {peer, i});
     graph_.items.push_back({.counts_down = LatchId::none(),
                             .waits_for = here(g, peer, grid_.unit_of(i) / units_),
                             .work = working_ & 0xFFU,

@@ -8,11 +8,11 @@
 #include "sim/gpu_model/peer_law.h"
 
 namespace weft {
-FusedSends::FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid)
-    : scenario_(scenario), cluster_(cluster), grid_(grid) {}
+FusedSends::FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid)
+    : options_(options), cluster_(cluster), grid_(grid) {}
 
 Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
-  const FusedOptions& fused = scenario_.fused;
+  const FusedOptions& fused = options_.fused;
   const GpuSpec& gpu = cluster_.spec.gpu;
   const WgShape& wg = grid_.wg;
   Kernel kernel{.gpu = id, .op = op, .role = KernelRole::fused};
@@ -21,7 +21,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
   kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, fused_version(fused)));
-  kernel.launch = compute_gap(gpu.launch, scenario_.run.launch);
+  kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {
     kernel.store_rate = store_rate_of_threads(gpu.peer_store);
@@ -49,8 +49,8 @@ Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {
 Send FusedSends::put(std::uint32_t to, std::int64_t size) const {
   const int threads = grid_.wg.threads;
   int entries = 1;
-  if (scenario_.fused.put_by == PutBy::thread) entries = threads;
-  if (scenario_.fused.put_by == PutBy::wave) entries = threads / cluster_.spec.gpu.wave_size;
+  if (options_.fused.put_by == PutBy::thread) entries = threads;
+  if (options_.fused.put_by == PutBy::wave) entries = threads / cluster_.spec.gpu.wave_size;
   SIM_ASSERT(size <= UINT32_MAX);
   return {.to = to,
           .size = static_cast<std::uint32_t>(size),
@@ -122,7 +122,7 @@ Work FusedSends::reading(std::int64_t size) const {
 Work FusedSends::reduction(std::int64_t size) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
   Work work = copy_work(gpu, grid_.wg, size * grid_.gpus, size);
-  if (const std::int64_t load = scenario_.fused.add_load.count(); load > 0) {
+  if (const std::int64_t load = options_.fused.add_load.count(); load > 0) {
     // A word of every part, from as many places, before the next ones.
     const auto loads = static_cast<double>(std::int64_t{grid_.gpus} * round_up(load, kLoadBytes));
     work.memory_alone =

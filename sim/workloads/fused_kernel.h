@@ -18,7 +18,7 @@ struct Addressee {
 
 class FusedSends {
  public:
-  FusedSends(const Scenario& scenario, const Cluster& cluster, const Grid& grid);
+  FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid);
 
   [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op) const;
   [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
@@ -54,7 +54,7 @@ class FusedSends {
  private:
   [[nodiscard]] Send put(std::uint32_t to, std::int64_t size) const;
 
-  const Scenario& scenario_;
+  const OverlapOptions& options_;
   const Cluster& cluster_;
   const Grid& grid_;
 };

@@ -19,14 +19,14 @@ namespace {
 class FusedProducer {
  public:
   FusedProducer(TaskGraph& graph, const Overlap& overlap)
-      : scenario_(overlap.scenario),
+      : options_(overlap.options),
         overlap_(overlap),
         grid_(overlap.grid),
         op_(overlap.op),
-        sends_(overlap.scenario, overlap.cluster, overlap.grid),
-        flag_per_slice_(scenario_.fused.flag_per == FlagPer::slice),
-        zero_copy_(scenario_.fused.staging == Staging::zero_copy && grid_.parts == 1),
-        slice_wgs_(static_cast<std::uint32_t>(scenario_.fused.slice_wgs) * grid_.parts),
+        sends_(overlap.options, overlap.cluster, overlap.grid),
+        flag_per_slice_(options_.fused.flag_per == FlagPer::slice),
+        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1),
+        slice_wgs_(static_cast<std::uint32_t>(options_.fused.slice_wgs) * grid_.parts),
         slices_(grid_.per_peer / slice_wgs_),
         graph_(graph) {
     SIM_ASSERT(slices_ * slice_wgs_ == grid_.per_peer);
@@ -102,7 +102,7 @@ class FusedProducer {
     if (!finished_.empty()) kernel.finish = finished_[g];
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     add_peer_flags(g);
-    for (const Logical& slice : slice_order(node_of_, scenario_.fused.order, g, slices_)) {
+    for (const Logical& slice : slice_order(node_of_, options_.fused.order, g, slices_)) {
       if (slice.peer != g && zero_copy_ && same_node(g, slice.peer)) {
         add_stored_slice(g, slice);
       } else {
@@ -184,10 +184,10 @@ class FusedProducer {
     graph_.items.push_back({.counts_down = out,
                             .waits_for = LatchId::none(),
                             .work = work & 0xFFU,
-                            .scale = scale_of(grid_, scenario_.run.seed, gpu(g), wg) & 0xFFFFFFU});
+                            .scale = scale_of(grid_, options_.seed, gpu(g), wg) & 0xFFFFFFU});
   }
 
-  const Scenario& scenario_;
+  const OverlapOptions& options_;
   const Overlap& overlap_;
   const Grid& grid_;
   CollectiveOp op_;

@@ -38,28 +38,6 @@ Work to_work(const TileWork& tile) {
   return work;
 }
 
-Grid shape_of(const GemmWork& gemm, std::uint32_t gpus) {
-  const Tiles tiles(tiled(gemm), gpus);
-  const std::int64_t size = size_of(gemm.dtype).count();
-  Grid grid;
-  grid.name = "gemm";
-  grid.gpus = gpus;
-  grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
-  grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
-  grid.in_a_row = grid.per_peer;
-  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
-  grid.parts = static_cast<std::uint32_t>(gemm.split_k);
-  grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
-  grid.element_bytes = size;
-  grid.input_bytes = gemm.tile_m * gemm.k * size;
-  grid.wg = gemm.wg;
-  grid.persistent = is_persistent(gemm.schedule);
-  grid.work_list = work_list_of(gemm.schedule);
-  grid.jitter = gemm.jitter;
-  grid.stream = "gemm/jitter";
-  return grid;
-}
-
 }  // namespace
 
 TiledGemm tiled(const GemmWork& gemm) {
@@ -83,12 +61,26 @@ Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const Gemm
   return work;
 }
 
-Grid gemm_shape(const Scenario& scenario, const Cluster& cluster) {
-  return shape_of(scenario.workload.gemm, cluster.gpus());
-}
-
-Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  return gemm_grid(scenario.workload.gemm, cluster.spec.gpu, cluster.gpus(), version);
+Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus) {
+  const Tiles tiles(tiled(gemm), gpus);
+  const std::int64_t size = size_of(gemm.dtype).count();
+  Grid grid;
+  grid.name = "gemm";
+  grid.gpus = gpus;
+  grid.unit = static_cast<std::uint32_t>(tiles.columns * gemm.split_k);
+  grid.per_peer = static_cast<std::uint32_t>(tiles.rows / grid.gpus) * grid.unit;
+  grid.in_a_row = grid.per_peer;
+  grid.units_in_turn = static_cast<std::uint32_t>(tiles.together);
+  grid.parts = static_cast<std::uint32_t>(gemm.split_k);
+  grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
+  grid.element_bytes = size;
+  grid.input_bytes = gemm.tile_m * gemm.k * size;
+  grid.wg = gemm.wg;
+  grid.persistent = is_persistent(gemm.schedule);
+  grid.work_list = work_list_of(gemm.schedule);
+  grid.jitter = gemm.jitter;
+  grid.stream = "gemm/jitter";
+  return grid;
 }
 
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
@@ -97,15 +89,14 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                     .wgs_on_cu = resident(gpu, gemm.wg, version),
                     .peers = gpus,
                     .beside = version.beside};
-  Grid grid = shape_of(gemm, gpus);
+  Grid grid = gemm_shape(gemm, gpus);
   grid.written = tile_work_written_here(gemm, gpu, run);
   grid.stored = to_work(tile_work(tiled(gemm), gpu, run));
   return grid;
 }
 
-Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
+Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
                    const GemmPlace& place) {
-  const GemmWork& gemm = scenario.workload.gemm;
   const GemmRun run{.cus = cus_in(place.cus, gpu.cus),
                     .wgs_on_cu = resident(gpu, gemm.wg, {}),
                     .peers = 1,
@@ -135,7 +126,7 @@ Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gp
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
     const std::int64_t units = i < whole ? std::int64_t{Item::kUnit} : part;
     const std::int64_t drawn =
-        scale_of(draws, scenario.run.seed, place.gpu.value, {.peer = 0, .index = i});
+        scale_of(draws, place.seed, place.gpu.value, {.peer = 0, .index = i});
     graph.items.push_back(
         {.counts_down = kernel.finish,
          .waits_for = LatchId::none(),

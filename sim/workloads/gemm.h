@@ -11,8 +11,7 @@ TiledGemm tiled(const GemmWork& gemm);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
 // tiles. The shape is all of the grid but what its WGs do, which takes a sample of the caches.
-Grid gemm_shape(const Scenario& scenario, const Cluster& cluster);
-Grid gemm_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
+Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus);
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);
 
@@ -23,12 +22,13 @@ struct GemmPlace {
   GpuId gpu;
   CuRange cus;
   Bandwidth beside = {};  // what a collective beside it passes through the L2s
+  std::uint64_t seed = 0;
 };
 
 // The same GEMM by itself on one GPU, as a library's kernel on these CUs. Of schedule stream_k all
 // WGs have equal work, and as they add up one another's parts of tiles, none gives its place back
 // before all are done.
-Kernel gemm_kernel(TaskGraph& graph, const Scenario& scenario, const GpuSpec& gpu,
+Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
                    const GemmPlace& place);
 
 }  // namespace weft

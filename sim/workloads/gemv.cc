@@ -37,10 +37,6 @@ Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool wri
 
 }  // namespace
 
-Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version) {
-  return gemv_grid(scenario.workload.gemv, cluster.spec.gpu, cluster.gpus(), version);
-}
-
 Grid gemv_grid(const GemvWork& gemv, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version) {
   const int on_cu = resident(gpu, gemv.wg, version);

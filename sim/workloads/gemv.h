@@ -6,7 +6,6 @@
 namespace weft {
 
 // WGs of `rows_per_wg` rows of y in float32, of which every GPU owns an equal part.
-Grid gemv_grid(const Scenario& scenario, const Cluster& cluster, const KernelVersion& version);
 Grid gemv_grid(const GemvWork& gemv, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);
 

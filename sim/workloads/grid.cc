@@ -46,10 +46,18 @@ Bandwidth through_channels(const CollectiveSpec& collective) {
   return collective.channel_rate * (2 * std::int64_t{collective.channels});
 }
 
-KernelVersion version_in(Mode mode, const Scenario& scenario, const GpuSpec& gpu) {
-  if (mode == Mode::fused) return fused_version(scenario.fused);
+OverlapOptions overlap_options(const Scenario& scenario) {
+  return {.collective = scenario.collective,
+          .kernel = scenario.kernel,
+          .fused = scenario.fused,
+          .launch = scenario.run.launch,
+          .seed = scenario.run.seed};
+}
+
+KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu) {
+  if (mode == Mode::fused) return fused_version(options.fused);
   KernelVersion version;
-  if (mode == Mode::kernel && scenario.kernel.chunks > 1) {
+  if (mode == Mode::kernel && options.kernel.chunks > 1) {
     version.beside = through_channels(gpu.collective);
   }
   return version;

@@ -68,8 +68,19 @@ struct KernelVersion {
   bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
+
+// How an operator and its collective are run together, whatever they are.
+struct OverlapOptions {
+  CollectiveOptions collective;
+  KernelOptions kernel;
+  FusedOptions fused;
+  LaunchKind launch = LaunchKind::queue;
+  std::uint64_t seed = 0;
+};
+OverlapOptions overlap_options(const Scenario& scenario);
+
 // In this mode: kernel-granular overlap has collectives beside its kernels, and the same kernels.
-KernelVersion version_in(Mode mode, const Scenario& scenario, const GpuSpec& gpu);
+KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu);
 
 // The most that the channels of a collective read and write together.
 Bandwidth through_channels(const CollectiveSpec& collective);
@@ -100,7 +111,7 @@ Team team_of_all(std::uint32_t gpus);
 
 // An operator and its collective, to be added to a task graph for each of these teams.
 struct Overlap {
-  const Scenario& scenario;
+  OverlapOptions options;
   const Cluster& cluster;
   const Grid& grid;  // its `gpus` are those of one team
   CollectiveOp op;

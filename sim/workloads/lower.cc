@@ -19,34 +19,66 @@
 namespace weft {
 namespace {
 
+using Version = KernelVersion;
+
 // An operator and the collective beside it.
 struct Pattern {
   WorkloadKind kind;
   const char* title;
-  Grid (*grid)(const Scenario&, const Cluster&, const KernelVersion&);
-  Grid (*shape)(const Scenario&, const Cluster&);  // without what its WGs do: in closed form
+  Grid (*grid)(const Workload&, const GpuSpec&, std::uint32_t gpus, const Version&);
+  Grid (*shape)(const Workload&, const GpuSpec&, std::uint32_t gpus);  // not what its WGs do
   Travels travels;
+
+  [[nodiscard]] Grid grid_of(const Scenario& scenario, const Cluster& cluster,
+                             const Version& version) const {
+    return grid(scenario.workload, cluster.spec.gpu, cluster.gpus(), version);
+  }
 };
 
-Grid gemv_shape(const Scenario& scenario, const Cluster& cluster) {
-  return gemv_grid(scenario, cluster, {});
+Grid bag_grid(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus,
+              const Version& version) {
+  return embedding_grid(work.embedding, gpu, gpus, version);
+}
+Grid bag_shape(const Workload& work, const GpuSpec& /*gpu*/, std::uint32_t gpus) {
+  return embedding_shape(work.embedding, gpus);
+}
+Grid backward_grid(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus,
+                   const Version& version) {
+  return embedding_backward_grid(work.embedding, gpu, gpus, version);
+}
+Grid backward_shape(const Workload& work, const GpuSpec& /*gpu*/, std::uint32_t gpus) {
+  return embedding_backward_shape(work.embedding, gpus);
+}
+Grid rows_grid(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus,
+               const Version& version) {
+  return gemv_grid(work.gemv, gpu, gpus, version);
+}
+Grid rows_shape(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus) {
+  return gemv_grid(work.gemv, gpu, gpus, {});
+}
+Grid tiles_grid(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus,
+                const Version& version) {
+  return gemm_grid(work.gemm, gpu, gpus, version);
+}
+Grid tiles_shape(const Workload& work, const GpuSpec& /*gpu*/, std::uint32_t gpus) {
+  return gemm_shape(work.gemm, gpus);
 }
 
 // A new operator is one file and one row.
 constexpr std::array kPatterns{
-    Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", embedding_grid,
-            embedding_shape, Travels::result},
-    Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward",
-            embedding_backward_grid, embedding_backward_shape, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", gemv_grid, gemv_shape,
+    Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", bag_grid, bag_shape,
             Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", gemm_grid, gemm_shape,
+    Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward", backward_grid,
+            backward_shape, Travels::input},
+    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", rows_grid, rows_shape,
             Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", gemm_grid, gemm_shape,
+    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", tiles_grid, tiles_shape,
             Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", gemm_grid, gemm_shape,
+    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", tiles_grid, tiles_shape,
             Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", gemm_grid, gemm_shape,
+    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", tiles_grid, tiles_shape,
+            Travels::result},
+    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", tiles_grid, tiles_shape,
             Travels::input},
 };
 
@@ -58,9 +90,10 @@ const Pattern* pattern_of(WorkloadKind kind) {
 
 TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
                         Mode mode) {
-  const Grid grid = pattern.grid(scenario, cluster, version_in(mode, scenario, cluster.spec.gpu));
+  const OverlapOptions options = overlap_options(scenario);
+  const Grid grid = pattern.grid_of(scenario, cluster, version_in(mode, options, cluster.spec.gpu));
   const CollectiveOp op = collective_of(scenario.workload);
-  const Overlap overlap{.scenario = scenario,
+  const Overlap overlap{.options = options,
                         .cluster = cluster,
                         .grid = grid,
                         .op = op,
@@ -74,7 +107,7 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
 
 CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
                                const Cluster& cluster, Mode mode) {
-  const Grid grid = pattern.shape(scenario, cluster);
+  const Grid grid = pattern.shape(scenario.workload, cluster.spec.gpu, cluster.gpus());
   const CollectiveOp op = collective_of(scenario.workload);
   const double gpus = cluster.gpus();
   const double pairs = gpus * (gpus - 1);
@@ -233,7 +266,7 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
       return lower_chunked(graph, overlap, 1);
     case Mode::kernel:
       return lower_chunked(graph, overlap,
-                           static_cast<std::uint32_t>(overlap.scenario.kernel.chunks));
+                           static_cast<std::uint32_t>(overlap.options.kernel.chunks));
     case Mode::fused:
       return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
                                                 : lower_fused_consumer(graph, overlap);
@@ -242,13 +275,15 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
   }
 }
 
-TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int partition_cus) {
   const Pattern* pattern = pattern_of(scenario.workload.kind);
   TaskGraph graph;
   if (pattern != nullptr) {
     graph = lower_pattern(*pattern, scenario, cluster, mode);
   } else if (scenario.workload.kind == WorkloadKind::c3) {
-    graph = lower_c3(scenario, cluster, strategy_of(scenario, cluster, mode));
+    const C3Pair pair = c3_pair(scenario);
+    const int cus = partition_cus > 0 ? partition_cus : pair.options.partition_cus;
+    graph = lower_c3(pair, cluster, strategy_of(pair, cluster.spec.gpu, mode, cus));
   } else {
     graph = lower_calls(scenario, cluster, mode);
   }
@@ -261,7 +296,7 @@ bool order_changes(const Scenario& scenario, const Cluster& cluster, Destination
   const Pattern* pattern = pattern_of(scenario.workload.kind);
   if (pattern == nullptr || pattern->travels != Travels::result) return false;
   const KernelVersion fused = fused_version(scenario.fused);
-  const Grid grid = pattern->grid(scenario, cluster, fused);
+  const Grid grid = pattern->grid_of(scenario, cluster, fused);
   const std::int64_t wgs = std::int64_t{grid.gpus} * grid.per_peer;
   if (wgs <= resident_on_gpu(cluster.spec.gpu, grid.wg, fused)) return false;
   std::vector<std::uint32_t> node_of;

@@ -11,8 +11,8 @@ namespace weft {
 
 std::string title_of(const Workload& workload);  // "embedding + all-to-all", for people
 
-// Strategies of c3 with a partition need one that is chosen (sim/engine/partition.h).
-TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode);
+// Of c3 a partition that was chosen may be given (sim/engine/partition.h); 0: c3.partition_cus.
+TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int partition_cus = 0);
 
 // Whether a single operator's fused kernel would make its results otherwise in this order: not
 // where it is in order already, where a GPU has one peer only, where all its WGs start at once.

@@ -55,7 +55,7 @@ void run(Scenario scenario) {
   scenario.run.max_events = 200'000;
   for (const Mode mode : scenario.modes) {
     const weft::Partition partition = choose_partition(scenario, cluster, mode);
-    const weft::TaskGraph graph = lower(with_partition(scenario, partition), cluster, mode);
+    const weft::TaskGraph graph = lower(scenario, cluster, mode, partition.cus);
     const weft::RunResult result = simulate(cluster, graph, scenario.run);
     SIM_ASSERT(result.ending != weft::Ending::deadlock);
     if (result.ending == weft::Ending::finished) SIM_ASSERT(result.ledger.balanced());

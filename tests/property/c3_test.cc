@@ -22,7 +22,10 @@ void for_each_mode(const std::string& text, Law law) {
   const Scenario scenario = scenario_of(text);
   const Cluster cluster = build_cluster(scenario.cluster);
   for (const Mode mode : scenario.modes) {
-    law(with_partition(scenario, choose_partition(scenario, cluster, mode)), cluster, mode);
+    Scenario parted = scenario;
+    const int cus = choose_partition(scenario, cluster, mode).cus;
+    if (cus > 0) parted.c3.partition_cus = cus;
+    law(parted, cluster, mode);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -51,10 +54,10 @@ TEST(C3, neither_is_faster_beside_the_other_than_by_itself) {
   for_each_seed(200, c3, [](std::uint64_t, const std::string& text) {
     for_each_mode(text, [](const Scenario& scenario, const Cluster& cluster, Mode mode) {
       if (is_isolated(mode)) return;
-      const C3Strategy both = strategy_of(scenario, cluster, mode);
+      const C3Pair pair = c3_pair(scenario);
+      const C3Strategy both = strategy_of(pair, cluster.spec.gpu, mode, pair.options.partition_cus);
       const auto time = [&](const C3Strategy& strategy) {
-        return to_seconds(
-            simulate(cluster, lower_c3(scenario, cluster, strategy), scenario.run).time);
+        return to_seconds(simulate(cluster, lower_c3(pair, cluster, strategy), scenario.run).time);
       };
       C3Strategy gemm = both;
       gemm.communicate = false;

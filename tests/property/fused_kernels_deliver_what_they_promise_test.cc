@@ -27,15 +27,18 @@ Prepared fused_of(const std::string& text) {
 
 Grid grid_of(const Prepared& prepared) {
   const KernelVersion version = fused_version(prepared.scenario.fused);
-  switch (prepared.scenario.workload.kind) {
+  const Workload& work = prepared.scenario.workload;
+  const GpuSpec& gpu = prepared.cluster.spec.gpu;
+  const std::uint32_t gpus = prepared.cluster.gpus();
+  switch (work.kind) {
     case WorkloadKind::embedding_all_to_all:
-      return embedding_grid(prepared.scenario, prepared.cluster, version);
+      return embedding_grid(work.embedding, gpu, gpus, version);
     case WorkloadKind::embedding_backward:
-      return embedding_backward_grid(prepared.scenario, prepared.cluster, version);
+      return embedding_backward_grid(work.embedding, gpu, gpus, version);
     case WorkloadKind::gemv_all_reduce:
-      return gemv_grid(prepared.scenario, prepared.cluster, version);
+      return gemv_grid(work.gemv, gpu, gpus, version);
     default:
-      return gemm_grid(prepared.scenario, prepared.cluster, version);
+      return gemm_grid(work.gemm, gpu, gpus, version);
   }
 }
 

@@ -67,7 +67,7 @@ double simulated_us(const Case& of, Mode mode) {
   if (!loaded.scenario) return 0;
   const Cluster cluster = build_cluster(loaded.scenario->cluster);
   const Partition partition = choose_partition(*loaded.scenario, cluster, mode);
-  const TaskGraph graph = lower(with_partition(*loaded.scenario, partition), cluster, mode);
+  const TaskGraph graph = lower(*loaded.scenario, cluster, mode, partition.cus);
   return to_microseconds(simulate(cluster, graph, loaded.scenario->run).time);
 }
 

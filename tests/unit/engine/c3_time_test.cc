@@ -40,7 +40,7 @@ workload:
 double time_us(const Scenario& scenario, Mode mode) {
   const Cluster cluster = build_cluster(scenario.cluster);
   const Partition partition = choose_partition(scenario, cluster, mode);
-  return to_microseconds(run(with_partition(scenario, partition), mode).time);
+  return to_microseconds(run(scenario, mode, partition.cus).time);
 }
 
 constexpr double kPiece = 7;  // a piece of 50 kB on a channel and on its link

@@ -42,7 +42,7 @@ workload:
 }
 
 Duration time_with(const Scenario& scenario, int cus) {
-  return run(with_partition(scenario, {.cus = cus, .tried = {}}), Mode::partition).time;
+  return run(scenario, Mode::partition, cus).time;
 }
 
 TEST(Partition, best_finds_what_trying_every_size_finds) {
@@ -59,7 +59,7 @@ TEST(Partition, best_finds_what_trying_every_size_finds) {
   EXPECT_EQ(best, 3);
   const Partition found = choose_partition(scenario, build_cluster(scenario.cluster), Mode::best);
   EXPECT_EQ(found.cus, best);
-  EXPECT_EQ(run(with_partition(scenario, found), Mode::best).time, least);
+  EXPECT_EQ(run(scenario, Mode::best, found.cus).time, least);
 }
 
 TEST(Partition, best_tries_no_size_twice_and_only_whole_steps_of_the_mask) {

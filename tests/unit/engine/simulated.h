@@ -27,9 +27,9 @@ inline Scenario scenario_of_file(const std::string& path,
   return *loaded.scenario;
 }
 
-inline RunResult run(const Scenario& scenario, Mode mode = Mode::bulk) {
+inline RunResult run(const Scenario& scenario, Mode mode = Mode::bulk, int partition_cus = 0) {
   const Cluster cluster = build_cluster(scenario.cluster);
-  return simulate(cluster, lower(scenario, cluster, mode), scenario.run);
+  return simulate(cluster, lower(scenario, cluster, mode, partition_cus), scenario.run);
 }
 
 inline RunResult run(const Scenario& scenario, const TaskGraph& graph) {

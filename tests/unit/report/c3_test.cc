@@ -71,8 +71,7 @@ workload:
   for (const Mode mode : scenario.modes) {
     ModeRun run;
     run.partition = choose_partition(scenario, report.cluster, mode);
-    run.result = simulate(report.cluster,
-                          lower(with_partition(scenario, run.partition), report.cluster, mode),
+    run.result = simulate(report.cluster, lower(scenario, report.cluster, mode, run.partition.cus),
                           scenario.run);
     run.result.mode = mode;
     report.runs.push_back(run);

@@ -156,7 +156,9 @@ TEST(EmbeddingWork, on_cus_of_any_strength_has_a_time) {
 TEST(EmbeddingBackward, reads_gradients_and_reads_and_writes_the_rows_they_are_added_to) {
   // 16 x 70 rows of 368 B and their indices of 8 B read; the rows written; 16 gradients read.
   const Scenario scenario = mi210({"cluster.gpu.l2.capacity=0 B"});
-  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), {});
+  const Grid grid =
+      embedding_backward_grid(scenario.workload.embedding, scenario.cluster.gpu,
+                              static_cast<std::uint32_t>(scenario.cluster.gpus()), {});
   EXPECT_EQ(grid.written.traffic, bytes(16 * 70 * (368 + 8 + 368) + 16 * 368));
   EXPECT_EQ(grid.written.flops, flops(16 * 70 * 92));
   EXPECT_EQ(grid.stored, grid.written);
@@ -167,7 +169,9 @@ TEST(EmbeddingBackward, reads_gradients_and_reads_and_writes_the_rows_they_are_a
 TEST(EmbeddingBackward, gets_the_gradients_of_a_table_together) {
   // 512 samples of a peer in WGs of 16: 32 WGs a table; their gradients are 512 x 368 B.
   const Scenario scenario = mi210();
-  const Grid grid = embedding_backward_grid(scenario, build_cluster(scenario.cluster), {});
+  const Grid grid =
+      embedding_backward_grid(scenario.workload.embedding, scenario.cluster.gpu,
+                              static_cast<std::uint32_t>(scenario.cluster.gpus()), {});
   EXPECT_EQ(grid.unit, 32U);
   EXPECT_EQ(grid.units(), 64U);
   EXPECT_EQ(grid.input_bytes, 512 * 368);

@@ -23,7 +23,8 @@ modes: [fused]
 fused: {slice_wgs: 1}
 )",
                                         sets);
-  return gemm_grid(scenario, build_cluster(scenario.cluster), {});
+  return gemm_grid(scenario.workload.gemm, scenario.cluster.gpu,
+                   build_cluster(scenario.cluster).gpus(), {});
 }
 
 std::vector<std::uint32_t> units(const Grid& grid) {
@@ -108,7 +109,8 @@ workload:
 modes: [fused]
 fused: {slice_wgs: 1}
 )");
-  const Grid slow = gemm_grid(scenario, build_cluster(scenario.cluster), {});
+  const Grid slow = gemm_grid(scenario.workload.gemm, scenario.cluster.gpu,
+                              build_cluster(scenario.cluster).gpus(), {});
   EXPECT_EQ(slow.stored.memory_alone, microseconds(160));
 }
 

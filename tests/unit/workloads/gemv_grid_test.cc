@@ -19,7 +19,8 @@ modes: [fused]
 fused: {slice_wgs: 1}
 )",
                                         sets);
-  return gemv_grid(scenario, build_cluster(scenario.cluster), {});
+  return gemv_grid(scenario.workload.gemv, scenario.cluster.gpu,
+                   build_cluster(scenario.cluster).gpus(), {});
 }
 
 TEST(GemvGrid, has_a_wg_for_so_many_rows) {

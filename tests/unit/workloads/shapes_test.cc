@@ -25,14 +25,18 @@ TEST(Shapes, are_those_of_the_grids) {
   for (const char* name : {"embedding_a2a_4_gpus", "embedding_a2a_2_nodes"}) {
     const Scenario scenario = scenario_of_file(std::string("scenarios/") + name + ".yaml");
     const Cluster cluster = build_cluster(scenario.cluster);
-    expect_same_shape(embedding_shape(scenario, cluster), embedding_grid(scenario, cluster, {}));
-    expect_same_shape(embedding_backward_shape(scenario, cluster),
-                      embedding_backward_grid(scenario, cluster, {}));
+    expect_same_shape(
+        embedding_shape(scenario.workload.embedding, cluster.gpus()),
+        embedding_grid(scenario.workload.embedding, scenario.cluster.gpu, cluster.gpus(), {}));
+    expect_same_shape(embedding_backward_shape(scenario.workload.embedding, cluster.gpus()),
+                      embedding_backward_grid(scenario.workload.embedding, scenario.cluster.gpu,
+                                              cluster.gpus(), {}));
   }
   for (const char* name : {"gemm_a2a_4_gpus", "gemm_rs_4_gpus", "ag_gemm_4_gpus"}) {
     const Scenario scenario = scenario_of_file(std::string("scenarios/") + name + ".yaml");
     const Cluster cluster = build_cluster(scenario.cluster);
-    expect_same_shape(gemm_shape(scenario, cluster), gemm_grid(scenario, cluster, {}));
+    expect_same_shape(gemm_shape(scenario.workload.gemm, cluster.gpus()),
+                      gemm_grid(scenario.workload.gemm, scenario.cluster.gpu, cluster.gpus(), {}));
   }
 }
 
