@@ -1,13 +1,13 @@
-// C3: concurrent computation and communication. A GEMM and a collective that know nothing of one
-// another, on every GPU, under a strategy for who gets which CUs when.
+// C3: concurrent computation and communication. A GEMM and a collective that
+// do not depend on each other, on every GPU, under a strategy for which gets which CUs when.
 #pragma once
 
 #include "sim/tasks/task_graph.h"
 
 namespace weft {
 
-// Who is launched first. The other comes a launch's gap later; in one instant where that is 0, and
-// then gets its places second unless its priority is higher.
+// Which is launched first. The other follows a launch gap later; if that is 0, at the same instant,
+// and then gets its slots second unless its priority is higher.
 enum class First : std::uint8_t { gemm, collective };
 
 struct C3Strategy {
@@ -22,7 +22,7 @@ struct C3Strategy {
   int channels = 0;  // of the collective; 0: the GPU's
 };
 
-// The two, and how each is run.
+// The GEMM and the collective, and how each is run.
 struct C3Pair {
   GemmWork gemm;
   CollectiveOp op = CollectiveOp::all_gather;
@@ -34,11 +34,11 @@ struct C3Pair {
 };
 C3Pair c3_pair(const Scenario& scenario);
 
-// What a mode means for this pair. One with a partition gives the collective so many CUs.
+// What a mode means for this pair. A partition gives the collective `partition_cus`.
 C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int partition_cus);
 
-// The two halves of a partition that gives the collective `cus`, each by itself: what the table of
-// mode lookup is made from.
+// The two halves of a partition that gives the collective `cus`, each alone: mode lookup
+// makes its table from them.
 C3Strategy compute_beside(PartitionBy by, int cus);
 C3Strategy communicate_on(PartitionBy by, int cus);
 

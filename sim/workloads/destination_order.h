@@ -9,9 +9,9 @@
 
 namespace weft {
 
-// Every slice of every rank once: whose, and which of its slices. `node_of` says on which node each
-// rank is; docs/model.md, "The three modes", says what the orders are. If all ranks go on in step,
-// no two send to one rank at one time, but for `given`, and where nodes hold unequally many.
+// Every slice of every rank once: the rank, and the slice's index. `node_of`: the node of each
+// rank. docs/model.md, "The three modes", describes the orders. If all ranks advance in step, no
+// two send to the same rank at a time, except with `given` or if nodes hold unequal numbers.
 std::vector<Logical> slice_order(std::span<const std::uint32_t> node_of, DestinationOrder order,
                                  std::uint32_t rank, std::uint32_t slices);
 

@@ -1,7 +1,7 @@
 // What fused kernels share: the persistent kernel itself, and how its WGs send.
 //
 // Between nodes a message is a put of several queue entries: payload, fence, flag. Inside a node it
-// is stores, a fence that waits until they have arrived, and a flag, stored as well.
+// is stores, a fence that waits until they have arrived, and a flag, which is stored too.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace weft {
 // For the peers of a group message: which of their latches its arrival counts down.
 struct Addressee {
   std::uint32_t gpu;
-  LatchId told;  // by the flag behind the message
+  LatchId told;  // by the flag after the message
 };
 
 class FusedSends {
@@ -28,13 +28,13 @@ class FusedSends {
     return node_of(a) == node_of(b);
   }
 
-  // A flag that is a message of its own. Ordered: behind all ordered messages of its pair.
+  // A flag that is a message of its own. Ordered: after all ordered messages of its pair.
   enum class Ordered : std::uint8_t { no, yes };
   [[nodiscard]] static Send flag(std::uint32_t to, LatchId told, Ordered ordered);
 
   // A latch for `wgs` WGs; the last of them sends all their results as one message of `size` to
-  // `peer`. Its flag tells `peer.told`; or, where `done` is given, counts that down instead, for
-  // one flag behind several messages.
+  // `peer`. Its flag tells `peer.told`; or, if `done` is given, counts that down instead, for one
+  // flag after several messages.
   LatchId send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer, std::int64_t size,
                      std::uint32_t wgs, LatchId done) const;
 

@@ -1,4 +1,4 @@
-// GEMM as work-groups: C = A B, a tile of C a WG, or split_k WGs.
+// GEMM as work-groups: C = A B, one tile of C per WG, or per split_k WGs.
 #pragma once
 
 #include "sim/gpu_model/gemm_law.h"
@@ -10,23 +10,23 @@ namespace weft {
 TiledGemm tiled(const GemmWork& gemm);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
-// tiles. The shape is all of the grid but what its WGs do, which takes a sample of the caches.
+// tiles. The shape is the grid without its WGs' work, which takes a sample of the caches to know.
 Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus);
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);
 
-// What a WG does to one tile, or its part of it, and to leave the result in its GPU's memory.
+// A WG's work on one tile, or its part of one, that leaves the result in its GPU's memory.
 Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 struct GemmPlace {
   GpuId gpu;
   CuRange cus;
-  Bandwidth beside = {};  // what a collective beside it passes through the L2s
+  Bandwidth beside = {};  // what a concurrent collective passes through the L2s
   std::uint64_t seed = 0;
 };
 
-// The same GEMM by itself on one GPU, as a library's kernel on these CUs. Of schedule stream_k all
-// WGs have equal work, and as they add up one another's parts of tiles, none gives its place back
+// The same GEMM by itself on one GPU, as a library's kernel on these CUs. With schedule stream_k
+// all WGs have equal work, and as they add up one another's parts of tiles, none frees its slot
 // before all are done.
 Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
                    const GemmPlace& place);

@@ -1,4 +1,4 @@
-// GEMV as work-groups: y = W x, a wave a row.
+// GEMV as work-groups: y = W x, one wave per row.
 #pragma once
 
 #include "sim/workloads/grid.h"

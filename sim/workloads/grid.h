@@ -1,5 +1,5 @@
 // Grid: the WGs of an operator as the patterns of overlap see them. Embedding bag, GEMV and GEMM
-// make one each; bulk, chunked and fused lowerings then need to know no operator.
+// make one each; bulk, chunked and fused lowerings then need not know the operator.
 //
 // On every GPU `per_peer` WGs belong to each GPU (itself included): their results go there, or
 // their input comes from there.
@@ -24,14 +24,14 @@ struct Grid {
   std::uint32_t parts = 1;          // WGs that make one result together (split-k)
   std::int64_t result_bytes = 0;    // of `parts` WGs
   std::int64_t element_bytes = 4;   // of a result that is added up
-  std::int64_t input_bytes = 0;     // of a unit, where the input comes from the peers
+  std::int64_t input_bytes = 0;     // of a unit, if the input comes from the peers
   WgShape wg;
   Work written;                                // leaves its result in its own memory
   Work stored;                                 // stores it straight into the peer's
   bool persistent = false;                     // the plain kernel's grid is what fits, ...
   WorkList work_list = WorkList::static_list;  // ... and how its WGs share the items
-  double jitter = 0;                           // each WG's work varies evenly by +- this fraction
-  const char* stream = "";                     // of random numbers
+  double jitter = 0;        // each WG's work varies uniformly by +- this fraction
+  const char* stream = "";  // of random numbers
 
   [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {
@@ -45,26 +45,26 @@ struct Grid {
   }
 };
 
-// One logical WG: of which peer, and which of that peer's.
+// One logical WG: its peer, and its index among that peer's.
 struct Logical {
   std::uint32_t peer;
   std::uint32_t index;
 };
 
-// The WG's share of work, in units of 2^-20: the same in every mode, for it belongs to the WG and
+// The WG's share of work, in units of 2^-20: the same in every mode, as it belongs to the WG and
 // not to its turn.
 std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg);
 
-// The gap in front of a kernel; of one that computes.
+// The launch gap before a kernel; before one that computes.
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
-// What the version of a kernel has else than the plain one alone.
+// How a version of a kernel differs from the plain kernel running alone.
 struct KernelVersion {
-  int extra_registers = 0;  // a thread
+  int extra_registers = 0;  // per thread
   int most_on_cu = 0;       // WGs; 0: as many as fit
   int chain = 0;            // loads that wait for one another; 0: as in the plain one
-  Bandwidth beside = {};    // what a collective beside it passes through the L2s
+  Bandwidth beside = {};    // what a concurrent collective passes through the L2s
   bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
@@ -79,21 +79,21 @@ struct OverlapOptions {
 };
 OverlapOptions overlap_options(const Scenario& scenario);
 
-// In this mode: kernel-granular overlap has collectives beside its kernels, and the same kernels.
+// In this mode: kernel-granular overlap runs plain kernels, concurrent with collectives.
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu);
 
-// The most that the channels of a collective read and write together.
+// The most that the channels of a collective read and write, all together.
 Bandwidth through_channels(const CollectiveSpec& collective);
 
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
-// All CUs together.
+// That all CUs together run at once.
 std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
 
-// What a WG of this shape does to read and write so many bytes of HBM, one after another.
+// A WG's work to read and write this many bytes of HBM, one after another.
 Work copy_work(const GpuSpec& gpu, const WgShape& wg, std::int64_t read, std::int64_t written);
 
-// Writes so many bytes more.
+// Adds writes of this many bytes.
 void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 
 // The time that the whole memory needs for the work.
@@ -123,7 +123,7 @@ struct Overlap {
 };
 
 // The last kernels of each team's GPUs, team after team: of the operator and of the collective.
-// Fused, they are the same.
+// When fused, they are the same.
 struct LastKernels {
   std::vector<KernelId> computing;
   std::vector<KernelId> communicating;
@@ -133,7 +133,7 @@ struct LastKernels {
 // one chunk runs on one stream, the kernel of another one runs on the second.
 LastKernels lower_chunked(TaskGraph& graph, const Overlap& overlap, std::uint32_t chunks);
 
-// Messages that so much input travels in, fused: one WG's stores of more would hold it up.
+// Fused, input travels in messages of at most this size: storing more would hold up the WG.
 constexpr std::int64_t kInputPiece = 64 * 1024;
 constexpr std::int64_t input_pieces(std::int64_t size) {
   return (size + kInputPiece - 1) / kInputPiece;
@@ -142,7 +142,7 @@ constexpr std::int64_t input_pieces(std::int64_t size) {
 // By mode: bulk, kernel or fused.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
-// WG-granular overlap: one persistent kernel a GPU.
+// WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap);
 LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap);
 

@@ -229,7 +229,7 @@ namespace {
 const char* phase_of(const Workload& workload) {
   switch (workload.phase) {
     case Phase::training:
-      return "a step of training";
+      return "a training step";
     case Phase::inference:
       return "inference";
     case Phase::prefill:
@@ -253,7 +253,7 @@ std::string title_of_model(const Workload& workload) {
 std::string title_of(const Workload& workload) {
   const Pattern* pattern = pattern_of(workload.kind);
   if (pattern != nullptr) return pattern->title;
-  if (workload.kind == WorkloadKind::c3) return "GEMM beside a collective";
+  if (workload.kind == WorkloadKind::c3) return "GEMM with a concurrent collective";
   if (is_model(workload.kind)) return title_of_model(workload);
   std::string title = name_of(workload.collective.op);  // "all-to-all"
   std::replace(title.begin(), title.end(), '_', '-');

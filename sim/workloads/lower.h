@@ -14,11 +14,11 @@ std::string title_of(const Workload& workload);  // "embedding + all-to-all", fo
 // Of c3 a partition that was chosen may be given (sim/engine/partition.h); 0: c3.partition_cus.
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int partition_cus = 0);
 
-// Whether a single operator's fused kernel would make its results otherwise in this order: not
-// where it is in order already, where a GPU has one peer only, where all its WGs start at once.
+// Whether this order would change when a single operator's fused kernel makes its results: not if
+// it has that order already, if a GPU has only one peer, or if all its WGs start at once.
 bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order);
 
-// What running `mode` will take, estimated before it is lowered.
+// What running `mode` will need, estimated before it is lowered.
 struct Needs {
   double items = 0;
   double sends = 0;

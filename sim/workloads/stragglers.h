@@ -5,9 +5,9 @@
 
 namespace weft {
 
-// Everything that a WG on a straggler does by itself takes 1 / clock of its time: arithmetic, what
-// its own loads in flight allow, what comes before them. Its bytes and operations stay. Less
-// bandwidth of its HBM is the engine's to give; copy engines, launches and fences keep their times.
+// Everything that a WG on a straggler does by itself takes 1 / clock times as long: arithmetic,
+// what its own loads in flight allow, what comes before them. Its bytes and operations stay. The
+// engine lowers the bandwidth of its HBM; copy engines, launches and fences keep their times.
 void slow_stragglers(TaskGraph& graph, const Cluster& cluster);
 
 }  // namespace weft
