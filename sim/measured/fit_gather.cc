@@ -67,7 +67,8 @@ void fit_cached(FitRun& run) {
            *line->number("table_bytes") > kept_on_a_die(run.gpu().l2).count() * 3 / 4;
   });
   if (lines.empty()) {
-    return run.keep("gather.cached", "micro.chase of one row in flight and of what the L2 keeps");
+    return run.keep("gather.cached",
+                    "micro.chase of one row in flight, of a table that the L2 keeps");
   }
   const double start = std::max(0.01, to_microseconds(run.gpu().gather.cached));
   const Solution found = run.solve(
@@ -85,7 +86,7 @@ void fit_missed(FitRun& run, const LineRefs& far) {
   });
   if (!differ(lines, "in_flight")) {
     return run.keep("gather.latency, gather.doubling",
-                    "micro.chase of 1, 2 and 4 rows in flight, of far more than the L2 has,");
+                    "micro.chase of 1, 2 and 4 rows in flight, of a table far larger than the L2,");
   }
   const double shortest = shortest_step(run, far, *lines.front()->number("in_flight"));
   const double doubling = std::max(0.01, to_microseconds(gather.doubling));
@@ -112,8 +113,8 @@ void fit_unfairness(FitRun& run, LineRefs lines) {
   });
   if (lines.empty()) {
     return run.keep("gather.unfairness",
-                    "micro.chase by so many WGs that the memory is asked for "
-                    "over twice of what it has");
+                    "micro.chase by so many WGs that they request "
+                    "over twice the memory's bandwidth");
   }
   double product = 0;
   double square = 0;

@@ -57,7 +57,7 @@ void fit_ramp(FitRun& run) {
            *line->number("table_bytes") > nearest;
   });
   if (!differ(lines, "steps")) {
-    return run.keep("launch.ramp", "micro.chase by one WG a CU, of few and of many steps,");
+    return run.keep("launch.ramp", "micro.chase by one WG per CU, of few and of many steps,");
   }
   constexpr double kRamp = 1;
   constexpr double kStep = 0.3;

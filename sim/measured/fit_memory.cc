@@ -165,7 +165,7 @@ void fit_l2(FitRun& run) {
            asked_rate(in_flight(kernel_of(*line)), latency) * 1e-6 < kCrowded * most;
   });
   if (lines.empty()) {
-    return run.keep("l2.bandwidth", "micro.l2_read by many WGs of what the L2 keeps");
+    return run.keep("l2.bandwidth", "micro.l2_read by many WGs, of a buffer that the L2 keeps");
   }
   const Solution found = run.solve(
       lines, {{most, [](GpuSpec& gpu, double p) { gpu.l2.bandwidth = from_bytes_a_us(p); }}},

@@ -89,7 +89,7 @@ void fit_fence(FitRun& run) {
                                        turn * static_cast<double>(*line.number("slices_per_wg")));
       });
   if (fence <= 0) {
-    return run.keep("peer_store.fence", "a turn that is longer than the way of a flag");
+    return run.keep("peer_store.fence", "a turn that takes longer than a flag's way");
   }
   run.gpu().peer_store.fence =
       run.note("peer_store.fence", from_us(fence),
@@ -107,7 +107,7 @@ void fit_fence_gap(FitRun& run) {
   std::erase_if(many, [](const MeasuredLine* line) { return *line->number("wgs") == 1; });
   if (many.empty() || many.size() == lines.size()) {
     return run.keep("peer_store.fence_gap",
-                    "micro.store_fence_flag of 1 KiB or less by one WG and by one a CU");
+                    "micro.store_fence_flag of 1 KiB or less by one WG and by one per CU");
   }
   const auto on_link = [&](const MeasuredLine& line) {
     return transfer_seconds(static_cast<double>(*line.number("slice_bytes")), run.link().bandwidth);
@@ -131,7 +131,7 @@ void fit_fence_gap(FitRun& run) {
                                                        .turns = *line.number("slices_per_wg")}));
       });
   if (found.parameters[1] <= longest) {
-    return run.keep("peer_store.fence_gap", "a link that takes less of a slice than the gap is");
+    return run.keep("peer_store.fence_gap", "a link that takes less time for a slice than the gap");
   }
   run.gpu().peer_store.fence_gap = run.note("peer_store.fence_gap", from_us(found.parameters[1]),
                                             from_text("store_fence_flag", lines), found.worst);

@@ -26,7 +26,7 @@ class LineReader {
   void read() {
     const Json object = Json::parse(text_, nullptr, false);
     if (object.is_discarded() || !object.is_object()) {
-      return fail("", "not a JSON object; every line is one, with at least kind and us");
+      return fail("", "not a JSON object; every line must be one, with at least kind and us");
     }
     for (const auto& [name, value] : object.items()) take(name, value);
     if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
@@ -93,7 +93,7 @@ std::optional<std::int64_t> MeasuredLine::needed(const char* name, Diagnostics& 
   Diagnostic problem;
   problem.at = at;
   problem.path = name;
-  problem.message = fmt::format("missing; {} lines say it, a whole number above 0", kind);
+  problem.message = fmt::format("missing; {} lines must have it, a whole number above 0", kind);
   problems.add(std::move(problem));
   return std::nullopt;
 }
