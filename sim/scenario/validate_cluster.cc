@@ -41,7 +41,7 @@ void peers_are_connected(const Check& check) {
     check.fail("cluster.scale_out", because + " that must reach one another");
   }
   if (check.good({"cluster.nic"}) && !cluster.nic) {
-    check.fail("cluster.nic", because + " and only a NIC leaves a node");
+    check.fail("cluster.nic", because + " and messages leave a node only through a NIC");
   }
 }
 
@@ -54,7 +54,7 @@ void nics_are_shared_evenly(const Check& check) {
   check.fail_between(
       {"cluster.nic.per_node", "cluster.gpus_per_node"},
       text(nics) + " NICs do not divide evenly among " + text(gpus) +
-          " GPUs a node; nearest number of NICs: " +
+          " GPUs per node; nearest number of NICs: " +
           (nics > gpus ? multiples_around(nics, gpus) : divisors_around(gpus, nics)));
 }
 
@@ -73,7 +73,7 @@ void links_can_be_counted(const Check& check, const FabricCheck& f) {
              text(links) + " links" +
                  (f.fabrics == 1 ? "" : " in each of " + text(f.fabrics) + " nodes") + " for " +
                  text(f.endpoints.count) + " endpoints (" + f.endpoints.counted +
-                 ") are more than 2^30; take another shape or fewer endpoints");
+                 ") are more than 2^30; use another shape or fewer endpoints");
 }
 
 void fabrics_fit_their_endpoints(const Check& check) {
@@ -83,7 +83,7 @@ void fabrics_fit_their_endpoints(const Check& check) {
     fabrics.push_back({.path = "cluster.scale_up",
                        .fabric = *cluster.scale_up,
                        .endpoints = {.count = cluster.gpus_per_node,
-                                     .counted = text(cluster.gpus_per_node) + " GPUs a node",
+                                     .counted = text(cluster.gpus_per_node) + " GPUs per node",
                                      .counted_by = {"cluster.gpus_per_node"}},
                        .fabrics = check.good({"cluster.nodes"}) ? cluster.nodes : 1});
   }
@@ -115,7 +115,7 @@ void stragglers_are_gpus(const Check& check) {
                                     text(cluster.gpus() - 1));
     }
     if (!known.insert(slow.gpu).second) {
-      check.fail(path + ".gpu", "GPU " + text(slow.gpu) + " is there already");
+      check.fail(path + ".gpu", "GPU " + text(slow.gpu) + " is listed twice");
     }
     if (slow.clock == 1 && slow.memory == 1) {
       check.fail(path, "a straggler needs clock or memory below 1");
@@ -145,10 +145,10 @@ void degraded_links_are_there(const Check& check) {
     const std::string& name = cluster.degraded_links[i].link;
     const std::string path = "cluster.degraded_links[" + std::to_string(i) + "].link";
     if (network.named(name).is_none()) {
-      check.fail(path, "there is no link '" + name + "'; links are called " +
+      check.fail(path, "there is no link '" + name + "'; links have names such as " +
                            names_of_links(network) + ", as in links.csv");
     }
-    if (!known.insert(name).second) check.fail(path, "'" + name + "' is there already");
+    if (!known.insert(name).second) check.fail(path, "'" + name + "' is listed twice");
   }
 }
 

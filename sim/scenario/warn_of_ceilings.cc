@@ -1,5 +1,5 @@
-// What a link has that nothing can use, because a number measured with slower links stands in its
-// way: said, not refused.
+// Bandwidth of a link that nothing can use, because a number measured with slower links is the
+// limit: a warning, not an error.
 #include <fmt/format.h>
 
 #include <string>
@@ -25,8 +25,8 @@ void a_nic_is_as_fast_as_its_link(const Check& check) {
   const double nic = to_bytes_per_second(cluster.nic->bandwidth);
   if (link > nic * kSame * fabric.topology->oversubscription()) {
     check.warn("cluster.scale_out.link.bandwidth",
-               text_of(link) + ", but a NIC sends and receives " + text_of(nic) +
-                   " (cluster.nic.bandwidth), which is then the limit");
+               text_of(link) + ", but a NIC sends and receives only " + text_of(nic) +
+                   " (cluster.nic.bandwidth), which is the limit");
   }
 }
 
@@ -52,9 +52,9 @@ void channels_fill_the_links(const Check& check) {
   const auto say = [&](double most, const std::string& what, const std::string& keys) {
     if (links <= most * kSame) return;
     check.warn("cluster.scale_up.link.bandwidth",
-               text_of(links) + " a GPU, but the " + text(library.channels) +
-                   " channels of a collective " + what + ' ' + text_of(most) +
-                   " at most (cluster.gpu.collective." + keys + "), which is then the limit");
+               text_of(links) + " per GPU, but the " + text(library.channels) +
+                   " channels of a collective " + what + " at most " + text_of(most) +
+                   " (cluster.gpu.collective." + keys + "), which is the limit");
   };
   const bool model = is_model(check.scenario.workload.kind);
   const CollectiveOp op = collective_of(check.scenario.workload);
@@ -88,8 +88,9 @@ void engines_fill_the_links(const Check& check) {
       to_bytes_per_second(dma.rate) * (pairs ? 1 : dma.engines);  // a peer has one
   if (link <= engines * kSame) return;
   check.warn("cluster.scale_up.link.bandwidth",
-             text_of(link) + " for copy engines, but " + (pairs ? "one copies " : "they copy ") +
-                 text_of(engines) + " at most (cluster.gpu.dma.rate), which is then the limit");
+             text_of(link) + " for copy engines, but " +
+                 (pairs ? "one copies at most " : "they copy at most ") + text_of(engines) +
+                 " (cluster.gpu.dma.rate), which is the limit");
 }
 
 }  // namespace
