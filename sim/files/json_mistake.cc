@@ -56,7 +56,7 @@ std::string words_of(const FirstMistake& mistake) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kParts = {
       {{"value", "where a value should be"},
        {"object key", "where a key of an object should be"},
-       {"object separator", "behind a key of an object"},
+       {"object separator", "after a key of an object"},
        {"object", "in an object"},
        {"array", "in a list"}}};
   const auto* const known = std::find_if(kParts.begin(), kParts.end(),

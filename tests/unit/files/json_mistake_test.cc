@@ -14,7 +14,7 @@ TEST(JsonMistakes, are_told_with_their_place_in_words_of_our_own) {
   EXPECT_EQ(told("{\"a\": [1, 2]}"), "");
   EXPECT_EQ(told("{\n  \"a\": 1e999\n}"),
             "not JSON at line 2, column 8: the number 1e999 is too large");
-  EXPECT_EQ(told("{\n\"a\" 1}").find("not JSON at line 2, column 5: behind a key of an object: "),
+  EXPECT_EQ(told("{\n\"a\" 1}").find("not JSON at line 2, column 5: after a key of an object: "),
             0U)
       << told("{\n\"a\" 1}");
   EXPECT_EQ(told("[1,").find("not JSON at line 1, column 4: where a value should be: "), 0U)
