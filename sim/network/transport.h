@@ -132,6 +132,9 @@ class Transport {
   // The NIC that a message of this lane leaves a GPU by, or enters it by.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
 
+  // The link by which a message inside a node leaves its GPU.
+  [[nodiscard]] LinkId first_inside(const Outgoing& message) const;
+
   // The only link that a GPU on a switch sends by inside its node.
   [[nodiscard]] LinkId scale_up_link(std::uint32_t gpu) const;
 
@@ -139,9 +142,11 @@ class Transport {
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
   // How long it has been in use by then; use() has what its queue will take, too.
   [[nodiscard]] Duration busy_until(LinkId link, SimTime now) const;
+  // What is left of it where it is degraded.
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
+  [[nodiscard]] Duration latency(LinkId link) const { return links_[link].latency; }
   [[nodiscard]] std::string name(LinkId link) const;  // "3->4", "nic3 send"
   // Whether all that messages do is the same so many nodes further on, on other links.
   [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
@@ -219,6 +224,8 @@ class Transport {
   Crossing cross_in_switch(SimTime now, LinkId link, Message message);
   static Crossing enter(SimTime now, Link& link, Message message, int entries, Duration time);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
+  // What chooses among equal routes inside a node.
+  [[nodiscard]] std::uint32_t hash_inside(const Outgoing& message) const;
   [[nodiscard]] static std::uint32_t route_hash(RouteBy routing, std::uint32_t from,
                                                 std::uint32_t to, std::uint64_t lane);
 
