@@ -247,7 +247,8 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   // A load: what it asks for takes the way to the others, no bandwidth, and waits for no stores.
   if (send.in_switch == InSwitch::reduces) [[unlikely]] {
     worker.phase = Phase::store;
-    pause(gpu, w, now_ + cluster_.spec.scale_up->link.latency * 2, Wait::store);
+    const LinkId up = transport_.scale_up_link(gpu);
+    pause(gpu, w, now_ + transport_.latency(up) * 2, Wait::store);
     return false;
   }
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
@@ -264,7 +265,14 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   if (rate.count() == 0) return true;
   const Bytes size = share_of(worker, bytes(send.size));
   const Duration stores = transfer_time(size, rate);
-  const Duration on_link = transfer_time(size, cluster_.spec.scale_up->link.bandwidth);
+  const LinkId link = send.in_switch == InSwitch::multicasts
+                          ? transport_.scale_up_link(gpu)
+                          : transport_.first_inside({.tag = worker.send,
+                                                     .from_gpu = gpu,
+                                                     .to_gpu = send.to,
+                                                     .size = size,
+                                                     .ordered = send.ordered != 0});
+  const Duration on_link = transfer_time(size, transport_.bandwidth(link));
   if (stores <= on_link) return true;
   pause(gpu, w, now_ + (stores - on_link), Wait::store);
   return false;

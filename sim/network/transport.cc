@@ -134,6 +134,18 @@ SimTime Transport::room_in_queue(SimTime now, std::uint32_t nic, std::size_t ent
   return queue.at(std::min(too_many, queue.size()) - 1);
 }
 
+std::uint32_t Transport::hash_inside(const Outgoing& message) const {
+  return route_hash(route_by_inside_, message.from_gpu % gpus_per_node_,
+                    message.to_gpu % gpus_per_node_, lane(message));
+}
+
+LinkId Transport::first_inside(const Outgoing& message) const {
+  const std::uint32_t node = message.from_gpu / gpus_per_node_;
+  return LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
+                scale_up_->next(message.from_gpu % gpus_per_node_, message.to_gpu % gpus_per_node_,
+                                hash_inside(message)));
+}
+
 Posted Transport::post(SimTime now, const Outgoing& out) {
   SIM_ASSERT(out.from_gpu != out.to_gpu);
   SIM_ASSERT(out.size.count() > 0);
@@ -145,11 +157,9 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   SimTime queued_at = now;
   std::uint32_t nic = 0;
   if (inside) {
-    const std::uint32_t node = out.from_gpu / gpus_per_node_;
     to = out.to_gpu % gpus_per_node_;
-    hash = route_hash(route_by_inside_, out.from_gpu % gpus_per_node_, to, which);
-    first = LinkId(node * static_cast<std::uint32_t>(scale_up_->links().size()) +
-                   scale_up_->next(out.from_gpu % gpus_per_node_, to, hash));
+    hash = hash_inside(out);
+    first = first_inside(out);
   } else {
     nic = nic_of(out.from_gpu, which);
     to = nic_of(out.to_gpu, which);

@@ -132,6 +132,9 @@ class Transport {
   // The NIC through which a message of this lane leaves or enters a GPU.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
 
+  // The link on which a message inside a node leaves its GPU.
+  [[nodiscard]] LinkId first_inside(const Outgoing& message) const;
+
   // The only link on which a GPU on a switch sends inside its node.
   [[nodiscard]] LinkId scale_up_link(std::uint32_t gpu) const;
 
@@ -139,9 +142,11 @@ class Transport {
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
   // How long it has been in use until `now`; use() includes what its queue will still take.
   [[nodiscard]] Duration busy_until(LinkId link, SimTime now) const;
+  // What is left of it if it is degraded.
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
+  [[nodiscard]] Duration latency(LinkId link) const { return links_[link].latency; }
   [[nodiscard]] std::string name(LinkId link) const;  // "3->4", "nic3 send"
   // Whether messages behave the same if shifted by this many nodes, on other links.
   [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
@@ -219,6 +224,8 @@ class Transport {
   Crossing cross_in_switch(SimTime now, LinkId link, Message message);
   static Crossing enter(SimTime now, Link& link, Message message, int entries, Duration time);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
+  // What chooses among equal routes inside a node.
+  [[nodiscard]] std::uint32_t hash_inside(const Outgoing& message) const;
   [[nodiscard]] static std::uint32_t route_hash(RouteBy routing, std::uint32_t from,
                                                 std::uint32_t to, std::uint64_t lane);
 

@@ -42,9 +42,8 @@ class Defaults {
   [[nodiscard]] bool has(Mode mode) const {
     return std::find(scenario_.modes.begin(), scenario_.modes.end(), mode) != scenario_.modes.end();
   }
-  [[nodiscard]] bool has_gemm() const { return &wg_of(scenario_.workload) == &gemm().wg; }
   [[nodiscard]] bool has_peer_gemm() const {
-    return has_gemm() && scenario_.workload.kind != WorkloadKind::c3 &&
+    return has_gemm(scenario_.workload.kind) && is_pair(scenario_.workload.kind) &&
            good({"workload.kind", "workload.gemm.m", "workload.gemm.n", "cluster.nodes",
                  "cluster.gpus_per_node"});
   }
@@ -71,19 +70,14 @@ class Defaults {
   // What a WG asks of its CU, and what fusing adds to that.
   void fit_wg() {
     const WorkloadKind kind = scenario_.workload.kind;
-    if (kind == WorkloadKind::collective || is_transformer(kind) || is_trace(kind)) return;
+    if (row_of(kind).computes == Computes::nothing) return;
     if (!good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
     const GpuSpec& gpu = scenario_.cluster.gpu;
     Workload& workload = scenario_.workload;
-    std::string path = "workload.wg";
-    WgShape* wg = &workload.embedding.wg;
-    if (has_gemm()) {
-      path = "workload.gemm.wg";
-      wg = &workload.gemm.wg;
-    } else if (kind == WorkloadKind::gemv_all_reduce) {
-      path = "workload.gemv.wg";
-      wg = &workload.gemv.wg;
-    }
+    const std::string path = path_of_wg(kind);
+    WgShape* wg = has_gemm(kind)   ? &workload.gemm.wg
+                  : has_gemv(kind) ? &workload.gemv.wg
+                                   : &workload.embedding.wg;
     take(path + ".threads", wg->threads, std::min(wg->threads, gpu.cu.waves * gpu.wave_size),
          "a CU has only that much");
     take(path + ".lds", wg->lds, std::min(wg->lds, gpu.cu.lds), "a CU has only that much");
@@ -128,7 +122,7 @@ class Defaults {
     if (embeds(workload.kind) && good({"workload.tables_per_gpu"})) {
       return {workload.embedding.tables_per_gpu, "table", "tables"};
     }
-    if (workload.kind == WorkloadKind::gemv_all_reduce && good({"workload.gemv"})) {
+    if (has_gemv(workload.kind) && good({"workload.gemv"})) {
       return {workload.gemv.m / (workload.gemv.rows_per_wg * gpus), "WG", "WGs"};
     }
     if (has_peer_gemm() && good({"workload.gemm.tile_m"})) {

@@ -19,12 +19,12 @@ constexpr std::array kStrategies = {
 
 const char* name_of(Mode mode) { return names::word(names::kModes, mode).data(); }
 
-const char* name_of(WorkloadKind kind) { return names::word(names::kWorkloadKinds, kind).data(); }
+const char* name_of(WorkloadKind kind) { return row_of(kind).name; }
 
 std::span<const Mode> modes_of(WorkloadKind kind) {
-  if (kind == WorkloadKind::c3) return kStrategies;
-  if (kind == WorkloadKind::collective) return kNoKernel;
-  return kGrains;
+  const Family family = row_of(kind).family;
+  if (family == Family::c3) return kStrategies;
+  return family == Family::collective ? std::span<const Mode>(kNoKernel) : kGrains;
 }
 
 Mode baseline_of(WorkloadKind kind) { return kind == WorkloadKind::c3 ? Mode::serial : Mode::bulk; }

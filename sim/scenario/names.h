@@ -2,7 +2,9 @@
 // writing and explaining.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -18,34 +20,22 @@ inline constexpr std::array kDataTypes = {
     Choice<DataType>{"fp16", DataType::fp16},
     Choice<DataType>{"bf16", DataType::bf16},
 };
-inline constexpr std::array kWorkloadKinds = {
-    Choice<WorkloadKind>{"embedding_all_to_all", WorkloadKind::embedding_all_to_all,
-                         "rows are looked up, pooled and sent to the samples' owners"},
-    Choice<WorkloadKind>{"embedding_backward", WorkloadKind::embedding_backward,
-                         "gradients are sent to the tables' owners and added to the rows"},
-    Choice<WorkloadKind>{"gemv_all_reduce", WorkloadKind::gemv_all_reduce,
-                         "y = W x, with a partial sum on each GPU; all GPUs get the total"},
-    Choice<WorkloadKind>{"gemm_all_to_all", WorkloadKind::gemm_all_to_all,
-                         "an expert's GEMM; rows of C are sent to their tokens' owners"},
-    Choice<WorkloadKind>{
-        "gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter,
-        "C = A B, with a partial sum on each GPU; each gets its rows of the total"},
-    Choice<WorkloadKind>{"gemm_all_reduce", WorkloadKind::gemm_all_reduce,
-                         "the same, but all GPUs get the whole total"},
-    Choice<WorkloadKind>{"all_gather_gemm", WorkloadKind::all_gather_gemm,
-                         "rows of A are gathered, then multiplied"},
-    Choice<WorkloadKind>{"collective", WorkloadKind::collective, "a collective alone"},
-    Choice<WorkloadKind>{"c3", WorkloadKind::c3,
-                         "a GEMM and an independent collective at the same time"},
-    Choice<WorkloadKind>{"dlrm", WorkloadKind::dlrm, "a recommendation model"},
-    Choice<WorkloadKind>{"transformer", WorkloadKind::transformer, "decoder-only language model"},
-    Choice<WorkloadKind>{"moe", WorkloadKind::moe, "the same with a mixture of experts"},
-    Choice<WorkloadKind>{"chakra", WorkloadKind::chakra, "a recorded trace in Chakra's format"},
-    Choice<WorkloadKind>{"pytorch", WorkloadKind::pytorch, "a trace recorded by PyTorch"},
-};
-// The first kinds are an operator and its collective, which a model has as pairs.
-inline constexpr auto kFusePatterns = first<7>(kWorkloadKinds);
-static_assert(kFusePatterns.back().value == WorkloadKind::all_gather_gemm);
+// Those of the rows of kinds that suit.
+template <bool (*suits)(WorkloadKind)>
+constexpr auto words_of_kinds() {
+  constexpr auto count = static_cast<std::size_t>(std::count_if(
+      kKindRows.begin(), kKindRows.end(), [](const KindRow& row) { return suits(row.kind); }));
+  std::array<Choice<WorkloadKind>, count> words{};
+  std::size_t next = 0;
+  for (const KindRow& row : kKindRows) {
+    if (suits(row.kind)) words[next++] = {row.name, row.kind, row.meaning};
+  }
+  return words;
+}
+constexpr bool is_any(WorkloadKind /*kind*/) { return true; }
+inline constexpr auto kWorkloadKinds = words_of_kinds<is_any>();
+// What a model's pairs may be fused as.
+inline constexpr auto kFusePatterns = words_of_kinds<is_pair>();
 inline constexpr std::array kRepeats = {
     Choice<bool>{"once", true, "identical blocks are simulated once"},
     Choice<bool>{"each", false, "every block is simulated"},

@@ -13,6 +13,7 @@
 #include "sim/scenario/data_type.h"
 #include "sim/scenario/model_spec.h"
 #include "sim/scenario/trace_work.h"
+#include "sim/scenario/workload_kinds.h"
 
 namespace weft {
 
@@ -108,32 +109,6 @@ struct GroupsWork {
   std::vector<std::vector<std::int64_t>> gpus;  // by rank
 };
 
-enum class WorkloadKind {
-  embedding_all_to_all,
-  embedding_backward,
-  gemv_all_reduce,
-  gemm_all_to_all,
-  gemm_reduce_scatter,
-  gemm_all_reduce,
-  all_gather_gemm,
-  collective,
-  c3,
-  dlrm,
-  transformer,
-  moe,
-  chakra,
-  pytorch
-};
-
-enum class CollectiveOp {
-  all_to_all,
-  all_gather,
-  reduce_scatter,
-  all_reduce,
-  broadcast,
-  point_to_point
-};
-
 // Whether there is such an algorithm for this collective (docs/model.md, "Collective kernels").
 constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
   switch (op) {
@@ -151,11 +126,6 @@ constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
       return algorithm == Algorithm::direct;
   }
   return false;
-}
-
-// Whether values of several GPUs are added up.
-constexpr bool reduces(CollectiveOp op) {
-  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
 }
 
 // A collective alone, of all GPUs or of several groups of them at once.
@@ -191,40 +161,12 @@ struct Workload {
   TraceWork trace;
 };
 
-// Of the kernel that computes.
+// Of the kernel that computes; where it stands in the file.
 const WgShape& wg_of(const Workload& workload);
+const char* path_of_wg(WorkloadKind kind);
 
 // What is run alone, or concurrently with the kernel.
 CollectiveOp collective_of(const Workload& workload);
-
-// Built from many operators (sim/models), not one and its collective.
-constexpr bool is_transformer(WorkloadKind kind) {
-  return kind == WorkloadKind::transformer || kind == WorkloadKind::moe;
-}
-// Recorded, not described.
-constexpr bool is_trace(WorkloadKind kind) {
-  return kind == WorkloadKind::chakra || kind == WorkloadKind::pytorch;
-}
-constexpr bool is_model(WorkloadKind kind) {
-  return kind == WorkloadKind::dlrm || is_transformer(kind) || is_trace(kind);
-}
-
-// Has an EmbeddingWork.
-constexpr bool embeds(WorkloadKind kind) {
-  return kind == WorkloadKind::embedding_all_to_all || kind == WorkloadKind::embedding_backward ||
-         kind == WorkloadKind::dlrm;
-}
-
-// Results travel to the peers; or, of the others, their input comes from there.
-constexpr bool results_travel(WorkloadKind kind) {
-  return kind != WorkloadKind::all_gather_gemm && kind != WorkloadKind::embedding_backward;
-}
-
-// Has fused operators in which WGs add up what all GPUs have sent.
-constexpr bool adds_up(WorkloadKind kind) {
-  return kind == WorkloadKind::gemv_all_reduce || kind == WorkloadKind::gemm_reduce_scatter ||
-         kind == WorkloadKind::gemm_all_reduce || is_transformer(kind);
-}
 
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);

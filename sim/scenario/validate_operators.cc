@@ -10,20 +10,17 @@
 namespace weft::rules {
 namespace {
 
-bool has_gemv(const Check& check) {
-  return check.is(WorkloadKind::gemv_all_reduce) && check.good({"workload.gemv"});
-}
-
-bool has_gemm(const Check& check) {
-  if (!check.good({"workload.kind", "workload.gemm"})) return false;
-  const WorkloadKind kind = check.scenario.workload.kind;
-  return kind == WorkloadKind::gemm_all_to_all || kind == WorkloadKind::gemm_reduce_scatter ||
-         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm;
+bool has_good_gemv(const Check& check) {
+  return check.good({"workload.kind", "workload.gemv"}) && has_gemv(check.scenario.workload.kind);
 }
 
 // Any GEMM, also one whose rows belong to no peer.
-bool has_any_gemm(const Check& check) {
-  return has_gemm(check) || (check.is(WorkloadKind::c3) && check.good({"workload.gemm"}));
+bool has_good_gemm(const Check& check) {
+  return check.good({"workload.kind", "workload.gemm"}) && has_gemm(check.scenario.workload.kind);
+}
+
+bool has_peer_gemm(const Check& check) {
+  return has_good_gemm(check) && is_pair(check.scenario.workload.kind);
 }
 
 bool knows_gpus(const Check& check) {
@@ -87,7 +84,7 @@ bool too_many(double wgs_of_a_gpu, double bytes_of_a_pair, double gpus) {
 }
 
 void gemv_divides(const Check& check) {
-  if (!has_gemv(check) || !knows_gpus(check)) return;
+  if (!has_good_gemv(check) || !knows_gpus(check)) return;
   const GemvWork& gemv = check.scenario.workload.gemv;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   const std::int64_t step = gemv.rows_per_wg * gpus;
@@ -130,7 +127,7 @@ bool gemm_divides_into_tiles(const Check& check, std::int64_t gpus) {
 }
 
 void gemm_divides(const Check& check) {
-  if (!has_gemm(check) || !knows_gpus(check)) return;
+  if (!has_peer_gemm(check) || !knows_gpus(check)) return;
   const GemmWork& gemm = check.scenario.workload.gemm;
   const std::int64_t gpus = check.scenario.cluster.gpus();
   if (!gemm_divides_into_tiles(check, gpus)) return;
@@ -177,7 +174,7 @@ void matrices_fit_in_memory(const Check& check) {
                         " GB of a GPU, whose memory holds " + to_text(capacity) +
                         "; use smaller matrices or more GPUs");
   };
-  if (has_gemm(check)) {
+  if (has_peer_gemm(check)) {
     const GemmWork& gemm = check.scenario.workload.gemm;
     const auto m = static_cast<double>(gemm.m);
     const auto n = static_cast<double>(gemm.n);
@@ -185,7 +182,7 @@ void matrices_fit_in_memory(const Check& check) {
     const auto size = static_cast<double>(size_of(gemm.dtype).count());
     fits((m * k + k * n + m * n) * size, "workload.gemm.m", "A, B and C");
   }
-  if (has_gemv(check)) {
+  if (has_good_gemv(check)) {
     const GemvWork& gemv = check.scenario.workload.gemv;
     const auto m = static_cast<double>(gemv.m);
     const auto size = static_cast<double>(size_of(gemv.dtype).count());
@@ -194,7 +191,7 @@ void matrices_fit_in_memory(const Check& check) {
 }
 
 void weights_fit_in_l2(const Check& check) {
-  if (!has_gemv(check) || !check.good({"cluster.gpu.l2.capacity"})) return;
+  if (!has_good_gemv(check) || !check.good({"cluster.gpu.l2.capacity"})) return;
   const GemvWork& gemv = check.scenario.workload.gemv;
   if (!gemv.weights_in_l2) return;
   const Bytes capacity = check.scenario.cluster.gpu.l2.capacity;
@@ -207,7 +204,7 @@ void weights_fit_in_l2(const Check& check) {
 }
 
 void gemm_runs_on_matrix_units(const Check& check) {
-  if (!has_any_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
+  if (!has_good_gemm(check) || check.scenario.workload.gemm.dtype != DataType::fp32) return;
   check.fail("workload.gemm.dtype", "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
@@ -215,7 +212,7 @@ void gemm_runs_on_matrix_units(const Check& check) {
 void an_operators_wg_ends(const Check& check) {
   constexpr double kMost = 3600;  // seconds
   const GpuSpec& gpu = check.scenario.cluster.gpu;
-  if (has_any_gemm(check) && check.good({"cluster.gpu.cus", "cluster.gpu.bf16_matrix"})) {
+  if (has_good_gemm(check) && check.good({"cluster.gpu.cus", "cluster.gpu.bf16_matrix"})) {
     const GemmWork& gemm = check.scenario.workload.gemm;
     const double work = 2.0 * gemm.tile_m * gemm.tile_n * static_cast<double>(gemm.k);
     const double rate =
@@ -226,7 +223,7 @@ void an_operators_wg_ends(const Check& check) {
                  " tiles, a smaller k or more split_k");
     }
   }
-  if (!has_gemv(check)) return;
+  if (!has_good_gemv(check)) return;
   if (!check.good(
           {"cluster.gpu.cus", "cluster.gpu.fp32_vector", "cluster.gpu.memory", "cluster.gpu.l2"})) {
     return;

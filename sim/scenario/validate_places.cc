@@ -34,35 +34,11 @@ void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::s
   }
 }
 
-// Where the kernel's WG is described.
-std::string path_of_wg(WorkloadKind kind) {
-  switch (kind) {
-    case WorkloadKind::gemv_all_reduce:
-      return "workload.gemv.wg";
-    case WorkloadKind::gemm_all_to_all:
-    case WorkloadKind::gemm_reduce_scatter:
-    case WorkloadKind::gemm_all_reduce:
-    case WorkloadKind::all_gather_gemm:
-    case WorkloadKind::c3:
-      return "workload.gemm.wg";
-    case WorkloadKind::embedding_all_to_all:
-    case WorkloadKind::embedding_backward:
-    case WorkloadKind::collective:
-    case WorkloadKind::dlrm:
-    case WorkloadKind::transformer:
-    case WorkloadKind::moe:
-    case WorkloadKind::chakra:
-    case WorkloadKind::pytorch:
-      break;
-  }
-  return "workload.wg";
-}
-
 void a_wg_fits_on_a_cu(const Check& check) {
   if (!check.good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
   const Workload& workload = check.scenario.workload;
   const std::string path = path_of_wg(workload.kind);
-  const bool has_wg = workload.kind != WorkloadKind::collective && !is_transformer(workload.kind);
+  const bool has_wg = row_of(workload.kind).computes != Computes::nothing;
   if (!has_wg || !check.good({path})) return;
   const WgShape& wg = wg_of(workload);
   a_wg_of_this_shape_fits(check, wg, path);

@@ -129,43 +129,23 @@ void communication_fields(Fields& map, CollectiveWork& work) {
       {.help = "size of each GPU's buffer", .range = {{bytes(4096), bytes(1'000'000'000'000)}}});
 }
 
-bool is_gemm(WorkloadKind kind) {
-  return kind == WorkloadKind::gemm_all_to_all || kind == WorkloadKind::gemm_reduce_scatter ||
-         kind == WorkloadKind::gemm_all_reduce || kind == WorkloadKind::all_gather_gemm ||
-         kind == WorkloadKind::c3;
-}
-
 }  // namespace
 
 const WgShape& wg_of(const Workload& workload) {
-  if (is_gemm(workload.kind)) return workload.gemm.wg;
-  if (workload.kind == WorkloadKind::gemv_all_reduce) return workload.gemv.wg;
+  if (has_gemm(workload.kind)) return workload.gemm.wg;
+  if (has_gemv(workload.kind)) return workload.gemv.wg;
   return workload.embedding.wg;
 }
 
+const char* path_of_wg(WorkloadKind kind) {
+  if (has_gemm(kind)) return "workload.gemm.wg";
+  return has_gemv(kind) ? "workload.gemv.wg" : "workload.wg";
+}
+
 CollectiveOp collective_of(const Workload& workload) {
-  switch (workload.kind) {
-    case WorkloadKind::embedding_all_to_all:
-    case WorkloadKind::embedding_backward:
-    case WorkloadKind::gemm_all_to_all:
-    case WorkloadKind::dlrm:
-    case WorkloadKind::transformer:
-    case WorkloadKind::moe:
-    case WorkloadKind::chakra:
-    case WorkloadKind::pytorch:
-      break;
-    case WorkloadKind::gemv_all_reduce:
-    case WorkloadKind::gemm_all_reduce:
-      return CollectiveOp::all_reduce;
-    case WorkloadKind::gemm_reduce_scatter:
-      return CollectiveOp::reduce_scatter;
-    case WorkloadKind::all_gather_gemm:
-      return CollectiveOp::all_gather;
-    case WorkloadKind::collective:
-    case WorkloadKind::c3:
-      return workload.collective.op;
-  }
-  return CollectiveOp::all_to_all;
+  const Family family = row_of(workload.kind).family;
+  if (family == Family::collective || family == Family::c3) return workload.collective.op;
+  return row_of(workload.kind).collective.value_or(CollectiveOp::all_to_all);
 }
 
 void fields(Fields& map, Workload& workload) {
@@ -173,10 +153,10 @@ void fields(Fields& map, Workload& workload) {
              {.help = "the operator and its collective"});
   embedding_fields(map.where("kind", names::words_that(names::kWorkloadKinds, embeds)),
                    workload.embedding);
-  map.where("kind", {"gemv_all_reduce"}).map("gemv", "y = W x on every GPU", [&](Fields& inner) {
-    gemv_fields(inner, workload.gemv);
-  });
-  map.where("kind", names::words_that(names::kWorkloadKinds, is_gemm),
+  map.where("kind", names::words_that(names::kWorkloadKinds, has_gemv))
+      .map("gemv", "y = W x on every GPU",
+           [&](Fields& inner) { gemv_fields(inner, workload.gemv); });
+  map.where("kind", names::words_that(names::kWorkloadKinds, has_gemm),
             "kind: gemm_..., all_gather_gemm, c3")
       .map("gemm", "C = A B on every GPU",
            [&](Fields& inner) { gemm_fields(inner, workload.gemm); });

@@ -34,15 +34,6 @@ constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
   return all;
 }
 
-// The rows with which a table begins.
-template <std::size_t count, class E, std::size_t n>
-constexpr std::array<Choice<E>, count> first(const std::array<Choice<E>, n>& choices) {
-  static_assert(count <= n);
-  std::array<Choice<E>, count> rows{};
-  for (std::size_t i = 0; i < count; ++i) rows[i] = choices[i];
-  return rows;
-}
-
 // A table as the span that the reader's templates can match.
 template <class E, std::size_t n>
 std::span<const Choice<E>> table(const std::array<Choice<E>, n>& choices) {

@@ -99,9 +99,6 @@ void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 // The time that the whole memory needs for the work.
 Duration memory_time(const Work& work, const GpuSpec& gpu);
 
-// Results travel after the kernel, or its input before it.
-enum class Travels : std::uint8_t { result, input };
-
 // GPUs that run an operator and its collective together, and what they wait for.
 struct Team {
   std::vector<std::uint32_t> gpus;           // by rank

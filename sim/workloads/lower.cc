@@ -21,18 +21,12 @@ namespace {
 
 using Version = KernelVersion;
 
-// An operator and the collective beside it.
-struct Pattern {
-  WorkloadKind kind;
-  const char* title;
+// The operator of a pair as WGs by peer.
+struct PeerKernel {
+  Computes computes;
+  Travels travels;
   Grid (*grid)(const Workload&, const GpuSpec&, std::uint32_t gpus, const Version&);
   Grid (*shape)(const Workload&, const GpuSpec&, std::uint32_t gpus);  // not what its WGs do
-  Travels travels;
-
-  [[nodiscard]] Grid grid_of(const Scenario& scenario, const Cluster& cluster,
-                             const Version& version) const {
-    return grid(scenario.workload, cluster.spec.gpu, cluster.gpus(), version);
-  }
 };
 
 Grid bag_grid(const Workload& work, const GpuSpec& gpu, std::uint32_t gpus,
@@ -64,40 +58,38 @@ Grid tiles_shape(const Workload& work, const GpuSpec& /*gpu*/, std::uint32_t gpu
   return gemm_shape(work.gemm, gpus);
 }
 
-// A new operator is one file and one row.
-constexpr std::array kPatterns{
-    Pattern{WorkloadKind::embedding_all_to_all, "embedding + all-to-all", bag_grid, bag_shape,
-            Travels::result},
-    Pattern{WorkloadKind::embedding_backward, "all-to-all + embedding backward", backward_grid,
-            backward_shape, Travels::input},
-    Pattern{WorkloadKind::gemv_all_reduce, "GEMV + all-reduce", rows_grid, rows_shape,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_all_to_all, "GEMM + all-to-all", tiles_grid, tiles_shape,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_reduce_scatter, "GEMM + reduce-scatter", tiles_grid, tiles_shape,
-            Travels::result},
-    Pattern{WorkloadKind::gemm_all_reduce, "GEMM + all-reduce", tiles_grid, tiles_shape,
-            Travels::result},
-    Pattern{WorkloadKind::all_gather_gemm, "all-gather + GEMM", tiles_grid, tiles_shape,
-            Travels::input},
+// A new operator is one file and one row; a new pair of these is a row of kKindRows.
+constexpr std::array kPeerKernels{
+    PeerKernel{Computes::pooling, Travels::result, bag_grid, bag_shape},
+    PeerKernel{Computes::pooling, Travels::input, backward_grid, backward_shape},
+    PeerKernel{Computes::gemv, Travels::result, rows_grid, rows_shape},
+    PeerKernel{Computes::gemm, Travels::result, tiles_grid, tiles_shape},
+    PeerKernel{Computes::gemm, Travels::input, tiles_grid, tiles_shape},
 };
 
-const Pattern* pattern_of(WorkloadKind kind) {
-  const auto* const found = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                         [&](const Pattern& row) { return row.kind == kind; });
-  return found == kPatterns.end() ? nullptr : &*found;
+const PeerKernel& kernel_of(const KindRow& pair) {
+  const auto* const found =
+      std::find_if(kPeerKernels.begin(), kPeerKernels.end(), [&pair](const PeerKernel& row) {
+        return row.computes == pair.computes && row.travels == pair.travels;
+      });
+  SIM_ASSERT(found != kPeerKernels.end());
+  return *found;
 }
 
-TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const Cluster& cluster,
-                        Mode mode) {
+Grid grid_of(const Scenario& scenario, const Cluster& cluster, const Version& version) {
+  return kernel_of(row_of(scenario.workload.kind))
+      .grid(scenario.workload, cluster.spec.gpu, cluster.gpus(), version);
+}
+
+TaskGraph lower_pair(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const OverlapOptions options = overlap_options(scenario);
-  const Grid grid = pattern.grid_of(scenario, cluster, version_in(mode, options, cluster.spec.gpu));
+  const Grid grid = grid_of(scenario, cluster, version_in(mode, options, cluster.spec.gpu));
   const CollectiveOp op = collective_of(scenario.workload);
   const Overlap overlap{.options = options,
                         .cluster = cluster,
                         .grid = grid,
                         .op = op,
-                        .travels = pattern.travels,
+                        .travels = row_of(scenario.workload.kind).travels,
                         .teams = {team_of_all(cluster.gpus())},
                         .collective = name_of(op)};
   TaskGraph graph;
@@ -105,20 +97,20 @@ TaskGraph lower_pattern(const Pattern& pattern, const Scenario& scenario, const 
   return graph;
 }
 
-CollectiveCounts count_pattern(const Pattern& pattern, const Scenario& scenario,
-                               const Cluster& cluster, Mode mode) {
-  const Grid grid = pattern.shape(scenario.workload, cluster.spec.gpu, cluster.gpus());
+CollectiveCounts count_pair(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  const KindRow& pair = row_of(scenario.workload.kind);
+  const Grid grid = kernel_of(pair).shape(scenario.workload, cluster.spec.gpu, cluster.gpus());
   const CollectiveOp op = collective_of(scenario.workload);
   const double gpus = cluster.gpus();
   const double pairs = gpus * (gpus - 1);
   const double wgs = gpus * gpus * grid.per_peer;
-  const std::int64_t bytes_per_pair = pattern.travels == Travels::input
+  const std::int64_t bytes_per_pair = pair.travels == Travels::input
                                           ? grid.units() * grid.input_bytes
                                           : grid.bytes_of(grid.per_peer);
   if (mode == Mode::fused) {  // of zero copy, one store a WG and one flag a slice
     const auto slices = static_cast<double>(std::max<std::int64_t>(
         1, grid.per_peer / (std::int64_t{scenario.fused.slice_wgs} * grid.parts)));
-    if (pattern.travels == Travels::input) {  // in pieces, each with its flag
+    if (pair.travels == Travels::input) {  // in pieces, each with its flag
       const std::int64_t units =
           std::max<std::int64_t>(1, std::int64_t{scenario.fused.slice_wgs} / grid.unit);
       const std::int64_t cuts = grid.units() / units * input_pieces(units * grid.input_bytes);
@@ -240,21 +232,14 @@ const char* phase_of(const Workload& workload) {
   SIM_ASSERT(false);
 }
 
-std::string title_of_model(const Workload& workload) {
-  const bool recommends = workload.kind == WorkloadKind::dlrm;
-  if (is_trace(workload.kind)) return "recorded trace";
-  const char* model = recommends ? "recommendation model" : "language model";
-  if (workload.kind == WorkloadKind::moe) model = "language model with experts";
-  return std::string(model) + ", " + phase_of(workload);
-}
-
 }  // namespace
 
 std::string title_of(const Workload& workload) {
-  const Pattern* pattern = pattern_of(workload.kind);
-  if (pattern != nullptr) return pattern->title;
-  if (workload.kind == WorkloadKind::c3) return "GEMM with a concurrent collective";
-  if (is_model(workload.kind)) return title_of_model(workload);
+  const KindRow& row = row_of(workload.kind);
+  if (is_model(workload.kind) && !is_trace(workload.kind)) {
+    return std::string(row.title) + ", " + phase_of(workload);
+  }
+  if (row.family != Family::collective) return row.title;
   std::string title = name_of(workload.collective.op);  // "all-to-all"
   std::replace(title.begin(), title.end(), '_', '-');
   return title;
@@ -276,10 +261,9 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
 }
 
 TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int partition_cus) {
-  const Pattern* pattern = pattern_of(scenario.workload.kind);
   TaskGraph graph;
-  if (pattern != nullptr) {
-    graph = lower_pattern(*pattern, scenario, cluster, mode);
+  if (is_pair(scenario.workload.kind)) {
+    graph = lower_pair(scenario, cluster, mode);
   } else if (scenario.workload.kind == WorkloadKind::c3) {
     const C3Pair pair = c3_pair(scenario);
     const int cus = partition_cus > 0 ? partition_cus : pair.options.partition_cus;
@@ -293,10 +277,10 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int
 }
 
 bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order) {
-  const Pattern* pattern = pattern_of(scenario.workload.kind);
-  if (pattern == nullptr || pattern->travels != Travels::result) return false;
+  const WorkloadKind kind = scenario.workload.kind;
+  if (!is_pair(kind) || !results_travel(kind)) return false;
   const KernelVersion fused = fused_version(scenario.fused);
-  const Grid grid = pattern->grid_of(scenario, cluster, fused);
+  const Grid grid = grid_of(scenario, cluster, fused);
   const std::int64_t wgs = std::int64_t{grid.gpus} * grid.per_peer;
   if (wgs <= resident_on_gpu(cluster.spec.gpu, grid.wg, fused)) return false;
   std::vector<std::uint32_t> node_of;
@@ -315,10 +299,9 @@ bool order_changes(const Scenario& scenario, const Cluster& cluster, Destination
 }
 
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const Pattern* pattern = pattern_of(scenario.workload.kind);
   CollectiveCounts counts;
-  if (pattern != nullptr) {
-    counts = count_pattern(*pattern, scenario, cluster, mode);
+  if (is_pair(scenario.workload.kind)) {
+    counts = count_pair(scenario, cluster, mode);
   } else if (scenario.workload.kind == WorkloadKind::c3) {
     counts = count_c3(scenario, cluster, mode);
   } else {

@@ -59,6 +59,17 @@ TEST(Stores, of_one_wg_are_no_faster_than_its_rate) {
   EXPECT_EQ(result.gpus[0].end, SimTime{} + nanoseconds(101'500));
 }
 
+TEST(Stores, slower_than_a_degraded_link_do_not_feel_it) {
+  // The link has 25 of its 50 GB/s, 1 MB takes it 40 us; the WG stores for 100 us all the same.
+  Kernel kernel = persistent(0, 1);
+  kernel.fenced = true;
+  kernel.store_rate = gigabytes_per_second(10);
+  const Scenario degraded =
+      one_node({"cluster.degraded_links=[{link: 'node0 0->1', bandwidth: 0.5}]"});
+  const RunResult result = run(degraded, Stores(kernel, 1).made.graph);
+  EXPECT_EQ(result.gpus[0].end, SimTime{} + nanoseconds(101'500));
+}
+
 TEST(Stores, have_not_arrived_before_the_wg_has_stored_them) {
   // The last byte leaves the WG at 1 + 100 us and is at the peer a latency later.
   Kernel kernel = persistent(0, 1);

@@ -1,0 +1,141 @@
+// Kinds of workloads, one row each. Code that needs to know what kinds differ in asks their rows,
+// here; only a kind's own code compares kinds by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace weft {
+
+enum class WorkloadKind {
+  embedding_all_to_all,
+  embedding_backward,
+  gemv_all_reduce,
+  gemm_all_to_all,
+  gemm_reduce_scatter,
+  gemm_all_reduce,
+  all_gather_gemm,
+  collective,
+  c3,
+  dlrm,
+  transformer,
+  moe,
+  chakra,
+  pytorch
+};
+
+enum class CollectiveOp {
+  all_to_all,
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  broadcast,
+  point_to_point
+};
+
+// Whether values of several GPUs are added up.
+constexpr bool reduces(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
+}
+
+// What a kind is made of.
+enum class Family : std::uint8_t {
+  pair,        // an operator and the collective that depends on it
+  collective,  // a collective alone
+  c3,          // an operator and a collective that do not depend on each other
+  dlrm,        // many operators (sim/models)
+  decoder,
+  trace  // recorded, not described
+};
+
+// The kernel whose WGs the workload describes, if it does.
+enum class Computes : std::uint8_t { pooling, gemv, gemm, nothing };
+
+// Of a pair: results travel after the kernel, or its input before it.
+enum class Travels : std::uint8_t { result, input };
+
+struct KindRow {
+  const char* name;
+  WorkloadKind kind;
+  const char* meaning;
+  Family family;
+  Computes computes;
+  const char* title = "";                       // for people; models have one by phase
+  std::optional<CollectiveOp> collective = {};  // of a pair; else the workload says it
+  Travels travels = Travels::result;
+};
+
+// Pairs come first: these are what a model's operators may be fused as.
+inline constexpr auto kKindRows = std::to_array<KindRow>({
+    {"embedding_all_to_all", WorkloadKind::embedding_all_to_all,
+     "rows are looked up, pooled and sent to the samples' owners", Family::pair, Computes::pooling,
+     "embedding + all-to-all", CollectiveOp::all_to_all},
+    {"embedding_backward", WorkloadKind::embedding_backward,
+     "gradients are sent to the tables' owners and added to the rows", Family::pair,
+     Computes::pooling, "all-to-all + embedding backward", CollectiveOp::all_to_all,
+     Travels::input},
+    {"gemv_all_reduce", WorkloadKind::gemv_all_reduce,
+     "y = W x, with a partial sum on each GPU; all GPUs get the total", Family::pair,
+     Computes::gemv, "GEMV + all-reduce", CollectiveOp::all_reduce},
+    {"gemm_all_to_all", WorkloadKind::gemm_all_to_all,
+     "an expert's GEMM; rows of C are sent to their tokens' owners", Family::pair, Computes::gemm,
+     "GEMM + all-to-all", CollectiveOp::all_to_all},
+    {"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter,
+     "C = A B, with a partial sum on each GPU; each gets its rows of the total", Family::pair,
+     Computes::gemm, "GEMM + reduce-scatter", CollectiveOp::reduce_scatter},
+    {"gemm_all_reduce", WorkloadKind::gemm_all_reduce, "the same, but all GPUs get the whole total",
+     Family::pair, Computes::gemm, "GEMM + all-reduce", CollectiveOp::all_reduce},
+    {"all_gather_gemm", WorkloadKind::all_gather_gemm, "rows of A are gathered, then multiplied",
+     Family::pair, Computes::gemm, "all-gather + GEMM", CollectiveOp::all_gather, Travels::input},
+    {"collective", WorkloadKind::collective, "a collective alone", Family::collective,
+     Computes::nothing},
+    {"c3", WorkloadKind::c3, "a GEMM and an independent collective at the same time", Family::c3,
+     Computes::gemm, "GEMM with a concurrent collective"},
+    {"dlrm", WorkloadKind::dlrm, "a recommendation model", Family::dlrm, Computes::pooling,
+     "recommendation model"},
+    {"transformer", WorkloadKind::transformer, "decoder-only language model", Family::decoder,
+     Computes::nothing, "language model"},
+    {"moe", WorkloadKind::moe, "the same with a mixture of experts", Family::decoder,
+     Computes::nothing, "language model with experts"},
+    {"chakra", WorkloadKind::chakra, "a recorded trace in Chakra's format", Family::trace,
+     Computes::nothing, "recorded trace"},
+    {"pytorch", WorkloadKind::pytorch, "a trace recorded by PyTorch", Family::trace,
+     Computes::nothing, "recorded trace"},
+});
+
+// Rows stand in the order of the enumeration.
+constexpr const KindRow& row_of(WorkloadKind kind) {
+  return kKindRows[static_cast<std::size_t>(kind)];
+}
+constexpr bool rows_are_in_order() {
+  for (std::size_t i = 0; i < kKindRows.size(); ++i) {
+    if (static_cast<std::size_t>(kKindRows[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(rows_are_in_order());
+
+constexpr bool is_pair(WorkloadKind kind) { return row_of(kind).family == Family::pair; }
+constexpr bool is_transformer(WorkloadKind kind) { return row_of(kind).family == Family::decoder; }
+constexpr bool is_trace(WorkloadKind kind) { return row_of(kind).family == Family::trace; }
+// Built from many operators (sim/models), not one and its collective.
+constexpr bool is_model(WorkloadKind kind) {
+  return row_of(kind).family == Family::dlrm || is_transformer(kind) || is_trace(kind);
+}
+
+// Has an EmbeddingWork; a GemvWork; a GemmWork.
+constexpr bool embeds(WorkloadKind kind) { return row_of(kind).computes == Computes::pooling; }
+constexpr bool has_gemv(WorkloadKind kind) { return row_of(kind).computes == Computes::gemv; }
+constexpr bool has_gemm(WorkloadKind kind) { return row_of(kind).computes == Computes::gemm; }
+
+// Results travel to the peers; for other kinds, input comes from the peers.
+constexpr bool results_travel(WorkloadKind kind) { return row_of(kind).travels == Travels::result; }
+
+// Has fused operators in which WGs add up what all GPUs have sent.
+constexpr bool adds_up(WorkloadKind kind) {
+  const std::optional<CollectiveOp> op = row_of(kind).collective;
+  return is_transformer(kind) || (op && reduces(*op));
+}
+
+}  // namespace weft
