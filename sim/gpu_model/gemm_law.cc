@@ -54,6 +54,10 @@ std::int64_t traffic_of_waves(const TiledGemm& gemm, const GpuSpec& gpu, const G
   return static_cast<std::int64_t>((all + at_once - 1) / at_once);
 }
 
+std::int64_t operands_once(const TiledGemm& gemm) {
+  return (gemm.m + gemm.n) * gemm.k * gemm.element_bytes;
+}
+
 // The arithmetic of a WG, for its tile or its part of it.
 TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
@@ -113,20 +117,36 @@ std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const Ge
   const std::int64_t read = gpu.caches
                                 ? sampled_traffic(walked_tiles(gemm, gpu, run), *gpu.caches).count()
                                 : traffic_of_waves(gemm, gpu, run);
-  return std::max(read, (gemm.m + gemm.n) * gemm.k * gemm.element_bytes);
+  return std::max(read, operands_once(gemm));
 }
 
-TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
-  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
-  TileWork work = arithmetic_of(gemm, gpu);
-  work.read = bytes(round_up(operand_traffic(gemm, gpu, run), wgs));
-  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
-  // all residents at work, as their shares of the CU's rate make it last.
+namespace {
+
+// Operands of one WG between the L2 and its CU.
+Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) *
                               round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
-  const Duration loading = gpu.l2.latency * waits_for(loaded, gemm.wg);
-  work.memory_alone = longer(loading, among_residents(work, gemm, run));
+  if (gemm.load.count() > 0) return transfer_time(bytes(loaded), gemm.load);
+  return gpu.l2.latency * waits_for(loaded, gemm.wg);
+}
+
+TileWork tile_work_reading(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run,
+                           std::int64_t operands) {
+  const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
+  TileWork work = arithmetic_of(gemm, gpu);
+  work.read = bytes(round_up(operands, wgs));
+  work.more = bytes(std::llround(static_cast<double>(work.read.count()) * (gemm.operand_cost - 1)));
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
+  // all residents at work, as their shares of the CU's rate make it last.
+  work.memory_alone =
+      longer(loading_time(gemm, gpu), among_residents(work, gemm, run)) + gemm.fixed;
   return work;
+}
+
+}  // namespace
+
+TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
+  return tile_work_reading(gemm, gpu, run, operand_traffic(gemm, gpu, run));
 }
 
 Bytes tile_result(const TiledGemm& gemm) {
@@ -136,14 +156,18 @@ Bytes tile_result(const TiledGemm& gemm) {
 
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {
   const std::int64_t on_cu = resident_on_cu(gpu, gemm.wg);
-  const TileWork work = tile_work(gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = on_cu, .peers = 1});
+  const GemmRun run{.cus = gpu.cus, .wgs_on_cu = on_cu, .peers = 1};
+  const bool of_library = gemm.load.count() > 0;
+  const TileWork work = of_library ? tile_work_reading(gemm, gpu, run, operands_once(gemm))
+                                   : tile_work(gemm, gpu, run);
   const std::int64_t tiles = Tiles(gemm, 1).count() * gemm.split_k * batch;
   const std::int64_t rounds = round_up(tiles, on_cu * gpu.cus);
   const std::int64_t sharing = std::max<std::int64_t>(1, std::min(on_cu, round_up(tiles, gpu.cus)));
   const double crowd = std::max(1.0, static_cast<double>(sharing * work.arithmetic_share) / 1000);
   const double arithmetic = to_seconds(work.arithmetic_alone) * crowd;
   const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
-  const Duration of_a_tile = transfer_time(work.read + tile_result(gemm), gpu.memory.bandwidth);
+  const Bytes in_memory = work.read + work.more + tile_result(gemm);
+  const Duration of_a_tile = transfer_time(in_memory, gpu.memory.bandwidth);
   // Bent as the memory's rate is where both take nearly as long.
   return bent(static_cast<double>(rounds) * alone,
               to_seconds(of_a_tile) * static_cast<double>(tiles), gpu.memory.bend);

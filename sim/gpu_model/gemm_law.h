@@ -8,6 +8,7 @@
 //   arithmetic = operations / (peak / CUs x efficiency)           on a CU full of WGs
 //   loads      = the longer of the arithmetic with all residents at work and
 //                L2 latency x ceil(bytes loaded / bytes in flight)
+//   of a library's kernel: bytes loaded / load, and a fixed time for each tile
 //   HBM bytes  = k x size x (lines read for the first w tiles) x tiles / w
 #pragma once
 
@@ -29,6 +30,10 @@ struct TiledGemm {
   double efficiency = 0;   // of the matrix peak, on a CU full of WGs
   double alone = 1;        // part of it that one WG reaches that has its CU to itself
   WgShape wg;
+  // Of a library's kernel:
+  Bandwidth load = {};      // between the L2 and one CU; 0: as its loads in flight allow
+  Duration fixed = {};      // of a tile, besides its loop over k
+  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
 };
 
 struct GemmRun {
@@ -62,6 +67,7 @@ std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const Ge
 // All that a WG does but leaving its result somewhere.
 struct TileWork {
   Bytes read;
+  Bytes more;  // that what is read weighs in the HBM's time
   Flops flops;
   std::uint32_t arithmetic_share = 0;  // of a CU, in thousandths
   Duration arithmetic_alone;
@@ -74,7 +80,7 @@ TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run
 Bytes tile_result(const TiledGemm& gemm);
 
 // `batch` such products by themselves, in seconds: rounds of tiles, each as long as a CU's
-// residents or the memory make it.
+// residents or the memory make it. Those of a library's kernel read their operands once.
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch);
 
 // The rate at which a kernel runs that reaches this part of the matrix units' peak; and so many

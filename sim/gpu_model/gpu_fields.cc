@@ -13,6 +13,11 @@ constexpr std::array kArbitrations = {
                         "the kernel that started first, until its last WG is placed"},
     Choice<Arbitration>{"round_robin", Arbitration::round_robin, "one WG from each in turn"},
 };
+constexpr std::array kLibraryTiles = {
+    Choice<LibraryTiles>{"few", LibraryTiles::few, "sides of powers of two, 16 to 256"},
+    Choice<LibraryTiles>{"by_16", LibraryTiles::by_16,
+                         "also sides that are multiples of 16, so that one round fills the GPU"},
+};
 constexpr std::array kFences = {
     Choice<Fences>{"independent", Fences::independent, "each WG waits for its own stores"},
     Choice<Fences>{"one_a_cu", Fences::one_a_cu,
@@ -124,6 +129,20 @@ static void fields(Fields& map, PeerStoreSpec& store) {
   map.add("flag", store.flag, {.help = "from a flag's arrival to the waiter seeing it"});
 }
 
+static void fields(Fields& map, LibraryGemmSpec& gemm) {
+  map.choice("tiles", gemm.tiles, kLibraryTiles, {.help = "tiles that the library has"});
+  map.add(
+      "efficiency", gemm.efficiency,
+      {.help = "fraction of the matrix peak that the loop over k reaches", .range = {{0.01, 1}}});
+  map.add("load", gemm.load, {.help = "bandwidth between the L2 and one CU"});
+  map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
+  map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
+  map.add("operand_cost", gemm.operand_cost,
+          {.help = "cost of an operand's byte in HBM, relative to a stream's",
+           .range = {{1, 10}},
+           .fallback = 1});
+}
+
 namespace {
 
 // Not given: a row takes as long as any load.
@@ -166,6 +185,7 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.map("dma", gpu.dma, "copy engines");
   map.map("peer_store", gpu.peer_store, "stores into a peer's memory");
   map.map("collective", gpu.collective, "the library's collective kernels");
+  map.optional_map("library_gemm", gpu.library_gemm, "GEMM kernels of the GPU's library");
 }
 
 }  // namespace weft

@@ -102,6 +102,22 @@ struct WgShape {
   bool operator==(const WgShape&) const = default;
 };
 
+// The tiles that a library's GEMM kernels come in.
+enum class LibraryTiles : std::uint8_t {
+  few,    // sides of powers of two
+  by_16,  // as many more, whose sides are multiples of 16: they fill the GPU with one round
+};
+
+// GEMM kernels of the GPU's library, one WG a CU (docs/model.md, "Library GEMMs").
+struct LibraryGemmSpec {
+  LibraryTiles tiles = LibraryTiles::few;
+  double efficiency = 0;    // of the matrix peak, which the loop over k reaches
+  Bandwidth load;           // of operands and results, between the L2 and one CU
+  Duration start;           // of a tile: its first operands come, its pipeline fills
+  Duration sum;             // the second kernel, where k is split: adds up the parts
+  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
+};
+
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one
 // with every 120, `simple` fences and then sets a flag.
 enum class Protocol : std::uint8_t { ll, ll128, simple };
@@ -190,6 +206,7 @@ struct GpuSpec {
   DmaSpec dma;
   PeerStoreSpec peer_store;
   CollectiveSpec collective;
+  std::optional<LibraryGemmSpec> library_gemm = {};  // none: nobody has measured its kernels
   // By which the cache model says what kernels read from the HBM; none: formulas say it.
   std::optional<cache::Hierarchy> caches = {};
 };

@@ -1,6 +1,8 @@
 #include "sim/gpu_model/library_gemm.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "sim/gpu_model/cu_law.h"
 
@@ -13,8 +15,9 @@ struct Tile {
   int registers;   // of a thread, of 256: accumulators and what addresses them
   double reaches;  // of what the largest reach
 };
-// The smaller a tile, the more of its time its WG loads operands into registers: fractions as
-// CUTLASS's profiler shows them for warp tiles of these sizes, assumed.
+// Of GPUs whose kernels were not measured. The smaller a tile, the more of its time its WG loads
+// operands into registers: fractions as CUTLASS's profiler shows them for warp tiles of these
+// sizes, assumed.
 constexpr Tile kTiles[] = {{256, 128, 232, 1},  {128, 128, 128, 0.97}, {128, 64, 96, 0.85},
                            {64, 128, 96, 0.85}, {64, 64, 64, 0.7},     {32, 64, 64, 0.5},
                            {16, 64, 64, 0.3}};
@@ -54,17 +57,68 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .wg = wg_of(tile, size.element_bytes, gpu)};
 }
 
+// Of a GPU whose kernels were measured: the same, on a CU that the WG has to itself. Its fixed time
+// has its result, which leaves by the way that operands come, and its part of a second kernel.
+TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu,
+                             int split_k) {
+  const LibraryGemmSpec& library = *gpu.library_gemm;
+  TiledGemm gemm = with_tile(size, tile, gpu, split_k);
+  gemm.wg.registers_per_thread = gpu.cu.registers / kThreads * 7 / 8;  // fusing adds some
+  gemm.wg.lds = gpu.cu.lds;
+  gemm.efficiency = library.efficiency;
+  gemm.load = library.load;
+  gemm.fixed = library.start + transfer_time(tile_result(gemm), library.load);
+  if (split_k > 1) gemm.fixed = gemm.fixed + library.sum;
+  gemm.operand_cost = library.operand_cost;
+  return gemm;
+}
+
+// Sides that are multiples of 16, as far as a WG's accumulators allow.
+std::vector<Tile> tiles_by_16() {
+  constexpr int kStep = 16;
+  constexpr int kAccumulators = 40 * 1024;
+  std::vector<Tile> tiles;
+  for (const int side : {64, 128, 192, 256}) {
+    for (int other = kStep; other <= 256 && side * other <= kAccumulators; other += kStep) {
+      tiles.push_back({side, other, 0, 1});
+      if (other % 64 != 0) tiles.push_back({other, side, 0, 1});
+    }
+  }
+  return tiles;
+}
+
+// Smaller ones, which few rows need: sides from 16.
+std::vector<Tile> tiles_of_powers() {
+  std::vector<Tile> tiles;
+  for (const int m : {256, 128, 64, 32, 16}) {
+    for (const int n : {256, 128, 64, 32, 16}) {
+      if (m * n <= 256 * 128) tiles.push_back({m, n, 0, 1});
+    }
+  }
+  return tiles;
+}
+
+std::span<const Tile> measured_tiles(LibraryTiles which) {
+  static const std::vector<Tile> by_16 = tiles_by_16();
+  static const std::vector<Tile> powers = tiles_of_powers();
+  return which == LibraryTiles::by_16 ? by_16 : powers;
+}
+
 }  // namespace
 
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers) {
+  const bool measured = gpu.library_gemm.has_value();
+  const std::span<const Tile> tiles =
+      measured ? measured_tiles(gpu.library_gemm->tiles) : std::span<const Tile>(kTiles);
   TiledGemm best;
   double least = 0;
-  for (const Tile& tile : kTiles) {
+  for (const Tile& tile : tiles) {
     const bool divides = size.m % (tile.m * peers) == 0 && size.n % tile.n == 0;
     if (peers > 1 && !divides) continue;
     for (int split = 1; split <= kMostParts; split *= 2) {
       if (split > 1 && (peers > 1 || size.k < std::int64_t{kLeastK} * split)) break;
-      const TiledGemm gemm = with_tile(size, tile, gpu, split);
+      const TiledGemm gemm =
+          measured ? with_measured_tile(size, tile, gpu, split) : with_tile(size, tile, gpu, split);
       if (resident_on_cu(gpu, gemm.wg) == 0) break;
       const double time = gemm_seconds(gemm, gpu, size.batch);
       if (least > 0 && time >= least) continue;

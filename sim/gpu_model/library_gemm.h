@@ -1,7 +1,12 @@
 // The GEMM kernels that a GPU's library has, and which it takes (docs/model.md, "Whole models").
 //
 // Of the tiles and splits of k that there are, those with which the GEMM by itself is done first
-// (gemm_seconds). A stage of the pipeline of operands holds 64 of k; a WG has as many stages, four
+// (gemm_seconds). Of a GPU whose kernels were measured (GpuSpec::library_gemm):
+//
+//   tile   = start + bytes of the result / load + max(operations / rate of a CU, operands / load)
+//   kernel = rounds of tiles over the CUs, bent with the memory's time; split k: + sum
+//
+// Of others a stage of the pipeline of operands holds 64 of k; a WG has as many stages, four
 // at most, as the CU's local memory holds for all WGs that fit its registers.
 #pragma once
 

@@ -106,6 +106,9 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   gemm.alone = chosen.alone;
   gemm.schedule = GemmSchedule::persistent;
   gemm.wg = chosen.wg;
+  gemm.load = chosen.load;
+  gemm.fixed = chosen.fixed;
+  gemm.operand_cost = chosen.operand_cost;
   return gemm;
 }
 

@@ -100,6 +100,10 @@ struct GemmWork {
   GemmSchedule schedule = GemmSchedule::tiles;
   WgShape wg;
   double jitter = 0;
+  // Of a library's kernel (sim/gpu_model/gemm_law.h); no file says them.
+  Bandwidth load = {};
+  Duration fixed = {};
+  double operand_cost = 1;
 };
 
 // Groups of GPUs: given one by one, or in a regular form, or (all zero) one of all GPUs.

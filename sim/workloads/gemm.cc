@@ -31,6 +31,7 @@ std::int64_t rows_of_a_group(const GemmWork& gemm) {
 Work to_work(const TileWork& tile) {
   Work work;
   work.traffic = tile.read;
+  work.written_more = tile.more;
   work.flops = tile.flops;
   work.arithmetic_share = tile.arithmetic_share;
   work.arithmetic_alone = tile.arithmetic_alone;
@@ -51,7 +52,10 @@ TiledGemm tiled(const GemmWork& gemm) {
           .group = rows_of_a_group(gemm),
           .efficiency = gemm.efficiency,
           .alone = gemm.alone,
-          .wg = gemm.wg};
+          .wg = gemm.wg,
+          .load = gemm.load,
+          .fixed = gemm.fixed,
+          .operand_cost = gemm.operand_cost};
 }
 
 Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {

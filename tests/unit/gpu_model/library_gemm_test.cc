@@ -54,5 +54,49 @@ TEST(LibraryGemm, of_peers_divides_its_rows_of_tiles_among_them) {
   EXPECT_EQ(library_gemm({.m = 100, .n = 4096, .k = 4096}, gpu(), 8).m, 0);
 }
 
+GpuSpec measured_gpu() {
+  GpuSpec spec = gpu();
+  spec.cu.lds = kibibytes(227);
+  spec.library_gemm = LibraryGemmSpec{.tiles = LibraryTiles::few,
+                                      .efficiency = 0.8,
+                                      .load = gigabytes_per_second(100),
+                                      .start = nanoseconds(500),
+                                      .sum = microseconds(3),
+                                      .operand_cost = 1.25};
+  return spec;
+}
+
+// 100 CUs of 8 TFLOP/s: a tile of 256 x 128 through 8192 takes 2 x 256 x 128 x 8192 / 8e12 = 67.11
+// us; its operands, 384 x 8192 x 2 B at 100 GB/s, 62.91 us. Besides, 0.5 us and 64 KiB of results
+// at 100 GB/s, 0.655 us.
+TEST(LibraryGemm, where_it_was_measured_a_tile_takes_its_loop_its_start_and_its_result) {
+  const GpuSpec spec = measured_gpu();
+  const TiledGemm chosen = library_gemm({.m = 256 * 100, .n = 128 * 16, .k = 8192}, spec, 1);
+  ASSERT_EQ(chosen.tile_m * chosen.tile_n, 256 * 128);
+  EXPECT_EQ(resident_on_cu(spec, chosen.wg), 1);
+  const TileWork work = tile_work(chosen, spec, {.cus = 100, .wgs_on_cu = 1, .peers = 1});
+  EXPECT_NEAR(to_microseconds(work.memory_alone), 67.11 + 0.5 + 0.655, 0.01);
+  EXPECT_EQ(work.more.count(), (work.read.count() + 2) / 4);
+}
+
+// A tile of 16 x 64 loads 80 x 8192 x 2 B = 1.31 MB in 13.1 us and computes 2.1 us of that.
+TEST(LibraryGemm, of_few_rows_waits_for_what_one_cu_can_load) {
+  const GpuSpec spec = measured_gpu();
+  const TiledGemm chosen = library_gemm({.m = 1, .n = 6400, .k = 8192}, spec, 1);
+  const TileWork work = tile_work(chosen, spec, {.cus = 100, .wgs_on_cu = 1, .peers = 1});
+  const double loaded = (chosen.tile_m + chosen.tile_n) * 8192.0 / chosen.split_k * 2;
+  EXPECT_GE(to_microseconds(work.memory_alone), loaded / 100e9 * 1e6 + 0.5);
+}
+
+// 130 tiles of 256 x 128 are two rounds of 100 CUs; narrower ones are one.
+TEST(LibraryGemm, of_many_tiles_fills_the_gpu_in_one_round) {
+  GpuSpec spec = measured_gpu();
+  spec.library_gemm->tiles = LibraryTiles::by_16;
+  const TiledGemm chosen = library_gemm({.m = 2560, .n = 128 * 13, .k = 8192}, spec, 1);
+  EXPECT_EQ(chosen.split_k, 1);
+  EXPECT_LE(Tiles(chosen, 1).count(), 200);
+  EXPECT_GT(Tiles(chosen, 1).count() % 100 == 0 ? 100 : Tiles(chosen, 1).count() % 100, 70);
+}
+
 }  // namespace
 }  // namespace weft::library_gemm_test

@@ -1,0 +1,139 @@
+// Kernels of GPUs' libraries, simulated WG by WG as whole models run them, against public
+// measurements: GEMMs of three frameworks in CUDA graphs (ai-dynamo/aiconfigurator). Constants of
+// configs/gpus were fitted on the shapes of even hash; both halves are held to the same bounds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/models/lower_model.h"
+#include "sim/scenario/load.h"
+
+namespace weft::library_kernels_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
+
+fs::path public_kernels() {
+  const char* given = std::getenv("WEFT_PUBLIC_TRUTH");
+  const fs::path folder =
+      given != nullptr ? fs::path(given)
+                       : fs::path(WEFT_SOURCE_DIR).parent_path() / "shared" / "truth" / "public";
+  return folder / "kernels.jsonl";
+}
+
+struct Measured {
+  OpShape shape;
+  double us = 0;
+};
+
+// Frameworks differ by a few per cent: their median.
+double median_us(const Json& line) {
+  std::vector<double> times;
+  for (const Json& time : line.at("us")) {
+    if (time.is_number()) times.push_back(time.get<double>());
+  }
+  std::sort(times.begin(), times.end());
+  const std::size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+}
+
+std::vector<Measured> measured(const std::string& set, const std::string& system,
+                               const std::function<OpShape(const Json&)>& shape_of) {
+  std::ifstream file(public_kernels());
+  std::vector<Measured> all;
+  for (std::string text; std::getline(file, text);) {
+    const Json line = Json::parse(text);
+    if (line.contains("meta") || line.at("set") != set || line.at("system") != system) continue;
+    all.push_back({.shape = shape_of(line), .us = median_us(line)});
+  }
+  return all;
+}
+
+// A cluster of one such GPU. A model needs no scenario to be lowered.
+Cluster one_gpu(const std::string& name) {
+  const std::string text =
+      "{name: a, cluster: {name: c, nodes: 1, gpus_per_node: 2, gpu: {base: gpus/" + name +
+      "}, scale_up: {shape: switch, link: {bandwidth: 100 GB/s, latency: 500 "
+      "ns}}}, workload: {kind: collective, op: all_to_all, bytes: 1 GiB}}";
+  const Loaded loaded = load_scenario_text(text, "a.yaml", {.sets = {}, .config_dirs = {kConfigs}});
+  EXPECT_EQ(loaded.problems.to_text(), "") << name;
+  return build_cluster(loaded.scenario.value_or(Scenario{}).cluster);
+}
+
+double simulated_us(const OpShape& shape, const Cluster& cluster) {
+  ModelGraph graph;
+  ModelOp op;
+  op.name = op.part = "kernel";
+  op.shape = shape;
+  op.place = graph.add_place({.groups = {{0}}});
+  graph.add(std::move(op));
+  OverlapOptions options;
+  options.launch = LaunchKind::graph;
+  const TaskGraph tasks = lower_model(
+      graph, {.options = options, .cluster = cluster, .mode = Mode::bulk, .fusions = {}});
+  RunOptions run;
+  run.max_events = 100'000'000;
+  run.max_time = microseconds(10'000'000);
+  run.max_memory = mebibytes(4096);
+  return to_microseconds(simulate(cluster, tasks, run).time);
+}
+
+struct Errors {
+  double median = 0;
+  double ninth = 0;  // of ten
+};
+
+Errors errors_of(const std::vector<Measured>& lines, const Cluster& cluster) {
+  std::vector<double> errors;
+  for (const Measured& line : lines) {
+    errors.push_back(std::abs(simulated_us(line.shape, cluster) / line.us - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  return {.median = errors[errors.size() / 2], .ninth = errors[errors.size() * 9 / 10]};
+}
+
+OpShape gemm(const Json& line) {
+  return GemmShape{.m = line.at("m").get<std::int64_t>(),
+                   .n = line.at("n").get<std::int64_t>(),
+                   .k = line.at("k").get<std::int64_t>(),
+                   .batch = 1,
+                   .dtype = DataType::bf16,
+                   .m_by_rank = {}};
+}
+
+class LibraryKernels : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(public_kernels())) GTEST_SKIP() << public_kernels() << " is not here";
+  }
+};
+
+TEST_P(LibraryKernels, gemms_take_what_was_measured) {
+  const auto [system, gpu] = GetParam();
+  const std::vector<Measured> lines = measured("gemm", system, gemm);
+  ASSERT_EQ(lines.size(), 832U);
+  const Errors errors = errors_of(lines, one_gpu(gpu));
+  std::printf("%s: GEMMs: median %.1f %%, 90 %% within %.1f %%\n", gpu, errors.median * 100,
+              errors.ninth * 100);
+  EXPECT_LT(errors.median, 0.08);
+  EXPECT_LT(errors.ninth, 0.2);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfGpus, LibraryKernels,
+                         ::testing::Values(std::pair("a100_sxm", "a100"),
+                                           std::pair("h100_sxm", "h100")),
+                         [](const auto& of) { return std::string(of.param.second); });
+
+}  // namespace
+}  // namespace weft::library_kernels_test
