@@ -8,6 +8,8 @@
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
+#include "sim/traces/pytorch/kernel_work.h"
+#include "sim/traces/pytorch/operator_work.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
@@ -106,6 +108,8 @@ class KinetoReader {
           .on_stream = whole_or(member(arguments, "wait_on_stream"), -1)};
     } else if (kind == "cpu_op" && name == "record_param_comms") {
       host(value, arguments, HostEvent::Kind::communicates);
+    } else if (kind == "cpu_op" || kind == "Operator") {
+      cpu_operator(value, arguments, name);
     } else if (kind == "cuda_runtime" || kind == "cuda_driver" || kind == "hip_runtime" ||
                kind == "hip_driver") {
       host(value, arguments, runtime_kind(name));
@@ -152,6 +156,15 @@ class KinetoReader {
     if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
   }
 
+  void cpu_operator(const Json& value, const Json& arguments, const std::string& name) {
+    if (!problems_.keep(file_.name, sizeof(CpuOperator))) return;
+    CpuOperator made;
+    made.thread = whole_or(member(value, "tid"), 0);
+    if (!set_times(value, name, made)) return;
+    made.work = work_of_operator(name, inputs_of(arguments));
+    file_.operators.push_back(std::move(made));
+  }
+
   void gpu(const Json& value, const Json& arguments, const std::string& kind,
            const std::string& name) {
     const auto letters = static_cast<std::int64_t>(name.size());
@@ -163,8 +176,19 @@ class KinetoReader {
     if (kind == "gpu_memcpy") event.kind = GpuEvent::Kind::copy;
     if (kind == "gpu_memset") event.kind = GpuEvent::Kind::fill;
     if (kind == "kernel" && !set_shape(arguments, event)) return;
+    if (kind != "kernel") event.work = copied(name, whole_or(member(arguments, "bytes"), 0));
     if (member(arguments, "Collective name") != nullptr) event.call = call_of(arguments, name);
     if (set_times(value, name, event)) file_.gpu.push_back(std::move(event));
+  }
+
+  // "Memcpy HtoD (Pinned -> Device)": what of it is in this GPU's memory.
+  static std::optional<RecordedWork> copied(std::string_view name, std::int64_t size) {
+    if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
+    RecordedWork work;
+    work.kind = RecordedKind::copy;
+    if (name.starts_with("Memcpy DtoD") || name.starts_with("Memcpy DtoH")) work.read = bytes(size);
+    if (!name.starts_with("Memcpy DtoH")) work.written = bytes(size);
+    return work;
   }
 
   bool set_shape(const Json& arguments, GpuEvent& event) {
@@ -221,6 +245,8 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
   KinetoFile file;
   file.name = name;
   KinetoReader(file, problems).read(text);
+  add_work(file);
+  find_beside(file);
   return file;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/models/recorded_shape.h"
 #include "sim/traces/problems.h"
 
 namespace weft {
@@ -40,6 +41,16 @@ struct GpuEvent {
   int registers = 32;
   std::int64_t shared_bytes = 0;
   std::optional<CommCall> call;  // newer profiles say what a collective's kernel moves
+  std::optional<RecordedWork> work = {};  // of copies by their size, of kernels by their operator
+  bool beside = false;                    // as of RecordedShape
+};
+
+// An operator of the host (aten::mm), with what its shapes say that it computes.
+struct CpuOperator {
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::int64_t thread = 0;
+  std::optional<RecordedWork> work;
 };
 
 struct HostEvent {
@@ -69,6 +80,7 @@ struct KinetoFile {
   std::int64_t ranks = -1;
   std::vector<GpuEvent> gpu;
   std::vector<HostEvent> host;
+  std::vector<CpuOperator> operators;
   std::map<std::int64_t, SyncEvent> syncs;
   std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks by name
 };
