@@ -22,25 +22,46 @@ std::vector<std::uint32_t> gpus_of(const Groups& place) {
   return gpus;
 }
 
+// What find_fusions asks of an operator that computes.
+struct Computes {
+  bool pools = false;       // rows of an embedding
+  bool backward = false;    // of one
+  bool multiplies = false;  // a GEMM, or of a kernel of several WGs nobody knows what
+  bool gathers = false;     // a GEMM whose rows can come from others
+  bool one_row = false;
+};
+
+Computes what_computes(const OpShape& shape) {
+  if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
+    return {.pools = true, .backward = bag->backward};
+  }
+  if (const auto* gemm = std::get_if<GemmShape>(&shape)) {
+    return {.multiplies = true, .gathers = true, .one_row = gemm->m == 1};
+  }
+  const auto* recorded = std::get_if<RecordedShape>(&shape);
+  if (recorded == nullptr || recorded->wgs == 1) return {};  // one WG: no grid was recorded
+  const auto& work = recorded->work;
+  if (!work) return {.multiplies = true};
+  if (work->kind == RecordedKind::embedding) return {.pools = true};
+  if (!work->gemm) return {.multiplies = true};
+  return {.multiplies = true, .gathers = true, .one_row = work->gemm->m == 1};
+}
+
 // The pattern of this name in scenarios, if the two are one.
 std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
-  const auto* bag = std::get_if<EmbeddingShape>(&op.shape);
-  if (bag != nullptr && call == CollectiveOp::all_to_all) {
-    if (travels == Travels::result && !bag->backward) return WorkloadKind::embedding_all_to_all;
-    if (travels == Travels::input && bag->backward) return WorkloadKind::embedding_backward;
+  const Computes computes = what_computes(op.shape);
+  if (computes.pools && call == CollectiveOp::all_to_all) {
+    if (travels == Travels::result && !computes.backward) return WorkloadKind::embedding_all_to_all;
+    if (travels == Travels::input && computes.backward) return WorkloadKind::embedding_backward;
   }
-  const auto* gemm = std::get_if<GemmShape>(&op.shape);
-  const auto* recorded = std::get_if<RecordedShape>(&op.shape);
-  const bool of_wgs = recorded != nullptr && recorded->wgs > 1;  // one: no grid was recorded
-  if (gemm == nullptr && !(of_wgs && travels == Travels::result)) return std::nullopt;
   if (travels == Travels::input) {
-    return call == CollectiveOp::all_gather ? std::optional(WorkloadKind::all_gather_gemm)
-                                            : std::nullopt;
+    const bool gathers = computes.gathers && call == CollectiveOp::all_gather;
+    return gathers ? std::optional(WorkloadKind::all_gather_gemm) : std::nullopt;
   }
+  if (!computes.multiplies) return std::nullopt;
   switch (call) {
     case CollectiveOp::all_reduce:
-      return gemm != nullptr && gemm->m == 1 ? WorkloadKind::gemv_all_reduce
-                                             : WorkloadKind::gemm_all_reduce;
+      return computes.one_row ? WorkloadKind::gemv_all_reduce : WorkloadKind::gemm_all_reduce;
     case CollectiveOp::reduce_scatter:
       return WorkloadKind::gemm_reduce_scatter;
     case CollectiveOp::all_to_all:

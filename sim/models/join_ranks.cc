@@ -75,10 +75,8 @@ class Joiner {
   // The same kernel, though not as long.
   [[nodiscard]] bool alike(const Producers& producers) const {
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
-      RecordedShape shape = std::get<RecordedShape>(op(id).shape);
-      const RecordedShape& first = std::get<RecordedShape>(op(producers.front()).shape);
-      shape.time = first.time;
-      return shape == first && op(id).name == op(producers.front()).name &&
+      const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
+      return same_kernel(std::get<RecordedShape>(op(id).shape), first) && op(id).name == op(producers.front()).name &&
              op(id).stream == op(producers.front()).stream;
     });
   }
@@ -124,7 +122,9 @@ class Joiner {
     one.after = now(inputs_of(joined.producers));
     auto& shape = std::get<RecordedShape>(one.shape);
     for (const OpId id : joined.producers) {
-      shape.time_by_rank.push_back(std::get<RecordedShape>(op(id).shape).time);
+      const auto& of_rank = std::get<RecordedShape>(op(id).shape);
+      shape.time_by_rank.push_back(of_rank.time);
+      shape.beside = shape.beside || of_rank.beside;
       shape.time = longer(shape.time, shape.time_by_rank.back());
     }
     const OpId made = made_.add(std::move(one));

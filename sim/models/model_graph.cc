@@ -118,20 +118,19 @@ bool communicates(const ModelOp& op) {
 
 Flops flops_of(const OpShape& shape) {
   return std::visit(
-      Overloaded{[](const GemmShape& gemm) {
-                   const std::int64_t m = gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank.front();
-                   return flops(2 * m * gemm.n) * (gemm.k * gemm.batch);
-                 },
-                 [](const AttentionShape& attention) { return attention_flops(attention); },
-                 [](const EmbeddingShape& bag) {
-                   return flops(bag.work.batch * bag.work.tables_per_gpu) *
-                          (std::int64_t{bag.work.pooling} * bag.work.dim);
-                 },
-                 [](const StreamShape& stream) { return stream.flops; },
-                 [](const RecordedShape& kernel) {
-                   return kernel.work ? kernel.work->flops : Flops{};
-                 },
-                 [](const CommunicationShape&) { return Flops{}; }},
+      Overloaded{
+          [](const GemmShape& gemm) {
+            const std::int64_t m = gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank.front();
+            return flops(2 * m * gemm.n) * (gemm.k * gemm.batch);
+          },
+          [](const AttentionShape& attention) { return attention_flops(attention); },
+          [](const EmbeddingShape& bag) {
+            return flops(bag.work.batch * bag.work.tables_per_gpu) *
+                   (std::int64_t{bag.work.pooling} * bag.work.dim);
+          },
+          [](const StreamShape& stream) { return stream.flops; },
+          [](const RecordedShape& kernel) { return kernel.work ? kernel.work->flops : Flops{}; },
+          [](const CommunicationShape&) { return Flops{}; }},
       shape);
 }
 

@@ -88,8 +88,7 @@ Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time
   work.written_more = surcharge_of_writes(gpu.memory, part(written, wgs).count());
   const double bend = gpu.memory.bend;
   const double alone = std::pow(1 - std::pow(share * kept, bend), 1 / bend);
-  work.memory_alone =
-      picoseconds(std::llround(static_cast<double>(round.count()) * alone));
+  work.memory_alone = picoseconds(std::llround(static_cast<double>(round.count()) * alone));
   return work;
 }
 
@@ -100,10 +99,8 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t wgs = std::min(shape.wgs, fit);
   if (shape.beside) {
-    kernel.wg = {.threads = gpu.wave_size,
-                 .registers_per_thread = 1,
-                 .lds = bytes(0),
-                 .loads_in_flight = 1};
+    kernel.wg = {
+        .threads = gpu.wave_size, .registers_per_thread = 1, .lds = bytes(0), .loads_in_flight = 1};
   }
   const Duration time = shape.time_by_rank.empty() ? shape.time : shape.time_by_rank[rank];
   kernel.works = {recorded_work(shape, gpu, time, wgs, 1)};

@@ -32,8 +32,8 @@ struct RecordedWork {
   Bytes read;
   Bytes written;
   std::int64_t element_bytes = 2;
-  bool matrix = false;          // its flops are the matrix units'
-  std::int64_t rows = 0;        // of an embedding's result: it is made row by row
+  bool matrix = false;    // its flops are the matrix units'
+  std::int64_t rows = 0;  // of an embedding's result: it is made row by row
   std::optional<RecordedGemm> gemm = {};
   bool operator==(const RecordedWork&) const = default;
 };

@@ -47,8 +47,7 @@ void sort_as_nested(std::vector<CpuOperator>& operators) {
 
 class WorkFinder {
  public:
-  explicit WorkFinder(KinetoFile& file)
-      : file_(file), longest_(file.operators.size(), kNone) {}
+  explicit WorkFinder(KinetoFile& file) : file_(file), longest_(file.operators.size(), kNone) {}
 
   void find() {
     auto launches = launches_by_thread(file_);
@@ -78,8 +77,8 @@ class WorkFinder {
     close(launch.at);
     if (open_.empty()) return;
     std::uint32_t& longest = longest_[open_.back()];
-    const bool longer = longest == kNone ||
-                        file_.gpu[launch.kernel].duration > file_.gpu[longest].duration;
+    const bool longer =
+        longest == kNone || file_.gpu[launch.kernel].duration > file_.gpu[longest].duration;
     if (longer) longest = launch.kernel;
   }
 

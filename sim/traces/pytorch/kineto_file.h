@@ -40,7 +40,7 @@ struct GpuEvent {
   int threads = 256;
   int registers = 32;
   std::int64_t shared_bytes = 0;
-  std::optional<CommCall> call;  // newer profiles say what a collective's kernel moves
+  std::optional<CommCall> call;           // newer profiles say what a collective's kernel moves
   std::optional<RecordedWork> work = {};  // of copies by their size, of kernels by their operator
   bool beside = false;                    // as of RecordedShape
 };

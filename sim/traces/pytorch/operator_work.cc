@@ -159,10 +159,9 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   work.kind = RecordedKind::attention;
   work.matrix = true;
   work.element_bytes = q->element_bytes;
-  work.flops =
-      flops(times(times(times(2, pairs), times(q->sizes[0], q->sizes[heads])), widths));
-  const std::int64_t of_result = times(size_of(*q) / std::max<std::int64_t>(q->sizes[3], 1),
-                                       v->sizes[3]);
+  work.flops = flops(times(times(times(2, pairs), times(q->sizes[0], q->sizes[heads])), widths));
+  const std::int64_t of_result =
+      times(size_of(*q) / std::max<std::int64_t>(q->sizes[3], 1), v->sizes[3]);
   const std::int64_t of_inputs = plus(size_of(*q), plus(size_of(*k), size_of(*v)));
   // Backward reads the result and its gradient as well, and writes what belongs to the inputs.
   work.read = bytes(call.backward ? plus(of_inputs, times(2, of_result)) : of_inputs);
@@ -225,8 +224,7 @@ std::optional<RecordedWork> rows(const Inputs& inputs) {
 std::optional<RecordedWork> reduction(const Inputs& inputs) {
   const OperatorInput* from = tensor(inputs, 0);
   if (from == nullptr) return std::nullopt;
-  RecordedWork work =
-      stream(RecordedKind::elementwise, size_of(*from), 0, from->elements());
+  RecordedWork work = stream(RecordedKind::elementwise, size_of(*from), 0, from->elements());
   work.element_bytes = from->element_bytes;
   return checked(std::move(work));
 }
@@ -253,10 +251,9 @@ std::optional<RecordedWork> lookups(const Inputs& inputs, std::int64_t bags) {
   const std::int64_t row = times(table->sizes[1], table->element_bytes);
   const std::int64_t results = bags == 0 ? indices->elements() : bags;
   const bool pools = bags != 0;
-  RecordedWork work = stream(RecordedKind::embedding,
-                             plus(times(indices->elements(), row), size_of(*indices)),
-                             times(results, row),
-                             pools ? times(indices->elements(), table->sizes[1]) : 0);
+  RecordedWork work =
+      stream(RecordedKind::embedding, plus(times(indices->elements(), row), size_of(*indices)),
+             times(results, row), pools ? times(indices->elements(), table->sizes[1]) : 0);
   work.element_bytes = table->element_bytes;
   work.rows = results;
   return checked(std::move(work));
@@ -268,8 +265,7 @@ std::optional<RecordedWork> embedding_bag(const Inputs& inputs) {
   constexpr std::size_t kIncludesLast = 7;
   const OperatorInput* offsets = tensor(inputs, 2);
   if (offsets == nullptr) return std::nullopt;
-  const std::int64_t bags =
-      offsets->elements() - (value(inputs, kIncludesLast) == "True" ? 1 : 0);
+  const std::int64_t bags = offsets->elements() - (value(inputs, kIncludesLast) == "True" ? 1 : 0);
   if (bags < 1) return std::nullopt;
   return lookups(inputs, bags);
 }
@@ -307,18 +303,39 @@ constexpr auto kRules = std::to_array<OperatorRule>({
 });
 
 // Each also in place, with an underscore behind.
-constexpr auto kElementwise = std::to_array<std::string_view>(
-    {"add",           "sub",          "mul",
-     "div",           "neg",          "abs",
-     "exp",           "sqrt",         "rsqrt",
-     "reciprocal",    "pow",          "cos",
-     "sin",           "tanh",         "sigmoid",
-     "relu",          "silu",         "gelu",
-     "clamp",         "clamp_min",    "maximum",
-     "minimum",       "where",        "masked_fill",
-     "addcmul",       "addcdiv",      "lerp",
-     "native_dropout", "silu_backward", "gelu_backward",
-     "tanh_backward", "sigmoid_backward", "threshold_backward"});
+constexpr auto kElementwise = std::to_array<std::string_view>({"add",
+                                                               "sub",
+                                                               "mul",
+                                                               "div",
+                                                               "neg",
+                                                               "abs",
+                                                               "exp",
+                                                               "sqrt",
+                                                               "rsqrt",
+                                                               "reciprocal",
+                                                               "pow",
+                                                               "cos",
+                                                               "sin",
+                                                               "tanh",
+                                                               "sigmoid",
+                                                               "relu",
+                                                               "silu",
+                                                               "gelu",
+                                                               "clamp",
+                                                               "clamp_min",
+                                                               "maximum",
+                                                               "minimum",
+                                                               "where",
+                                                               "masked_fill",
+                                                               "addcmul",
+                                                               "addcdiv",
+                                                               "lerp",
+                                                               "native_dropout",
+                                                               "silu_backward",
+                                                               "gelu_backward",
+                                                               "tanh_backward",
+                                                               "sigmoid_backward",
+                                                               "threshold_backward"});
 
 bool is_elementwise(std::string_view name) {
   constexpr std::string_view kAten = "aten::";

@@ -16,8 +16,8 @@ namespace weft {
 // One argument, as the profiler has it: a tensor has sizes; numbers and what is absent have none.
 struct OperatorInput {
   std::vector<std::int64_t> sizes;
-  std::int64_t element_bytes = 0;  // 0: no tensor, or of a type that is not known
-  std::string value;               // of arguments that are no tensors: "True", "0.125"
+  std::int64_t element_bytes = 0;               // 0: no tensor, or of a type that is not known
+  std::string value;                            // of arguments that are no tensors: "True", "0.125"
   [[nodiscard]] std::int64_t elements() const;  // 0: no tensor
 };
 
