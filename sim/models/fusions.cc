@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "sim/core/assert.h"
 
@@ -76,6 +79,10 @@ std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Trave
   const std::int64_t each =
       travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
   if (each * grid.gpus == call.buffer.count()) return {};
+  if (travels == Travels::input) {
+    return fmt::format("{} B are gathered, but the rows that it multiplies have {} B",
+                       call.buffer.count(), each * grid.gpus);
+  }
   return fmt::format("the collective moves {} B and the kernel has {} B for it",
                      call.buffer.count(), each * grid.gpus);
 }
@@ -87,6 +94,7 @@ class Finder {
     for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
       for (const OpId before : graph.ops[OpId(i)].after) consumers_[before.value].push_back(i);
     }
+    find_previous();
   }
 
   std::vector<Fusion> find() {
@@ -104,7 +112,30 @@ class Finder {
     if (communicates(op) || consumers_[i].size() != 1) return;
     const std::uint32_t next = consumers_[i].front();
     const ModelOp& call = graph_.ops[OpId(next)];
-    if (communicates(call) && call.after.size() == 1) add(i, next, Travels::result);
+    if (!communicates(call) || call.after.size() != 1) return;
+    const OpId before = previous_[i];
+    const bool passed = !before.is_none() && consumers_[before.value].empty() &&
+                        graph_.ops[before].place == op.place && passes_on(graph_.ops[before], op);
+    if (passed) add(before.value, next, Travels::result, OpId(i));
+    add(i, next, Travels::result);
+  }
+
+  // By operator, the one before it on its stream on each of its GPUs.
+  void find_previous() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
+    previous_.assign(graph_.ops.size(), OpId::none());
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
+      const ModelOp& op = graph_.ops[OpId(i)];
+      if (!std::holds_alternative<RecordedShape>(op.shape)) continue;
+      std::set<OpId> before;
+      for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
+        for (const std::uint32_t gpu : group) {
+          const auto [known, first] = last.try_emplace({gpu, op.stream}, OpId(i));
+          before.insert(first ? OpId::none() : std::exchange(known->second, OpId(i)));
+        }
+      }
+      if (before.size() == 1) previous_[i] = *before.begin();
+    }
   }
 
   void try_collective(std::uint32_t i) {
@@ -113,25 +144,29 @@ class Finder {
     if (!communicates(graph_.ops[OpId(next)])) add(i, next, Travels::input);
   }
 
-  void add(std::uint32_t first, std::uint32_t second, Travels travels) {
+  void add(std::uint32_t first, std::uint32_t second, Travels travels,
+           OpId through = OpId::none()) {
     if (taken_[first] || taken_[second]) return;
-    const std::uint32_t compute = travels == Travels::result ? first : second;
+    Fusion fusion;
+    fusion.first = OpId(first);
+    fusion.second = OpId(second);
+    fusion.through = through;
+    fusion.travels = travels;
     const std::uint32_t call = travels == Travels::result ? second : first;
-    const ModelOp& op = graph_.ops[OpId(compute)];
+    const ModelOp op = fused_operator(graph_, fusion);
     const ModelOp& collective = graph_.ops[OpId(call)];
     const auto pattern = pattern_of(op, call_of(collective).op, travels);
     if (!pattern || !same_gpus(op, collective)) return;
-    Fusion fusion{.first = OpId(first),
-                  .second = OpId(second),
-                  .travels = travels,
-                  .pattern = *pattern,
-                  .obstacle = {}};
+    fusion.pattern = *pattern;
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
     const PeerGrid made = peer_grid(op, call_of(collective), gpu_, peers, {});
     fusion.obstacle =
         made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
-    if (fusion.obstacle.empty()) taken_[first] = taken_[second] = true;
+    if (fusion.obstacle.empty()) {
+      taken_[first] = taken_[second] = true;
+      if (!through.is_none()) taken_[through.value] = true;
+    }
     found_.push_back(fusion);
   }
 
@@ -147,6 +182,7 @@ class Finder {
   const ModelGraph& graph_;
   const GpuSpec& gpu_;
   std::vector<std::vector<std::uint32_t>> consumers_;
+  std::vector<OpId> previous_;
   std::vector<bool> taken_;
   std::vector<Fusion> found_;
 };
@@ -155,6 +191,33 @@ class Finder {
 
 std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu) {
   return Finder(graph, gpu).find();
+}
+
+ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion) {
+  ModelOp op = graph.ops[computing(fusion)];
+  if (fusion.through.is_none()) return op;
+  auto& kernel = std::get<RecordedShape>(op.shape);
+  const auto& next = std::get<RecordedShape>(graph.ops[fusion.through].shape);
+  kernel.time += next.time;
+  kernel.beside = kernel.beside || next.beside;
+  for (std::size_t r = 0; r < kernel.time_by_rank.size(); ++r) {
+    kernel.time_by_rank[r] += next.time_by_rank.empty() ? next.time : next.time_by_rank[r];
+  }
+  return op;
+}
+
+bool passes_on(const ModelOp& gemm, const ModelOp& next) {
+  const auto* before = std::get_if<RecordedShape>(&gemm.shape);
+  const auto* behind = std::get_if<RecordedShape>(&next.shape);
+  if (before == nullptr || behind == nullptr || gemm.stream != next.stream) return false;
+  if (!before->work || !before->work->gemm) return false;
+  constexpr const char* kSumOfParts = "splitKreduce";  // cuBLAS
+  if (!behind->work) return next.name.find(kSumOfParts) != std::string::npos;
+  const RecordedKind kind = behind->work->kind;
+  if (kind != RecordedKind::elementwise && kind != RecordedKind::copy) return false;
+  const RecordedGemm& product = *before->work->gemm;
+  return behind->work->written.count() / behind->work->element_bytes ==
+         product.m * product.n * product.batch;
 }
 
 OpId computing(const Fusion& fusion) {

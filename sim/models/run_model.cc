@@ -43,16 +43,22 @@ Groups groups_alone(const Groups& place, const Cluster& cluster) {
   return first;
 }
 
-// The two operators of a fusion by themselves. What computes is placed as its collective is.
+// Its operators in their order: two, or three.
+std::vector<OpId> operators_of(const Fusion& fusion) {
+  if (fusion.through.is_none()) return {fusion.first, fusion.second};
+  return {fusion.first, fusion.through, fusion.second};
+}
+
+// The operators of a fusion by themselves. What computes is placed as its collective is.
 ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
   ModelGraph alone;
   const PlaceId place =
       alone.add_place(groups_alone(graph.places[graph.ops[communicating(fusion)].place], cluster));
-  for (const OpId id : {fusion.first, fusion.second}) {
+  for (const OpId id : operators_of(fusion)) {
     ModelOp op = graph.ops[id];
     op.place = place;
     op.after.clear();
-    if (id == fusion.second) op.after = {OpId(0)};
+    if (!alone.ops.empty()) op.after = {OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1)};
     op.block = BlockId::none();
     alone.add(std::move(op));
   }
@@ -63,7 +69,7 @@ WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& g
                  const KernelVersion& version) {
   const ModelOp& call = graph.ops[communicating(fusion)];
   const auto peers = static_cast<std::uint32_t>(graph.places[call.place].groups.front().size());
-  return peer_grid(graph.ops[computing(fusion)], std::get<CommunicationShape>(call.shape), gpu,
+  return peer_grid(fused_operator(graph, fusion), std::get<CommunicationShape>(call.shape), gpu,
                    peers, version)
       .grid->wg;
 }
@@ -169,7 +175,9 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
     return index;
   }
   Candidate& candidate = candidates_.emplace_back();
-  candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
+  for (const ModelOp& op : alone.ops) {
+    candidate.name += (candidate.name.empty() ? "" : " + ") + op.name;
+  }
   candidate.pattern = fusion.pattern;
   candidate.obstacle = fusion.obstacle;
   const std::vector<std::uint32_t> gpus = gpus_of(alone);
@@ -185,7 +193,8 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
   const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
   Fusion fusion = tried.fusion;
   fusion.first = OpId(0);
-  fusion.second = OpId(1);
+  fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
+  if (!fusion.through.is_none()) fusion.through = OpId(1);
   const auto time = [&](Mode mode) {
     const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
                                                 .cluster = cluster,

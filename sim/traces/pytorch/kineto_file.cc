@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <set>
 #include <utility>
 
 #include "sim/files/json_mistake.h"
@@ -28,6 +30,8 @@ constexpr std::array<std::pair<std::string_view, int>, 12> kSizesOfTypes = {{{"B
                                                                              {"Float", 4},
                                                                              {"Long", 8},
                                                                              {"Double", 8}}};
+
+constexpr std::string_view kStepName = "ProfilerStep#";
 
 int bytes_of_type(const std::string& word) {
   for (const auto& [name, size] : kSizesOfTypes) {
@@ -100,7 +104,9 @@ class KinetoReader {
     static const Json kNone = Json::object();
     const Json* found = member(value, "args");
     const Json& arguments = found != nullptr ? *found : kNone;
-    if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") {
+    if (name.starts_with(kStepName) && (kind == "user_annotation" || kind == "cpu_op")) {
+      step(value, name);
+    } else if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") {
       gpu(value, arguments, kind, name);
     } else if (kind == "cuda_sync") {
       file_.syncs[whole_or(member(arguments, "correlation"), -1)] = {
@@ -154,6 +160,16 @@ class KinetoReader {
     constexpr std::int64_t kMemoryOfCall = 300;  // itself, and as a step of the host
     if (!problems_.keep(file_.name, kMemoryOfCall)) return;
     if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
+  }
+
+  void step(const Json& value, std::string_view name) {
+    ProfilerStep made;
+    const std::string_view number = name.substr(kStepName.size());
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), made.number);
+    if (error != std::errc() || end != number.data() + number.size()) return;
+    if (!problems_.keep(file_.name, sizeof(ProfilerStep))) return;
+    if (set_times(value, std::string(name), made)) file_.steps.push_back(made);
   }
 
   void cpu_operator(const Json& value, const Json& arguments, const std::string& name) {
@@ -236,6 +252,24 @@ class KinetoReader {
 };
 
 }  // namespace
+
+void keep_step(KinetoFile& file, const ProfilerStep& step) {
+  const auto inside = [&step](std::int64_t at) {
+    return at >= step.start && at <= step.start + step.duration;
+  };
+  std::set<std::int64_t> launched;
+  std::set<std::int64_t> known;
+  for (const HostEvent& event : file.host) {
+    if (event.kind != HostEvent::Kind::runtime) continue;
+    known.insert(event.correlation);
+    if (inside(event.start)) launched.insert(event.correlation);
+  }
+  std::erase_if(file.gpu, [&](const GpuEvent& event) {
+    return known.contains(event.correlation) ? !launched.contains(event.correlation)
+                                             : !inside(event.start);
+  });
+  std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
+}
 
 bool is_library_collective(std::string_view kernel) {
   return starts_with_any(kernel, {"ncclKernel", "ncclDevKernel", "rcclKernel", "rcclDevKernel"});

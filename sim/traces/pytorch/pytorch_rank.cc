@@ -237,6 +237,10 @@ class RankBuilder {
     ++sums_.summary.by_kind[node.part].nodes;
     const Duration time = nanoseconds(event.duration);
     add_saturating(sums_.summary.recorded, time);
+    if (event.beside) {
+      ++sums_.beside;
+      add_saturating(sums_.beside_time, time);
+    }
     if (event.duration == 0) {
       ++sums_.counts["kernels and copies of 0 us, which take no time"];
       return node;

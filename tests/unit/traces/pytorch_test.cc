@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/gzip.h"
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 
@@ -278,6 +279,81 @@ TEST_F(PytorchTrace, what_a_collective_of_one_rank_copies_is_in_its_place) {
   EXPECT_EQ(&loaded.graph->ops[ops[1]->after[0]], ops[0]);
   ASSERT_EQ(ops[2]->after.size(), 1U);
   EXPECT_EQ(&loaded.graph->ops[ops[2]->after[0]], ops[1]);
+}
+
+TEST_F(PytorchTrace, packed_profiles_are_read_and_folders_of_one_rank_each) {
+  for (const int rank : {0, 1}) {
+    const std::string folder = "ranks/rank" + std::to_string(rank);
+    std::filesystem::create_directories(folder_.path(folder));
+    folder_.write(folder + "/trace.json.gz", gzipped(Profile(rank).kernel(7, 20).text()));
+  }
+  TraceWork work;
+  work.format = TraceFormat::pytorch;
+  work.path = folder_.path("ranks");
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.graph->ops.size(), 2U);
+  // One that is cut off, and one that is no such file.
+  const std::string packed = gzipped(Profile(1).kernel(7, 20).text());
+  folder_.write("ranks/rank1/trace.json.gz", packed.substr(0, packed.size() / 2));
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find(
+                "rank1/trace.json.gz: error: not a whole gzip file: it ends too early"),
+            std::string::npos);
+  folder_.write("ranks/rank1/trace.json.gz", "{}");
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("not a gzip file"), std::string::npos);
+  // What would be too large unpacked is not unpacked.
+  folder_.write("ranks/rank1/trace.json.gz", gzipped(std::string(3'000'000, ' ')));
+  EXPECT_NE(load_trace(work, 2, bytes(1'000'000)).problems.to_text().find("unpacked it is larger"),
+            std::string::npos);
+}
+
+TEST_F(PytorchTrace, a_step_can_be_chosen) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.kernel(7, 20).kernel(7, 30);
+    Json text = Json::parse(made.text());
+    for (const int step : {3, 4}) {  // kernels are launched at 1000 and 1010 us
+      text["traceEvents"].push_back({{"ph", "X"},
+                                     {"cat", "user_annotation"},
+                                     {"name", "ProfilerStep#" + std::to_string(step)},
+                                     {"ts", 1000 + (step - 3) * 10},
+                                     {"dur", 9}});
+    }
+    return text.dump();
+  };
+  const LoadedTrace both = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(both.graph) << both.problems.to_text();
+  EXPECT_EQ(both.graph->ops.size(), 4U);
+  EXPECT_NE(to_text(both.summary).find("2 steps, ProfilerStep#3 to #4, are replayed"),
+            std::string::npos);
+  TraceWork work;
+  work.format = TraceFormat::pytorch;
+  work.path = folder_.path("kineto");
+  work.step = 4;
+  const LoadedTrace one = load_trace(work, 2);
+  ASSERT_TRUE(one.graph) << one.problems.to_text();
+  ASSERT_EQ(one.graph->ops.size(), 2U);
+  EXPECT_EQ(std::get<RecordedShape>(one.graph->ops[OpId(0)].shape).time, microseconds(30));
+  work.step = 7;
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("no ProfilerStep#7; it has #3 #4"),
+            std::string::npos);
+}
+
+TEST_F(PytorchTrace, what_ran_beside_a_collective_is_replayed_as_recorded) {
+  // The second kernel starts while the collective's runs, 500 us of it.
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.kernel(7, 5).collective().kernel(7, 30);
+    return made.text();
+  };
+  const Json calls = Json::array({call(1, "allreduce", 5, tensor(100, 4))});
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  EXPECT_FALSE(std::get<RecordedShape>(ops[0]->shape).beside);
+  EXPECT_TRUE(std::get<RecordedShape>(ops[2]->shape).beside);
+  EXPECT_NE(to_text(loaded.summary).find("2 kernels, 0.060 ms over all ranks, shared their GPU"),
+            std::string::npos);
 }
 
 TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {
