@@ -49,6 +49,11 @@ void set_works(const RecordedShape& kernel, const GpuSpec& gpu, const KernelVers
 PeerGrid equal_parts(const RecordedShape& kernel, const CommunicationShape& call,
                      const GpuSpec& gpu, std::uint32_t peers, const KernelVersion& version,
                      std::int64_t wgs) {
+  constexpr std::int64_t kMostOfWg = 1 << 30;
+  if (call.buffer.count() / wgs > kMostOfWg) {
+    return refused(fmt::format("each of {} WGs would send {} B; at most {} B", wgs,
+                               call.buffer.count() / wgs, kMostOfWg));
+  }
   Grid grid;
   grid.gpus = peers;
   grid.per_peer = static_cast<std::uint32_t>(wgs / peers);

@@ -28,9 +28,9 @@ struct RecordedGemm {
 // From the shapes of the operator that launched the kernel: operands read and results written once.
 struct RecordedWork {
   RecordedKind kind = RecordedKind::elementwise;
-  Flops flops;
-  Bytes read;
-  Bytes written;
+  Flops flops{};
+  Bytes read{};
+  Bytes written{};
   std::int64_t element_bytes = 2;
   bool matrix = false;    // its flops are the matrix units'
   std::int64_t rows = 0;  // of an embedding's result: it is made row by row

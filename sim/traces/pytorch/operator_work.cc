@@ -413,9 +413,11 @@ std::vector<OperatorInput> inputs_of(const Json& arguments) {
   if (dims == nullptr || !dims->is_array()) return inputs;
   const Json* types = member(arguments, "Input type");
   const Json* values = member(arguments, "Concrete Inputs");
-  for (std::size_t i = 0; i < std::min(dims->size(), kMost); ++i) {
+  const std::size_t values_size = values != nullptr && values->is_array() ? values->size() : 0;
+  const std::size_t size = std::min(std::max(dims->size(), values_size), kMost);
+  for (std::size_t i = 0; i < size; ++i) {
     OperatorInput input;
-    if (auto sizes = wholes_of(&(*dims)[i])) input.sizes = std::move(*sizes);
+    if (auto sizes = wholes_of(at(dims, i))) input.sizes = std::move(*sizes);
     input.element_bytes = size_of_type(text_or(at(types, i), ""));
     input.value = text_or(at(values, i), "");
     inputs.push_back(std::move(input));

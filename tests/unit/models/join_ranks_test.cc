@@ -173,8 +173,9 @@ RecordedShape passing_on(Duration time, std::int64_t elements) {
 
 constexpr std::int64_t kProduct = 1024 * 512 * 2;  // bytes
 
-// 512 KiB for the peer take 5.24 us on the link. Fused, its tiles are made in the first two rounds,
-// 10 us, and have arrived long before the other two are done.
+// 512 KiB for the peer take 5.24 us on the link. Fused, the first two rounds are the peer's. A WG
+// waits until what it stored has arrived: the last of four tiles of the first round for 4 x 0.655
+// us, in the second only for its own. Then two rounds for itself: 5 + 2.62 + 5 + 0.655 + 10.
 TEST(RecordedFusion, of_a_gemm_is_by_the_tiles_of_its_kernel) {
   Trace trace;
   const OpId a = trace.kernel(0, product_of(microseconds(20)));
@@ -185,7 +186,7 @@ TEST(RecordedFusion, of_a_gemm_is_by_the_tiles_of_its_kernel) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].obstacle, "");
   EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 20 + 5.24, 0.1);
-  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 20, 0.1);
+  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 23.28, 0.1);
 }
 
 std::string tiles_obstacle(std::int64_t m, std::int64_t n, std::int64_t size) {
@@ -207,7 +208,7 @@ TEST(RecordedFusion, says_what_would_have_to_change) {
             "the collective moves 1000 B and the kernel has 1048576 B for it");
 }
 
-// Bulk: 20 us, 4 us, 5.24 us. Fused: all 24 us are the tiles'.
+// Bulk: 20 us, 4 us, 5.24 us. Fused, all 24 us are the tiles': 3.28 us more, as above.
 TEST(RecordedFusion, goes_through_a_kernel_that_passes_the_result_on) {
   Trace trace;
   trace.kernel(0, product_of(microseconds(20)), {}, "gemm");
@@ -224,7 +225,7 @@ TEST(RecordedFusion, goes_through_a_kernel_that_passes_the_result_on) {
   EXPECT_EQ(found[0].through, OpId(1));
   EXPECT_EQ(found[0].second, OpId(2));
   EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 20 + 4 + 5.24, 0.1);
-  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 24, 0.1);
+  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 24 + 3.28, 0.1);
 }
 
 TEST(RecordedFusion, a_kernel_of_another_size_passes_nothing_on) {
@@ -240,7 +241,7 @@ TEST(RecordedFusion, a_kernel_of_another_size_passes_nothing_on) {
 }
 
 // Rows of A, 1024 x 256 of 2 B: half of them come from the peer, 262,144 B in 2.62 us. Fused, own
-// rows are multiplied first, for 10 us.
+// rows are multiplied while the peer's come; WGs are held up by their stores, at most for as long.
 TEST(RecordedFusion, of_what_is_gathered_with_the_gemm_that_waits_for_it) {
   Trace trace;
   CommunicationShape gather;
@@ -256,7 +257,8 @@ TEST(RecordedFusion, of_what_is_gathered_with_the_gemm_that_waits_for_it) {
   EXPECT_EQ(found[0].pattern, WorkloadKind::all_gather_gemm);
   EXPECT_EQ(found[0].obstacle, "");
   EXPECT_NEAR(to_microseconds(time_of(joined, Mode::bulk)), 2.62 + 20, 0.1);
-  EXPECT_NEAR(to_microseconds(time_of(joined, Mode::fused)), 20, 0.1);
+  EXPECT_GE(to_microseconds(time_of(joined, Mode::fused)), 20);
+  EXPECT_LT(to_microseconds(time_of(joined, Mode::fused)), 20 + 2.62);
 }
 
 // Two layers, 20 and 22 us: one row, by itself of the mean.

@@ -13,7 +13,8 @@
 namespace weft::recorded_kernel_test {
 namespace {
 
-// 1 TB/s that bend with 2.6; writes cost as much as reads; 1 PFLOP/s. Nothing else takes time.
+// 1 TB/s that bend with 2.6; writes cost as much as reads; 10^18 operations a second. Nothing else
+// takes time.
 Scenario scenario() {
   return scenario_of(R"(
 name: two GPUs
@@ -71,16 +72,13 @@ TEST(RecordedKernel, recorded_beside_others_is_slowed_no_second_time) {
   RecordedShape shape = moving(50'000'000);
   shape.beside = true;
   EXPECT_NEAR(us_of({shape, moving(50'000'000)}), 100, 0.2);
-  // Nor does it wait for a place: a kernel of 2 x 32 waves fills each CU.
+  // Nor do two wait for one another's places, though each fills all CUs by itself.
   shape.threads = 1024;
-  shape.wgs = 8;
-  RecordedShape full;
+  RecordedShape full = shape;
   full.time = microseconds(60);
-  full.threads = 1024;
-  full.wgs = 8;
-  full.registers_per_thread = 1;
+  full.work.reset();
   EXPECT_NEAR(us_of({full, shape}), 100, 0.2);
-  shape.beside = false;
+  full.beside = shape.beside = false;
   EXPECT_NEAR(us_of({full, shape}), 160, 0.2);
 }
 
@@ -90,7 +88,7 @@ TEST(RecordedKernel, says_what_of_the_peaks_it_reached) {
   RecordedShape gemm = moving(1'000'000);
   gemm.work->kind = RecordedKind::gemm;
   gemm.work->matrix = true;
-  gemm.work->flops = flops(70'000'000'000);  // at 1 PFLOP/s: 70 us
+  gemm.work->flops = flops(70'000'000'000'000);  // at 10^18 a second: 70 us
   EXPECT_NEAR(share_of_peak(gemm, gpu), 0.7, 1e-9);
   gemm.work->element_bytes = 1;  // of twice the peak
   EXPECT_NEAR(share_of_peak(gemm, gpu), 0.35, 1e-9);
@@ -107,7 +105,7 @@ TEST(RecordedKernel, says_what_of_the_peaks_it_reached) {
   EXPECT_NE(good.find("of 50 % of the kernels' time"), std::string::npos) << good;
   EXPECT_NE(good.find("0.70 (0.70 to 0.70), 1 kernels"), std::string::npos) << good;
   EXPECT_EQ(good.find("warning"), std::string::npos) << good;
-  gemm.work->flops = flops(130'000'000'000);
+  gemm.work->flops = flops(130'000'000'000'000);
   model.add("impossible", "gemm", gemm, place, {});
   const std::string odd = peak_shares_text(model.graph, gpu);
   EXPECT_NE(odd.find("the longest is 'impossible', 1.30"), std::string::npos) << odd;
