@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/traces/pytorch/operator_work.h"
+#include "sim/traces/pytorch/kernel_tile.h"
 
 namespace weft {
 namespace {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
-#include "sim/core/round_up.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
@@ -345,45 +343,6 @@ bool is_elementwise(std::string_view name) {
   return std::find(kElementwise.begin(), kElementwise.end(), name) != kElementwise.end();
 }
 
-// --- names of kernels
-
-// "256x128", "MT256x256x64", "tilesize128x128x64": the first two numbers.
-std::optional<std::pair<int, int>> tile_in(std::string_view word) {
-  for (const std::string_view prefix : {"tilesize", "MT"}) {
-    if (word.starts_with(prefix)) word.remove_prefix(prefix.size());
-  }
-  std::vector<int> numbers;
-  while (!word.empty()) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc()) return std::nullopt;
-    numbers.push_back(number);
-    word.remove_prefix(static_cast<std::size_t>(end - word.data()));
-    if (word.empty()) break;
-    if (word.front() != 'x' || word.size() == 1) return std::nullopt;
-    word.remove_prefix(1);
-  }
-  const auto fits = [](int size) { return size >= 8 && size <= 512 && size % 8 == 0; };
-  if (numbers.size() < 2 || numbers.size() > 3 || !fits(numbers[0]) || !fits(numbers[1])) {
-    return std::nullopt;
-  }
-  return std::pair{numbers[0], numbers[1]};
-}
-
-bool of_a_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-std::optional<std::pair<int, int>> tile_of(std::string_view kernel) {
-  for (std::size_t i = 0; i < kernel.size();) {
-    std::size_t end = i;
-    while (end < kernel.size() && of_a_word(kernel[end])) ++end;
-    if (const auto tile = tile_in(kernel.substr(i, end - i))) return tile;
-    i = end + 1;
-  }
-  return std::nullopt;
-}
-
 // --- arguments of the profile
 
 std::int64_t size_of_type(std::string_view word) {
@@ -434,20 +393,6 @@ std::optional<RecordedWork> work_of_operator(std::string_view name, const Inputs
     if (call.name == name) return attention_work(call, inputs);
   }
   return is_elementwise(name) ? elementwise(inputs) : std::nullopt;
-}
-
-void add_tile(std::string_view kernel, std::int64_t wgs, RecordedGemm& gemm) {
-  constexpr std::int64_t kMostParts = 32;
-  const auto tile = tile_of(kernel);
-  if (!tile) return;
-  gemm.tile_n = tile->first;
-  gemm.tile_m = tile->second;
-  // As many WGs as tiles, or a whole number of times: parts of k. A persistent grid has fewer.
-  const std::int64_t rows = round_up(gemm.m, gemm.tile_m);
-  const std::int64_t tiles = times(times(rows, round_up(gemm.n, gemm.tile_n)), gemm.batch);
-  if (wgs % tiles == 0 && wgs / tiles <= kMostParts) {
-    gemm.split_k = static_cast<int>(std::max<std::int64_t>(1, wgs / tiles));
-  }
 }
 
 }  // namespace weft

@@ -29,8 +29,4 @@ std::vector<OperatorInput> inputs_of(const Json& arguments);
 std::optional<RecordedWork> work_of_operator(std::string_view name,
                                              const std::vector<OperatorInput>& inputs);
 
-// The tile that a GEMM's kernel has in its name, and the split of k that its WGs then have.
-// Libraries have C in columns: the first number of a tile lies along the columns of PyTorch's C.
-void add_tile(std::string_view kernel, std::int64_t wgs, RecordedGemm& gemm);
-
 }  // namespace weft

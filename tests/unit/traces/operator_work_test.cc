@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/traces/pytorch/kernel_tile.h"
+
 namespace weft::operator_work_test {
 namespace {
 
