@@ -80,8 +80,10 @@ std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Trave
       travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
   if (each * grid.gpus == call.buffer.count()) return {};
   if (travels == Travels::input) {
-    return fmt::format("{} B are gathered, but the rows that it multiplies have {} B",
-                       call.buffer.count(), each * grid.gpus);
+    return fmt::format(
+        "{} B are gathered, but the rows that it multiplies have {} B: a GEMM can start on rows of "
+        "its first matrix only",
+        call.buffer.count(), each * grid.gpus);
   }
   return fmt::format("the collective moves {} B and the kernel has {} B for it",
                      call.buffer.count(), each * grid.gpus);

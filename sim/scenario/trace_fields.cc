@@ -42,8 +42,7 @@ void trace_fields(Fields map, TraceWork& trace) {
            {.help = "replay only what ProfilerStep#N of the profiles launched",
             .range = {{-1, 1'000'000'000}},
             .fallback = -1,
-            .means = "all steps",
-            .quiet = true});
+            .means = "all steps"});
   chakra_fields(map.where("kind", {"chakra"}), trace);
 }
 
