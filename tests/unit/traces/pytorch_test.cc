@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/models/fusions.h"
+#include "sim/models/join_ranks.h"
 #include "sim/report/gzip.h"
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
@@ -21,6 +23,14 @@ class Profile {
 
   Profile& kernel(int stream, double us, int thread = 1) {
     launch(stream, us, "void gemm_kernel<float, 4>(int)", thread);
+    return *this;
+  }
+  // A library's persistent GEMM below aten::mm, C of 1024 x 512 in tiles of 128 x 256. Synthetic.
+  Profile& product(double us) {
+    events_.push_back(host("cpu_op", "aten::mm", 1, 8));
+    events_.back()["args"] = {{"Input Dims", {{1024, 256}, {256, 512}}},
+                              {"Input type", {"c10::BFloat16", "c10::BFloat16"}}};
+    launch(7, us, "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", 1);
     return *this;
   }
   Profile& collective(double us = 500, int thread = 1) {
@@ -223,6 +233,33 @@ TEST_F(PytorchTrace, newer_profiles_say_themselves_what_moves) {
   const LoadedTrace loaded = load({profile(0), profile(1)}, {});
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).buffer, bytes(400));
+}
+
+// 1 MiB do not divide among a grid of 12 WGs; among 16 tiles they do.
+TEST_F(PytorchTrace, with_shapes_a_librarys_gemm_is_fused_by_its_tiles) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.product(20).collective();
+    made.last()["args"]["Collective name"] = "_reduce_scatter_base";
+    made.last()["args"]["In msg nelems"] = 1024 * 512;
+    made.last()["args"]["dtype"] = "BFloat16";
+    made.last()["args"]["Process Group Name"] = "0";
+    made.last()["args"]["Process Group Ranks"] = "[0, 1]";
+    return made.text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.summary.by_kind.at("gemm").operators, 2U);
+  EXPECT_EQ(loaded.graph->ops[OpId(0)].name,
+            "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT 1024x512x256");
+  GpuSpec gpu;
+  gpu.cus = 4;
+  gpu.wave_size = 32;
+  gpu.cu = {.waves = 64, .registers = 65536, .lds = kibibytes(228), .wgs = 32};
+  const std::vector<Fusion> found = find_fusions(join_ranks(*loaded.graph), gpu);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].pattern, WorkloadKind::gemm_reduce_scatter);
+  EXPECT_EQ(found[0].obstacle, "");
 }
 
 // As call(), of the process group of this name.
