@@ -11,6 +11,7 @@
 #include "sim/models/build_model.h"
 #include "sim/scenario/names.h"
 #include "sim/traces/load_trace.h"
+#include "sim/traces/peak_shares.h"
 
 namespace weft {
 namespace {
@@ -49,6 +50,7 @@ Model model_of(const Scenario& scenario) {
                 .problems = std::move(loaded.problems),
                 .trace = to_text(loaded.summary),
                 .inputs = std::move(loaded.inputs)};
+    if (model.graph) model.trace += peak_shares_text(*model.graph, scenario.cluster.gpu);
     check_algorithm(scenario, model);
     return model;
   }

@@ -75,6 +75,8 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
       ->add_option("--execution-traces", work.execution_traces,
                    "pytorch: folder of PyTorch execution traces, if the profiles lack sizes")
       ->type_name("DIR");
+  import->add_option("--step", work.step, "pytorch: only what ProfilerStep#N launched")
+      ->type_name("N");
   import
       ->add_option("--groups", work.groups,
                    "chakra: JSON file of process groups, such as {\"1\": [0, 1]}")

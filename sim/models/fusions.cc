@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "sim/core/assert.h"
 
@@ -22,25 +25,46 @@ std::vector<std::uint32_t> gpus_of(const Groups& place) {
   return gpus;
 }
 
+// What find_fusions asks of an operator that computes.
+struct Computes {
+  bool pools = false;       // rows of an embedding
+  bool backward = false;    // of one
+  bool multiplies = false;  // a GEMM, or of a kernel of several WGs nobody knows what
+  bool gathers = false;     // a GEMM whose rows can come from others
+  bool one_row = false;
+};
+
+Computes what_computes(const OpShape& shape) {
+  if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
+    return {.pools = true, .backward = bag->backward};
+  }
+  if (const auto* gemm = std::get_if<GemmShape>(&shape)) {
+    return {.multiplies = true, .gathers = true, .one_row = gemm->m == 1};
+  }
+  const auto* recorded = std::get_if<RecordedShape>(&shape);
+  if (recorded == nullptr || recorded->wgs == 1) return {};  // one WG: no grid was recorded
+  const auto& work = recorded->work;
+  if (!work) return {.multiplies = true};
+  if (work->kind == RecordedKind::embedding) return {.pools = true};
+  if (!work->gemm) return {.multiplies = true};
+  return {.multiplies = true, .gathers = true, .one_row = work->gemm->m == 1};
+}
+
 // The pattern of this name in scenarios, if the two are one.
 std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
-  const auto* bag = std::get_if<EmbeddingShape>(&op.shape);
-  if (bag != nullptr && call == CollectiveOp::all_to_all) {
-    if (travels == Travels::result && !bag->backward) return WorkloadKind::embedding_all_to_all;
-    if (travels == Travels::input && bag->backward) return WorkloadKind::embedding_backward;
+  const Computes computes = what_computes(op.shape);
+  if (computes.pools && call == CollectiveOp::all_to_all) {
+    if (travels == Travels::result && !computes.backward) return WorkloadKind::embedding_all_to_all;
+    if (travels == Travels::input && computes.backward) return WorkloadKind::embedding_backward;
   }
-  const auto* gemm = std::get_if<GemmShape>(&op.shape);
-  const auto* recorded = std::get_if<RecordedShape>(&op.shape);
-  const bool of_wgs = recorded != nullptr && recorded->wgs > 1;  // one: no grid was recorded
-  if (gemm == nullptr && !(of_wgs && travels == Travels::result)) return std::nullopt;
   if (travels == Travels::input) {
-    return call == CollectiveOp::all_gather ? std::optional(WorkloadKind::all_gather_gemm)
-                                            : std::nullopt;
+    const bool gathers = computes.gathers && call == CollectiveOp::all_gather;
+    return gathers ? std::optional(WorkloadKind::all_gather_gemm) : std::nullopt;
   }
+  if (!computes.multiplies) return std::nullopt;
   switch (call) {
     case CollectiveOp::all_reduce:
-      return gemm != nullptr && gemm->m == 1 ? WorkloadKind::gemv_all_reduce
-                                             : WorkloadKind::gemm_all_reduce;
+      return computes.one_row ? WorkloadKind::gemv_all_reduce : WorkloadKind::gemm_all_reduce;
     case CollectiveOp::reduce_scatter:
       return WorkloadKind::gemm_reduce_scatter;
     case CollectiveOp::all_to_all:
@@ -55,6 +79,12 @@ std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Trave
   const std::int64_t each =
       travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
   if (each * grid.gpus == call.buffer.count()) return {};
+  if (travels == Travels::input) {
+    return fmt::format(
+        "{} B are gathered, but the rows that it multiplies have {} B: a GEMM can start on rows of "
+        "its first matrix only",
+        call.buffer.count(), each * grid.gpus);
+  }
   return fmt::format("the collective moves {} B and the kernel has {} B for it",
                      call.buffer.count(), each * grid.gpus);
 }
@@ -66,6 +96,7 @@ class Finder {
     for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
       for (const OpId before : graph.ops[OpId(i)].after) consumers_[before.value].push_back(i);
     }
+    find_previous();
   }
 
   std::vector<Fusion> find() {
@@ -83,7 +114,30 @@ class Finder {
     if (communicates(op) || consumers_[i].size() != 1) return;
     const std::uint32_t next = consumers_[i].front();
     const ModelOp& call = graph_.ops[OpId(next)];
-    if (communicates(call) && call.after.size() == 1) add(i, next, Travels::result);
+    if (!communicates(call) || call.after.size() != 1) return;
+    const OpId before = previous_[i];
+    const bool passed = !before.is_none() && consumers_[before.value].empty() &&
+                        graph_.ops[before].place == op.place && passes_on(graph_.ops[before], op);
+    if (passed) add(before.value, next, Travels::result, OpId(i));
+    add(i, next, Travels::result);
+  }
+
+  // By operator, the one before it on its stream on each of its GPUs.
+  void find_previous() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
+    previous_.assign(graph_.ops.size(), OpId::none());
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
+      const ModelOp& op = graph_.ops[OpId(i)];
+      if (!std::holds_alternative<RecordedShape>(op.shape)) continue;
+      std::set<OpId> before;
+      for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
+        for (const std::uint32_t gpu : group) {
+          const auto [known, first] = last.try_emplace({gpu, op.stream}, OpId(i));
+          before.insert(first ? OpId::none() : std::exchange(known->second, OpId(i)));
+        }
+      }
+      if (before.size() == 1) previous_[i] = *before.begin();
+    }
   }
 
   void try_collective(std::uint32_t i) {
@@ -92,25 +146,29 @@ class Finder {
     if (!communicates(graph_.ops[OpId(next)])) add(i, next, Travels::input);
   }
 
-  void add(std::uint32_t first, std::uint32_t second, Travels travels) {
+  void add(std::uint32_t first, std::uint32_t second, Travels travels,
+           OpId through = OpId::none()) {
     if (taken_[first] || taken_[second]) return;
-    const std::uint32_t compute = travels == Travels::result ? first : second;
+    Fusion fusion;
+    fusion.first = OpId(first);
+    fusion.second = OpId(second);
+    fusion.through = through;
+    fusion.travels = travels;
     const std::uint32_t call = travels == Travels::result ? second : first;
-    const ModelOp& op = graph_.ops[OpId(compute)];
+    const ModelOp op = fused_operator(graph_, fusion);
     const ModelOp& collective = graph_.ops[OpId(call)];
     const auto pattern = pattern_of(op, call_of(collective).op, travels);
     if (!pattern || !same_gpus(op, collective)) return;
-    Fusion fusion{.first = OpId(first),
-                  .second = OpId(second),
-                  .travels = travels,
-                  .pattern = *pattern,
-                  .obstacle = {}};
+    fusion.pattern = *pattern;
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
     const PeerGrid made = peer_grid(op, call_of(collective), gpu_, peers, {});
     fusion.obstacle =
         made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
-    if (fusion.obstacle.empty()) taken_[first] = taken_[second] = true;
+    if (fusion.obstacle.empty()) {
+      taken_[first] = taken_[second] = true;
+      if (!through.is_none()) taken_[through.value] = true;
+    }
     found_.push_back(fusion);
   }
 
@@ -126,6 +184,7 @@ class Finder {
   const ModelGraph& graph_;
   const GpuSpec& gpu_;
   std::vector<std::vector<std::uint32_t>> consumers_;
+  std::vector<OpId> previous_;
   std::vector<bool> taken_;
   std::vector<Fusion> found_;
 };
@@ -134,6 +193,33 @@ class Finder {
 
 std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu) {
   return Finder(graph, gpu).find();
+}
+
+ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion) {
+  ModelOp op = graph.ops[computing(fusion)];
+  if (fusion.through.is_none()) return op;
+  auto& kernel = std::get<RecordedShape>(op.shape);
+  const auto& next = std::get<RecordedShape>(graph.ops[fusion.through].shape);
+  kernel.time += next.time;
+  kernel.beside = kernel.beside || next.beside;
+  for (std::size_t r = 0; r < kernel.time_by_rank.size(); ++r) {
+    kernel.time_by_rank[r] += next.time_by_rank.empty() ? next.time : next.time_by_rank[r];
+  }
+  return op;
+}
+
+bool passes_on(const ModelOp& gemm, const ModelOp& next) {
+  const auto* before = std::get_if<RecordedShape>(&gemm.shape);
+  const auto* behind = std::get_if<RecordedShape>(&next.shape);
+  if (before == nullptr || behind == nullptr || gemm.stream != next.stream) return false;
+  if (!before->work || !before->work->gemm) return false;
+  constexpr const char* kSumOfParts = "splitKreduce";  // cuBLAS
+  if (!behind->work) return next.name.find(kSumOfParts) != std::string::npos;
+  const RecordedKind kind = behind->work->kind;
+  if (kind != RecordedKind::elementwise && kind != RecordedKind::copy) return false;
+  const RecordedGemm& product = *before->work->gemm;
+  return behind->work->written.count() / behind->work->element_bytes ==
+         product.m * product.n * product.batch;
 }
 
 OpId computing(const Fusion& fusion) {

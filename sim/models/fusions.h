@@ -14,6 +14,8 @@ namespace weft {
 struct Fusion {
   OpId first;   // the producer, or the collective that brings the input
   OpId second;  // the collective, or the consumer
+  // A recorded kernel between the two that passes the producer's result on, element by element.
+  OpId through = OpId::none();
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // of that name in scenarios
   std::string obstacle;  // why it cannot be done, for people; empty where it can
@@ -26,6 +28,14 @@ std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu);
 // The operator that computes and the one that communicates.
 OpId computing(const Fusion& fusion);
 OpId communicating(const Fusion& fusion);
+
+// What is fused with the collective: the operator that computes; of a recorded one, with the time
+// of what passes its result on.
+ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion);
+
+// Whether the recorded kernel `next` passes on the result of the recorded GEMM before it: an
+// elementwise kernel or a copy with as many results as the GEMM, or the sum of a split k.
+bool passes_on(const ModelOp& gemm, const ModelOp& next);
 
 // The operator's WGs by the peer that their results go to or their input comes from; none, and why
 // not, where they do not divide among `peers`.

@@ -1,19 +1,21 @@
 #include "sim/models/join_ranks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/models/fusions.h"
 
 namespace weft {
 namespace {
 
 // The kernel of each rank of a collective, by rank.
-using Producers = std::vector<OpId>;
+using Kernels = std::vector<OpId>;
 struct JoinedCall {
-  Producers producers;
+  Kernels kernels;
   OpId call = OpId::none();
 };
 
@@ -21,9 +23,10 @@ class Joiner {
  public:
   explicit Joiner(const ModelGraph& graph)
       : graph_(graph), consumers_(graph.ops.size()), joins_(graph.ops.size()) {
-    for (const ModelOp& op : graph.ops) {
-      for (const OpId before : op.after) ++consumers_[before.value];
+    for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
+      for (const OpId before : op(OpId(i)).after) consumers_[before.value].push_back(OpId(i));
     }
+    find_previous();
   }
 
   ModelGraph join() {
@@ -33,9 +36,9 @@ class Joiner {
     now_.resize(graph_.ops.size(), OpId::none());
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
       const JoinedCall& joined = joins_[i];
-      if (joined.producers.empty()) {
+      if (joined.kernels.empty()) {
         copy(OpId(i));
-      } else if (OpId(i) == last_of(joined.producers)) {
+      } else if (OpId(i) == last_of(joined.kernels)) {
         add_joined(joined);
       }
     }
@@ -46,49 +49,100 @@ class Joiner {
   [[nodiscard]] const ModelOp& op(OpId id) const { return graph_.ops[id]; }
   [[nodiscard]] const Groups& place(OpId id) const { return graph_.places[op(id).place]; }
 
-  [[nodiscard]] static OpId last_of(const Producers& producers) {
+  [[nodiscard]] static OpId last_of(const Kernels& producers) {
     return *std::max_element(producers.begin(), producers.end());
+  }
+
+  // By operator, the one before it on its stream, where both are of one GPU.
+  void find_previous() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
+    previous_.resize(graph_.ops.size(), OpId::none());
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
+      for (const std::vector<std::uint32_t>& group : place(OpId(i)).groups) {
+        for (const std::uint32_t gpu : group) {
+          const auto [known, first] = last.try_emplace({gpu, op(OpId(i)).stream}, OpId(i));
+          if (!first) previous_[i] = std::exchange(known->second, OpId(i));
+        }
+      }
+    }
   }
 
   void find(OpId call) {
     if (!communicates(op(call)) || place(call).groups.size() != 1) return;
-    const std::vector<std::uint32_t>& ranks = place(call).groups.front();
-    if (op(call).after.size() != ranks.size()) return;
-    Producers producers;
-    for (const std::uint32_t gpu : ranks) {
-      const auto of_rank = std::find_if(op(call).after.begin(), op(call).after.end(),
-                                        [&](OpId id) { return is_producer(id, gpu); });
-      if (of_rank == op(call).after.end()) return;
-      producers.push_back(*of_rank);
+    const Kernels producers = by_rank(op(call).after, call);
+    const auto waited_by_it_alone = [this](OpId id) { return consumers_[id.value].size() == 1; };
+    if (std::all_of(producers.begin(), producers.end(), waited_by_it_alone) &&
+        join_all(producers, call)) {
+      join_gemms_before(producers, call);
     }
-    if (!alike(producers) || !may_move(producers)) return;
-    for (const OpId id : producers) joins_[id.value] = {producers, call};
+    const Kernels waiting = by_rank(consumers_[call.value], call);
+    if (!waiting.empty() && multiplies(waiting.front())) join_all(waiting, call);
   }
 
-  // A recorded kernel of this GPU alone that nobody but one collective waits for.
-  [[nodiscard]] bool is_producer(OpId id, std::uint32_t gpu) const {
+  [[nodiscard]] bool multiplies(OpId id) const {
+    const auto& work = std::get<RecordedShape>(op(id).shape).work;
+    return work && work->gemm;
+  }
+
+  // A recorded kernel of each rank of the collective; none where these are not such.
+  [[nodiscard]] Kernels by_rank(const std::vector<OpId>& ids, OpId call) const {
+    const std::vector<std::uint32_t>& ranks = place(call).groups.front();
+    if (ids.size() != ranks.size()) return {};
+    Kernels kernels;
+    for (const std::uint32_t gpu : ranks) {
+      const auto of_rank =
+          std::find_if(ids.begin(), ids.end(), [&](OpId id) { return is_kernel_of(id, gpu); });
+      if (of_rank == ids.end()) return {};
+      kernels.push_back(*of_rank);
+    }
+    return kernels;
+  }
+
+  [[nodiscard]] bool is_kernel_of(OpId id, std::uint32_t gpu) const {
     const Groups& where = place(id);
-    return std::holds_alternative<RecordedShape>(op(id).shape) && consumers_[id.value] == 1 &&
-           where.groups.size() == 1 && where.groups.front() == std::vector{gpu};
+    return std::holds_alternative<RecordedShape>(op(id).shape) && where.groups.size() == 1 &&
+           where.groups.front() == std::vector{gpu};
+  }
+
+  // False where they cannot be one operator.
+  bool join_all(const Kernels& kernels, OpId call) {
+    if (kernels.empty() || joins_[kernels.front().value].kernels == kernels) return false;
+    const auto joined = [this](OpId id) { return !joins_[id.value].kernels.empty(); };
+    if (std::any_of(kernels.begin(), kernels.end(), joined)) return false;
+    if (!alike(kernels) || !may_move(kernels)) return false;
+    for (const OpId id : kernels) joins_[id.value] = {kernels, call};
+    return true;
+  }
+
+  void join_gemms_before(const Kernels& between, OpId call) {
+    Kernels gemms;
+    for (const OpId id : between) {
+      const OpId before = previous_[id.value];
+      if (before.is_none() || !passes_on(op(before), op(id))) return;
+      if (!is_kernel_of(before, place(id).groups.front().front())) return;
+      gemms.push_back(before);
+    }
+    join_all(gemms, call);
   }
 
   // The same kernel, though not as long.
-  [[nodiscard]] bool alike(const Producers& producers) const {
+  [[nodiscard]] bool alike(const Kernels& producers) const {
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
-      RecordedShape shape = std::get<RecordedShape>(op(id).shape);
-      const RecordedShape& first = std::get<RecordedShape>(op(producers.front()).shape);
-      shape.time = first.time;
-      return shape == first && op(id).name == op(producers.front()).name &&
+      const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
+      return same_kernel(std::get<RecordedShape>(op(id).shape), first) &&
+             op(id).name == op(producers.front()).name &&
              op(id).stream == op(producers.front()).stream;
     });
   }
 
-  // To where the last of them is: past nothing of its GPU's stream; and nobody waits for what only
-  // another rank's kernel waits for.
-  [[nodiscard]] bool may_move(const Producers& producers) const {
+  // To where the last of them is: past nothing of its GPU's stream, and nothing that waits for it;
+  // and nobody waits for what only another rank's kernel waits for.
+  [[nodiscard]] bool may_move(const Kernels& producers) const {
     const OpId last = last_of(producers);
     const std::set<OpId> inputs = inputs_of(producers);
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
+      const std::vector<OpId>& waiting = consumers_[id.value];
+      if (!waiting.empty() && waiting.front() < last) return false;
       const std::uint32_t gpu = place(id).groups.front().front();
       for (std::uint32_t i = id.value + 1; i <= last.value; ++i) {
         if (op(OpId(i)).stream == op(id).stream && holds(place(OpId(i)), gpu)) return false;
@@ -106,7 +160,7 @@ class Joiner {
     });
   }
 
-  [[nodiscard]] std::set<OpId> inputs_of(const Producers& producers) const {
+  [[nodiscard]] std::set<OpId> inputs_of(const Kernels& producers) const {
     std::set<OpId> inputs;
     for (const OpId id : producers) inputs.insert(op(id).after.begin(), op(id).after.end());
     return inputs;
@@ -119,16 +173,18 @@ class Joiner {
   }
 
   void add_joined(const JoinedCall& joined) {
-    ModelOp one = op(joined.producers.front());
+    ModelOp one = op(joined.kernels.front());
     one.place = op(joined.call).place;
-    one.after = now(inputs_of(joined.producers));
+    one.after = now(inputs_of(joined.kernels));
     auto& shape = std::get<RecordedShape>(one.shape);
-    for (const OpId id : joined.producers) {
-      shape.time_by_rank.push_back(std::get<RecordedShape>(op(id).shape).time);
+    for (const OpId id : joined.kernels) {
+      const auto& of_rank = std::get<RecordedShape>(op(id).shape);
+      shape.time_by_rank.push_back(of_rank.time);
+      shape.beside = shape.beside || of_rank.beside;
       shape.time = longer(shape.time, shape.time_by_rank.back());
     }
     const OpId made = made_.add(std::move(one));
-    for (const OpId id : joined.producers) now_[id.value] = made;
+    for (const OpId id : joined.kernels) now_[id.value] = made;
   }
 
   [[nodiscard]] std::vector<OpId> now(const std::set<OpId>& before) const {
@@ -141,8 +197,9 @@ class Joiner {
   }
 
   const ModelGraph& graph_;
-  std::vector<std::uint32_t> consumers_;  // how many wait for an operator
-  std::vector<JoinedCall> joins_;         // by operator
+  std::vector<std::vector<OpId>> consumers_;  // by operator: who waits for it
+  std::vector<OpId> previous_;
+  std::vector<JoinedCall> joins_;  // by operator
   ModelGraph made_;
   std::vector<OpId> now_;  // by operator of the graph: the one it became
 };

@@ -31,6 +31,8 @@ class ModelToTasks {
     for (std::size_t i = 0; i < how.fusions.size(); ++i) {
       fusion_of_[how.fusions[i].first.value] = static_cast<int>(i);
       fusion_of_[how.fusions[i].second.value] = static_cast<int>(i);
+      const OpId through = how.fusions[i].through;
+      if (!through.is_none()) fusion_of_[through.value] = static_cast<int>(i);
     }
     for (const Groups& place : graph.places) index_place(place);
   }
@@ -225,7 +227,7 @@ class ModelToTasks {
   // --- an operator and its collective together
 
   void add_fusion(const Fusion& fusion) {
-    const ModelOp& op = graph_.ops[computing(fusion)];
+    const ModelOp op = fused_operator(graph_, fusion);
     const ModelOp& collective = graph_.ops[communicating(fusion)];
     const auto& call = std::get<CommunicationShape>(collective.shape);
     const Groups& place = graph_.places[collective.place];
@@ -242,6 +244,7 @@ class ModelToTasks {
         std::vector<KernelId> after;
         append_inputs(fusion.first, gpu, after);
         append_inputs(fusion.second, gpu, after);
+        if (!fusion.through.is_none()) append_inputs(fusion.through, gpu, after);
         team.after.push_back(once_each(std::move(after)));
       }
     }
@@ -260,6 +263,7 @@ class ModelToTasks {
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {
         done(computing(fusion), gpu, last.computing[at]);
+        if (!fusion.through.is_none()) done(fusion.through, gpu, last.computing[at]);
         done(communicating(fusion), gpu, last.communicating[at]);
         ++at;
       }

@@ -27,6 +27,16 @@ Flops attention_flops(const AttentionShape& shape) {
   return flops(2 * pairs_of(shape)) * (shape.batch * shape.heads * dims);
 }
 
+std::string text_of(const std::optional<RecordedWork>& work) {
+  if (!work) return {};
+  std::string text = fmt::format(", {}", name_of(work->kind));
+  if (const auto& gemm = work->gemm) {
+    text += fmt::format(" {} x {} x {}, {} of them", gemm->m, gemm->n, gemm->k, gemm->batch);
+    if (gemm->tile_m > 0) text += fmt::format(", tiles {} x {}", gemm->tile_m, gemm->tile_n);
+  }
+  return text + fmt::format(", {} B read, {} B written", work->read.count(), work->written.count());
+}
+
 std::string text_of(const OpShape& shape) {
   return std::visit(
       Overloaded{
@@ -50,8 +60,8 @@ std::string text_of(const OpShape& shape) {
                                stream.written.count());
           },
           [](const RecordedShape& kernel) {
-            return fmt::format("recorded {:.3f} us, {} WGs", to_microseconds(kernel.time),
-                               kernel.wgs);
+            return fmt::format("recorded {:.3f} us, {} WGs{}", to_microseconds(kernel.time),
+                               kernel.wgs, text_of(kernel.work));
           },
           [](const CommunicationShape& call) {
             return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
@@ -108,18 +118,19 @@ bool communicates(const ModelOp& op) {
 
 Flops flops_of(const OpShape& shape) {
   return std::visit(
-      Overloaded{[](const GemmShape& gemm) {
-                   const std::int64_t m = gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank.front();
-                   return flops(2 * m * gemm.n) * (gemm.k * gemm.batch);
-                 },
-                 [](const AttentionShape& attention) { return attention_flops(attention); },
-                 [](const EmbeddingShape& bag) {
-                   return flops(bag.work.batch * bag.work.tables_per_gpu) *
-                          (std::int64_t{bag.work.pooling} * bag.work.dim);
-                 },
-                 [](const StreamShape& stream) { return stream.flops; },
-                 [](const RecordedShape&) { return Flops{}; },
-                 [](const CommunicationShape&) { return Flops{}; }},
+      Overloaded{
+          [](const GemmShape& gemm) {
+            const std::int64_t m = gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank.front();
+            return flops(2 * m * gemm.n) * (gemm.k * gemm.batch);
+          },
+          [](const AttentionShape& attention) { return attention_flops(attention); },
+          [](const EmbeddingShape& bag) {
+            return flops(bag.work.batch * bag.work.tables_per_gpu) *
+                   (std::int64_t{bag.work.pooling} * bag.work.dim);
+          },
+          [](const StreamShape& stream) { return stream.flops; },
+          [](const RecordedShape& kernel) { return kernel.work ? kernel.work->flops : Flops{}; },
+          [](const CommunicationShape&) { return Flops{}; }},
       shape);
 }
 

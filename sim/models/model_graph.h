@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/core/ids.h"
+#include "sim/models/recorded_shape.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft {
@@ -61,17 +62,6 @@ struct StreamShape {
   Bytes written;
   Flops flops;
   bool operator==(const StreamShape&) const = default;
-};
-
-// A kernel of a recorded trace: so long, alone, with so many WGs.
-struct RecordedShape {
-  Duration time;                            // of the slowest rank
-  std::vector<Duration> time_by_rank = {};  // of its group, where they are joined; else empty
-  std::int64_t wgs = 1;
-  int threads = 256;
-  int registers_per_thread = 32;
-  Bytes lds;
-  bool operator==(const RecordedShape&) const = default;
 };
 
 // A collective of each group of its place; meanings as in CollectiveCall.

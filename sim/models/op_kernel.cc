@@ -6,6 +6,7 @@
 #include "sim/core/round_up.h"
 #include "sim/gpu_model/library_gemm.h"
 #include "sim/models/attention_kernel.h"
+#include "sim/models/recorded_kernel.h"
 #include "sim/workloads/gemm.h"
 
 namespace weft {
@@ -69,21 +70,6 @@ OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
   return kernel;
 }
 
-// As many WGs as were recorded, or as fit, each there for the whole time.
-OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
-  OpKernel kernel;
-  kernel.wg = recorded_wg(shape, gpu);
-  kernel.persistent = true;
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
-  Work work;
-  work.fixed = shape.time_by_rank.empty() ? shape.time : shape.time_by_rank[rank];
-  kernel.works = {work};
-  kernel.runs = {{.work = 0,
-                  .scale = Item::kUnit,
-                  .count = static_cast<std::uint32_t>(std::min(shape.wgs, fit))}};
-  return kernel;
-}
-
 }  // namespace
 
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
@@ -110,17 +96,6 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   gemm.fixed = chosen.fixed;
   gemm.operand_cost = chosen.operand_cost;
   return gemm;
-}
-
-// Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.
-WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu) {
-  const WgShape wg{.threads = shape.threads,
-                   .registers_per_thread = shape.registers_per_thread,
-                   .lds = shape.lds,
-                   .loads_in_flight = 1};
-  if (resident(gpu, wg, {}) > 0) return wg;
-  return {
-      .threads = gpu.wave_size, .registers_per_thread = 1, .lds = gpu.cu.lds, .loads_in_flight = 1};
 }
 
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank) {

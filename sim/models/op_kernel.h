@@ -26,9 +26,6 @@ struct OpKernel {
 // Of GEMM, attention, stream and recorded kernel; `rank` matters where ranks differ.
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
-// What a WG of a recorded kernel asks for on this GPU.
-WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
-
 // The library's choice: of the tiles and splits of k that there are, those with which the GEMM by
 // itself is done first. `peers` > 1: rows of tiles divide among so many.
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers);

@@ -7,6 +7,7 @@
 #include "sim/core/round_up.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
+#include "sim/models/recorded_grid.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -95,30 +96,6 @@ PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std:
           .obstacle = {}};
 }
 
-// Each WG is taken to make an equal part of what travels: a recording does not say.
-PeerGrid recorded_peer_grid(const RecordedShape& kernel, const CommunicationShape& call,
-                            const GpuSpec& gpu, std::uint32_t peers) {
-  if (!call.pair_bytes.empty()) return no("what travels does not divide evenly among the GPUs");
-  if (kernel.wgs % peers != 0) {
-    return no(fmt::format("its {} WGs do not divide among {} GPUs", kernel.wgs, peers));
-  }
-  if (call.buffer.count() % kernel.wgs != 0) {
-    return no(fmt::format("{} B do not divide among its {} WGs", call.buffer.count(), kernel.wgs));
-  }
-  Grid grid;
-  grid.gpus = peers;
-  grid.per_peer = static_cast<std::uint32_t>(kernel.wgs / peers);
-  grid.in_a_row = grid.per_peer;
-  grid.result_bytes = call.buffer.count() / kernel.wgs;
-  grid.wg = recorded_wg(kernel, gpu);
-  grid.persistent = true;
-  // Rounds of WGs that fill the GPU, alike, make up the recorded time.
-  const std::int64_t fit = resident_on_gpu(gpu, grid.wg, {});
-  grid.written.fixed = picoseconds(round_up(kernel.time.count(), round_up(kernel.wgs, fit)));
-  grid.stored = grid.written;
-  return {.grid = grid, .obstacle = {}};
-}
-
 }  // namespace
 
 PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
@@ -129,7 +106,7 @@ PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuS
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
     made = embedding_peer_grid(*bag, gpu, peers, version);
   } else if (const auto* recorded = std::get_if<RecordedShape>(&op.shape)) {
-    made = recorded_peer_grid(*recorded, call, gpu, peers);
+    made = recorded_peer_grid(*recorded, call, gpu, peers, version);
   } else {
     made = no("no kernel that sends or receives by WG is known for it");
   }

@@ -43,27 +43,34 @@ Groups groups_alone(const Groups& place, const Cluster& cluster) {
   return first;
 }
 
-// The two operators of a fusion by themselves. What computes is placed as its collective is.
+// Its operators in their order: two, or three.
+std::vector<OpId> operators_of(const Fusion& fusion) {
+  if (fusion.through.is_none()) return {fusion.first, fusion.second};
+  return {fusion.first, fusion.through, fusion.second};
+}
+
+// The operators of a fusion by themselves. What computes is placed as its collective is.
 ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
   ModelGraph alone;
   const PlaceId place =
       alone.add_place(groups_alone(graph.places[graph.ops[communicating(fusion)].place], cluster));
-  for (const OpId id : {fusion.first, fusion.second}) {
+  for (const OpId id : operators_of(fusion)) {
     ModelOp op = graph.ops[id];
     op.place = place;
     op.after.clear();
-    if (id == fusion.second) op.after = {OpId(0)};
+    if (!alone.ops.empty()) op.after = {OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1)};
     op.block = BlockId::none();
     alone.add(std::move(op));
   }
   return alone;
 }
 
-WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& gpu) {
+WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& gpu,
+                 const KernelVersion& version) {
   const ModelOp& call = graph.ops[communicating(fusion)];
   const auto peers = static_cast<std::uint32_t>(graph.places[call.place].groups.front().size());
-  return peer_grid(graph.ops[computing(fusion)], std::get<CommunicationShape>(call.shape), gpu,
-                   peers, {})
+  return peer_grid(fused_operator(graph, fusion), std::get<CommunicationShape>(call.shape), gpu,
+                   peers, version)
       .grid->wg;
 }
 
@@ -82,9 +89,33 @@ bool lie_alike(const Groups& a, const Groups& b, const Cluster& cluster) {
                     [&](const auto& x, const auto& y) { return nodes(x) == nodes(y); });
 }
 
+bool same_shape(const OpShape& a, const OpShape& b) {
+  const auto* recorded = std::get_if<RecordedShape>(&a);
+  const auto* other = std::get_if<RecordedShape>(&b);
+  return recorded != nullptr && other != nullptr ? same_kernel(*recorded, *other) : a == b;
+}
+
+// Moves the mean of recorded times towards those of the `found`th pair.
+void add_times(ModelGraph& mean, const ModelGraph& pair, std::int64_t found) {
+  const auto add = [found](Duration& time, Duration more) {
+    time += picoseconds((more - time).count() / found);
+  };
+  for (std::uint32_t i = 0; i < mean.ops.size(); ++i) {
+    auto* into = std::get_if<RecordedShape>(&mean.ops[OpId(i)].shape);
+    if (into == nullptr) continue;
+    const auto& more = std::get<RecordedShape>(pair.ops[OpId(i)].shape);
+    add(into->time, more.time);
+    into->beside = into->beside || more.beside;
+    if (into->time_by_rank.size() != more.time_by_rank.size()) into->time_by_rank.clear();
+    for (std::size_t r = 0; r < into->time_by_rank.size(); ++r) {
+      add(into->time_by_rank[r], more.time_by_rank[r]);
+    }
+  }
+}
+
 bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster) {
   const auto alike = [&](const ModelOp& x, const ModelOp& y) {
-    return x.name == y.name && x.shape == y.shape &&
+    return x.name == y.name && same_shape(x.shape, y.shape) &&
            lie_alike(a.places[x.place], b.places[y.place], cluster);
   };
   return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
@@ -125,32 +156,45 @@ void ModelRun::find_candidates(Folding& folding) {
       pairs.push_back({fusion, candidate_of(piece, fusion)});
     }
   }
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (tried_[i].measured) continue;
+    tried_[i].measured = true;
+    if (candidates_[i].obstacle.empty()) measure(candidates_[i], tried_[i]);
+  }
   count_times(folding);
 }
 
 std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
   ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
-  const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const ModelGraph& other) {
-    return same_pair(other, alone, cluster_);
+  const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const Tried& other) {
+    return same_pair(other.alone, alone, cluster_);
   });
   const auto index = static_cast<std::uint32_t>(known - tried_.begin());
-  if (known != tried_.end()) return index;
+  if (known != tried_.end()) {
+    if (!known->measured) add_times(known->alone, alone, ++known->found);
+    return index;
+  }
   Candidate& candidate = candidates_.emplace_back();
-  candidate.name = alone.ops[OpId(0)].name + " + " + alone.ops[OpId(1)].name;
+  for (const ModelOp& op : alone.ops) {
+    candidate.name += (candidate.name.empty() ? "" : " + ") + op.name;
+  }
   candidate.pattern = fusion.pattern;
   candidate.obstacle = fusion.obstacle;
   const std::vector<std::uint32_t> gpus = gpus_of(alone);
   const bool in_a_node =
       cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
-  if (fusion.obstacle.empty()) measure(candidate, alone, fusion, in_a_node ? node_ : cluster_);
-  tried_.push_back(std::move(alone));
+  tried_.push_back(
+      {.alone = std::move(alone), .fusion = fusion, .found = 1, .in_a_node = in_a_node});
   return index;
 }
 
-void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
-                       const Cluster& cluster) const {
+void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
+  const ModelGraph& alone = tried.alone;
+  const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
+  Fusion fusion = tried.fusion;
   fusion.first = OpId(0);
-  fusion.second = OpId(1);
+  fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
+  if (!fusion.through.is_none()) fusion.through = OpId(1);
   const auto time = [&](Mode mode) {
     const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
                                                 .cluster = cluster,
@@ -162,9 +206,9 @@ void ModelRun::measure(Candidate& candidate, const ModelGraph& alone, Fusion fus
   candidate.chunked = time(Mode::kernel);
   candidate.fused = time(Mode::fused);
   const GpuSpec& gpu = scenario_.cluster.gpu;
-  const WgShape wg = wg_of_op(alone, fusion, gpu);
-  candidate.wgs_per_cu_bulk = resident(gpu, wg, {});
-  candidate.wgs_per_cu_fused = resident(gpu, wg, fused_version(scenario_.fused));
+  const KernelVersion fused = fused_version(scenario_.fused);
+  candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
+  candidate.wgs_per_cu_fused = resident(gpu, wg_of_op(alone, fusion, gpu, fused), fused);
 }
 
 void ModelRun::count_times(const Folding& folding) {

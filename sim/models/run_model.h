@@ -13,7 +13,8 @@
 
 namespace weft {
 
-// A pair that could be fused, by itself in both ways, as often as the model has it.
+// A pair that could be fused, by itself in both ways, as often as the model has it. Recorded pairs
+// that differ in their times only are one, with the mean of those.
 struct Candidate {
   std::string name;  // "attn_out + attn_out_reduce"
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
@@ -76,9 +77,16 @@ class ModelRun {
 
   Folding& folding(const Joined& joined);
   void find_candidates(Folding& folding);  // and tries those that are new
+  // A candidate's operators alone, with the mean times of all pairs that were found of it.
+  struct Tried {
+    ModelGraph alone;
+    Fusion fusion;
+    std::int64_t found = 0;
+    bool in_a_node = false;
+    bool measured = false;
+  };
   std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
-  void measure(Candidate& candidate, const ModelGraph& alone, Fusion fusion,
-               const Cluster& cluster) const;
+  void measure(Candidate& candidate, const Tried& tried) const;
   void count_times(const Folding& folding);
   [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;
   PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
@@ -96,7 +104,7 @@ class ModelRun {
   const ModelGraph& graph_;
   Cluster node_;  // one of the cluster's, alone
   std::map<Joined, Folding> folding_;
-  std::vector<ModelGraph> tried_;  // by candidate: its two operators alone
+  std::vector<Tried> tried_;  // by candidate
   std::vector<Candidate> candidates_;
   std::optional<RecordOptions> record_;
   RunRecording recording_;

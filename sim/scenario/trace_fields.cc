@@ -37,6 +37,12 @@ void trace_fields(Fields map, TraceWork& trace) {
   map.where("kind", {"pytorch"})
       .file_or_none("execution_traces", trace.execution_traces,
                     "folder of execution traces; none: the profiles contain the sizes");
+  map.where("kind", {"pytorch"})
+      .add("step", trace.step,
+           {.help = "replay only what ProfilerStep#N of the profiles launched",
+            .range = {{-1, 1'000'000'000}},
+            .fallback = -1,
+            .means = "all steps"});
   chakra_fields(map.where("kind", {"chakra"}), trace);
 }
 

@@ -30,6 +30,7 @@ struct TraceWork {
   TraceFormat format = TraceFormat::chakra;
   std::string path;
   std::string execution_traces;  // pytorch; empty: the profiles say the sizes
+  std::int64_t step = -1;        // pytorch: of torch.profiler's steps this one; -1: all
   std::string groups;            // chakra: file of process groups, or empty
   bool one_for_all = false;      // rank 0's trace stands for all GPUs
   std::optional<CommSizeUnit> comm_size_unit;

@@ -65,11 +65,26 @@ OrderedJson json_of(const StreamShape& stream) {
 }
 
 OrderedJson json_of(const RecordedShape& kernel) {
-  return {{"us", to_microseconds(kernel.time)},
-          {"wgs", kernel.wgs},
-          {"threads", kernel.threads},
-          {"registers_per_thread", kernel.registers_per_thread},
-          {"lds_bytes", kernel.lds.count()}};
+  OrderedJson json{{"us", to_microseconds(kernel.time)},
+                   {"wgs", kernel.wgs},
+                   {"threads", kernel.threads},
+                   {"registers_per_thread", kernel.registers_per_thread},
+                   {"lds_bytes", kernel.lds.count()}};
+  if (kernel.beside) json["beside_others"] = true;
+  if (!kernel.work) return json;
+  json["computes"] = name_of(kernel.work->kind);
+  json["flops"] = kernel.work->flops.count();
+  json["read_bytes"] = kernel.work->read.count();
+  json["written_bytes"] = kernel.work->written.count();
+  if (const auto& gemm = kernel.work->gemm) {
+    json["m"] = gemm->m;
+    json["n"] = gemm->n;
+    json["k"] = gemm->k;
+    json["batch"] = gemm->batch;
+    if (gemm->tile_m > 0) json["tile"] = {gemm->tile_m, gemm->tile_n};
+    if (gemm->split_k > 1) json["split_k"] = gemm->split_k;
+  }
+  return json;
 }
 
 OrderedJson json_of(const CommunicationShape& call) {

@@ -44,7 +44,9 @@ Bytes bytes_moved(const OpShape& shape) {
                  [](const AttentionShape& attention) { return of_attention(attention); },
                  [](const EmbeddingShape& bag) { return of_embedding(bag.work); },
                  [](const StreamShape& stream) { return stream.read + stream.written; },
-                 [](const RecordedShape&) { return Bytes{}; },
+                 [](const RecordedShape& kernel) {
+                   return kernel.work ? kernel.work->read + kernel.work->written : Bytes{};
+                 },
                  [](const CommunicationShape&) { return Bytes{}; }},
       shape);
 }

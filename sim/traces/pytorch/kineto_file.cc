@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <set>
 #include <utility>
 
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
+#include "sim/traces/pytorch/kernel_work.h"
+#include "sim/traces/pytorch/operator_work.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
@@ -26,6 +30,8 @@ constexpr std::array<std::pair<std::string_view, int>, 12> kSizesOfTypes = {{{"B
                                                                              {"Float", 4},
                                                                              {"Long", 8},
                                                                              {"Double", 8}}};
+
+constexpr std::string_view kStepName = "ProfilerStep#";
 
 int bytes_of_type(const std::string& word) {
   for (const auto& [name, size] : kSizesOfTypes) {
@@ -98,7 +104,9 @@ class KinetoReader {
     static const Json kNone = Json::object();
     const Json* found = member(value, "args");
     const Json& arguments = found != nullptr ? *found : kNone;
-    if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") {
+    if (name.starts_with(kStepName) && (kind == "user_annotation" || kind == "cpu_op")) {
+      step(value, name);
+    } else if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") {
       gpu(value, arguments, kind, name);
     } else if (kind == "cuda_sync") {
       file_.syncs[whole_or(member(arguments, "correlation"), -1)] = {
@@ -106,6 +114,8 @@ class KinetoReader {
           .on_stream = whole_or(member(arguments, "wait_on_stream"), -1)};
     } else if (kind == "cpu_op" && name == "record_param_comms") {
       host(value, arguments, HostEvent::Kind::communicates);
+    } else if (kind == "cpu_op" || kind == "Operator") {
+      cpu_operator(value, arguments, name);
     } else if (kind == "cuda_runtime" || kind == "cuda_driver" || kind == "hip_runtime" ||
                kind == "hip_driver") {
       host(value, arguments, runtime_kind(name));
@@ -152,6 +162,25 @@ class KinetoReader {
     if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
   }
 
+  void step(const Json& value, std::string_view name) {
+    ProfilerStep made;
+    const std::string_view number = name.substr(kStepName.size());
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), made.number);
+    if (error != std::errc() || end != number.data() + number.size()) return;
+    if (!problems_.keep(file_.name, sizeof(ProfilerStep))) return;
+    if (set_times(value, std::string(name), made)) file_.steps.push_back(made);
+  }
+
+  void cpu_operator(const Json& value, const Json& arguments, const std::string& name) {
+    if (!problems_.keep(file_.name, sizeof(CpuOperator))) return;
+    CpuOperator made;
+    made.thread = whole_or(member(value, "tid"), 0);
+    if (!set_times(value, name, made)) return;
+    made.work = work_of_operator(name, inputs_of(arguments));
+    file_.operators.push_back(std::move(made));
+  }
+
   void gpu(const Json& value, const Json& arguments, const std::string& kind,
            const std::string& name) {
     const auto letters = static_cast<std::int64_t>(name.size());
@@ -163,8 +192,19 @@ class KinetoReader {
     if (kind == "gpu_memcpy") event.kind = GpuEvent::Kind::copy;
     if (kind == "gpu_memset") event.kind = GpuEvent::Kind::fill;
     if (kind == "kernel" && !set_shape(arguments, event)) return;
+    if (kind != "kernel") event.work = copied(name, whole_or(member(arguments, "bytes"), 0));
     if (member(arguments, "Collective name") != nullptr) event.call = call_of(arguments, name);
     if (set_times(value, name, event)) file_.gpu.push_back(std::move(event));
+  }
+
+  // "Memcpy HtoD (Pinned -> Device)": what of it is in this GPU's memory.
+  static std::optional<RecordedWork> copied(std::string_view name, std::int64_t size) {
+    if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
+    RecordedWork work;
+    work.kind = RecordedKind::copy;
+    if (name.starts_with("Memcpy DtoD") || name.starts_with("Memcpy DtoH")) work.read = bytes(size);
+    if (!name.starts_with("Memcpy DtoH")) work.written = bytes(size);
+    return work;
   }
 
   bool set_shape(const Json& arguments, GpuEvent& event) {
@@ -213,6 +253,24 @@ class KinetoReader {
 
 }  // namespace
 
+void keep_step(KinetoFile& file, const ProfilerStep& step) {
+  const auto inside = [&step](std::int64_t at) {
+    return at >= step.start && at <= step.start + step.duration;
+  };
+  std::set<std::int64_t> launched;
+  std::set<std::int64_t> known;
+  for (const HostEvent& event : file.host) {
+    if (event.kind != HostEvent::Kind::runtime) continue;
+    known.insert(event.correlation);
+    if (inside(event.start)) launched.insert(event.correlation);
+  }
+  std::erase_if(file.gpu, [&](const GpuEvent& event) {
+    return known.contains(event.correlation) ? !launched.contains(event.correlation)
+                                             : !inside(event.start);
+  });
+  std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
+}
+
 bool is_library_collective(std::string_view kernel) {
   return starts_with_any(kernel, {"ncclKernel", "ncclDevKernel", "rcclKernel", "rcclDevKernel"});
 }
@@ -221,6 +279,8 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
   KinetoFile file;
   file.name = name;
   KinetoReader(file, problems).read(text);
+  add_work(file);
+  find_beside(file);
   return file;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/models/recorded_shape.h"
 #include "sim/traces/problems.h"
 
 namespace weft {
@@ -39,7 +40,17 @@ struct GpuEvent {
   int threads = 256;
   int registers = 32;
   std::int64_t shared_bytes = 0;
-  std::optional<CommCall> call;  // newer profiles say what a collective's kernel moves
+  std::optional<CommCall> call;           // newer profiles say what a collective's kernel moves
+  std::optional<RecordedWork> work = {};  // of copies by their size, of kernels by their operator
+  bool beside = false;                    // as of RecordedShape
+};
+
+// An operator of the host (aten::mm), with what its shapes say that it computes.
+struct CpuOperator {
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::int64_t thread = 0;
+  std::optional<RecordedWork> work;
 };
 
 struct HostEvent {
@@ -63,17 +74,30 @@ struct SyncEvent {
   std::int64_t on_stream = -1;  // whose work is waited for
 };
 
+// ProfilerStep#n of torch.profiler, on the host.
+struct ProfilerStep {
+  std::int64_t number = 0;
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+};
+
 struct KinetoFile {
   std::string name;
   std::int64_t rank = -1;
   std::int64_t ranks = -1;
   std::vector<GpuEvent> gpu;
   std::vector<HostEvent> host;
+  std::vector<CpuOperator> operators;
+  std::vector<ProfilerStep> steps;
   std::map<std::int64_t, SyncEvent> syncs;
   std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks by name
 };
 
 KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems);
+
+// Leaves what the host did in this step, and what that launched. A kernel whose launch is not in
+// the profile counts where it started.
+void keep_step(KinetoFile& file, const ProfilerStep& step);
 
 // Kernels of the libraries that communicate. Their recorded time includes waiting for late ranks.
 bool is_library_collective(std::string_view kernel);

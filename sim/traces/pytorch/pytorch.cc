@@ -11,6 +11,7 @@
 #include <set>
 
 #include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/gunzip.h"
 #include "sim/traces/pytorch/pytorch_rank.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
@@ -59,37 +60,77 @@ class PyTorchLoader {
   }
 
  private:
-  // The folder's JSON files, in the order of their names.
+  static bool is_profile(const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.ends_with(".json") || name.ends_with(".json.gz");
+  }
+
+  // The folder's JSON files, in the order of their names; or, where it has none, those of the
+  // folders in it, one a rank.
   std::vector<fs::path> files_of(const std::string& folder) {
     std::vector<fs::path> files;
+    std::vector<fs::path> folders;
     std::error_code error;
-    bool packed = false;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-      packed = packed || entry.path().extension() == ".gz";
+      if (is_profile(entry.path())) files.push_back(entry.path());
+      if (entry.is_directory(error)) folders.push_back(entry.path());
     }
-    std::sort(files.begin(), files.end());
     if (error) {
       problems_.add(
           folder, "",
           error == std::errc::no_such_file_or_directory ? "no such folder" : error.message());
-    } else if (files.empty()) {
-      problems_.add(folder, "",
-                    packed ? "contains only packed files; unpack them (tar xzf, gunzip)"
-                           : "contains no .json files");
+      return {};
     }
+    for (const fs::path& inner : files.empty() ? folders : std::vector<fs::path>()) {
+      for (const auto& entry : fs::directory_iterator(inner, error)) {
+        if (is_profile(entry.path())) files.push_back(entry.path());
+      }
+    }
+    std::sort(files.begin(), files.end());
+    if (files.empty()) problems_.add(folder, "", "contains no .json or .json.gz files");
     return files;
+  }
+
+  // Empty where the problems say why.
+  std::optional<std::string> text_of(const fs::path& path) {
+    ReadText read = text_of_file(path, loaded_.inputs);
+    if (!read.text) {
+      problems_.add(path.string(), "", read.problem);
+      return std::nullopt;
+    }
+    if (path.extension() != ".gz") return std::move(read.text);
+    Unpacked unpacked = gunzipped(*read.text, problems_.room());
+    if (unpacked.problem.empty()) return std::move(unpacked.text);
+    problems_.add(path.string(), "", unpacked.problem);
+    return std::nullopt;
+  }
+
+  // "rank3/trace.json": where the file's name has no number.
+  static std::int64_t rank_in_name(const fs::path& path) {
+    const std::int64_t rank = number_in(path.filename().string(), Which::first);
+    return rank >= 0 ? rank : number_in(path.parent_path().filename().string(), Which::last);
+  }
+
+  // The step that was asked for, of this profile.
+  void choose_step(KinetoFile& file) {
+    if (work_.step < 0) return;
+    std::string known;
+    for (const ProfilerStep& step : file.steps) {
+      if (step.number == work_.step) return keep_step(file, ProfilerStep(step));
+      known += fmt::format(" #{}", step.number);
+    }
+    problems_.add(
+        file.name, "step",
+        fmt::format("no ProfilerStep#{}; it has{}", work_.step, known.empty() ? " none" : known));
   }
 
   void read_profiles() {
     for (const fs::path& path : files_of(work_.path)) {
-      const ReadText read = text_of_file(path, loaded_.inputs);
-      if (!read.text) {
-        problems_.add(path.string(), "", read.problem);
-        continue;
-      }
-      KinetoFile file = read_kineto(*read.text, path.string(), problems_);
-      if (file.rank < 0) file.rank = number_in(path.filename().string(), Which::first);
+      const std::optional<std::string> text = text_of(path);
+      if (!text) continue;
+      KinetoFile file = read_kineto(*text, path.string(), problems_);
+      choose_step(file);
+      if (file.rank < 0) file.rank = rank_in_name(path);
       if (file.ranks >= 0 && file.ranks != gpus_) {
         problems_.add(file.name, "distributedInfo: world_size",
                       fmt::format("{}, but the cluster has {} GPUs", file.ranks, gpus_));
@@ -102,13 +143,10 @@ class PyTorchLoader {
 
   void read_execution_traces() {
     for (const fs::path& path : files_of(work_.execution_traces)) {
-      const ReadText read = text_of_file(path, loaded_.inputs);
-      if (!read.text) {
-        problems_.add(path.string(), "", read.problem);
-        continue;
-      }
+      const std::optional<std::string> text = text_of(path);
+      if (!text) continue;
       keep(number_in(path.stem().string(), Which::last),
-           read_pytorch_et(*read.text, path.string(), problems_), traces_);
+           read_pytorch_et(*text, path.string(), problems_), traces_);
     }
     expect_all(traces_, work_.execution_traces);
   }
@@ -215,6 +253,20 @@ class PyTorchLoader {
         "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
         "include waiting for late ranks",
         to_microseconds(sums_.collectives) / 1000));
+    const std::vector<ProfilerStep>& steps = profiles_.begin()->second.steps;
+    if (work_.step < 0 && steps.size() > 1) {
+      summary.notes.push_back(fmt::format(
+          "{} steps, ProfilerStep#{} to #{}, are replayed one after another; 'step' takes one",
+          steps.size(), steps.front().number, steps.back().number));
+    }
+    if (sums_.beside > 0) {
+      summary.notes.push_back(fmt::format(
+          "{} kernels, {:.3f} ms over all ranks, shared their GPU with kernels of other streams "
+          "when "
+          "they were recorded; what that cost them is in their times, so they are replayed as "
+          "recorded: nothing slows them a second time",
+          sums_.beside, to_microseconds(sums_.beside_time) / 1000));
+    }
     if (merged.out_of_order > 0) {
       summary.notes.push_back(
           fmt::format("{} operators that overtake others on their stream, because the trace would "

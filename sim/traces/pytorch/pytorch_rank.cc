@@ -217,15 +217,30 @@ class RankBuilder {
     trace_.nodes.push_back(std::move(*node));
   }
 
+  // One kernel serves products of many sizes: those are operators of their own.
+  static std::string name_of(const GpuEvent& event) {
+    const std::string name = short_kernel_name(event.name);
+    if (!event.work || !event.work->gemm) return name;
+    const RecordedGemm& gemm = *event.work->gemm;
+    const std::string sizes = fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
+    return gemm.batch == 1 ? fmt::format("{} {}", name, sizes)
+                           : fmt::format("{} {} x {}", name, gemm.batch, sizes);
+  }
+
   TraceNode kernel_node(const GpuEvent& event) {
     TraceNode node{.label = fmt::format("kernel '{}'", short_kernel_name(event.name)),
-                   .name = short_kernel_name(event.name),
+                   .name = name_of(event),
                    .part = event.kind == GpuEvent::Kind::kernel ? "compute" : "copy",
                    .what = PassNode{},
                    .after = {}};
+    if (event.work) node.part = weft::name_of(event.work->kind);
     ++sums_.summary.by_kind[node.part].nodes;
     const Duration time = nanoseconds(event.duration);
     add_saturating(sums_.summary.recorded, time);
+    if (event.beside) {
+      ++sums_.beside;
+      add_saturating(sums_.beside_time, time);
+    }
     if (event.duration == 0) {
       ++sums_.counts["kernels and copies of 0 us, which take no time"];
       return node;
@@ -234,7 +249,9 @@ class RankBuilder {
                                                    .wgs = event.wgs,
                                                    .threads = event.threads,
                                                    .registers_per_thread = event.registers,
-                                                   .lds = bytes(event.shared_bytes)},
+                                                   .lds = bytes(event.shared_bytes),
+                                                   .work = event.work,
+                                                   .beside = event.beside},
                             .lane = lanes_.at(event.stream)};
     return node;
   }

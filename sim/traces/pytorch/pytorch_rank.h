@@ -12,8 +12,10 @@ namespace weft {
 
 struct PytorchSums {
   TraceSummary& summary;
-  Counts counts;
-  Duration collectives;      // recorded times of the library's kernels, which are not used
+  Counts counts = {};
+  Duration collectives{};    // recorded times of the library's kernels, which are not used
+  std::size_t beside = 0;    // kernels that ran beside others ...
+  Duration beside_time{};    // ... and their recorded time
   std::int64_t span_ns = 0;  // of the longest rank: first kernel's start to the last one's end
 };
 

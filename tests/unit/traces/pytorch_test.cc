@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/models/fusions.h"
+#include "sim/models/join_ranks.h"
+#include "sim/report/gzip.h"
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 
@@ -20,6 +23,14 @@ class Profile {
 
   Profile& kernel(int stream, double us, int thread = 1) {
     launch(stream, us, "void gemm_kernel<float, 4>(int)", thread);
+    return *this;
+  }
+  // A library's persistent GEMM below aten::mm, C of 1024 x 512 in tiles of 128 x 256. Synthetic.
+  Profile& product(double us) {
+    events_.push_back(host("cpu_op", "aten::mm", 1, 8));
+    events_.back()["args"] = {{"Input Dims", {{1024, 256}, {256, 512}}},
+                              {"Input type", {"c10::BFloat16", "c10::BFloat16"}}};
+    launch(7, us, "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", 1);
     return *this;
   }
   Profile& collective(double us = 500, int thread = 1) {
@@ -224,6 +235,33 @@ TEST_F(PytorchTrace, newer_profiles_say_themselves_what_moves) {
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).buffer, bytes(400));
 }
 
+// 1 MiB do not divide among a grid of 12 WGs; among 16 tiles they do.
+TEST_F(PytorchTrace, with_shapes_a_librarys_gemm_is_fused_by_its_tiles) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.product(20).collective();
+    made.last()["args"]["Collective name"] = "_reduce_scatter_base";
+    made.last()["args"]["In msg nelems"] = 1024 * 512;
+    made.last()["args"]["dtype"] = "BFloat16";
+    made.last()["args"]["Process Group Name"] = "0";
+    made.last()["args"]["Process Group Ranks"] = "[0, 1]";
+    return made.text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.summary.by_kind.at("gemm").operators, 2U);
+  EXPECT_EQ(loaded.graph->ops[OpId(0)].name,
+            "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT 1024x512x256");
+  GpuSpec gpu;
+  gpu.cus = 4;
+  gpu.wave_size = 32;
+  gpu.cu = {.waves = 64, .registers = 65536, .lds = kibibytes(228), .wgs = 32};
+  const std::vector<Fusion> found = find_fusions(join_ranks(*loaded.graph), gpu);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].pattern, WorkloadKind::gemm_reduce_scatter);
+  EXPECT_EQ(found[0].obstacle, "");
+}
+
 // As call(), of the process group of this name.
 Json call_of(const std::string& group, int id, const std::string& name, int sequence,
              const Json& tensors) {
@@ -278,6 +316,81 @@ TEST_F(PytorchTrace, what_a_collective_of_one_rank_copies_is_in_its_place) {
   EXPECT_EQ(&loaded.graph->ops[ops[1]->after[0]], ops[0]);
   ASSERT_EQ(ops[2]->after.size(), 1U);
   EXPECT_EQ(&loaded.graph->ops[ops[2]->after[0]], ops[1]);
+}
+
+TEST_F(PytorchTrace, packed_profiles_are_read_and_folders_of_one_rank_each) {
+  for (const int rank : {0, 1}) {
+    const std::string folder = "ranks/rank" + std::to_string(rank);
+    std::filesystem::create_directories(folder_.path(folder));
+    folder_.write(folder + "/trace.json.gz", gzipped(Profile(rank).kernel(7, 20).text()));
+  }
+  TraceWork work;
+  work.format = TraceFormat::pytorch;
+  work.path = folder_.path("ranks");
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.graph->ops.size(), 2U);
+  // One that is cut off, and one that is no such file.
+  const std::string packed = gzipped(Profile(1).kernel(7, 20).text());
+  folder_.write("ranks/rank1/trace.json.gz", packed.substr(0, packed.size() / 2));
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find(
+                "rank1/trace.json.gz: error: not a whole gzip file: it ends too early"),
+            std::string::npos);
+  folder_.write("ranks/rank1/trace.json.gz", "{}");
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("not a gzip file"), std::string::npos);
+  // What would be too large unpacked is not unpacked.
+  folder_.write("ranks/rank1/trace.json.gz", gzipped(std::string(3'000'000, ' ')));
+  EXPECT_NE(load_trace(work, 2, bytes(1'000'000)).problems.to_text().find("unpacked it is larger"),
+            std::string::npos);
+}
+
+TEST_F(PytorchTrace, a_step_can_be_chosen) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.kernel(7, 20).kernel(7, 30);
+    Json text = Json::parse(made.text());
+    for (const int step : {3, 4}) {  // kernels are launched at 1000 and 1010 us
+      text["traceEvents"].push_back({{"ph", "X"},
+                                     {"cat", "user_annotation"},
+                                     {"name", "ProfilerStep#" + std::to_string(step)},
+                                     {"ts", 1000 + (step - 3) * 10},
+                                     {"dur", 9}});
+    }
+    return text.dump();
+  };
+  const LoadedTrace both = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(both.graph) << both.problems.to_text();
+  EXPECT_EQ(both.graph->ops.size(), 4U);
+  EXPECT_NE(to_text(both.summary).find("2 steps, ProfilerStep#3 to #4, are replayed"),
+            std::string::npos);
+  TraceWork work;
+  work.format = TraceFormat::pytorch;
+  work.path = folder_.path("kineto");
+  work.step = 4;
+  const LoadedTrace one = load_trace(work, 2);
+  ASSERT_TRUE(one.graph) << one.problems.to_text();
+  ASSERT_EQ(one.graph->ops.size(), 2U);
+  EXPECT_EQ(std::get<RecordedShape>(one.graph->ops[OpId(0)].shape).time, microseconds(30));
+  work.step = 7;
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("no ProfilerStep#7; it has #3 #4"),
+            std::string::npos);
+}
+
+TEST_F(PytorchTrace, what_ran_beside_a_collective_is_replayed_as_recorded) {
+  // The second kernel starts while the collective's runs, 500 us of it.
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.kernel(7, 5).collective().kernel(7, 30);
+    return made.text();
+  };
+  const Json calls = Json::array({call(1, "allreduce", 5, tensor(100, 4))});
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {calls, calls});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  EXPECT_FALSE(std::get<RecordedShape>(ops[0]->shape).beside);
+  EXPECT_TRUE(std::get<RecordedShape>(ops[2]->shape).beside);
+  EXPECT_NE(to_text(loaded.summary).find("2 kernels, 0.060 ms over all ranks, shared their GPU"),
+            std::string::npos);
 }
 
 TEST_F(PytorchTrace, what_does_not_belong_together_is_refused) {

@@ -1,0 +1,82 @@
+#include "sim/traces/peak_shares.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/models/recorded_kernel.h"
+
+namespace weft {
+namespace {
+
+// Short kernels are mostly start and end, and caches hold their operands: nothing follows of them.
+constexpr Duration kShort = microseconds(20);
+constexpr double kLeastShare = 0.05;
+constexpr double kMostShare = 1.05;
+
+struct Shares {
+  std::size_t kernels = 0;
+  double seconds = 0;
+  double weighted = 0;  // by time
+  double least = 1e300;
+  double most = 0;
+};
+
+struct Odd {
+  std::size_t kernels = 0;
+  std::string name;  // of the one that takes longest
+  double share = 0;
+  Duration time;
+};
+
+}  // namespace
+
+std::string peak_shares_text(const ModelGraph& graph, const GpuSpec& gpu) {
+  std::map<RecordedKind, Shares> kinds;
+  Odd odd;
+  Duration known;
+  Duration all;
+  for (const ModelOp& op : graph.ops) {
+    const auto* kernel = std::get_if<RecordedShape>(&op.shape);
+    if (kernel == nullptr) continue;
+    const double seconds = to_seconds(kernel->time);
+    all += kernel->time;
+    if (!kernel->work) continue;
+    known += kernel->time;
+    const double share = share_of_peak(*kernel, gpu);
+    Shares& of = kinds[kernel->work->kind];
+    ++of.kernels;
+    of.seconds += seconds;
+    of.weighted += share * seconds;
+    if (kernel->time < kShort) continue;
+    of.least = std::min(of.least, share);
+    of.most = std::max(of.most, share);
+    if (share >= kLeastShare && share <= kMostShare) continue;
+    ++odd.kernels;
+    if (kernel->time > odd.time) {
+      odd.name = op.name;
+      odd.share = share;
+      odd.time = kernel->time;
+    }
+  }
+  if (known.count() == 0) return {};
+  std::string text = fmt::format(
+      "  note: of {:.0f} % of the kernels' time it is known what they compute; of the peaks of {} "
+      "(the larger of operations and bytes) they reached\n",
+      100 * to_seconds(known) / to_seconds(all), gpu.name);
+  for (const auto& [kind, of] : kinds) {
+    text += fmt::format("    {:<12} {:.2f}", name_of(kind), of.weighted / of.seconds);
+    if (of.most > 0) text += fmt::format(" ({:.2f} to {:.2f})", of.least, of.most);
+    text += fmt::format(", {} kernels\n", of.kernels);
+  }
+  if (odd.kernels > 0) {
+    text += fmt::format(
+        "  warning: {} kernels of {} us or more reached less than {} or more than {} of a peak; "
+        "the longest is '{}', {:.2f}: was it recorded on this GPU?\n",
+        odd.kernels, to_microseconds(kShort), kLeastShare, kMostShare, odd.name, odd.share);
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,398 @@
+#include "sim/traces/pytorch/operator_work.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sim/traces/trace_limits.h"
+
+namespace weft {
+namespace {
+
+using Inputs = std::vector<OperatorInput>;
+
+// Words for the types of tensors.
+struct TypeName {
+  std::string_view word;
+  int size;
+};
+constexpr auto kTypes = std::to_array<TypeName>({{"float", 4},
+                                                 {"double", 8},
+                                                 {"c10::Half", 2},
+                                                 {"c10::BFloat16", 2},
+                                                 {"c10::Float8_e4m3fn", 1},
+                                                 {"c10::Float8_e5m2", 1},
+                                                 {"c10::Float8_e4m3fnuz", 1},
+                                                 {"c10::Float8_e5m2fnuz", 1},
+                                                 {"long int", 8},
+                                                 {"long", 8},
+                                                 {"int", 4},
+                                                 {"short int", 2},
+                                                 {"short", 2},
+                                                 {"signed char", 1},
+                                                 {"unsigned char", 1},
+                                                 {"bool", 1}});
+
+// Products and sums that stay at the limit where they would pass it: such work is refused.
+constexpr std::int64_t kTooMuch = std::int64_t{1} << 62U;
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) || product > kTooMuch ? kTooMuch : product;
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) || sum > kTooMuch ? kTooMuch : sum;
+}
+
+std::int64_t size_of(const OperatorInput& input) {
+  return times(input.elements(), input.element_bytes);
+}
+
+const OperatorInput* tensor(const Inputs& inputs, std::size_t index) {
+  if (index >= inputs.size() || inputs[index].elements() == 0) return nullptr;
+  return inputs[index].element_bytes > 0 ? &inputs[index] : nullptr;
+}
+
+std::string_view value(const Inputs& inputs, std::size_t index) {
+  return index < inputs.size() ? std::string_view(inputs[index].value) : std::string_view();
+}
+
+std::optional<RecordedWork> checked(RecordedWork work) {
+  const bool fits = work.flops.count() <= trace_limits::kFlops &&
+                    work.read.count() <= trace_limits::kBytes &&
+                    work.written.count() <= trace_limits::kBytes;
+  if (!fits || work.read.count() + work.written.count() <= 0) return std::nullopt;
+  return work;
+}
+
+// --- products of matrices
+
+std::optional<RecordedWork> gemm_work(RecordedGemm gemm, std::int64_t element_bytes,
+                                      std::int64_t added) {
+  RecordedWork work;
+  work.kind = RecordedKind::gemm;
+  work.element_bytes = element_bytes;
+  work.matrix = true;
+  const std::int64_t of_c = times(times(gemm.m, gemm.n), gemm.batch);
+  work.flops = flops(times(times(2, of_c), gemm.k));
+  const std::int64_t operands =
+      times(plus(times(gemm.m, gemm.k), times(gemm.k, gemm.n)), gemm.batch);
+  work.read = bytes(plus(times(operands, element_bytes), added));
+  work.written = bytes(times(of_c, std::max<std::int64_t>(element_bytes, 2)));  // fp8 gives bf16
+  work.gemm = gemm;
+  return checked(std::move(work));
+}
+
+// Of two matrices, or batches of them, behind what is added.
+template <std::size_t first>
+std::optional<RecordedWork> product(const Inputs& inputs) {
+  const OperatorInput* a = tensor(inputs, first);
+  const OperatorInput* b = tensor(inputs, first + 1);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  const std::size_t dims = a->sizes.size();
+  if (dims < 2 || dims > 3 || b->sizes.size() != dims) return std::nullopt;
+  const auto& of_a = a->sizes;
+  const auto& of_b = b->sizes;
+  if (of_a[dims - 1] != of_b[dims - 2] || (dims == 3 && of_a[0] != of_b[0])) return std::nullopt;
+  const OperatorInput* added = first == 0 ? nullptr : tensor(inputs, 0);
+  return gemm_work({.m = of_a[dims - 2],
+                    .n = of_b[dims - 1],
+                    .k = of_a[dims - 1],
+                    .batch = dims == 3 ? of_a[0] : 1},
+                   a->element_bytes, added == nullptr ? 0 : size_of(*added));
+}
+
+std::optional<RecordedWork> matrix_vector(const Inputs& inputs) {
+  const OperatorInput* a = tensor(inputs, 0);
+  const OperatorInput* x = tensor(inputs, 1);
+  const bool fits = a != nullptr && x != nullptr && a->sizes.size() == 2 && x->sizes.size() == 1 &&
+                    a->sizes[1] == x->sizes[0];
+  if (!fits) return std::nullopt;
+  return gemm_work({.m = 1, .n = a->sizes[0], .k = a->sizes[1]}, a->element_bytes, 0);
+}
+
+// --- attention
+
+struct AttentionCall {
+  std::string_view name;
+  std::size_t query;      // keys and values behind it
+  bool heads_first;       // batch, heads, tokens, width; else batch, tokens, heads, width
+  std::size_t causal;     // the argument that says so
+  std::string_view word;  // with this
+  bool backward;
+};
+constexpr auto kAttention = std::to_array<AttentionCall>({
+    {"aten::_flash_attention_forward", 0, false, 8, "True", false},
+    {"aten::_flash_attention_backward", 1, false, 11, "True", true},
+    {"aten::_scaled_dot_product_flash_attention", 0, true, 4, "True", false},
+    {"aten::_scaled_dot_product_flash_attention_backward", 1, true, 11, "True", true},
+    {"aten::_scaled_dot_product_cudnn_attention", 0, true, 6, "True", false},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", 1, true, 14, "True", true},
+    {"aten::_cudnn_attention_forward", 0, true, 10, "True", false},
+    {"aten::_efficient_attention_forward", 0, false, 9, "1", false},
+    {"aten::_efficient_attention_backward", 1, false, 14, "1", true},
+    {"flash_attn::_flash_attn_forward", 0, false, 5, "True", false},
+    {"flash_attn::_flash_attn_backward", 1, false, 11, "True", true},
+});
+
+std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inputs& inputs) {
+  const OperatorInput* q = tensor(inputs, call.query);
+  const OperatorInput* k = tensor(inputs, call.query + 1);
+  const OperatorInput* v = tensor(inputs, call.query + 2);
+  if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
+  // Three sizes: sequences of different lengths, which are not in the profile.
+  if (q->sizes.size() != 4 || k->sizes.size() != 4 || v->sizes.size() != 4) return std::nullopt;
+  const std::size_t tokens = call.heads_first ? 2 : 1;
+  const std::size_t heads = call.heads_first ? 1 : 2;
+  const std::int64_t queries = q->sizes[tokens];
+  const std::int64_t keys = k->sizes[tokens];
+  std::int64_t pairs = times(queries, keys);
+  if (value(inputs, call.causal) == call.word && queries <= keys) {
+    pairs -= times(queries, queries - 1) / 2;
+  }
+  // Forward two products, backward five: scores again, and the gradients of all three inputs.
+  const std::int64_t widths = call.backward ? plus(times(3, q->sizes[3]), times(2, v->sizes[3]))
+                                            : plus(q->sizes[3], v->sizes[3]);
+  RecordedWork work;
+  work.kind = RecordedKind::attention;
+  work.matrix = true;
+  work.element_bytes = q->element_bytes;
+  work.flops = flops(times(times(times(2, pairs), times(q->sizes[0], q->sizes[heads])), widths));
+  const std::int64_t of_result =
+      times(size_of(*q) / std::max<std::int64_t>(q->sizes[3], 1), v->sizes[3]);
+  const std::int64_t of_inputs = plus(size_of(*q), plus(size_of(*k), size_of(*v)));
+  // Backward reads the result and its gradient as well, and writes what belongs to the inputs.
+  work.read = bytes(call.backward ? plus(of_inputs, times(2, of_result)) : of_inputs);
+  work.written = bytes(call.backward ? of_inputs : of_result);
+  return checked(std::move(work));
+}
+
+// --- what streams through memory
+
+RecordedWork stream(RecordedKind kind, std::int64_t read, std::int64_t written,
+                    std::int64_t operations) {
+  RecordedWork work;
+  work.kind = kind;
+  work.read = bytes(read);
+  work.written = bytes(written);
+  work.flops = flops(operations);
+  return work;
+}
+
+// Of tensors that are as large as another where they differ, or 1: an element a result.
+std::optional<RecordedWork> elementwise(const Inputs& inputs) {
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+  std::int64_t results = 0;
+  std::int64_t size = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const OperatorInput* one = tensor(inputs, i);
+    if (one == nullptr) continue;
+    read = plus(read, size_of(*one));
+    if (one->elements() <= results) continue;
+    results = one->elements();
+    size = one->element_bytes;
+    written = size_of(*one);
+  }
+  if (results == 0) return std::nullopt;
+  RecordedWork work = stream(RecordedKind::elementwise, read, written, results);
+  work.element_bytes = size;
+  return checked(std::move(work));
+}
+
+// Reads the first tensors, as many, all of one size, and writes one more.
+template <RecordedKind kind, std::size_t tensors>
+std::optional<RecordedWork> rows(const Inputs& inputs) {
+  constexpr std::int64_t kOperations = 5;  // a mean and a spread, subtracted, divided, scaled
+  const OperatorInput* first = tensor(inputs, 0);
+  if (first == nullptr) return std::nullopt;
+  std::int64_t read = 0;
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const OperatorInput* one = tensor(inputs, i);
+    if (one == nullptr) return std::nullopt;
+    read = plus(read, size_of(*one));
+  }
+  RecordedWork work =
+      stream(kind, read, size_of(*first),
+             kind == RecordedKind::norm ? times(kOperations, first->elements()) : 0);
+  work.element_bytes = first->element_bytes;
+  return checked(std::move(work));
+}
+
+std::optional<RecordedWork> reduction(const Inputs& inputs) {
+  const OperatorInput* from = tensor(inputs, 0);
+  if (from == nullptr) return std::nullopt;
+  RecordedWork work = stream(RecordedKind::elementwise, size_of(*from), 0, from->elements());
+  work.element_bytes = from->element_bytes;
+  return checked(std::move(work));
+}
+
+std::optional<RecordedWork> copy(const Inputs& inputs) {  // into the first, from the second
+  const OperatorInput* to = tensor(inputs, 0);
+  const OperatorInput* from = tensor(inputs, 1);
+  if (to == nullptr || from == nullptr) return std::nullopt;
+  RecordedWork work = stream(RecordedKind::copy, size_of(*from), size_of(*to), 0);
+  work.element_bytes = to->element_bytes;
+  return checked(std::move(work));
+}
+
+std::optional<RecordedWork> fill(const Inputs& inputs) {
+  const OperatorInput* to = tensor(inputs, 0);
+  if (to == nullptr) return std::nullopt;
+  return checked(stream(RecordedKind::copy, 0, size_of(*to), 0));
+}
+
+std::optional<RecordedWork> lookups(const Inputs& inputs, std::int64_t bags) {
+  const OperatorInput* table = tensor(inputs, 0);
+  const OperatorInput* indices = tensor(inputs, 1);
+  if (table == nullptr || indices == nullptr || table->sizes.size() != 2) return std::nullopt;
+  const std::int64_t row = times(table->sizes[1], table->element_bytes);
+  const std::int64_t results = bags == 0 ? indices->elements() : bags;
+  const bool pools = bags != 0;
+  RecordedWork work =
+      stream(RecordedKind::embedding, plus(times(indices->elements(), row), size_of(*indices)),
+             times(results, row), pools ? times(indices->elements(), table->sizes[1]) : 0);
+  work.element_bytes = table->element_bytes;
+  work.rows = results;
+  return checked(std::move(work));
+}
+
+std::optional<RecordedWork> embedding(const Inputs& inputs) { return lookups(inputs, 0); }
+
+std::optional<RecordedWork> embedding_bag(const Inputs& inputs) {
+  constexpr std::size_t kIncludesLast = 7;
+  const OperatorInput* offsets = tensor(inputs, 2);
+  if (offsets == nullptr) return std::nullopt;
+  const std::int64_t bags = offsets->elements() - (value(inputs, kIncludesLast) == "True" ? 1 : 0);
+  if (bags < 1) return std::nullopt;
+  return lookups(inputs, bags);
+}
+
+struct OperatorRule {
+  std::string_view name;
+  std::optional<RecordedWork> (*work)(const Inputs&);
+};
+constexpr auto kRules = std::to_array<OperatorRule>({
+    {"aten::mm", product<0>},
+    {"aten::bmm", product<0>},
+    {"aten::_scaled_mm", product<0>},
+    {"aten::_int_mm", product<0>},
+    {"aten::addmm", product<1>},
+    {"aten::_addmm_activation", product<1>},
+    {"aten::baddbmm", product<1>},
+    {"aten::mv", matrix_vector},
+    {"aten::native_layer_norm", rows<RecordedKind::norm, 1>},
+    {"aten::native_layer_norm_backward", rows<RecordedKind::norm, 2>},
+    {"aten::native_group_norm", rows<RecordedKind::norm, 1>},
+    {"aten::_fused_rms_norm", rows<RecordedKind::norm, 1>},
+    {"aten::_fused_rms_norm_backward", rows<RecordedKind::norm, 2>},
+    {"aten::_softmax", rows<RecordedKind::norm, 1>},
+    {"aten::_softmax_backward_data", rows<RecordedKind::norm, 2>},
+    {"aten::_log_softmax", rows<RecordedKind::norm, 1>},
+    {"aten::_log_softmax_backward_data", rows<RecordedKind::norm, 2>},
+    {"aten::sum", reduction},
+    {"aten::mean", reduction},
+    {"aten::copy_", copy},
+    {"aten::fill_", fill},
+    {"aten::zero_", fill},
+    {"aten::embedding", embedding},
+    {"aten::embedding_bag", embedding_bag},
+    {"aten::_embedding_bag", embedding_bag},
+});
+
+// Each also in place, with an underscore behind.
+constexpr auto kElementwise = std::to_array<std::string_view>({"add",
+                                                               "sub",
+                                                               "mul",
+                                                               "div",
+                                                               "neg",
+                                                               "abs",
+                                                               "exp",
+                                                               "sqrt",
+                                                               "rsqrt",
+                                                               "reciprocal",
+                                                               "pow",
+                                                               "cos",
+                                                               "sin",
+                                                               "tanh",
+                                                               "sigmoid",
+                                                               "relu",
+                                                               "silu",
+                                                               "gelu",
+                                                               "clamp",
+                                                               "clamp_min",
+                                                               "maximum",
+                                                               "minimum",
+                                                               "where",
+                                                               "masked_fill",
+                                                               "addcmul",
+                                                               "addcdiv",
+                                                               "lerp",
+                                                               "native_dropout",
+                                                               "silu_backward",
+                                                               "gelu_backward",
+                                                               "tanh_backward",
+                                                               "sigmoid_backward",
+                                                               "threshold_backward"});
+
+bool is_elementwise(std::string_view name) {
+  constexpr std::string_view kAten = "aten::";
+  if (!name.starts_with(kAten)) return false;
+  name.remove_prefix(kAten.size());
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return std::find(kElementwise.begin(), kElementwise.end(), name) != kElementwise.end();
+}
+
+// --- arguments of the profile
+
+std::int64_t size_of_type(std::string_view word) {
+  for (const TypeName& type : kTypes) {
+    if (type.word == word) return type.size;
+  }
+  return 0;
+}
+
+const Json* at(const Json* list, std::size_t index) {
+  return list != nullptr && list->is_array() && index < list->size() ? &(*list)[index] : nullptr;
+}
+
+}  // namespace
+
+std::int64_t OperatorInput::elements() const {
+  if (sizes.empty()) return 0;
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes) product = size < 1 ? 0 : times(product, size);
+  return product;
+}
+
+std::vector<OperatorInput> inputs_of(const Json& arguments) {
+  constexpr std::size_t kMost = 64;
+  std::vector<OperatorInput> inputs;
+  const Json* dims = member(arguments, "Input Dims");
+  if (dims == nullptr || !dims->is_array()) return inputs;
+  const Json* types = member(arguments, "Input type");
+  const Json* values = member(arguments, "Concrete Inputs");
+  const std::size_t values_size = values != nullptr && values->is_array() ? values->size() : 0;
+  const std::size_t size = std::min(std::max(dims->size(), values_size), kMost);
+  for (std::size_t i = 0; i < size; ++i) {
+    OperatorInput input;
+    if (auto sizes = wholes_of(at(dims, i))) input.sizes = std::move(*sizes);
+    input.element_bytes = size_of_type(text_or(at(types, i), ""));
+    input.value = text_or(at(values, i), "");
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+std::optional<RecordedWork> work_of_operator(std::string_view name, const Inputs& inputs) {
+  if (inputs.empty()) return std::nullopt;
+  for (const OperatorRule& rule : kRules) {
+    if (rule.name == name) return rule.work(inputs);
+  }
+  for (const AttentionCall& call : kAttention) {
+    if (call.name == name) return attention_work(call, inputs);
+  }
+  return is_elementwise(name) ? elementwise(inputs) : std::nullopt;
+}
+
+}  // namespace weft
