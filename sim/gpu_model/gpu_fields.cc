@@ -143,6 +143,18 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
            .fallback = 1});
 }
 
+static void fields(Fields& map, LibraryAttentionSpec& attention) {
+  map.add(
+      "efficiency", attention.efficiency,
+      {.help = "fraction of the matrix peak that the products reach alone", .range = {{0.01, 1}}});
+  map.add("backward_efficiency", attention.backward_efficiency,
+          {.help = "the same, backward", .range = {{0.01, 1}}});
+  map.add("exponentials", attention.exponentials,
+          {.help = "rate of scores that pass the softmax, of the whole GPU"});
+  map.add("start", attention.start, {.help = "time of a WG before and after its loop over keys"});
+  map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
+}
+
 namespace {
 
 // Not given: a row takes as long as any load.
@@ -186,6 +198,8 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.map("peer_store", gpu.peer_store, "stores into a peer's memory");
   map.map("collective", gpu.collective, "the library's collective kernels");
   map.optional_map("library_gemm", gpu.library_gemm, "GEMM kernels of the GPU's library");
+  map.optional_map("library_attention", gpu.library_attention,
+                   "attention kernels of the GPU's libraries");
 }
 
 }  // namespace weft

@@ -118,6 +118,15 @@ struct LibraryGemmSpec {
   double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
 };
 
+// Attention kernels of the GPU's libraries, one WG a CU (docs/models.md, "Kernels").
+struct LibraryAttentionSpec {
+  double efficiency = 0;           // of the matrix peak, that the products reach by themselves
+  double backward_efficiency = 0;  // the same, backward
+  FlopRate exponentials;           // of scores, of the whole GPU; backward it takes twice as long
+  Duration start;  // of a WG: its queries come, its pipeline fills, its result leaves
+  Duration sum;    // the second kernel, where keys are split: joins the parts
+};
+
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one
 // with every 120, `simple` fences and then sets a flag.
 enum class Protocol : std::uint8_t { ll, ll128, simple };
@@ -206,7 +215,9 @@ struct GpuSpec {
   DmaSpec dma;
   PeerStoreSpec peer_store;
   CollectiveSpec collective;
-  std::optional<LibraryGemmSpec> library_gemm = {};  // none: nobody has measured its kernels
+  // None: nobody has measured its kernels.
+  std::optional<LibraryGemmSpec> library_gemm = {};
+  std::optional<LibraryAttentionSpec> library_attention = {};
   // By which the cache model says what kernels read from the HBM; none: formulas say it.
   std::optional<cache::Hierarchy> caches = {};
 };

@@ -17,6 +17,21 @@ constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
 constexpr double kForward = 0.65;
 constexpr double kBackward = 0.55;
 
+// The products and the softmax of so many scores run on units of their own, and wait for one
+// another: both times, as the root of the sum of their squares.
+Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Work& work,
+                       std::int64_t scores) {
+  const LibraryAttentionSpec& library = *gpu.library_attention;
+  const double reaches = shape.backward ? library.backward_efficiency : library.efficiency;
+  const FlopRate softmax = library.exponentials;
+  const Duration products =
+      arithmetic_time(work.flops, matrix_rate(gpu, reaches), gpu, work.arithmetic_share);
+  const Duration exponentials = arithmetic_time(flops(scores * (shape.backward ? 2 : 1)), softmax,
+                                                gpu, work.arithmetic_share);
+  return picoseconds(std::llround(std::hypot(static_cast<double>(products.count()),
+                                             static_cast<double>(exponentials.count()))));
+}
+
 // A head's part of one WG, of `inner` keys or queries that it goes through.
 Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
                 std::int64_t inner) {
@@ -29,7 +44,10 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   Work work;
   work.flops = flops(2 * kBlock * inner) * products;
   work.arithmetic_share = share_of_cu(gpu, wg.threads);
-  work.arithmetic_alone = arithmetic_time(work.flops, peak, gpu, work.arithmetic_share);
+  work.arithmetic_alone = gpu.library_attention
+                              ? measured_time(shape, gpu, work, kBlock * inner)
+                              : arithmetic_time(work.flops, peak, gpu, work.arithmetic_share);
+  if (gpu.library_attention) work.fixed = gpu.library_attention->start;
   // Its own block in and out; of the rest, which all WGs of the heads that share it read together,
   // its share.
   const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
@@ -42,9 +60,12 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   return work;
 }
 
+// Blocks of 128 x 128, of which measured kernels do whole ones, on the diagonal too.
+std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
+
 // Blocks of one head, the longest first. Causal, a block of queries sees the keys up to its middle;
 // a block of keys is seen by the queries behind its middle.
-std::vector<std::uint32_t> scales(const AttentionShape& shape) {
+std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
   const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
   const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
   std::vector<std::uint32_t> scales;
@@ -59,8 +80,10 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape) {
       const std::int64_t unseen = shape.backward ? outer - middle - offset : middle;
       seen = std::clamp<std::int64_t>(inner - std::max<std::int64_t>(0, unseen), 1, inner);
     }
-    const double share = static_cast<double>(seen) * static_cast<double>(here) /
-                         (static_cast<double>(inner) * static_cast<double>(kBlock));
+    const double share = whole
+                             ? static_cast<double>(whole_blocks(seen)) / static_cast<double>(inner)
+                             : static_cast<double>(seen) * static_cast<double>(here) /
+                                   (static_cast<double>(inner) * static_cast<double>(kBlock));
     scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
   }
   std::sort(scales.rbegin(), scales.rend());
@@ -73,9 +96,11 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
                .registers_per_thread = 128,
                .lds = bytes(std::min<std::int64_t>(gpu.cu.lds.count(), 65'536)),
                .loads_in_flight = 8};
+  const bool measured = gpu.library_attention.has_value();
+  if (measured) kernel.wg.lds = gpu.cu.lds;
   kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
   const auto heads = static_cast<std::uint32_t>(shape.batch * shape.heads);
-  for (const std::uint32_t scale : scales(shape)) {
+  for (const std::uint32_t scale : scales(shape, measured)) {
     kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = heads});
   }
   return kernel;
@@ -96,6 +121,10 @@ OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
   const std::int64_t read = keys * dims * size_of(shape.dtype).count();
   Work work = copy_work(gpu, kernel.wg, read, 0);
   work.flops = flops(2 * keys * dims) * (shape.queries * shape.heads / shape.kv_heads);
+  if (gpu.library_attention) {
+    work.fixed = gpu.library_attention->start;
+    if (parts > 1) work.fixed += gpu.library_attention->sum;
+  }
   kernel.works = {work};
   kernel.runs = {
       {.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(groups * parts)}};
