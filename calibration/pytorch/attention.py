@@ -10,10 +10,10 @@ from timing import log_uniform, multiple
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
-def shapes(quick):
-    rng = random.Random(30)
+def shapes(bench):
+    rng = random.Random(30 + bench.seed)
     drawn = []
-    while len(drawn) < (4 if quick else 56):
+    while len(drawn) < (4 if bench.quick else 56):
         length = multiple(log_uniform(rng, 128, 16384), 64)
         heads = rng.choice((8, 16, 32, 40, 64))
         kv_heads = rng.choice([h for h in (1, 2, 4, 8, 16, 32, 40, 64) if heads % h == 0])
@@ -26,10 +26,10 @@ def shapes(quick):
     return drawn
 
 
-def decoding(quick):
-    rng = random.Random(31)
+def decoding(bench):
+    rng = random.Random(31 + bench.seed)
     drawn = []
-    while len(drawn) < (4 if quick else 80):
+    while len(drawn) < (4 if bench.quick else 80):
         length = int(log_uniform(rng, 128, 32768))
         heads = rng.choice((8, 16, 32, 64))
         kv_heads = rng.choice([h for h in (1, 2, 4, 8, 16, 32, 64) if heads % h == 0])
@@ -76,14 +76,14 @@ def both_calls(bench, shape):
 
 
 def measure(bench):
-    for shape in shapes(bench.quick):
+    for shape in shapes(bench):
         for name, backend in BACKENDS.items():
             with sdpa_kernel(backend):
                 facts = {**shape, "backend": name}
                 bench.run("attention", {**facts, "pass": "forward"},
                           lambda: forward_calls(bench, shape))
                 bench.run("attention", {**facts, "pass": "both"}, lambda: both_calls(bench, shape))
-    for i, shape in enumerate(decoding(bench.quick)):
+    for i, shape in enumerate(decoding(bench)):
         for name, backend in BACKENDS.items():
             if name == "cudnn" and i % 4 != 0:
                 continue

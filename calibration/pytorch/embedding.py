@@ -8,12 +8,12 @@ from kernels import i32, i64, launch
 from timing import log_uniform, multiple
 
 
-def shapes(quick):
-    rng = random.Random(60)
+def shapes(bench):
+    rng = random.Random(60 + bench.seed)
     point = {"tables": 16, "rows_per_table": 1000000, "dim": 128, "pooling": 32, "samples": 8192,
              "dtype_bytes": 2}
     drawn = [point, {**point, "rows_per_table": 100000}, {**point, "samples": 1024}]
-    while len(drawn) < (4 if quick else 33):
+    while len(drawn) < (4 if bench.quick else 33):
         tables = rng.choice((1, 2, 4, 8, 16, 32))
         rows = int(log_uniform(rng, 10000, 4e6))
         dim = rng.choice((32, 64, 128, 256))
@@ -62,7 +62,7 @@ def check(weights, indices, out, shape):
 
 
 def measure(bench):
-    for number, shape in enumerate(shapes(bench.quick)):
+    for number, shape in enumerate(shapes(bench)):
         if bench.late():
             return
         weights, indices = operands(shape)

@@ -112,7 +112,7 @@ def adamw_calls(bench, sizes, dtype):
 
 
 def measure_optimizers(bench):
-    rng = random.Random(51)
+    rng = random.Random(51 + bench.seed)
     for i in range(3 if bench.quick else 18):
         weights = int(log_uniform(rng, 1e6, 6e8))
         tensors = rng.choice((1, 4, 16, 64))
@@ -126,7 +126,7 @@ def measure_optimizers(bench):
 def measure(bench):
     measure_optimizers(bench)
     for how, count in (("eager", 1 if bench.quick else 9), ("compiled", 1 if bench.quick else 4)):
-        rng = random.Random(50)
+        rng = random.Random(50 + bench.seed)
         for name, plain in FUNCTIONS.items():
             if how == "eager" and name in ("add_rms_norm", "swiglu", "rotary"):
                 continue                       # nobody runs them so

@@ -12,11 +12,11 @@ MIB = 1 << 20
 SETS = 12          # of random row numbers
 
 
-def shapes(quick):
-    rng = random.Random(70)
+def shapes(bench):
+    rng = random.Random(70 + bench.seed)
     drawn = []
-    for table_mib in ((40, 120) if quick else (16, 24, 32, 40, 48, 56, 64, 80, 100, 130, 160, 200, 400)):
-        for _ in range(1 if quick else 4):
+    for table_mib in ((40, 120) if bench.quick else (16, 24, 32, 40, 48, 56, 64, 80, 100, 130, 160, 200, 400)):
+        for _ in range(1 if bench.quick else 4):
             row_bytes = rng.choice((128, 256, 512))
             wgs = rng.choice((132, 264, 528, 792, 1056))
             in_flight = rng.choice((1, 4, 8))
@@ -29,13 +29,13 @@ def shapes(quick):
     return drawn
 
 
-def gather(table, rows, out, shape, checked=0):
+def gather(table, rows, out, shape):
     launch("run_gather", table, rows, out, i32(shape["row_bytes"]), i32(shape["wgs"]),
-           i32(shape["rows_of_a_group"]), i32(shape["in_flight"]), i32(checked))
+           i32(shape["rows_of_a_group"]), i32(shape["in_flight"]))
 
 
 def check(table, rows, out, shape):
-    gather(table, rows, out.fill_(0), shape, 1)
+    gather(table, rows, out.fill_(0), shape)
     words = shape["row_bytes"] // 4
     read = table.view(-1, words)[rows[:1000 * shape["rows_of_a_group"]].long()]
     read = read.view(-1, shape["rows_of_a_group"], words)
@@ -80,7 +80,7 @@ def measure(bench):
     measure_empty(bench)
     half = bench.other[:192 * MIB // 4]      # 3 L2s of an H200
     words = torch.randint(-2**31, 2**31 - 1, (400 * MIB // 4,), dtype=torch.int32, device="cuda")
-    for shape in shapes(bench.quick):
+    for shape in shapes(bench):
         if bench.late():
             return
         table = words[:shape["table_bytes"] // 4]

@@ -80,7 +80,7 @@ def grouped_fp8(pool, tokens, experts, n, k, offsets, sets):
 
 def measure(bench):
     pool = Fp8Pool(bench)
-    rng = random.Random(40)
+    rng = random.Random(40 + bench.seed)
     for i in range(6 if bench.quick else 66):
         scaling = ("tensor", "row", "block")[i % 3]
         m = multiple(log_uniform(rng, 16, 16384), 16)

@@ -16,6 +16,7 @@ def main():
     parser.add_argument("--only", default=",".join(FAMILIES), help="families, by commas")
     parser.add_argument("--quick", action="store_true", help="a few shapes of everything")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=0, help="of the shapes")
     parser.add_argument("--seconds", type=float, default=1e9, help="for each family")
     parser.add_argument("-o", "--out", required=True, help="folder; one file of lines per family")
     options = parser.parse_args()
@@ -28,7 +29,8 @@ def main():
         begin = time.monotonic()
         random.seed(1)
         torch.manual_seed(1)
-        bench = Bench(os.path.join(options.out, f"{family}.jsonl"), options.quick, options.repeats)
+        bench = Bench(os.path.join(options.out, f"{family}.jsonl"), options.quick, options.repeats,
+                      options.seed)
         bench.deadline = begin + options.seconds
         try:
             importlib.import_module(family).measure(bench)

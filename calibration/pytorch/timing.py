@@ -74,9 +74,10 @@ class Clocks:
 
 
 class Bench:
-    def __init__(self, path, quick, repeats):
+    def __init__(self, path, quick, repeats, seed):
         self.out = open(path, "a")
         self.quick = quick
+        self.seed = 1000 * seed      # added to those that shapes are drawn from
         self.repeats = repeats
         self.deadline = math.inf
         self.failed = {}
@@ -87,7 +88,7 @@ class Bench:
         self.at = 0
         self.clocks = Clocks()
         self.write({"kind": "meta", "date": time.strftime("%Y-%m-%d"), "quick": quick,
-                    "repeats": repeats, "method": "CUDA graphs; calibration/pytorch/README.md",
+                    "repeats": repeats, "seed": seed, "method": "CUDA graphs; calibration/pytorch/README.md",
                     **device_facts()})
 
     def write(self, line):

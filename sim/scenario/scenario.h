@@ -63,6 +63,8 @@ struct EmbeddingWork {
   TableWalk walk = TableWalk::by_table;
   int chain = 1;                  // of a thread's loads in flight, those that wait for one another
   Bytes index_read = bytes(128);  // of a pooled row's indices, what one wait brings
+  Bytes load = bytes(16);         // of a row, what one load of a thread brings
+  bool l2_is_warm = false;        // from earlier lookups of the same tables
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
   bool operator==(const EmbeddingWork&) const = default;
