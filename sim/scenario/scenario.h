@@ -187,11 +187,17 @@ struct Workload {
   // Of whole models:
   Phase phase = Phase::inference;
   DataType gradients = DataType::fp32;  // as data parallelism adds them up
+  DataType optimizer = DataType::fp32;  // its moments, and a copy of narrower weights
   FuseOptions fuse;
   DlrmSpec dlrm;
   TransformerSpec transformer;  // of kind moe too
   TraceWork trace;
 };
+
+// A decoder's optimizer has the weights a second time, as wide as its moments.
+constexpr bool keeps_a_copy(const Workload& workload) {
+  return size_of(workload.optimizer) > size_of(workload.transformer.decoder.dtype);
+}
 
 // Of the kernel that computes.
 const WgShape& wg_of(const Workload& workload);
