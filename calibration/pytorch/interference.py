@@ -233,8 +233,9 @@ def measure_clocks(bench, named):
             said = watch(work)
             some = lambda all_: all_[:6] + all_[6::max(1, len(all_) // 20)]
             bench.write({"kind": "clock", "gemm": name, "pause_s": pause_s, "calls": count,
+                         **summary([s[1] for s in seen]),
                          "at_s": [round(s[0], 4) for s in some(seen)],
-                         "us": [round(s[1], 1) for s in some(seen)],
+                         "us_each": [round(s[1], 1) for s in some(seen)],
                          "sm_mhz": [s[2] for s in some(seen)],
                          "nvml_mhz": [w[0] for w in some(said)],
                          "watts": [round(w[1]) for w in some(said)]})

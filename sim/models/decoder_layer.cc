@@ -42,11 +42,10 @@ void residual(TensorParallel& gpus, const std::string& name) {
 
 void norm_weight_gradient(TensorParallel& gpus, const std::string& name) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.compute(name + "_weight_gradient", "norm",
-               shapes.stream({.elements = kept_elements(shapes),
-                              .read = 2,
-                              .operations = 4,
-                              .down_columns = true}));
+  gpus.compute(
+      name + "_weight_gradient", "norm",
+      shapes.stream(
+          {.elements = kept_elements(shapes), .read = 2, .operations = 4, .down_columns = true}));
 }
 
 void norm_backward(TensorParallel& gpus, const std::string& name) {

@@ -5,11 +5,6 @@
 namespace weft {
 namespace {
 
-// Of a thread, for a logit: conversions, comparisons, exponentials. [M] as torch.compile writes
-// them, H200: 1.42 and 1.35 ps a logit, times the rate of issue.
-constexpr std::int64_t kLossInstructions = 47;
-constexpr std::int64_t kLossGradientInstructions = 45;
-
 // Whose logits are wanted.
 std::int64_t rows(const DecoderShapes& shapes) {
   return shapes.phase == Phase::training ? shapes.tokens : shapes.sequences;

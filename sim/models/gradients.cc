@@ -17,8 +17,7 @@ namespace {
 StreamShape adam(std::int64_t weights, const Workload& workload) {
   const Bytes state = bytes_of(weights, workload.optimizer) * 3;
   const DataType type = workload.transformer.decoder.dtype;
-  const Bytes rounded =
-      keeps_a_copy(workload) ? bytes_of(weights, type) : Bytes{};
+  const Bytes rounded = keeps_a_copy(workload) ? bytes_of(weights, type) : Bytes{};
   return {.read = state + bytes_of(weights, workload.gradients),
           .written = state + rounded,
           .flops = flops(12) * weights,

@@ -65,6 +65,7 @@ struct EmbeddingWork {
   Bytes index_read = bytes(128);  // of a pooled row's indices, what one wait brings
   Bytes load = bytes(16);         // of a row, what one load of a thread brings
   bool l2_is_warm = false;        // from earlier lookups of the same tables
+  bool kernel_per_table = false;  // the plain version; by_table
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
   bool operator==(const EmbeddingWork&) const = default;

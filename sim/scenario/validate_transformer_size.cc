@@ -13,8 +13,8 @@ namespace {
 double real(std::int64_t count) { return static_cast<double>(count); }
 
 // Of the largest stage: a GPU's weights and, training, gradients and optimiser (two moments, and
-// a copy of the weights where theirs is narrower); else the keys and values of every token. What goes through the layers is not
-// counted.
+// a copy of the weights where theirs is narrower); else the keys and values of every token. What
+// goes through the layers is not counted.
 double bytes_of_a_gpu(const Workload& workload) {
   const TransformerSpec& spec = workload.transformer;
   const ParallelSpec& p = spec.parallel;

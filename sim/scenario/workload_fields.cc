@@ -70,6 +70,9 @@ void embedding_fields(Fields map, EmbeddingWork& work) {
           {.help = "bytes of a row that a thread loads at a time; wg.loads_in_flight counts these",
            .range = {{bytes(1), bytes(16)}},
            .fallback = bytes(16)});
+  map.choice("kernels", work.kernel_per_table, names::kLookupKernels,
+             {.help = "how many kernels the plain version starts; a fused one is always one",
+              .fallback = false});
   map.choice("l2_before", work.l2_is_warm, names::kL2Before,
              {.help = "what the L2 holds when the kernel starts", .fallback = false});
   wg_fields(map, work.wg, kBagWg);

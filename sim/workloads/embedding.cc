@@ -16,8 +16,8 @@ struct RowSteps {
         lanes(round_up(row_bytes, bag.load.count())),
         rows_at_once(std::max<std::int64_t>(1, bag.wg.threads / lanes)),
         rounds(round_up(bag.rows_per_wg, rows_at_once)),
-        in_flight(std::min<double>(bag.pooling,
-                                   static_cast<double>(bag.wg.loads_in_flight) / bag.chain)),
+        in_flight(
+            std::min<double>(bag.pooling, static_cast<double>(bag.wg.loads_in_flight) / bag.chain)),
         rows_of_a_wave(static_cast<double>(std::max<std::int64_t>(
             1, std::min<std::int64_t>(std::min(gpu.wave_size, bag.wg.threads) / lanes,
                                       bag.rows_per_wg)))) {
@@ -87,6 +87,7 @@ Grid shape_of(const EmbeddingWork& work, std::uint32_t gpus) {
   grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
   grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
   grid.in_a_row = grid.unit;
+  grid.kernel_a_row = work.kernel_per_table;
   grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
   grid.wg = work.wg;
   grid.jitter = work.jitter;
