@@ -19,7 +19,8 @@ def shapes(bench):
         kv_heads = rng.choice([h for h in (1, 2, 4, 8, 16, 32, 40, 64) if heads % h == 0])
         batch = int(log_uniform(rng, 1, 32))
         dim = rng.choice((64, 128, 128))
-        if 4 * batch * heads * length * length * dim > 6e12 or batch * heads * length * dim > 1 << 28:
+        rows = batch * heads * length
+        if 4 * rows * length * dim > 6e12 or rows * dim > 1 << 28:
             continue
         drawn.append({"batch": batch, "heads": heads, "kv_heads": kv_heads, "queries": length,
                       "keys": length, "head_dim": dim, "causal": rng.random() < 0.6})

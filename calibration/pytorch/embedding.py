@@ -1,4 +1,4 @@
-"""Pooled lookups: PyTorch's embedding_bag, table by table, and a table-batched kernel (kernels.cu)."""
+"""Pooled lookups: PyTorch's embedding_bag, table by table; a table-batched kernel (kernels.cu)."""
 import random
 
 import torch
@@ -78,7 +78,8 @@ def measure(bench):
                                    for i in indices], most_calls=12)
         if number % 3 == 0 and weights.numel() * shape["dtype_bytes"] < 6e9:
             tables = [w.requires_grad_(True) for w in weights]
-            gradient = torch.ones(shape["samples"], shape["dim"], dtype=weights.dtype, device="cuda")
+            gradient = torch.ones(shape["samples"], shape["dim"], dtype=weights.dtype,
+                                  device="cuda")
             bench.run("embedding_bag", {**shape, "pass": "both"},
                       lambda: [lambda i=i: bags_backward(tables, i, gradient) for i in indices[:2]],
                       most_calls=4)

@@ -1,4 +1,4 @@
-"""Norms, activations, residuals, rotary, cross-entropy, optimisers: eager and as torch.compile writes them."""
+"""Norms, activations, residuals, rotary, cross-entropy, optimisers: eager and compiled."""
 import random
 
 import torch
@@ -47,7 +47,7 @@ def operands(bench, name, tokens, width):
     if name == "rms_norm":
         return [bench.operand(tokens, width), bench.operand(width)], []
     if name == "add_rms_norm":
-        return [bench.operand(tokens, width), bench.operand(tokens, width), bench.operand(width)], []
+        return [*(bench.operand(tokens, width) for _ in range(2)), bench.operand(width)], []
     if name == "layer_norm":
         return [bench.operand(tokens, width), bench.operand(width), bench.operand(width)], []
     if name == "swiglu":
@@ -88,7 +88,8 @@ def both_calls(bench, name, function, tokens, width):
 
         def both(given=given, other=other, gradients=gradients):
             result = function(*given, *other)
-            torch.autograd.grad(result if isinstance(result, tuple) else (result,), given, gradients)
+            results = result if isinstance(result, tuple) else (result,)
+            torch.autograd.grad(results, given, gradients)
         calls.append(both)
     return calls
 
@@ -96,7 +97,8 @@ def both_calls(bench, name, function, tokens, width):
 def shapes(rng, name, count):
     for _ in range(count):
         if name == "cross_entropy":
-            yield multiple(log_uniform(rng, 512, 16384), 64), rng.choice((32000, 50304, 65536, 128256))
+            yield (multiple(log_uniform(rng, 512, 16384), 64),
+                   rng.choice((32000, 50304, 65536, 128256)))
         else:
             yield (multiple(log_uniform(rng, 64, 32768), 8),
                    rng.choice((1024, 2048, 3584, 4096, 5120, 8192, 12288, 14336)))
@@ -107,7 +109,8 @@ def adamw_calls(bench, sizes, dtype):
         p, g, m, v = ([torch.rand(s, dtype=dtype, device="cuda") for s in sizes] for _ in range(4))
         steps = [torch.ones((), device="cuda") for _ in sizes]
         return lambda: torch._fused_adamw_(p, g, m, v, [], steps, lr=1e-6, beta1=0.9, beta2=0.95,
-                                           weight_decay=0.1, eps=1e-8, amsgrad=False, maximize=False)
+                                           weight_decay=0.1, eps=1e-8, amsgrad=False,
+                                           maximize=False)
     return [one() for _ in range(min(8, bench.sets_for(4 * sum(sizes) * dtype.itemsize) - 1))]
 
 

@@ -52,7 +52,8 @@ def gemm(bench, m, n, k, layout, sets):
 
 def batched(bench, batch, m, n, k, sets):
     x = bench.operand(batch, m, k)
-    return [lambda w=bench.operand(batch, n, k): torch.bmm(x, w.transpose(1, 2)) for _ in range(sets)]
+    return [lambda w=bench.operand(batch, n, k): torch.bmm(x, w.transpose(1, 2))
+            for _ in range(sets)]
 
 
 def measure(bench):

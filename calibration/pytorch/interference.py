@@ -1,4 +1,4 @@
-"""A GEMM beside WGs that hold SMs: spinning, copying, both rates; and clocks of GEMMs, short and long."""
+"""A GEMM beside WGs that hold SMs, spinning or copying; clocks of GEMMs, short and long."""
 import statistics
 import threading
 import time
@@ -118,7 +118,8 @@ def graph_of(call, count):
 class Beside:
     def __init__(self, bench):
         self.bench = bench
-        self.from_, self.to = (torch.ones(64 << 20, dtype=torch.int32, device="cuda") for _ in range(2))
+        self.from_, self.to = (torch.ones(64 << 20, dtype=torch.int32, device="cuda")
+                               for _ in range(2))
         self.word = torch.zeros(1, dtype=torch.int32, device="cuda")
         self.on_sm = torch.zeros(bench.clocks.units, dtype=torch.int32, device="cuda")
         self.moved = torch.zeros(bench.clocks.units, dtype=torch.int64, device="cuda")
@@ -129,7 +130,7 @@ class Beside:
                self.word, self.moved, self.on_sm, i32(wgs), i32(cluster), i32(SHARED))
 
     def one(self, graph, count, config, hold_ns):
-        """A replay while WGs hold SMs: us of a call, SM MHz, GB/s copied, SMs held, pairs of SMs held."""
+        """A replay while WGs hold SMs: us of a call, SM MHz, GB/s copied, SMs held, pairs held."""
         wgs, cluster, interval_ns = config
         self.on_sm.zero_()
         self.moved.zero_()
@@ -156,7 +157,8 @@ class Beside:
         if int(self.on_sm.sum()) != wgs:
             raise RuntimeError("not all WGs beside ran")
         return (begin.elapsed_time(end) * 1000 / count, self.bench.clocks.sm_mhz(),
-                float(self.moved.sum()) / max(1, hold_ns), len(held_sms), len({i // 2 for i in held_sms}))
+                float(self.moved.sum()) / max(1, hold_ns), len(held_sms),
+                len({i // 2 for i in held_sms}))
 
     def all(self, facts, call, count, configs):
         """Round after round through all configurations, so that a slow drift meets all alike."""
@@ -173,16 +175,17 @@ class Beside:
         for (wgs, cluster, interval_ns), seen in rounds.items():
             middle = lambda i: statistics.median(r[i] for r in seen)
             line = {"kind": "beside", **facts, "wgs": wgs, "cluster": cluster,
-                    "interval_ns": interval_ns, **summary([r[0] for r in seen]), "sm_mhz": middle(1),
-                    "copied_gb_s": round(middle(2), 1), "sms_held": middle(3), "pairs_held": middle(4)}
+                    "interval_ns": interval_ns, **summary([r[0] for r in seen]),
+                    "sm_mhz": middle(1), "copied_gb_s": round(middle(2), 1),
+                    "sms_held": middle(3), "pairs_held": middle(4)}
             if wgs == 0:
                 line["kernels"] = kernels
             self.bench.write(line)
 
 
 def configs(quick):
-    """WGs beside, how many of them are placed together, and how often each copies 32 KiB: never (only
-    holds its SM), at 25 GB/s as a channel of NCCL, as often as it can."""
+    """WGs beside, how many of them are placed together, and how often each copies 32 KiB: never
+    (only holds its SM), at 25 GB/s as a channel of NCCL, as often as it can."""
     found = [(0, 1, 0)]
     for wgs in (8,) if quick else (1, 2, 4, 8, 16, 24, 32):
         for cluster in (1, 4):
@@ -214,10 +217,11 @@ def measure_beside(bench, named):
 
 
 def measure_clocks(bench, named):
-    """GEMM after GEMM for a while: the time and the clock of each graph; bursts with pauses; zeros."""
+    """GEMM after GEMM for a while: time and clock of each graph; bursts with pauses; zeros."""
     zeros = torch.zeros(SIZE, SIZE, dtype=torch.bfloat16, device="cuda")
     narrow = bench.operand(SIZE, 1024), bench.operand(SIZE, 1024)
-    cases = {"library": (named["library"], 2), "library, zeros": (lambda: F.linear(zeros, zeros), 2),
+    cases = {"library": (named["library"], 2),
+             "library, zeros": (lambda: F.linear(zeros, zeros), 2),
              "library, k 1024": (lambda: F.linear(*narrow), 16)}
     for name, (call, count) in cases.items():
         graph = graph_of(call, count)

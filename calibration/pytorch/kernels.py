@@ -17,8 +17,8 @@ def library():
         built = os.path.join(tempfile.mkdtemp(), "kernels.so")
         nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
         major, minor = torch.cuda.get_device_capability()
-        subprocess.run([nvcc, "-O3", "-std=c++17", f"-arch=sm_{major}{minor}", "-shared", "-Xcompiler",
-                        "-fPIC", "-o", built, source], check=True)
+        subprocess.run([nvcc, "-O3", "-std=c++17", f"-arch=sm_{major}{minor}", "-shared",
+                        "-Xcompiler", "-fPIC", "-o", built, source], check=True)
         _library = ctypes.CDLL(built)
     return _library
 

@@ -37,7 +37,8 @@ def scales(scaling, m, n, k):
 def scaled(pool, m, n, k, scaling, sets):
     a = pool.operand(m, k)
     scale_a, scale_b = scales(scaling, m, n, k)
-    return [lambda b=pool.operand(n, k): torch._scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=BF16,
+    return [lambda b=pool.operand(n, k): torch._scaled_mm(a, b.t(), scale_a, scale_b,
+                                                         out_dtype=BF16,
                                                          use_fast_accum=scaling != "block")
             for _ in range(sets)]
 
@@ -58,8 +59,8 @@ def ends(rng, tokens, experts, uneven):
 def grouped(bench, tokens, experts, n, k, offsets, sets):
     a = bench.operand(tokens, k)
     ends_ = torch.tensor(offsets, dtype=torch.int32, device="cuda")
-    return [lambda w=bench.operand(experts, n, k): torch._grouped_mm(a, w.transpose(1, 2), offs=ends_)
-            for _ in range(sets)]
+    return [lambda w=bench.operand(experts, n, k):
+            torch._grouped_mm(a, w.transpose(1, 2), offs=ends_) for _ in range(sets)]
 
 
 def grouped_weight_gradient(bench, tokens, experts, n, k, offsets):

@@ -18,7 +18,7 @@ import torch
 from kernels import i32, launch
 
 POOL_BYTES = 4 << 30       # random numbers that operands are views of
-COLD_BYTES = 384 << 20     # read before a replay, and what operands rotate through: 6 L2s of an H200
+COLD_BYTES = 384 << 20     # read before a replay, and rotated through: 6 L2s of an H200
 MOST_CALLS = 200           # of a graph
 GRAPH_US = 1500            # about so long is a graph
 
@@ -62,7 +62,8 @@ class Clocks:
 
     def __init__(self):
         self.units = torch.cuda.get_device_properties(0).multi_processor_count
-        self.stamps = [torch.zeros(self.units, 2, dtype=torch.int64, device="cuda") for _ in range(2)]
+        self.stamps = [torch.zeros(self.units, 2, dtype=torch.int64, device="cuda")
+                       for _ in range(2)]
 
     def stamp(self, which):
         launch("run_stamp", self.stamps[which], i32(8 * self.units))
@@ -88,7 +89,8 @@ class Bench:
         self.at = 0
         self.clocks = Clocks()
         self.write({"kind": "meta", "date": time.strftime("%Y-%m-%d"), "quick": quick,
-                    "repeats": repeats, "seed": seed, "method": "CUDA graphs; calibration/pytorch/README.md",
+                    "repeats": repeats, "seed": seed,
+                    "method": "CUDA graphs; calibration/pytorch/README.md",
                     **device_facts()})
 
     def write(self, line):
@@ -186,8 +188,8 @@ def summary(times):
 
 
 def kernels_of(call):
-    """The longest kernels of one call, in order: name, grid, threads, registers and shared memory of a
-    WG, microseconds by the profiler; last the number of others."""
+    """The longest kernels of one call, in order: name, grid, threads, registers and shared memory
+    of a WG, microseconds by the profiler; last the number of others."""
     from torch.profiler import ProfilerActivity, profile
     with profile(activities=[ProfilerActivity.CUDA]) as seen:
         call()
