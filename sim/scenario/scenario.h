@@ -64,6 +64,7 @@ struct EmbeddingWork {
   int chain = 1;                  // of a thread's loads in flight, those that wait for one another
   Bytes index_read = bytes(128);  // of a pooled row's indices, what one wait brings
   Bytes load = bytes(16);         // of a row, what one load of a thread brings
+  int instructions = 0;           // of a thread for each load of a row, where counted
   bool l2_is_warm = false;        // from earlier lookups of the same tables
   bool kernel_per_table = false;  // the plain version; by_table
   WgShape wg;

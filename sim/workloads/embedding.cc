@@ -123,10 +123,12 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   if (run.result == Result::stored_at_peer) {
     work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(steps.rounds, 8));
   }
-  // Adds, so half of the peak, which counts multiply-adds; a WG of few waves uses part of a CU.
+  // Adds, so half of the peak, which counts multiply-adds; other instructions take as long. A WG of
+  // few waves uses part of a CU.
+  const Flops issued = std::max(work.flops, flops(lookups * steps.lanes * bag.instructions));
   work.arithmetic_share = share_of_cu(gpu, bag.wg.threads);
   work.arithmetic_alone =
-      arithmetic_time(flops(work.flops.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
+      arithmetic_time(flops(issued.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
   // Sharing the CU with all its residents it still ends before the memory does: never the limit.
   if (work.arithmetic_alone * run.wgs_on_cu <= work.memory_alone) work.arithmetic_alone = {};
   return work;

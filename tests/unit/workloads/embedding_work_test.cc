@@ -153,6 +153,15 @@ TEST(EmbeddingWork, on_weak_cus_is_bound_by_arithmetic) {
   EXPECT_EQ(work.arithmetic_alone, picoseconds(103'040LL * 200'000));
 }
 
+TEST(EmbeddingWork, takes_as_long_as_its_instructions) {
+  // 16 x 70 lookups of 23 loads, 100 instructions each: 2,576,000 at 5 M/s on a CU of 10 MFLOP/s.
+  const Scenario scenario =
+      mi210({"cluster.gpu.fp32_vector=1040 MFLOP/s", "workload.instructions=100"});
+  const Work work = work_of(scenario, 8, Result::written_here);
+  EXPECT_EQ(work.arithmetic_alone, picoseconds(2'576'000LL * 200'000));
+  EXPECT_EQ(work.flops, flops(16 * 70 * 92));
+}
+
 TEST(EmbeddingWork, on_cus_of_any_strength_has_a_time) {
   // A CU of 500 PFLOP/s adds for nothing; one of 1 MFLOP/s takes 2 us for each add (half its
   // peak).
