@@ -40,6 +40,9 @@ class RowCache {
   // set.
   bool look_up(std::uint64_t row);
   void forget();
+  [[nodiscard]] std::int64_t rows() const {
+    return static_cast<std::int64_t>(sets_.size()) * ways_;
+  }
 
  private:
   int ways_;

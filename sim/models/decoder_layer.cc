@@ -40,8 +40,17 @@ void residual(TensorParallel& gpus, const std::string& name) {
       shapes.stream({.elements = kept_elements(shapes), .read = 2, .written = 1, .operations = 1}));
 }
 
+void norm_weight_gradient(TensorParallel& gpus, const std::string& name) {
+  const DecoderShapes& shapes = gpus.shapes();
+  gpus.compute(
+      name + "_weight_gradient", "norm",
+      shapes.stream(
+          {.elements = kept_elements(shapes), .read = 2, .operations = 4, .down_columns = true}));
+}
+
 void norm_backward(TensorParallel& gpus, const std::string& name) {
   const DecoderShapes& shapes = gpus.shapes();
+  norm_weight_gradient(gpus, name);
   gpus.compute(
       name + "_backward", "norm",
       shapes.stream({.elements = kept_elements(shapes), .read = 3, .written = 1, .operations = 9}));
@@ -66,7 +75,8 @@ void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer) {
                shapes.stream({.elements = inner,
                               .read = sides(shapes.decoder) + 1,
                               .written = sides(shapes.decoder),
-                              .operations = 12}));
+                              .operations = 12,
+                              .instructions = gate_instructions(shapes.decoder)}));
   gpus.column_backward(layer.names, up(shapes, layer));
 }
 

@@ -1,5 +1,7 @@
 #include "sim/models/ends.h"
 
+#include "sim/models/decoder_layer.h"
+
 namespace weft {
 namespace {
 
@@ -35,14 +37,21 @@ void loss(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
   const Product of = logits(shapes);
   gpus.compute("loss", "loss",
-               shapes.stream({.elements = of.m * of.n, .read = 1, .operations = 4}));
+               shapes.stream({.elements = of.m * of.n,
+                              .read = 1,
+                              .operations = 4,
+                              .instructions = kLossInstructions}));
   if (shapes.splits()) {
     const Bytes size = bytes_of(3 * shapes.tokens, DataType::fp32);
     gpus.out().wait_for(gpus.out().exchange(
         "loss_reduce", even_call(CollectiveOp::all_reduce, size), gpus.place()));
   }
   gpus.compute("loss_gradient", "loss",
-               shapes.stream({.elements = of.m * of.n, .read = 1, .written = 1, .operations = 3}));
+               shapes.stream({.elements = of.m * of.n,
+                              .read = 1,
+                              .written = 1,
+                              .operations = 3,
+                              .instructions = kLossGradientInstructions}));
 }
 
 }  // namespace
@@ -92,6 +101,7 @@ void head_backward(TensorParallel& gpus) {
   compute_head(gpus, "head_weight_gradient", {.m = of.n, .n = of.k, .k = of.m});
   gpus.out().wait_for(gathered);
   gpus.out().wait_for(summed);
+  norm_weight_gradient(gpus, "final_norm");
   gpus.compute("final_norm_backward", "norm",
                shapes.stream({.elements = shapes.kept * shapes.decoder.hidden,
                               .read = 2,

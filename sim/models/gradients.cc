@@ -11,13 +11,17 @@
 namespace weft {
 namespace {
 
-// Adam with a copy of the weights in fp32: reads that, both moments and the gradient, writes the
-// first three and the weights (12 operations an element).
+// Adam: reads weights, both moments and the gradient, writes the first three (12 operations an
+// element); where states are wider than the weights, these are a copy of the weights, too, from
+// which the weights are written.
 StreamShape adam(std::int64_t weights, const Workload& workload) {
-  const Bytes state = bytes_of(weights, DataType::fp32) * 3;
+  const Bytes state = bytes_of(weights, workload.optimizer) * 3;
+  const DataType type = workload.transformer.decoder.dtype;
+  const Bytes rounded = keeps_a_copy(workload) ? bytes_of(weights, type) : Bytes{};
   return {.read = state + bytes_of(weights, workload.gradients),
-          .written = state + bytes_of(weights, workload.transformer.decoder.dtype),
-          .flops = flops(12) * weights};
+          .written = state + rounded,
+          .flops = flops(12) * weights,
+          .chunks = round_up(weights, kChunk)};
 }
 
 }  // namespace

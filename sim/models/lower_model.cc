@@ -127,14 +127,14 @@ class ModelToTasks {
       const auto ranks = static_cast<std::uint32_t>(group.size());
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const GpuId gpu(group[rank]);
+        if (bag != nullptr) {
+          done(id, gpu.value, add_bag(gpu, name, *bag, ranks, inputs(id, gpu.value)));
+          continue;
+        }
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
         kernel.launch = compute_launch_;
         kernel.first_item = static_cast<std::uint32_t>(tasks_.items.size());
-        if (bag != nullptr) {
-          add_bag(kernel, *bag, ranks);
-        } else {
-          add_items(kernel, op.shape, rank);
-        }
+        add_items(kernel, op.shape, rank);
         kernel.items = static_cast<std::uint32_t>(tasks_.items.size()) - kernel.first_item;
         done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
       }
@@ -175,18 +175,29 @@ class ModelToTasks {
     kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu_, wg, {}));
   }
 
-  void add_bag(Kernel& kernel, const EmbeddingShape& bag, std::uint32_t ranks) {
+  // The last of its kernels: one for all tables, or one for each.
+  KernelId add_bag(GpuId gpu, OperatorId name, const EmbeddingShape& bag, std::uint32_t ranks,
+                   std::vector<KernelId> after) {
     const Grid grid = bag.backward ? embedding_backward_grid(bag.work, gpu_, ranks, {})
                                    : embedding_grid(bag.work, gpu_, ranks, {});
-    set_grid(kernel, grid.wg, grid.persistent);
-    const std::uint32_t work = tasks_.add_work(grid.written);
-    for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-      for (std::uint32_t i = 0; i < grid.per_peer; ++i) {
-        const std::uint32_t scale =
-            scale_of(grid, how_.options.seed, kernel.gpu.value, {.peer = peer, .index = i});
-        tasks_.items.push_back({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
+    const std::uint32_t step = grid.kernel_a_row ? grid.in_a_row : grid.per_peer;
+    for (std::uint32_t first = 0; first < grid.per_peer; first += step) {
+      Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
+      kernel.launch = compute_launch_;
+      set_grid(kernel, grid.wg, grid.persistent);
+      kernel.first_item = static_cast<std::uint32_t>(tasks_.items.size());
+      const std::uint32_t work = tasks_.add_work(grid.written);
+      for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+        for (std::uint32_t i = first; i < std::min(first + step, grid.per_peer); ++i) {
+          const std::uint32_t scale =
+              scale_of(grid, how_.options.seed, gpu.value, {.peer = peer, .index = i});
+          tasks_.items.push_back({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
+        }
       }
+      kernel.items = static_cast<std::uint32_t>(tasks_.items.size()) - kernel.first_item;
+      after = {tasks_.add_kernel(kernel, after)};
     }
+    return after.front();
   }
 
   void add_collective_of(OpId id) {

@@ -61,6 +61,12 @@ struct StreamShape {
   Bytes read;
   Bytes written;
   Flops flops;
+  std::int64_t instructions = 0;  // of threads, where they may take longer than the memory
+  Bytes load = bytes(16);         // of each of a thread's loads ...
+  int loads_in_flight = 4;        // ... of which so many are on their way at once
+  // An optimiser of many tensors: WGs that each have a chunk of weights. 0: as many WGs as fit
+  // share the work evenly.
+  std::int64_t chunks = 0;
   bool operator==(const StreamShape&) const = default;
 };
 

@@ -133,7 +133,10 @@ void Experts::backward() {
   product("experts_down_input_gradient", moe_.inner, hidden);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
-             {.read = sides() + 1, .written = sides(), .operations = 12});
+             {.read = sides() + 1,
+              .written = sides(),
+              .operations = 12,
+              .instructions = gate_instructions(gpus_.shapes().decoder)});
   product("experts_up_input_gradient", hidden, up);
   const OpId combined = exchange("gradient_combine", Direction::combine);
   weight_gradient("experts_up_weight_gradient", hidden, up);

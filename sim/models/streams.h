@@ -22,13 +22,24 @@ struct Elementwise {
   std::int64_t read = 0;
   std::int64_t written = 0;
   std::int64_t operations = 0;
+  std::int64_t instructions = 0;  // where counted: of a thread
+  bool down_columns = false;      // sums over rows: a thread loads one element of each tensor
 };
 constexpr StreamShape stream_of(const Elementwise& work, DataType type) {
   const Bytes tensor = bytes_of(work.elements, type);
-  return {.read = tensor * work.read,
-          .written = tensor * work.written,
-          .flops = flops(work.elements) * work.operations};
+  StreamShape shape{.read = tensor * work.read,
+                    .written = tensor * work.written,
+                    .flops = flops(work.elements) * work.operations,
+                    .instructions = work.elements * work.instructions};
+  if (work.down_columns) {
+    shape.load = size_of(type);
+    shape.loads_in_flight = static_cast<int>(work.read);
+  }
+  return shape;
 }
+
+// Weights that a WG of a fused optimiser updates.
+constexpr std::int64_t kChunk = 65'536;
 
 constexpr CommunicationShape even_call(CollectiveOp op, Bytes buffer) {
   return {.op = op, .buffer = buffer, .pair_bytes = {}};

@@ -57,6 +57,12 @@ void model_fields(Fields& map, Workload& workload) {
       .choice(
           "gradient_dtype", workload.gradients, names::kDataTypes,
           {.help = "type of a gradient that data parallelism sums", .fallback = DataType::fp32});
+  map.where("phase", {"training"})
+      .where("kind", {"transformer", "moe"})
+      .choice("optimizer_dtype", workload.optimizer, names::kDataTypes,
+              {.help = "type of the optimizer's moments, and of its copy of the weights if theirs "
+                       "is narrower",
+               .fallback = DataType::fp32});
   dlrm_fields(map.where("kind", {"dlrm"}), workload.dlrm);
   transformer_fields(map, workload);
 }

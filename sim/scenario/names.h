@@ -161,6 +161,14 @@ inline constexpr std::array kTableWalks = {
     Choice<TableWalk>{"by_sample", TableWalk::by_sample,
                       "all tables of a sample, then those of the next"},
 };
+inline constexpr std::array kLookupKernels = {
+    Choice<bool>{"one", false, "one for all tables of a GPU"},
+    Choice<bool>{"per_table", true, "one for each table, one after another; with walk: by_table"},
+};
+inline constexpr std::array kL2Before = {
+    Choice<bool>{"other_work", false, "nothing of the tables: other kernels have run since"},
+    Choice<bool>{"lookups", true, "rows that earlier lookups of the same tables left there"},
+};
 inline constexpr std::array kWeights = {
     Choice<bool>{"in_hbm", false},
     Choice<bool>{"in_l2", true, "in the L2, into which it must fit"},

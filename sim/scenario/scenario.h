@@ -64,6 +64,10 @@ struct EmbeddingWork {
   TableWalk walk = TableWalk::by_table;
   int chain = 1;                  // of a thread's loads in flight, those that wait for one another
   Bytes index_read = bytes(128);  // of a pooled row's indices, what one wait brings
+  Bytes load = bytes(16);         // of a row, what one load of a thread brings
+  int instructions = 0;           // of a thread for each load of a row, where counted
+  bool l2_is_warm = false;        // from earlier lookups of the same tables
+  bool kernel_per_table = false;  // the plain version; by_table
   WgShape wg;
   double jitter = 0;  // each WG's work varies evenly by +- this fraction
   bool operator==(const EmbeddingWork&) const = default;
@@ -159,11 +163,17 @@ struct Workload {
   // Of whole models:
   Phase phase = Phase::inference;
   DataType gradients = DataType::fp32;  // as data parallelism adds them up
+  DataType optimizer = DataType::fp32;  // its moments, and a copy of narrower weights
   FuseOptions fuse;
   DlrmSpec dlrm;
   TransformerSpec transformer;  // of kind moe too
   TraceWork trace;
 };
+
+// A decoder's optimizer has the weights a second time, as wide as its moments.
+constexpr bool keeps_a_copy(const Workload& workload) {
+  return size_of(workload.optimizer) > size_of(workload.transformer.decoder.dtype);
+}
 
 // Of the kernel that computes; where it stands in the file.
 const WgShape& wg_of(const Workload& workload);

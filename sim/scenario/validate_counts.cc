@@ -72,7 +72,7 @@ void a_wg_ends(const Check& check) {
   const GpuSpec& gpu = check.scenario.cluster.gpu;
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const double lookups = real(work.rows_per_wg) * real(work.pooling);
-  const double loads = lookups * real(round_up(row_bytes(work), kLoadBytes));
+  const double loads = lookups * real(round_up(row_bytes(work), work.load.count()));
   const double bytes = lookups * real(row_bytes(work) + 8) + real(work.rows_per_wg) * 4 * work.dim;
   // At most 1024 loads in flight: ten doublings.
   const double waiting = real(gpu.gather.latency.count()) + real(gpu.gather.cached.count()) +

@@ -12,16 +12,17 @@ namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
-// Of the largest stage: a GPU's weights and, training, gradients and optimiser (fp32 weights and
-// two moments); else the keys and values of every token. What goes through the layers is not
-// counted.
+// Of the largest stage: a GPU's weights and, training, gradients and optimiser (two moments, and
+// a copy of the weights where theirs is narrower); else the keys and values of every token. What
+// goes through the layers is not counted.
 double bytes_of_a_gpu(const Workload& workload) {
   const TransformerSpec& spec = workload.transformer;
   const ParallelSpec& p = spec.parallel;
   const bool trains = workload.phase == Phase::training;
   const double weight = real(size_of(spec.decoder.dtype).count());
   const double gradient = trains ? real(size_of(workload.gradients).count()) : 0;
-  const double optimizer = trains ? 12 : 0;
+  const int states = keeps_a_copy(workload) ? 3 : 2;
+  const double optimizer = trains ? states * real(size_of(workload.optimizer).count()) : 0;
   const auto held = [&](std::int64_t weights, int copies) {
     return real(weights) * (weight + gradient + optimizer / (p.sharded_optimizer ? copies : 1));
   };

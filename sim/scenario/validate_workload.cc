@@ -98,6 +98,15 @@ void loads_of_a_chain_are_in_flight(const Check& check) {
   refuse_more("fused.chain", check.scenario.fused.chain);
 }
 
+void a_kernel_of_each_table_has_its_rows(const Check& check) {
+  if (!check.embeds() || !check.good({"workload.kernels", "workload.walk"})) return;
+  const EmbeddingWork& work = check.scenario.workload.embedding;
+  if (!work.kernel_per_table || work.walk == TableWalk::by_table) return;
+  check.fail("workload.kernels",
+             "a kernel for each table goes with walk: by_table, for WGs that "
+             "visit all tables of a sample belong to no one table");
+}
+
 void rows_are_whole_words(const Check& check) {
   if (!check.embeds() || !check.good({"workload.dim", "workload.dtype"})) return;
   const EmbeddingWork& work = check.scenario.workload.embedding;
@@ -133,6 +142,7 @@ void validate_workload(const Check& check) {
   chunks_are_whole_tables(check);
   tables_fit_in_memory(check);
   loads_of_a_chain_are_in_flight(check);
+  a_kernel_of_each_table_has_its_rows(check);
   rows_are_whole_words(check);
   modes_suit_the_workload(check);
 }

@@ -66,6 +66,20 @@ void embedding_fields(Fields map, EmbeddingWork& work) {
                    "sector if the lanes load only that",
            .range = {{bytes(4), bytes(65'536)}},
            .fallback = bytes(128)});
+  map.add("load", work.load,
+          {.help = "bytes of a row that a thread loads at a time; wg.loads_in_flight counts these",
+           .range = {{bytes(1), bytes(16)}},
+           .fallback = bytes(16)});
+  map.add("instructions", work.instructions,
+          {.help = "instructions that a thread issues for each of its loads of a row; 0: only the "
+                   "additions count",
+           .range = {{0, 10'000}},
+           .fallback = 0});
+  map.choice("kernels", work.kernel_per_table, names::kLookupKernels,
+             {.help = "how many kernels the plain version starts; a fused one is always one",
+              .fallback = false});
+  map.choice("l2_before", work.l2_is_warm, names::kL2Before,
+             {.help = "what the L2 holds when the kernel starts", .fallback = false});
   wg_fields(map, work.wg, kBagWg);
   jitter_field(map, work.jitter);
 }

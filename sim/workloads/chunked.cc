@@ -83,10 +83,20 @@ class Chunked {
     std::size_t at = 0;
     for (const Team& team : overlap_.teams) {
       for (const std::uint32_t gpu : team.gpus) {
-        kernels_[at] = {add_kernel(GpuId(gpu), op, range, after[at])};
+        kernels_[at] = add_kernels_of(GpuId(gpu), op, range, after[at]);
         ++at;
       }
     }
+  }
+
+  // One for the range, or one after another for each of its rows.
+  std::vector<KernelId> add_kernels_of(GpuId gpu, OperatorId op, WgRange range,
+                                       std::vector<KernelId> after) {
+    const std::uint32_t step = grid_.kernel_a_row ? grid_.in_a_row : range.count();
+    for (std::uint32_t first = range.first; first < range.last; first += step) {
+      after = {add_kernel(gpu, op, {first, std::min(first + step, range.last)}, after)};
+    }
+    return after;
   }
 
   // A plain kernel that leaves its results in its own memory.

@@ -9,15 +9,19 @@ namespace weft {
 namespace {
 
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
-// rows at once as it has lanes for.
+// rows at once as it has lanes for, and a wave waits for the rows of all its lanes.
 struct RowSteps {
-  RowSteps(const EmbeddingWork& bag, std::int64_t threads)
+  RowSteps(const EmbeddingWork& bag, const GpuSpec& gpu)
       : row_bytes(bag.dim * size_of(bag.dtype).count()),
-        rows_at_once(std::max<std::int64_t>(1, threads / round_up(row_bytes, kLoadBytes))),
+        lanes(round_up(row_bytes, bag.load.count())),
+        rows_at_once(std::max<std::int64_t>(1, bag.wg.threads / lanes)),
         rounds(round_up(bag.rows_per_wg, rows_at_once)),
-        in_flight(std::min<double>(bag.pooling,
-                                   static_cast<double>(bag.wg.loads_in_flight) / bag.chain)) {
-    const std::int64_t passes = round_up(round_up(row_bytes, kLoadBytes), threads);
+        in_flight(
+            std::min<double>(bag.pooling, static_cast<double>(bag.wg.loads_in_flight) / bag.chain)),
+        rows_of_a_wave(static_cast<double>(std::max<std::int64_t>(
+            1, std::min<std::int64_t>(std::min(gpu.wave_size, bag.wg.threads) / lanes,
+                                      bag.rows_per_wg)))) {
+    const std::int64_t passes = round_up(lanes, bag.wg.threads);
     const std::int64_t of_a_row =
         round_up(std::int64_t{bag.pooling} * bag.chain, bag.wg.loads_in_flight);
     waits = rounds * passes * of_a_row;
@@ -28,15 +32,17 @@ struct RowSteps {
   }
 
   std::int64_t row_bytes;
+  std::int64_t lanes;
   std::int64_t rows_at_once;
   std::int64_t rounds;
   double in_flight;              // rows of a thread
+  double rows_of_a_wave;         // that its lanes read at once
   std::int64_t waits = 0;        // for rows in flight, one after another
   std::int64_t index_reads = 0;  // waited for before the rows that they name
 };
 
 Duration alone(const RowSteps& steps, const GpuSpec& gpu, const RowsFound& found) {
-  return gather_latency(gpu, steps.in_flight, found) * steps.waits +
+  return gather_latency(gpu, steps.in_flight * steps.rows_of_a_wave, found) * steps.waits +
          gpu.gather.latency * steps.index_reads;
 }
 
@@ -46,7 +52,7 @@ std::int64_t wgs_of(const EmbeddingWork& bag) {
 
 GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVersion& version) {
   const int on_cu = resident(gpu, bag.wg, version);
-  const RowSteps steps(bag, bag.wg.threads);
+  const RowSteps steps(bag, gpu);
   GatherWalk walk;
   walk.walk = bag.walk;
   walk.tables = bag.tables_per_gpu;
@@ -60,6 +66,7 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   walk.pooling = bag.pooling;
   walk.in_flight = steps.in_flight;
   walk.on_cu = on_cu;
+  walk.l2_is_warm = bag.l2_is_warm;
   walk.fences = version.fences && gpu.gather.l1.count() > 0;
   const std::int64_t at_once = std::min(walk.wgs, std::int64_t{on_cu} * gpu.cus);
   const double asked = asked_rate(static_cast<double>(bag.rows_per_wg) * bag.pooling *
@@ -82,7 +89,7 @@ void turn_round(Grid& grid) {
 }  // namespace
 
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run) {
-  const RowSteps steps(bag, bag.wg.threads);
+  const RowSteps steps(bag, gpu);
   const std::int64_t lookups = std::int64_t{bag.rows_per_wg} * bag.pooling;
   const double missed = 1 - run.found.in_l1 - run.found.in_l2 - run.found.in_side_cache;
   Work work;
@@ -101,10 +108,12 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
   if (run.result == Result::stored_at_peer) {
     work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(steps.rounds, 8));
   }
-  // Adds, so half of the peak, which counts multiply-adds; a WG of few waves uses part of a CU.
+  // Adds, so half of the peak, which counts multiply-adds; other instructions take as long. A WG of
+  // few waves uses part of a CU.
+  const Flops issued = std::max(work.flops, flops(lookups * steps.lanes * bag.instructions));
   work.arithmetic_share = share_of_cu(gpu, bag.wg.threads);
   work.arithmetic_alone =
-      arithmetic_time(flops(work.flops.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
+      arithmetic_time(flops(issued.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
   // Sharing the CU with all its residents it still ends before the memory does: never the limit.
   if (work.arithmetic_alone * run.wgs_on_cu <= work.memory_alone) work.arithmetic_alone = {};
   return work;
@@ -117,6 +126,7 @@ Grid embedding_shape(const EmbeddingWork& work, std::uint32_t gpus) {
   grid.unit = static_cast<std::uint32_t>(work.batch / grid.gpus / work.rows_per_wg);
   grid.per_peer = grid.unit * static_cast<std::uint32_t>(work.tables_per_gpu);
   grid.in_a_row = grid.unit;
+  grid.kernel_a_row = work.kernel_per_table;
   grid.result_bytes = std::int64_t{work.rows_per_wg} * work.dim * size_of(work.dtype).count();
   grid.wg = work.wg;
   grid.jitter = work.jitter;

@@ -10,6 +10,7 @@
 
 #include "sim/cache/rows.h"
 #include "sim/core/rng.h"
+#include "sim/core/round_up.h"
 #include "sim/gpu_model/memory_law.h"
 
 namespace weft {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kSampled = std::int64_t{1} << 21U;  // rows that come through the L2s
 constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most that are told apart
+constexpr std::int64_t kFull = 4;  // times its rows: leaves e^-4 of a cache as it was
 constexpr std::uint64_t kNoRow = UINT64_MAX;
 
 constexpr std::int64_t kStep = 1 << 16;  // mean length of a step
@@ -61,6 +63,7 @@ class Sampler {
   }
 
   RowsFound run() {
+    if (walk_.l2_is_warm) warm_up();
     const std::int64_t slots = std::min({walk_.wgs, cus_ * walk_.on_cu, kWalkers});
     for (; next_wg_ < slots; ++next_wg_) waiting_.push({next_wg_, next_wg_, next_wg_, 0, 0, 0});
     while (!waiting_.empty() && looked_up_ + streamed_rows_ < kSampled) {
@@ -76,6 +79,26 @@ class Sampler {
   }
 
  private:
+  // What kernels like this one have left: rows of tables that they came to in the same order, the
+  // last of which this one's first WGs come to again only if there is one table, or few.
+  void warm_up() {
+    std::int64_t rows = side_.rows();
+    for (const cache::RowCache& l2 : l2_) rows += l2.rows();
+    const std::int64_t of_a_wg = walk_.rows_per_wg * walk_.pooling;
+    const std::int64_t wgs = std::min(round_up(kFull * rows, of_a_wg), round_up(kSampled, of_a_wg));
+    // Whole kernels, so that it ends with the last table.
+    const std::int64_t first = walk_.wgs - wgs % walk_.wgs;
+    for (std::int64_t i = 0; i < wgs; ++i) {
+      const std::int64_t wg = (first + i) % walk_.wgs;
+      for (std::int64_t row = 0; row < walk_.rows_per_wg; ++row) {
+        const std::int64_t table = table_of(wg, row);
+        for (int lookup = 0; lookup < walk_.pooling; ++lookup) look_up_below_l1(wg, row_of(table));
+      }
+    }
+    in_l2_ = 0;
+    in_side_ = 0;
+  }
+
   void step(Walker& walker) {
     ++walker.steps;
     const auto upto = std::min(
@@ -108,7 +131,7 @@ class Sampler {
   }
 
   void look_up(std::int64_t slot, std::int64_t table) {
-    const auto row = static_cast<std::uint64_t>(table * walk_.rows_per_table + draw_.row(rng_()));
+    const std::uint64_t row = row_of(table);
     ++looked_up_;
     streamed_ += std::min(walk_.streamed, static_cast<double>(kSampled));
     for (; streamed_ >= 1; --streamed_) stream();
@@ -116,12 +139,20 @@ class Sampler {
       ++in_l1_;
       return;
     }
+    look_up_below_l1(slot, row);
+  }
+
+  void look_up_below_l1(std::int64_t slot, std::uint64_t row) {
     cache::RowCache& l2 = l2_[static_cast<std::size_t>(slot % cus_) % l2_.size()];
     if (l2.look_up(row)) {
       ++in_l2_;
     } else if (side_.look_up(row)) {
       ++in_side_;
     }
+  }
+
+  std::uint64_t row_of(std::int64_t table) {
+    return static_cast<std::uint64_t>(table * walk_.rows_per_table + draw_.row(rng_()));
   }
 
   // A row's bytes of what is never used again come through a die, and the next through the next.

@@ -21,6 +21,7 @@ struct Grid {
   std::uint32_t unit = 1;           // WGs of a peer that no chunk separates
   std::uint32_t units_in_turn = 1;  // units of a peer whose results come in turns
   std::uint32_t in_a_row = 1;       // WGs of a peer that a plain kernel runs one after another
+  bool kernel_a_row = false;        // ... and whether each row is a plain kernel by itself
   std::uint32_t parts = 1;          // WGs that make one result together (split-k)
   std::int64_t result_bytes = 0;    // of `parts` WGs
   std::int64_t element_bytes = 4;   // of a result that is added up

@@ -142,12 +142,12 @@ TEST(Experts, the_way_back_exchanges_gradients_twice) {
   const ModelGraph graph = tiny("", "phase: training, parallel: {data: 8, expert: 4}");
   const Names all = names_of(graph);
   const auto begin = std::find(all.begin(), all.end(), "experts_sum_backward");
-  EXPECT_EQ(Names(begin, begin + 12),
+  EXPECT_EQ(Names(begin, begin + 13),
             (Names{"experts_sum_backward", "gradient_dispatch", "experts_down_input_gradient",
                    "experts_down_weight_gradient", "experts_activation_backward",
                    "experts_up_input_gradient", "gradient_combine", "experts_up_weight_gradient",
                    "dispatch_copy_backward", "router_input_gradient", "router_weight_gradient",
-                   "mlp_norm_backward"}));
+                   "mlp_norm_weight_gradient", "mlp_norm_backward"}));
   EXPECT_EQ(names_after(graph, first_named(graph, "dispatch_copy_backward")),
             Names{"gradient_combine"});
   // Two experts a GPU, each on two GPUs.

@@ -5,6 +5,8 @@
 
 #include "sim/models/build_model.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/op_kernel.h"
+#include "sim/models/streams.h"
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
 
@@ -317,6 +319,62 @@ TEST(Models, run_on_one_gpu_without_a_message) {
       EXPECT_GT(result.time, Duration{});
     }
   }
+}
+
+// --- kernels that stream
+
+GpuSpec h200() { return scenario_of_file("scenarios/embedding_a2a_4x_h200.yaml").cluster.gpu; }
+
+std::vector<std::uint32_t> counts_of(const OpKernel& kernel) {
+  std::vector<std::uint32_t> counts;
+  for (const OpKernel::Run& run : kernel.runs) counts.push_back(run.count);
+  return counts;
+}
+
+TEST(StreamKernels, of_an_optimizer_have_chunks_in_kernels_of_320) {
+  // 320 chunks of fp32: 512 threads of 60 registers are two WGs on each of 132 SMs, 264 places, of
+  // which 56 get a second chunk. A chunk alone: 32 turns of 410 + 2 x 44 ns, and 610 of arithmetic.
+  const std::int64_t weights = 320 * kChunk;
+  StreamShape shape{.read = bytes(weights * 16), .written = bytes(weights * 12), .flops = {}};
+  shape.chunks = 320;
+  const OpKernel one = op_kernel(shape, h200(), 0);
+  EXPECT_EQ(counts_of(one), (std::vector<std::uint32_t>{56, 208}));
+  EXPECT_EQ(one.works[1].memory_alone, nanoseconds(32 * (498 + 610)));
+  EXPECT_EQ(one.works[0].memory_alone, nanoseconds(2 * 32 * (498 + 610)));
+  EXPECT_EQ(one.works[1].traffic, bytes(kChunk * 28));
+  EXPECT_EQ(one.works[1].fixed, Duration{});
+  // Twice as many: two kernels, the second a launch later.
+  StreamShape twice{.read = bytes(weights * 32), .written = bytes(weights * 24), .flops = {}};
+  twice.chunks = 640;
+  const OpKernel two = op_kernel(twice, h200(), 0);
+  EXPECT_EQ(counts_of(two), (std::vector<std::uint32_t>{56, 208}));
+  EXPECT_EQ(two.works[0].memory_alone, nanoseconds(4 * 32 * (498 + 610)));
+  EXPECT_EQ(two.works[0].fixed, h200().launch.queue);
+  // Few: a place each.
+  StreamShape few{.read = bytes(3 * kChunk * 16), .written = bytes(3 * kChunk * 12), .flops = {}};
+  few.chunks = 3;
+  EXPECT_EQ(counts_of(op_kernel(few, h200(), 0)), (std::vector<std::uint32_t>{3}));
+}
+
+TEST(StreamKernels, down_columns_have_an_element_of_each_tensor_in_flight) {
+  // 132 x 8 WGs of 256 threads with two loads of 2 B: 1 KiB a WG. 1,056 x 64 KiB read: 64 waits of
+  // 410 + 44 ns each.
+  const std::int64_t elements = 1056 * 64 * 1024 / 4;
+  const StreamShape shape =
+      stream_of({.elements = elements, .read = 2, .down_columns = true}, DataType::bf16);
+  const OpKernel kernel = op_kernel(shape, h200(), 0);
+  EXPECT_EQ(counts_of(kernel), (std::vector<std::uint32_t>{1056}));
+  EXPECT_EQ(kernel.works[0].memory_alone, nanoseconds(64 * 454));
+}
+
+TEST(StreamKernels, take_as_long_as_their_instructions) {
+  // 1,056 x 65,536 elements of 100 instructions; a WG of 8 waves alone has its SM, which does half
+  // of 66.9 TFLOP/s / 132 of them: 6,553,600 / 253.4 G = 25.862 us. They are no operations.
+  const StreamShape shape =
+      stream_of({.elements = 1056 * 65'536, .read = 1, .instructions = 100}, DataType::bf16);
+  const OpKernel kernel = op_kernel(shape, h200(), 0);
+  EXPECT_NEAR(to_microseconds(kernel.works[0].arithmetic_alone), 25.862, 0.001);
+  EXPECT_EQ(kernel.works[0].flops, Flops{});
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ std::vector<std::string> lines_without_source(const fs::path& file) {
 }
 
 TEST(Configs, every_number_of_a_gpu_a_nic_or_a_model_has_a_source) {
-  for (const std::string folder : {"gpus", "nics", "models"}) {
+  for (const std::string folder : {"gpus", "nics", "models", "kernels"}) {
     for (const std::string& name : files_of(folder)) {
       if (name == "ideal") continue;  // no number there is of a real device
       for (const std::string& line : lines_without_source(kConfigs / folder / (name + ".yaml"))) {

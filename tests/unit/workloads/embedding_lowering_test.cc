@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,29 @@ TEST(EmbeddingLowering, gives_a_wg_the_same_work_in_every_mode) {
   }
   EXPECT_EQ(sums[0], sums[1]);
   EXPECT_EQ(sums[0], sums[2]);
+}
+
+TEST(EmbeddingLowering, of_a_kernel_for_each_table_runs_them_one_after_another) {
+  const auto computing = [](const TaskGraph& graph) {
+    std::vector<std::uint32_t> items;
+    for (const Kernel& kernel : graph.kernels) {
+      if (kernel.role == KernelRole::compute && kernel.gpu == GpuId(0))
+        items.push_back(kernel.items);
+    }
+    return items;
+  };
+  // 40 WGs a destination and four destinations: 160 in one kernel, or 32 in each of five.
+  EXPECT_EQ(computing(lowered(small(), Mode::bulk)), (std::vector<std::uint32_t>{160}));
+  const Scenario apart = small({"workload.kernels=per_table"});
+  EXPECT_EQ(computing(lowered(apart, Mode::bulk)),
+            (std::vector<std::uint32_t>{32, 32, 32, 32, 32}));
+  // Each waits for the one before: four gaps more, at least.
+  EXPECT_GE(run(apart).time - run(small()).time, apart.cluster.gpu.launch.queue * 4);
+}
+
+TEST(EmbeddingLowering, of_a_kernel_for_each_table_takes_table_after_table) {
+  EXPECT_THROW(small({"workload.kernels=per_table", "workload.walk=by_sample"}),
+               std::runtime_error);
 }
 
 }  // namespace

@@ -58,13 +58,14 @@ TEST(EmbeddingWork, of_few_lookups_shares_lines_of_indices_among_its_rows) {
   // 16 rows of one lookup are one line of indices; 2 rounds of one step.
   EXPECT_EQ(work_of(mi210({"workload.pooling=1"}), 8, Result::written_here).memory_alone,
             nanoseconds(700) * (2 + 1));
-  // Of four loads only one is made, so it waits as one does.
+  // Of four loads only one is made, but a wave of 64 has two rows of 23 loads: it waits for the
+  // later one of two.
   EXPECT_EQ(work_of(mi210({"workload.pooling=1",
                            "cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, "
                            "unfairness: 0}"}),
                     8, Result::written_here)
                 .memory_alone,
-            nanoseconds(400) * (2 + 1));
+            nanoseconds(2 * 450 + 400));
 }
 
 TEST(EmbeddingWork, whose_loads_wait_for_one_another_takes_more_steps) {
@@ -74,22 +75,22 @@ TEST(EmbeddingWork, whose_loads_wait_for_one_another_takes_more_steps) {
 }
 
 TEST(EmbeddingWork, waits_longer_for_the_last_of_several_rows) {
-  // 400 ns for one row, 50 more for each doubling: 500 of four.
+  // 400 ns for one row, 50 more for each doubling: 550 of a wave's two times four.
   const Scenario scenario = mi210(
       {"cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, unfairness: 0}"});
   EXPECT_EQ(work_of(scenario, 8, Result::written_here).memory_alone,
-            nanoseconds(2 * (18 * 500 + 5 * 400)));
+            nanoseconds(2 * (18 * 550 + 5 * 400)));
 }
 
 TEST(EmbeddingWork, finds_rows_in_caches) {
-  // Half of the rows in the L2, a quarter in the side cache: a quarter comes from the HBM. Of four
-  // rows all are in the L2 one time in 16: 500 ns - 300 ns / 16 = 481.25 ns a step.
+  // Half of the rows in the L2, a quarter in the side cache: a quarter comes from the HBM. Of a
+  // wave's eight rows all are in the L2 one time in 256: 550 ns - 350 ns / 256 = 548.633 ns a step.
   const Scenario scenario = mi210(
       {"cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, unfairness: 0}"});
   const RowsFound found{.in_l2 = 0.5, .in_side_cache = 0.25};
   const Work work = work_of(scenario, 8, Result::stored_at_peer, found);
   EXPECT_EQ(work.traffic, bytes(16 * 70 * (368 / 4 + 8)));
-  EXPECT_EQ(work.memory_alone, picoseconds(2 * (18 * 481'250 + 5 * 400'000)));
+  EXPECT_EQ(work.memory_alone, picoseconds(2 * (18 * 548'633 + 5 * 400'000)));
 }
 
 TEST(EmbeddingWork, shares_the_l2_with_all_that_run_at_once) {
@@ -113,6 +114,15 @@ TEST(EmbeddingWork, of_half_precision_reads_half) {
   EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).traffic, bytes(16 * 70 * (184 + 8)));
   // 12 loads a row, 21 rows at once: one round.
   EXPECT_EQ(work_of(scenario, 8, Result::stored_at_peer).memory_alone, nanoseconds(700 * (18 + 5)));
+}
+
+TEST(EmbeddingWork, of_narrow_loads_has_fewer_rows_at_once) {
+  // 4 B a load: 92 threads a row, 2 rows at once, so 16 are 8 rounds; a wave has one row.
+  const Scenario scenario = mi210(
+      {"workload.load=4 B",
+       "cluster.gpu.gather={latency: 400 ns, doubling: 50 ns, cached: 200 ns, unfairness: 0}"});
+  EXPECT_EQ(work_of(scenario, 8, Result::written_here).memory_alone,
+            nanoseconds(8 * (18 * 500 + 5 * 400)));
 }
 
 TEST(EmbeddingWork, of_rows_longer_than_a_wg_needs_several_passes) {
@@ -141,6 +151,15 @@ TEST(EmbeddingWork, on_weak_cus_is_bound_by_arithmetic) {
   const Work work = work_of(scenario, 8, Result::written_here);
   EXPECT_EQ(work.arithmetic_share, 1000U);
   EXPECT_EQ(work.arithmetic_alone, picoseconds(103'040LL * 200'000));
+}
+
+TEST(EmbeddingWork, takes_as_long_as_its_instructions) {
+  // 16 x 70 lookups of 23 loads, 100 instructions each: 2,576,000 at 5 M/s on a CU of 10 MFLOP/s.
+  const Scenario scenario =
+      mi210({"cluster.gpu.fp32_vector=1040 MFLOP/s", "workload.instructions=100"});
+  const Work work = work_of(scenario, 8, Result::written_here);
+  EXPECT_EQ(work.arithmetic_alone, picoseconds(2'576'000LL * 200'000));
+  EXPECT_EQ(work.flops, flops(16 * 70 * 92));
 }
 
 TEST(EmbeddingWork, on_cus_of_any_strength_has_a_time) {

@@ -35,6 +35,22 @@ GatherWalk one_table(std::int64_t rows) {
   return walk;
 }
 
+TEST(FoundRows, of_a_short_kernel_are_few_unless_earlier_lookups_left_them) {
+  // 64 WGs of 1,024 look-ups in a table of 65,536 rows, of which the L2 keeps 16,384. Cold: of rows
+  // drawn x times as many as the table has, 1 - (1 - e^-x) / x are repeats: of the 16,384 drawn
+  // before the cache is full (x = 1/4) 11.5 %, then a quarter: (11.5 + 3 x 25) / 4 = 21.6 %. Warm:
+  // a quarter of all.
+  GatherWalk walk = one_table(64 * 1024);
+  walk.wgs = 64;
+  walk.wgs_of_a_table = 64;
+  EXPECT_NEAR(find_rows(walk, gpu_of(mebibytes(16))).in_l2, 0.216, 0.01);
+  walk.l2_is_warm = true;
+  EXPECT_NEAR(find_rows(walk, gpu_of(mebibytes(16))).in_l2, 0.25, 0.01);
+  // A table that fits is there already.
+  walk.rows_per_table = 8 * 1024;
+  EXPECT_GT(find_rows(walk, gpu_of(mebibytes(16))).in_l2, 0.99);
+}
+
 TEST(FoundRows, of_a_table_that_fits_are_all_but_the_first_touches) {
   // 10 MiB of 16: each of 10,240 rows misses once of 2,097,152 look-ups; a few sets of 16 ways get
   // more than 16 rows.
