@@ -19,7 +19,7 @@ struct Counted {
 Counted counted_by_library(CollectiveOp op, Algorithm algorithm, double n) {
   const bool all = op == CollectiveOp::all_reduce;
   if (algorithm == Algorithm::tree) return {.carried = 2, .steps = 2 * (n - 1)};  // a chain
-  if (algorithm == Algorithm::in_switch) return {.carried = all ? (n - 1) / n : 1, .steps = 1};
+  if (algorithm == Algorithm::in_switch) return {.carried = all ? 1 : n / (n - 1), .steps = 1};
   if (op == CollectiveOp::broadcast) return {.carried = 1, .steps = n};
   return {.carried = (all ? 2 : 1) * (n - 1) / n, .steps = (all ? 2 : 1) * (n - 1)};
 }

@@ -286,6 +286,11 @@ std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call) 
   return fit == std::bit_ceil(few) ? fit : std::bit_floor(fit);
 }
 
+Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels) {
+  const std::int64_t several = std::max<std::int64_t>(channels, 1);
+  return startup + Duration::from_count(library.spread.count() / several * (several - 1));
+}
+
 bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {
   return cluster.spec.gpu.collective.peer_parts && group.one_node &&
          (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point);
