@@ -58,6 +58,8 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
 
 // Whether the switch of a node can add up and copy for this group.
 bool switch_reduces(const Cluster& cluster, const RankGroup& group);
+// The same of the switch of each node, for the ranks that a group of several nodes has there.
+bool switches_reduce(const Cluster& cluster, const RankGroup& group);
 
 // The rings that channels take in turn.
 std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group);
@@ -106,6 +108,9 @@ struct Division {
   std::int64_t slices = 1;  // of a turn: sent one behind the other, each taken in when it is there
   double posted = 0;        // messages that the busiest GPU has posted at its NIC, about
 };
+// Of an all-reduce by the nodes' switches and trees between them: pieces that a channel has.
+std::int64_t in_switch_tree_turns(const Cluster& cluster, const CollectiveCall& call,
+                                  const RankGroup& group);
 Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                 const PlanCounts& plans, CollectiveChoice choice);
 

@@ -106,6 +106,10 @@ static void fields(Fields& map, BetweenNodesSpec& row) {
           {.help = "whole nodes: so many, up to the next row's", .range = {{2, 1'000'000}}});
   map.add("tree_up_to", row.tree_up_to,
           {.help = "a buffer up to this goes by tree, above it by rings"});
+  map.add("in_switch_tree_up_to", row.in_switch_tree_up_to,
+          {.help = "above tree_up_to, a buffer up to this goes by in_switch_tree",
+           .fallback = bytes(0),
+           .quiet = true});
   map.add("ll_up_to", row.ll_up_to, {.help = "a buffer up to this goes by ll"});
   map.add("ll128_up_to", row.ll128_up_to, {.help = "up to this by ll128, above it by simple"});
 }

@@ -125,10 +125,11 @@ enum class Algorithm : std::uint8_t {
   tree,
   halving_doubling,
   hierarchical,
-  in_switch
+  in_switch,
+  in_switch_tree
 };
 
-constexpr std::size_t kAlgorithms = 7;
+constexpr std::size_t kAlgorithms = 8;
 
 // What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
 // bus.
@@ -140,10 +141,12 @@ struct CostSpec {
 using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
 
 // What the library takes for an all-reduce of so many whole nodes or more, up to the next row's: a
-// tree or, for larger buffers, rings; `ll`, then `ll128`, then `simple`.
+// tree or, for larger buffers, a tree of the nodes' switches, then rings; `ll`, then `ll128`, then
+// `simple`.
 struct BetweenNodesSpec {
   int nodes = 2;
   Bytes tree_up_to;
+  Bytes in_switch_tree_up_to;
   Bytes ll_up_to;
   Bytes ll128_up_to;
 };
