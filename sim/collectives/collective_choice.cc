@@ -83,7 +83,8 @@ AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
   if (!asked.named) return asked;
   const bool in_switch = *asked.named == Algorithm::in_switch;
   const bool in_switches = *asked.named == Algorithm::in_switch_tree;
-  const bool can = exists(call.op, *asked.named) && (!in_switch || switch_reduces(cluster, group)) &&
+  const bool can = exists(call.op, *asked.named) &&
+                   (!in_switch || switch_reduces(cluster, group)) &&
                    (!in_switches || switches_reduce(cluster, group));
   return can ? asked : AskedAlgorithm{.named = std::nullopt, .of_library = true};
 }

@@ -70,9 +70,9 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 // Channels that a call gets: as many as it is given and as fit on the CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 
-// A kernel is as late as its last channel. Of channels that start at any moment of `spread`, each as
-// likely, the first of one is there after half of it, the last of many at its end: more by spread
-// (1 - 1/channels), in which the half of one is left to `startup`.
+// A kernel is as late as its last channel. Of channels that start at any moment of `spread`, each
+// as likely, the first of one is there after half of it, the last of many at its end: more by
+// spread (1 - 1/channels), in which the half of one is left to `startup`.
 Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels);
 
 // Where the library's channels are divided among the peers of an all-to-all (GpuSpec,

@@ -1,5 +1,5 @@
-// All-reduces of several nodes whose switches add up and copy (NCCL's NVLSTree). Of every node, GPU i
-// handles block i of as many as the node has GPUs: it loads the node's sum of it, sends that up a
+// All-reduces of several nodes whose switches add up and copy (NCCL's NVLSTree). Of every node, GPU
+// i handles block i of as many as the node has GPUs: it loads the node's sum of it, sends that up a
 // tree of the GPUs i of all nodes, adding what comes from below; the root's sum goes back down, and
 // every GPU on the way stores it in all GPUs of its node. Two trees, each for half of the pieces: a
 // node that is inside one is a leaf of the other.
@@ -22,8 +22,7 @@ constexpr std::int64_t kMostTreeTurns = 64;
 constexpr std::int64_t kTreeSlots = 8;
 
 Pieces cut_for_trees(const Cluster& cluster, const CollectiveCall& call, std::int64_t of_a_node) {
-  const std::int64_t block =
-      std::max<std::int64_t>(round_up(call.buffer.count(), of_a_node), 1);
+  const std::int64_t block = std::max<std::int64_t>(round_up(call.buffer.count(), of_a_node), 1);
   const std::int64_t channels = channels_of(cluster, call);
   const std::int64_t most = std::max(kTreeChunk, round_up(block, channels * kMostTreeTurns));
   return cut_for_peer(block, 1, channels, bytes(std::min(most, kMostOfMessage)));
@@ -152,8 +151,8 @@ class InSwitchTreeRun {
     for (std::int64_t c = 1; c < channels_; ++c) run_.graph().items.push_back(idle());
   }
 
-  // A piece is loaded while the one before is sent. The further from the root, the further a rank is
-  // ahead on the way up.
+  // A piece is loaded while the one before is sent. The further from the root, the further a rank
+  // is ahead on the way up.
   std::vector<Item> program(std::uint32_t rank, std::int64_t channel) {
     std::vector<Item> items;
     const std::int64_t ahead = 1 + kTreeSlots * hops_from_root(rank, tree_of(channel));

@@ -268,8 +268,7 @@ bool switch_reduces(const Cluster& cluster, const RankGroup& group) {
 
 bool switches_reduce(const Cluster& cluster, const RankGroup& group) {
   const auto& fabric = cluster.spec.scale_up;
-  return !group.one_node && group.per_node > 1 && fabric &&
-         fabric->topology->sums_on_the_way().can;
+  return !group.one_node && group.per_node > 1 && fabric && fabric->topology->sums_on_the_way().can;
 }
 
 bool is_exchange(CollectiveOp op, Algorithm algorithm) {

@@ -125,19 +125,22 @@ static void fields(Fields& map, PeerPartSpec& parts) {
   map.add("ll_up_to", parts.ll_up_to, {.help = "use ll up to this size per peer and channel"});
   map.add("total", parts.total, {.help = "the most that all channels of a GPU send together"});
   map.add("startup", parts.startup, {.help = "from the launch of such a kernel to its first byte"});
-  map.add("step", parts.step,
-          {.help = "with simple: from a part's last byte in the peer's memory to its channel continuing",
-           .fallback = nanoseconds(0),
-           .means = "same as simple.step",
-           .quiet = true});
+  map.add(
+      "step", parts.step,
+      {.help =
+           "with simple: from a part's last byte in the peer's memory to its channel continuing",
+       .fallback = nanoseconds(0),
+       .means = "same as simple.step",
+       .quiet = true});
 }
 
 static void fields(Fields& map, InSwitchSpec& in_switch) {
   map.add("startup", in_switch.startup,
           {.help = "from the launch of such a kernel until all GPUs are ready"});
-  map.add("chunk", in_switch.chunk,
-          {.help = "the most of each GPU's part that a channel takes in a turn; less in small calls",
-           .range = {{bytes(1), kAnySize.high}}});
+  map.add(
+      "chunk", in_switch.chunk,
+      {.help = "the most of each GPU's part that a channel takes in a turn; less in small calls",
+       .range = {{bytes(1), kAnySize.high}}});
   map.add("turn", in_switch.turn, {.help = "a channel's time for a chunk, besides its bytes"});
   map.add("rate", in_switch.rate, {.help = "bandwidth of a channel, of the parts of all GPUs"});
 }
@@ -199,7 +202,8 @@ void fields(Fields& map, CollectiveSpec& collective) {
                     "what the library takes for all-reduces of whole nodes");
   map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers",
                    [](Fields& inner, PeerPartSpec& parts) { fields(inner, parts); });
-  map.optional_map("in_switch", collective.in_switch, "how channels have the switch add up and copy",
+  map.optional_map("in_switch", collective.in_switch,
+                   "how channels have the switch add up and copy",
                    [](Fields& inner, InSwitchSpec& in_switch) { fields(inner, in_switch); });
   map.add("spread", collective.spread,
           {.help = "time from the start of the first of many channels to the last one's",

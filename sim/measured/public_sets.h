@@ -1,5 +1,5 @@
-// Published measurements as they are collected: a line says of which set it is and on what system it
-// was taken, and the first line tells about all.
+// Published measurements as they are collected: a line says of which set it is and on what system
+// it was taken, and the first line tells about all.
 //
 //   {"meta": "NCCL collectives, nccl-tests ..."}
 //   {"set": "nccl", "system": "a100_sxm", "op": "all_gather", "gpus": 2, "bytes": 512, "us": 8.98}

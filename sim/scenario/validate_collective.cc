@@ -176,8 +176,9 @@ void groups_for_the_switch_are_in_a_node(const Check& check) {
 
 void switches_are_of_several_nodes(const Check& check) {
   if (!check.good({"cluster.nodes"}) || check.scenario.cluster.nodes > 1) return;
-  check.fail("collective.algorithm",
-             "in_switch_tree joins the switches of several nodes; this cluster has one: use in_switch");
+  check.fail(
+      "collective.algorithm",
+      "in_switch_tree joins the switches of several nodes; this cluster has one: use in_switch");
 }
 
 // GPUs of the smallest and the largest group, or 0 where they are not known.
@@ -266,8 +267,7 @@ void validate_collective(const Check& check) {
   if (asks_the_switch(check)) {
     the_switch_can_reduce(check);
     the_switch_moves_whole_pieces(check);
-    const bool tree =
-        check.scenario.collective.algorithm.named == Algorithm::in_switch_tree;
+    const bool tree = check.scenario.collective.algorithm.named == Algorithm::in_switch_tree;
     if (tree) switches_are_of_several_nodes(check);
     if (!tree && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
