@@ -7,6 +7,7 @@
 //   up    ready, load; with what the children sent: to the parent
 //   down  from the parent: to the children, and by the switch to all of the node
 #include <algorithm>
+#include <optional>
 
 #include "sim/collectives/collective_run.h"
 #include "sim/core/assert.h"
@@ -127,6 +128,7 @@ class InSwitchTreeRun {
   KernelId add_kernel(std::uint32_t rank) {
     Kernel kernel = run_.kernel(rank, static_cast<std::uint32_t>(channels_));
     kernel.finish = LatchId(finish_.value + rank);
+    kernel.handover = kernel.handover + hop();
     say_ready(rank);
     // As many items in every channel: the list is dealt out to them in turn.
     std::vector<std::vector<Item>> of_channel;
@@ -141,6 +143,15 @@ class InSwitchTreeRun {
       }
     }
     return run_.add(kernel, rank);
+  }
+
+  // What the library takes for a hop between nodes, besides NIC and links.
+  [[nodiscard]] Duration hop() const {
+    const std::optional<CostTable>& costs = run_.cluster().spec.gpu.collective.costs;
+    if (!costs) return {};
+    return costs->at(static_cast<std::size_t>(Algorithm::in_switch_tree))
+        .at(static_cast<std::size_t>(Protocol::simple))
+        .step;
   }
 
   // By the first channel.

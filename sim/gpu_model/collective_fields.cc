@@ -78,7 +78,9 @@ std::optional<Entry> if_it(const Fields& map, const Entry& entry, Has it_has) {
 
 void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
   for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
-    if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
+    const bool by_switch =
+        algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
+    if (by_switch && protocol != Protocol::simple) continue;
     CostSpec& entry = costs.at(static_cast<std::size_t>(protocol));
     std::optional<CostSpec> cost = if_it(map, entry, has);
     map.optional_map(name, cost, "with this protocol",
@@ -88,13 +90,17 @@ void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
 }
 
 void cost_fields(Fields& map, CostTable& table) {
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
+  for (const Algorithm algorithm :
+       {Algorithm::ring, Algorithm::tree, Algorithm::in_switch, Algorithm::in_switch_tree}) {
     Costs& entry = table.at(static_cast<std::size_t>(algorithm));
     std::optional<Costs> costs =
         if_it(map, entry, [](const Costs& of) { return std::any_of(of.begin(), of.end(), has); });
-    map.optional_map(names::word(names::kAlgorithms, algorithm), costs,
-                     "this algorithm within a node",
-                     [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
+    map.optional_map(
+        names::word(names::kAlgorithms, algorithm), costs,
+        algorithm == Algorithm::in_switch_tree
+            ? "it between nodes: its step is what a hop there takes besides NIC and links"
+            : "this algorithm within a node",
+        [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
     if (costs) entry = *costs;
   }
 }

@@ -22,8 +22,9 @@ MeasuredLine line_of(const std::string& text) {
 }
 
 TEST(PublicSets, a_line_of_nccl_is_a_collective_of_the_library_in_a_row) {
-  const MeasuredLine line = line_of(
-      R"({"set": "nccl", "system": "a100_sxm", "op": "alltoall", "gpus": 4, "bytes": 512, "us": 9})");
+  const MeasuredLine line =
+      line_of(R"({"set": "nccl", "system": "a100_sxm", "op": "alltoall", "gpus": 4,)"
+              R"( "bytes": 512, "us": 9})");
   EXPECT_EQ(line.kind, "micro.nccl_alltoall");
   EXPECT_EQ(line.number("bytes_per_gpu"), 512);
   EXPECT_TRUE(line.says("timing", "in_a_row"));
