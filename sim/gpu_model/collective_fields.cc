@@ -146,8 +146,10 @@ static void fields(Fields& map, InSwitchSpec& in_switch) {
   map.add(
       "chunk", in_switch.chunk,
       {.help = "the most of each GPU's part that a channel takes in a turn; less in small calls",
-       .range = {{bytes(1), kAnySize.high}}});
-  map.add("turn", in_switch.turn, {.help = "a channel's time for a chunk, besides its bytes"});
+       .range = {{bytes(1'024), kAnySize.high}}});
+  map.add("turn", in_switch.turn,
+          {.help = "a channel's time for a chunk, besides its bytes",
+           .range = {{nanoseconds(0), nanoseconds(1'000'000)}}});
   map.add("rate", in_switch.rate, {.help = "bandwidth of a channel, of the parts of all GPUs"});
 }
 
