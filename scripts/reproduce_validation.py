@@ -22,13 +22,13 @@ BEGIN = "<!-- errors: scripts/reproduce validation --update -->"
 END = "<!-- end of errors -->"
 
 
-def validate(measured, out, jobs):
+def validate(measured, out, jobs, name=None):
     """What `weft validate` finds in one set; its CSV and figure stay in `out`."""
-    name = pathlib.Path(measured["measured"]).stem
+    name = name or pathlib.Path(measured["measured"]).stem
     files = {end: out / f"{name}.{end}" for end in ("json", "csv", "svg")}
     command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"],
-               "--kernels", measured["kernels"], "--json", files["json"], "--csv", files["csv"],
-               "-q", "-j", str(jobs)]
+               "--kernels", measured.get("kernels", "configs/validation"),
+               "--json", files["json"], "--csv", files["csv"], "-q", "-j", str(jobs)]
     subprocess.run(command, cwd=ROOT, check=True)
     plot = [ROOT / "scripts/plot_validation", files["csv"], "-o", files["svg"]]
     subprocess.run(plot, check=True)
@@ -98,6 +98,22 @@ def long_tables(sets, found):
     return "\n".join(text)
 
 
+def print_public(sets, out, jobs):
+    """The errors of published measurements by kind; a set whose file is absent is named."""
+    lines = ["| measured | what | times | median error | 90 % within | worst |",
+             "|---|---|---|---|---|---|"]
+    for measured in sets:
+        if not (ROOT / measured["measured"]).exists():
+            print(f"skipped: {measured['title']}: {measured['measured']} is not there")
+            continue
+        name = "public_" + pathlib.Path(measured["cluster"]).stem
+        for kind, e in validate(measured, out, jobs, name)["error_by_kind"].items():
+            lines.append(f"| {measured['title']} | {kind} | {e['cases']} | {percent(e['median'])} "
+                         f"| {percent(e['p90'])} | {100 * e['worst']:+.1f} % |")
+    if len(lines) > 2:
+        print("\n".join(lines))
+
+
 def pages(sets, found, families):
     """Path and text of each page that holds a table."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -129,6 +145,8 @@ def main():
     out = options.o.resolve()
     found = [validate(measured, out, options.j) for measured in what["sets"]]
     print(short_table(what["sets"], found, what["families"]))
+    print()
+    print_public(what["public"], out, options.j)
     print(f"\nCSV files and figures: {options.o}", file=sys.stderr)
     differ = [path for path, text in pages(what["sets"], found, what["families"]).items()
               if not path.exists() or path.read_text(encoding="utf-8") != text]

@@ -56,7 +56,7 @@ void write(const ValidateCommand& command, const ErrorReport& report) {
 
 void print_skipped(const Predictions& predictions) {
   for (const auto& [kind, count] : predictions.skipped) {
-    spdlog::info("skipped: {} x {}, which weft cannot simulate", count, kind);
+    spdlog::info("skipped: {} x {}, which weft cannot simulate on this cluster", count, kind);
   }
   for (const auto& [file, count] : predictions.without_kernel) {
     spdlog::warn("left out: {} {} whose kernel file is missing, {}", count,

@@ -39,6 +39,10 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
     CollectiveRun run(graph, cluster, call, std::move(group), choice);
     return run_in_switch(run);
   }
+  if (choice.algorithm == Algorithm::in_switch_tree) {
+    CollectiveRun run(graph, cluster, call, std::move(group), choice);
+    return run_in_switch_tree(run);
+  }
   const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
   CollectiveRun run(graph, cluster, call, std::move(group), choice);
   if (dma) return run_copies(run, plans.front());
@@ -54,6 +58,9 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const bool dma = call.options.executor == CollectiveExecutor::dma;
   if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
+  if (choice.algorithm == Algorithm::in_switch_tree) {
+    return count_in_switch_tree(cluster, call, group);
+  }
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
   const std::int64_t n = group.size();

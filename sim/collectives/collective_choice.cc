@@ -19,7 +19,7 @@ struct Counted {
 Counted counted_by_library(CollectiveOp op, Algorithm algorithm, double n) {
   const bool all = op == CollectiveOp::all_reduce;
   if (algorithm == Algorithm::tree) return {.carried = 2, .steps = 2 * (n - 1)};  // a chain
-  if (algorithm == Algorithm::in_switch) return {.carried = all ? (n - 1) / n : 1, .steps = 1};
+  if (algorithm == Algorithm::in_switch) return {.carried = all ? 1 : n / (n - 1), .steps = 1};
   if (op == CollectiveOp::broadcast) return {.carried = 1, .steps = n};
   return {.carried = (all ? 2 : 1) * (n - 1) / n, .steps = (all ? 2 : 1) * (n - 1)};
 }
@@ -56,6 +56,7 @@ bool library_has(const Cluster& cluster, const RankGroup& group, CollectiveChoic
   if (std::find(has.begin(), has.end(), choice.algorithm) == has.end()) return false;
   // NCCL has NVLS from three GPUs on (its nvls.cc): between two the switch saves nothing.
   if (choice.algorithm == Algorithm::in_switch) return group.size() > 2;
+  if (choice.algorithm == Algorithm::in_switch_tree) return group.per_node > 2;
   const std::vector<Protocol>& in_node = cluster.spec.gpu.collective.protocols_in_node;
   if (group.one_node && std::find(in_node.begin(), in_node.end(), choice.protocol) == in_node.end())
     return false;
@@ -69,9 +70,8 @@ bool library_has(const Cluster& cluster, const RankGroup& group, CollectiveChoic
 bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
          CollectiveChoice choice) {
   if (!exists(call.op, choice.algorithm)) return false;
-  if (choice.algorithm == Algorithm::in_switch) {
-    return switch_reduces(cluster, group);
-  }
+  if (choice.algorithm == Algorithm::in_switch) return switch_reduces(cluster, group);
+  if (choice.algorithm == Algorithm::in_switch_tree) return switches_reduce(cluster, group);
   return choice.algorithm != Algorithm::hierarchical || group.nodes() > 1;  // else it is direct
 }
 
@@ -82,7 +82,10 @@ AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
   const AskedAlgorithm& asked = call.options.algorithm;
   if (!asked.named) return asked;
   const bool in_switch = *asked.named == Algorithm::in_switch;
-  const bool can = exists(call.op, *asked.named) && (!in_switch || switch_reduces(cluster, group));
+  const bool in_switches = *asked.named == Algorithm::in_switch_tree;
+  const bool can = exists(call.op, *asked.named) &&
+                   (!in_switch || switch_reduces(cluster, group)) &&
+                   (!in_switches || switches_reduce(cluster, group));
   return can ? asked : AskedAlgorithm{.named = std::nullopt, .of_library = true};
 }
 
@@ -96,7 +99,9 @@ std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall&
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (options.protocol && *options.protocol != protocol) continue;
       const CollectiveChoice choice{.algorithm = algorithm, .protocol = protocol};
-      if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
+      const bool by_switch =
+          algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
+      if (by_switch && protocol != Protocol::simple) continue;
       if (!asked.named && !can(cluster, call, group, choice)) continue;
       if (asked.of_library && !library_has(cluster, group, choice)) continue;
       all.push_back(choice);
@@ -126,6 +131,8 @@ std::optional<CollectiveChoice> by_table(const Cluster& cluster, const Collectiv
 
 // The library's own choice for an all-reduce between nodes.
 CollectiveChoice by_row(const BetweenNodesSpec& row, const CollectiveCall& call) {
+  const bool by_switch = call.buffer > row.tree_up_to && call.buffer <= row.in_switch_tree_up_to;
+  if (by_switch) return {.algorithm = Algorithm::in_switch_tree, .protocol = Protocol::simple};
   const Protocol small = call.buffer <= row.ll_up_to ? Protocol::ll : Protocol::ll128;
   return {.algorithm = call.buffer <= row.tree_up_to ? Algorithm::tree : Algorithm::ring,
           .protocol = call.buffer <= row.ll128_up_to ? small : Protocol::simple};

@@ -58,6 +58,8 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
 
 // Whether the switch of a node can add up and copy for this group.
 bool switch_reduces(const Cluster& cluster, const RankGroup& group);
+// The same of the switch of each node, for the ranks that a group of several nodes has there.
+bool switches_reduce(const Cluster& cluster, const RankGroup& group);
 
 // The rings that channels take in turn.
 std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group);
@@ -67,6 +69,11 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 
 // Channels that a call gets: as many as it is given and as fit on the CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
+
+// A kernel is as late as its last channel. Of channels that start at any moment of `spread`, each
+// as likely, the first of one is there after half of it, the last of many at its end: more by
+// spread (1 - 1/channels), in which the half of one is left to `startup`.
+Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels);
 
 // Where the library's channels are divided among the peers of an all-to-all (GpuSpec,
 // PeerPartSpec): their number is a power of two, and each peer's part, of `size` bytes, is cut into
@@ -101,6 +108,9 @@ struct Division {
   std::int64_t slices = 1;  // of a turn: sent one behind the other, each taken in when it is there
   double posted = 0;        // messages that the busiest GPU has posted at its NIC, about
 };
+// Of an all-reduce by the nodes' switches and trees between them: pieces that a channel has.
+std::int64_t in_switch_tree_turns(const Cluster& cluster, const CollectiveCall& call,
+                                  const RankGroup& group);
 Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                 const PlanCounts& plans, CollectiveChoice choice);
 

@@ -31,6 +31,7 @@ double messages_between(const RankGroup& group, const PlanCounts& plans, Collect
       return 2 * (m - 1);
     case Algorithm::one_shot:
     case Algorithm::in_switch:
+    case Algorithm::in_switch_tree:
       break;
   }
   return 0;

@@ -176,6 +176,16 @@ Loads loads_of(const Cluster& cluster, const CollectiveCall& call, const RankGro
           1 + (reduces(call.op) ? 1 : 0) + (call.op == CollectiveOp::reduce_scatter ? 0 : 1);
       return loads;
     }
+    case Algorithm::in_switch_tree: {
+      const double l = group.per_node;
+      Loads loads;
+      loads.inside = 1 + 1 / l;
+      loads.between = (group.nodes() > 2 ? 2 : 1) / l;  // of two trees, half in each
+      loads.channels = 2 / l;
+      loads.steps_inside = 3;
+      loads.steps_between = 2 * halvings(group.nodes());
+      return loads;
+    }
   }
   SIM_ASSERT(false);
 }
@@ -210,6 +220,10 @@ Cut cut(const Cluster& cluster, const CollectiveCall& call, const RankGroup& gro
   const std::int64_t channels = channels_of(cluster, call);
   Cut cut{.channels = real(channels), .chunks = 1, .slices = 1, .posted = 0};
   if (choice.algorithm == Algorithm::in_switch) return cut;
+  if (choice.algorithm == Algorithm::in_switch_tree) {
+    cut.chunks = real(in_switch_tree_turns(cluster, call, group));
+    return cut;
+  }
   if (is_exchange(call.op, choice.algorithm)) {
     if (group.one_node) return cut;
     const std::int64_t each = exchanged_bytes(call, group.size(), choice.algorithm);
@@ -252,7 +266,8 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   double inside = 0;
   double between = 0;
   if (spec.scale_up) {
-    const bool in_switch = algorithm == Algorithm::in_switch;
+    const bool in_switch =
+        algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
     latency += loads.steps_inside * to_seconds(path(*spec.scale_up));
     inside = loads.inside * size /
              to_bytes_per_second(in_switch ? in_switch_rate(*spec.scale_up)
@@ -272,14 +287,15 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const double channels = loads.channels * through_channels;
   const double only_in = loads.only_in * through_channels;
   const double links = std::max(inside, between) + only_in;
-  const double startup = to_seconds(protocol.startup);
+  const double startup = to_seconds(
+      startup_of(spec.gpu.collective, protocol.startup, static_cast<std::int64_t>(by.channels)));
   // Phases over different links that follow one another, chunk by chunk.
   if (algorithm == Algorithm::hierarchical) {
     const double first = (inside + between + channels) / by.chunks;
     return startup + latency + first + std::max(links, channels) * (1 - 1 / by.chunks);
   }
   // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
-  const bool overlaps = algorithm == Algorithm::tree ||
+  const bool overlaps = algorithm == Algorithm::tree || algorithm == Algorithm::in_switch_tree ||
                         (algorithm != Algorithm::in_switch && call.op == CollectiveOp::broadcast);
   const double turns = overlaps ? 1 : by.chunks;
   const double fill =

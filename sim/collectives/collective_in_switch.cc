@@ -29,11 +29,20 @@ std::int64_t own_bytes(const CollectiveCall& call, std::uint32_t rank, std::uint
   return std::max<std::int64_t>(up_to(rank + 1) - up_to(rank), 1);
 }
 
+// The chunk of a channel, as NCCL's calcCollChunking() halves it.
+std::int64_t chunk_of(const InSwitchSpec& spec, std::int64_t turns_of_whole) {
+  if (turns_of_whole >= 8) return spec.chunk.count();
+  return spec.chunk.count() / (turns_of_whole >= 1 ? 2 : 4);
+}
+
 Pieces cut(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks) {
   const std::int64_t block = exchanged_bytes(call, ranks, Algorithm::in_switch);
   const std::int64_t channels = channels_of(cluster, call);
   std::int64_t most = cluster.spec.gpu.collective.chunk.count();
-  if (reduces(call.op)) {
+  if (const auto& spec = cluster.spec.gpu.collective.in_switch) {
+    most = chunk_of(*spec, block / (channels * spec->chunk.count()));
+    most = std::max(most, round_up(block, channels * kMostTurns));
+  } else if (reduces(call.op)) {
     most = std::min(most, std::max(kInFlight, round_up(block, channels * kMostTurns)));
   }
   return cut_for_peer(block, 1, channels, bytes(most));
@@ -60,9 +69,7 @@ class InSwitchRun {
         .in = loads_ ? 1U : 0U,
         .out = stores_ ? 1U : 0U,
         .traffic = loads_ && stores_ ? 0U : 1U};  // a sum comes and goes in registers
-    const Bandwidth rate = run_.cluster().spec.gpu.collective.channel_rate;
-    moves_ = run_.work(amount, pieces_.size, run_.wire_time(pieces_.size, rate),
-                       CollectiveRun::Way::streamed);
+    moves_ = run_.work(amount, pieces_.size, moving(), CollectiveRun::Way::streamed);
     std::vector<KernelId> kernels;
     kernels.reserve(run_.ranks());
     for (std::uint32_t rank = 0; rank < run_.ranks(); ++rank) kernels.push_back(add_kernel(rank));
@@ -70,6 +77,17 @@ class InSwitchRun {
   }
 
  private:
+  // What a channel takes for a piece: of the library's channels each copies all GPUs' parts in and
+  // out.
+  [[nodiscard]] Duration moving() const {
+    const CollectiveSpec& library = run_.cluster().spec.gpu.collective;
+    if (!library.in_switch) return run_.wire_time(pieces_.size, library.channel_rate);
+    const std::int64_t ranks = run_.ranks();
+    const std::int64_t turns = round_up(pieces_.size, library.in_switch->chunk.count());
+    return library.in_switch->turn * (ranks * turns) +
+           run_.wire_time(ranks * pieces_.size, library.in_switch->rate);
+  }
+
   // One of each rank, in a row; returns the first.
   LatchId add_latches(std::int64_t target) {
     const LatchId first = run_.graph().latches.next_id();
@@ -81,6 +99,10 @@ class InSwitchRun {
 
   KernelId add_kernel(std::uint32_t rank) {
     Kernel kernel = run_.kernel(rank, static_cast<std::uint32_t>(channels_));
+    if (const auto& spec = run_.cluster().spec.gpu.collective.in_switch) {
+      kernel.startup = spec->startup;
+      kernel.flag = {};
+    }
     if (stores_) kernel.finish = LatchId(finish_.value + rank);
     say_ready(rank);
     const std::int64_t own = own_bytes(run_.call(), rank, run_.ranks());

@@ -113,7 +113,10 @@ class PeerParts {
   KernelId add_kernel(std::uint32_t rank) {
     const std::vector<Slot>& slots = slots_[rank];
     Kernel kernel = run_.kernel(rank, channels_);
-    kernel.startup = run_.cluster().spec.gpu.collective.peer_parts->startup;
+    const CollectiveSpec& library = run_.cluster().spec.gpu.collective;
+    kernel.startup = startup_of(library, library.peer_parts->startup, channels_);
+    const bool own_step = run_.choice().protocol == Protocol::simple;
+    if (own_step && library.peer_parts->step.count() > 0) kernel.flag = library.peer_parts->step;
     // Chunk k of the slots w, w + channels, ... of WG w, then chunk k + 1.
     std::int64_t chunks = 0;
     for (const Slot& slot : slots) chunks = std::max(chunks, slot.chunks());

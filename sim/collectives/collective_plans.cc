@@ -173,7 +173,8 @@ std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
       }
       break;
     case Algorithm::in_switch:
-      SIM_ASSERT(false);  // one step of the switch: collective_in_switch.cc
+    case Algorithm::in_switch_tree:
+      SIM_ASSERT(false);  // steps of switches: collective_in_switch.cc, ..._in_switch_tree.cc
   }
   return plans;
 }
@@ -254,6 +255,8 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
     }
     case Algorithm::in_switch:
       return {.blocks = from_root ? 1 : n};
+    case Algorithm::in_switch_tree:
+      return {.plans = 2, .blocks = group.per_node, .steps = 2 * depth(group.nodes()) + 3};
   }
   SIM_ASSERT(false);
 }
@@ -261,6 +264,11 @@ PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const
 bool switch_reduces(const Cluster& cluster, const RankGroup& group) {
   const auto& fabric = cluster.spec.scale_up;
   return group.one_node && fabric && fabric->topology->sums_on_the_way().can;
+}
+
+bool switches_reduce(const Cluster& cluster, const RankGroup& group) {
+  const auto& fabric = cluster.spec.scale_up;
+  return !group.one_node && group.per_node > 1 && fabric && fabric->topology->sums_on_the_way().can;
 }
 
 bool is_exchange(CollectiveOp op, Algorithm algorithm) {
@@ -284,6 +292,11 @@ std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call) 
   most.options.channels = static_cast<int>(std::bit_ceil(few));
   const std::uint32_t fit = channels_of(cluster, most);
   return fit == std::bit_ceil(few) ? fit : std::bit_floor(fit);
+}
+
+Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels) {
+  const std::int64_t several = std::max<std::int64_t>(channels, 1);
+  return startup + Duration::from_count(library.spread.count() / several * (several - 1));
 }
 
 bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {

@@ -46,7 +46,7 @@ Kernel CollectiveRun::kernel(std::uint32_t rank, std::uint32_t grid) const {
   kernel.work_list = WorkList::static_list;
   kernel.max_grid = grid;
   kernel.launch = call_.launch;
-  if (!dma) kernel.startup = protocol.startup;
+  if (!dma) kernel.startup = startup_of(gpu.collective, protocol.startup, grid);
   kernel.flag = dma ? gpu.dma.signal : protocol.step;
   kernel.puts_by = InitiatedBy::proxy;  // the library's network thread
   kernel.handover = protocol.handover;
@@ -93,9 +93,12 @@ Duration CollectiveRun::copy_time(const Amount& amount, std::int64_t block) cons
   if (rate.count() == 0) return wire_time(size, library.channel_rate);
   const Duration alone = transfer_time(bytes(size), of_what_moves(rate));
   if (choice_.protocol != Protocol::ll) return alone;
-  // The first line of each thread is in the step's latency; only its bytes take longer.
-  const std::int64_t at_once = std::min<std::int64_t>(size, library.channel.threads * 8);
-  return alone - transfer_time(bytes(at_once), rate);
+  // The first line of each thread is in the step's latency, but for `line`; only its bytes take
+  // longer.
+  const std::int64_t lines = library.channel.threads * 8;
+  const std::int64_t at_once = std::min(size, lines);
+  const auto line = Duration::from_count(protocol.line.count() * at_once / lines);
+  return line + alone - transfer_time(bytes(at_once), rate);
 }
 
 // Numbers are added up; all else moves bytes, whatever they stand for.

@@ -78,6 +78,7 @@ std::vector<KernelId> run_peer_parts(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_steps(CollectiveRun& run, const std::vector<Plan>& plans);
 std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_in_switch(CollectiveRun& run);
+std::vector<KernelId> run_in_switch_tree(CollectiveRun& run);
 
 // Items and sends of a call whose channels are divided among the peers.
 CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& call,
@@ -86,6 +87,8 @@ CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& 
 // Items and sends of a call that the switch does; a load counts for all whose parts it asks for.
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
                                  std::int64_t ranks);
+CollectiveCounts count_in_switch_tree(const Cluster& cluster, const CollectiveCall& call,
+                                      const RankGroup& group);
 // Items and sends of a call by copy engines.
 CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call,
                               std::int64_t transfers);

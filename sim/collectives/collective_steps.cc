@@ -282,7 +282,8 @@ class Steps {
       case Algorithm::ring:  // one direction is all there is to fill
       case Algorithm::halving_doubling:
         return 0;
-      case Algorithm::in_switch:  // has no plan
+      case Algorithm::in_switch:  // have no plan
+      case Algorithm::in_switch_tree:
         break;
     }
     SIM_ASSERT(false);

@@ -33,11 +33,17 @@ void protocol_fields(Fields& map, ProtocolSpec& protocol, Protocol which) {
              .means = "same as rate",
              .quiet = true});
   }
-  if (which == Protocol::ll) {
+  if (which != Protocol::ll128) {
     map.add("of_bytes", protocol.of_bytes,
             {.help = "fraction of these rates for collectives without a reduction",
              .range = {{0.01, 1}},
              .fallback = 1,
+             .quiet = true});
+  }
+  if (which == Protocol::ll) {
+    map.add("line", protocol.line,
+            {.help = "how much longer a step is if every thread of a channel has a line to send",
+             .fallback = nanoseconds(0),
              .quiet = true});
   }
 }
@@ -72,7 +78,9 @@ std::optional<Entry> if_it(const Fields& map, const Entry& entry, Has it_has) {
 
 void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
   for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
-    if (algorithm == Algorithm::in_switch && protocol != Protocol::simple) continue;
+    const bool by_switch =
+        algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
+    if (by_switch && protocol != Protocol::simple) continue;
     CostSpec& entry = costs.at(static_cast<std::size_t>(protocol));
     std::optional<CostSpec> cost = if_it(map, entry, has);
     map.optional_map(name, cost, "with this protocol",
@@ -82,13 +90,17 @@ void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
 }
 
 void cost_fields(Fields& map, CostTable& table) {
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree, Algorithm::in_switch}) {
+  for (const Algorithm algorithm :
+       {Algorithm::ring, Algorithm::tree, Algorithm::in_switch, Algorithm::in_switch_tree}) {
     Costs& entry = table.at(static_cast<std::size_t>(algorithm));
     std::optional<Costs> costs =
         if_it(map, entry, [](const Costs& of) { return std::any_of(of.begin(), of.end(), has); });
-    map.optional_map(names::word(names::kAlgorithms, algorithm), costs,
-                     "this algorithm within a node",
-                     [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
+    map.optional_map(
+        names::word(names::kAlgorithms, algorithm), costs,
+        algorithm == Algorithm::in_switch_tree
+            ? "it between nodes: its step is what a hop there takes besides NIC and links"
+            : "this algorithm within a node",
+        [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
     if (costs) entry = *costs;
   }
 }
@@ -100,6 +112,10 @@ static void fields(Fields& map, BetweenNodesSpec& row) {
           {.help = "whole nodes: so many, up to the next row's", .range = {{2, 1'000'000}}});
   map.add("tree_up_to", row.tree_up_to,
           {.help = "a buffer up to this goes by tree, above it by rings"});
+  map.add("in_switch_tree_up_to", row.in_switch_tree_up_to,
+          {.help = "above tree_up_to, a buffer up to this goes by in_switch_tree",
+           .fallback = bytes(0),
+           .quiet = true});
   map.add("ll_up_to", row.ll_up_to, {.help = "a buffer up to this goes by ll"});
   map.add("ll128_up_to", row.ll128_up_to, {.help = "up to this by ll128, above it by simple"});
 }
@@ -115,6 +131,26 @@ static void fields(Fields& map, PeerPartSpec& parts) {
   map.add("ll_up_to", parts.ll_up_to, {.help = "use ll up to this size per peer and channel"});
   map.add("total", parts.total, {.help = "the most that all channels of a GPU send together"});
   map.add("startup", parts.startup, {.help = "from the launch of such a kernel to its first byte"});
+  map.add(
+      "step", parts.step,
+      {.help =
+           "with simple: from a part's last byte in the peer's memory to its channel continuing",
+       .fallback = nanoseconds(0),
+       .means = "same as simple.step",
+       .quiet = true});
+}
+
+static void fields(Fields& map, InSwitchSpec& in_switch) {
+  map.add("startup", in_switch.startup,
+          {.help = "from the launch of such a kernel until all GPUs are ready"});
+  map.add(
+      "chunk", in_switch.chunk,
+      {.help = "the most of each GPU's part that a channel takes in a turn; less in small calls",
+       .range = {{bytes(1'024), kAnySize.high}}});
+  map.add("turn", in_switch.turn,
+          {.help = "a channel's time for a chunk, besides its bytes",
+           .range = {{nanoseconds(0), nanoseconds(1'000'000)}}});
+  map.add("rate", in_switch.rate, {.help = "bandwidth of a channel, of the parts of all GPUs"});
 }
 
 namespace {
@@ -173,6 +209,12 @@ void fields(Fields& map, CollectiveSpec& collective) {
   map.optional_maps("between_nodes", collective.between_nodes,
                     "what the library takes for all-reduces of whole nodes");
   map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers");
+  map.optional_map("in_switch", collective.in_switch,
+                   "how channels have the switch add up and copy");
+  map.add("spread", collective.spread,
+          {.help = "time from the start of the first of many channels to the last one's",
+           .fallback = nanoseconds(0),
+           .quiet = true});
 }
 
 }  // namespace weft

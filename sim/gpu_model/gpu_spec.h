@@ -140,6 +140,7 @@ struct ProtocolSpec {
   Bandwidth rate;
   Bandwidth relay_rate;
   double of_bytes = 1;  // share of it where single bytes are moved, not numbers: gathers, exchanges
+  Duration line{};      // `ll`: more in a step whose every thread has a line, not only one thread
 };
 
 enum class Algorithm : std::uint8_t {
@@ -149,10 +150,11 @@ enum class Algorithm : std::uint8_t {
   tree,
   halving_doubling,
   hierarchical,
-  in_switch
+  in_switch,
+  in_switch_tree
 };
 
-constexpr std::size_t kAlgorithms = 7;
+constexpr std::size_t kAlgorithms = 8;
 
 // What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
 // bus.
@@ -164,10 +166,12 @@ struct CostSpec {
 using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
 
 // What the library takes for an all-reduce of so many whole nodes or more, up to the next row's: a
-// tree or, for larger buffers, rings; `ll`, then `ll128`, then `simple`.
+// tree or, for larger buffers, a tree of the nodes' switches, then rings; `ll`, then `ll128`, then
+// `simple`.
 struct BetweenNodesSpec {
   int nodes = 2;
   Bytes tree_up_to;
+  Bytes in_switch_tree_up_to;
   Bytes ll_up_to;
   Bytes ll128_up_to;
 };
@@ -182,6 +186,16 @@ struct PeerPartSpec {
   Bytes ll_up_to;    // to a peer: below it, times the channels, the protocol is `ll`
   Bandwidth total;   // the most that all channels of a GPU send together
   Duration startup;  // as a protocol's
+  Duration step{};   // with `simple`, as a protocol's; 0: that protocol's
+};
+
+// How the library has a switch add up and copy. A channel takes chunk by chunk of the parts of all
+// GPUs: `chunk` of each; half of it where that makes fewer than 8 turns, a quarter below 1.
+struct InSwitchSpec {
+  Duration startup;  // as a protocol's, and until all are ready
+  Bytes chunk;
+  Duration turn;   // of a channel, for a chunk of one GPU's part, whatever its size ...
+  Bandwidth rate;  // ... and by its size
 };
 
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
@@ -198,6 +212,8 @@ struct CollectiveSpec {
   std::optional<CostTable> costs;  // in a node: by which it chooses; else a closed form
   std::vector<BetweenNodesSpec> between_nodes;  // what it takes there; none: the fastest
   std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
+  std::optional<InSwitchSpec> in_switch;   // else channels move channel_rate, in small pieces
+  Duration spread{};  // between the first and the last of many channels to start
 };
 
 struct GpuSpec {

@@ -23,6 +23,8 @@ inline constexpr std::array kAlgorithms = {
                       "within nodes, then between them, then within again"},
     Choice<Algorithm>{"in_switch", Algorithm::in_switch,
                       "the node's switch reduces and multicasts"},
+    Choice<Algorithm>{"in_switch_tree", Algorithm::in_switch_tree,
+                      "each node's switch reduces and multicasts; trees between nodes"},
 };
 inline constexpr std::array kProtocolWords = {
     Choice<Protocol>{"ll", Protocol::ll, "a flag of 8 B with every 8 B"},

@@ -133,7 +133,7 @@ class CaseMaker {
     const std::string_view prefix = prefix_of(line_.kind);
     case_.mode = kind.mode;
     case_.until = kind.until;
-    set("cluster.gpus_per_node", needed("gpus"));
+    set_cluster();
     if (*kind.communicates != '\0') {
       communicate(kind.communicates, sent_of(prefix));
       return case_;
@@ -154,6 +154,21 @@ class CaseMaker {
 
  private:
   std::int64_t needed(const char* name) { return line_.needed(name, problems_).value_or(1); }
+
+  // One node; or the nodes that the line says, of as many GPUs each.
+  void set_cluster() {
+    const std::int64_t nodes = line_.number("nodes").value_or(1);
+    const std::int64_t gpus = needed("gpus");
+    if (nodes < 1 || gpus % nodes != 0) {
+      problems_.add({.at = line_.at,
+                     .path = "nodes",
+                     .message = fmt::format("must divide the {} GPUs, but is {}", gpus, nodes),
+                     .source_line = ""});
+      return;
+    }
+    if (nodes > 1) set("cluster.nodes", nodes);
+    set("cluster.gpus_per_node", gpus / nodes);
+  }
 
   void set(const char* key, std::int64_t value) {
     const bool size = std::string_view(key).ends_with(".bytes");

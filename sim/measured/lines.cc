@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sim/files/read_text.h"
+#include "sim/measured/public_sets.h"
 
 namespace weft {
 namespace {
@@ -28,7 +29,9 @@ class LineReader {
     if (object.is_discarded() || !object.is_object()) {
       return fail("", "not a JSON object; every line must be one, with at least kind and us");
     }
+    if (!object.contains("kind") && object.contains("meta")) return;  // of a public set
     for (const auto& [name, value] : object.items()) take(name, value);
+    if (line_.kind.empty() && line_.words.contains("set")) name_by_set(line_);
     if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
     if (line_.kind == "meta") {
       const auto device = line_.words.find("device");

@@ -10,6 +10,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/engine/simulate.h"
+#include "sim/measured/public_sets.h"
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
@@ -220,6 +221,10 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
   predictions.gpus = cluster->gpus();
   std::vector<Plan> plans;
   for (const MeasuredLine& line : lines) {
+    if (!is_of_gpu(line, predictions.gpu)) {
+      ++predictions.skipped["line of " + line.words.at("system")];
+      continue;
+    }
     if (!has_case(line.kind)) {
       ++predictions.skipped[line.kind];
       continue;

@@ -71,10 +71,10 @@ void the_algorithm_suits_the_collective(const Check& check) {
 
 // Whether the key says that the switch is to do it.
 bool asks_the_switch(const Check& check) {
+  const std::optional<Algorithm> named = check.scenario.collective.algorithm.named;
   return runs(check) && check.good({"collective.algorithm"}) &&
-         check.scenario.collective.algorithm.named == Algorithm::in_switch &&
-         (is_of_a_model(check) ||
-          exists(collective_of(check.scenario.workload), Algorithm::in_switch));
+         (named == Algorithm::in_switch || named == Algorithm::in_switch_tree) &&
+         (is_of_a_model(check) || exists(collective_of(check.scenario.workload), *named));
 }
 
 void the_switch_can_reduce(const Check& check) {
@@ -174,6 +174,13 @@ void groups_for_the_switch_are_in_a_node(const Check& check) {
                  "; there are " + text(nodes) + " nodes and a group spans them");
 }
 
+void switches_are_of_several_nodes(const Check& check) {
+  if (!check.good({"cluster.nodes"}) || check.scenario.cluster.nodes > 1) return;
+  check.fail(
+      "collective.algorithm",
+      "in_switch_tree joins the switches of several nodes; this cluster has one: use in_switch");
+}
+
 // GPUs of the smallest and the largest group, or 0 where they are not known.
 Range<std::int64_t> group_sizes(const Check& check) {
   if (!groups_are_good(check)) return {};
@@ -260,7 +267,9 @@ void validate_collective(const Check& check) {
   if (asks_the_switch(check)) {
     the_switch_can_reduce(check);
     the_switch_moves_whole_pieces(check);
-    if (!is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
+    const bool tree = check.scenario.collective.algorithm.named == Algorithm::in_switch_tree;
+    if (tree) switches_are_of_several_nodes(check);
+    if (!tree && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);

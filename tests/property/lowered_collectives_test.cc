@@ -32,8 +32,9 @@ constexpr std::array kOps{CollectiveOp::all_to_all,     CollectiveOp::all_gather
                           CollectiveOp::reduce_scatter, CollectiveOp::all_reduce,
                           CollectiveOp::broadcast,      CollectiveOp::point_to_point};
 constexpr std::array kAlgorithms{
-    Algorithm::direct,           Algorithm::one_shot,     Algorithm::ring,     Algorithm::tree,
-    Algorithm::halving_doubling, Algorithm::hierarchical, Algorithm::in_switch};
+    Algorithm::direct,    Algorithm::one_shot,         Algorithm::ring,
+    Algorithm::tree,      Algorithm::halving_doubling, Algorithm::hierarchical,
+    Algorithm::in_switch, Algorithm::in_switch_tree};
 
 std::string cluster_text(Rng& rng, int nodes, int gpus) {
   const std::string shape = one_of<std::string>(
@@ -85,12 +86,14 @@ Case random_case(std::uint64_t seed) {
   }
   const Algorithm algorithm =
       kAlgorithms[static_cast<std::size_t>(rng.between(0, kAlgorithms.size() - 1))];
-  const bool in_switch = algorithm == Algorithm::in_switch;
-  if (exists(call.op, algorithm) &&
-      (!in_switch || switch_reduces(made.cluster, group_of(made.cluster, call)))) {
-    call.options.algorithm.named = algorithm;
-  }
-  if (rng.between(0, 1) == 0 && call.options.algorithm.named != Algorithm::in_switch) {
+  const RankGroup group = group_of(made.cluster, call);
+  const bool can = algorithm == Algorithm::in_switch        ? switch_reduces(made.cluster, group)
+                   : algorithm == Algorithm::in_switch_tree ? switches_reduce(made.cluster, group)
+                                                            : true;
+  if (exists(call.op, algorithm) && can) call.options.algorithm.named = algorithm;
+  const bool by_switch = call.options.algorithm.named == Algorithm::in_switch ||
+                         call.options.algorithm.named == Algorithm::in_switch_tree;
+  if (rng.between(0, 1) == 0 && !by_switch) {
     call.options.protocol =
         one_of<Protocol>(rng, {Protocol::ll, Protocol::ll128, Protocol::simple});
   }
@@ -253,6 +256,16 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
       double sent = 0;
       for (const Send& send : graph.sends) sent += send.size;
       EXPECT_NEAR(sent, buffer * (loads && stores ? 2 : 1) + 8.0 * group.size(),
+                  static_cast<double>(graph.sends.size()));
+      return;
+    }
+    if (choice.algorithm == Algorithm::in_switch_tree) {
+      // In each of m nodes all is loaded and stored once; m - 1 times it goes up and down a tree.
+      const double buffer = static_cast<double>(of.call.buffer.count());
+      double sent = 0;
+      for (const Send& send : graph.sends) sent += send.size;
+      EXPECT_NEAR(sent,
+                  buffer * (2.0 * group.nodes() + 2.0 * (group.nodes() - 1)) + 8.0 * group.size(),
                   static_cast<double>(graph.sends.size()));
       return;
     }

@@ -63,7 +63,8 @@ TEST(Clusters, a_large_all_to_all_takes_little_longer_than_its_links) {
     const RunResult result = simulate(cluster, lower(scenario, cluster, Mode::bulk), scenario.run);
     const double over = to_microseconds(result.time) * 1e-6 / least_seconds(scenario);
     EXPECT_GE(over, 1) << entry.path();
-    EXPECT_LE(over, 1.2) << entry.path();
+    // NCCL's channels fill 531 of 669 GB/s of eight B200's links (measured): 1.26.
+    EXPECT_LE(over, spec.gpu.name == "B200" ? 1.26 : 1.2) << entry.path();
     seen += 1;
   }
   EXPECT_GE(seen, 17);

@@ -1,0 +1,54 @@
+#include "sim/measured/public_sets.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr std::array kCollectives = {
+    std::pair{"all_gather", "micro.nccl_allgather"},
+    std::pair{"all_reduce", "micro.nccl_allreduce"},
+    std::pair{"alltoall", "micro.nccl_alltoall"},
+    std::pair{"all_to_all", "micro.nccl_alltoall"},
+    std::pair{"reduce_scatter", "micro.nccl_reducescatter"},
+};
+
+// What a line says, or nothing.
+std::string word_of(const MeasuredLine& line, const char* name) {
+  const auto found = line.words.find(name);
+  return found == line.words.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+void name_by_set(MeasuredLine& line) {
+  const std::string set = word_of(line, "set");
+  const std::string op = word_of(line, "op");
+  line.kind = set;
+  if (set != "nccl" && set != "multi") return;
+  const auto* const found = std::find_if(kCollectives.begin(), kCollectives.end(),
+                                         [&](const auto& known) { return op == known.first; });
+  if (found == kCollectives.end()) return;
+  line.kind = found->second;
+  line.words.erase("set");
+  line.words.erase("op");
+  line.words["timing"] = "in_a_row";  // so the sets' own first lines say
+  auto size = line.numbers.extract("bytes");
+  if (size.empty()) return;
+  size.key() = "bytes_per_gpu";
+  line.numbers.insert(std::move(size));
+}
+
+bool is_of_gpu(const MeasuredLine& line, std::string_view name) {
+  const std::string system = word_of(line, "system");
+  const std::string_view gpu = std::string_view(system).substr(0, system.find('_'));
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return system.empty() || std::equal(gpu.begin(), gpu.end(), name.begin(), name.end(), same);
+}
+
+}  // namespace weft
