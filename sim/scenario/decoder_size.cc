@@ -67,9 +67,15 @@ std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor) {
   return decoder.hidden * (vocabulary_of(decoder, tensor) + decoder.positions);
 }
 
+bool has_own_vocabulary(const TransformerSpec& spec) {
+  const bool on_one_stage =
+      spec.parallel.pipeline == 1 || schedule_row(spec.parallel.schedule).path == PipelinePath::vee;
+  return !spec.decoder.tied || !on_one_stage;
+}
+
 std::int64_t head_weights(const TransformerSpec& spec) {
-  const bool shared = spec.decoder.tied && spec.parallel.pipeline == 1;
-  const std::int64_t rows = shared ? 0 : vocabulary_of(spec.decoder, spec.parallel.tensor);
+  const std::int64_t rows =
+      has_own_vocabulary(spec) ? vocabulary_of(spec.decoder, spec.parallel.tensor) : 0;
   return spec.decoder.hidden * (rows + 1);
 }
 
@@ -82,15 +88,38 @@ std::int64_t parameters_of(const TransformerSpec& spec) {
   return sum;
 }
 
-StageLayers layers_of_stage(const TransformerSpec& spec, int stage) {
-  const int stages = spec.parallel.pipeline;
-  const int extra = spec.decoder.layers % stages;
+PipelineShape pipeline_of(const TransformerSpec& spec, bool trains) {
+  return {.schedule = spec.parallel.schedule,
+          .stages = spec.parallel.pipeline,
+          .microbatches = static_cast<int>(microbatches_of(spec)),
+          .virtual_stages = spec.parallel.virtual_stages,
+          .trains = trains};
+}
+
+std::int64_t microbatches_of(const TransformerSpec& spec) {
+  return spec.sequences / spec.microbatch / spec.parallel.data;
+}
+
+StageLayers layers_of_part(const TransformerSpec& spec, int part) {
+  const ParallelSpec& p = spec.parallel;
+  const int parts =
+      parts_of({.schedule = p.schedule, .stages = p.pipeline, .virtual_stages = p.virtual_stages});
+  const int extra = spec.decoder.layers % parts;
   StageLayers layers;
-  for (int s = 0; s <= stage; ++s) {
+  for (int i = 0; i <= part; ++i) {
     layers.first += layers.count;
-    layers.count = spec.decoder.layers / stages + (has_extra(s, extra, stages) ? 1 : 0);
+    layers.count = spec.decoder.layers / parts + (has_extra(i, extra, parts) ? 1 : 0);
   }
   return layers;
+}
+
+LayerWeights part_weights(const TransformerSpec& spec, int part) {
+  LayerWeights sum;
+  const StageLayers layers = layers_of_part(spec, part);
+  for (int i = 0; i < layers.count; ++i) sum += layer_weights(spec, layers.first + i);
+  if (part == 0) sum.common += embedding_weights(spec.decoder, spec.parallel.tensor);
+  if (layers.first + layers.count == spec.decoder.layers) sum.common += head_weights(spec);
+  return sum;
 }
 
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor) {

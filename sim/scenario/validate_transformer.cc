@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/scenario/check.h"
+#include "sim/scenario/decoder_size.h"
 
 namespace weft::rules {
 namespace {
@@ -73,9 +74,33 @@ void feed_forwards_divide(const Check& check) {
 
 void every_stage_has_a_layer(const Check& check) {
   const int layers = spec_of(check).decoder.layers;
-  if (spec_of(check).parallel.pipeline <= layers) return;
-  check.fail("workload.parallel.pipeline", text(spec_of(check).parallel.pipeline) + " stages for " +
-                                               text(layers) + " layers; at most " + text(layers));
+  const ParallelSpec& p = spec_of(check).parallel;
+  if (p.pipeline > layers) {
+    return check.fail(
+        "workload.parallel.pipeline",
+        text(p.pipeline) + " stages for " + text(layers) + " layers; at most " + text(layers));
+  }
+  const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
+  if (p.virtual_stages == 1 || parts <= layers ||
+      schedule_row(p.schedule).path == PipelinePath::both_ways) {
+    return;
+  }
+  const bool chosen = schedule_row(p.schedule).virtual_stages == 0;
+  check.fail(chosen ? "workload.parallel.virtual_stages" : "workload.parallel.pipeline",
+             text(p.virtual_stages) + " virtual stages of " + text(p.pipeline) + " stages for " +
+                 text(layers) + " layers; at most " +
+                 (chosen ? text(layers / p.pipeline) + " virtual stages"
+                         : text(layers / p.virtual_stages) + " stages"));
+}
+
+void the_schedule_can_be_made(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (check.scenario.workload.phase != Phase::training || spec.parallel.pipeline == 1) return;
+  if (spec.sequences % (spec.microbatch * spec.parallel.data) != 0) return;  // said elsewhere
+  const ScheduleRow& row = schedule_row(spec.parallel.schedule);
+  const std::string obstacle = row.obstacle(pipeline_of(spec, true));
+  if (obstacle.empty()) return;
+  check.fail("workload.parallel.schedule", std::string(row.word) + ": " + obstacle);
 }
 
 void sequences_divide_into_microbatches(const Check& check) {
@@ -174,6 +199,7 @@ void validate_transformer(const Check& check) {
   }
   if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
   if (step && parallel) sequences_divide_into_microbatches(check);
+  if (step && parallel && phase) the_schedule_can_be_made(check);
   if (step && parallel && phase) tokens_divide(check);
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);
