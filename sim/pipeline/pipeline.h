@@ -20,8 +20,7 @@ enum class Schedule : std::uint8_t {
   gpipe,
   breadth_first,
   zero_bubble_h1,
-  zero_bubble_v,
-  dualpipe
+  zero_bubble_v
 };
 
 struct PipelineShape {
@@ -57,12 +56,9 @@ struct PipelinePlace {
   bool operator==(const PipelinePlace&) const = default;
 };
 
-// How the parts of a model lie on its stages.
-enum class PipelinePath : std::uint8_t {
-  loop,      // on all stages in turn, again and again
-  vee,       // on all stages in turn, and back
-  both_ways  // the model twice: on the stages in turn, and from the last to the first
-};
+// How the parts of a model lie on its stages: on all in turn, again and again; or, in two halves,
+// on all in turn and back.
+enum class PipelinePath : std::uint8_t { loop, vee };
 
 struct ScheduleRow {
   Schedule schedule;
@@ -87,9 +83,6 @@ int part_at(const PipelineShape& shape, const PipelinePlace& place);
 // Where the part behind this one is, and the one before; none at the model's ends.
 std::optional<PipelinePlace> place_behind(const PipelineShape& shape, const PipelinePlace& place);
 std::optional<PipelinePlace> place_before(const PipelineShape& shape, const PipelinePlace& place);
-
-// The last of those that go through this place.
-int last_microbatch(const PipelineShape& shape, const PipelinePlace& place);
 
 // What one stage does, in order, without sends.
 std::vector<PipelineStep> steps_of(const PipelineShape& shape, int stage);

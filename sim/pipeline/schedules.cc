@@ -18,20 +18,6 @@ std::string microbatches_divide(const PipelineShape& shape) {
          (below > 0 ? std::to_string(below) + " and " : "") + std::to_string(below + shape.stages);
 }
 
-std::string pairs_meet_in_the_middle(const PipelineShape& shape) {
-  if (shape.stages % 2 != 0) {
-    return std::to_string(shape.stages) +
-           " stages; half of the microbatches begin at either end, "
-           "so it must be an even number";
-  }
-  const int least = 2 * shape.stages;
-  if (shape.microbatches % 2 == 0 && shape.microbatches >= least) return "";
-  return std::to_string(shape.microbatches) +
-         " microbatches of each copy; half of them begin at "
-         "either end, so it must be an even number, at least twice the stages: " +
-         std::to_string(std::max(least, shape.microbatches + 1));
-}
-
 }  // namespace
 
 const std::vector<ScheduleRow>& schedules() {
@@ -73,14 +59,6 @@ const std::vector<ScheduleRow>& schedules() {
        .cuts_backward = true,
        .make = pipelines::zero_bubble_v,
        .obstacle = nothing},
-      {.schedule = Schedule::dualpipe,
-       .word = "dualpipe",
-       .meaning = "the model twice; microbatches begin at both ends (DeepSeek-V3)",
-       .path = PipelinePath::both_ways,
-       .virtual_stages = 2,
-       .cuts_backward = true,
-       .make = pipelines::dualpipe,
-       .obstacle = pairs_meet_in_the_middle},
   };
   return rows;
 }
@@ -94,55 +72,35 @@ const ScheduleRow& schedule_row(Schedule schedule) {
   return *row;
 }
 
-int parts_of(const PipelineShape& shape) {
-  const bool twice = schedule_row(shape.schedule).path == PipelinePath::both_ways;
-  return shape.stages * (twice ? 1 : shape.virtual_stages);
-}
+int parts_of(const PipelineShape& shape) { return shape.stages * shape.virtual_stages; }
 
 int part_at(const PipelineShape& shape, const PipelinePlace& place) {
-  const int back = shape.stages - 1 - place.stage;
-  switch (schedule_row(shape.schedule).path) {
-    case PipelinePath::loop:
-      return place.virtual_stage * shape.stages + place.stage;
-    case PipelinePath::vee:
-      return place.virtual_stage == 0 ? place.stage : shape.stages + back;
-    case PipelinePath::both_ways:
-      return place.virtual_stage == 0 ? place.stage : back;
-  }
-  return 0;
+  const bool goes_back =
+      schedule_row(shape.schedule).path == PipelinePath::vee && place.virtual_stage == 1;
+  return place.virtual_stage * shape.stages +
+         (goes_back ? shape.stages - 1 - place.stage : place.stage);
 }
 
 std::optional<PipelinePlace> place_behind(const PipelineShape& shape, const PipelinePlace& place) {
   const auto& [stage, virtual_stage] = place;
-  const bool is_last = stage + 1 == shape.stages;
-  const PipelinePath path = schedule_row(shape.schedule).path;
-  if (path != PipelinePath::loop && virtual_stage == 1) {  // from the last stage to the first
+  const bool vee = schedule_row(shape.schedule).path == PipelinePath::vee;
+  if (vee && virtual_stage == 1) {
     if (stage == 0) return {};
     return PipelinePlace{stage - 1, 1};
   }
-  if (!is_last) return PipelinePlace{stage + 1, virtual_stage};
-  if (path == PipelinePath::vee) return PipelinePlace{stage, 1};
-  if (path == PipelinePath::both_ways || virtual_stage + 1 == shape.virtual_stages) return {};
-  return PipelinePlace{0, virtual_stage + 1};
+  if (stage + 1 < shape.stages) return PipelinePlace{stage + 1, virtual_stage};
+  if (virtual_stage + 1 == shape.virtual_stages) return {};
+  return PipelinePlace{vee ? stage : 0, virtual_stage + 1};
 }
 
 std::optional<PipelinePlace> place_before(const PipelineShape& shape, const PipelinePlace& place) {
   const auto& [stage, virtual_stage] = place;
-  const PipelinePath path = schedule_row(shape.schedule).path;
-  if (path != PipelinePath::loop && virtual_stage == 1) {
-    if (stage + 1 < shape.stages) return PipelinePlace{stage + 1, 1};
-    if (path == PipelinePath::vee) return PipelinePlace{stage, 0};
-    return {};
+  if (schedule_row(shape.schedule).path == PipelinePath::vee && virtual_stage == 1) {
+    return stage + 1 < shape.stages ? PipelinePlace{stage + 1, 1} : PipelinePlace{stage, 0};
   }
   if (stage > 0) return PipelinePlace{stage - 1, virtual_stage};
   if (virtual_stage == 0) return {};
   return PipelinePlace{shape.stages - 1, virtual_stage - 1};
-}
-
-int last_microbatch(const PipelineShape& shape, const PipelinePlace& place) {
-  const bool half =
-      schedule_row(shape.schedule).path == PipelinePath::both_ways && place.virtual_stage == 0;
-  return (half ? shape.microbatches / 2 : shape.microbatches) - 1;
 }
 
 std::vector<PipelineStep> steps_of(const PipelineShape& shape, int stage) {

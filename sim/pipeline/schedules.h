@@ -12,6 +12,5 @@ Steps interleaved(const PipelineShape& shape, int stage);
 Steps breadth_first(const PipelineShape& shape, int stage);  // with one virtual stage: GPipe
 Steps zero_bubble_h1(const PipelineShape& shape, int stage);
 Steps zero_bubble_v(const PipelineShape& shape, int stage);
-Steps dualpipe(const PipelineShape& shape, int stage);
 
 }  // namespace weft::pipelines

@@ -1,7 +1,5 @@
 // Schedules that cut a backward in two: nobody but the optimiser waits for gradients of weights.
 #include <algorithm>
-#include <array>
-#include <deque>
 #include <map>
 #include <utility>
 
@@ -89,100 +87,5 @@ Steps zero_bubble_v(const PipelineShape& shape, int stage) {
   std::erase_if(steps, [&](const PipelineStep& s) { return s.microbatch >= shape.microbatches; });
   return std::move(steps);
 }
-
-namespace {
-
-// Of one stage, seen from its nearer end: 0 stands for the microbatches that began there.
-class DualPipe {
- public:
-  DualPipe(const PipelineShape& shape, int stage)
-      : stage_(stage),
-        half_(shape.microbatches / 2),
-        from_end_(std::min(stage, shape.stages - 1 - stage)),
-        to_middle_(shape.stages / 2 - 1 - from_end_),
-        far_(stage >= shape.stages / 2 ? 1 : 0),
-        in_both_(half_ - shape.stages + from_end_ + 1) {}
-
-  Steps steps() {
-    for (int i = 0; i < 2 * to_middle_; ++i) forward(0);
-    for (int i = 0; i <= from_end_; ++i) {
-      forward(0);
-      forward(1);
-    }
-    for (int i = 0; i < to_middle_; ++i) {
-      gradient_of_inputs(1);
-      gradient_of_weights();
-      forward(1);
-    }
-    for (int i = 0; i < in_both_; ++i) {
-      forward(0);
-      backward(1);
-      forward(1);
-      backward(0);
-    }
-    for (int i = 0; i < to_middle_; ++i) {
-      backward(1);
-      forward(1);
-      backward(0);
-    }
-    drain();
-    return std::move(steps_);
-  }
-
- private:
-  // Of what remains, the second half leaves gradients of weights for the end.
-  void drain() {
-    const int left = from_end_ + 1;
-    for (int i = 0; i < 2 * left; ++i) {
-      if (i < left) {
-        backward(i % 2 == 0 ? 1 : 0);
-      } else {
-        gradient_of_inputs(i % 2 == 0 ? 1 : 0);
-      }
-    }
-    for (int i = 0; i < to_middle_; ++i) {
-      gradient_of_weights();
-      gradient_of_inputs(0);
-    }
-    while (!later_.empty()) gradient_of_weights();
-  }
-
-  void forward(int end) { steps_.push_back(next(Kind::forward, end, forwards_)); }
-  void backward(int end) { steps_.push_back(next(Kind::backward, end, backwards_)); }
-  void gradient_of_inputs(int end) {
-    steps_.push_back(next(Kind::input_gradient, end, backwards_));
-    later_.push_back(steps_.back());
-  }
-  void gradient_of_weights() {
-    steps_.push_back(later_.front());
-    steps_.back().kind = Kind::weight_gradient;
-    later_.pop_front();
-  }
-
-  // The second half of the microbatches begin at the last stage.
-  PipelineStep next(Kind kind, int end, std::array<int, 2>& done) {
-    const int way = far_ == 0 ? end : 1 - end;
-    const int microbatch = done.at(static_cast<std::size_t>(end))++ + (way == 0 ? 0 : half_);
-    return {kind, stage_, microbatch, way};
-  }
-
-  int stage_;
-  int half_;
-  int from_end_;   // stages from the nearer end to this one
-  int to_middle_;  // and from there to the middle
-  int far_;        // which end is nearer
-  int in_both_;    // how often it has one of each way
-  std::array<int, 2> forwards_{};
-  std::array<int, 2> backwards_{};
-  std::deque<PipelineStep> later_;
-  Steps steps_;
-};
-
-}  // namespace
-
-// DeepSeek-V3 Technical Report, arXiv:2412.19437, Sec. 3.2.1, as github.com/deepseek-ai/DualPipe
-// writes it. Of a forward and a backward that it lists as one, here the forward comes first.
-// Bubbles then take (p / 2 - 1) (F + B - W); a stage keeps at most p + 1 microbatches.
-Steps dualpipe(const PipelineShape& shape, int stage) { return DualPipe(shape, stage).steps(); }
 
 }  // namespace weft::pipelines

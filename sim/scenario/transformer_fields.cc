@@ -193,15 +193,6 @@ void step_fields(Fields& map, TransformerSpec& spec) {
       .choice("recompute", spec.recompute, names::kRecomputes,
               {.help = "what the backward pass recomputes instead of keeping it",
                .fallback = Recompute::none});
-  map.where("phase", {"training"}, "phase: training of a transformer")
-      .add(
-          "gradient_bucket", spec.gradient_bucket,
-          {.help = "gradients are collected, of the last weights first, until they have this size, "
-                   "then summed; default: those of each layer",
-           .range = {{bytes(1), kAnySize.high}},
-           .fallback = Bytes{},
-           .means = "optional",
-           .quiet = true});
 }
 
 }  // namespace

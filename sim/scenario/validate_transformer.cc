@@ -81,10 +81,7 @@ void every_stage_has_a_layer(const Check& check) {
         text(p.pipeline) + " stages for " + text(layers) + " layers; at most " + text(layers));
   }
   const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
-  if (p.virtual_stages == 1 || parts <= layers ||
-      schedule_row(p.schedule).path == PipelinePath::both_ways) {
-    return;
-  }
+  if (parts <= layers) return;
   const bool chosen = schedule_row(p.schedule).virtual_stages == 0;
   check.fail(chosen ? "workload.parallel.virtual_stages" : "workload.parallel.pipeline",
              text(p.virtual_stages) + " virtual stages of " + text(p.pipeline) + " stages for " +
