@@ -100,15 +100,32 @@ std::int64_t microbatches_of(const TransformerSpec& spec) {
   return spec.sequences / spec.microbatch / spec.parallel.data;
 }
 
+SharedLayers shared_layers(const TransformerSpec& spec) {
+  const ParallelSpec& p = spec.parallel;
+  SharedLayers shared{.layers = spec.decoder.layers, .parts = p.pipeline * p.virtual_stages};
+  for (const int own : {p.first_layers, p.last_layers}) {
+    if (own < 0) continue;
+    shared.layers -= own;
+    --shared.parts;
+  }
+  return shared;
+}
+
 StageLayers layers_of_part(const TransformerSpec& spec, int part) {
   const ParallelSpec& p = spec.parallel;
-  const int parts =
-      parts_of({.schedule = p.schedule, .stages = p.pipeline, .virtual_stages = p.virtual_stages});
-  const int extra = spec.decoder.layers % parts;
+  const int parts = p.pipeline * p.virtual_stages;
+  const SharedLayers shared = shared_layers(spec);
+  const int each = shared.parts > 0 ? shared.layers / shared.parts : 0;
+  const int extra = shared.parts > 0 ? shared.layers % shared.parts : 0;
+  const auto count_of = [&](int i) {
+    if (i == 0 && p.first_layers >= 0) return p.first_layers;
+    if (i + 1 == parts && p.last_layers >= 0) return p.last_layers;
+    return each + (has_extra(i, extra, parts) ? 1 : 0);
+  };
   StageLayers layers;
   for (int i = 0; i <= part; ++i) {
     layers.first += layers.count;
-    layers.count = spec.decoder.layers / parts + (has_extra(i, extra, parts) ? 1 : 0);
+    layers.count = count_of(i);
   }
   return layers;
 }
@@ -118,7 +135,8 @@ LayerWeights part_weights(const TransformerSpec& spec, int part) {
   const StageLayers layers = layers_of_part(spec, part);
   for (int i = 0; i < layers.count; ++i) sum += layer_weights(spec, layers.first + i);
   if (part == 0) sum.common += embedding_weights(spec.decoder, spec.parallel.tensor);
-  if (layers.first + layers.count == spec.decoder.layers) sum.common += head_weights(spec);
+  const bool last = part + 1 == spec.parallel.pipeline * spec.parallel.virtual_stages;
+  if (last) sum.common += head_weights(spec);
   return sum;
 }
 

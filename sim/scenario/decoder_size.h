@@ -46,12 +46,18 @@ std::int64_t microbatches_of(const TransformerSpec& spec);  // of each copy of t
 
 // Layers are shared out evenly among the pipeline's parts (pipeline.h); where they do not divide,
 // the middle parts have one more, then the first, for the last has the head besides (as Llama 3
-// 405B: 126 layers on 16 stages).
+// 405B: 126 layers on 16 stages). Where the first or the last part has a number of its own, the
+// others share the rest.
 struct StageLayers {
   int first = 0;
   int count = 0;
 };
 StageLayers layers_of_part(const TransformerSpec& spec, int part);
+struct SharedLayers {
+  int layers = 0;  // that are left
+  int parts = 0;   // for so many parts
+};
+SharedLayers shared_layers(const TransformerSpec& spec);
 
 // All weights of one part on one of its GPUs, with the embedding and the head where it has them.
 LayerWeights part_weights(const TransformerSpec& spec, int part);

@@ -78,6 +78,8 @@ struct ParallelSpec {
   int pipeline = 1;
   Schedule schedule = Schedule::one_forward_one_backward;
   int virtual_stages = 1;  // of each stage
+  int first_layers = -1;   // of the pipeline's first part; -1: as many as others
+  int last_layers = -1;    // of its last
   int expert = 1;
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
   bool sharded_optimizer = false;  // each of the data-parallel GPUs updates its part

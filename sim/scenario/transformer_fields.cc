@@ -138,6 +138,19 @@ void schedule_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> tr
   map.where("schedule", with_virtual_stages())
       .add("virtual_stages", parallel.virtual_stages,
            {.help = "parts of the model on each stage", .range = {{2, 10'000}}, .fallback = 2});
+  const auto ends = [&](std::string_view key, int& member, std::string_view help) {
+    map.only_if(parallel.pipeline > 1, "parallel.pipeline above 1")
+        .add(key, member,
+             {.help = help,
+              .range = {{0, 10'000}},
+              .fallback = -1,
+              .means = "optional",
+              .quiet = true});
+  };
+  ends("first_layers", parallel.first_layers,
+       "layers of the pipeline's first part, which has the embedding; default: as others");
+  ends("last_layers", parallel.last_layers,
+       "layers of its last part, which has the head; default: as others");
   const int fixed = schedule_row(parallel.schedule).virtual_stages;
   if (fixed > 0) parallel.virtual_stages = fixed;
 }

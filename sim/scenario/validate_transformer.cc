@@ -90,6 +90,23 @@ void every_stage_has_a_layer(const Check& check) {
                          : text(layers / p.virtual_stages) + " stages"));
 }
 
+// Those that the ends of the pipeline leave.
+void the_other_parts_share_layers(const Check& check) {
+  const ParallelSpec& p = spec_of(check).parallel;
+  if (p.first_layers < 0 && p.last_layers < 0) return;
+  const SharedLayers shared = shared_layers(spec_of(check));
+  const bool none = shared.parts == 0 && shared.layers == 0;
+  if (none ||
+      (shared.parts > 0 && shared.layers >= shared.parts && shared.layers % shared.parts == 0)) {
+    return;
+  }
+  check.fail_between({"workload.parallel.first_layers", "workload.parallel.last_layers"},
+                     "they leave " + text(shared.layers) + " of " +
+                         text(spec_of(check).decoder.layers) + " layers for the " +
+                         text(shared.parts) + " other parts of the pipeline, which must have " +
+                         (shared.parts == 0 ? "none" : "equally many, at least one each"));
+}
+
 void the_schedule_can_be_made(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   if (check.scenario.workload.phase != Phase::training || spec.parallel.pipeline == 1) return;
@@ -193,6 +210,7 @@ void validate_transformer(const Check& check) {
   if (model && parallel) {
     heads_divide(check);
     every_stage_has_a_layer(check);
+    the_other_parts_share_layers(check);
   }
   if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
   if (step && parallel) sequences_divide_into_microbatches(check);

@@ -261,7 +261,7 @@ TEST(Transformer, gradients_are_collected_in_buckets) {
   Bytes all;
   for (const ModelOp* sum : sums) {
     all += buffer_of(*sum);
-    if (sum != sums.back()) EXPECT_GE(buffer_of(*sum), kibibytes(64));
+    EXPECT_TRUE(sum == sums.back() || buffer_of(*sum) >= kibibytes(64)) << buffer_of(*sum).count();
   }
   const std::int64_t weights = parameters_of(
       scenario_of("{" + kTiny + "phase: prefill, sequences: 16, parallel: {data: 8}}", 1)
@@ -276,6 +276,25 @@ TEST(Transformer, gradients_are_collected_in_buckets) {
   EXPECT_EQ(names_after(graph, *sums.at(1)), Names{"mlp_down_weight_gradient"});
   // A bucket that nothing fits but all: one sum, beside nothing.
   EXPECT_EQ(ops_named(tiny(step + ", gradient_bucket: 1 GiB"), "gradient_sum").size(), 1U);
+}
+
+// Llama 3 405B with a layer less at either end, said; an end may have the embedding or head alone.
+TEST(Transformer, the_ends_of_a_pipeline_may_have_layers_of_their_own) {
+  TransformerSpec spec;
+  spec.decoder.layers = 126;
+  spec.parallel.pipeline = 16;
+  spec.parallel.first_layers = 7;
+  spec.parallel.last_layers = 7;
+  EXPECT_EQ(layers_of_part(spec, 0).count, 7);
+  EXPECT_EQ(layers_of_part(spec, 1).first, 7);
+  EXPECT_EQ(layers_of_part(spec, 14).count, 8);
+  EXPECT_EQ(layers_of_part(spec, 15).first, 119);
+  const ModelGraph graph = four_layers(
+      "sequences: 8, parallel: {tensor: 2, pipeline: 4, first_layers: 0, last_layers: 0}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: embedding").at(0), "token_embedding");
+  EXPECT_TRUE(names_in(graph, "stage 0, microbatch 0: forward of layer 0").empty());
+  EXPECT_FALSE(names_in(graph, "stage 1, microbatch 0: forward of layer 1").empty());
+  EXPECT_FALSE(names_in(graph, "stage 3, microbatch 0: head").empty());
 }
 
 // What a block waits for lies before it, and its operators stand together.
