@@ -9,6 +9,10 @@ Each mode has two rows on one time axis. Above: WGs of compute or fused kernels 
 of their maximum. Below: how busy the busiest link is on which the GPU sends (or the link that
 --link names), red while the GPU computes nothing. The dashed lines are the ends of the modes. The
 trace needs --trace-detail all. Needs scripts/setup --plots.
+
+--stages 0,8,16,24 draws a pipeline instead, for which --trace-detail kernels is enough: a row for a
+GPU of each stage, with forwards, gradients of inputs and of weights, the optimiser, and a thin line
+below for every send that it takes part in.
 """
 
 import argparse
@@ -18,6 +22,12 @@ import json
 import sys
 
 COMPUTING, HIDDEN, EXPOSED = "#56B4E9", "#009E73", "#D55E00"  # as in scripts/plot.py, and reports
+
+
+# What a kernel of a model is for, by how its operator's name ends; anything else is a forward.
+PIPELINE = {"forward": "#56B4E9", "gradients of inputs": "#E69F00",
+            "gradients of weights": "#009E73", "optimiser": "#999999"}
+SEND = "#CC79A7"
 
 
 class Mistake(Exception):
@@ -188,6 +198,61 @@ def draw(events, options):
                    metadata={"Date": None} if options.output.endswith(".svg") else None)
 
 
+def purpose(name):
+    if name.endswith("optimizer"):
+        return "optimiser"
+    if name.endswith(("weight_gradient", "embedding_backward")):
+        return "gradients of weights"
+    if name.endswith(("_gradient", "_backward")):
+        return "gradients of inputs"
+    return "forward"
+
+
+def stage_rows(events, pid):
+    """By purpose (start, length) of the GPU's compute kernels; and of its sends."""
+    rows = {what: [] for what in (*PIPELINE, "send")}
+    for event in events:
+        if event["ph"] != "X" or event["pid"] != pid:
+            continue
+        if event["cat"] in ("compute", "fused"):
+            rows[purpose(event["name"])].append((event["ts"], event["dur"]))
+        elif event["cat"] == "collective" and event["name"].startswith("send_"):
+            rows["send"].append((event["ts"], event["dur"]))
+    return rows
+
+
+def draw_pipeline(events, options):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "weft", "font.size": 9})
+    from matplotlib import pyplot
+
+    (mode, one), *_ = processes(events).items()
+    missing = [gpu for gpu in options.stages if gpu not in one["gpus"]]
+    if missing:
+        raise Mistake(f"there is no GPU {missing[0]} in the timeline")
+    figure, axes = pyplot.subplots(figsize=(11.0, 0.8 + 0.55 * len(options.stages)))
+    for row, gpu in enumerate(options.stages):
+        found = stage_rows(events, one["gpus"][gpu])
+        for what, colour in PIPELINE.items():
+            spans = [(start / 1000, length / 1000) for start, length in found[what]]
+            axes.broken_barh(spans, (row - 0.4, 0.7), color=colour, lw=0)
+        axes.broken_barh([(start / 1000, length / 1000) for start, length in found["send"]],
+                         (row + 0.33, 0.1), color=SEND, lw=0)
+    end = end_of(events, one["gpus"].values()) / 1000
+    axes.set(xlim=(0, end), xlabel="time, ms", yticks=range(len(options.stages)),
+             yticklabels=[f"GPU {gpu}" for gpu in options.stages], title=f"{mode}, {end:.2f} ms")
+    axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)
+    patches = [matplotlib.patches.Patch(color=colour, label=label)
+               for label, colour in (*PIPELINE.items(), ("send", SEND))]
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    figure.legend(handles=patches, loc="lower center", ncols=5, frameon=False, fontsize=8)
+    figure.savefig(options.output, dpi=130,
+                   metadata={"Date": None} if options.output.endswith(".svg") else None)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -195,9 +260,11 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", required=True, help=".png or .svg")
     parser.add_argument("--gpu", type=int, default=0, help="which GPU; default: 0")
     parser.add_argument("--link", help="counter of the link to draw; default: the GPU's busiest")
+    parser.add_argument("--stages", type=lambda text: [int(gpu) for gpu in text.split(",")],
+                        metavar="GPU,..", help="a pipeline: one GPU of each stage")
     options = parser.parse_args(arguments)
     try:
-        draw(read(options.timeline), options)
+        (draw_pipeline if options.stages else draw)(read(options.timeline), options)
     except Mistake as mistake:
         sys.exit(f"plot_timeline: {mistake}")
 

@@ -57,6 +57,25 @@ class Timelines(unittest.TestCase):
         with self.assertRaisesRegex(plot_timeline.Mistake, "choose one with --link"):
             plot_timeline.sends_of(3, links)
 
+    def test_kernels_of_a_pipeline_are_told_apart_by_their_operators(self):
+        def kernel(start, category, name):
+            return {"ph": "X", "pid": 2, "tid": 1, "ts": start, "dur": 5, "cat": category,
+                    "name": name, "args": {}}
+        events = [kernel(0, "compute", "mlp_up"), kernel(5, "compute", "mlp_up_input_gradient"),
+                  kernel(10, "compute", "mlp_up_weight_gradient"),
+                  kernel(15, "compute", "attention_backward"), kernel(20, "compute", "optimizer"),
+                  kernel(25, "collective", "send_forward"), kernel(30, "collective", "mlp_gather")]
+        self.assertEqual(plot_timeline.stage_rows(events, 2),
+                         {"forward": [(0, 5)], "gradients of inputs": [(5, 5), (15, 5)],
+                          "gradients of weights": [(10, 5)], "optimiser": [(20, 5)],
+                          "send": [(25, 5)]})
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "timeline.json")
+            file.write_text(json.dumps({"traceEvents": timeline()}), encoding="utf-8")
+            figure = pathlib.Path(folder, "stages.png")
+            plot_timeline.main([str(file), "-o", str(figure), "--stages", "0"])
+            self.assertGreater(figure.stat().st_size, 1000)
+
     def test_a_timeline_without_wgs_is_refused(self):
         events = [event for event in timeline() if event.get("cat") != "wg"]
         with self.assertRaisesRegex(plot_timeline.Mistake, "--trace-detail all"):

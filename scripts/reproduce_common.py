@@ -44,6 +44,12 @@ def save(figure, path):
     pyplot().close(figure)
 
 
+def in_parallel(work, items, jobs):
+    """{item: work(item)}, so many at a time."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return dict(zip(items, pool.map(work, items)))
+
+
 class Runner:
     """Runs scenarios, several at a time. A run that fails ends the program with its message."""
 

@@ -12,6 +12,10 @@
 
 namespace weft {
 
+// Which gradients an operator of the way back is for, and which of them are written. Only those of
+// weights can be made later than the rest.
+enum class GradientOf : std::uint8_t { inputs, weights, both };
+
 class BlockWriter {
  public:
   explicit BlockWriter(ModelGraph& graph) : graph_(graph) {}
@@ -30,7 +34,15 @@ class BlockWriter {
     if (!id.is_none()) waits_.push_back(id);
   }
 
-  OpId compute(std::string name, std::string part, OpShape shape, PlaceId place) {
+  // From here on operators for other gradients are left out.
+  void write_only(GradientOf which) { which_ = which; }
+  [[nodiscard]] bool writes(GradientOf which) const {
+    return which_ == GradientOf::both || which_ == which;
+  }
+
+  OpId compute(std::string name, std::string part, OpShape shape, PlaceId place,
+               GradientOf of = GradientOf::inputs) {
+    if (!writes(of)) return OpId::none();
     last_ = add({.name = std::move(name),
                  .part = std::move(part),
                  .shape = std::move(shape),
@@ -42,7 +54,9 @@ class BlockWriter {
   }
 
   // Of what was made last. Nobody waits for it until told so.
-  OpId exchange(std::string name, CommunicationShape call, PlaceId place) {
+  OpId exchange(std::string name, CommunicationShape call, PlaceId place,
+                GradientOf of = GradientOf::inputs) {
+    if (!writes(of)) return OpId::none();
     std::vector<OpId> after = std::exchange(waits_, {});
     if (after.empty() && !last_.is_none()) after = {last_};
     std::string part = name_of(call.op);
@@ -68,6 +82,7 @@ class BlockWriter {
   BlockId block_ = BlockId::none();
   OpId last_ = OpId::none();
   std::vector<OpId> waits_;
+  GradientOf which_ = GradientOf::both;
 };
 
 }  // namespace weft

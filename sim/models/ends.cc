@@ -16,8 +16,9 @@ Product logits(const DecoderShapes& shapes) {
           .k = shapes.decoder.hidden};
 }
 
-void compute_head(TensorParallel& gpus, const char* name, const Product& product) {
-  gpus.compute(name, "head", gemm_of(product, gpus.shapes().decoder.dtype));
+void compute_head(TensorParallel& gpus, const char* name, const Product& product,
+                  GradientOf of = GradientOf::inputs) {
+  gpus.compute(name, "head", gemm_of(product, gpus.shapes().decoder.dtype), of);
 }
 
 // With tokens kept apart, each GPU needs all those whose logits are wanted. Behind a prompt these
@@ -66,12 +67,13 @@ void token_embedding(TensorParallel& gpus) {
 
 void token_embedding_backward(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.out().wait_for(gpus.gather("token_embedding_gather"));
+  gpus.out().wait_for(gpus.gather("token_embedding_gather", GradientOf::weights));
   gpus.compute("token_embedding_backward", "embedding",
                shapes.stream({.elements = shapes.tokens * shapes.decoder.hidden,
                               .read = 2,
                               .written = 1,
-                              .operations = 1}));
+                              .operations = 1}),
+               GradientOf::weights);
 }
 
 void head(TensorParallel& gpus) {
@@ -93,12 +95,13 @@ void head(TensorParallel& gpus) {
 
 void head_backward(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
-  const OpId gathered = gpus.gather("head_gather_again");
+  const OpId gathered = gpus.gather("head_gather_again", GradientOf::weights);
   const Product of = logits(shapes);
   compute_head(gpus, "head_input_gradient", {.m = of.m, .n = of.k, .k = of.n});
   const OpId summed = gpus.reduce("head_gradient_reduce");
   gpus.out().wait_for(gathered);
-  compute_head(gpus, "head_weight_gradient", {.m = of.n, .n = of.k, .k = of.m});
+  compute_head(gpus, "head_weight_gradient", {.m = of.n, .n = of.k, .k = of.m},
+               GradientOf::weights);
   gpus.out().wait_for(gathered);
   gpus.out().wait_for(summed);
   norm_weight_gradient(gpus, "final_norm");

@@ -35,10 +35,39 @@ Gradients::Copies Gradients::of_experts() const {
   return {.place = stage_.expert_data, .count = parallel.tensor * parallel.data / parallel.expert};
 }
 
-void Gradients::are_ready(const LayerWeights& weights) {
-  layers_.push_back(weights);
-  const bool alone = of_common().count == 1 && (weights.experts == 0 || of_experts().count == 1);
+void Gradients::close(LayerWeights& bucket) {
+  if (bucket.all() == 0) return;
+  const LayerWeights weights = std::exchange(bucket, {});
+  buckets_.push_back(weights);
+  const bool alone = (weights.common == 0 || of_common().count == 1) &&
+                     (weights.experts == 0 || of_experts().count == 1);
   if (!alone) ready_.push_back({.weights = weights, .by = out_.last()});
+}
+
+void Gradients::close() {
+  close(common_bucket_);
+  close(experts_bucket_);
+}
+
+void Gradients::made(std::int64_t weights) {
+  const Bytes full = workload_.transformer.gradient_bucket;
+  if (full == Bytes{}) return;
+  of_layer_ += weights;
+  common_bucket_.common += weights;
+  if (bytes_of(common_bucket_.common, workload_.gradients) >= full) close(common_bucket_);
+}
+
+void Gradients::are_ready(const LayerWeights& layer) {
+  const Bytes full = workload_.transformer.gradient_bucket;
+  if (full == Bytes{}) {
+    common_bucket_ = layer;
+    return close(common_bucket_);
+  }
+  SIM_ASSERT(of_layer_ <= layer.common);
+  made(layer.common - of_layer_);
+  of_layer_ = 0;
+  experts_bucket_.experts += layer.experts;
+  if (bytes_of(experts_bucket_.experts, workload_.gradients) >= full) close(experts_bucket_);
 }
 
 void Gradients::sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by) {
@@ -60,6 +89,18 @@ void Gradients::sum_up() {
   }
 }
 
+void Gradients::sum_up_apart() {
+  for (const Ready& ready : std::exchange(ready_, {})) {
+    const auto apart = [&](const char* name, std::int64_t weights, const Copies& copies) {
+      if (weights == 0 || copies.count == 1) return;
+      out_.begin_block(fmt::format("stage {}: gradients", stage_.at.stage));
+      sum(name, weights, copies, ready.by);
+    };
+    apart("gradient_sum", ready.weights.common, of_common());
+    apart("expert_gradient_sum", ready.weights.experts, of_experts());
+  }
+}
+
 void Gradients::spread(const std::string& name, std::int64_t weights, const Copies& copies,
                        OpId by) {
   if (weights == 0 || copies.count == 1) return;
@@ -77,7 +118,7 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
   const auto part = [&](std::int64_t all, const Copies& copies) {
     return sharded ? round_up(all, copies.count) : all;
   };
-  out_.begin_block(fmt::format("stage {}: optimiser", stage_.index));
+  out_.begin_block(fmt::format("stage {}: optimiser", stage_.at.stage));
   out_.continue_from(OpId::none());
   out_.wait_for(last_sum_);
   out_.wait_for(sent);
@@ -86,10 +127,10 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
   const OpId optimizer =
       out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
   if (!sharded) return;
-  // Layer by layer: those of the first are needed first.
+  // As they were summed: those of the first layers are needed first.
   LayerWeights spread_out;
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-    out_.begin_block(fmt::format("stage {}: parameters", stage_.index));
+  for (auto layer = buckets_.rbegin(); layer != buckets_.rend(); ++layer) {
+    out_.begin_block(fmt::format("stage {}: parameters", stage_.at.stage));
     spread("parameter_gather", layer->common, of_common(), optimizer);
     spread("expert_parameter_gather", layer->experts, of_experts(), optimizer);
     spread_out.common += layer->common;

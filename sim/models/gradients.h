@@ -19,12 +19,19 @@ class Gradients {
   // Whether other GPUs have the same weights.
   [[nodiscard]] bool are_summed() const { return of_common().count > 1; }
 
-  // A layer's weights have their gradients, by the last operator that was computed.
-  void are_ready(const LayerWeights& weights);
+  // Of a layer that has them now: so many of its weights that all copies of the model share. With
+  // buckets, those that are full can be added up from here on.
+  void made(std::int64_t weights);
+  // A layer, of which these are all weights, has all its gradients, by the last operator that was
+  // computed.
+  void are_ready(const LayerWeights& layer);
+  // No more will come to the last bucket.
+  void close();
 
   [[nodiscard]] bool wait() const { return !ready_.empty(); }
-  // Adds up, in the current block, what is ready.
+  // Adds up what is ready, in the current block, or each in a block of its own.
   void sum_up();
+  void sum_up_apart();
 
   // This stage's optimiser waits for this sum of another kind too.
   void wait_for(OpId sum) { last_sum_ = sum; }
@@ -45,6 +52,7 @@ class Gradients {
   };
   [[nodiscard]] Copies of_common() const;
   [[nodiscard]] Copies of_experts() const;
+  void close(LayerWeights& bucket);
   void sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
   void spread(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
 
@@ -52,8 +60,11 @@ class Gradients {
   const Workload& workload_;
   Stage stage_;
   std::vector<Ready> ready_;
-  std::vector<LayerWeights> layers_;  // whose gradients are ready, the last first
-  OpId last_sum_ = OpId::none();      // of its stream, so behind all others
+  std::int64_t of_layer_ = 0;   // weights of the current layer that are in buckets already
+  LayerWeights common_bucket_;  // not full yet; experts' copies are other GPUs
+  LayerWeights experts_bucket_;
+  std::vector<LayerWeights> buckets_;  // whose gradients are ready, the last first
+  OpId last_sum_ = OpId::none();       // of its stream, so behind all others
 };
 
 }  // namespace weft

@@ -42,23 +42,23 @@ OpId Experts::exchange(const char* name, Direction direction) {
   return gpus_.out().exchange(name, std::move(call), place_);
 }
 
-void Experts::product(const char* name, std::int64_t n, std::int64_t k) {
+void Experts::product(const char* name, std::int64_t n, std::int64_t k, GradientOf of) {
   GemmShape gemm =
       gemm_of({.m = rows(0), .n = n, .k = k}, gpus_.shapes().decoder.dtype, routed_.busy);
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
   }
-  gpus_.out().compute(name, kExperts, std::move(gemm), place_);
+  gpus_.out().compute(name, kExperts, std::move(gemm), place_, of);
 }
 
 // Sums over tokens. Where their number differs from GPU to GPU it stands as the product's rows, so
 // that it can be said for each: the same operations, and the same elements of all three matrices.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
-  if (!routed_.even()) return product(name, out, in);
+  if (!routed_.even()) return product(name, out, in, GradientOf::weights);
   gpus_.out().compute(
       name, kExperts,
       gemm_of({.m = out, .n = in, .k = rows(0)}, gpus_.shapes().decoder.dtype, routed_.busy),
-      place_);
+      place_, GradientOf::weights);
 }
 
 // Of the GPU with the most tokens, for which the others wait.
@@ -145,7 +145,8 @@ void Experts::backward() {
   const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts};
   gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
   gpus_.compute("router_weight_gradient", "router",
-                gemm_of({.m = moe_.experts, .n = hidden, .k = own_tokens()}, shapes.decoder.dtype));
+                gemm_of({.m = moe_.experts, .n = hidden, .k = own_tokens()}, shapes.decoder.dtype),
+                GradientOf::weights);
   gather_tokens("experts_gradient_gather");
 }
 

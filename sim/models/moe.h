@@ -23,7 +23,8 @@ class Experts {
  private:
   enum class Direction { dispatch, combine };  // to the experts, and home
   OpId exchange(const char* name, Direction direction);
-  void product(const char* name, std::int64_t n, std::int64_t k);
+  void product(const char* name, std::int64_t n, std::int64_t k,
+               GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);

@@ -43,29 +43,33 @@ Groups pairs_of(const Ends& ends, int gpus) {
 
 }  // namespace
 
-Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, int index) {
+Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineShape& pipeline,
+               const PipelinePlace& at) {
   const ParallelSpec& parallel = spec.parallel;
+  const int index = at.stage;
+  const int part = part_at(pipeline, at);
   const int gpus = parallel.tensor * parallel.data;
   const auto place = [&](int size, int stride) {
     return graph.add_place(
         groups_of({.base = index * gpus, .gpus = gpus, .size = size, .stride = stride}));
   };
-  Stage stage{.index = index,
-              .first = index == 0,
-              .last = index == parallel.pipeline - 1,
-              .layers = layers_of_stage(spec, index),
+  Stage stage{.at = at,
+              .part = part,
+              .first = part == 0,
+              .last = part + 1 == parts_of(pipeline),
+              .layers = layers_of_part(spec, part),
               .tensor = place(parallel.tensor, 1),
               .experts = place(parallel.expert, 1),
               .data = place(parallel.data, parallel.tensor),
               .expert_data = place(gpus / parallel.expert, parallel.expert),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
-  if (!stage.last) {
-    stage.ahead = graph.add_place(pairs_of({.from = index, .to = index + 1}, gpus));
-  }
-  if (!stage.first) {
-    stage.back = graph.add_place(pairs_of({.from = index, .to = index - 1}, gpus));
-  }
+  const auto with = [&](const std::optional<PipelinePlace>& other) {
+    if (!other || other->stage == index) return PlaceId::none();
+    return graph.add_place(pairs_of({.from = index, .to = other->stage}, gpus));
+  };
+  stage.ahead = with(place_behind(pipeline, at));
+  stage.back = with(place_before(pipeline, at));
   return stage;
 }
 

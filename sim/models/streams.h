@@ -11,6 +11,7 @@ constexpr std::uint32_t kComputes = 0;
 constexpr std::uint32_t kCritical = 1;      // collectives that the next operator waits for
 constexpr std::uint32_t kDataParallel = 2;  // gradients and parameters
 constexpr std::uint32_t kPipeline = 3;      // from stage to stage
+constexpr std::uint32_t kPipelineWays = 4;  // and six from there on, where each way has its own
 
 // `elements` of `type`.
 constexpr Bytes bytes_of(std::int64_t elements, DataType type) { return size_of(type) * elements; }

@@ -4,13 +4,15 @@
 
 namespace weft {
 
-OpId TensorParallel::compute(const std::string& name, const std::string& part, OpShape shape) {
-  return out_.compute(name, part, std::move(shape), place_);
+OpId TensorParallel::compute(const std::string& name, const std::string& part, OpShape shape,
+                             GradientOf of) {
+  return out_.compute(name, part, std::move(shape), place_, of);
 }
 
-OpId TensorParallel::gather(const std::string& names) {
+OpId TensorParallel::gather(const std::string& names, GradientOf of) {
   if (!shapes_.keeps_its_tokens()) return OpId::none();
-  return out_.exchange(names, even_call(CollectiveOp::all_gather, shapes_.activations()), place_);
+  return out_.exchange(names, even_call(CollectiveOp::all_gather, shapes_.activations()), place_,
+                       of);
 }
 
 OpId TensorParallel::reduce(const std::string& names) {
@@ -32,7 +34,9 @@ void TensorParallel::input_gradient(const Linear& linear) {
 
 void TensorParallel::weight_gradient(const Linear& linear) {
   compute(linear.name + "_weight_gradient", linear.part,
-          gemm_of({.m = linear.out, .n = linear.in, .k = shapes_.tokens}, shapes_.decoder.dtype));
+          gemm_of({.m = linear.out, .n = linear.in, .k = shapes_.tokens}, shapes_.decoder.dtype),
+          GradientOf::weights);
+  if (made_ && out_.writes(GradientOf::weights)) made_(linear.in * linear.out);
 }
 
 void TensorParallel::column(const std::string& names, const Linear& linear) {
@@ -41,7 +45,7 @@ void TensorParallel::column(const std::string& names, const Linear& linear) {
 }
 
 void TensorParallel::column_backward(const std::string& names, const Linear& linear) {
-  const OpId gathered = gather(names + "_gather_again");
+  const OpId gathered = gather(names + "_gather_again", GradientOf::weights);
   input_gradient(linear);
   const OpId summed = reduce(names + "_gradient_reduce");
   out_.wait_for(gathered);

@@ -6,13 +6,18 @@
 // parallelism a GPU keeps its own tokens only between the two: the input is gathered, and gathered
 // again for the gradient of the weights; the sums are scattered. Without, sums are left with all.
 //
+// A product's two gradients may be made at different times (GradientOf): what the first has
+// gathered of its output is kept for the second, which gathers the input again.
+//
 // What is gathered again is summed over: a product that needs all of it for each of its results.
 // What comes behind that waits for it as well, so that the two are not taken for a pair to be
 // fused.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "sim/models/block_writer.h"
 #include "sim/models/decoder_shapes.h"
@@ -29,13 +34,16 @@ struct Linear {
 
 class TensorParallel {
  public:
-  TensorParallel(BlockWriter& out, const DecoderShapes& shapes, PlaceId place)
-      : out_(out), shapes_(shapes), place_(place) {}
+  // `made`: told how many weights have their gradients whenever a product's have.
+  using OnGradient = std::function<void(std::int64_t weights)>;
+  TensorParallel(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, OnGradient made = {})
+      : out_(out), shapes_(shapes), place_(place), made_(std::move(made)) {}
 
-  OpId compute(const std::string& name, const std::string& part, OpShape shape);
+  OpId compute(const std::string& name, const std::string& part, OpShape shape,
+               GradientOf of = GradientOf::inputs);
 
   // `names` begins the collective's name. None where there is nothing to do.
-  OpId gather(const std::string& names);
+  OpId gather(const std::string& names, GradientOf of = GradientOf::inputs);
   OpId reduce(const std::string& names);
 
   void product(const Linear& linear);  // of all tokens
@@ -59,6 +67,7 @@ class TensorParallel {
   BlockWriter& out_;
   const DecoderShapes& shapes_;
   PlaceId place_;
+  OnGradient made_;
 };
 
 }  // namespace weft

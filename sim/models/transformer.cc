@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -9,27 +10,13 @@
 #include "sim/models/ends.h"
 #include "sim/models/gradients.h"
 #include "sim/models/moe.h"
-#include "sim/models/pipeline.h"
 #include "sim/models/stage.h"
+#include "sim/pipeline/pipeline.h"
 
 namespace weft {
 namespace {
 
 using Kind = PipelineStep::Kind;
-
-// All weights of a stage on one of its GPUs.
-LayerWeights weights_of(const TransformerSpec& spec, const Stage& stage) {
-  LayerWeights sum;
-  const int tensor = spec.parallel.tensor;
-  if (stage.first) sum.common += embedding_weights(spec.decoder, tensor);
-  if (stage.last) sum.common += head_weights(spec);
-  for (int i = 0; i < stage.layers.count; ++i) {
-    const LayerWeights layer = layer_weights(spec, stage.layers.first + i);
-    sum.common += layer.common;
-    sum.experts += layer.experts;
-  }
-  return sum;
-}
 
 class Transformer {
  public:
@@ -37,97 +24,153 @@ class Transformer {
       : workload_(workload),
         spec_(workload.transformer),
         shapes_(shapes_of(workload)),
-        microbatches_(static_cast<int>(spec_.sequences / spec_.microbatch / spec_.parallel.data)) {
+        pipeline_(pipeline_of(spec_, workload.phase == Phase::training)),
+        sums_beside_layers_(pipeline_.virtual_stages == 1 &&
+                            !schedule_row(pipeline_.schedule).cuts_backward) {
     if (spec_.moe) {
       routed_ = route(*spec_.moe, spec_.parallel.expert, shapes_.tokens / spec_.parallel.tensor);
     }
-    for (int s = 0; s < spec_.parallel.pipeline; ++s) {
-      stages_.push_back(stage_of(graph_, spec_, s));
+    for (int s = 0; s < pipeline_.stages; ++s) {
+      for (int i = 0; i < pipeline_.virtual_stages; ++i) {
+        stages_.push_back(stage_of(graph_, spec_, pipeline_, {s, i}));
+      }
       gradients_.emplace_back(out_, workload_, stages_.back());
     }
-    inputs_.resize(stages_.size(), Ends(static_cast<std::size_t>(microbatches_)));
+    inputs_.resize(stages_.size(), Ends(static_cast<std::size_t>(pipeline_.microbatches)));
     outputs_ = inputs_;
-    computed_.resize(stages_.size(), OpId::none());
+    computed_.resize(gradients_.size(), OpId::none());
     gradients_sent_ = computed_;
   }
 
   ModelGraph build() {
-    const bool trains = workload_.phase == Phase::training;
-    for (const PipelineStep& step : pipeline_order({.stages = spec_.parallel.pipeline,
-                                    .microbatches = microbatches_,
-                                    .trains = trains})) {
-      run(step);
-    }
-    if (trains) update();
+    for (const PipelineStep& step : pipeline_order(pipeline_)) run(step);
+    if (pipeline_.trains) update();
     return std::move(graph_);
   }
 
  private:
-  // Of each microbatch, on one stage: the operator behind which it goes on, forward and backward.
+  // Of each microbatch, in one place: the operator behind which it goes on, forward and backward.
   struct End {
     OpId forward = OpId::none();
     OpId backward = OpId::none();
   };
   using Ends = std::vector<End>;
 
-  static End& at(std::vector<Ends>& ends, const PipelineStep& step) {
-    return ends[static_cast<std::size_t>(step.stage)][static_cast<std::size_t>(step.microbatch)];
+  [[nodiscard]] std::size_t index(const PipelinePlace& place) const {
+    return static_cast<std::size_t>(place.stage * pipeline_.virtual_stages + place.virtual_stage);
+  }
+  static PipelinePlace place_of(const PipelineStep& step) {
+    return {step.stage, step.virtual_stage};
+  }
+  End& at(std::vector<Ends>& ends, const PipelinePlace& place, int microbatch) const {
+    return ends[index(place)][static_cast<std::size_t>(microbatch)];
+  }
+  End& at(std::vector<Ends>& ends, const PipelineStep& step) const {
+    return at(ends, place_of(step), step.microbatch);
   }
 
   void run(const PipelineStep& step) {
-    const Stage& stage = stages_[static_cast<std::size_t>(step.stage)];
+    const Stage& stage = stages_[index(place_of(step))];
     switch (step.kind) {
       case Kind::forward:
         return forward(stage, step);
       case Kind::backward:
-        if (!sends_beside_sums(step)) backward(stage, step);
+        if (!sends_beside_sums(step)) backward(stage, step, GradientOf::both);
         return;
+      case Kind::input_gradient:
+        return backward(stage, step, GradientOf::inputs);
+      case Kind::weight_gradient:
+        return backward(stage, step, GradientOf::weights);
       case Kind::send_forward:
         out_.begin_block(text_of(step) + "send_forward");
-        at(inputs_, {step.kind, step.stage + 1, step.microbatch}).forward =
-            send("send_forward", stage.ahead, at(outputs_, step).forward, step.stage + 1);
-        return;
+        return send_ahead(stage, step);
       case Kind::send_backward:
         if (sends_beside_sums(step)) {
-          return backward(stage, {Kind::backward, step.stage, step.microbatch});
+          return backward(stage, {Kind::backward, step.stage, step.microbatch}, GradientOf::both);
         }
         out_.begin_block(text_of(step) + "send_backward");
         return send_back(stage, step);
     }
   }
 
-  // The last gradients that leave a stage share its NICs with sums of its weights' gradients.
+  [[nodiscard]] bool is_last(const PipelineStep& step) const {
+    return step.microbatch + 1 == pipeline_.microbatches;
+  }
+
+  // The last gradients that leave a stage share its NICs with sums of its weights' gradients. With
+  // several virtual stages what a stage does next is not known to lie beside the sums.
   [[nodiscard]] bool sends_beside_sums(const PipelineStep& step) const {
-    return step.microbatch + 1 == microbatches_ && step.stage > 0 &&
-           gradients_[static_cast<std::size_t>(step.stage)].are_summed();
+    return sums_beside_layers_ && is_last(step) && step.stage > 0 &&
+           gradients_of(step.stage).are_summed();
+  }
+  [[nodiscard]] const Gradients& gradients_of(int stage) const {
+    return gradients_[static_cast<std::size_t>(stage)];
+  }
+
+  void send_ahead(const Stage& stage, const PipelineStep& step) {
+    const PipelinePlace to = *place_behind(pipeline_, stage.at);
+    at(inputs_, to, step.microbatch).forward = send({.name = "send_forward",
+                                                     .pairs = stage.ahead,
+                                                     .what = at(outputs_, step).forward,
+                                                     .from = stage.at.stage,
+                                                     .to = to.stage});
   }
 
   void send_back(const Stage& stage, const PipelineStep& step) {
+    const PipelinePlace to = *place_before(pipeline_, stage.at);
     OpId& sent = gradients_sent_[static_cast<std::size_t>(step.stage)];
-    sent = send("send_backward", stage.back, at(outputs_, step).backward, step.stage - 1);
-    at(inputs_, {step.kind, step.stage - 1, step.microbatch}).backward = sent;
+    sent = send({.name = "send_backward",
+                 .pairs = stage.back,
+                 .what = at(outputs_, step).backward,
+                 .from = stage.at.stage,
+                 .to = to.stage});
+    at(inputs_, to, step.microbatch).backward = sent;
   }
 
-  std::string text_of(const PipelineStep& step) const {
-    return fmt::format("stage {}, microbatch {}: ", step.stage, step.microbatch);
+  [[nodiscard]] std::string text_of(const PipelineStep& step) const {
+    if (pipeline_.virtual_stages == 1) {
+      return fmt::format("stage {}, microbatch {}: ", step.stage, step.microbatch);
+    }
+    return fmt::format("stage {}, virtual stage {}, microbatch {}: ", step.stage,
+                       step.virtual_stage, step.microbatch);
+  }
+
+  struct Send {
+    const char* name;
+    PlaceId pairs;
+    OpId what;
+    int from = 0;
+    int to = 0;
+  };
+
+  // With 1F1B and GPipe a GPU's sends and receives follow one another. Else they may be under way
+  // in both directions with both neighbours, without waiting for one another: neighbours differ by
+  // the parity of the stage that sends, but where an odd ring closes.
+  [[nodiscard]] std::uint32_t stream_of(const Send& send) const {
+    if (sums_beside_layers_) return kPipeline;
+    const bool ahead = send.to == (send.from + 1) % pipeline_.stages;
+    const bool closes = pipeline_.stages % 2 == 1 && std::abs(send.from - send.to) > 1;
+    const int pair = closes ? 2 : send.from % 2;
+    return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
   }
 
   // The receiver's kernel comes behind what it has begun to compute: one that waited beside that
   // would hold its CUs.
-  OpId send(const char* name, PlaceId pairs, OpId what, int receiver) {
-    std::vector<OpId> after{what};
-    const OpId begun = computed_[static_cast<std::size_t>(receiver)];
+  OpId send(const Send& send) {
+    std::vector<OpId> after{send.what};
+    const OpId begun = computed_[static_cast<std::size_t>(send.to)];
     if (!begun.is_none()) after.push_back(begun);
-    return out_.add({.name = name,
+    return out_.add({.name = send.name,
                      .part = "send",
                      .shape = even_call(CollectiveOp::point_to_point,
                                         shapes_.size(shapes_.kept * shapes_.decoder.hidden)),
-                     .place = pairs,
-                     .stream = kPipeline,
+                     .place = send.pairs,
+                     .stream = stream_of(send),
                      .after = std::move(after)});
   }
 
-  // From the stage before, or of this stage's own making.
+  // From the part before, by a send where that is on another stage; none: of this part's own
+  // making.
   void continue_from(OpId received, OpId own) {
     out_.continue_from(received.is_none() ? own : received);
     out_.wait_for(received);
@@ -135,7 +178,11 @@ class Transformer {
 
   void forward(const Stage& stage, const PipelineStep& step) {
     TensorParallel gpus(out_, shapes_, stage.tensor);
-    continue_from(at(inputs_, step).forward, OpId::none());
+    out_.write_only(GradientOf::both);
+    const auto before = place_before(pipeline_, stage.at);
+    const bool here = before && before->stage == stage.at.stage;
+    continue_from(at(inputs_, step).forward,
+                  here ? at(outputs_, *before, step.microbatch).forward : OpId::none());
     if (stage.first) {
       out_.begin_block(text_of(step) + "embedding");
       token_embedding(gpus);
@@ -149,42 +196,69 @@ class Transformer {
       out_.begin_block(text_of(step) + "head");
       head(gpus);
     }
-    computed_[static_cast<std::size_t>(stage.index)] = out_.last();
+    computed_[static_cast<std::size_t>(step.stage)] = out_.last();
     at(outputs_, step).forward = out_.last();
   }
 
-  // Of the last microbatch, each block also adds up the gradients of the block before.
-  void backward(const Stage& stage, const PipelineStep& step) {
-    TensorParallel gpus(out_, shapes_, stage.tensor);
-    Gradients& gradients = gradients_[static_cast<std::size_t>(stage.index)];
-    const bool is_last = step.microbatch + 1 == microbatches_;
+  // Where a backward continues that nothing was sent to: behind the part after it on the same
+  // stage, or, at the model's end, behind its own forward; gradients of weights behind those of
+  // inputs.
+  OpId own_input(const Stage& stage, const PipelineStep& step, GradientOf of) {
+    if (of == GradientOf::weights) return at(outputs_, step).backward;
+    const auto behind = place_behind(pipeline_, stage.at);
+    return behind ? at(outputs_, *behind, step.microbatch).backward : at(outputs_, step).forward;
+  }
+
+  // Of the last microbatch, each block also adds up the gradients of the block before, or sums
+  // follow in blocks of their own.
+  void backward(const Stage& stage, const PipelineStep& step, GradientOf of) {
+    Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
+    const bool ends = is_last(step) && of != GradientOf::inputs;
+    TensorParallel gpus(out_, shapes_, stage.tensor, [&](std::int64_t weights) {
+      if (ends) gradients.made(weights);
+    });
     const int tensor = spec_.parallel.tensor;
-    continue_from(at(inputs_, step).backward, at(outputs_, step).forward);
+    const char* name = of == GradientOf::weights ? "gradients of the weights" : "backward";
+    out_.write_only(of);
+    continue_from(of == GradientOf::weights ? OpId::none() : at(inputs_, step).backward,
+                  own_input(stage, step, of));
+    const auto begin = [&](const std::string& what) {
+      out_.begin_block(text_of(step) + name + " of " + what);
+      if (sums_beside_layers_) gradients.sum_up();
+    };
     const auto ready = [&](const LayerWeights& weights) {
-      if (is_last) gradients.are_ready(weights);
+      if (ends) gradients.are_ready(weights);
     };
     if (stage.last) {
-      out_.begin_block(text_of(step) + "backward of the head");
+      begin("the head");
       head_backward(gpus);
       ready({.common = head_weights(spec_)});
     }
     for (int i = stage.layers.count - 1; i >= 0; --i) {
       const int layer = stage.layers.first + i;
-      out_.begin_block(text_of(step) + fmt::format("backward of layer {}", layer));
-      gradients.sum_up();
+      begin(fmt::format("layer {}", layer));
       layer_backward(gpus, stage, layer);
       ready(layer_weights(spec_, layer));
     }
-    if (stage.first) {
-      out_.begin_block(text_of(step) + "backward of the embedding");
-      gradients.sum_up();
+    if (stage.first && of != GradientOf::inputs) {
+      begin("the embedding");
       token_embedding_backward(gpus);
       ready({.common = embedding_weights(spec_.decoder, tensor)});
     }
-    computed_[static_cast<std::size_t>(stage.index)] = out_.last();
-    at(outputs_, step).backward = out_.last();
+    computed_[static_cast<std::size_t>(step.stage)] = out_.last();
+    if (of != GradientOf::weights) at(outputs_, step).backward = out_.last();
+    if (ends) end_gradients(stage, step);
+  }
+
+  // All gradients of this part's weights are made.
+  void end_gradients(const Stage& stage, const PipelineStep& step) {
+    Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
+    if (stage.first) embedding_made_ = out_.last();
+    if (stage.last) head_made_ = out_.last();
+    gradients.close();
+    if (!sums_beside_layers_) return gradients.sum_up_apart();
     if (!gradients.wait()) return;
-    out_.begin_block(fmt::format("stage {}: gradients of its first weights", stage.index));
+    out_.begin_block(fmt::format("stage {}: gradients of its first weights", step.stage));
     gradients.sum_up();
     if (sends_beside_sums(step)) send_back(stage, step);
   }
@@ -212,15 +286,20 @@ class Transformer {
   }
 
   void update() {
-    if (spec_.decoder.tied && stages_.size() > 1) add_up_tied();
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
-      gradients_[s].update(weights_of(spec_, stages_[s]), gradients_sent_[s]);
+    out_.write_only(GradientOf::both);
+    if (has_own_vocabulary(spec_) && spec_.decoder.tied) add_up_tied();
+    for (int s = 0; s < pipeline_.stages; ++s) {
+      LayerWeights weights;
+      for (int i = 0; i < pipeline_.virtual_stages; ++i) {
+        weights += part_weights(spec_, stages_[index({s, i})].part);
+      }
+      const auto stage = static_cast<std::size_t>(s);
+      gradients_[stage].update(weights, gradients_sent_[stage]);
     }
   }
 
   // The embedding is the head's too: both ends have gradients of it.
   void add_up_tied() {
-    const std::size_t last = static_cast<std::size_t>(microbatches_) - 1;
     out_.begin_block("gradients of the tied embedding");
     const std::int64_t weights =
         vocabulary_of(spec_.decoder, spec_.parallel.tensor) * spec_.decoder.hidden;
@@ -230,7 +309,7 @@ class Transformer {
          .shape = even_call(CollectiveOp::all_reduce, bytes_of(weights, workload_.gradients)),
          .place = ends_of_pipeline(graph_, spec_.parallel),
          .stream = kDataParallel,
-         .after = {outputs_.front()[last].backward, outputs_.back()[last].backward}});
+         .after = {embedding_made_, head_made_}});
     gradients_.front().wait_for(sum);
     gradients_.back().wait_for(sum);
   }
@@ -240,14 +319,17 @@ class Transformer {
   const TransformerSpec& spec_;
   DecoderShapes shapes_;
   RoutedTokens routed_;
-  int microbatches_;
+  PipelineShape pipeline_;
+  bool sums_beside_layers_;  // of gradients; else in blocks of their own
   BlockWriter out_{graph_};
-  std::vector<Stage> stages_;
-  std::vector<Gradients> gradients_;
-  std::vector<Ends> inputs_;          // what each stage receives; none at the ends
-  std::vector<Ends> outputs_;         // what it computed last
-  std::vector<OpId> computed_;        // the same, by stage alone
-  std::vector<OpId> gradients_sent_;  // by stage: the last send to the one before
+  std::vector<Stage> stages_;           // each with its virtual stages
+  std::vector<Gradients> gradients_;    // by stage
+  std::vector<Ends> inputs_;            // what each place receives; none at the ends
+  std::vector<Ends> outputs_;           // what it computed last
+  std::vector<OpId> computed_;          // the same, by stage alone
+  std::vector<OpId> gradients_sent_;    // by stage: the last send to one before
+  OpId embedding_made_ = OpId::none();  // its gradients, by this operator
+  OpId head_made_ = OpId::none();
 };
 
 }  // namespace

@@ -67,9 +67,15 @@ std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor) {
   return decoder.hidden * (vocabulary_of(decoder, tensor) + decoder.positions);
 }
 
+bool has_own_vocabulary(const TransformerSpec& spec) {
+  const bool on_one_stage =
+      spec.parallel.pipeline == 1 || schedule_row(spec.parallel.schedule).path == PipelinePath::vee;
+  return !spec.decoder.tied || !on_one_stage;
+}
+
 std::int64_t head_weights(const TransformerSpec& spec) {
-  const bool shared = spec.decoder.tied && spec.parallel.pipeline == 1;
-  const std::int64_t rows = shared ? 0 : vocabulary_of(spec.decoder, spec.parallel.tensor);
+  const std::int64_t rows =
+      has_own_vocabulary(spec) ? vocabulary_of(spec.decoder, spec.parallel.tensor) : 0;
   return spec.decoder.hidden * (rows + 1);
 }
 
@@ -82,15 +88,56 @@ std::int64_t parameters_of(const TransformerSpec& spec) {
   return sum;
 }
 
-StageLayers layers_of_stage(const TransformerSpec& spec, int stage) {
-  const int stages = spec.parallel.pipeline;
-  const int extra = spec.decoder.layers % stages;
+PipelineShape pipeline_of(const TransformerSpec& spec, bool trains) {
+  return {.schedule = spec.parallel.schedule,
+          .stages = spec.parallel.pipeline,
+          .microbatches = static_cast<int>(microbatches_of(spec)),
+          .virtual_stages = spec.parallel.virtual_stages,
+          .trains = trains};
+}
+
+std::int64_t microbatches_of(const TransformerSpec& spec) {
+  return spec.sequences / spec.microbatch / spec.parallel.data;
+}
+
+SharedLayers shared_layers(const TransformerSpec& spec) {
+  const ParallelSpec& p = spec.parallel;
+  SharedLayers shared{.layers = spec.decoder.layers, .parts = p.pipeline * p.virtual_stages};
+  for (const int own : {p.first_layers, p.last_layers}) {
+    if (own < 0) continue;
+    shared.layers -= own;
+    --shared.parts;
+  }
+  return shared;
+}
+
+StageLayers layers_of_part(const TransformerSpec& spec, int part) {
+  const ParallelSpec& p = spec.parallel;
+  const int parts = p.pipeline * p.virtual_stages;
+  const SharedLayers shared = shared_layers(spec);
+  const int each = shared.parts > 0 ? shared.layers / shared.parts : 0;
+  const int extra = shared.parts > 0 ? shared.layers % shared.parts : 0;
+  const auto count_of = [&](int i) {
+    if (i == 0 && p.first_layers >= 0) return p.first_layers;
+    if (i + 1 == parts && p.last_layers >= 0) return p.last_layers;
+    return each + (has_extra(i, extra, parts) ? 1 : 0);
+  };
   StageLayers layers;
-  for (int s = 0; s <= stage; ++s) {
+  for (int i = 0; i <= part; ++i) {
     layers.first += layers.count;
-    layers.count = spec.decoder.layers / stages + (has_extra(s, extra, stages) ? 1 : 0);
+    layers.count = count_of(i);
   }
   return layers;
+}
+
+LayerWeights part_weights(const TransformerSpec& spec, int part) {
+  LayerWeights sum;
+  const StageLayers layers = layers_of_part(spec, part);
+  for (int i = 0; i < layers.count; ++i) sum += layer_weights(spec, layers.first + i);
+  if (part == 0) sum.common += embedding_weights(spec.decoder, spec.parallel.tensor);
+  const bool last = part + 1 == spec.parallel.pipeline * spec.parallel.virtual_stages;
+  if (last) sum.common += head_weights(spec);
+  return sum;
 }
 
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor) {

@@ -23,10 +23,16 @@ struct LayerWeights {
   std::int64_t common = 0;   // alike on all data-parallel GPUs
   std::int64_t experts = 0;  // alike on those with the same experts
   [[nodiscard]] std::int64_t all() const { return common + experts; }
+  LayerWeights& operator+=(const LayerWeights& more) {
+    common += more.common;
+    experts += more.experts;
+    return *this;
+  }
 };
 LayerWeights layer_weights(const TransformerSpec& spec, int layer);
 std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor);
 // With the last norm; without the vocabulary where the embedding is on the same GPU and the same.
+bool has_own_vocabulary(const TransformerSpec& spec);
 std::int64_t head_weights(const TransformerSpec& spec);
 
 bool has_experts(const TransformerSpec& spec, int layer);
@@ -34,13 +40,27 @@ bool has_experts(const TransformerSpec& spec, int layer);
 // All parameters of the model, each counted once.
 std::int64_t parameters_of(const TransformerSpec& spec);
 
-// Layers are shared out evenly; where they do not divide, the middle stages have one more, then the
-// first, for the last has the head besides (as Llama 3 405B: 126 layers on 16 stages).
+// Its pipeline: the schedule is one of training.
+PipelineShape pipeline_of(const TransformerSpec& spec, bool trains);
+std::int64_t microbatches_of(const TransformerSpec& spec);  // of each copy of the model
+
+// Layers are shared out evenly among the pipeline's parts (pipeline.h); where they do not divide,
+// the middle parts have one more, then the first, for the last has the head besides (as Llama 3
+// 405B: 126 layers on 16 stages). Where the first or the last part has a number of its own, the
+// others share the rest.
 struct StageLayers {
   int first = 0;
   int count = 0;
 };
-StageLayers layers_of_stage(const TransformerSpec& spec, int stage);
+StageLayers layers_of_part(const TransformerSpec& spec, int part);
+struct SharedLayers {
+  int layers = 0;  // that are left
+  int parts = 0;   // for so many parts
+};
+SharedLayers shared_layers(const TransformerSpec& spec);
+
+// All weights of one part on one of its GPUs, with the embedding and the head where it has them.
+LayerWeights part_weights(const TransformerSpec& spec, int part);
 
 // Elements of one token that one layer keeps for the tokens after it, on one GPU.
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor);

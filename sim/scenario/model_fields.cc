@@ -37,12 +37,18 @@ void dlrm_fields(Fields map, DlrmSpec& dlrm) {
       {.help = "the number of rows per lookup varies uniformly by +- this fraction of pooling",
        .range = {{0, 1}},
        .fallback = 0});
-  // As PyTorch's data parallelism has it (bucket_cap_mb).
-  map.where("phase", {"training"}, "phase: training of a dlrm")
-      .add("gradient_bucket", dlrm.gradient_bucket,
-           {.help = "gradients are collected over layers until they have this size, then summed",
+}
+
+// Of recommendation models as PyTorch's data parallelism has it (bucket_cap_mb).
+void bucket_field(Fields map, bool is_dlrm, Bytes& bucket) {
+  map.where("phase", {"training"}, "phase: training")
+      .add("gradient_bucket", bucket,
+           {.help = "gradients are collected, the last layers' first, until they have this size, "
+                    "then summed; default: dlrm 25 MiB, transformers those of each layer",
             .range = {{bytes(1), kAnySize.high}},
-            .fallback = mebibytes(25)});
+            .fallback = is_dlrm ? mebibytes(25) : Bytes{},
+            .means = "optional",
+            .quiet = !is_dlrm});
 }
 
 }  // namespace
@@ -64,6 +70,9 @@ void model_fields(Fields& map, Workload& workload) {
                        "is narrower",
                .fallback = DataType::fp32});
   dlrm_fields(map.where("kind", {"dlrm"}), workload.dlrm);
+  const bool is_dlrm = map.says("kind", {"dlrm"}).value_or(false);
+  bucket_field(map.where("kind", {"dlrm", "transformer", "moe"}), is_dlrm,
+               is_dlrm ? workload.dlrm.gradient_bucket : workload.transformer.gradient_bucket);
   transformer_fields(map, workload);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/pipeline/pipeline.h"
 #include "sim/scenario/data_type.h"
 
 namespace weft {
@@ -75,6 +76,10 @@ struct ParallelSpec {
   int tensor = 1;
   int data = 1;
   int pipeline = 1;
+  Schedule schedule = Schedule::one_forward_one_backward;
+  int virtual_stages = 1;  // of each stage
+  int first_layers = -1;   // of the pipeline's first part; -1: as many as others
+  int last_layers = -1;    // of its last
   int expert = 1;
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
   bool sharded_optimizer = false;  // each of the data-parallel GPUs updates its part
@@ -90,6 +95,7 @@ struct TransformerSpec {
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
   std::int64_t microbatch = 0;  // sequences that go through the pipeline together
   Recompute recompute = Recompute::none;
+  Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
 };
 
 }  // namespace weft

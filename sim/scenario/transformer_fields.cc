@@ -1,6 +1,9 @@
 // The keys of decoders of language.
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
@@ -105,6 +108,53 @@ void moe_fields(Fields& map, MoeSpec& moe) {
        .fallback = 0});
 }
 
+// The words of all schedules; those with as many virtual stages as are asked for.
+const std::vector<Choice<Schedule>>& schedule_choices() {
+  static const std::vector<Choice<Schedule>> all = [] {
+    std::vector<Choice<Schedule>> choices;
+    for (const ScheduleRow& row : schedules()) {
+      choices.push_back({row.word, row.schedule, row.meaning});
+    }
+    return choices;
+  }();
+  return all;
+}
+std::vector<std::string_view> with_virtual_stages() {
+  std::vector<std::string_view> words;
+  for (const ScheduleRow& row : schedules()) {
+    if (row.virtual_stages == 0) words.push_back(row.word);
+  }
+  return words;
+}
+
+void schedule_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> trains) {
+  const std::optional<bool> holds =
+      trains ? std::optional<bool>(*trains && parallel.pipeline > 1) : std::nullopt;
+  map.only_if(holds, "training with parallel.pipeline above 1")
+      .choice("schedule", parallel.schedule, std::span(schedule_choices()),
+              {.help = "in which order stages come to microbatches",
+               .fallback = Schedule::one_forward_one_backward,
+               .quiet = true});
+  map.where("schedule", with_virtual_stages())
+      .add("virtual_stages", parallel.virtual_stages,
+           {.help = "parts of the model on each stage", .range = {{2, 10'000}}, .fallback = 2});
+  const auto ends = [&](std::string_view key, int& member, std::string_view help) {
+    map.only_if(parallel.pipeline > 1, "parallel.pipeline above 1")
+        .add(key, member,
+             {.help = help,
+              .range = {{0, 10'000}},
+              .fallback = -1,
+              .means = "optional",
+              .quiet = true});
+  };
+  ends("first_layers", parallel.first_layers,
+       "layers of the pipeline's first part, which has the embedding; default: as others");
+  ends("last_layers", parallel.last_layers,
+       "layers of its last part, which has the head; default: as others");
+  const int fixed = schedule_row(parallel.schedule).virtual_stages;
+  if (fixed > 0) parallel.virtual_stages = fixed;
+}
+
 void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload) {
   constexpr Range<int> kGpus{1, 65'536};
   map.add("tensor", parallel.tensor,
@@ -112,6 +162,7 @@ void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload
   map.add("data", parallel.data, {.help = "copies of the model", .range = kGpus, .fallback = 1});
   map.add("pipeline", parallel.pipeline,
           {.help = "pipeline stages", .range = kGpus, .fallback = 1});
+  schedule_fields(map, parallel, workload.says("phase", {"training"}));
   map.only_if(workload.says("kind", {"moe"}), "kind: moe")
       .add("expert", parallel.expert,
            {.help = "GPUs of a stage that share the experts", .range = kGpus, .fallback = 1});

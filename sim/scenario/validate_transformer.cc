@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/scenario/check.h"
+#include "sim/scenario/decoder_size.h"
 
 namespace weft::rules {
 namespace {
@@ -73,9 +74,47 @@ void feed_forwards_divide(const Check& check) {
 
 void every_stage_has_a_layer(const Check& check) {
   const int layers = spec_of(check).decoder.layers;
-  if (spec_of(check).parallel.pipeline <= layers) return;
-  check.fail("workload.parallel.pipeline", text(spec_of(check).parallel.pipeline) + " stages for " +
-                                               text(layers) + " layers; at most " + text(layers));
+  const ParallelSpec& p = spec_of(check).parallel;
+  if (p.pipeline > layers) {
+    return check.fail(
+        "workload.parallel.pipeline",
+        text(p.pipeline) + " stages for " + text(layers) + " layers; at most " + text(layers));
+  }
+  const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
+  if (parts <= layers) return;
+  const bool chosen = schedule_row(p.schedule).virtual_stages == 0;
+  check.fail(chosen ? "workload.parallel.virtual_stages" : "workload.parallel.pipeline",
+             text(p.virtual_stages) + " virtual stages of " + text(p.pipeline) + " stages for " +
+                 text(layers) + " layers; at most " +
+                 (chosen ? text(layers / p.pipeline) + " virtual stages"
+                         : text(layers / p.virtual_stages) + " stages"));
+}
+
+// Those that the ends of the pipeline leave.
+void the_other_parts_share_layers(const Check& check) {
+  const ParallelSpec& p = spec_of(check).parallel;
+  if (p.first_layers < 0 && p.last_layers < 0) return;
+  const SharedLayers shared = shared_layers(spec_of(check));
+  const bool none = shared.parts == 0 && shared.layers == 0;
+  if (none ||
+      (shared.parts > 0 && shared.layers >= shared.parts && shared.layers % shared.parts == 0)) {
+    return;
+  }
+  check.fail_between({"workload.parallel.first_layers", "workload.parallel.last_layers"},
+                     "they leave " + text(shared.layers) + " of " +
+                         text(spec_of(check).decoder.layers) + " layers for the " +
+                         text(shared.parts) + " other parts of the pipeline, which must have " +
+                         (shared.parts == 0 ? "none" : "equally many, at least one each"));
+}
+
+void the_schedule_can_be_made(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (check.scenario.workload.phase != Phase::training || spec.parallel.pipeline == 1) return;
+  if (spec.sequences % (spec.microbatch * spec.parallel.data) != 0) return;  // said elsewhere
+  const ScheduleRow& row = schedule_row(spec.parallel.schedule);
+  const std::string obstacle = row.obstacle(pipeline_of(spec, true));
+  if (obstacle.empty()) return;
+  check.fail("workload.parallel.schedule", std::string(row.word) + ": " + obstacle);
 }
 
 void sequences_divide_into_microbatches(const Check& check) {
@@ -171,9 +210,11 @@ void validate_transformer(const Check& check) {
   if (model && parallel) {
     heads_divide(check);
     every_stage_has_a_layer(check);
+    the_other_parts_share_layers(check);
   }
   if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
   if (step && parallel) sequences_divide_into_microbatches(check);
+  if (step && parallel && phase) the_schedule_can_be_made(check);
   if (step && parallel && phase) tokens_divide(check);
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);

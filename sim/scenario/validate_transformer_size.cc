@@ -28,17 +28,16 @@ double bytes_of_a_gpu(const Workload& workload) {
   };
   const double tokens = trains ? 0 : real(spec.sequences / p.data) * real(spec.length);
   const double cached = tokens * real(cached_elements(spec.decoder, p.tensor)) * weight;
+  const PipelineShape shape = pipeline_of(spec, trains);
   double most = 0;
   for (int stage = 0; stage < p.pipeline; ++stage) {
-    const StageLayers layers = layers_of_stage(spec, stage);
-    double sum = layers.count * cached;
-    for (int i = 0; i < layers.count; ++i) {
-      const LayerWeights layer = layer_weights(spec, layers.first + i);
-      sum += held(layer.common, p.data) +
-             held(layer.experts, std::max(1, p.tensor * p.data / p.expert));
+    double sum = 0;
+    for (int i = 0; i < p.virtual_stages; ++i) {
+      const int part = part_at(shape, {stage, i});
+      const LayerWeights weights = part_weights(spec, part);
+      sum += layers_of_part(spec, part).count * cached + held(weights.common, p.data) +
+             held(weights.experts, std::max(1, p.tensor * p.data / p.expert));
     }
-    if (stage == 0) sum += held(embedding_weights(spec.decoder, p.tensor), p.data);
-    if (stage + 1 == p.pipeline) sum += held(head_weights(spec), p.data);
     most = std::max(most, sum);
   }
   return most;
@@ -116,6 +115,9 @@ void validate_transformer_size(const Check& check) {
                           "cluster"})) {
     return;
   }
+  const ParallelSpec& p = check.scenario.workload.transformer.parallel;
+  const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
+  if (parts > std::max(p.pipeline, check.scenario.workload.transformer.decoder.layers)) return;
   if (!its_operations_can_be_counted(check)) return;
   its_operators_can_be_counted(check);
   its_exchanges_can_be_kept(check);

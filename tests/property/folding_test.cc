@@ -89,5 +89,55 @@ TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
   });
 }
 
+// A pipeline of small layers with one of the schedules and a random number of microbatches; `data`
+// copies.
+std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data) {
+  Rng rng(seed, "property/pipeline");
+  const auto one_of = [&rng](std::initializer_list<int> values) {
+    return values.begin()[rng() % values.size()];
+  };
+  const int stages = one_of({2, 4});
+  const int tensor = one_of({2, 4});
+  const int virtual_stages = row.virtual_stages > 0 ? row.virtual_stages : one_of({2, 3});
+  const int gpus = stages * tensor * data;
+  const int nodes = std::max(1, gpus / 8);
+  std::string text =
+      "name: random\ncluster:\n  base: clusters/nodes_16x_8x_h100\n  gpu: {memory: {capacity: 10 "
+      "TB}}\n  nodes: " +
+      std::to_string(nodes) + "\n  gpus_per_node: " + std::to_string(gpus / nodes) +
+      (nodes == 1 ? "\n  scale_out: ~\n  nic: ~\n"
+                  : "\n  scale_out: {endpoints_per_leaf: " + std::to_string(gpus) + "}\n") +
+      "workload:\n  base: models/llama3_8b\n  phase: training\n  model: {layers: " +
+      std::to_string(stages * virtual_stages * one_of({1, 2})) +
+      ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}\n  "
+      "sequence_length: 2048\n  microbatch: 1\n  sequences: " +
+      std::to_string(data * stages * one_of({1, 2})) +
+      "\n  parallel: {tensor: " + std::to_string(tensor) + ", pipeline: " + std::to_string(stages) +
+      ", data: " + std::to_string(data) + ", schedule: " + std::string(row.word);
+  if (row.virtual_stages == 0) text += ", virtual_stages: " + std::to_string(virtual_stages);
+  if (one_of({0, 1}) == 1) text += ", sequence: true";
+  return text + "}\nmodes: [bulk]\n";
+}
+
+void expect_folded_within(double fraction, int data) {
+  for (const ScheduleRow& row : schedules()) {
+    const auto any = [&](std::uint64_t seed) { return random_pipeline(seed, row, data); };
+    for_each_seed(2, any, [&](std::uint64_t, const std::string& text) {
+      const Scenario scenario = scenario_of(text);
+      const double once = to_microseconds(result_of(scenario, true).time);
+      const double each = to_microseconds(result_of(scenario, false).time);
+      EXPECT_NEAR(once / each, 1, fraction) << once << " us for " << each << "\n" << text;
+    });
+  }
+}
+
+TEST(Folding, every_schedule_takes_as_long_as_the_whole) { expect_folded_within(0.01, 1); }
+
+// With virtual stages or cut backwards, sums of gradients do not slow what a stage computes beside
+// them: up to 4 % of steps as short as these, of which the sums are a fifth.
+TEST(Folding, sums_beside_other_parts_of_a_schedule_do_not_slow_them) {
+  expect_folded_within(0.04, 2);
+}
+
 }  // namespace
 }  // namespace weft::folding_test

@@ -115,5 +115,31 @@ TEST(DecoderRules, what_cannot_be_counted_is_refused) {
                       "million; use larger microbatches"}));
 }
 
+TEST(DecoderRules, a_schedule_says_what_it_demands) {
+  const auto problems = [](const std::string& parallel, const std::string& sequences) {
+    return problems_of(
+        "{kind: transformer, model: {layers: 6, hidden: 64, heads: 8, inner: 256, "
+        "vocabulary: 1000}, phase: training, " +
+            kRun + "sequences: " + sequences + ", parallel: {" + parallel + "}}",
+        1);
+  };
+  EXPECT_EQ(
+      problems("tensor: 2, pipeline: 4, schedule: interleaved, virtual_stages: 2", "12"),
+      (Problems{"workload.parallel.schedule: interleaved: 6 microbatches of each copy do not "
+                "divide by 4 stages, which take them in groups of as many; nearest: 4 and 8",
+                "workload.parallel.virtual_stages: 2 virtual stages of 4 stages for 6 layers; "
+                "at most 1 virtual stages"}));
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, schedule: zb_v", "16"),
+            (Problems{"workload.parallel.pipeline: 2 virtual stages of 4 stages for 6 layers; at "
+                      "most 3 stages"}));
+  EXPECT_EQ(problems("tensor: 2, pipeline: 4, first_layers: 1", "16"),
+            (Problems{"workload.parallel.first_layers: they leave 5 of 6 layers for the 3 other "
+                      "parts of the pipeline, which must have equally many, at least one each"}));
+  EXPECT_EQ(problems("tensor: 4, pipeline: 2, schedule: 1f1b, virtual_stages: 2", "16"),
+            (Problems{"workload.parallel.virtual_stages: only for schedule: interleaved or "
+                      "breadth_first; remove it, or if it comes from a base write "
+                      "'virtual_stages: ~'"}));
+}
+
 }  // namespace
 }  // namespace weft::decoder_rules_test

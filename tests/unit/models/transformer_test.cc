@@ -27,6 +27,16 @@ ModelGraph tiny(const std::string& more, int nodes = 1) {
   return build_model(scenario_of("{" + kTiny + more + "}", nodes));
 }
 
+// Tied, and with as many layers as two stages of two virtual stages need.
+ModelGraph four_layers(const std::string& more) {
+  return build_model(scenario_of(
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: "
+      "256, vocabulary: 1000, tied: true}, sequence_length: 32, microbatch: 2, phase: "
+      "training, " +
+          more + "}",
+      1));
+}
+
 std::vector<std::string> names_in(const ModelGraph& graph, const std::string& block) {
   std::vector<std::string> names;
   for (const ModelOp& op : graph.ops) {
@@ -191,12 +201,101 @@ TEST(Transformer, the_ends_of_a_pipeline_have_fewer_layers) {
   spec.parallel.pipeline = 16;
   int next = 0;
   for (int stage = 0; stage < 16; ++stage) {
-    const StageLayers layers = layers_of_stage(spec, stage);
+    const StageLayers layers = layers_of_part(spec, stage);
     EXPECT_EQ(layers.first, next);
     EXPECT_EQ(layers.count, stage == 0 || stage == 15 ? 7 : 8);
     next += layers.count;
   }
   EXPECT_EQ(next, 126);
+}
+
+// Layers 0 and 2 on stage 0, 1 and 3 on stage 1: what stage 1 made of layer 1 goes on at stage 0.
+TEST(Transformer, virtual_stages_send_from_the_last_stage_to_the_first) {
+  const ModelGraph graph = four_layers(
+      "sequences: 4, parallel: {tensor: 4, pipeline: 2, schedule: interleaved, "
+      "virtual_stages: 2}");
+  const std::vector<const ModelOp*> ahead = ops_named(graph, "send_forward");
+  ASSERT_EQ(ahead.size(), 2U * 3);  // of 2 microbatches, between 4 parts
+  std::multiset<std::uint32_t> from;
+  for (const ModelOp* send : ahead) from.insert(graph.places[send->place].groups.front().front());
+  EXPECT_EQ(from, (std::multiset<std::uint32_t>{0, 0, 0, 0, 4, 4}));
+  EXPECT_EQ(ops_named(graph, "send_backward").size(), 2U * 3);
+  EXPECT_FALSE(
+      names_in(graph, "stage 0, virtual stage 1, microbatch 1: forward of layer 2").empty());
+  EXPECT_FALSE(names_in(graph, "stage 1, virtual stage 1, microbatch 0: head").empty());
+}
+
+// The way back that other stages wait for has no gradients of weights; these come in blocks of
+// their own, behind them. All work is the same.
+TEST(Transformer, zero_bubble_makes_gradients_of_weights_later) {
+  const std::string step = "phase: training, sequences: 8, parallel: {tensor: 4, pipeline: 2";
+  const ModelGraph graph = tiny(step + ", sequence: true, schedule: zb_h1}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: backward of layer 0"),
+            (Names{"mlp_down_gradient_gather", "mlp_down_input_gradient", "mlp_activation_backward",
+                   "mlp_up_input_gradient", "mlp_gradient_reduce", "mlp_norm_backward",
+                   "attn_out_gradient_gather", "attn_out_input_gradient", "attention_backward",
+                   "rotary_backward", "qkv_input_gradient", "attn_gradient_reduce",
+                   "attn_norm_backward"}));
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: gradients of the weights of layer 0"),
+            (Names{"mlp_down_weight_gradient", "mlp_gather_again", "mlp_up_weight_gradient",
+                   "attn_out_weight_gradient", "attn_gather_again", "qkv_weight_gradient"}));
+  EXPECT_EQ(models_testing::product_flops(graph),
+            models_testing::product_flops(tiny(step + ", sequence: true}")));
+}
+
+// The second half of the model goes back: both ends of it are on stage 0, which therefore needs the
+// tied vocabulary once, and the last stage sends nothing to itself.
+TEST(Transformer, zb_v_has_both_ends_of_the_model_on_the_first_stage) {
+  const ModelGraph graph =
+      four_layers("sequences: 12, parallel: {tensor: 4, pipeline: 2, schedule: zb_v}");
+  EXPECT_EQ(ops_named(graph, "send_forward").size(), 6U * 2);
+  EXPECT_TRUE(ops_named(graph, "tied_gradient_sum").empty());
+  EXPECT_EQ(first_named(graph, "head").place, first_named(graph, "token_embedding").place);
+}
+
+// Of all of a stage's weights, the last first; each bucket has at least the size that is asked for,
+// but the last.
+TEST(Transformer, gradients_are_collected_in_buckets) {
+  const std::string step = "phase: training, sequences: 32, parallel: {data: 8}";
+  const ModelGraph graph = tiny(step + ", gradient_bucket: 64 KiB");
+  const std::vector<const ModelOp*> sums = ops_named(graph, "gradient_sum");
+  Bytes all;
+  for (const ModelOp* sum : sums) {
+    all += buffer_of(*sum);
+    EXPECT_TRUE(sum == sums.back() || buffer_of(*sum) >= kibibytes(64)) << buffer_of(*sum).count();
+  }
+  const std::int64_t weights = parameters_of(
+      scenario_of("{" + kTiny + "phase: prefill, sequences: 16, parallel: {data: 8}}", 1)
+          .workload.transformer);
+  EXPECT_EQ(all, bytes(weights * 4));
+  // In elements of 4 B: head and its norm, 64,064; then of each layer down 16,384 (64 KiB), up
+  // 32,768, out 4,096 and qkv 8,192 with the layer's norms 128 and the next layer's down 16,384.
+  EXPECT_EQ(buffer_of(*sums.at(0)), bytes(64'064 * 4));
+  EXPECT_EQ(buffer_of(*sums.at(1)), bytes(16'384 * 4));
+  EXPECT_EQ(buffer_of(*sums.at(2)), bytes(32'768 * 4));
+  EXPECT_EQ(buffer_of(*sums.at(3)), bytes((4'096 + 8'192 + 128 + 16'384) * 4));
+  EXPECT_EQ(names_after(graph, *sums.at(1)), Names{"mlp_down_weight_gradient"});
+  // A bucket that nothing fits but all: one sum, beside nothing.
+  EXPECT_EQ(ops_named(tiny(step + ", gradient_bucket: 1 GiB"), "gradient_sum").size(), 1U);
+}
+
+// Llama 3 405B with a layer less at either end, said; an end may have the embedding or head alone.
+TEST(Transformer, the_ends_of_a_pipeline_may_have_layers_of_their_own) {
+  TransformerSpec spec;
+  spec.decoder.layers = 126;
+  spec.parallel.pipeline = 16;
+  spec.parallel.first_layers = 7;
+  spec.parallel.last_layers = 7;
+  EXPECT_EQ(layers_of_part(spec, 0).count, 7);
+  EXPECT_EQ(layers_of_part(spec, 1).first, 7);
+  EXPECT_EQ(layers_of_part(spec, 14).count, 8);
+  EXPECT_EQ(layers_of_part(spec, 15).first, 119);
+  const ModelGraph graph = four_layers(
+      "sequences: 8, parallel: {tensor: 2, pipeline: 4, first_layers: 0, last_layers: 0}");
+  EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: embedding").at(0), "token_embedding");
+  EXPECT_TRUE(names_in(graph, "stage 0, microbatch 0: forward of layer 0").empty());
+  EXPECT_FALSE(names_in(graph, "stage 1, microbatch 0: forward of layer 1").empty());
+  EXPECT_FALSE(names_in(graph, "stage 3, microbatch 0: head").empty());
 }
 
 // What a block waits for lies before it, and its operators stand together.

@@ -1,12 +1,13 @@
 // Which step of a pipeline comes after which, by hand.
-#include "sim/models/pipeline.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tuple>
 #include <vector>
 
-namespace weft::pipeline_test {
+#include "sim/pipeline/pipeline.h"
+
+namespace weft::pipeline_order_test {
 namespace {
 
 using Kind = PipelineStep::Kind;
@@ -82,4 +83,4 @@ TEST(Pipeline, fewer_microbatches_than_stages_drain_too) {
 }
 
 }  // namespace
-}  // namespace weft::pipeline_test
+}  // namespace weft::pipeline_order_test

@@ -1,0 +1,138 @@
+// When the steps of a schedule are done.
+#include <algorithm>
+#include <tuple>
+
+#include "sim/core/assert.h"
+#include "sim/pipeline/pipeline.h"
+
+namespace weft {
+namespace {
+
+using Kind = PipelineStep::Kind;
+constexpr std::int64_t kUnknown = -1;
+
+bool computes(Kind kind) { return kind != Kind::send_forward && kind != Kind::send_backward; }
+
+PipelinePlace place_of(const PipelineStep& step) { return {step.stage, step.virtual_stage}; }
+
+// When each forward and gradient is there.
+class Clock {
+ public:
+  Clock(const PipelineShape& shape, const StepTimes& times)
+      : shape_(shape),
+        times_(times),
+        ends_(static_cast<std::size_t>(shape.stages) *
+                  static_cast<std::size_t>(shape.virtual_stages) *
+                  static_cast<std::size_t>(shape.microbatches) * 2,
+              kUnknown) {}
+
+  // When what this step waits for is there; kUnknown: not decided yet.
+  [[nodiscard]] std::int64_t arrival(const PipelineStep& step) const {
+    const PipelinePlace place = place_of(step);
+    if (step.kind == Kind::weight_gradient) return end_of(Kind::backward, place, step.microbatch);
+    const bool ahead = step.kind == Kind::forward;
+    const auto before = ahead ? place_before(shape_, place) : place_behind(shape_, place);
+    if (before) return end_of(ahead ? Kind::forward : Kind::backward, *before, step.microbatch);
+    return ahead ? 0 : end_of(Kind::forward, place, step.microbatch);
+  }
+
+  void ends(const PipelineStep& step, std::int64_t when) {
+    if (step.kind == Kind::weight_gradient) return;
+    const Kind kind = step.kind == Kind::forward ? Kind::forward : Kind::backward;
+    ends_[index(kind, place_of(step), step.microbatch)] = when;
+  }
+
+  [[nodiscard]] std::int64_t time_of(Kind kind) const {
+    switch (kind) {
+      case Kind::forward:
+        return times_.forward;
+      case Kind::backward:
+        return times_.input_gradient + times_.weight_gradient;
+      case Kind::input_gradient:
+        return times_.input_gradient;
+      case Kind::weight_gradient:
+        return times_.weight_gradient;
+      case Kind::send_forward:
+      case Kind::send_backward:
+        break;
+    }
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(Kind kind, const PipelinePlace& place, int microbatch) const {
+    const int row = (place.stage * shape_.virtual_stages + place.virtual_stage) * 2 +
+                    (kind == Kind::backward ? 1 : 0);
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.microbatches) +
+           static_cast<std::size_t>(microbatch);
+  }
+  [[nodiscard]] std::int64_t end_of(Kind kind, const PipelinePlace& place, int microbatch) const {
+    return ends_[index(kind, place, microbatch)];
+  }
+
+  const PipelineShape& shape_;
+  StepTimes times_;
+  std::vector<std::int64_t> ends_;  // by place, kind and microbatch
+};
+
+// Of a forward's or a backward's result, where another stage goes on with it.
+bool is_sent(const PipelineShape& shape, const PipelineStep& step) {
+  if (step.kind == Kind::weight_gradient) return false;
+  const auto next = step.kind == Kind::forward ? place_behind(shape, place_of(step))
+                                               : place_before(shape, place_of(step));
+  return next && next->stage != step.stage;
+}
+
+}  // namespace
+
+std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape,
+                                                const StepTimes& times) {
+  std::vector<std::vector<PipelineStep>> todo;
+  todo.reserve(static_cast<std::size_t>(shape.stages));
+  for (int stage = 0; stage < shape.stages; ++stage) todo.push_back(steps_of(shape, stage));
+  std::vector<std::vector<TimedStep>> done(todo.size());
+  Clock clock(shape, times);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t s = 0; s < todo.size(); ++s) {
+      for (; done[s].size() < todo[s].size(); moved = true) {
+        const PipelineStep& step = todo[s][done[s].size()];
+        const std::int64_t arrives = clock.arrival(step);
+        if (arrives == kUnknown) break;
+        const std::int64_t start = std::max(done[s].empty() ? 0 : done[s].back().end, arrives);
+        const std::int64_t end = start + clock.time_of(step.kind);
+        clock.ends(step, end);
+        done[s].push_back({start, end, step});
+      }
+    }
+  }
+  for (std::size_t s = 0; s < todo.size(); ++s) SIM_ASSERT(done[s].size() == todo[s].size());
+  return done;
+}
+
+std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
+  std::vector<TimedStep> all;
+  for (const std::vector<TimedStep>& steps : timed_steps(shape, {})) {
+    for (const TimedStep& timed : steps) {
+      all.push_back(timed);
+      if (!is_sent(shape, timed.step)) continue;
+      TimedStep send = timed;
+      send.start = timed.end;
+      send.step.kind = timed.step.kind == Kind::forward ? Kind::send_forward : Kind::send_backward;
+      all.push_back(send);
+    }
+  }
+  // Sends first: at that instant their receivers begin.
+  std::stable_sort(all.begin(), all.end(), [](const TimedStep& a, const TimedStep& b) {
+    const auto key = [](const TimedStep& timed) {
+      return std::tuple(timed.start, computes(timed.step.kind), timed.step.stage);
+    };
+    return key(a) < key(b);
+  });
+  std::vector<PipelineStep> order;
+  order.reserve(all.size());
+  for (const TimedStep& timed : all) order.push_back(timed.step);
+  return order;
+}
+
+}  // namespace weft

@@ -1,0 +1,109 @@
+// Schedules of a pipeline: in which order each stage comes to its work.
+//
+// A model is cut into parts, one behind the other. A stage (its GPUs) holds one of them or several,
+// its virtual stages. A schedule says which, and lists what each stage does: forwards, backwards,
+// and where a backward is cut in two, gradients of inputs and of weights. It is a value: nothing
+// here knows how long anything takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+enum class Schedule : std::uint8_t {
+  one_forward_one_backward,
+  interleaved,
+  gpipe,
+  breadth_first,
+  zero_bubble_h1,
+  zero_bubble_v
+};
+
+struct PipelineShape {
+  Schedule schedule = Schedule::one_forward_one_backward;
+  int stages = 1;
+  int microbatches = 1;
+  int virtual_stages = 1;  // of each stage
+  bool trains = false;     // else forward only
+};
+
+struct PipelineStep {
+  // A send is one to the stage that goes on with it, forward or backward. A backward makes both
+  // gradients.
+  enum class Kind : std::uint8_t {
+    send_forward,
+    send_backward,
+    forward,
+    backward,
+    input_gradient,
+    weight_gradient
+  };
+  Kind kind = Kind::forward;
+  int stage = 0;
+  int microbatch = 0;
+  int virtual_stage = 0;  // of this stage
+  bool operator==(const PipelineStep&) const = default;
+};
+
+// One of a stage's virtual stages.
+struct PipelinePlace {
+  int stage = 0;
+  int virtual_stage = 0;
+  bool operator==(const PipelinePlace&) const = default;
+};
+
+// How the parts of a model lie on its stages: on all in turn, again and again; or, in two halves,
+// on all in turn and back.
+enum class PipelinePath : std::uint8_t { loop, vee };
+
+struct ScheduleRow {
+  Schedule schedule;
+  std::string_view word;  // in scenarios
+  std::string_view meaning;
+  PipelinePath path = PipelinePath::loop;
+  int virtual_stages = 1;      // of each stage; 0: as many as are asked for, two or more
+  bool cuts_backward = false;  // into gradients of inputs and of weights
+  // What one stage does, in order.
+  std::vector<PipelineStep> (*make)(const PipelineShape& shape, int stage);
+  // Why it cannot be made for this shape, for people; empty where it can.
+  std::string (*obstacle)(const PipelineShape& shape);
+};
+
+// All of them; that of one.
+const std::vector<ScheduleRow>& schedules();
+const ScheduleRow& schedule_row(Schedule schedule);
+
+// Into how many parts the model is cut, and which of them is where; the first is 0.
+int parts_of(const PipelineShape& shape);
+int part_at(const PipelineShape& shape, const PipelinePlace& place);
+// Where the part behind this one is, and the one before; none at the model's ends.
+std::optional<PipelinePlace> place_behind(const PipelineShape& shape, const PipelinePlace& place);
+std::optional<PipelinePlace> place_before(const PipelineShape& shape, const PipelinePlace& place);
+
+// What one stage does, in order, without sends.
+std::vector<PipelineStep> steps_of(const PipelineShape& shape, int stage);
+
+// How long steps take, in any unit.
+struct StepTimes {
+  std::int64_t forward = 1;
+  std::int64_t input_gradient = 1;
+  std::int64_t weight_gradient = 1;
+};
+struct TimedStep {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  PipelineStep step;
+};
+
+// When each step is done if sends take no time: stage by stage in their order.
+std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape, const StepTimes& times);
+
+// All steps and sends, ordered by when they would begin if a forward and each of the gradients took
+// equally long and a send no time: what a step waits for comes before it.
+std::vector<PipelineStep> pipeline_order(const PipelineShape& shape);
+
+}  // namespace weft
