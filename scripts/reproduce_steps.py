@@ -131,9 +131,9 @@ def main():
         writer.writeheader()
         writer.writerows(rows)
     for row in rows:
-        print(f"{row['name']:24} published {row['published_s']:7.3f} s   weft {row['weft_s']:7.3f} s"
-              f"   {100 * row['error']:+6.1f} %   in {row['simulated_in_s']:5.1f} s   "
-              f"{row['source']}")
+        print(f"{row['name']:24} published {row['published_s']:7.3f} s   "
+              f"weft {row['weft_s']:7.3f} s   {100 * row['error']:+6.1f} %   "
+              f"in {row['simulated_in_s']:5.1f} s   {row['source']}")
     print(errors_text(rows))
     for model in dict.fromkeys(line["model"] for line, _ in jobs):
         of_model = [row for row, (line, _) in zip(rows, jobs) if line["model"] == model]
