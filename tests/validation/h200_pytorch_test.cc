@@ -79,8 +79,10 @@ double simulated_us(const std::vector<OpShape>& shapes) {
     op.place = place;
     graph.add(op);
   }
-  const TaskGraph tasks = lower_model(
-      graph, {.scenario = scenario, .cluster = cluster, .mode = Mode::bulk, .fusions = {}});
+  const TaskGraph tasks = lower_model(graph, {.options = overlap_options(scenario),
+                                              .cluster = cluster,
+                                              .mode = Mode::bulk,
+                                              .fusions = {}});
   const RunResult result = simulate(cluster, tasks, scenario.run);
   EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
   return to_microseconds(result.time);

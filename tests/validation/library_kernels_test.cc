@@ -168,7 +168,7 @@ TEST_P(LibraryKernels, attention_takes_what_was_measured) {
                 errors[errors.size() * 9 / 10] * 100);
     // Layers of frameworks have more small kernels around it than the one that is counted here.
     EXPECT_LT(errors[errors.size() / 2], decodes ? 0.35 : 0.2);
-    EXPECT_LT(errors[errors.size() * 9 / 10], decodes ? 0.5 : 0.4);
+    EXPECT_LT(errors[errors.size() * 9 / 10], decodes ? 0.55 : 0.45);
   }
 }
 

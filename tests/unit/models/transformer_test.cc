@@ -232,10 +232,10 @@ TEST(Transformer, zero_bubble_makes_gradients_of_weights_later) {
   const ModelGraph graph = tiny(step + ", sequence: true, schedule: zb_h1}");
   EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: backward of layer 0"),
             (Names{"mlp_down_gradient_gather", "mlp_down_input_gradient", "mlp_activation_backward",
-                   "mlp_up_input_gradient", "mlp_gradient_reduce", "mlp_norm_backward",
-                   "attn_out_gradient_gather", "attn_out_input_gradient", "attention_backward",
-                   "rotary_backward", "qkv_input_gradient", "attn_gradient_reduce",
-                   "attn_norm_backward"}));
+                   "mlp_up_input_gradient", "mlp_gradient_reduce", "mlp_norm_weight_gradient",
+                   "mlp_norm_backward", "attn_out_gradient_gather", "attn_out_input_gradient",
+                   "attention_backward", "rotary_backward", "qkv_input_gradient",
+                   "attn_gradient_reduce", "attn_norm_weight_gradient", "attn_norm_backward"}));
   EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: gradients of the weights of layer 0"),
             (Names{"mlp_down_weight_gradient", "mlp_gather_again", "mlp_up_weight_gradient",
                    "attn_out_weight_gradient", "attn_gather_again", "qkv_weight_gradient"}));
