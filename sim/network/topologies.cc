@@ -21,6 +21,7 @@ std::unique_ptr<TopologySpec> fully_connected();
 std::unique_ptr<TopologySpec> one_switch();
 std::unique_ptr<TopologySpec> torus();
 std::unique_ptr<TopologySpec> fat_tree();
+std::unique_ptr<TopologySpec> dragonfly();
 
 namespace {
 
@@ -34,6 +35,10 @@ constexpr std::array kAll = {
                 "1 to 3 dimensions (dims); each endpoint has two links per dimension, one each way",
                 torus},
     TopologyRow{"fat_tree", "leaves and spines (endpoints_per_leaf, oversubscription)", fat_tree},
+    TopologyRow{"dragonfly",
+                "groups of routers (endpoints_per_router, routers_per_group), all joined inside a "
+                "group, and links between all groups (links_between_groups)",
+                dragonfly},
 };
 
 // The words of the same topology, the written one first.

@@ -143,6 +143,14 @@ class RandomScenario {
       shapes.push_back("shape: fat_tree, endpoints_per_leaf: " + std::to_string(leaf) +
                        ", oversubscription: " + std::to_string(divisor(leaf)) +
                        ", up_routing: " + word({"by_destination", "ecmp", "spray"}));
+      const int group = divisor(endpoints);
+      const int router = divisor(group);
+      if (group < endpoints) {
+        shapes.push_back("shape: dragonfly, endpoints_per_router: " + std::to_string(router) +
+                         ", routers_per_group: " + std::to_string(group / router) +
+                         ", links_between_groups: " + std::to_string(between(1, 5)) +
+                         ", global_routing: " + word({"by_destination", "ecmp", "spray"}));
+      }
     }
     return shapes[static_cast<std::size_t>(
         between(0, static_cast<std::int64_t>(shapes.size()) - 1))];

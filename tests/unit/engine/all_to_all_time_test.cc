@@ -176,6 +176,21 @@ TEST(AllToAllTime, two_to_one_oversubscription_doubles_the_load_of_links_up) {
   expect_link_bound(result, size * 48, 150);
 }
 
+TEST(AllToAllTime, a_dragonfly_of_small_groups_is_bound_by_the_links_inside_them) {
+  // 3 groups of 2 routers of 2. Each global link carries 4 x 4 messages; each local one 2 x 2 of
+  // its routers, 2 x 4 on their way out and 4 x 2 on their way in: 20. A NIC sends 11. One message
+  // more before the link is busy or behind it, 5 %, and latencies.
+  const Bytes size = kibibytes(256);
+  const RunResult result =
+      run(on_nodes(12,
+                   "shape: dragonfly, endpoints_per_router: 2, routers_per_group: 2, "
+                   "links_between_groups: 1",
+                   size));
+  EXPECT_EQ(most_carried(result, "scale_out_global"), size * 16);
+  EXPECT_EQ(most_carried(result, "scale_out_local"), size * 20);
+  expect_link_bound(result, size * 20, 100);
+}
+
 TEST(AllToAllTime, a_pair_of_more_than_4_gib_sends_all_of_it) {
   // 5 GB over one link of its own: 200 ms. A message's size must not be cut to 32 bits.
   const Bytes size = bytes(5'000'000'000);

@@ -48,6 +48,23 @@ inline std::vector<FabricCase> every_fabric() {
                        tree.endpoints});
     }
   }
+  // Per router, routers per group, links between groups: one and several links, fewer and more than
+  // routers, shared out evenly and not.
+  const std::vector<FabricCase> dragonflies = {
+      {"2, routers_per_group: 2, links_between_groups: 1", 12},
+      {"2, routers_per_group: 4, links_between_groups: 1", 72},  // Kim et al.: 9 groups
+      {"1, routers_per_group: 3, links_between_groups: 4", 6},
+      {"3, routers_per_group: 1, links_between_groups: 2", 12},
+      {"1, routers_per_group: 1, links_between_groups: 1", 5},
+      {"1, routers_per_group: 5, links_between_groups: 3", 20},
+      {"2, routers_per_group: 3, links_between_groups: 8", 24}};
+  for (const FabricCase& dragonfly : dragonflies) {
+    for (const char* const routing : {"by_destination", "ecmp", "spray"}) {
+      cases.push_back(
+          {"dragonfly, endpoints_per_router: " + dragonfly.said + ", global_routing: " + routing,
+           dragonfly.endpoints});
+    }
+  }
   return cases;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,14 +27,22 @@ Case torus(const std::vector<int>& dims, const std::string& ties) {
   return {fmt::format("torus, dims: [{}], ring_ties: {}", fmt::join(dims, ", "), ties), endpoints};
 }
 
-// Least number of links from `from` to every vertex, by breadth-first search over the links: knows
-// nothing of coordinates.
+// Least number of links from `from` to every endpoint, by breadth-first search over the links:
+// knows nothing of coordinates. No way has two links of the class "global": groups do not pass on
+// what is neither theirs nor for them (a dragonfly's minimal routing), though two such links may be
+// fewer than one with a link of its group before and behind.
 std::vector<int> distances(const Shape& shape, std::uint32_t from) {
   std::uint32_t vertices = 0;
   for (const ShapeLink& link : shape.links()) vertices = std::max({vertices, link.from, link.to});
-  std::vector<std::vector<std::uint32_t>> neighbours(vertices + 1);
-  for (const ShapeLink& link : shape.links()) neighbours[link.from].push_back(link.to);
-  std::vector<int> distance(vertices + 1, -1);
+  ++vertices;
+  // A vertex before a global link, and, `vertices` further on, behind one.
+  std::vector<std::vector<std::uint32_t>> neighbours(2 * std::size_t{vertices});
+  for (const ShapeLink& link : shape.links()) {
+    const bool global = std::string_view(shape.link_class(link)) == "global";
+    neighbours[link.from].push_back(global ? vertices + link.to : link.to);
+    if (!global) neighbours[vertices + link.from].push_back(vertices + link.to);
+  }
+  std::vector<int> distance(neighbours.size(), -1);
   distance[from] = 0;
   std::vector<std::uint32_t> queue = {from};
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -43,7 +52,14 @@ std::vector<int> distances(const Shape& shape, std::uint32_t from) {
       queue.push_back(next);
     }
   }
-  return distance;
+  std::vector<int> shortest;
+  for (std::uint32_t to = 0; to < shape.endpoints(); ++to) {
+    const int before = distance[to];
+    const int behind = distance[vertices + to];
+    shortest.push_back(before < 0 || behind < 0 ? std::max(before, behind)
+                                                : std::min(before, behind));
+  }
+  return shortest;
 }
 
 TEST(Shape, every_route_is_connected_arrives_and_is_as_short_as_any) {

@@ -3,6 +3,10 @@
 // bytes at rate r takes S / r to pass a point.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "tests/unit/network/drive.h"
 
 namespace weft::transport_time_test {
@@ -54,6 +58,19 @@ TEST(TransportTime, a_message_over_a_fat_tree_has_2_or_4_hops) {
                    kNic + 2 * kLink + nanoseconds(1'000) + kReceive);
   expect_delivered(spec, {.tag = 1, .from_gpu = 0, .to_gpu = 4, .size = bytes(1'000)},
                    kNic + 4 * kLink + nanoseconds(1'000) + kReceive);
+}
+
+TEST(TransportTime, a_message_over_a_dragonfly_has_2_to_5_hops) {
+  // 3 groups of 2 routers: from router 0 to itself, to router 1, over its own global link, over
+  // that of router 1 to its end, and beyond (dragonfly_test.cc has the routes).
+  const FabricSpec dragonfly = fabric(
+      "dragonfly, endpoints_per_router: 2, routers_per_group: 2, links_between_groups: 1", kLink);
+  const NetworkSpec spec = one_gpu_nodes(12, dragonfly, plain_nic());
+  const std::vector<std::pair<std::uint32_t, int>> ways{{1, 2}, {2, 3}, {6, 3}, {8, 4}, {10, 5}};
+  for (const auto& [to, hops] : ways) {
+    expect_delivered(spec, {.tag = 1, .from_gpu = 0, .to_gpu = to, .size = bytes(1'000)},
+                     kNic + hops * kLink + nanoseconds(1'000) + kReceive);
+  }
 }
 
 TEST(TransportTime, the_slowest_part_of_the_way_decides_how_far_the_tail_lags) {
