@@ -271,6 +271,10 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(
       to_text(loaded("models/llama3_70b_training",
                      {"workload.parallel.first_layers=19", "workload.parallel.last_layers=19"}))));
+  written.merge(paths_in(to_text(
+      loaded("embedding_a2a_128_nodes",
+             {"cluster.scale_out={shape: dragonfly, endpoints_per_router: 2, routers_per_group: 4, "
+              "links_between_groups: 1, global_routing: ecmp, dims: ~, ring_ties: ~}"}))));
   for (const std::string trace :
        {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
         "kind: pytorch, path: a, execution_traces: b"}) {
