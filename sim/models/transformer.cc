@@ -57,7 +57,8 @@ class Transformer {
   using Ends = std::vector<End>;
 
   [[nodiscard]] std::size_t index(const PipelinePlace& place) const {
-    return static_cast<std::size_t>(place.stage * pipeline_.virtual_stages + place.virtual_stage);
+    const int index = place.stage * pipeline_.virtual_stages + place.virtual_stage;
+    return static_cast<std::size_t>(index);
   }
   static PipelinePlace place_of(const PipelineStep& step) {
     return {step.stage, step.virtual_stage};

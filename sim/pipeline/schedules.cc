@@ -106,6 +106,7 @@ std::optional<PipelinePlace> place_before(const PipelineShape& shape, const Pipe
 std::vector<PipelineStep> steps_of(const PipelineShape& shape, int stage) {
   if (shape.trains) return schedule_row(shape.schedule).make(shape, stage);
   std::vector<PipelineStep> steps;
+  steps.reserve(static_cast<std::size_t>(shape.microbatches));
   for (int m = 0; m < shape.microbatches; ++m) {
     steps.push_back({PipelineStep::Kind::forward, stage, m});
   }

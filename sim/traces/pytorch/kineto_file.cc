@@ -178,7 +178,7 @@ class KinetoReader {
     made.thread = whole_or(member(value, "tid"), 0);
     if (!set_times(value, name, made)) return;
     made.work = work_of_operator(name, inputs_of(arguments));
-    file_.operators.push_back(std::move(made));
+    file_.operators.push_back(made);
   }
 
   void gpu(const Json& value, const Json& arguments, const std::string& kind,

@@ -80,7 +80,7 @@ std::optional<RecordedWork> gemm_work(RecordedGemm gemm, std::int64_t element_by
   work.read = bytes(plus(times(operands, element_bytes), added));
   work.written = bytes(times(of_c, std::max<std::int64_t>(element_bytes, 2)));  // fp8 gives bf16
   work.gemm = gemm;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 // Of two matrices, or batches of them, behind what is added.
@@ -164,7 +164,7 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   // Backward reads the result and its gradient as well, and writes what belongs to the inputs.
   work.read = bytes(call.backward ? plus(of_inputs, times(2, of_result)) : of_inputs);
   work.written = bytes(call.backward ? of_inputs : of_result);
-  return checked(std::move(work));
+  return checked(work);
 }
 
 // --- what streams through memory
@@ -197,7 +197,7 @@ std::optional<RecordedWork> elementwise(const Inputs& inputs) {
   if (results == 0) return std::nullopt;
   RecordedWork work = stream(RecordedKind::elementwise, read, written, results);
   work.element_bytes = size;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 // Reads the first tensors, as many, all of one size, and writes one more.
@@ -216,7 +216,7 @@ std::optional<RecordedWork> rows(const Inputs& inputs) {
       stream(kind, read, size_of(*first),
              kind == RecordedKind::norm ? times(kOperations, first->elements()) : 0);
   work.element_bytes = first->element_bytes;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 std::optional<RecordedWork> reduction(const Inputs& inputs) {
@@ -224,7 +224,7 @@ std::optional<RecordedWork> reduction(const Inputs& inputs) {
   if (from == nullptr) return std::nullopt;
   RecordedWork work = stream(RecordedKind::elementwise, size_of(*from), 0, from->elements());
   work.element_bytes = from->element_bytes;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 std::optional<RecordedWork> copy(const Inputs& inputs) {  // into the first, from the second
@@ -233,7 +233,7 @@ std::optional<RecordedWork> copy(const Inputs& inputs) {  // into the first, fro
   if (to == nullptr || from == nullptr) return std::nullopt;
   RecordedWork work = stream(RecordedKind::copy, size_of(*from), size_of(*to), 0);
   work.element_bytes = to->element_bytes;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 std::optional<RecordedWork> fill(const Inputs& inputs) {
@@ -254,7 +254,7 @@ std::optional<RecordedWork> lookups(const Inputs& inputs, std::int64_t bags) {
              times(results, row), pools ? times(indices->elements(), table->sizes[1]) : 0);
   work.element_bytes = table->element_bytes;
   work.rows = results;
-  return checked(std::move(work));
+  return checked(work);
 }
 
 std::optional<RecordedWork> embedding(const Inputs& inputs) { return lookups(inputs, 0); }

@@ -219,7 +219,7 @@ class RankBuilder {
 
   // One kernel serves products of many sizes: those are operators of their own.
   static std::string name_of(const GpuEvent& event) {
-    const std::string name = short_kernel_name(event.name);
+    std::string name = short_kernel_name(event.name);
     if (!event.work || !event.work->gemm) return name;
     const RecordedGemm& gemm = *event.work->gemm;
     const std::string sizes = fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
