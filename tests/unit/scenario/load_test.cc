@@ -268,6 +268,9 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(to_text(
       loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
                                        "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));
+  written.merge(paths_in(
+      to_text(loaded("models/gpt3_175b_interleaved",
+                     {"workload.parallel.first_layers=1", "workload.parallel.last_layers=1"}))));
   for (const std::string trace :
        {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
         "kind: pytorch, path: a, execution_traces: b"}) {
