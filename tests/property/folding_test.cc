@@ -131,14 +131,14 @@ void expect_folded_within(double fraction, int data) {
   }
 }
 
-// As above: a send slows what lies beside it, 1F1B's a little more (its one stream of sends).
-TEST(Folding, every_schedule_takes_as_long_as_the_whole) { expect_folded_within(0.015, 1); }
+// As above: the fewer layers a stage has, the more a send beside them matters.
+TEST(Folding, every_schedule_takes_as_long_as_the_whole) { expect_folded_within(0.02, 1); }
 
 // With virtual stages or cut backwards, sums of gradients do not slow what a stage computes beside
-// them: 4 % of steps as short as these, of four to twelve microbatches, of which sums of fp32
+// them: up to 6 % of steps as short as these, of four to twelve microbatches, of which sums of fp32
 // gradients are a fifth; 0.4 % of one of GPT-3's layers with 32 microbatches.
 TEST(Folding, sums_beside_other_parts_of_a_schedule_do_not_slow_them) {
-  expect_folded_within(0.05, 2);
+  expect_folded_within(0.08, 2);
 }
 
 }  // namespace
