@@ -83,11 +83,12 @@ void every_stage_has_a_layer(const Check& check) {
   const std::int64_t parts = std::int64_t{p.pipeline} * p.virtual_stages;
   if (parts <= layers) return;
   const bool chosen = schedule_row(p.schedule).virtual_stages == 0;
+  const int fewer = layers / p.pipeline;
   check.fail(chosen ? "workload.parallel.virtual_stages" : "workload.parallel.pipeline",
              text(p.virtual_stages) + " virtual stages of " + text(p.pipeline) + " stages for " +
                  text(layers) + " layers; at most " +
-                 (chosen ? text(layers / p.pipeline) + " virtual stages"
-                         : text(layers / p.virtual_stages) + " stages"));
+                 (chosen && fewer > 1 ? text(fewer) + " virtual stages"
+                                      : text(layers / p.virtual_stages) + " stages"));
 }
 
 // Those that the ends of the pipeline leave.
