@@ -1,7 +1,8 @@
 // Operators of PyTorch on one H200 (calibration/pytorch): what models take for norms, activations,
 // losses and optimisers, and gathers after other work and after lookups. The constants of these
-// kernels (sim/models) were read off the half of the lines whose shape's hash is even, and of the
-// first file only; the second file has other shapes of another hour.
+// kernels (sim/models) were read off some of these lines (a WG's turn of AdamW, PyTorch's 53
+// instructions a row: of both files), so only part of them is held out. The second file has other
+// shapes of another hour.
 #include <gtest/gtest.h>
 
 #include <algorithm>
