@@ -64,11 +64,6 @@ int export_command(const ExportCommand& command) {
   print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario));
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
-  if (!is_model(scenario.workload.kind)) {
-    spdlog::error("{}: its workload is a single operator; only whole models can be exported",
-                  command.scenario.string());
-    return exit_code::user;
-  }
   const Model model = model_of(scenario);
   print_problems(model.problems);
   if (!model.graph) return exit_code::user;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/core/diagnostics.h"
-#include "sim/workloads/lower.h"
+#include "sim/models/needs.h"
 
 namespace weft {
 

@@ -55,7 +55,7 @@ Model model_of(const Scenario& scenario) {
     return model;
   }
   Model model;
-  model.graph = is_model(workload.kind) ? build_model(scenario) : ModelGraph();
+  model.graph = build_model(scenario);
   check_algorithm(scenario, model);
   return model;
 }

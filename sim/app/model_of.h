@@ -1,4 +1,4 @@
-// The whole model of a scenario: built from its description, or read from a recorded trace.
+// The operators of a scenario: built from its description, or read from a recorded trace.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace weft {
 
 struct Model {
-  std::optional<ModelGraph> graph;  // absent: the problems say why; empty: no such workload
+  std::optional<ModelGraph> graph;  // absent: the problems say why
   Diagnostics problems;
   std::string trace;  // what the trace holds, and what was chosen; empty of models described
   std::vector<InputFile> inputs = {};  // files of the trace

@@ -26,6 +26,7 @@
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/modes.h"
 #include "sim/spec/units.h"
 
 namespace weft {

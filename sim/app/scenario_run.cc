@@ -10,12 +10,11 @@
 #include "sim/app/memory.h"
 #include "sim/app/memory_limit.h"
 #include "sim/app/version.h"
-#include "sim/engine/partition.h"
 #include "sim/models/join_ranks.h"
-#include "sim/models/needs.h"
 #include "sim/models/pieces.h"
 #include "sim/report/measures.h"
 #include "sim/report/timeline_memory.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 
@@ -25,7 +24,7 @@ ScenarioRun::ScenarioRun(const Loaded& loaded)
       cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
-  if (!ready() || !is_whole_model()) return;
+  if (!ready()) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
   pieces_ = folds() ? pieces_of(graph(), cluster_) : unfolded(graph()).pieces;
 }
@@ -44,8 +43,7 @@ ModelRun& ScenarioRun::model_run() {
 }
 
 Needs ScenarioRun::needs_of(Mode mode) const {
-  return is_whole_model() ? estimated_needs(pieces(), scenario_, cluster_, mode)
-                          : estimated_needs(scenario_, cluster_, mode);
+  return estimated_needs(pieces(), scenario_, cluster_, mode);
 }
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
@@ -58,47 +56,32 @@ Bytes ScenarioRun::memory() const {
   return most;
 }
 
-// Of each mode a recording; of a model's pieces each its own, and those that are alike in all modes
-// are kept for the next.
+// Of each mode a recording; of a whole model's pieces each its own, and those that are alike in all
+// modes are kept for the next.
 Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
   const Bytes all = tracks_memory(cluster_, detail);
   Bytes sum = all * static_cast<std::int64_t>(scenario_.modes.size());
+  if (!is_model(scenario_.workload.kind)) return sum;
   for (const Piece& piece : pieces()) {
     sum += piece.in_a_node ? bytes(2 * all.count() / scenario_.cluster.nodes) : all * 2;
   }
   return sum;
 }
 
-std::string ScenarioRun::tasks_text(Mode mode) {
-  if (is_whole_model()) return model_run().tasks_text(mode);
-  const Partition partition = choose_partition(scenario_, cluster_, mode);
-  return to_text(lower(scenario_, cluster_, mode, partition.cus));
-}
+std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(mode); }
 
 void ScenarioRun::record(const RecordOptions& what) {
   record_ = what;
   if (run_) run_->record(what);
 }
 
-// The task graph lives here only: those of two modes never take memory together.
 ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
   ModeRun run;
   const Clock::time_point start = Clock::now();
-  if (is_whole_model()) {
-    run.result = model_run().run(mode, on_progress);
-    run.recording = run_->take_recording();
-  } else {
-    run.partition = choose_partition(scenario_, cluster_, mode);
-    const TaskGraph tasks = lower(scenario_, cluster_, mode, run.partition.cus);
-    if (record_) {
-      Recorded done = simulate_and_record(cluster_, tasks, scenario_.run, *record_, on_progress);
-      run.result = std::move(done.result);
-      run.recording = alone(std::move(done.recording));
-    } else {
-      run.result = simulate(cluster_, tasks, scenario_.run, on_progress);
-    }
-  }
+  run.result = model_run().run(mode, on_progress);
+  run.partition = run_->partition();
+  run.recording = run_->take_recording();
   run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
   run.result.mode = mode;
   return run;
@@ -119,7 +102,7 @@ std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, co
     return Failure{exit_code::user, fmt::format("{}: {}: {}", scenario_.name, name_of(mode),
                                                 result.stopped_because)};
   }
-  if (run_) report.candidates = run_->candidates();
+  report.candidates = model_run().candidates();
   report.peak_rss_bytes = peak_rss_bytes();
   if (const std::string wrong = imbalance(report); !wrong.empty()) {
     return Failure{

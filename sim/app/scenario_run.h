@@ -11,10 +11,10 @@
 #include "sim/app/model_of.h"
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/needs.h"
 #include "sim/models/run_model.h"
 #include "sim/report/run_report.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft {
 
@@ -58,9 +58,8 @@ class ScenarioRun {
   std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
 
  private:
-  [[nodiscard]] bool is_whole_model() const { return is_model(scenario_.workload.kind); }
   [[nodiscard]] bool folds() const { return scenario_.run.repeats_once; }
-  [[nodiscard]] const std::vector<Piece>& pieces() const;  // of a whole model
+  [[nodiscard]] const std::vector<Piece>& pieces() const;
   ModelRun& model_run();
   [[nodiscard]] Needs needs_of(Mode mode) const;
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
@@ -69,8 +68,8 @@ class ScenarioRun {
   std::vector<InputFile> inputs_;
   Cluster cluster_;
   Model model_;
-  std::vector<Piece> pieces_;    // of a whole model, until it is run
-  std::optional<ModelRun> run_;  // of a whole model, from then on
+  std::vector<Piece> pieces_;    // until it is run ...
+  std::optional<ModelRun> run_;  // ... and from then on
   std::optional<RecordOptions> record_;
 };
 

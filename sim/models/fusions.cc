@@ -26,58 +26,50 @@ std::vector<std::uint32_t> gpus_of(const Groups& place) {
 }
 
 // What find_fusions asks of an operator that computes.
-struct Computes {
-  bool pools = false;       // rows of an embedding
-  bool backward = false;    // of one
-  bool multiplies = false;  // a GEMM, or of a kernel of several WGs nobody knows what
-  bool gathers = false;     // a GEMM whose rows can come from others
-  bool one_row = false;
+struct Partner {
+  Computes computes = Computes::nothing;
+  bool gives = true;   // its results may travel ...
+  bool takes = false;  // ... its input may
 };
 
-Computes what_computes(const OpShape& shape) {
+Partner product(std::int64_t rows) {
+  return {.computes = rows == 1 ? Computes::gemv : Computes::gemm, .takes = true};
+}
+
+Partner partner_of(const OpShape& shape) {
   if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
-    return {.pools = true, .backward = bag->backward};
+    return {.computes = Computes::pooling, .gives = !bag->backward, .takes = bag->backward};
   }
-  if (const auto* gemm = std::get_if<GemmShape>(&shape)) {
-    return {.multiplies = true, .gathers = true, .one_row = gemm->m == 1};
-  }
+  if (const auto* gemm = std::get_if<GemmShape>(&shape)) return product(gemm->m);
   const auto* recorded = std::get_if<RecordedShape>(&shape);
   if (recorded == nullptr || recorded->wgs == 1) return {};  // one WG: no grid was recorded
   const auto& work = recorded->work;
-  if (!work) return {.multiplies = true};
-  if (work->kind == RecordedKind::embedding) return {.pools = true};
-  if (!work->gemm) return {.multiplies = true};
-  return {.multiplies = true, .gathers = true, .one_row = work->gemm->m == 1};
+  if (work && work->kind == RecordedKind::embedding) return {.computes = Computes::pooling};
+  if (work && work->gemm) return product(work->gemm->m);
+  return {.computes = Computes::gemm};  // nobody knows of what, but in several WGs
 }
 
-// The pattern of this name in scenarios, if the two are one.
+// The pattern of this name in scenarios, if the two are one. Where there is none for a GEMV, it is
+// a GEMM of one row.
 std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
-  const Computes computes = what_computes(op.shape);
-  if (computes.pools && call == CollectiveOp::all_to_all) {
-    if (travels == Travels::result && !computes.backward) return WorkloadKind::embedding_all_to_all;
-    if (travels == Travels::input && computes.backward) return WorkloadKind::embedding_backward;
-  }
-  if (travels == Travels::input) {
-    const bool gathers = computes.gathers && call == CollectiveOp::all_gather;
-    return gathers ? std::optional(WorkloadKind::all_gather_gemm) : std::nullopt;
-  }
-  if (!computes.multiplies) return std::nullopt;
-  switch (call) {
-    case CollectiveOp::all_reduce:
-      return computes.one_row ? WorkloadKind::gemv_all_reduce : WorkloadKind::gemm_all_reduce;
-    case CollectiveOp::reduce_scatter:
-      return WorkloadKind::gemm_reduce_scatter;
-    case CollectiveOp::all_to_all:
-      return WorkloadKind::gemm_all_to_all;
-    default:
-      return std::nullopt;
-  }
+  const Partner partner = partner_of(op.shape);
+  if (travels == Travels::result ? !partner.gives : !partner.takes) return std::nullopt;
+  const auto found = [&](Computes computes) -> std::optional<WorkloadKind> {
+    for (const KindRow& row : kKindRows) {
+      if (row.family == Family::pair && row.computes == computes && row.collective == call &&
+          row.travels == travels) {
+        return row.kind;
+      }
+    }
+    return std::nullopt;
+  };
+  const std::optional<WorkloadKind> pattern = found(partner.computes);
+  return pattern || partner.computes != Computes::gemv ? pattern : found(Computes::gemm);
 }
 
 // What travels, by the grid against by the collective.
 std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Travels travels) {
-  const std::int64_t each =
-      travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
+  const std::int64_t each = bytes_per_pair(grid, travels);
   if (each * grid.gpus == call.buffer.count()) return {};
   if (travels == Travels::input) {
     return fmt::format(
@@ -162,7 +154,7 @@ class Finder {
     fusion.pattern = *pattern;
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
-    const PeerGrid made = peer_grid(op, call_of(collective), gpu_, peers, {});
+    const PeerGrid made = peer_shape(op, call_of(collective), gpu_, peers);
     fusion.obstacle =
         made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
     if (fusion.obstacle.empty()) {

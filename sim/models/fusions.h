@@ -46,4 +46,14 @@ struct PeerGrid {
 PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                    std::uint32_t peers, const KernelVersion& version);
 
+// The same without what a WG's work is, which may take walks through caches to find.
+PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                    std::uint32_t peers);
+
+// What travels from one GPU to one other.
+std::int64_t bytes_per_pair(const Grid& grid, Travels travels);
+
+// Slices and chunks as they divide what this operator has for a peer.
+OverlapOptions with_whole_slices(const OverlapOptions& options, const Grid& grid, Travels travels);
+
 }  // namespace weft

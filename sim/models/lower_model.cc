@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "sim/collectives/collective.h"
@@ -38,6 +37,7 @@ class ModelToTasks {
   }
 
   TaskGraph lower() {
+    if (how_.strategy) return lower_c3(two_apart(), how_.cluster, *how_.strategy);
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
     for (const OpId exit : how_.exits) add_exit(exit);
     return std::move(tasks_);
@@ -61,7 +61,7 @@ class ModelToTasks {
 
   void add(OpId id) {
     const ModelOp& op = graph_.ops[id];
-    const int fused = how_.mode == Mode::bulk ? -1 : fusion_of_[id.value];
+    const int fused = fusion_of_[id.value];
     if (fused >= 0) {  // at the place of the operator that computes
       const Fusion& fusion = how_.fusions[static_cast<std::size_t>(fused)];
       if (id == computing(fusion)) add_fusion(fusion);
@@ -235,6 +235,20 @@ class ModelToTasks {
     target = once_each(std::move(target));
   }
 
+  // --- an operator and a collective that do not depend on each other
+
+  [[nodiscard]] C3Pair two_apart() const {
+    const auto& gemm = std::get<GemmShape>(graph_.ops[OpId(0)].shape);
+    const auto& call = std::get<CommunicationShape>(graph_.ops[OpId(1)].shape);
+    return {.gemm = std::get<GemmWork>(gemm.described),
+            .op = call.op,
+            .bytes = call.buffer,
+            .options = {},
+            .collective = how_.options.collective,
+            .launch = how_.options.launch,
+            .seed = how_.options.seed};
+  }
+
   // --- an operator and its collective together
 
   void add_fusion(const Fusion& fusion) {
@@ -259,7 +273,9 @@ class ModelToTasks {
         team.after.push_back(once_each(std::move(after)));
       }
     }
-    const Overlap overlap{.options = with_whole_slices(grid, fusion.travels, call.op),
+    OverlapOptions options = with_whole_slices(how_.options, grid, fusion.travels);
+    options.collective = options_for(call.op);
+    const Overlap overlap{.options = options,
                           .cluster = how_.cluster,
                           .grid = grid,
                           .op = call.op,
@@ -279,23 +295,6 @@ class ModelToTasks {
         ++at;
       }
     }
-  }
-
-  // Slices and chunks as they divide what this operator has for a peer.
-  [[nodiscard]] OverlapOptions with_whole_slices(const Grid& grid, Travels travels,
-                                                 CollectiveOp op) const {
-    OverlapOptions fitted = how_.options;
-    int& slice = fitted.fused.slice_wgs;
-    const auto results = static_cast<int>(grid.per_peer / grid.parts);
-    if (travels == Travels::result) {
-      slice = std::gcd(results, std::min(results, slice));
-    } else {  // in whole units
-      const auto unit = static_cast<int>(grid.unit);
-      slice = std::gcd(static_cast<int>(grid.units()), std::max(1, slice / unit)) * unit;
-    }
-    fitted.kernel.chunks = std::min(fitted.kernel.chunks, static_cast<int>(grid.units()));
-    fitted.collective = options_for(op);
-    return fitted;
   }
 
   // Copy engines add nothing up: what reduces is the channels' where they have the rest.

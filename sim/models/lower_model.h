@@ -1,9 +1,11 @@
 // A model to a task graph: operators become kernels, of work-groups, on the streams of their GPUs.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/models/fusions.h"
+#include "sim/workloads/c3.h"
 
 namespace weft {
 
@@ -13,8 +15,11 @@ struct ModelLowering {
   Mode mode = Mode::bulk;
   // Of find_fusions(), without obstacle: lowered as `mode` says. Everything else runs kernel after
   // kernel, on its streams.
-  std::vector<Fusion> fusions;
+  std::vector<Fusion> fusions = {};
   std::vector<OpId> exits = {};  // operators whose ends the result is to tell
+  // Of a graph of a GEMM whose kernel is described and a collective that do not depend on each
+  // other: which of them gets which CUs when.
+  std::optional<C3Strategy> strategy = {};
 };
 
 TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how);

@@ -8,6 +8,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/core/overloaded.h"
+#include "sim/core/plural.h"
 
 namespace weft {
 namespace {
@@ -37,36 +38,42 @@ std::string text_of(const std::optional<RecordedWork>& work) {
   return text + fmt::format(", {} B read, {} B written", work->read.count(), work->written.count());
 }
 
+std::string tiles_of(const GemmShape& gemm) {
+  const auto* tiles = std::get_if<GemmWork>(&gemm.described);
+  return tiles == nullptr ? "" : fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
+}
+
 std::string text_of(const OpShape& shape) {
   return std::visit(
-      Overloaded{
-          [](const GemmShape& gemm) {
-            return fmt::format("gemm {} x {} x {}, {} of them", gemm.m, gemm.n, gemm.k, gemm.batch);
-          },
-          [](const AttentionShape& attention) {
-            return fmt::format(
-                "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
-                attention.backward ? "backward" : "forward", attention.batch, attention.heads,
-                attention.kv_heads, attention.queries, attention.keys,
-                attention.causal ? ", causal" : "");
-          },
-          [](const EmbeddingShape& bag) {
-            return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",
-                               bag.backward ? "backward" : "forward", bag.work.tables_per_gpu,
-                               bag.work.batch, bag.work.pooling, bag.work.dim);
-          },
-          [](const StreamShape& stream) {
-            return fmt::format("stream {} B read, {} B written", stream.read.count(),
-                               stream.written.count());
-          },
-          [](const RecordedShape& kernel) {
-            return fmt::format("recorded {:.3f} us, {} WGs{}", to_microseconds(kernel.time),
-                               kernel.wgs, text_of(kernel.work));
-          },
-          [](const CommunicationShape& call) {
-            return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
-                               call.pair_bytes.empty() ? "" : ", uneven");
-          }},
+      Overloaded{[](const GemmShape& gemm) {
+                   return fmt::format("gemm {} x {} x {}, {} of them{}", gemm.m, gemm.n, gemm.k,
+                                      gemm.batch, tiles_of(gemm));
+                 },
+                 [](const AttentionShape& attention) {
+                   return fmt::format(
+                       "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
+                       attention.backward ? "backward" : "forward", attention.batch,
+                       attention.heads, attention.kv_heads, attention.queries, attention.keys,
+                       attention.causal ? ", causal" : "");
+                 },
+                 [](const EmbeddingShape& bag) {
+                   return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",
+                                      bag.backward ? "backward" : "forward",
+                                      bag.work.tables_per_gpu, bag.work.batch, bag.work.pooling,
+                                      bag.work.dim);
+                 },
+                 [](const StreamShape& stream) {
+                   return fmt::format("stream {} B read, {} B written", stream.read.count(),
+                                      stream.written.count());
+                 },
+                 [](const RecordedShape& kernel) {
+                   return fmt::format("recorded {:.3f} us, {} WGs{}", to_microseconds(kernel.time),
+                                      kernel.wgs, text_of(kernel.work));
+                 },
+                 [](const CommunicationShape& call) {
+                   return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
+                                      call.pair_bytes.empty() ? "" : ", uneven");
+                 }},
       shape);
 }
 
@@ -136,7 +143,8 @@ Flops flops_of(const OpShape& shape) {
 
 std::string to_text(const ModelGraph& graph) {
   std::string text =
-      fmt::format("model: {} operators, {} blocks\n", graph.ops.size(), graph.blocks.size());
+      fmt::format("model: {} {}, {} blocks\n", graph.ops.size(),
+                  plural(graph.ops.size(), "operator", "operators"), graph.blocks.size());
   for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
     const ModelOp& op = graph.ops[OpId(i)];
     const Groups& place = graph.places[op.place];

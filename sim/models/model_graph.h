@@ -22,6 +22,7 @@ using PlaceId = StrongId<struct PlaceTag>;
 using BlockId = StrongId<struct BlockTag>;
 
 // `batch` products C = A B, C of m x n, on each GPU: a layer, a batched product, an expert each.
+// The library's kernel makes them, unless a scenario describes one down to its WGs.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -30,6 +31,7 @@ struct GemmShape {
   DataType dtype = DataType::bf16;
   // Of experts whose tokens differ: m of each rank of its group, instead of `m`. Else empty.
   std::vector<std::int64_t> m_by_rank;
+  std::variant<std::monostate, GemmWork, GemvWork> described = {};
   bool operator==(const GemmShape&) const = default;
 };
 

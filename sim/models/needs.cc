@@ -1,14 +1,24 @@
 #include "sim/models/needs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
+#include "sim/models/single_operator.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
+
+struct Counting {
+  const Scenario& scenario;
+  const Cluster& cluster;
+  Mode mode;
+};
 
 double gpus_in(const Groups& place) {
   double gpus = 0;
@@ -28,13 +38,14 @@ double items_of(const OpShape& shape, const GpuSpec& gpu) {
 }
 
 CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place,
-                            const Scenario& scenario, const Cluster& cluster) {
+                            const Counting& how) {
   CollectiveCall call;
   call.op = shape.op;
   call.buffer = shape.buffer;
-  call.options = scenario.collective;
+  call.options = how.scenario.collective;
+  if (uses_copy_engines(how.mode)) call.options.executor = CollectiveExecutor::dma;
   call.ranks = place.groups.front();
-  const GroupsAtOnce at_once(cluster, place.groups);
+  const GroupsAtOnce at_once(how.cluster, place.groups);
   call.at_once = &at_once;
   call.root = shape.root;
   call.target = shape.target;
@@ -43,7 +54,7 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
     call.buffer =
         bytes(*std::max_element(shape.pair_bytes.begin(), shape.pair_bytes.end()) * ranks);
   }
-  CollectiveCounts counts = count_collective(cluster, call);
+  CollectiveCounts counts = count_collective(how.cluster, call);
   const auto groups = static_cast<double>(place.groups.size());
   counts.items *= groups;
   counts.sends *= groups;
@@ -51,41 +62,122 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
   return counts;
 }
 
-// Cut into WGs by peer, each of which may store its result by itself, with a flag.
-double stored_by_wgs(const ModelGraph& graph, const GpuSpec& gpu) {
-  double wgs = 0;
-  for (const Fusion& fusion : find_fusions(graph, gpu)) {
-    if (!fusion.obstacle.empty()) continue;
-    const ModelOp& call = graph.ops[communicating(fusion)];
-    const Groups& place = graph.places[call.place];
-    const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-    const PeerGrid made = peer_grid(graph.ops[computing(fusion)],
-                                    std::get<CommunicationShape>(call.shape), gpu, peers, {});
-    wgs += static_cast<double>(made.grid->per_peer) * peers * gpus_in(place);
-  }
-  return wgs;
+void add(CollectiveCounts& counts, const CollectiveCounts& more, double times = 1) {
+  counts.items += times * more.items;
+  counts.sends += times * more.sends;
+  counts.bytes += times * more.bytes;
 }
 
-Needs needs_of(const Piece& piece, const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  const GpuSpec& gpu = scenario.cluster.gpu;
+// Of a group, whose WGs send to peers as they end. Of zero copy, one store a WG and one flag a
+// slice.
+CollectiveCounts count_producer(const Grid& grid, CollectiveOp op, const FusedOptions& fused,
+                                int gpus_per_node) {
+  const double gpus = grid.gpus;
+  const double pairs = gpus * (gpus - 1);
+  const auto slices = static_cast<double>(
+      std::max<std::int64_t>(1, grid.per_peer / (std::int64_t{fused.slice_wgs} * grid.parts)));
+  const double stores = gpus_per_node > 1 ? grid.per_peer : 0;
+  const double phases = op == CollectiveOp::all_reduce ? 2 : 1;
+  return {
+      .items = gpus * gpus * grid.per_peer + (op == CollectiveOp::all_to_all ? 0 : gpus * slices),
+      .sends = phases * pairs * (slices + 1 + stores),
+      .bytes = phases * pairs * static_cast<double>(bytes_per_pair(grid, Travels::result))};
+}
+
+// Whose input comes in pieces, each with its flag.
+CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused) {
+  const double gpus = grid.gpus;
+  const double pairs = gpus * (gpus - 1);
+  const std::int64_t units = std::max<std::int64_t>(1, std::int64_t{fused.slice_wgs} / grid.unit);
+  const auto pieces =
+      static_cast<double>(grid.units() / units * input_pieces(units * grid.input_bytes));
+  return {.items = gpus * gpus * grid.per_peer + pairs * pieces,
+          .sends = 2 * pairs * pieces,
+          .bytes = pairs * static_cast<double>(bytes_per_pair(grid, Travels::input))};
+}
+
+// The plain operator, and the collective of each of so many chunks.
+CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
+                              const Groups& place, const Counting& how, std::int64_t chunks) {
+  CommunicationShape chunk = shape;
+  const std::int64_t of_a_peer = shape.buffer.count() / grid.gpus;
+  chunk.buffer = bytes((of_a_peer + chunks - 1) / chunks * grid.gpus);
   CollectiveCounts counts;
-  for (const ModelOp& op : piece.graph.ops) {
-    const Groups& place = piece.graph.places[op.place];
-    if (const auto* call = std::get_if<CommunicationShape>(&op.shape)) {
-      const CollectiveCounts more = count_call(*call, place, scenario, cluster);
-      counts.items += more.items;
-      counts.sends += more.sends;
-      counts.bytes += more.bytes;
-    } else {
-      counts.items += items_of(op.shape, gpu) * gpus_in(place);
-    }
+  add(counts, count_call(chunk, place, how), static_cast<double>(chunks));
+  counts.items += gpus_in(place) * grid.gpus * grid.per_peer;
+  return counts;
+}
+
+// An operator and its collective, as the mode overlaps them.
+CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
+  const ModelOp& collective = graph.ops[communicating(fusion)];
+  const auto& call = std::get<CommunicationShape>(collective.shape);
+  const Groups& place = graph.places[collective.place];
+  const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
+  const Grid grid =
+      *peer_shape(fused_operator(graph, fusion), call, how.cluster.spec.gpu, peers).grid;
+  const OverlapOptions options =
+      with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
+  if (how.mode != Mode::fused) {
+    return count_chunks(grid, call, place, how,
+                        how.mode == Mode::kernel ? options.kernel.chunks : 1);
   }
-  if (mode != Mode::bulk) {
-    const double wgs = stored_by_wgs(piece.graph, gpu);
-    counts.items += wgs;
-    if (mode == Mode::fused) counts.sends += 2 * wgs;
+  CollectiveCounts counts;
+  add(counts,
+      fusion.travels == Travels::result
+          ? count_producer(grid, call.op, options.fused, how.cluster.spec.gpus_per_node)
+          : count_consumer(grid, options.fused),
+      static_cast<double>(place.groups.size()));
+  return counts;
+}
+
+CollectiveCounts count_op(const ModelGraph& graph, OpId id, const Counting& how) {
+  const ModelOp& op = graph.ops[id];
+  const Groups& place = graph.places[op.place];
+  if (const auto* call = std::get_if<CommunicationShape>(&op.shape)) {
+    return count_call(*call, place, how);
   }
-  return estimated_needs(cluster, counts);
+  return {
+      .items = items_of(op.shape, how.cluster.spec.gpu) * gpus_in(place), .sends = 0, .bytes = 0};
+}
+
+// Of what a pair takes apart and overlapped, the more: which is faster only runs can tell. A single
+// operator's is overlapped in any case.
+CollectiveCounts count_pair(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
+  const CollectiveCounts overlapped = count_fusion(graph, fusion, how);
+  if (!is_model(how.scenario.workload.kind)) return overlapped;
+  CollectiveCounts apart;
+  add(apart, count_op(graph, computing(fusion), how));
+  add(apart, count_op(graph, communicating(fusion), how));
+  if (!fusion.through.is_none()) add(apart, count_op(graph, fusion.through, how));
+  return {.items = std::max(apart.items, overlapped.items),
+          .sends = std::max(apart.sends, overlapped.sends),
+          .bytes = std::max(apart.bytes, overlapped.bytes)};
+}
+
+Needs needs_of(const Piece& piece, const Counting& how) {
+  const ModelGraph& graph = piece.graph;
+  CollectiveCounts counts;
+  std::vector<bool> counted(graph.ops.size());
+  const bool overlaps = how.mode != Mode::bulk || !is_model(how.scenario.workload.kind);
+  for (const Fusion& fusion :
+       overlaps ? find_fusions(graph, how.cluster.spec.gpu) : std::vector<Fusion>()) {
+    if (!fusion.obstacle.empty()) continue;
+    add(counts, count_pair(graph, fusion, how));
+    counted[fusion.first.value] = counted[fusion.second.value] = true;
+    if (!fusion.through.is_none()) counted[fusion.through.value] = true;
+  }
+  for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
+    if (!counted[i]) add(counts, count_op(graph, OpId(i), how));
+  }
+  return estimated_needs(how.cluster, counts);
+}
+
+// A message in flight is one segment of those it is cut into; the rest wait in the same queue.
+double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
+  if (!fabric || fabric->segment.count() == 0) return 1;
+  const auto segment = static_cast<double>(fabric->segment.count());
+  return std::max(1.0, bytes_of_message / segment);
 }
 
 }  // namespace
@@ -94,12 +186,36 @@ Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario
                       const Cluster& cluster, Mode mode) {
   Needs most;
   for (const Piece& piece : pieces) {
-    const Needs needs = needs_of(piece, scenario, cluster, mode);
+    const Needs needs = needs_of(piece, {.scenario = scenario, .cluster = cluster, .mode = mode});
     most.items = std::max(most.items, needs.items);
     most.sends = std::max(most.sends, needs.sends);
     most.memory = std::max(most.memory, needs.memory);
   }
   return most;
+}
+
+Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
+  return estimated_needs(unfolded(build_single(scenario)).pieces, scenario, cluster, mode);
+}
+
+Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {
+  // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
+  // segments, and its event. Per GPU: WGs and queues. Then the links.
+  const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
+  const double pieces =
+      std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
+  const double per_send =
+      static_cast<double>(sizeof(Send) + sizeof(Latch) + 16 + 16) +
+      static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
+  // Of a CU: its free resources, its accounts, and a shared server.
+  const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * 200.0;
+  const double memory = counts.items * static_cast<double>(sizeof(Item)) + counts.sends * per_send +
+                        cluster.gpus() * per_gpu +
+                        static_cast<double>(Transport::memory(cluster.network).count());
+  constexpr double kMost = 1e18;  // more than any machine has
+  return {.items = counts.items,
+          .sends = counts.sends,
+          .memory = bytes(static_cast<std::int64_t>(std::min(memory, kMost)))};
 }
 
 }  // namespace weft

@@ -3,13 +3,25 @@
 
 #include <vector>
 
+#include "sim/collectives/collective.h"
 #include "sim/models/fold.h"
-#include "sim/workloads/lower.h"
 
 namespace weft {
+
+struct Needs {
+  double items = 0;
+  double sends = 0;
+  Bytes memory;  // what run.max_memory is compared with
+};
 
 // Of the piece that takes most memory: they are simulated one after another.
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
                       const Cluster& cluster, Mode mode);
+
+// Of a single operator.
+Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode);
+
+// Of a task graph of so many items and messages.
+Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts);
 
 }  // namespace weft

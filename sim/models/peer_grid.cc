@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/core/round_up.h"
 #include "sim/models/fusions.h"
@@ -22,9 +23,20 @@ PeerGrid no(std::string obstacle) {
   return {.grid = std::nullopt, .obstacle = std::move(obstacle)};
 }
 
+// Of the WGs of a version of a kernel; without one, only how many they are and whose.
+using Version = const KernelVersion*;
+
+Grid grid_of(const GemmWork& work, const GpuSpec& gpu, std::uint32_t peers, Version version) {
+  return version != nullptr ? gemm_grid(work, gpu, peers, *version) : gemm_shape(work, peers);
+}
+
+Grid grid_of(const GemvWork& work, const GpuSpec& gpu, std::uint32_t peers, Version version) {
+  return gemv_grid(work, gpu, peers, version != nullptr ? *version : KernelVersion{});
+}
+
 // y = W x for one row of A: its W is B transposed, so y has n elements.
 PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t peers,
-                     const KernelVersion& version) {
+                     Version version) {
   GemvWork gemv;
   gemv.m = gemm.n;
   gemv.k = gemm.k;
@@ -35,7 +47,7 @@ PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t pe
     return no(fmt::format("{} columns do not divide among {} GPUs in WGs of {}", gemm.n, peers,
                           gemv.rows_per_wg));
   }
-  Grid grid = gemv_grid(gemv, gpu, peers, version);
+  Grid grid = grid_of(gemv, gpu, peers, version);
   grid.result_bytes = gemv.rows_per_wg * size_of(gemm.dtype).count();
   grid.element_bytes = size_of(gemm.dtype).count();
   return {.grid = grid, .obstacle = {}};
@@ -43,7 +55,7 @@ PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t pe
 
 // C transposed: rows of tiles are columns of C, so that few tokens still divide among the peers.
 PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t peers,
-                         const KernelVersion& version) {
+                         Version version) {
   GemmWork work = choose_gemm(gemm, gpu, 1);
   work.m = gemm.n;
   work.n = gemm.m;
@@ -56,11 +68,17 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
   if (work.tile_m < 16 || gemm.n % (std::int64_t{work.tile_m} * peers) != 0) {
     return no(fmt::format("{} columns do not divide among {} GPUs in tiles of 16", gemm.n, peers));
   }
-  return {.grid = gemm_grid(work, gpu, peers, version), .obstacle = {}};
+  return {.grid = grid_of(work, gpu, peers, version), .obstacle = {}};
 }
 
 PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
-                        std::uint32_t peers, const KernelVersion& version) {
+                        std::uint32_t peers, Version version) {
+  if (const auto* tiles = std::get_if<GemmWork>(&gemm.described)) {
+    return {.grid = grid_of(*tiles, gpu, peers, version), .obstacle = {}};
+  }
+  if (const auto* rows = std::get_if<GemvWork>(&gemm.described)) {
+    return {.grid = grid_of(*rows, gpu, peers, version), .obstacle = {}};
+  }
   if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
     return no("its rows do not divide evenly among the GPUs");
   }
@@ -76,7 +94,7 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
   if (work.m == 0) {
     return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
   }
-  Grid grid = gemm_grid(work, gpu, peers, version);
+  Grid grid = grid_of(work, gpu, peers, version);
   // Each of the batch has weights of its own.
   const std::int64_t weights = (gemm.batch - 1) * gemm.k * gemm.n * size_of(gemm.dtype).count();
   const std::int64_t tiles = std::int64_t{grid.per_peer} * peers;
@@ -84,34 +102,70 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
   return {.grid = grid, .obstacle = {}};
 }
 
+Grid grid_of(const EmbeddingShape& bag, const GpuSpec& gpu, std::uint32_t peers, Version version) {
+  if (version == nullptr) {
+    return bag.backward ? embedding_backward_shape(bag.work, peers)
+                        : embedding_shape(bag.work, peers);
+  }
+  return bag.backward ? embedding_backward_grid(bag.work, gpu, peers, *version)
+                      : embedding_grid(bag.work, gpu, peers, *version);
+}
+
 PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std::uint32_t peers,
-                             const KernelVersion& version) {
+                             Version version) {
   const std::int64_t step = std::int64_t{bag.work.rows_per_wg} * peers;
   if (bag.work.batch % step != 0) {
     return no(fmt::format("a batch of {} does not divide among {} GPUs in WGs of {} rows",
                           bag.work.batch, peers, bag.work.rows_per_wg));
   }
-  return {.grid = bag.backward ? embedding_backward_grid(bag.work, gpu, peers, version)
-                               : embedding_grid(bag.work, gpu, peers, version),
-          .obstacle = {}};
+  return {.grid = grid_of(bag, gpu, peers, version), .obstacle = {}};
 }
 
-}  // namespace
-
-PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                   std::uint32_t peers, const KernelVersion& version) {
+PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                 std::uint32_t peers, Version version) {
   PeerGrid made;
   if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
     made = gemm_peer_grid(*gemm, call, gpu, peers, version);
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
     made = embedding_peer_grid(*bag, gpu, peers, version);
   } else if (const auto* recorded = std::get_if<RecordedShape>(&op.shape)) {
-    made = recorded_peer_grid(*recorded, call, gpu, peers, version);
+    made = recorded_peer_grid(*recorded, call, gpu, peers,
+                              version != nullptr ? *version : KernelVersion{});
   } else {
     made = no("no kernel that sends or receives by WG is known for it");
   }
   if (made.grid) made.grid->name = op.name;
   return made;
+}
+
+}  // namespace
+
+PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                   std::uint32_t peers, const KernelVersion& version) {
+  return made_of(op, call, gpu, peers, &version);
+}
+
+PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
+                    std::uint32_t peers) {
+  return made_of(op, call, gpu, peers, nullptr);
+}
+
+std::int64_t bytes_per_pair(const Grid& grid, Travels travels) {
+  return travels == Travels::input ? grid.units() * grid.input_bytes : grid.bytes_of(grid.per_peer);
+}
+
+OverlapOptions with_whole_slices(const OverlapOptions& options, const Grid& grid, Travels travels) {
+  OverlapOptions fitted = options;
+  int& slice = fitted.fused.slice_wgs;
+  const auto results = static_cast<int>(grid.per_peer / grid.parts);
+  if (travels == Travels::result) {
+    slice = std::gcd(results, std::min(results, slice));
+  } else {  // in whole units
+    const auto unit = static_cast<int>(grid.unit);
+    slice = std::gcd(static_cast<int>(grid.units()), std::max(1, slice / unit)) * unit;
+  }
+  fitted.kernel.chunks = std::min(fitted.kernel.chunks, static_cast<int>(grid.units()));
+  return fitted;
 }
 
 }  // namespace weft

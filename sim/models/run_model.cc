@@ -9,6 +9,7 @@
 #include "sim/models/lower_model.h"
 #include "sim/models/needs.h"
 #include "sim/models/schedule.h"
+#include "sim/models/single_operator.h"
 
 namespace weft {
 namespace {
@@ -153,7 +154,7 @@ void ModelRun::find_candidates(Folding& folding) {
   for (const Piece& piece : folding.folded.pieces) {
     std::vector<Pair>& pairs = folding.pairs.emplace_back();
     for (const Fusion& fusion : find_fusions(piece.graph, scenario_.cluster.gpu)) {
-      pairs.push_back({fusion, candidate_of(piece, fusion)});
+      pairs.push_back({fusion, is_single() ? 0 : candidate_of(piece, fusion)});
     }
   }
   for (std::size_t i = 0; i < tried_.size(); ++i) {
@@ -161,7 +162,7 @@ void ModelRun::find_candidates(Folding& folding) {
     tried_[i].measured = true;
     if (candidates_[i].obstacle.empty()) measure(candidates_[i], tried_[i]);
   }
-  count_times(folding);
+  if (!candidates_.empty()) count_times(folding);
 }
 
 std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
@@ -195,16 +196,16 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
   fusion.first = OpId(0);
   fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
   if (!fusion.through.is_none()) fusion.through = OpId(1);
-  const auto time = [&](Mode mode) {
+  const auto time = [&](Mode mode, const std::vector<Fusion>& fusions) {
     const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
                                                 .cluster = cluster,
                                                 .mode = mode,
-                                                .fusions = {fusion}});
+                                                .fusions = fusions});
     return simulate(cluster, tasks, scenario_.run).time;
   };
-  candidate.bulk = time(Mode::bulk);
-  candidate.chunked = time(Mode::kernel);
-  candidate.fused = time(Mode::fused);
+  candidate.bulk = time(Mode::bulk, {});
+  candidate.chunked = time(Mode::kernel, {fusion});
+  candidate.fused = time(Mode::fused, {fusion});
   const GpuSpec& gpu = scenario_.cluster.gpu;
   const KernelVersion fused = fused_version(scenario_.fused);
   candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
@@ -231,7 +232,12 @@ void ModelRun::count_times(const Folding& folding) {
 std::vector<Fusion> ModelRun::chosen(const std::vector<Pair>& pairs, Mode mode) const {
   const FuseOptions& options = scenario_.workload.fuse;
   std::vector<Fusion> fusions;
+  if (mode == Mode::bulk && !is_single()) return fusions;
   for (const Pair& pair : pairs) {
+    if (is_single()) {
+      fusions.push_back(pair.fusion);
+      continue;
+    }
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
     const Duration overlapped = mode == Mode::kernel ? candidate.chunked : candidate.fused;
@@ -248,10 +254,12 @@ TaskGraph ModelRun::lowered(const Piece& piece, const std::vector<Fusion>& fusio
                                    .cluster = cluster_of(piece),
                                    .mode = mode,
                                    .fusions = fusions,
-                                   .exits = piece.exits});
+                                   .exits = piece.exits,
+                                   .strategy = strategy_of(scenario_, mode, partition_.cus)});
 }
 
 std::string ModelRun::tasks_text(Mode mode) {
+  partition_ = choose_partition(scenario_, cluster_, mode);
   Folding& apart = folding({});
   find_candidates(apart);
   const Folded& folded = apart.folded;
@@ -259,8 +267,10 @@ std::string ModelRun::tasks_text(Mode mode) {
   for (std::uint32_t i = 0; i < folded.pieces.size(); ++i) {
     const auto runs = std::count_if(folded.runs.begin(), folded.runs.end(),
                                     [i](const PieceRun& run) { return run.piece == i; });
-    text += fmt::format("piece {} of {}, run {} times\n{}", i + 1, folded.pieces.size(), runs,
-                        to_text(lowered(folded.pieces[i], chosen(apart.pairs[i], mode), mode)));
+    if (!is_single()) {
+      text += fmt::format("piece {} of {}, run {} times\n", i + 1, folded.pieces.size(), runs);
+    }
+    text += to_text(lowered(folded.pieces[i], chosen(apart.pairs[i], mode), mode));
   }
   return text;
 }
@@ -268,7 +278,7 @@ std::string ModelRun::tasks_text(Mode mode) {
 ModelRun::PieceResult ModelRun::result_of(Folding& folding, std::uint32_t id, Mode mode,
                                           const OnProgress& on_progress) {
   const std::vector<Fusion> fusions = chosen(folding.pairs[id], mode);
-  const bool alike = mode == Mode::bulk || fusions.empty();
+  const bool alike = fusions.empty() && !is_single();
   const auto known = folding.unfused.find(id);
   if (alike && known != folding.unfused.end()) {
     PieceResult again = known->second;
@@ -327,6 +337,7 @@ RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
 
 // Pieces apart; if their runs then meet, again with those joined, until none meet.
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
+  partition_ = choose_partition(scenario_, cluster_, mode);
   Joined joined(graph_.blocks.size());
   while (true) {
     Folding& folding = this->folding(joined);

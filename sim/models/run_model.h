@@ -1,4 +1,5 @@
-// Runs a model: its pieces are simulated, its results put together from their runs.
+// Runs a model: its pieces are simulated, its results put together from their runs. A single
+// operator and its collective are a model of one piece, whose pair every mode overlaps in its way.
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
 #include "sim/models/fold.h"
 #include "sim/models/fusions.h"
@@ -43,6 +45,9 @@ class ModelRun {
 
   // Of the last run, if it finished.
   RunRecording take_recording() { return std::move(recording_); }
+
+  // Of mode c3's CUs, in the last run.
+  [[nodiscard]] const Partition& partition() const { return partition_; }
 
   // By what all of them gain together, the most first; those with an obstacle last.
   std::vector<Candidate> candidates();
@@ -88,6 +93,7 @@ class ModelRun {
   std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
   void measure(Candidate& candidate, const Tried& tried) const;
   void count_times(const Folding& folding);
+  [[nodiscard]] bool is_single() const { return !is_model(scenario_.workload.kind); }
   [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;
   PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
   PieceResult result_of(Folding& folding, std::uint32_t piece, Mode mode,
@@ -106,6 +112,7 @@ class ModelRun {
   std::map<Joined, Folding> folding_;
   std::vector<Tried> tried_;  // by candidate
   std::vector<Candidate> candidates_;
+  Partition partition_;
   std::optional<RecordOptions> record_;
   RunRecording recording_;
 };

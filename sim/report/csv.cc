@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/models/single_operator.h"
 #include "sim/report/columns.h"
 #include "sim/report/measures.h"
-#include "sim/workloads/lower.h"
 
 namespace weft {
 namespace {

@@ -3,8 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/core/byte_names.h"
+#include "sim/models/single_operator.h"
 #include "sim/report/measures.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "sim/core/assert.h"
+#include "sim/models/single_operator.h"
+#include "sim/scenario/modes.h"
 #include "sim/workloads/grid.h"
-#include "sim/workloads/lower.h"
 
 namespace weft {
 namespace {

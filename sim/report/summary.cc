@@ -4,11 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "sim/models/single_operator.h"
 #include "sim/report/c3.h"
 #include "sim/report/field_names.h"
 #include "sim/report/mode_fields.h"
 #include "sim/report/why.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/collectives/collective.h"
 #include "sim/core/plural.h"
 #include "sim/report/aligned.h"
 #include "sim/report/measures.h"
@@ -12,7 +13,7 @@
 #include "sim/report/model.h"
 #include "sim/report/numbers.h"
 #include "sim/report/why.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
@@ -103,6 +104,32 @@ std::string engine_text(const RunReport& report) {
   const double rate = wall_s > 0 ? events / wall_s : 0;
   return fmt::format("{} events in {:.3g} s ({} events/s, {})", large_text(events), wall_s,
                      large_text(rate), bytes_text(report.peak_rss_bytes));
+}
+
+const char* phase_of(const Workload& workload) {
+  switch (workload.phase) {
+    case Phase::training:
+      return "a training step";
+    case Phase::inference:
+      return "inference";
+    case Phase::prefill:
+      return "prefill";
+    case Phase::decode:
+      return "decode";
+  }
+  SIM_ASSERT(false);
+}
+
+// "embedding + all-to-all"
+std::string title_of(const Workload& workload) {
+  const KindRow& row = row_of(workload.kind);
+  if (is_model(workload.kind) && !is_trace(workload.kind)) {
+    return std::string(row.title) + ", " + phase_of(workload);
+  }
+  if (row.family != Family::collective) return row.title;
+  std::string title = name_of(workload.collective.op);  // "all-to-all"
+  std::replace(title.begin(), title.end(), '_', '-');
+  return title;
 }
 
 }  // namespace

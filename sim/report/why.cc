@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/models/single_operator.h"
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {

@@ -83,6 +83,7 @@ struct GemvWork {
   Duration load_sums;          // of a wave, the sums of one load that its next loads wait for
   WgShape wg;
   double jitter = 0;
+  bool operator==(const GemvWork&) const = default;
 };
 
 enum class TileOrder { row, column, swizzled };
@@ -108,6 +109,7 @@ struct GemmWork {
   Bandwidth load = {};
   Duration fixed = {};
   double operand_cost = 1;
+  bool operator==(const GemmWork&) const = default;
 };
 
 // Groups of GPUs: given one by one, or in a regular form, or (all zero) one of all GPUs.

@@ -16,13 +16,6 @@ std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, 
                                     Rng(seed, grid.stream, id).between(-width, width));
 }
 
-Team team_of_all(std::uint32_t gpus) {
-  Team team;
-  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) team.gpus.push_back(gpu);
-  team.after.resize(gpus);
-  return team;
-}
-
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
   switch (kind) {
     case LaunchKind::host:

@@ -105,7 +105,6 @@ struct Team {
   std::vector<std::uint32_t> gpus;           // by rank
   std::vector<std::vector<KernelId>> after;  // by rank
 };
-Team team_of_all(std::uint32_t gpus);
 
 // An operator and its collective, to be added to a task graph for each of these teams.
 struct Overlap {

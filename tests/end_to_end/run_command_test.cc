@@ -115,6 +115,8 @@ TEST_F(RunCommand, stops_after_a_stage_and_prints_it) {
   EXPECT_NE(scenario.out.find("  batch: 256\n"), std::string::npos) << scenario.out;
   const Ended cluster = weft("run " + kSmall + " --stop-after=cluster");
   EXPECT_EQ(cluster.out.find("cluster: 1 node x 4 "), 0U) << cluster.out;
+  const Ended model = weft("run " + kSmall + " --stop-after model");
+  EXPECT_EQ(model.out.find("model: 2 operators, 0 blocks\n"), 0U) << model.out;
   const Ended tasks = weft("run " + kSmall + " --stop-after tasks");
   for (const char* mode : {"mode: bulk\n", "mode: kernel\n", "mode: fused\n"}) {
     EXPECT_NE(tasks.out.find(mode), std::string::npos) << mode << "\n" << tasks.out;

@@ -76,6 +76,16 @@ TEST_F(TraceCommands, a_trace_is_run_and_exported_and_read_again) {
   EXPECT_EQ(nlohmann::json::parse(text_of("again.json"))["ops"].size(), 4U * 3 + 1);
 }
 
+// An operator and its collective: on each of 4 GPUs one node of each.
+TEST_F(TraceCommands, a_single_operator_is_exported_like_a_model) {
+  const Ended exported =
+      weft("export " WEFT_SOURCE_DIR "/configs/scenarios/gemv_ar_4_gpus.yaml --chakra pair");
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  const Ended imported = weft("import chakra pair --gpus 4 -o pair.json");
+  ASSERT_EQ(imported.status, 0) << imported.err;
+  EXPECT_EQ(nlohmann::json::parse(text_of("pair.json"))["ops"].size(), 4U + 1);
+}
+
 // A trace has other kinds too: the key is for those that there is such an algorithm of.
 TEST_F(TraceCommands, an_algorithm_is_for_the_collectives_that_have_it) {
   std::filesystem::create_directories(folder_.path("deep"));

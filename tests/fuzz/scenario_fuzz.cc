@@ -7,8 +7,9 @@
 #include "sim/core/assert.h"
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/needs.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace {
 

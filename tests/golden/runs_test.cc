@@ -16,8 +16,9 @@
 #include "sim/engine/simulate.h"
 #include "sim/models/build_model.h"
 #include "sim/models/run_model.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft::runs_test {
 namespace {

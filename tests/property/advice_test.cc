@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/report/why.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft::advice_test {
 namespace {

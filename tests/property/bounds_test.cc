@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine/accounts.h"
+#include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
 

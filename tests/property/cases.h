@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 #include "tests/sanitized.h"
 
 namespace weft {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/names.h"
-#include "sim/workloads/lower.h"
 #include "tests/sanitized.h"
 
 namespace weft::collective_choice_test {

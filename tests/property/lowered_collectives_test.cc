@@ -12,6 +12,7 @@
 
 #include "sim/collectives/collective_choice.h"
 #include "sim/core/rng.h"
+#include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 
 namespace weft::lowered_collectives_test {

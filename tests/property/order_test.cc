@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 #include "tests/property/describe.h"
 #include "tests/property/random_scenario.h"

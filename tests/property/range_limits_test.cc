@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/core/rng.h"
+#include "sim/models/needs.h"
 #include "tests/property/cases.h"
 
 namespace weft::range_limits_test {

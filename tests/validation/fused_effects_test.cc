@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/report/measures.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft::fused_effects_test {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft::h200_c3_test {
 namespace {

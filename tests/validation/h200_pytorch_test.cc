@@ -19,9 +19,9 @@
 #include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/single_operator.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft::h200_pytorch_test {
 namespace {

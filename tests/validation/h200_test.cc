@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
 
 namespace weft::h200_test {
 namespace {

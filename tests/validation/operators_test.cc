@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
-#include "sim/workloads/lower.h"
+#include "sim/scenario/modes.h"
 
 namespace weft::operators_test {
 namespace {

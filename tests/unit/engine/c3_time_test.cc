@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/engine/partition.h"
+#include "sim/scenario/modes.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft::c3_time_test {

@@ -14,7 +14,7 @@ namespace weft::run_model_test {
 namespace {
 
 Scenario nodes_of_four() {
-  return scenario_of(R"(
+  Scenario scenario = scenario_of(R"(
 name: two nodes of four
 cluster:
   base: clusters/node_4x_mi210
@@ -23,6 +23,8 @@ cluster:
   scale_out: {shape: switch, link: {bandwidth: 200 Gb/s, latency: 700 ns}}
 workload: {kind: collective, op: all_to_all, bytes: 2 MB}
 )");
+  scenario.workload.kind = WorkloadKind::transformer;  // whose operators are made by hand here
+  return scenario;
 }
 
 // Layers of tensor parallelism in each of the nodes.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/modes.h"
 #include "sim/workloads/c3.h"
 #include "tests/unit/engine/simulated.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/modes.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft::embedding_lowering_test {

@@ -1,0 +1,21 @@
+#include "sim/core/assert.h"
+#include "sim/workloads/grid.h"
+
+namespace weft {
+
+LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
+  switch (mode) {
+    case Mode::bulk:
+      return lower_chunked(graph, overlap, 1);
+    case Mode::kernel:
+      return lower_chunked(graph, overlap,
+                           static_cast<std::uint32_t>(overlap.options.kernel.chunks));
+    case Mode::fused:
+      return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
+                                                : lower_fused_consumer(graph, overlap);
+    default:
+      SIM_ASSERT(false);
+  }
+}
+
+}  // namespace weft
