@@ -8,7 +8,8 @@ import sys
 import time
 import traceback
 
-FAMILIES = ("gemm", "attention", "low_precision", "embedding", "gathers", "interference", "fused")
+FAMILIES = ("gemm", "attention", "low_precision", "embedding", "gathers", "interference", "fused",
+            "gradients", "sustained")
 
 
 def main():
