@@ -1,4 +1,4 @@
-"""GEMMs, copies and training steps for seconds: how they slow down as the card's governor sees them."""
+"""GEMMs, copies and training steps for seconds: how the power limit slows them down."""
 import time
 
 import torch
@@ -39,10 +39,11 @@ class Layer(torch.nn.Module):
         super().__init__()
         self.heads, self.kv_heads, self.dim = heads, kv_heads, hidden // heads
         linear = lambda i, o: torch.nn.Linear(i, o, bias=False, device="cuda", dtype=torch.bfloat16)
-        self.norms = torch.nn.ModuleList(torch.nn.RMSNorm(hidden, device="cuda", dtype=torch.bfloat16)
-                                         for _ in range(2))
+        norm = lambda: torch.nn.RMSNorm(hidden, device="cuda", dtype=torch.bfloat16)
+        self.norms = torch.nn.ModuleList([norm(), norm()])
         self.qkv = linear(hidden, (heads + 2 * kv_heads) * self.dim)
-        self.out, self.up, self.down = linear(hidden, hidden), linear(hidden, 2 * inner), linear(inner, hidden)
+        self.out, self.up = linear(hidden, hidden), linear(hidden, 2 * inner)
+        self.down = linear(inner, hidden)
 
     def forward(self, x):
         batch, length, _ = x.shape

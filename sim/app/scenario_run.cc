@@ -34,7 +34,7 @@ const std::vector<Piece>& ScenarioRun::pieces() const {
 }
 
 // Folded when it is run: to plan a run does without.
-ModelRun& ScenarioRun::model_run() {
+SustainedRun& ScenarioRun::model_run() {
   if (run_) return *run_;
   pieces_.clear();
   run_.emplace(scenario_, cluster_, graph());

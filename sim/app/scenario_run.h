@@ -12,7 +12,7 @@
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
 #include "sim/models/needs.h"
-#include "sim/models/run_model.h"
+#include "sim/models/sustained_run.h"
 #include "sim/report/run_report.h"
 #include "sim/scenario/load.h"
 
@@ -60,7 +60,7 @@ class ScenarioRun {
  private:
   [[nodiscard]] bool folds() const { return scenario_.run.repeats_once; }
   [[nodiscard]] const std::vector<Piece>& pieces() const;
-  ModelRun& model_run();
+  SustainedRun& model_run();
   [[nodiscard]] Needs needs_of(Mode mode) const;
   ModeRun run_mode(Mode mode, const OnProgress& on_progress);
 
@@ -68,8 +68,8 @@ class ScenarioRun {
   std::vector<InputFile> inputs_;
   Cluster cluster_;
   Model model_;
-  std::vector<Piece> pieces_;    // until it is run ...
-  std::optional<ModelRun> run_;  // ... and from then on
+  std::vector<Piece> pieces_;        // until it is run ...
+  std::optional<SustainedRun> run_;  // ... and from then on
   std::optional<RecordOptions> record_;
 };
 

@@ -105,6 +105,7 @@ struct RunResult {
   Ending ending = Ending::finished;
   std::string stopped_because;  // unless finished: who waits for whom, or which limit
   Duration time;                // start to the end of the slowest GPU
+  double clock = 0;  // that the power limit left, over that of short kernels; 0: not asked
   std::vector<GpuUse> gpus;
   std::vector<OperatorUse> operators;
   std::vector<PartUse> parts;

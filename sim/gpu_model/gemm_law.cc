@@ -14,8 +14,6 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
-
 // Rows of A and columns of B that the caches read for the first `at_once` tiles, dealt to them in
 // turn: a tile's rows and columns once for each cache that has such a tile.
 std::int64_t lines_read(const TiledGemm& gemm, const Tiles& tiles, std::int64_t at_once,
@@ -151,7 +149,8 @@ TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run
 
 Bytes tile_result(const TiledGemm& gemm) {
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  return bytes(elements * (gemm.split_k > 1 ? 2 * kPartialBytes : gemm.element_bytes));
+  const bool adds = gemm.split_k > 1 || gemm.accumulates;
+  return bytes(elements * (adds ? 2 * kPartialBytes : gemm.element_bytes));
 }
 
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {

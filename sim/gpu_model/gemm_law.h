@@ -31,9 +31,10 @@ struct TiledGemm {
   double alone = 1;        // part of it that one WG reaches that has its CU to itself
   WgShape wg;
   // Of a library's kernel:
-  Bandwidth load = {};      // between the L2 and one CU; 0: as its loads in flight allow
-  Duration fixed = {};      // of a tile, besides its loop over k
-  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
+  Bandwidth load = {};       // between the L2 and one CU; 0: as its loads in flight allow
+  Duration fixed = {};       // of a tile, besides its loop over k
+  double operand_cost = 1;   // time of an operand's byte in the HBM, in those of a stream
+  bool accumulates = false;  // its result is added to fp32 numbers that are there
 };
 
 struct GemmRun {
@@ -43,6 +44,8 @@ struct GemmRun {
   Bandwidth beside = {};   // what a collective beside it passes through the L2s
   [[nodiscard]] std::int64_t wgs_at_once() const { return cus * wgs_on_cu; }
 };
+
+constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
 
 // The tiles of C: one peer's rows after another's, in groups, the last one smaller.
 struct Tiles {
@@ -76,7 +79,8 @@ struct TileWork {
 TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run);
 
 // What a WG adds to the traffic that leaves its tile in its GPU's memory. Of a tile in parts, each
-// is added into it by atomics: read and written, in float32 whatever the operands are.
+// is added into it by atomics: read and written, in float32 whatever the operands are; so is one
+// that accumulates.
 Bytes tile_result(const TiledGemm& gemm);
 
 // `batch` such products by themselves, in seconds: rounds of tiles, each as long as a CU's

@@ -135,6 +135,7 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
       "efficiency", gemm.efficiency,
       {.help = "fraction of the matrix peak that the loop over k reaches", .range = {{0.01, 1}}});
   map.add("load", gemm.load, {.help = "bandwidth between the L2 and one CU"});
+  map.add("store", gemm.store, {.help = "bandwidth at which sums leave a CU in fp32"});
   map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
   map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
   map.add("operand_cost", gemm.operand_cost,
@@ -153,6 +154,17 @@ static void fields(Fields& map, LibraryAttentionSpec& attention) {
           {.help = "rate of scores that pass the softmax, of the whole GPU"});
   map.add("start", attention.start, {.help = "time of a WG before and after its loop over keys"});
   map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
+}
+
+static void fields(Fields& map, PowerSpec& power) {
+  map.add("idle", power.idle, {.help = "power of an idle GPU / power limit", .range = {{0, 1}}});
+  map.add("matrix", power.matrix,
+          {.help = "more while the library's GEMMs run at the clock of short kernels / power limit",
+           .range = {{0, 10}}});
+  map.add("memory", power.memory,
+          {.help = "more while the HBM is at its bandwidth / power limit", .range = {{0, 1}}});
+  map.add("exponent", power.exponent,
+          {.help = "power of the clock that `matrix` goes with", .range = {{1, 4}}});
 }
 
 namespace {
@@ -200,6 +212,7 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.optional_map("library_gemm", gpu.library_gemm, "GEMM kernels of the GPU's library");
   map.optional_map("library_attention", gpu.library_attention,
                    "attention kernels of the GPU's libraries");
+  map.optional_map("power", gpu.power, "how the power limit holds down the clock; default: not");
 }
 
 }  // namespace weft

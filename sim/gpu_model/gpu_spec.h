@@ -113,6 +113,7 @@ struct LibraryGemmSpec {
   LibraryTiles tiles = LibraryTiles::few;
   double efficiency = 0;    // of the matrix peak, which the loop over k reaches
   Bandwidth load;           // of operands and results, between the L2 and one CU
+  Bandwidth store;          // of sums that leave a CU's WG in fp32
   Duration start;           // of a tile: its first operands come, its pipeline fills
   Duration sum;             // the second kernel, where k is split: adds up the parts
   double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
@@ -125,6 +126,14 @@ struct LibraryAttentionSpec {
   FlopRate exponentials;           // of scores, of the whole GPU; backward it takes twice as long
   Duration start;  // of a WG: its queries come, its pipeline fills, its result leaves
   Duration sum;    // the second kernel, where keys are split: joins the parts
+};
+
+// Where the power limit holds the clock down (docs/model.md, "Power"), as fractions of the limit.
+struct PowerSpec {
+  double idle = 0;
+  double matrix = 0;    // more while GEMMs of the library run at the clock of short kernels
+  double memory = 0;    // more while the HBM is at its bandwidth
+  double exponent = 0;  // `matrix` goes with this power of the clock
 };
 
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one
@@ -234,6 +243,7 @@ struct GpuSpec {
   // None: nobody has measured its kernels.
   std::optional<LibraryGemmSpec> library_gemm = {};
   std::optional<LibraryAttentionSpec> library_attention = {};
+  std::optional<PowerSpec> power = {};  // none: the clock stays
   // By which the cache model says what kernels read from the HBM; none: formulas say it.
   std::optional<cache::Hierarchy> caches = {};
 };

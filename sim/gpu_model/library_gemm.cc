@@ -54,7 +54,16 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .group = kSwizzle,
           .efficiency = kEfficiency * tile.reaches,
           .alone = 1,
-          .wg = wg_of(tile, size.element_bytes, gpu)};
+          .wg = wg_of(tile, size.element_bytes, gpu),
+          .accumulates = size.accumulates};
+}
+
+// A tile's way out of its WG, and back in what it is added to.
+Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
+  if (!gemm.accumulates || gemm.split_k > 1) return transfer_time(tile_result(gemm), library.load);
+  const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
+  return transfer_time(bytes(elements * (gemm.element_bytes + kPartialBytes)), library.load) +
+         transfer_time(bytes(elements * (kPartialBytes - gemm.element_bytes)), library.store);
 }
 
 // Of a GPU whose kernels were measured: the same, on a CU that the WG has to itself. Its fixed time
@@ -67,7 +76,7 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   gemm.wg.lds = gpu.cu.lds;
   gemm.efficiency = library.efficiency;
   gemm.load = library.load;
-  gemm.fixed = library.start + transfer_time(tile_result(gemm), library.load);
+  gemm.fixed = library.start + result_time(gemm, library);
   if (split_k > 1) gemm.fixed = gemm.fixed + library.sum;
   gemm.operand_cost = library.operand_cost;
   return gemm;

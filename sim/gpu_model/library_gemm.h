@@ -4,6 +4,7 @@
 // (gemm_seconds). Of a GPU whose kernels were measured (GpuSpec::library_gemm):
 //
 //   tile   = start + bytes of the result / load + max(operations / rate of a CU, operands / load)
+//   of one that accumulates: + its fp32 numbers / load + what of them is more than a result / store
 //   kernel = rounds of tiles over the CUs, bent with the memory's time; split k: + sum
 //
 // Of others a stage of the pipeline of operands holds 64 of k; a WG has as many stages, four
@@ -23,6 +24,7 @@ struct GemmSize {
   std::int64_t k = 0;
   std::int64_t batch = 1;
   std::int64_t element_bytes = 2;
+  bool accumulates = false;  // into fp32 numbers that are there
 };
 
 // `peers` > 1: rows of tiles divide among so many, and no tile is in parts. m of the result is 0

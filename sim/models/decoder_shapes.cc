@@ -13,6 +13,7 @@ DecoderShapes shapes_of(const Workload& workload) {
   shapes.queries = workload.phase == Phase::decode ? 1 : spec.length;
   shapes.tokens = shapes.sequences * shapes.queries;
   shapes.kept = shapes.keeps_its_tokens() ? shapes.tokens / spec.parallel.tensor : shapes.tokens;
+  shapes.gradients = workload.gradients;
   shapes.share = heads_of(spec.decoder, spec.parallel.tensor);
   return shapes;
 }

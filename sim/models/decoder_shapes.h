@@ -19,6 +19,8 @@ struct DecoderShapes {
   std::int64_t tokens = 0;     // new tokens of a microbatch
   std::int64_t kept = 0;       // of those, what a GPU has between tensor-parallel layers
   HeadShare share;
+  DataType gradients = DataType::fp32;  // of weights
+  bool adds = false;  // a kernel of its own adds a gradient to that of earlier microbatches
 
   [[nodiscard]] bool splits() const { return parallel.tensor > 1; }
   [[nodiscard]] bool keeps_its_tokens() const { return splits() && parallel.sequence; }
@@ -42,6 +44,17 @@ struct Product {
 };
 inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 1) {
   return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .m_by_rank = {}};
+}
+
+// A gradient of weights. Where gradients are wider than the weights, each microbatch's GEMM adds to
+// them (gradient accumulation fusion of Megatron-LM and Transformer Engine).
+inline bool accumulates(DataType gradients, DataType weights) {
+  return size_of(gradients) > size_of(weights);
+}
+inline GemmShape gradient_of(const Product& p, const DecoderShapes& shapes, std::int64_t batch) {
+  GemmShape gemm = gemm_of(p, shapes.decoder.dtype, batch);
+  gemm.accumulates = accumulates(shapes.gradients, shapes.decoder.dtype);
+  return gemm;
 }
 
 }  // namespace weft

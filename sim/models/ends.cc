@@ -16,9 +16,8 @@ Product logits(const DecoderShapes& shapes) {
           .k = shapes.decoder.hidden};
 }
 
-void compute_head(TensorParallel& gpus, const char* name, const Product& product,
-                  GradientOf of = GradientOf::inputs) {
-  gpus.compute(name, "head", gemm_of(product, gpus.shapes().decoder.dtype), of);
+void compute_head(TensorParallel& gpus, const char* name, const Product& product) {
+  gpus.compute(name, "head", gemm_of(product, gpus.shapes().decoder.dtype));
 }
 
 // With tokens kept apart, each GPU needs all those whose logits are wanted. Behind a prompt these
@@ -100,8 +99,8 @@ void head_backward(TensorParallel& gpus) {
   compute_head(gpus, "head_input_gradient", {.m = of.m, .n = of.k, .k = of.n});
   const OpId summed = gpus.reduce("head_gradient_reduce");
   gpus.out().wait_for(gathered);
-  compute_head(gpus, "head_weight_gradient", {.m = of.n, .n = of.k, .k = of.m},
-               GradientOf::weights);
+  gpus.weight_gradient("head_weight_gradient", "head", {.m = of.n, .n = of.k, .k = of.m},
+                       gpus.place());
   gpus.out().wait_for(gathered);
   gpus.out().wait_for(summed);
   norm_weight_gradient(gpus, "final_norm");

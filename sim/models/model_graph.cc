@@ -38,16 +38,17 @@ std::string text_of(const std::optional<RecordedWork>& work) {
   return text + fmt::format(", {} B read, {} B written", work->read.count(), work->written.count());
 }
 
-std::string tiles_of(const GemmShape& gemm) {
+std::string kernel_of(const GemmShape& gemm) {
   const auto* tiles = std::get_if<GemmWork>(&gemm.described);
-  return tiles == nullptr ? "" : fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
+  if (tiles == nullptr) return gemm.accumulates ? ", added to fp32" : "";
+  return fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
 }
 
 std::string text_of(const OpShape& shape) {
   return std::visit(
       Overloaded{[](const GemmShape& gemm) {
                    return fmt::format("gemm {} x {} x {}, {} of them{}", gemm.m, gemm.n, gemm.k,
-                                      gemm.batch, tiles_of(gemm));
+                                      gemm.batch, kernel_of(gemm));
                  },
                  [](const AttentionShape& attention) {
                    return fmt::format(

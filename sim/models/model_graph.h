@@ -29,6 +29,8 @@ struct GemmShape {
   std::int64_t k = 0;
   std::int64_t batch = 1;
   DataType dtype = DataType::bf16;
+  // Added to fp32 gradients of weights that are there, in the same kernel.
+  bool accumulates = false;
   // Of experts whose tokens differ: m of each rank of its group, instead of `m`. Else empty.
   std::vector<std::int64_t> m_by_rank;
   std::variant<std::monostate, GemmWork, GemvWork> described = {};

@@ -52,13 +52,15 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Gradient
 }
 
 // Sums over tokens. Where their number differs from GPU to GPU it stands as the product's rows, so
-// that it can be said for each: the same operations, and the same elements of all three matrices.
+// that it can be said for each: the same operations, and the same elements of all three matrices;
+// but not what adding to fp32 gradients takes.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
-  if (!routed_.even()) return product(name, out, in, GradientOf::weights);
-  gpus_.out().compute(
-      name, kExperts,
-      gemm_of({.m = out, .n = in, .k = rows(0)}, gpus_.shapes().decoder.dtype, routed_.busy),
-      place_, GradientOf::weights);
+  if (routed_.even()) {
+    return gpus_.weight_gradient(name, kExperts, {.m = out, .n = in, .k = rows(0)}, place_,
+                                 routed_.busy);
+  }
+  product(name, out, in, GradientOf::weights);
+  gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
 // Of the GPU with the most tokens, for which the others wait.
@@ -144,9 +146,8 @@ void Experts::backward() {
   tokens("dispatch_copy_backward", moe_.top_k, 1, moe_.top_k);
   const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts};
   gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
-  gpus_.compute("router_weight_gradient", "router",
-                gemm_of({.m = moe_.experts, .n = hidden, .k = own_tokens()}, shapes.decoder.dtype),
-                GradientOf::weights);
+  gpus_.weight_gradient("router_weight_gradient", "router",
+                        {.m = moe_.experts, .n = hidden, .k = own_tokens()}, gpus_.place());
   gather_tokens("experts_gradient_gather");
 }
 

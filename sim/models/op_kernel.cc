@@ -144,7 +144,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
                                          .n = shape.n,
                                          .k = shape.k,
                                          .batch = shape.batch,
-                                         .element_bytes = size_of(shape.dtype).count()},
+                                         .element_bytes = size_of(shape.dtype).count(),
+                                         .accumulates = shape.accumulates},
                                         gpu, peers);
   GemmWork gemm;
   gemm.m = chosen.m;
@@ -162,6 +163,7 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   gemm.load = chosen.load;
   gemm.fixed = chosen.fixed;
   gemm.operand_cost = chosen.operand_cost;
+  gemm.accumulates = chosen.accumulates;
   return gemm;
 }
 

@@ -153,7 +153,7 @@ void ModelRun::find_candidates(Folding& folding) {
   if (!folding.pairs.empty()) return;
   for (const Piece& piece : folding.folded.pieces) {
     std::vector<Pair>& pairs = folding.pairs.emplace_back();
-    for (const Fusion& fusion : find_fusions(piece.graph, scenario_.cluster.gpu)) {
+    for (const Fusion& fusion : find_fusions(piece.graph, cluster_.spec.gpu)) {
       pairs.push_back({fusion, is_single() ? 0 : candidate_of(piece, fusion)});
     }
   }
@@ -206,7 +206,7 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
   candidate.bulk = time(Mode::bulk, {});
   candidate.chunked = time(Mode::kernel, {fusion});
   candidate.fused = time(Mode::fused, {fusion});
-  const GpuSpec& gpu = scenario_.cluster.gpu;
+  const GpuSpec& gpu = cluster_.spec.gpu;
   const KernelVersion fused = fused_version(scenario_.fused);
   candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
   candidate.wgs_per_cu_fused = resident(gpu, wg_of_op(alone, fusion, gpu, fused), fused);

@@ -32,10 +32,23 @@ void TensorParallel::input_gradient(const Linear& linear) {
           gemm_of({.m = shapes_.tokens, .n = linear.in, .k = linear.out}, shapes_.decoder.dtype));
 }
 
+void TensorParallel::weight_gradient(const std::string& name, const std::string& part,
+                                     const Product& product, PlaceId place, std::int64_t batch) {
+  out_.compute(name, part, gradient_of(product, shapes_, batch), place, GradientOf::weights);
+  add_gradient(name, part, product.m * product.n * batch, place);
+}
+
+void TensorParallel::add_gradient(const std::string& name, const std::string& part,
+                                  std::int64_t weights, PlaceId place) {
+  if (!shapes_.adds) return;
+  out_.compute(name + "_add", part,
+               shapes_.stream({.elements = weights, .read = 2, .written = 1, .operations = 1}),
+               place, GradientOf::weights);
+}
+
 void TensorParallel::weight_gradient(const Linear& linear) {
-  compute(linear.name + "_weight_gradient", linear.part,
-          gemm_of({.m = linear.out, .n = linear.in, .k = shapes_.tokens}, shapes_.decoder.dtype),
-          GradientOf::weights);
+  weight_gradient(linear.name + "_weight_gradient", linear.part,
+                  {.m = linear.out, .n = linear.in, .k = shapes_.tokens}, place_);
   if (made_ && out_.writes(GradientOf::weights)) made_(linear.in * linear.out);
 }
 

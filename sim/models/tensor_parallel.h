@@ -50,6 +50,12 @@ class TensorParallel {
   // Both gradients of a product whose collectives are not this one's.
   void input_gradient(const Linear& linear);
   void weight_gradient(const Linear& linear);
+  // Of other products, on these GPUs: m x n weights, k tokens.
+  void weight_gradient(const std::string& name, const std::string& part, const Product& product,
+                       PlaceId place, std::int64_t batch = 1);
+  // To that of earlier microbatches, where a kernel of its own does so.
+  void add_gradient(const std::string& name, const std::string& part, std::int64_t weights,
+                    PlaceId place);
 
   // Column: gathers, then multiplies. Backward: sums up beside the weights' gradient.
   void column(const std::string& names, const Linear& linear);

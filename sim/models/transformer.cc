@@ -215,7 +215,9 @@ class Transformer {
   void backward(const Stage& stage, const PipelineStep& step, GradientOf of) {
     Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
     const bool ends = is_last(step) && of != GradientOf::inputs;
-    TensorParallel gpus(out_, shapes_, stage.tensor, [&](std::int64_t weights) {
+    DecoderShapes shapes = shapes_;
+    shapes.adds = step.microbatch > 0 && !accumulates(shapes.gradients, shapes.decoder.dtype);
+    TensorParallel gpus(out_, shapes, stage.tensor, [&](std::int64_t weights) {
       if (ends) gradients.made(weights);
     });
     const int tensor = spec_.parallel.tensor;

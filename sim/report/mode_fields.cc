@@ -128,6 +128,11 @@ constexpr auto kFields = std::to_array<ModeField>({
     {"modes.<mode>.links_busy_max_class", Unit::text, "class of the busiest link",
      "class of that link",
      [](const ModeView& mode) { return value_of(mode.measures.link.link_class); }},
+    {"modes.<mode>.clock", Unit::share, "clock left by the power limit",
+     "clock of kernels that compute / that of short kernels; absent with burst clocks",
+     [](const ModeView& mode) {
+       return mode.run.result.clock > 0 ? value_of(mode.run.result.clock) : FieldValue{};
+     }},
     {"modes.<mode>.wgs_per_cu", Unit::count, "WGs per CU",
      "most WGs of the computing kernel on one CU; 0: the workload has no such kernel",
      [](const ModeView& mode) { return value_of(mode.measures.wgs_per_cu); }},

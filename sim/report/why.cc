@@ -286,6 +286,19 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   return text;
 }
 
+// What the power limit takes; the more a mode computes at a time, the more.
+std::string power_text(const RunReport& report) {
+  std::string text;
+  for (const ModeRun& run : report.runs) {
+    const double clock = run.result.clock;
+    if (clock == 0 || clock == 1) continue;
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name_of(run.result.mode),
+                        100 * clock);
+  }
+  if (text.empty()) return "";
+  return fmt::format(" The power limit leaves of the clock of short kernels: {}.", text);
+}
+
 }  // namespace
 
 Bound bound_of(const RunReport& report, const RunResult& result) {
@@ -301,8 +314,9 @@ std::string why(const RunReport& report) {
     bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),
                           bound_text(measure(report, run.result)));
   }
-  if (bulk_run == nullptr || report.runs.size() < 2) return bounds + ".";
-  return bounds + "." + why_against(report, *bulk_run);
+  bounds += "." + power_text(report);
+  if (bulk_run == nullptr || report.runs.size() < 2) return bounds;
+  return bounds + why_against(report, *bulk_run);
 }
 
 }  // namespace weft

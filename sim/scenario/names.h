@@ -40,6 +40,13 @@ inline constexpr std::array kRepeats = {
     Choice<bool>{"once", true, "identical blocks are simulated once"},
     Choice<bool>{"each", false, "every block is simulated"},
 };
+inline constexpr std::array kClocks = {
+    Choice<Clocks>{"auto", Clocks::automatic,
+                   "sustained: a training step of a whole model; burst: all else"},
+    Choice<Clocks>{"sustained", Clocks::sustained,
+                   "what the power limit leaves where the run repeats for seconds"},
+    Choice<Clocks>{"burst", Clocks::burst, "that of kernels by themselves, for some milliseconds"},
+};
 inline constexpr std::array kPhases = {
     Choice<Phase>{"training", Phase::training, "a step: forward, backward, update"},
     Choice<Phase>{"inference", Phase::inference, "the forward pass of a batch"},

@@ -109,6 +109,7 @@ struct GemmWork {
   Bandwidth load = {};
   Duration fixed = {};
   double operand_cost = 1;
+  bool accumulates = false;
   bool operator==(const GemmWork&) const = default;
 };
 
@@ -270,12 +271,16 @@ struct C3Options {
   int dma_reserve_cus = 0;  // that the GEMM leaves empty beside copy engines
 };
 
+// The clock of kernels that compute: of short ones, or what the power limit leaves for seconds.
+enum class Clocks : std::uint8_t { automatic, sustained, burst };
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
   Duration max_time;  // simulated
   Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
+  Clocks clocks = Clocks::automatic;
   bool repeats_once = true;       // a model's blocks that are alike are simulated once
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };

@@ -168,6 +168,9 @@ void run_options(Fields& map, RunOptions& run) {
            .fallback = mebibytes(16 * 1024)});
   map.choice("launch", run.launch, names::kLaunches,
              {.help = "how kernels follow one another", .fallback = LaunchKind::queue});
+  map.choice("clocks", run.clocks, names::kClocks,
+             {.help = "clock of kernels that compute, where gpu.power is known",
+              .fallback = Clocks::automatic});
   map.choice("repeats", run.repeats_once, names::kRepeats,
              {.help = "which blocks of a whole model are simulated", .fallback = true});
   map.add("tie_shuffle", run.tie_shuffle,

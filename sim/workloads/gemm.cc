@@ -55,7 +55,8 @@ TiledGemm tiled(const GemmWork& gemm) {
           .wg = gemm.wg,
           .load = gemm.load,
           .fixed = gemm.fixed,
-          .operand_cost = gemm.operand_cost};
+          .operand_cost = gemm.operand_cost,
+          .accumulates = gemm.accumulates};
 }
 
 Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {

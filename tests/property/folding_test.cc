@@ -132,8 +132,8 @@ void expect_folded_within(double fraction, int data) {
 }
 
 // A GEMM whose WG fills a CU keeps sends' channels out until it is done, and they then keep the
-// next one's WG waiting: folding leaves that out, up to 2 % of steps as short as these.
-TEST(Folding, every_schedule_takes_as_long_as_the_whole) { expect_folded_within(0.025, 1); }
+// next one's WG waiting: folding leaves that out, up to 3 % of steps as short as these.
+TEST(Folding, every_schedule_takes_as_long_as_the_whole) { expect_folded_within(0.03, 1); }
 
 // With virtual stages or cut backwards, sums of gradients do not slow what a stage computes beside
 // them: up to 7 % of steps as short as these, of which the sums are a fifth: a GEMM's WG fills its

@@ -60,6 +60,7 @@ GpuSpec measured_gpu() {
   spec.library_gemm = LibraryGemmSpec{.tiles = LibraryTiles::few,
                                       .efficiency = 0.8,
                                       .load = gigabytes_per_second(100),
+                                      .store = gigabytes_per_second(40),
                                       .start = nanoseconds(500),
                                       .sum = microseconds(3),
                                       .operand_cost = 1.25};

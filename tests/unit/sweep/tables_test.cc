@@ -54,6 +54,7 @@ RunReport of_a_model() {
   for (ModeRun& run : report.runs) {
     run.result.parts = {{.name = "mlp", .computing = microseconds(120), .exposed = {}}};
     run.result.idle = microseconds(20);
+    run.result.clock = 0.9;
   }
   return report;
 }

@@ -1,0 +1,85 @@
+#include "sim/models/sustained_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "sim/gpu_model/power_law.h"
+
+namespace weft {
+namespace {
+
+std::optional<Cluster> slowed(const Cluster& cluster, double clock) {
+  if (clock == 1) return std::nullopt;
+  ClusterSpec spec = cluster.spec;
+  spec.gpu = at_clock(spec.gpu, clock);
+  Cluster slow = build_cluster(spec);
+  slow.choices_of = &cluster.choices();  // collectives are as fast
+  return slow;
+}
+
+}  // namespace
+
+bool is_sustained(const Scenario& scenario) {
+  const Workload& workload = scenario.workload;
+  if (!scenario.cluster.gpu.power || scenario.run.clocks == Clocks::burst) return false;
+  const bool trains =
+      is_model(workload.kind) && !is_trace(workload.kind) && workload.phase == Phase::training;
+  return scenario.run.clocks == Clocks::sustained || trains;
+}
+
+SustainedRun::AtClock::AtClock(const Scenario& scenario, const Cluster& full,
+                               const ModelGraph& graph, int clock)
+    : slow(slowed(full, static_cast<double>(clock) / kFull)),
+      model(scenario, slow ? *slow : full, graph) {}
+
+SustainedRun::SustainedRun(const Scenario& scenario, const Cluster& cluster,
+                           const ModelGraph& graph)
+    : scenario_(scenario), cluster_(cluster), graph_(graph) {
+  at(kFull);
+}
+
+SustainedRun::AtClock& SustainedRun::at(int clock) {
+  std::unique_ptr<AtClock>& known = runs_[clock];
+  if (!known) {
+    known = std::make_unique<AtClock>(scenario_, cluster_, graph_, clock);
+    if (record_) known->model.record(*record_);
+  }
+  return *known;
+}
+
+void SustainedRun::record(const RecordOptions& what) {
+  record_ = what;
+  for (auto& [clock, run] : runs_) run->model.record(what);
+}
+
+// That its mean GPU's power leaves.
+int SustainedRun::clock_left_by(const RunResult& result, int clock) const {
+  const GpuSpec& gpu = cluster_.spec.gpu;
+  const auto gpus = static_cast<double>(result.gpus.size());
+  double moved = 0;
+  for (const GpuUse& use : result.gpus) moved += static_cast<double>(use.hbm.count());
+  const StepLoad load{
+      .time = to_seconds(result.time),
+      .matrix = matrix_seconds(gpu, static_cast<double>(result.ledger.flops.done) / gpus),
+      .memory = moved / gpus / static_cast<double>(gpu.memory.bandwidth.count())};
+  const double left = sustained_clock(*gpu.power, load, static_cast<double>(clock) / kFull);
+  return static_cast<int>(std::floor(left * kFull));
+}
+
+// Starts at the clock of the mode before. Of two clocks that lead to each other the lower one.
+RunResult SustainedRun::run(Mode mode, const OnProgress& on_progress) {
+  std::set<int> tried;
+  while (true) {
+    RunResult result = at(clock_).model.run(mode, on_progress);
+    if (result.ending != Ending::finished || !is_sustained(scenario_)) return result;
+    result.clock = static_cast<double>(clock_) / kFull;
+    const int left = clock_left_by(result, clock_);
+    tried.insert(clock_);
+    if (left == clock_ || (tried.count(left) > 0 && left > clock_)) return result;
+    clock_ = left;
+  }
+}
+
+}  // namespace weft

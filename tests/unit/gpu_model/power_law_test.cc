@@ -1,0 +1,56 @@
+#include "sim/gpu_model/power_law.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft::power_law_test {
+namespace {
+
+// An eighth of the limit idle; a step of GEMMs alone would take 9/8 of it, one of copies 5/8.
+constexpr PowerSpec kPower{.idle = 0.125, .matrix = 1, .memory = 0.5, .exponent = 3};
+
+// Alone, of a step of 1 s: m / T = c, so 1/8 + c^3 = 1, and c = (7/8)^(1/3) = 0.9565.
+TEST(PowerLaw, gemms_alone_settle_where_their_power_is_the_limit) {
+  const double clock = sustained_clock(kPower, {.time = 1, .matrix = 1, .memory = 0}, 1);
+  EXPECT_NEAR(clock, std::cbrt(7.0 / 8), 1e-9);
+}
+
+// 1/8 + 0.75 = 0.875 of the limit.
+TEST(PowerLaw, a_step_that_computes_three_quarters_of_its_time_keeps_its_clock) {
+  EXPECT_EQ(sustained_clock(kPower, {.time = 1, .matrix = 0.75, .memory = 0}, 1), 1);
+}
+
+// The rest of the time copies: 1/8 + 0.75 + 0.5 / 4 is the limit exactly; a little more is above.
+TEST(PowerLaw, what_the_memory_takes_is_not_there_for_the_gemms) {
+  EXPECT_EQ(sustained_clock(kPower, {.time = 1, .matrix = 0.75, .memory = 0.25}, 1), 1);
+  EXPECT_LT(sustained_clock(kPower, {.time = 1, .matrix = 0.76, .memory = 0.25}, 1), 1);
+}
+
+// The same work seen at another clock: a step of 1 s at full clock takes 1 + 0.9 (1 / 0.9 - 1) s.
+TEST(PowerLaw, finds_the_same_clock_from_a_run_at_any_clock) {
+  const StepLoad full{.time = 1, .matrix = 0.9, .memory = 0.3};
+  const StepLoad slow{.time = 1 + 0.9 * (1 / 0.9 - 1), .matrix = 0.9, .memory = 0.3};
+  EXPECT_NEAR(sustained_clock(kPower, full, 1), sustained_clock(kPower, slow, 0.9), 1e-9);
+}
+
+TEST(PowerLaw, at_half_its_clock_a_gpu_computes_half_as_fast_and_its_memory_is_the_same) {
+  GpuSpec gpu;
+  gpu.bf16_matrix = gigaflops(1000);
+  gpu.fp32_vector = gigaflops(100);
+  gpu.memory.bandwidth = gigabytes_per_second(1000);
+  gpu.library_gemm = LibraryGemmSpec{.load = gigabytes_per_second(100),
+                                     .store = gigabytes_per_second(40),
+                                     .start = nanoseconds(500),
+                                     .sum = microseconds(3)};
+  const GpuSpec slow = at_clock(gpu, 0.5);
+  EXPECT_EQ(slow.bf16_matrix, gigaflops(500));
+  EXPECT_EQ(slow.fp32_vector, gigaflops(50));
+  EXPECT_EQ(slow.library_gemm->load, gigabytes_per_second(50));
+  EXPECT_EQ(slow.library_gemm->store, gigabytes_per_second(20));
+  EXPECT_EQ(slow.library_gemm->start, nanoseconds(1000));
+  EXPECT_EQ(slow.memory.bandwidth, gpu.memory.bandwidth);
+}
+
+}  // namespace
+}  // namespace weft::power_law_test
