@@ -298,6 +298,27 @@ TEST(Transformer, the_ends_of_a_pipeline_may_have_layers_of_their_own) {
   EXPECT_FALSE(names_in(graph, "stage 3, microbatch 0: head").empty());
 }
 
+// Gradients in fp32: each microbatch's GEMM adds to them. As wide as the weights: the first
+// microbatch's are written, a kernel adds those of each other one.
+TEST(Transformer, gradients_of_several_microbatches_are_added_by_their_gemm_or_by_a_kernel) {
+  const std::string two = "phase: training, sequences: 4, ";
+  const ModelGraph wide = tiny(two + "gradient_dtype: fp32");
+  for (const ModelOp* op : ops_named(wide, "mlp_up_weight_gradient")) {
+    EXPECT_TRUE(std::get<GemmShape>(op->shape).accumulates);
+  }
+  EXPECT_TRUE(ops_named(wide, "mlp_up_weight_gradient_add").empty());
+
+  const ModelGraph narrow = tiny(two + "gradient_dtype: bf16");
+  const std::vector<const ModelOp*> made = ops_named(narrow, "mlp_up_weight_gradient");
+  const std::vector<const ModelOp*> added = ops_named(narrow, "mlp_up_weight_gradient_add");
+  ASSERT_EQ(made.size(), 2 * added.size());
+  const auto& gemm = std::get<GemmShape>(made.front()->shape);
+  EXPECT_FALSE(gemm.accumulates);
+  const auto& stream = std::get<StreamShape>(added.front()->shape);
+  EXPECT_EQ(stream.read.count(), 2 * 2 * gemm.m * gemm.n);
+  EXPECT_EQ(stream.written.count(), 2 * gemm.m * gemm.n);
+}
+
 // What a block waits for lies before it, and its operators stand together.
 TEST(Transformer, blocks_stand_together) {
   const ModelGraph graph = tiny(
