@@ -301,7 +301,7 @@ TEST(Transformer, the_ends_of_a_pipeline_may_have_layers_of_their_own) {
 // Gradients in fp32: each microbatch's GEMM adds to them. As wide as the weights: the first
 // microbatch's are written, a kernel adds those of each other one.
 TEST(Transformer, gradients_of_several_microbatches_are_added_by_their_gemm_or_by_a_kernel) {
-  const std::string two = "phase: training, sequences: 4, ";
+  const std::string two = "phase: training, sequences: 4, parallel: {tensor: 8}, ";
   const ModelGraph wide = tiny(two + "gradient_dtype: fp32");
   for (const ModelOp* op : ops_named(wide, "mlp_up_weight_gradient")) {
     EXPECT_TRUE(std::get<GemmShape>(op->shape).accumulates);
