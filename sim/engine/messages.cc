@@ -167,6 +167,7 @@ bool Simulator::count_down(LatchId id, Seen seen) {
   LatchState& latch = latches_[id];
   SIM_ASSERT(latch.left > 0);
   if (--latch.left > 0) return false;
+  if (seen == Seen::polled && !opened_.empty()) opened_[id] = now_;
   if (latch.waiter != kNone) wake_waiters(latch, seen);
   return true;
 }

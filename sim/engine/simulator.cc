@@ -89,6 +89,9 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
                         .first_send = latch.first_send,
                         .sends = latch.sends});
   }
+  if (std::any_of(graph.kernels.begin(), graph.kernels.end(), steps_by_flags)) {
+    opened_.resize(graph.latches.size());
+  }
   dependents_begin_.assign(graph.kernels.size() + 1, 0);
   for (const KernelId id : graph.dependencies) dependents_begin_[id.value + 1] += 1;
   for (std::size_t i = 1; i < dependents_begin_.size(); ++i) {
@@ -132,7 +135,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
   std::uint64_t stop = recorder_ == nullptr ? last : 0;
   Ending ending = Ending::finished;
   // So long an item cannot end in time, and need not fit the servers' clocks.
-  if (graph_.longest_item() > options_.max_time) ending = Ending::time_limit;
+  if (graph_.has_longer_item(options_.max_time)) ending = Ending::time_limit;
   while (ending == Ending::finished && !queue_.empty()) {
     const Event event = queue_.pop();
     if (event.at_ps > stop) {

@@ -172,6 +172,7 @@ class Simulator {
   // workers.cc: the life of a WG
   void run_worker(std::uint32_t gpu, std::uint32_t worker);
   bool take_item(std::uint32_t gpu, std::uint32_t worker);
+  bool sees(std::uint32_t gpu, std::uint32_t worker, LatchId latch);
   bool begin_item(std::uint32_t gpu, std::uint32_t worker);
   bool start_work(std::uint32_t gpu, std::uint32_t worker);
   void part_done(std::uint32_t gpu, std::uint32_t worker);
@@ -214,6 +215,11 @@ class Simulator {
   enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
   bool count_down(LatchId id, Seen seen = Seen::polled);
   void wake_waiters(LatchState& latch, Seen seen);
+  // Channels of a collective: a step goes on `flag` after its data have arrived, whoever waits.
+  [[nodiscard]] static bool steps_by_flags(const Kernel& kernel) {
+    return kernel.role == KernelRole::collective && kernel.executor == Executor::cu &&
+           kernel.flag.count() > 0;
+  }
   [[nodiscard]] Duration flag_of(std::uint32_t kernel) const {
     return graph_.kernels[KernelId(kernel)].flag;
   }
@@ -252,7 +258,8 @@ class Simulator {
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   IdVector<LatchId, LatchState> latches_;
-  std::vector<Fence> fences_;  // by CU; empty where they are independent
+  IdVector<LatchId, SimTime> opened_;  // by messages; empty without channels that step by flags
+  std::vector<Fence> fences_;          // by CU; empty where they are independent
   // Workers that wait for word of a send's arrival.
   std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
   // Where links bring more than memories take: messages that wait until it is written, or read.

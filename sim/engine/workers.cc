@@ -97,7 +97,8 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   worker.item = kernel.first_item + index;
   worker.phase = Phase::begin;
   const LatchId latch = graph_.items[worker.item].waits_for;
-  if (latch.is_none() || latches_[latch].left == 0) return true;
+  if (latch.is_none()) return true;
+  if (latches_[latch].left == 0) return sees(gpu, w, latch);
   worker.waits = true;
   worker.waiting_for = Wait::flag;
   worker.since = now_;
@@ -105,6 +106,18 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   SIM_ASSERT(before == kNone || (before & kKernelBit) == 0);
   gpus_[gpu].spares[w].next_waiter = before;
   latches_[latch].waiter = worker_id(gpu, w);
+  return false;
+}
+
+// Of a step of a collective that has come before its channel: what its flag still takes.
+bool Simulator::sees(std::uint32_t gpu, std::uint32_t w, LatchId latch) {
+  Worker& worker = gpus_[gpu].workers[w];
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  if (!steps_by_flags(kernel) || opened_[latch] + kernel.flag <= now_) return true;
+  worker.waits = true;
+  worker.waiting_for = Wait::flag;
+  worker.since = now_;
+  schedule(opened_[latch] + kernel.flag, EventKind::worker, worker_id(gpu, w));
   return false;
 }
 

@@ -104,13 +104,25 @@ void TaskGraph::verify() const {
   }
 }
 
-Duration TaskGraph::longest_item() const {
-  Duration longest;
-  for (const Work& work : works) {
-    longest = longer(longest, longer(work.memory_alone, work.arithmetic_alone));
-    longest = longer(longest, work.fixed);
-  }
-  return longest;
+bool TaskGraph::has_longer_item(Duration limit) const {
+  // With the largest scale that an item can have. Mostly no work is so long.
+  constexpr std::int64_t kMostUnits = (1 << 24) / Item::kUnit;
+  const auto may_be = [limit](const Work& work) {
+    return longer(work.memory_alone, work.arithmetic_alone).count() > limit.count() / kMostUnits ||
+           work.fixed > limit;
+  };
+  if (std::none_of(works.begin(), works.end(), may_be)) return false;
+  const auto is_longer = [limit](const Work& work, std::uint32_t scale) {
+    __extension__ using Wide = __int128;
+    const Wide alone = longer(work.memory_alone, work.arithmetic_alone).count();
+    return alone * scale / Item::kUnit > limit.count() || work.fixed > limit;
+  };
+  return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) {
+    const auto first = items.begin() + kernel.first_item;
+    return std::any_of(first, first + kernel.items, [&](const Item& item) {
+      return is_longer(work_of(kernel, item), item.scale);
+    });
+  });
 }
 
 std::string to_text(const TaskGraph& graph) {

@@ -149,8 +149,8 @@ struct TaskGraph {
   // times, dependencies acyclic (they point backwards).
   void verify() const;
 
-  // The longest that one item of unit scale takes alone.
-  [[nodiscard]] Duration longest_item() const;
+  // Whether some item takes longer than this alone.
+  [[nodiscard]] bool has_longer_item(Duration limit) const;
 
   std::uint32_t first_work = 0;  // of the operator that is being added
 };

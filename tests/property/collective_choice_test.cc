@@ -99,11 +99,16 @@ void expect_auto_is_best(const Machine& machine, const std::vector<std::int64_t>
       for (const auto& [name, algorithm, meaning] : names::kAlgorithms) ways.emplace_back(name);
       for (const std::string& way : ways) {
         if (way == "one_shot" && size > 262'144) continue;  // long, and long since slower
-        const std::optional<double> other = us(machine.cluster, op, size, way, machine.sets, split);
-        if (!other) continue;
-        EXPECT_LE(*chosen, *other * 1.03)
-            << op << " of " << size << " B, groups of " << split.size << ", " << split.stride
-            << " apart: " << way << " takes " << *other;
+        for (const char* protocol : {"auto", "simple", "ll128", "ll"}) {
+          Sets sets = machine.sets;
+          sets.push_back(std::string("collective.protocol=") + protocol);
+          const std::optional<double> other = us(machine.cluster, op, size, way, sets, split);
+          if (!other) continue;
+          EXPECT_LE(*chosen, *other * 1.03)
+              << op << " of " << size << " B, groups of " << split.size << ", " << split.stride
+              << " apart: " << way << ", " << protocol << " takes " << *other;
+          if (kSanitized) break;
+        }
       }
     }
   }
@@ -161,6 +166,21 @@ INSTANTIATE_TEST_SUITE_P(Splits, SplitChoiceOf, ::testing::ValuesIn(split_machin
 
 // Every bandwidth that a cluster states, raised: nothing takes longer (but for what a message more
 // or less in a queue makes).
+// Where pieces become so large that they are cut in slices, these overlap: 10 % at most.
+TEST(CollectiveChoice, no_ring_is_much_faster_with_more_bytes) {
+  for (const char* protocol : {"simple", "ll128"}) {
+    double before = 0;
+    for (std::int64_t size = 1 << 20; size <= 256 << 20; size *= 2) {
+      const std::optional<double> time =
+          us("gb200_nvl72", "reduce_scatter", size, "ring",
+             {"cluster.gpus_per_node=32", std::string("collective.protocol=") + protocol}, {});
+      ASSERT_TRUE(time);
+      EXPECT_GE(*time, before * 0.9) << protocol << ", " << size;
+      before = *time;
+    }
+  }
+}
+
 TEST(CollectiveChoice, no_collective_is_slower_with_more_bandwidth) {
   struct Raised {
     std::string cluster;
