@@ -12,10 +12,10 @@
 #include <stdexcept>
 #include <variant>
 
-#include "sim/app/exit_code.h"
 #include "sim/app/interrupt.h"
-#include "sim/app/scenario_run.h"
 #include "sim/report/summary.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/scenario_run.h"
 
 namespace weft {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sim/app/command_line.h"
+#include "sim/run/replay_text.h"
 
 namespace weft::slurm {
 namespace {

@@ -13,9 +13,7 @@
 #include <utility>
 
 #include "sim/app/colors.h"
-#include "sim/app/command_line.h"
 #include "sim/app/config_dirs.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/interrupt.h"
 #include "sim/app/slurm.h"
 #include "sim/app/sweep_outcome.h"
@@ -23,6 +21,8 @@
 #include "sim/app/sweep_rows.h"
 #include "sim/files/read_text.h"
 #include "sim/files/staged.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/replay_text.h"
 #include "sim/sweep/merge.h"
 #include "sim/sweep/store.h"
 

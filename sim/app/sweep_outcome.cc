@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "sim/app/exit_code.h"
 #include "sim/app/sweep_rows.h"
 #include "sim/core/plural.h"
+#include "sim/run/exit_code.h"
 
 namespace weft {
 

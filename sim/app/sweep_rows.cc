@@ -11,13 +11,13 @@
 #include <set>
 
 #include "sim/app/colors.h"
-#include "sim/app/command_line.h"
-#include "sim/app/exit_code.h"
-#include "sim/app/scenario_run.h"
-#include "sim/app/version.h"
 #include "sim/core/plural.h"
 #include "sim/report/aligned.h"
 #include "sim/report/csv_line.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/replay_text.h"
+#include "sim/run/scenario_run.h"
+#include "sim/run/version.h"
 
 namespace weft {
 namespace {
@@ -48,10 +48,7 @@ void load(const SweepPlan& plan, PointLoader& loader, const Planning& how, Sweep
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
   row.row.cells = cells_of(plan, *row.point);
-  RunCommand command;
-  command.scenario = plan.scenario;
-  command.sets = sets;
-  row.row.command = replay_text(command);
+  row.row.command = replay_text(plan.scenario, sets);
   row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
   if (loaded.scenario) {
     if (how.lays_out) row.problems = problems_laid_out(plan, loaded);

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "sim/app/model_of.h"
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
 #include "sim/models/run_model.h"
 #include "sim/report/run_report.h"
+#include "sim/run/model_of.h"
 #include "sim/scenario/load.h"
 #include "sim/workloads/lower.h"
 
