@@ -36,7 +36,7 @@ LAYERS = {
                "spec", "gpu_model", "network", "cache", "files", "core"],
     "run": ["traces", "report", "models", "engine", "workloads", "collectives", "tasks", "cluster",
             "scenario", "spec", "gpu_model", "network", "cache", "files", "core"],
-    "sweep": ["report", "scenario", "spec", "files", "core"],
+    "sweep": ["run", "report", "scenario", "spec", "files", "core"],
     "html": ["report", "files", "core"],
     "measured": ["engine", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",
                  "gpu_model", "network", "files", "core"],

@@ -1,4 +1,4 @@
-#include "sim/app/slurm.h"
+#include "sim/sweep/slurm.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
