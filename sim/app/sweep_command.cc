@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/count_progress.h"
