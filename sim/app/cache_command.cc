@@ -14,12 +14,12 @@
 #include "sim/app/cache_files.h"
 #include "sim/app/colors.h"
 #include "sim/app/count_progress.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
 #include "sim/app/wrong_file.h"
 #include "sim/files/staged.h"
 #include "sim/report/cache_runs.h"
+#include "sim/run/exit_code.h"
 #include "sim/scenario/load_cache.h"
 
 namespace weft {

@@ -14,11 +14,11 @@
 #include "sim/app/colors.h"
 #include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/help_command_line.h"
 #include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
-#include "sim/app/version.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/version.h"
 #include "sim/scenario/names.h"
 #include "sim/spec/units.h"
 

@@ -51,11 +51,4 @@ Command parse_command_line(int argc, const char* const* argv);
 struct CommandDoc;
 CommandDoc describe_command_line();
 
-// One word of a command line, quoted for a shell where it has to be.
-std::string shell_quoted(const std::string& word);
-
-// The command that reproduces the results, quoted for a shell. Where results go and how they
-// are printed changes nothing in them and is left out.
-std::string replay_text(const RunCommand& command);
-
 }  // namespace weft

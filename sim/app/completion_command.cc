@@ -4,7 +4,7 @@
 
 #include "sim/app/command_line.h"
 #include "sim/app/command_pages.h"
-#include "sim/app/exit_code.h"
+#include "sim/run/exit_code.h"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "sim/app/exit_code.h"
+#include "sim/run/exit_code.h"
 #include "sim/scenario/load.h"
 #include "sim/spec/explain.h"
 

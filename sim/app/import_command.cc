@@ -7,10 +7,10 @@
 #include <cstdio>
 
 #include "sim/app/colors.h"
-#include "sim/app/exit_code.h"
-#include "sim/app/memory.h"
 #include "sim/app/planned.h"
 #include "sim/files/staged.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/memory.h"
 #include "sim/traces/import_text.h"
 #include "sim/traces/load_trace.h"
 

@@ -12,8 +12,8 @@
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/list_lines.h"
+#include "sim/run/exit_code.h"
 
 namespace weft {
 namespace {

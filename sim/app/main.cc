@@ -12,13 +12,13 @@
 #include "sim/app/calibrate_command.h"
 #include "sim/app/colors.h"
 #include "sim/app/command_line.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
 #include "sim/app/jobs.h"
 #include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
 #include "sim/files/place.h"
+#include "sim/run/exit_code.h"
 
 namespace weft {
 namespace {

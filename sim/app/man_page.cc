@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "sim/app/command_pages.h"
-#include "sim/app/version.h"
+#include "sim/run/version.h"
 
 namespace weft {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "sim/app/exit_code.h"
 #include "sim/app/planned.h"
 #include "sim/core/plural.h"
+#include "sim/run/exit_code.h"
 #include "sim/sweep/merge.h"
 #include "sim/sweep/tables.h"
 

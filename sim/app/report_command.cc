@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "sim/app/config_dirs.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/planned.h"
 #include "sim/files/read_text.h"
 #include "sim/files/staged.h"
@@ -20,6 +19,7 @@
 #include "sim/html/to_html.h"
 #include "sim/report/fields.h"
 #include "sim/report/result_files.h"
+#include "sim/run/exit_code.h"
 #include "sim/sweep/store.h"
 #include "sim/sweep/tables.h"
 

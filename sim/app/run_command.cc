@@ -12,11 +12,8 @@
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
-#include "sim/app/exit_code.h"
-#include "sim/app/memory_limit.h"
 #include "sim/app/planned.h"
 #include "sim/app/run_progress.h"
-#include "sim/app/scenario_run.h"
 #include "sim/app/wrong_file.h"
 #include "sim/files/staged.h"
 #include "sim/report/gzip.h"
@@ -25,6 +22,10 @@
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
 #include "sim/report/timeline.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/memory_limit.h"
+#include "sim/run/replay_text.h"
+#include "sim/run/scenario_run.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/modes.h"
 #include "sim/spec/units.h"
@@ -94,7 +95,8 @@ void deliver(const RunCommand& command, const TimelineOptions& options, const Ru
 
 std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& command, int gpus) {
   RunProgress progress(gpus, command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
-  return run.run(replay_text(command), [&progress](Mode mode) { return progress.begin(mode); });
+  return run.run(replay_text(command.scenario, command.sets),
+                 [&progress](Mode mode) { return progress.begin(mode); });
 }
 
 // With no more of a timeline than run.max_memory has room for; nothing where that is too little.

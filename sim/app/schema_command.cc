@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/app/exit_code.h"
 #include "sim/report/catalogue.h"
+#include "sim/run/exit_code.h"
 #include "sim/scenario/load.h"
 #include "sim/spec/json_schema.h"
 

@@ -1,4 +1,4 @@
-// `weft sweep`: every point of a sweep file, in parallel; nothing that is finished is lost.
+// `weft sweep`: every point of a sweep file, here or on Slurm.
 #pragma once
 
 #include <filesystem>
@@ -6,23 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/sweep/sweep_options.h"
+
 namespace weft {
 
-// Every n-th point, from the first on: shard 1/4 has the first, the fifth ...
-struct Shard {
-  std::size_t index = 1;  // from 1
-  std::size_t count = 1;
-};
-
 enum class Launcher { local, slurm };
-
-struct SlurmOptions {
-  std::string partition;             // empty: the default one
-  int max_jobs = 16;                 // tasks that run at once
-  int points_per_job = 0;            // 0: as many tasks as may run at once
-  std::vector<std::string> options;  // of sbatch
-  bool detach = false;
-};
 
 struct SweepCommand {
   std::filesystem::path file;
@@ -32,6 +20,7 @@ struct SweepCommand {
   Shard shard;
   Launcher launcher = Launcher::local;
   SlurmOptions slurm;
+  bool detach = false;                          // Slurm: submits without waiting
   std::optional<std::filesystem::path> status;  // only says how far this folder's sweep is
   bool dry_run = false;
   bool retry = false;  // points that failed are run again

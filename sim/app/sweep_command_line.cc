@@ -73,7 +73,7 @@ void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
                   "slurm: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
       ->type_name("OPTION")
       ->allow_extra_args(false);
-  sweep.add_flag("--detach", slurm.detach, "slurm: submit without waiting");
+  sweep.add_flag("--detach", command.detach, "slurm: submit without waiting");
   sweep
       .add_option(
           "--status", command.status,

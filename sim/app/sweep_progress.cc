@@ -36,41 +36,18 @@ std::string progress_text(const SweepCounts& counts, double seconds) {
   return text;
 }
 
-SweepProgress::SweepProgress(SweepCounts counts, ProgressLine::Show show)
-    : counts_(counts),
-      start_(Clock::now()),
-      line_([this] { return told(); }, show, ProgressLine::AtEnd::stays) {}
+SweepProgress::SweepProgress(ProgressLine::Show show)
+    : start_(Clock::now()), line_([this] { return told(); }, show, ProgressLine::AtEnd::stays) {}
 
-void SweepProgress::begin() {
-  const std::lock_guard lock(lock_);
-  ++counts_.running;
-}
-
-void SweepProgress::abandon() {
-  const std::lock_guard lock(lock_);
-  --counts_.running;
-}
-
-void SweepProgress::end(Ending ending, std::size_t rows) {
-  const std::lock_guard lock(lock_);
-  --counts_.running;
-  counts_.done += rows;
-  if (ending == Ending::failed) counts_.failed += rows;
-}
-
-void SweepProgress::put(const SweepCounts& counts) {
+void SweepProgress::update(const SweepCounts& counts) {
   const std::lock_guard lock(lock_);
   counts_ = counts;
 }
 
-SweepCounts SweepProgress::counts() const {
-  const std::lock_guard lock(lock_);
-  return counts_;
-}
-
 ProgressLine::Told SweepProgress::told() const {
+  const std::lock_guard lock(lock_);
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  return {.once = "", .now = progress_text(counts(), seconds)};
+  return {.once = "", .now = progress_text(counts_, seconds)};
 }
 
 }  // namespace weft

@@ -2,38 +2,23 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <mutex>
 #include <string>
 
 #include "sim/app/progress.h"
+#include "sim/sweep/observer.h"
 
 namespace weft {
-
-struct SweepCounts {
-  std::size_t all = 0;
-  std::size_t before = 0;  // were finished when it began
-  std::size_t done = 0;    // with those
-  std::size_t failed = 0;  // of them
-  std::size_t running = 0;
-};
 
 // "[====>     ] 12/100 done, 1 failed, 2 running, 3.4 points/s, 0:26 left"
 std::string progress_text(const SweepCounts& counts, double seconds);
 
 class SweepProgress {
  public:
-  SweepProgress(SweepCounts counts, ProgressLine::Show show);
+  explicit SweepProgress(ProgressLine::Show show);
 
-  // Of several threads:
-  void begin();
-  void abandon();
-  enum class Ending { ok, failed };
-  void end(Ending ending, std::size_t rows);
-  // Counted elsewhere.
-  void put(const SweepCounts& counts);
-
-  [[nodiscard]] SweepCounts counts() const;
+  // Called from several threads.
+  void update(const SweepCounts& counts);
 
  private:
   using Clock = std::chrono::steady_clock;

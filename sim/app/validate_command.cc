@@ -9,13 +9,13 @@
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/count_progress.h"
-#include "sim/app/exit_code.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
 #include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
 #include "sim/files/staged.h"
 #include "sim/measured/errors.h"
+#include "sim/run/exit_code.h"
 
 namespace weft {
 namespace {

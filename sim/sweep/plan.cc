@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/report/csv_line.h"
 #include "sim/scenario/load_tree.h"
 #include "sim/spec/said_here.h"
 #include "sim/sweep/columns.h"
@@ -221,6 +222,11 @@ std::vector<Cell> cells_of(const SweepPlan& plan, const Point& point) {
     for (const SweepKey& key : plan.axes[i].keys) cells.push_back(key.cells[point.values[i]]);
   }
   return cells;
+}
+
+std::string text_of(const Cell& cell) {
+  const auto* number = std::get_if<double>(&cell);
+  return number == nullptr ? std::get<std::string>(cell) : csv_text(*number);
 }
 
 std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {

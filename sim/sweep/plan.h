@@ -50,6 +50,9 @@ std::vector<AxisColumn> columns_of(const SweepPlan& plan);
 // The columns' values at a point.
 std::vector<Cell> cells_of(const SweepPlan& plan, const Point& point);
 
+// As tables and messages show it.
+std::string text_of(const Cell& cell);
+
 // The point as --set arguments of `weft run`, outer keys before inner ones.
 std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point);
 

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const Cell& cell) {
-  const auto* number = std::get_if<double>(&cell);
-  return number == nullptr ? std::get<std::string>(cell) : csv_text(*number);
-}
-
 // The columns of results, in groups, each in the order in which rows have them first.
 class ResultColumns {
  public:

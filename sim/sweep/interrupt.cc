@@ -1,4 +1,4 @@
-#include "sim/app/interrupt.h"
+#include "sim/sweep/interrupt.h"
 
 #include <atomic>
 #include <csignal>

@@ -3,14 +3,17 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "sim/core/quantity.h"
+#include "sim/sweep/observer.h"
 
 namespace weft {
 
 class MemoryGate {
  public:
-  explicit MemoryGate(Bytes all) : all_(all) {}
+  // `say` is told once, when fewer run than could.
+  explicit MemoryGate(Bytes all, Say say = {}) : all_(all), say_(std::move(say)) {}
 
   // Memory that is held while this lives.
   class Pass {
@@ -31,7 +34,7 @@ class MemoryGate {
   Bytes all_;
   Bytes held_;
   int holders_ = 0;
-  bool told_ = false;  // that fewer run than could
+  Say say_;  // empty once it was told
 };
 
 }  // namespace weft

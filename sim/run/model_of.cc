@@ -1,4 +1,4 @@
-#include "sim/app/model_of.h"
+#include "sim/run/model_of.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "sim/app/scenario_run.h"
+#include "sim/run/scenario_run.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <chrono>
 #include <utility>
 
-#include "sim/app/exit_code.h"
-#include "sim/app/memory.h"
-#include "sim/app/memory_limit.h"
-#include "sim/app/version.h"
 #include "sim/models/join_ranks.h"
 #include "sim/models/pieces.h"
 #include "sim/report/measures.h"
 #include "sim/report/timeline_memory.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/memory.h"
+#include "sim/run/memory_limit.h"
+#include "sim/run/version.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {

@@ -1,11 +1,11 @@
-#include "sim/app/memory_gate.h"
+#include "sim/sweep/memory_gate.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <chrono>
 
-#include "sim/app/interrupt.h"
 #include "sim/report/numbers.h"
+#include "sim/sweep/interrupt.h"
 
 namespace weft {
 
@@ -14,12 +14,12 @@ MemoryGate::Pass::Pass(MemoryGate& gate, Bytes need) : gate_(gate), need_(need) 
   using namespace std::chrono_literals;
   std::unique_lock lock(gate_.lock_);
   const auto fits = [&] { return gate_.holders_ == 0 || gate_.held_ + need_ <= gate_.all_; };
-  if (!fits() && !gate_.told_) {
-    gate_.told_ = true;
-    spdlog::info(
+  if (!fits() && gate_.say_) {
+    gate_.say_(fmt::format(
         "a point is estimated to need {}; all running points together may use {}, so fewer run at "
         "a time",
-        bytes_text(need_.count()), bytes_text(gate_.all_.count()));
+        bytes_text(need_.count()), bytes_text(gate_.all_.count())));
+    gate_.say_ = nullptr;
   }
   while (!gate_.freed_.wait_for(lock, 200ms, fits)) {
     if (interrupted()) throw Interrupted{};

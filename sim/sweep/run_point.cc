@@ -1,4 +1,4 @@
-#include "sim/app/run_point.h"
+#include "sim/sweep/run_point.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -12,10 +12,10 @@
 #include <stdexcept>
 #include <variant>
 
-#include "sim/app/exit_code.h"
-#include "sim/app/interrupt.h"
-#include "sim/app/scenario_run.h"
 #include "sim/report/summary.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/scenario_run.h"
+#include "sim/sweep/interrupt.h"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-// A sweep as an array of Slurm jobs: each task runs its share of the points, `weft sweep --shard`.
+// `weft sweep --launcher slurm`, and --status of what it has started.
 #pragma once
 
 #include "sim/app/sweep_command.h"
@@ -7,7 +7,7 @@
 namespace weft {
 
 // Submits what is not finished, waits, resubmits what was lost, merges. Returns the exit code.
-int launch_on_slurm(const SweepPlan& plan, const SweepCommand& command);
+int sweep_on_slurm(const SweepPlan& plan, const SweepCommand& command);
 
 // Prints the progress of the sweep in this folder; merges it if it is finished. Returns the exit
 // code.

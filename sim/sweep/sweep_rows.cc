@@ -1,4 +1,4 @@
-#include "sim/app/sweep_rows.h"
+#include "sim/sweep/sweep_rows.h"
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
@@ -6,28 +6,18 @@
 #include <tbb/task_arena.h>
 
 #include <atomic>
-#include <cstdio>
 #include <map>
-#include <set>
 
-#include "sim/app/colors.h"
-#include "sim/app/command_line.h"
-#include "sim/app/exit_code.h"
-#include "sim/app/scenario_run.h"
-#include "sim/app/version.h"
-#include "sim/core/plural.h"
-#include "sim/report/aligned.h"
-#include "sim/report/csv_line.h"
+#include "sim/run/exit_code.h"
+#include "sim/run/replay_text.h"
+#include "sim/run/scenario_run.h"
+#include "sim/run/version.h"
+#include "sim/sweep/interrupt.h"
 
 namespace weft {
 namespace {
 
 constexpr std::size_t kLoadedTogether = 64;  // points for which files are read once
-
-std::string text_of(const Cell& cell) {
-  const auto* number = std::get_if<double>(&cell);
-  return number == nullptr ? std::get<std::string>(cell) : csv_text(*number);
-}
 
 // Of a point whose scenario has no hash because it does not load.
 std::string hash_of(const std::vector<std::string>& sets) {
@@ -48,10 +38,7 @@ void load(const SweepPlan& plan, PointLoader& loader, const Planning& how, Sweep
   const Loaded loaded = loader.load(*row.point);
   row.row.version = kVersion;
   row.row.cells = cells_of(plan, *row.point);
-  RunCommand command;
-  command.scenario = plan.scenario;
-  command.sets = sets;
-  row.row.command = replay_text(command);
+  row.row.command = replay_text(plan.scenario, sets);
   row.row.point = loaded.scenario ? loaded.scenario->hash : hash_of(sets);
   if (loaded.scenario) {
     if (how.lays_out) row.problems = problems_laid_out(plan, loaded);
@@ -81,16 +68,17 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Plann
       for (std::size_t i = some.begin(); i < some.end(); ++i) {
         load(plan, loader, how, rows[i]);
         if (how.on_point) how.on_point(++done, rows.size());
+        if (interrupted()) throw Interrupted{};
       }
     });
   });
   return rows;
 }
 
-SweepInfo info_of(const SweepPlan& plan, const SweepCommand& command) {
-  const Shard shard = command.shard;
-  std::string again = fmt::format("weft sweep {}", shell_quoted(command.file.string()));
-  for (const std::string& set : command.sets) again += fmt::format(" --set {}", shell_quoted(set));
+SweepInfo info_of(const SweepPlan& plan, const SweepOptions& options) {
+  const Shard shard = options.shard;
+  std::string again = fmt::format("weft sweep {}", shell_quoted(plan.file.string()));
+  for (const std::string& set : options.sets) again += fmt::format(" --set {}", shell_quoted(set));
   SweepInfo info{.name = plan.name,
                  .scenario = plan.scenario.generic_string(),
                  .version = kVersion,
@@ -126,34 +114,6 @@ std::filesystem::path default_folder(const SweepPlan& plan, Shard shard) {
   std::filesystem::path whole = std::filesystem::path("results") / plan.name;
   if (shard.count == 1) return whole;
   return whole / fmt::format("shard_{}_of_{}", shard.index, shard.count);
-}
-
-int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
-  const std::vector<AxisColumn> axes = columns_of(plan);
-  TableRow head;
-  head.reserve(axes.size() + 1);
-  for (const AxisColumn& axis : axes) head.push_back(axis.column);
-  head.emplace_back("point");
-  std::vector<TableRow> table{head};
-  std::set<std::string> different;
-  std::set<std::string> said;
-  std::size_t wrong = 0;
-  for (const SweepRow& row : rows) {
-    different.insert(row.row.point);
-    const bool is_wrong = !row.problems.empty();
-    TableRow& line = table.emplace_back();
-    for (const Cell& cell : row.row.cells) line.push_back(text_of(cell));
-    line.push_back(row.row.point + (is_wrong ? " (cannot be run)" : ""));
-    if (!is_wrong) continue;
-    ++wrong;
-    if (said.insert(row.problems).second) fmt::print(stderr, "{}", row.problems);
-  }
-  print_text(aligned(table));
-  fmt::print("{} {}, {} different {}", rows.size(), plural(rows.size(), "point", "points"),
-             different.size(), plural(different.size(), "scenario", "scenarios"));
-  if (wrong > 0) fmt::print(", {} {} not run", wrong, plural(wrong, "does", "do"));
-  fmt::print("\n");
-  return wrong == 0 ? exit_code::ok : exit_code::user;
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "sim/app/memory_limit.h"
+#include "sim/run/memory_limit.h"
 
 #include <fmt/format.h>
 

@@ -8,12 +8,12 @@
 #include <variant>
 #include <vector>
 
-#include "sim/app/model_of.h"
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
 #include "sim/models/needs.h"
 #include "sim/models/sustained_run.h"
 #include "sim/report/run_report.h"
+#include "sim/run/model_of.h"
 #include "sim/scenario/load.h"
 
 namespace weft {

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "sim/app/sweep_command.h"
 #include "sim/sweep/plan.h"
 #include "sim/sweep/row.h"
+#include "sim/sweep/sweep_options.h"
 
 namespace weft {
 
@@ -22,13 +23,13 @@ struct SweepRow {
 struct Planning {
   int jobs = 0;
   bool lays_out = false;  // also finds what only shows when the work is laid out
-  // So many of all points are planned. Called from several threads; may throw.
+  // So many of all points are planned. Called from several threads.
   std::function<void(std::size_t done, std::size_t all)> on_point = {};
 };
-// Those of the shard, in order. `plan` has to outlive them.
+// Those of the shard, in order. `plan` has to outlive them. Throws Interrupted.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Planning& how);
 
-SweepInfo info_of(const SweepPlan& plan, const SweepCommand& command);
+SweepInfo info_of(const SweepPlan& plan, const SweepOptions& options);
 
 // Rows of one scenario, which is run once.
 struct SweepTask {
@@ -43,8 +44,5 @@ std::string name_of(const Row& row, const std::vector<AxisColumn>& axes);
 
 // The folder for results where none is given.
 std::filesystem::path default_folder(const SweepPlan& plan, Shard shard);
-
-// Prints the points of a dry run; the exit code.
-int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "sim/app/slurm.h"
+#include "sim/sweep/slurm.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sim/app/command_line.h"
+#include "sim/run/replay_text.h"
 
 namespace weft::slurm {
 namespace {

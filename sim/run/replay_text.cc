@@ -1,12 +1,10 @@
-// Commands as they can be given to a shell again.
+#include "sim/run/replay_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
-
-#include "sim/app/command_line.h"
 
 namespace weft {
 
@@ -21,9 +19,10 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-std::string replay_text(const RunCommand& command) {
-  std::string text = fmt::format("weft run {}", shell_quoted(command.scenario.string()));
-  for (const std::string& set : command.sets) text += fmt::format(" --set {}", shell_quoted(set));
+std::string replay_text(const std::filesystem::path& scenario,
+                        const std::vector<std::string>& sets) {
+  std::string text = fmt::format("weft run {}", shell_quoted(scenario.string()));
+  for (const std::string& set : sets) text += fmt::format(" --set {}", shell_quoted(set));
   return text;
 }
 

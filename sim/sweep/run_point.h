@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sim/app/memory_gate.h"
 #include "sim/scenario/load.h"
+#include "sim/sweep/memory_gate.h"
 #include "sim/sweep/row.h"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "sim/app/memory.h"
+#include "sim/run/memory.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
