@@ -35,13 +35,10 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
   std::string& name = graph.operators[call.operator_id].name;
   const std::string how = " (" + (dma ? "copy engines" : text_of(choice)) + ")";
   if (!name.ends_with(how)) name += how;  // several groups may be one operator
-  if (choice.algorithm == Algorithm::in_switch) {
+  if (by_switches(choice.algorithm)) {
     CollectiveRun run(graph, cluster, call, std::move(group), choice);
-    return run_in_switch(run);
-  }
-  if (choice.algorithm == Algorithm::in_switch_tree) {
-    CollectiveRun run(graph, cluster, call, std::move(group), choice);
-    return run_in_switch_tree(run);
+    const bool one_switch = row_of(choice.algorithm).carrier == Carrier::one_switch;
+    return one_switch ? run_in_switch(run) : run_in_switch_tree(run);
   }
   const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
   CollectiveRun run(graph, cluster, call, std::move(group), choice);
@@ -57,10 +54,9 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
                           const RankGroup& group, CollectiveChoice choice) {
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const bool dma = call.options.executor == CollectiveExecutor::dma;
-  if (choice.algorithm == Algorithm::in_switch) return count_in_switch(cluster, call, group.size());
-  if (choice.algorithm == Algorithm::in_switch_tree) {
-    return count_in_switch_tree(cluster, call, group);
-  }
+  const Carrier carrier = row_of(choice.algorithm).carrier;
+  if (carrier == Carrier::one_switch) return count_in_switch(cluster, call, group.size());
+  if (carrier == Carrier::several_switches) return count_in_switch_tree(cluster, call, group);
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
   const std::int64_t n = group.size();

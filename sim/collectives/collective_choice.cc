@@ -11,19 +11,6 @@
 namespace weft {
 namespace {
 
-// Of the busiest rank, where 1 is the buffer, and over how many steps: as the library counts.
-struct Counted {
-  double carried = 0;
-  double steps = 0;
-};
-Counted counted_by_library(CollectiveOp op, Algorithm algorithm, double n) {
-  const bool all = op == CollectiveOp::all_reduce;
-  if (algorithm == Algorithm::tree) return {.carried = 2, .steps = 2 * (n - 1)};  // a chain
-  if (algorithm == Algorithm::in_switch) return {.carried = all ? 1 : n / (n - 1), .steps = 1};
-  if (op == CollectiveOp::broadcast) return {.carried = 1, .steps = n};
-  return {.carried = (all ? 2 : 1) * (n - 1) / n, .steps = (all ? 2 : 1) * (n - 1)};
-}
-
 // What the library itself reckons with; nothing where it has no such way, or between nodes.
 std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall& call,
                                     const RankGroup& group, CollectiveChoice choice) {
@@ -32,7 +19,7 @@ std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall
   const CostSpec& cost = costs->at(static_cast<std::size_t>(choice.algorithm))
                              .at(static_cast<std::size_t>(choice.protocol));
   if (cost.bus.count() == 0) return std::nullopt;
-  const Counted counted = counted_by_library(call.op, choice.algorithm, group.size());
+  const CountedByLibrary counted = spec_of(choice.algorithm).by_library(call.op, group.size());
   return to_seconds(cost.startup) + counted.steps * to_seconds(cost.step) +
          counted.carried * static_cast<double>(call.buffer.count()) / to_bytes_per_second(cost.bus);
 }
@@ -51,28 +38,16 @@ CollectiveChoice exchange_choice(const Cluster& cluster, const CollectiveCall& c
 }
 
 // Of the ways that there are, those that the library has.
-bool library_has(const Cluster& cluster, const RankGroup& group, CollectiveChoice choice) {
-  const std::vector<Algorithm>& has = cluster.spec.gpu.collective.algorithms;
-  if (std::find(has.begin(), has.end(), choice.algorithm) == has.end()) return false;
-  // NCCL has NVLS from three GPUs on (its nvls.cc): between two the switch saves nothing.
-  if (choice.algorithm == Algorithm::in_switch) return group.size() > 2;
-  if (choice.algorithm == Algorithm::in_switch_tree) return group.per_node > 2;
-  const std::vector<Protocol>& in_node = cluster.spec.gpu.collective.protocols_in_node;
-  if (group.one_node && std::find(in_node.begin(), in_node.end(), choice.protocol) == in_node.end())
-    return false;
-  // Kernels of all pairs are of one node.
-  if (choice.algorithm == Algorithm::direct) return group.one_node;
-  // Libraries' algorithms of two levels are for nodes of several GPUs, without flags in the data.
-  return choice.algorithm != Algorithm::hierarchical ||
-         (group.per_node > 1 && choice.protocol == Protocol::simple);
-}
-
-bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
-         CollectiveChoice choice) {
-  if (!exists(call.op, choice.algorithm)) return false;
-  if (choice.algorithm == Algorithm::in_switch) return switch_reduces(cluster, group);
-  if (choice.algorithm == Algorithm::in_switch_tree) return switches_reduce(cluster, group);
-  return choice.algorithm != Algorithm::hierarchical || group.nodes() > 1;  // else it is direct
+bool library_has(const CollectiveSpec& library, const PlanRequest& request,
+                 CollectiveChoice choice) {
+  const auto has = [](const auto& list, auto wanted) {
+    return std::find(list.begin(), list.end(), wanted) != list.end();
+  };
+  const AlgorithmSpec& spec = spec_of(choice.algorithm);
+  if (!has(library.algorithms, choice.algorithm) || !spec.in_libraries(request)) return false;
+  if (by_switches(choice.algorithm)) return true;
+  if (request.one_node() && !has(library.protocols_in_node, choice.protocol)) return false;
+  return spec.flags_in_libraries || choice.protocol == Protocol::simple;
 }
 
 // A model has collectives of several kinds and groups, not all of which can be done as is asked
@@ -80,30 +55,29 @@ bool can(const Cluster& cluster, const CollectiveCall& call, const RankGroup& gr
 AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
                          const RankGroup& group) {
   const AskedAlgorithm& asked = call.options.algorithm;
-  if (!asked.named) return asked;
-  const bool in_switch = *asked.named == Algorithm::in_switch;
-  const bool in_switches = *asked.named == Algorithm::in_switch_tree;
-  const bool can = exists(call.op, *asked.named) &&
-                   (!in_switch || switch_reduces(cluster, group)) &&
-                   (!in_switches || switches_reduce(cluster, group));
-  return can ? asked : AskedAlgorithm{.named = std::nullopt, .of_library = true};
+  if (!asked.named || is_possible(cluster, call, group, *asked.named)) return asked;
+  return {.named = std::nullopt, .of_library = true};
 }
 
 std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall& call,
                                    const RankGroup& group) {
   const CollectiveOptions& options = call.options;
   const AskedAlgorithm asked = asked_for(cluster, call, group);
+  const PlanRequest request = plan_request(cluster, call, group);
+  const auto is_tried = [&](const AlgorithmRow& row) {
+    if (asked.named) return *asked.named == row.algorithm;
+    return row.collectives.has(call.op) && row.spec->possible(request) &&
+           row.spec->worth_trying(request);
+  };
   std::vector<CollectiveChoice> all;
-  for (const auto& [name, algorithm, meaning] : names::kAlgorithms) {
-    if (asked.named && *asked.named != algorithm) continue;
+  for (const AlgorithmRow& row : kAlgorithmRows) {
+    if (!is_tried(row)) continue;
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (options.protocol && *options.protocol != protocol) continue;
-      const CollectiveChoice choice{.algorithm = algorithm, .protocol = protocol};
-      const bool by_switch =
-          algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
-      if (by_switch && protocol != Protocol::simple) continue;
-      if (!asked.named && !can(cluster, call, group, choice)) continue;
-      if (asked.of_library && !library_has(cluster, group, choice)) continue;
+      if (by_switches(row.algorithm) && protocol != Protocol::simple) continue;
+      const CollectiveChoice choice{.algorithm = row.algorithm, .protocol = protocol};
+      const CollectiveSpec& library = cluster.spec.gpu.collective;
+      if (asked.of_library && !library_has(library, request, choice)) continue;
       all.push_back(choice);
     }
   }
@@ -138,12 +112,20 @@ CollectiveChoice by_row(const BetweenNodesSpec& row, const CollectiveCall& call)
           .protocol = call.buffer <= row.ll128_up_to ? small : Protocol::simple};
 }
 
+// Libraries do them in one way; nothing else is to be tried where there is no other.
+bool is_direct(const CollectiveCall& call) {
+  if (call.op != CollectiveOp::all_to_all && call.op != CollectiveOp::point_to_point) return false;
+  const AskedAlgorithm& asked = call.options.algorithm;
+  const auto ways =
+      std::count_if(kAlgorithmRows.begin(), kAlgorithmRows.end(),
+                    [&](const AlgorithmRow& row) { return row.collectives.has(call.op); });
+  return ways == 1 || asked.of_library || asked.named == Algorithm::direct;
+}
+
 // Those from which the fastest has to be found; one where that is decided.
 std::vector<CollectiveChoice> candidates(const Cluster& cluster, const CollectiveCall& call,
                                          const RankGroup& group) {
-  if (call.op == CollectiveOp::all_to_all || call.op == CollectiveOp::point_to_point) {
-    return {exchange_choice(cluster, call, group)};
-  }
+  if (is_direct(call)) return {exchange_choice(cluster, call, group)};
   std::vector<CollectiveChoice> all = ways(cluster, call, group);
   if (all.size() > 1 && asked_for(cluster, call, group).of_library) {
     if (const auto choice = by_table(cluster, call, group, all)) return {*choice};

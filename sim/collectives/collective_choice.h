@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sim/collectives/collective.h"
-#include "sim/collectives/collective_plan.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/round_up.h"
+#include "sim/plans/algorithm.h"
 
 namespace weft {
 
@@ -39,30 +39,17 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
 // "ring, simple".
 std::string text_of(CollectiveChoice choice);
 
-// One or several plans of the same steps over rings or trees that lie differently; channels take
-// them in turn.
+// What an algorithm has to know of a call. It looks into the call's pair_bytes.
+PlanRequest plan_request(const Cluster& cluster, const CollectiveCall& call,
+                         const RankGroup& group);
+// The same as the algorithm's own answers (sim/plans/algorithm.h).
 std::vector<Plan> plans_of(const Cluster& cluster, const CollectiveCall& call,
                            const RankGroup& group, Algorithm algorithm);
-
-// What those plans are like, without making them.
-struct PlanCounts {
-  std::int64_t plans = 1;
-  std::int64_t blocks = 1;
-  std::int64_t transfers = 0;     // of one plan
-  std::int64_t busiest_rank = 0;  // transfers and final receives of the rank that has most
-  std::int64_t steps = 1;
-  double sent = 0;  // by all ranks together, where 1 is the buffer
-};
 PlanCounts count_plans(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                        Algorithm algorithm);
-
-// Whether the switch of a node can add up and copy for this group.
-bool switch_reduces(const Cluster& cluster, const RankGroup& group);
-// The same of the switch of each node, for the ranks that a group of several nodes has there.
-bool switches_reduce(const Cluster& cluster, const RankGroup& group);
-
-// The rings that channels take in turn.
-std::vector<RankOrder> ring_orders(const Cluster& cluster, const RankGroup& group);
+// Whether it does such a collective at all, and for these ranks.
+bool is_possible(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
+                 Algorithm algorithm);
 
 // All is there in one step, nobody waits for anybody.
 bool is_exchange(CollectiveOp op, Algorithm algorithm);

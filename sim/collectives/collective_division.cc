@@ -10,42 +10,9 @@
 namespace weft {
 namespace {
 
-// Messages that one channel has the busiest GPU's NIC send for each chunk.
-double messages_between(const RankGroup& group, const PlanCounts& plans, CollectiveOp op,
-                        Algorithm algorithm) {
-  if (group.one_node) return 0;
-  const double n = group.size();
-  const double m = group.nodes();
-  const auto steps = static_cast<double>(plans.steps);
-  switch (algorithm) {
-    case Algorithm::ring:  // each leaves the nodes by another GPU
-      return steps / static_cast<double>(plans.plans);
-    case Algorithm::tree:  // inside one tree: up, and down to two; a leaf of the other: up
-      if (op == CollectiveOp::broadcast) return 2;
-      return (m > 2 ? 4 : 2) / static_cast<double>(plans.plans);
-    case Algorithm::direct:
-      return steps * (n - group.per_node);
-    case Algorithm::halving_doubling:
-      return std::max(1.0, steps * std::log2(m) / std::log2(n));
-    case Algorithm::hierarchical:
-      return 2 * (m - 1);
-    case Algorithm::one_shot:
-    case Algorithm::in_switch:
-    case Algorithm::in_switch_tree:
-      break;
-  }
-  return 0;
-}
-
 // What a thread of the CPU takes to post so many.
 double posting(const Cluster& cluster, double messages) {
   return messages > 0 ? messages * to_seconds(cluster.spec.nic->proxy_operation) : 0;
-}
-
-// What a channel copies of its part of the buffer.
-double copied(CollectiveOp op, Algorithm algorithm) {
-  if (algorithm == Algorithm::hierarchical) return 3;  // in, around, and out
-  return op == CollectiveOp::all_reduce ? 2 : 1;
 }
 
 double copying(const Cluster& cluster, double size) {
@@ -81,7 +48,7 @@ std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Alg
     return std::max<std::int64_t>(*std::max_element(call.pair_bytes.begin(), call.pair_bytes.end()),
                                   1);
   }
-  const bool whole = algorithm == Algorithm::one_shot || call.op == CollectiveOp::broadcast ||
+  const bool whole = spec_of(algorithm).sends_whole || call.op == CollectiveOp::broadcast ||
                      call.op == CollectiveOp::point_to_point;
   return std::max<std::int64_t>(whole ? call.buffer.count() : round_up(call.buffer.count(), ranks),
                                 1);
@@ -114,40 +81,39 @@ std::int64_t parts_of_sum(std::int64_t channels, const Pieces& pieces, std::int6
 
 Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                 const PlanCounts& plans, CollectiveChoice choice) {
-  const Algorithm algorithm = choice.algorithm;
+  const AlgorithmSpec& spec = spec_of(choice.algorithm);
   const std::int64_t buffer = std::max<std::int64_t>(call.buffer.count(), 1);
-  // Halving moves half of the buffer in its largest step.
-  const std::int64_t blocks = algorithm == Algorithm::halving_doubling ? 2 : plans.blocks;
+  const std::int64_t blocks = plans.cut_into > 0 ? plans.cut_into : plans.blocks;
   std::int64_t channels = channels_of(cluster, call);
   // A small call uses fewer channels (NCCL's thread thresholds): each has so much of the buffer.
   const bool simple = choice.protocol == Protocol::simple;
   std::int64_t least = cluster.spec.gpu.collective.channel.threads * (simple ? 64 : 8);
-  if (algorithm == Algorithm::ring && choice.protocol == Protocol::ll) least *= blocks;
+  if (spec.ll_by_block && choice.protocol == Protocol::ll) least *= blocks;
   channels = std::clamp<std::int64_t>(buffer / least, 1, channels);
-  const double messages = messages_between(group, plans, call.op, algorithm);
-  const double copies = copying(cluster, copied(call.op, algorithm) * static_cast<double>(buffer));
-  const bool tree = algorithm == Algorithm::tree || call.op == CollectiveOp::broadcast;
+  const double phases = call.op == CollectiveOp::all_reduce ? 2 : 1;
+  const double copied = spec.copied > 0 ? spec.copied : phases;
+  const double copies = copying(cluster, copied * static_cast<double>(buffer));
   // A library whose own table is known takes all of them, whatever is to be posted.
   if (row_between_nodes(cluster, call, group) == nullptr) {
     double work = copies;
     // One chunk goes down a chain of copies, which only more channels shorten. Not for a library
     // whose table is not known: NCCL's small calls on H100 take longer than that (validation.md).
-    const bool up_and_down = algorithm == Algorithm::tree && call.op == CollectiveOp::all_reduce;
+    const bool up_and_down = plans.flow == Flow::pipeline && phases > 1;
     if (up_and_down && !call.options.algorithm.of_library) {
       work = std::max(
           work, static_cast<double>(plans.steps) * copying(cluster, static_cast<double>(buffer)));
     }
-    channels = channels_that_pay(work, posting(cluster, messages), channels);
+    channels = channels_that_pay(work, posting(cluster, plans.posted), channels);
   }
   if (channels > plans.plans) channels = channels / plans.plans * plans.plans;
   const std::int64_t step = round_up(buffer, channels * blocks);
   std::int64_t chunk = std::min(cluster.spec.gpu.collective.chunk.count(), kMostOfMessage);
-  const bool levels = algorithm == Algorithm::hierarchical && !group.one_node;
-  if (tree || levels) {
+  const bool levels = plans.flow == Flow::levels && !group.one_node;
+  if (plans.flow == Flow::pipeline || levels) {
     const auto used = static_cast<double>(channels);
     const std::int64_t chunks =
         chunks_of_pipeline(copies / used, copying(cluster, static_cast<double>(buffer) / used),
-                           posting(cluster, messages * used), plans);
+                           posting(cluster, plans.posted * used), plans);
     // `simple` signals a chunk with a fence and a flag; the others have a flag with every line.
     const std::int64_t least_chunk = simple ? 32 * 1024 : 8 * 1024;
     chunk = std::min(chunk, std::max(round_up(step, chunks), least_chunk));
@@ -155,7 +121,7 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGr
   // What one signals is not waited for by all: the next slice is sent meanwhile.
   constexpr std::int64_t kLeastSlice = 32 * 1024;
   std::int64_t slices = 1;
-  if (algorithm == Algorithm::ring && simple && call.op != CollectiveOp::broadcast) {
+  if (spec.slices && simple && call.op != CollectiveOp::broadcast) {
     slices = cluster.spec.gpu.collective.slices;
   }
   const std::int64_t turns = round_up(step, chunk * slices);
@@ -163,7 +129,7 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGr
   return {.channels = static_cast<std::uint32_t>(channels),
           .chunks = turns * slices,
           .slices = slices,
-          .posted = messages * static_cast<double>(channels * turns * slices)};
+          .posted = plans.posted * static_cast<double>(channels * turns * slices)};
 }
 
 }  // namespace weft

@@ -59,7 +59,7 @@ class InSwitchRun {
         channels_(std::min<std::int64_t>(channels_of(run.cluster(), run.call()), pieces_.pieces)) {}
 
   std::vector<KernelId> lower() {
-    SIM_ASSERT(switch_reduces(run_.cluster(), run_.group()));
+    SIM_ASSERT(is_possible(run_.cluster(), run_.call(), run_.group(), Algorithm::in_switch));
     const bool one_owner = run_.call().op == CollectiveOp::broadcast;
     const std::int64_t owners = one_owner ? 1 : run_.ranks();
     ready_ = add_latches(run_.ranks());

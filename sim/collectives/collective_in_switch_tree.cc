@@ -46,7 +46,7 @@ class InSwitchTreeRun {
   }
 
   std::vector<KernelId> lower() {
-    SIM_ASSERT(switches_reduce(run_.cluster(), run_.group()));
+    SIM_ASSERT(is_possible(run_.cluster(), run_.call(), run_.group(), Algorithm::in_switch_tree));
     for (std::uint32_t node = 0; node < nodes_; ++node) {
       const auto first = run_.group().gpus.begin() + node * local_;
       groups_.push_back(run_.graph().add_group({first, first + local_}));

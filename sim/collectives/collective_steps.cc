@@ -43,8 +43,7 @@ class Steps {
   Steps(CollectiveRun& run, const std::vector<Plan>& plans)
       : run_(run),
         // What goes straight to its place costs the receiver nothing.
-        in_place_(run.choice().algorithm == Algorithm::direct ||
-                  run.choice().algorithm == Algorithm::hierarchical),
+        in_place_(spec_of(run.choice().algorithm).lands_in_place),
         division_(
             divide(run.cluster(), run.call(), run.group(),
                    count_plans(run.cluster(), run.call(), run.group(), run.choice().algorithm),
@@ -94,7 +93,8 @@ class Steps {
   // Of a tree that adds up on its way to the root and copies on its way back.
   [[nodiscard]] std::vector<std::uint32_t> hops_from_root(const Plan& plan) const {
     std::vector<std::uint32_t> hops(plan.ranks);
-    if (run_.choice().algorithm != Algorithm::tree || plan.phases.size() < 2) return hops;
+    const bool is_tree = spec_of(run_.choice().algorithm).ahead == Ahead::by_depth;
+    if (!is_tree || plan.phases.size() < 2) return hops;
     for (std::size_t t = plan.phases[1]; t < plan.transfers.size(); ++t) {
       hops[plan.transfers[t].to] = hops[plan.transfers[t].from] + 1;
     }
@@ -272,19 +272,13 @@ class Steps {
 
   // By how many chunks a phase is ahead of the next.
   [[nodiscard]] std::uint32_t turns_ahead(const Prepared& p, std::uint32_t rank) const {
-    switch (run_.choice().algorithm) {
-      case Algorithm::tree:
-        return kSlots * p.from_root[rank];
-      case Algorithm::direct:
-      case Algorithm::hierarchical:
-      case Algorithm::one_shot:
-        return 1;
-      case Algorithm::ring:  // one direction is all there is to fill
-      case Algorithm::halving_doubling:
+    switch (spec_of(run_.choice().algorithm).ahead) {
+      case Ahead::none:
         return 0;
-      case Algorithm::in_switch:  // have no plan
-      case Algorithm::in_switch_tree:
-        break;
+      case Ahead::one:
+        return 1;
+      case Ahead::by_depth:
+        return kSlots * p.from_root[rank];
     }
     SIM_ASSERT(false);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sim/gpu_model/gpu_fields.h"
@@ -78,9 +79,7 @@ std::optional<Entry> if_it(const Fields& map, const Entry& entry, Has it_has) {
 
 void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
   for (const auto& [name, protocol, meaning] : names::kProtocolWords) {
-    const bool by_switch =
-        algorithm == Algorithm::in_switch || algorithm == Algorithm::in_switch_tree;
-    if (by_switch && protocol != Protocol::simple) continue;
+    if (by_switches(algorithm) && protocol != Protocol::simple) continue;
     CostSpec& entry = costs.at(static_cast<std::size_t>(protocol));
     std::optional<CostSpec> cost = if_it(map, entry, has);
     map.optional_map(name, cost, "with this protocol",
@@ -90,17 +89,15 @@ void costs_of_algorithm(Fields& map, Costs& costs, Algorithm algorithm) {
 }
 
 void cost_fields(Fields& map, CostTable& table) {
-  for (const Algorithm algorithm :
-       {Algorithm::ring, Algorithm::tree, Algorithm::in_switch, Algorithm::in_switch_tree}) {
-    Costs& entry = table.at(static_cast<std::size_t>(algorithm));
+  for (const AlgorithmRow& row : kAlgorithmRows) {
+    const std::string_view help = row.costs;
+    if (help.empty()) continue;
+    Costs& entry = table.at(static_cast<std::size_t>(row.algorithm));
     std::optional<Costs> costs =
         if_it(map, entry, [](const Costs& of) { return std::any_of(of.begin(), of.end(), has); });
-    map.optional_map(
-        names::word(names::kAlgorithms, algorithm), costs,
-        algorithm == Algorithm::in_switch_tree
-            ? "it between nodes: its step is what a hop there takes besides NIC and links"
-            : "this algorithm within a node",
-        [&](Fields& inner, Costs& of) { costs_of_algorithm(inner, of, algorithm); });
+    map.optional_map(row.name, costs, help, [&](Fields& inner, Costs& of) {
+      costs_of_algorithm(inner, of, row.algorithm);
+    });
     if (costs) entry = *costs;
   }
 }
@@ -166,7 +163,7 @@ void protocols(Fields& map, CollectiveSpec& collective) {
   add(Protocol::simple, "fence, then flag");
 }
 
-void algorithms(Fields& map, CollectiveSpec& collective) {
+void library_algorithms(Fields& map, CollectiveSpec& collective) {
   std::optional<std::vector<Algorithm>> asked = collective.algorithms;
   map.choices("algorithms", asked, names::kAlgorithms, "[ring]",
               "algorithms that the library has; all-to-all is always direct");
@@ -187,7 +184,7 @@ void protocols_in_node(Fields& map, CollectiveSpec& collective) {
 
 void fields(Fields& map, CollectiveSpec& collective) {
   protocols(map, collective);
-  algorithms(map, collective);
+  library_algorithms(map, collective);
   protocols_in_node(map, collective);
   map.add("channels", collective.channels,
           {.help = "WGs of a collective kernel", .range = {{1, 65'536}}});

@@ -10,6 +10,7 @@
 
 #include "sim/cache/spec.h"
 #include "sim/core/quantity.h"
+#include "sim/plans/algorithms.h"
 
 namespace weft {
 
@@ -152,19 +153,6 @@ struct ProtocolSpec {
   Duration line{};      // `ll`: more in a step whose every thread has a line, not only one thread
 };
 
-enum class Algorithm : std::uint8_t {
-  direct,
-  one_shot,
-  ring,
-  tree,
-  halving_doubling,
-  hierarchical,
-  in_switch,
-  in_switch_tree
-};
-
-constexpr std::size_t kAlgorithms = 8;
-
 // What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
 // bus.
 struct CostSpec {
@@ -172,7 +160,7 @@ struct CostSpec {
   Duration step;
   Bandwidth bus;  // 0: the library does not have this way
 };
-using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithms>;
+using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithmRows.size()>;
 
 // What the library takes for an all-reduce of so many whole nodes or more, up to the next row's: a
 // tree or, for larger buffers, a tree of the nodes' switches, then rings; `ll`, then `ll128`, then

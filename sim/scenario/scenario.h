@@ -120,25 +120,6 @@ struct GroupsWork {
   std::vector<std::vector<std::int64_t>> gpus;  // by rank
 };
 
-// Whether there is such an algorithm for this collective (docs/model.md, "Collective kernels").
-constexpr bool exists(CollectiveOp op, Algorithm algorithm) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return true;
-    case CollectiveOp::all_gather:
-    case CollectiveOp::reduce_scatter:
-      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
-             algorithm == Algorithm::halving_doubling || algorithm == Algorithm::in_switch;
-    case CollectiveOp::broadcast:
-      return algorithm == Algorithm::direct || algorithm == Algorithm::ring ||
-             algorithm == Algorithm::tree || algorithm == Algorithm::in_switch;
-    case CollectiveOp::all_to_all:
-    case CollectiveOp::point_to_point:
-      return algorithm == Algorithm::direct;
-  }
-  return false;
-}
-
 // A collective alone, of all GPUs or of several groups of them at once.
 struct CollectiveWork {
   CollectiveOp op = CollectiveOp::all_to_all;

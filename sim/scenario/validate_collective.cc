@@ -72,8 +72,7 @@ void the_algorithm_suits_the_collective(const Check& check) {
 // Whether the key says that the switch is to do it.
 bool asks_the_switch(const Check& check) {
   const std::optional<Algorithm> named = check.scenario.collective.algorithm.named;
-  return runs(check) && check.good({"collective.algorithm"}) &&
-         (named == Algorithm::in_switch || named == Algorithm::in_switch_tree) &&
+  return runs(check) && check.good({"collective.algorithm"}) && named && by_switches(*named) &&
          (is_of_a_model(check) || exists(collective_of(check.scenario.workload), *named));
 }
 
@@ -267,9 +266,10 @@ void validate_collective(const Check& check) {
   if (asks_the_switch(check)) {
     the_switch_can_reduce(check);
     the_switch_moves_whole_pieces(check);
-    const bool tree = check.scenario.collective.algorithm.named == Algorithm::in_switch_tree;
-    if (tree) switches_are_of_several_nodes(check);
-    if (!tree && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
+    const Algorithm named = *check.scenario.collective.algorithm.named;
+    const bool several = row_of(named).carrier == Carrier::several_switches;
+    if (several) switches_are_of_several_nodes(check);
+    if (!several && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);

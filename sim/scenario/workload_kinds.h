@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/plans/collective_op.h"
+
 namespace weft {
 
 enum class WorkloadKind {
@@ -24,20 +26,6 @@ enum class WorkloadKind {
   chakra,
   pytorch
 };
-
-enum class CollectiveOp {
-  all_to_all,
-  all_gather,
-  reduce_scatter,
-  all_reduce,
-  broadcast,
-  point_to_point
-};
-
-// Whether values of several GPUs are added up.
-constexpr bool reduces(CollectiveOp op) {
-  return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter;
-}
 
 // What a kind is made of.
 enum class Family : std::uint8_t {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/collectives/rank_orders.h"
+#include "sim/plans/rank_orders.h"
 
 namespace weft {
 namespace {

@@ -32,10 +32,6 @@ T one_of(Rng& rng, const std::vector<T>& of) {
 constexpr std::array kOps{CollectiveOp::all_to_all,     CollectiveOp::all_gather,
                           CollectiveOp::reduce_scatter, CollectiveOp::all_reduce,
                           CollectiveOp::broadcast,      CollectiveOp::point_to_point};
-constexpr std::array kAlgorithms{
-    Algorithm::direct,    Algorithm::one_shot,         Algorithm::ring,
-    Algorithm::tree,      Algorithm::halving_doubling, Algorithm::hierarchical,
-    Algorithm::in_switch, Algorithm::in_switch_tree};
 
 std::string cluster_text(Rng& rng, int nodes, int gpus) {
   const std::string shape = one_of<std::string>(
@@ -85,15 +81,13 @@ Case random_case(std::uint64_t seed) {
     call.options.dma = one_of<DmaPattern>(rng, {DmaPattern::direct, DmaPattern::back_to_back,
                                                 same ? DmaPattern::broadcast : DmaPattern::direct});
   }
-  const Algorithm algorithm =
-      kAlgorithms[static_cast<std::size_t>(rng.between(0, kAlgorithms.size() - 1))];
+  const AlgorithmRow& row =
+      kAlgorithmRows[static_cast<std::size_t>(rng.between(0, kAlgorithmRows.size() - 1))];
   const RankGroup group = group_of(made.cluster, call);
-  const bool can = algorithm == Algorithm::in_switch        ? switch_reduces(made.cluster, group)
-                   : algorithm == Algorithm::in_switch_tree ? switches_reduce(made.cluster, group)
-                                                            : true;
-  if (exists(call.op, algorithm) && can) call.options.algorithm.named = algorithm;
-  const bool by_switch = call.options.algorithm.named == Algorithm::in_switch ||
-                         call.options.algorithm.named == Algorithm::in_switch_tree;
+  if (is_possible(made.cluster, call, group, row.algorithm)) {
+    call.options.algorithm.named = row.algorithm;
+  }
+  const bool by_switch = call.options.algorithm.named && by_switches(row.algorithm);
   if (rng.between(0, 1) == 0 && !by_switch) {
     call.options.protocol =
         one_of<Protocol>(rng, {Protocol::ll, Protocol::ll128, Protocol::simple});

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collectives/collective_plan.h"
 #include "sim/core/rng.h"
+#include "sim/plans/collective_plan.h"
 
 namespace weft {
 

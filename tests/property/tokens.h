@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collectives/collective_plan.h"
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
+#include "sim/plans/collective_plan.h"
 
 namespace weft {
 

@@ -1,6 +1,7 @@
 // A thing that a scenario can name is one row: nothing else in sim/ names it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,6 +28,7 @@ std::vector<std::string> files_with(const std::string& text) {
     if (text_of(entry.path()).find(text) == std::string::npos) continue;
     found.push_back(fs::relative(entry.path(), root).string());
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -39,6 +41,12 @@ TEST(Keys, are_named_once) {
   EXPECT_EQ(files_with("\"shared_inner\""), Files{"scenario/transformer_fields.cc"});
   EXPECT_EQ(files_with("\"endpoints_per_leaf\""), Files{"network/fat_tree.cc"});
   EXPECT_EQ(files_with("\"fat_tree\""), Files{"network/topologies.cc"});
+}
+
+TEST(Algorithms, are_named_by_their_row_and_their_own_file) {
+  EXPECT_EQ(files_with("halving_doubling"), (Files{"plans/algorithms.h", "plans/halving.cc"}));
+  EXPECT_EQ(files_with("\"hierarchical\""), Files{"plans/algorithms.h"});
+  EXPECT_EQ(files_with("Algorithm::hierarchical"), Files{"plans/algorithms.h"});
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/collectives/rank_orders.h"
+#include "sim/plans/rank_orders.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft::all_to_all_lowering_test {

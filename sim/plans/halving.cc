@@ -9,10 +9,12 @@
 // systems, IEEE TPDS 8, 1997.) Every rank sends n - 1 parts, in ceil(log2 n) steps.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
-#include "sim/collectives/collective_plan.h"
-#include "sim/collectives/plan_parts.h"
 #include "sim/core/assert.h"
+#include "sim/plans/collective_plan.h"
+#include "sim/plans/plan_parts.h"
+#include "sim/plans/plan_ways.h"
 
 namespace weft {
 namespace {
@@ -70,5 +72,46 @@ void add_halving_reduce_scatter(Plan& plan, const Group& group) {
 void add_doubling_all_gather(Plan& plan, const Group& group) {
   for (std::size_t d = 1; d < group.size(); d *= 2) add_step(plan, group, d, Arrival::replaces);
 }
+
+namespace {
+
+std::vector<Plan> plans_of_halving(const PlanRequest& request) {
+  return {scheme_plan(request.op, Scheme::halving, identity_order(request.ranks))};
+}
+
+// Half of the buffer moves in the largest step.
+PlanCounts counts_of_halving(const PlanRequest& request) {
+  const std::int64_t n = request.ranks;
+  const std::int64_t phases = request.op == CollectiveOp::all_reduce ? 2 : 1;
+  const std::int64_t shared = phases == 2 ? std::int64_t{std::bit_floor(request.ranks)} : n;
+  PlanCounts counts{.blocks = shared,
+                    .transfers = phases * 2 * shared * doublings(shared) + 2 * (n - shared),
+                    .busiest_rank = phases * (2 * doublings(shared) + 1) + 1,
+                    .steps = phases * doublings(n),
+                    .sent = static_cast<double>(phases * (n - 1) + 2 * (n - shared)),
+                    .cut_into = 2};
+  if (!request.one_node()) {
+    const auto steps = static_cast<double>(counts.steps);
+    counts.posted = std::max(1.0, steps * std::log2(static_cast<double>(request.nodes())) /
+                                      std::log2(static_cast<double>(n)));
+  }
+  return counts;
+}
+
+Loads loads_of_halving(const PlanRequest& request) {
+  const double n = request.ranks;
+  Loads loads;
+  loads.inside = (n - 1) / n;
+  if (!request.one_node()) loads.between = 1 - 1.0 / request.nodes();
+  loads.steps_inside = static_cast<double>(doublings(request.per_node));
+  loads.steps_between = static_cast<double>(doublings(request.nodes()));
+  loads.channels = (n - 1) / n;
+  return times(loads, request.op == CollectiveOp::all_reduce ? 2 : 1);
+}
+
+}  // namespace
+
+constinit const AlgorithmSpec algorithms::halving_doubling = {
+    .plans = plans_of_halving, .counts = counts_of_halving, .loads = loads_of_halving};
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/collectives/collective_plan.h"
+#include "sim/plans/collective_plan.h"
 
 namespace weft::collective_plan_costs_test {
 namespace {

@@ -23,9 +23,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/collectives/rank_orders.h"
 #include "sim/core/quantity.h"
-#include "sim/scenario/scenario.h"
+#include "sim/plans/collective_op.h"
+#include "sim/plans/rank_orders.h"
 
 namespace weft {
 

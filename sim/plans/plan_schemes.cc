@@ -1,8 +1,9 @@
 // Reduce-scatter, all-gather and all-reduce by any scheme.
 #include <bit>
 
-#include "sim/collectives/collective_plan.h"
-#include "sim/collectives/plan_parts.h"
+#include "sim/core/assert.h"
+#include "sim/plans/collective_plan.h"
+#include "sim/plans/plan_parts.h"
 
 namespace weft {
 namespace {
@@ -105,6 +106,22 @@ Plan all_reduce(Scheme scheme, const RankOrder& order, std::uint32_t first_peer)
   begin_phase(plan);
   add_gather_half(plan, scheme, shared);
   return plan;
+}
+
+Plan scheme_plan(CollectiveOp op, Scheme scheme, const RankOrder& order) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return all_reduce(scheme, order);
+    case CollectiveOp::all_gather:
+      return all_gather(scheme, order);
+    case CollectiveOp::reduce_scatter:
+      return reduce_scatter(scheme, order);
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::broadcast:
+    case CollectiveOp::point_to_point:
+      break;
+  }
+  SIM_ASSERT(false);
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-#include "sim/collectives/rank_orders.h"
+#include "sim/plans/rank_orders.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "sim/collectives/collective_plan.h"
 #include "sim/core/assert.h"
+#include "sim/plans/collective_plan.h"
 
 namespace weft {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/collectives/collective_plan.h"
 #include "sim/core/assert.h"
+#include "sim/plans/collective_plan.h"
 
 namespace weft {
 
@@ -36,6 +36,9 @@ struct Member {
   BlockRange part;
 };
 using Group = std::vector<Member>;
+
+// Reduce-scatter, all-gather or all-reduce.
+Plan scheme_plan(CollectiveOp op, Scheme scheme, const RankOrder& order);
 
 void add_reduce_scatter(Plan& plan, Scheme scheme, const Group& group);
 void add_all_gather(Plan& plan, Scheme scheme, const Group& group);

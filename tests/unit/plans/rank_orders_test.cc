@@ -1,5 +1,5 @@
 // Rings that load all links evenly, and the two trees.
-#include "sim/collectives/rank_orders.h"
+#include "sim/plans/rank_orders.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,109 @@
+// What an algorithm of collectives is like: its plans, their numbers without making them, and what
+// it asks of the links. Each algorithm has a file of its own that says so; algorithms.h has the
+// table of all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/plans/algorithms.h"
+#include "sim/plans/collective_plan.h"
+
+namespace weft {
+
+// The collective that is planned, and how its ranks lie.
+struct PlanRequest {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  std::uint32_t ranks = 1;
+  std::uint32_t per_node = 1;  // of them, numbered in a row; 1 where the nodes are not filled alike
+  std::uint32_t nics = 0;      // of a node
+  bool link_of_each_pair = false;  // of a node's GPUs
+  bool in_a_grid = false;          // a node's GPUs: neighbours are connected
+  bool switch_adds = false;        // a node's switch can add up and copy
+  std::vector<int> grid = {};      // sizes of the grid that the ranks fill, if they do
+  std::uint32_t root = 0;          // of a broadcast; the sender of a point to point ...
+  std::uint32_t target = 1;        // ... to this one
+  std::span<const std::int64_t> pair_bytes = {};  // uneven all-to-all: as in Plan
+
+  [[nodiscard]] std::uint32_t nodes() const { return ranks / per_node; }
+  [[nodiscard]] bool one_node() const { return per_node == ranks; }
+};
+
+// How chunks of the buffer go through the steps of a plan.
+enum class Flow : std::uint8_t {
+  chunk_by_chunk,  // a channel does all steps of one, then those of the next
+  pipeline,        // one follows another through all steps
+  levels           // through phases over different links, one after another
+};
+
+// What an algorithm's plans are like.
+struct PlanCounts {
+  std::int64_t plans = 1;
+  std::int64_t blocks = 1;
+  std::int64_t transfers = 0;     // of one plan
+  std::int64_t busiest_rank = 0;  // transfers and final receives of the rank that has most
+  std::int64_t steps = 1;
+  double sent = 0;            // by all ranks together, where 1 is the buffer
+  std::int64_t cut_into = 0;  // parts, of which the largest step moves one; 0: blocks
+  double posted = 0;  // messages that a channel has the busiest GPU's NIC send for each chunk
+  Flow flow = Flow::chunk_by_chunk;
+};
+
+// What an algorithm asks of the links, where 1 is the buffer: bytes over the busiest link of a node
+// and through the busiest NIC; and of the busiest rank's channels: bytes in or out, and those in
+// while nothing, or less, goes out: then its links are idle.
+struct Loads {
+  double inside = 0;
+  double between = 0;
+  double channels = 0;
+  double only_in = 0;
+  double steps_inside = 0;
+  double steps_between = 0;
+  double senders = 1;  // part of a node's ranks that send to other nodes at one time
+};
+
+Loads& operator+=(Loads& a, const Loads& b);
+Loads times(Loads loads, double factor);
+
+// What a library's own cost model counts: bytes of the busiest rank, where 1 is the buffer, and
+// over how many steps.
+struct CountedByLibrary {
+  double carried = 0;
+  double steps = 0;
+};
+CountedByLibrary counted_in_turn(CollectiveOp op, double ranks);  // as of a ring
+
+// By how many chunks a rank's channel may begin a phase before a later one of those before.
+enum class Ahead : std::uint8_t {
+  none,     // one direction is all there is to fill
+  one,      // phases over other links, or in other directions
+  by_depth  // of a tree: the further, the further a rank is from the root
+};
+
+constexpr bool always(const PlanRequest& /*request*/) { return true; }
+
+// The defaults are those of most.
+struct AlgorithmSpec {
+  CollectiveOps one_step = {};  // all is there from the start, nobody waits for anybody
+  bool sends_whole = false;     // in one step: all of its buffer to each
+  bool lands_in_place = false;  // what only arrives costs the receiver nothing
+  Ahead ahead = Ahead::none;
+  bool slices = false;             // it sends several slices before it receives the next
+  bool ll_by_block = false;        // by `ll` a channel has more blocks, not bytes, at least
+  double copied = 0;               // of a channel's part, by it; 0: once in every phase
+  bool flags_in_libraries = true;  // theirs may go by protocols with flags in the data
+  bool (*possible)(const PlanRequest& request) = always;
+  bool (*worth_trying)(const PlanRequest& request) = always;  // where the fastest is asked for
+  bool (*in_libraries)(const PlanRequest& request) = always;  // of those that have it at all
+  // One or several plans of the same steps over rings or trees that lie differently; channels take
+  // them in turn. None where switches carry it.
+  std::vector<Plan> (*plans)(const PlanRequest& request) = nullptr;
+  PlanCounts (*counts)(const PlanRequest& request) = nullptr;
+  Loads (*loads)(const PlanRequest& request) = nullptr;
+  CountedByLibrary (*by_library)(CollectiveOp op, double ranks) = counted_in_turn;
+};
+
+inline const AlgorithmSpec& spec_of(Algorithm algorithm) { return *row_of(algorithm).spec; }
+
+}  // namespace weft
