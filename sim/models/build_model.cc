@@ -1,17 +1,35 @@
+// The table of the builders of all whole models.
 #include "sim/models/build_model.h"
+
+#include <algorithm>
+#include <array>
 
 #include "sim/core/assert.h"
 #include "sim/models/dlrm.h"
 #include "sim/models/transformer.h"
 
 namespace weft {
+namespace {
+
+struct BuilderRow {
+  const ModelKind* model;
+  ModelGraph (*build)(const Workload& workload, int gpus);
+};
+
+constexpr std::array kBuilders = {
+    BuilderRow{&model_kinds::dlrm, build_dlrm},
+    BuilderRow{&model_kinds::decoder, build_transformer},
+};
+
+}  // namespace
 
 ModelGraph build_model(const Scenario& scenario) {
-  SIM_ASSERT(is_model(scenario.workload.kind));
   const Workload& workload = scenario.workload;
-  ModelGraph graph = workload.kind == WorkloadKind::dlrm
-                         ? build_dlrm(workload, scenario.cluster.gpus())
-                         : build_transformer(workload);
+  const auto* const row = std::find_if(
+      kBuilders.begin(), kBuilders.end(),
+      [&](const BuilderRow& other) { return other.model == row_of(workload.kind).model; });
+  SIM_ASSERT(row != kBuilders.end());
+  ModelGraph graph = row->build(workload, scenario.cluster.gpus());
   graph.verify();
   return graph;
 }
