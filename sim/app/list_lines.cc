@@ -8,9 +8,9 @@
 #include <initializer_list>
 
 #include "sim/core/plural.h"
-#include "sim/scenario/decoder_size.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/load_cache.h"
+#include "sim/scenario/model_kind.h"
 #include "sim/scenario/names.h"
 
 namespace weft {
@@ -57,22 +57,6 @@ std::string gpus_text(const ClusterSpec& cluster) {
   return fmt::format("{} {}", cluster.gpus(), plural(cluster.gpus(), "GPU", "GPUs"));
 }
 
-std::string in_billions(std::int64_t parameters) {
-  return fmt::format("{:.3g}B parameters", static_cast<double>(parameters) / 1e9);
-}
-
-std::string decoder_text(const TransformerSpec& spec) {
-  std::string text = fmt::format("{} layers of {}", spec.decoder.layers, spec.decoder.hidden);
-  if (spec.moe) text += fmt::format(", {} of {} experts", spec.moe->top_k, spec.moe->experts);
-  return text + ", " + in_billions(parameters_of(spec));
-}
-
-std::string tables_text(const EmbeddingWork& embedding) {
-  return fmt::format("{} {} per GPU, {} rows of {}", embedding.tables_per_gpu,
-                     plural(embedding.tables_per_gpu, "table", "tables"), embedding.rows_per_table,
-                     embedding.dim);
-}
-
 }  // namespace
 
 ListLine gpu_line(const PartFile& part) {
@@ -98,10 +82,10 @@ ListLine cluster_line(const PartFile& part) {
 ListLine model_line(const PartFile& part) {
   const auto model = load_model(part);
   if (!model) return mistaken(part);
+  const ModelKind* const kind = row_of(model->kind).model;
   return {.word = "",
           .title = first_words(part),
-          .figures = is_transformer(model->kind) ? decoder_text(model->transformer)
-                                                 : tables_text(model->embedding)};
+          .figures = kind != nullptr ? kind->figures(*model) : ""};
 }
 
 ListLine nic_line(const PartFile& part) {

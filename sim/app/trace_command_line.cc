@@ -48,8 +48,15 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   CLI::App* import =
       app.add_subcommand("import", "Turn a recorded trace into a readable task graph.");
   import->footer(kImportExample);
-  const std::map<std::string, TraceFormat> formats = {{"chakra", TraceFormat::chakra},
-                                                      {"pytorch", TraceFormat::pytorch}};
+  std::map<std::string, WorkloadKind> formats;
+  std::vector<std::string> words;
+  std::string files;
+  for (const KindRow& row : kKindRows) {
+    if (row.family != Family::trace) continue;
+    formats.emplace(row.name, row.kind);
+    words.emplace_back(row.name);
+    files += fmt::format("{}{}: {}", files.empty() ? "" : "; ", row.name, row.files);
+  }
   TraceWork& work = command.work;
   import
       ->add_option_function<std::string>(
@@ -57,12 +64,8 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
           "Format of the trace")
       ->type_name("KIND")
       ->required()
-      ->check(one_of({"chakra", "pytorch"}));
-  import
-      ->add_option("PATH", work.path,
-                   "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles")
-      ->type_name("PATH")
-      ->required();
+      ->check(one_of(words));
+  import->add_option("PATH", work.path, files)->type_name("PATH")->required();
   import->add_option("--gpus", command.gpus, "Number of GPUs, one per rank")
       ->type_name("N")
       ->required()

@@ -1,4 +1,8 @@
+// The table of the builders of all whole models.
 #include "sim/models/build_model.h"
+
+#include <algorithm>
+#include <array>
 
 #include "sim/core/assert.h"
 #include "sim/models/dlrm.h"
@@ -6,14 +10,30 @@
 #include "sim/models/transformer.h"
 
 namespace weft {
+namespace {
+
+struct BuilderRow {
+  const ModelKind* model;
+  ModelGraph (*build)(const Workload& workload, int gpus);
+};
+
+constexpr std::array kBuilders = {
+    BuilderRow{&model_kinds::dlrm, build_dlrm},
+    BuilderRow{&model_kinds::decoder, build_transformer},
+};
+
+}  // namespace
 
 ModelGraph build_model(const Scenario& scenario) {
   const Workload& workload = scenario.workload;
+  const ModelKind* const model = row_of(workload.kind).model;
   SIM_ASSERT(!is_trace(workload.kind));
-  if (!is_model(workload.kind)) return build_single(scenario);
-  ModelGraph graph = workload.kind == WorkloadKind::dlrm
-                         ? build_dlrm(workload, scenario.cluster.gpus())
-                         : build_transformer(workload);
+  if (model == nullptr) return build_single(scenario);
+  const auto* const row =
+      std::find_if(kBuilders.begin(), kBuilders.end(),
+                   [&](const BuilderRow& other) { return other.model == model; });
+  SIM_ASSERT(row != kBuilders.end());
+  ModelGraph graph = row->build(workload, scenario.cluster.gpus());
   graph.verify();
   return graph;
 }

@@ -32,6 +32,7 @@ class Dlrm {
       : dlrm_(workload.dlrm),
         tables_(with_spread(workload.embedding, workload.dlrm.pooling_spread)),
         gradients_(workload.gradients),
+        full_bucket_(workload.gradient_bucket),
         samples_(tables_.batch / gpus),
         vectors_(std::int64_t{tables_.tables_per_gpu} * gpus),
         alone_(gpus == 1),
@@ -123,7 +124,7 @@ class Dlrm {
       bucket_by_ =
           add_back(name + "_weight_gradient", "mlp", product(layer->out, layer->in, samples_));
       bucket_ += bytes_of(layer->in * layer->out, gradients_);
-      if (bucket_ >= dlrm_.gradient_bucket) sum_up();
+      if (bucket_ >= full_bucket_) sum_up();
     }
   }
 
@@ -201,6 +202,7 @@ class Dlrm {
   const DlrmSpec& dlrm_;
   EmbeddingWork tables_;
   DataType gradients_;
+  Bytes full_bucket_;
   std::int64_t samples_;  // of one GPU
   std::int64_t vectors_;  // pooled rows of one sample, of all tables
   bool alone_;            // on one GPU

@@ -50,7 +50,7 @@ void Gradients::close() {
 }
 
 void Gradients::made(std::int64_t weights) {
-  const Bytes full = workload_.transformer.gradient_bucket;
+  const Bytes full = workload_.gradient_bucket;
   if (full == Bytes{}) return;
   of_layer_ += weights;
   common_bucket_.common += weights;
@@ -58,7 +58,7 @@ void Gradients::made(std::int64_t weights) {
 }
 
 void Gradients::are_ready(const LayerWeights& layer) {
-  const Bytes full = workload_.transformer.gradient_bucket;
+  const Bytes full = workload_.gradient_bucket;
   if (full == Bytes{}) {
     common_bucket_ = layer;
     return close(common_bucket_);

@@ -89,8 +89,8 @@ CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused) {
   const double gpus = grid.gpus;
   const double pairs = gpus * (gpus - 1);
   const std::int64_t units = std::max<std::int64_t>(1, std::int64_t{fused.slice_wgs} / grid.unit);
-  const auto pieces =
-      static_cast<double>(grid.units() / units * input_pieces(units * grid.input_bytes));
+  const std::int64_t all = grid.units() / units * input_pieces(units * grid.input_bytes);
+  const auto pieces = static_cast<double>(all);
   return {.items = gpus * gpus * grid.per_peer + pairs * pieces,
           .sends = 2 * pairs * pieces,
           .bytes = pairs * static_cast<double>(bytes_per_pair(grid, Travels::input))};

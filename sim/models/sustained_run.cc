@@ -24,8 +24,7 @@ std::optional<Cluster> slowed(const Cluster& cluster, double clock) {
 bool is_sustained(const Scenario& scenario) {
   const Workload& workload = scenario.workload;
   if (!scenario.cluster.gpu.power || scenario.run.clocks == Clocks::burst) return false;
-  const bool trains =
-      is_model(workload.kind) && !is_trace(workload.kind) && workload.phase == Phase::training;
+  const bool trains = row_of(workload.kind).model != nullptr && workload.phase == Phase::training;
   return scenario.run.clocks == Clocks::sustained || trains;
 }
 

@@ -337,6 +337,8 @@ class Transformer {
 
 }  // namespace
 
-ModelGraph build_transformer(const Workload& workload) { return Transformer(workload).build(); }
+ModelGraph build_transformer(const Workload& workload, int /*gpus*/) {
+  return Transformer(workload).build();
+}
 
 }  // namespace weft

@@ -6,6 +6,6 @@
 namespace weft {
 
 // Of kinds transformer and moe.
-ModelGraph build_transformer(const Workload& workload);
+ModelGraph build_transformer(const Workload& workload, int gpus);
 
 }  // namespace weft

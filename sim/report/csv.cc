@@ -6,6 +6,7 @@
 #include "sim/models/single_operator.h"
 #include "sim/report/columns.h"
 #include "sim/report/measures.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {

@@ -62,7 +62,7 @@ bool is_without_channels(const RunResult& result) {
 
 // For most of the time in which kernels compute.
 bool has_unknown_wgs(const Scenario& scenario, const RunResult& result) {
-  if (scenario.workload.kind != WorkloadKind::chakra) return false;
+  if (!row_of(scenario.workload.kind).wgs_unknown) return false;
   Wide of_one = 0;
   Wide all = 0;
   for (const OperatorUse& use : result.operators) {

@@ -123,7 +123,7 @@ const char* phase_of(const Workload& workload) {
 // "embedding + all-to-all"
 std::string title_of(const Workload& workload) {
   const KindRow& row = row_of(workload.kind);
-  if (is_model(workload.kind) && !is_trace(workload.kind)) {
+  if (row_of(workload.kind).model != nullptr) {
     return std::string(row.title) + ", " + phase_of(workload);
   }
   if (row.family != Family::collective) return row.title;

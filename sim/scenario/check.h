@@ -52,7 +52,6 @@ void validate_workload(const Check& check);
 void validate_operators(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
-void validate_dlrm(const Check& check);
 void validate_transformer(const Check& check);
 void validate_transformer_size(const Check& check);
 void validate_places(const Check& check);

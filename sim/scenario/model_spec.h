@@ -27,7 +27,6 @@ struct DlrmSpec {
   Interaction interaction = Interaction::dot;
   DataType mlp_dtype = DataType::bf16;
   double pooling_spread = 0;  // rows pooled vary evenly by +- this fraction
-  Bytes gradient_bucket;      // gradients that are added up together, at least
 };
 
 // Keys and values of all heads made from one short vector of each token, which is what is cached;
@@ -95,7 +94,12 @@ struct TransformerSpec {
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
   std::int64_t microbatch = 0;  // sequences that go through the pipeline together
   Recompute recompute = Recompute::none;
-  Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
+};
+
+// What a workload has of each.
+struct ModelSpecs {
+  DlrmSpec dlrm;
+  TransformerSpec transformer;  // of kind moe too
 };
 
 }  // namespace weft

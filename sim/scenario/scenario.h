@@ -138,7 +138,7 @@ struct FuseOptions {
   std::vector<WorkloadKind> patterns;  // where it is not
 };
 
-struct Workload {
+struct Workload : ModelSpecs {
   WorkloadKind kind = WorkloadKind::embedding_all_to_all;
   EmbeddingWork embedding;
   GemvWork gemv;
@@ -149,8 +149,7 @@ struct Workload {
   DataType gradients = DataType::fp32;  // as data parallelism adds them up
   DataType optimizer = DataType::fp32;  // its moments, and a copy of narrower weights
   FuseOptions fuse;
-  DlrmSpec dlrm;
-  TransformerSpec transformer;  // of kind moe too
+  Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
   TraceWork trace;
 };
 

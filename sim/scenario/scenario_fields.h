@@ -13,7 +13,7 @@ void fields(Fields& map, Workload& workload);
 // Those of whole models and of traces, in the map of the workload.
 void model_fields(Fields& map, Workload& workload);
 void transformer_fields(Fields& map, Workload& workload);
-void trace_fields(Fields map, TraceWork& trace);
+void trace_fields(Fields map, Workload& workload);
 // Those of a collective alone, in the same map.
 void collective_fields(Fields map, CollectiveWork& work);
 

@@ -1,4 +1,7 @@
 // The keys of recorded traces.
+#include <string>
+#include <string_view>
+
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
 
@@ -26,24 +29,41 @@ void chakra_fields(Fields map, TraceWork& trace) {
               .fallback = names::kAuto<WaitFor>});
 }
 
+void pytorch_fields(Fields map, TraceWork& trace) {
+  map.file_or_none("execution_traces", trace.execution_traces,
+                   "folder of execution traces; none: the profiles contain the sizes");
+  map.add("step", trace.step,
+          {.help = "replay only what ProfilerStep#N of the profiles launched",
+           .range = {{-1, 1'000'000'000}},
+           .fallback = -1,
+           .means = "all steps"});
+}
+
+// What is said of each format, one after another.
+std::string formats(std::string (*said)(const KindRow& row), std::string_view between) {
+  std::string all;
+  for (const KindRow& row : kKindRows) {
+    if (row.family != Family::trace) continue;
+    if (!all.empty()) all += between;
+    all += said(row);
+  }
+  return all;
+}
+
 }  // namespace
 
-void trace_fields(Fields map, TraceWork& trace) {
-  if (map.says("kind", {"pytorch"}).value_or(false)) trace.format = TraceFormat::pytorch;
-  map.where("kind", {"chakra", "pytorch"}, "kinds chakra and pytorch")
-      .file("path", trace.path,
-            "chakra: PATH.0.et, PATH.1.et ...; pytorch: folder of Kineto profiles; relative to the "
-            "folder of the file that contains it, or with --set to the working folder");
-  map.where("kind", {"pytorch"})
-      .file_or_none("execution_traces", trace.execution_traces,
-                    "folder of execution traces; none: the profiles contain the sizes");
-  map.where("kind", {"pytorch"})
-      .add("step", trace.step,
-           {.help = "replay only what ProfilerStep#N of the profiles launched",
-            .range = {{-1, 1'000'000'000}},
-            .fallback = -1,
-            .means = "all steps"});
-  chakra_fields(map.where("kind", {"chakra"}), trace);
+void trace_fields(Fields map, Workload& workload) {
+  TraceWork& trace = workload.trace;
+  if (is_trace(workload.kind)) trace.format = workload.kind;
+  static const std::string kinds =
+      "kinds " + formats([](const KindRow& row) { return std::string(row.name); }, " and ");
+  static const std::string files =
+      formats([](const KindRow& row) { return std::string(row.name) + ": " + row.files; }, "; ") +
+      "; relative to the folder of the file that contains it, or with --set to the working folder";
+  map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
+      .file("path", trace.path, files);
+  pytorch_fields(map.where("kind", {row_of(WorkloadKind::pytorch).name}), trace);
+  chakra_fields(map.where("kind", {row_of(WorkloadKind::chakra).name}), trace);
 }
 
 }  // namespace weft

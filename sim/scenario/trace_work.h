@@ -5,12 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "sim/scenario/workload_kinds.h"
+
 namespace weft {
 
-enum class TraceFormat : std::uint8_t {
-  chakra,  // PREFIX.0.et ..., or the same as .json
-  pytorch  // a folder of Kineto profiles, one of execution traces
-};
 enum class CommSizeUnit : std::uint8_t { bytes, elements };
 // An all-gather's comm_size: what each rank puts in, or what it has in the end.
 enum class AllGatherSize : std::uint8_t { per_rank, total };
@@ -27,7 +25,7 @@ enum class WaitFor : std::uint8_t {
 
 // What is absent follows from who wrote the trace; the choice is printed.
 struct TraceWork {
-  TraceFormat format = TraceFormat::chakra;
+  WorkloadKind format = WorkloadKind::chakra;
   std::string path;
   std::string execution_traces;  // pytorch; empty: the profiles say the sizes
   std::int64_t step = -1;        // pytorch: of torch.profiler's steps this one; -1: all

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/scenario/model_kind.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
 
@@ -212,7 +213,7 @@ void step_fields(Fields& map, TransformerSpec& spec) {
 
 void transformer_fields(Fields& map, Workload& workload) {
   TransformerSpec& spec = workload.transformer;
-  Fields own = map.where("kind", {"transformer", "moe"});
+  Fields own = map.where("kind", words_of(model_kinds::decoder));
   // The experts say whether there are layers without: they are read first, and written after.
   if (!map.writes()) expert_fields(map, spec.moe);
   own.map("model", "decoder-only language model", [&](Fields& inner) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/scenario/check.h"
+#include "sim/scenario/model_kind.h"
 
 namespace weft {
 namespace rules {
@@ -64,8 +65,8 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_operators(check);
   rules::validate_c3(check);
   rules::validate_collective(check);
-  rules::validate_dlrm(check);
-  rules::validate_transformer(check);
+  const ModelKind* const model = row_of(scenario.workload.kind).model;
+  if (model != nullptr && check.good({"workload.kind"})) model->rules(check);
   rules::validate_places(check);
   rules::validate_counts(check);
 }

@@ -154,8 +154,9 @@ void backward_gets_whole_tables(const Check& check) {
     return;
   }
   const Workload& workload = check.scenario.workload;
-  const bool trains = workload.kind == WorkloadKind::dlrm && workload.phase == Phase::training;
-  if (workload.kind != WorkloadKind::embedding_backward && !trains) return;
+  const bool trains = is_model(workload.kind) && workload.phase == Phase::training;
+  const bool backward = workload.kind == WorkloadKind::embedding_backward || trains;
+  if (!embeds(workload.kind) || !backward) return;
   if (!knows_gpus(check) || !check.has(Mode::fused)) return;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
   const int tables = workload.embedding.tables_per_gpu;

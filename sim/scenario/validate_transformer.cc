@@ -198,7 +198,6 @@ void some_layers_have_experts(const Check& check) {
 
 // What was read without a mistake is asked for first, so that no rule hides what another finds.
 void validate_transformer(const Check& check) {
-  if (!check.good({"workload.kind"}) || !is_transformer(check.scenario.workload.kind)) return;
   const bool phase = check.good({"workload.phase"});
   const bool model = check.good_within({"workload.model"});
   const bool moe = check.good_within({"workload.moe"}) && spec_of(check).moe;

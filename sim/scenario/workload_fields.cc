@@ -181,7 +181,7 @@ void fields(Fields& map, Workload& workload) {
            [&](Fields& inner) { communication_fields(inner, beside); });
   if (workload.kind == WorkloadKind::c3) workload.collective = beside;
   model_fields(map, workload);
-  trace_fields(map, workload.trace);
+  trace_fields(map, workload);
 }
 
 }  // namespace weft

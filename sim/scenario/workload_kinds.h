@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -32,9 +33,8 @@ enum class Family : std::uint8_t {
   pair,        // an operator and the collective that depends on it
   collective,  // a collective alone
   c3,          // an operator and a collective that do not depend on each other
-  dlrm,        // many operators (sim/models)
-  decoder,
-  trace  // recorded, not described
+  model,       // many operators (sim/models)
+  trace        // the same, recorded, not described
 };
 
 // The kernel whose WGs the workload describes, if it does.
@@ -42,6 +42,13 @@ enum class Computes : std::uint8_t { pooling, gemv, gemm, nothing };
 
 // Of a pair: results travel after the kernel, or its input before it.
 enum class Travels : std::uint8_t { result, input };
+
+struct ModelKind;  // model_kind.h
+
+namespace model_kinds {
+extern const ModelKind dlrm;
+extern const ModelKind decoder;
+}  // namespace model_kinds
 
 struct KindRow {
   const char* name;
@@ -52,6 +59,10 @@ struct KindRow {
   const char* title = "";                       // for people; models have one by phase
   std::optional<CollectiveOp> collective = {};  // of a pair; else the workload says it
   Travels travels = Travels::result;
+  const ModelKind* model = nullptr;  // of whole models
+  bool adds_up = false;      // of whole models: has fused operators whose WGs add up what is sent
+  const char* files = "";    // of a trace, what the key `path` names
+  bool wgs_unknown = false;  // of a trace: it does not say of how many WGs its kernels are
 };
 
 // Pairs come first: these are what a model's operators may be fused as.
@@ -80,16 +91,44 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      Computes::nothing},
     {"c3", WorkloadKind::c3, "a GEMM and an independent collective at the same time", Family::c3,
      Computes::gemm, "GEMM with a concurrent collective"},
-    {"dlrm", WorkloadKind::dlrm, "a recommendation model", Family::dlrm, Computes::pooling,
-     "recommendation model"},
-    {"transformer", WorkloadKind::transformer, "decoder-only language model", Family::decoder,
-     Computes::nothing, "language model"},
-    {"moe", WorkloadKind::moe, "the same with a mixture of experts", Family::decoder,
-     Computes::nothing, "language model with experts"},
-    {"chakra", WorkloadKind::chakra, "a recorded trace in Chakra's format", Family::trace,
-     Computes::nothing, "recorded trace"},
-    {"pytorch", WorkloadKind::pytorch, "a trace recorded by PyTorch", Family::trace,
-     Computes::nothing, "recorded trace"},
+    {.name = "dlrm",
+     .kind = WorkloadKind::dlrm,
+     .meaning = "a recommendation model",
+     .family = Family::model,
+     .computes = Computes::pooling,
+     .title = "recommendation model",
+     .model = &model_kinds::dlrm},
+    {.name = "transformer",
+     .kind = WorkloadKind::transformer,
+     .meaning = "decoder-only language model",
+     .family = Family::model,
+     .computes = Computes::nothing,
+     .title = "language model",
+     .model = &model_kinds::decoder,
+     .adds_up = true},
+    {.name = "moe",
+     .kind = WorkloadKind::moe,
+     .meaning = "the same with a mixture of experts",
+     .family = Family::model,
+     .computes = Computes::nothing,
+     .title = "language model with experts",
+     .model = &model_kinds::decoder,
+     .adds_up = true},
+    {.name = "chakra",
+     .kind = WorkloadKind::chakra,
+     .meaning = "a recorded trace in Chakra's format",
+     .family = Family::trace,
+     .computes = Computes::nothing,
+     .title = "recorded trace",
+     .files = "PATH.0.et, PATH.1.et ...",
+     .wgs_unknown = true},
+    {.name = "pytorch",
+     .kind = WorkloadKind::pytorch,
+     .meaning = "a trace recorded by PyTorch",
+     .family = Family::trace,
+     .computes = Computes::nothing,
+     .title = "recorded trace",
+     .files = "folder of Kineto profiles"},
 });
 
 // Rows stand in the order of the enumeration.
@@ -105,11 +144,10 @@ constexpr bool rows_are_in_order() {
 static_assert(rows_are_in_order());
 
 constexpr bool is_pair(WorkloadKind kind) { return row_of(kind).family == Family::pair; }
-constexpr bool is_transformer(WorkloadKind kind) { return row_of(kind).family == Family::decoder; }
 constexpr bool is_trace(WorkloadKind kind) { return row_of(kind).family == Family::trace; }
 // Built from many operators (sim/models), not one and its collective.
 constexpr bool is_model(WorkloadKind kind) {
-  return row_of(kind).family == Family::dlrm || is_transformer(kind) || is_trace(kind);
+  return row_of(kind).family == Family::model || is_trace(kind);
 }
 
 // Has an EmbeddingWork; a GemvWork; a GemmWork.
@@ -123,7 +161,7 @@ constexpr bool results_travel(WorkloadKind kind) { return row_of(kind).travels =
 // Has fused operators in which WGs add up what all GPUs have sent.
 constexpr bool adds_up(WorkloadKind kind) {
   const std::optional<CollectiveOp> op = row_of(kind).collective;
-  return is_transformer(kind) || (op && reduces(*op));
+  return row_of(kind).adds_up || (op && reduces(*op));
 }
 
 }  // namespace weft

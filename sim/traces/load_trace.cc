@@ -1,18 +1,34 @@
+// The table of the readers of all formats.
 #include "sim/traces/load_trace.h"
 
+#include <algorithm>
+#include <array>
+
+#include "sim/core/assert.h"
 #include "sim/traces/chakra/chakra.h"
 #include "sim/traces/pytorch/pytorch.h"
 
 namespace weft {
+namespace {
+
+struct ReaderRow {
+  WorkloadKind format;
+  LoadedTrace (*load)(const TraceWork& work, int gpus, Bytes memory);
+};
+
+constexpr std::array kReaders = {
+    ReaderRow{WorkloadKind::chakra, load_chakra},
+    ReaderRow{WorkloadKind::pytorch, load_pytorch},
+};
+
+}  // namespace
 
 LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory) {
-  switch (work.format) {
-    case TraceFormat::chakra:
-      return load_chakra(work, gpus, memory);
-    case TraceFormat::pytorch:
-      return load_pytorch(work, gpus, memory);
-  }
-  return {};
+  const auto* const row =
+      std::find_if(kReaders.begin(), kReaders.end(),
+                   [&](const ReaderRow& other) { return other.format == work.format; });
+  SIM_ASSERT(row != kReaders.end());
+  return row->load(work, gpus, memory);
 }
 
 }  // namespace weft

@@ -91,7 +91,7 @@ TEST_F(PublicTraces, a_dlrm_step_of_eight_gpus) {
     ASSERT_EQ(std::system(command.c_str()), 0);
   }
   TraceWork work;
-  work.format = TraceFormat::pytorch;
+  work.format = WorkloadKind::pytorch;
   work.path = (unpacked / "dlrm_kineto").string();
   work.execution_traces = (unpacked / "dlrm_pytorch_et").string();
   const LoadedTrace loaded = load_trace(work, 8);

@@ -49,5 +49,20 @@ TEST(Algorithms, are_named_by_their_row_and_their_own_file) {
   EXPECT_EQ(files_with("Algorithm::hierarchical"), Files{"plans/algorithms.h"});
 }
 
+TEST(KindsOfModels, are_named_by_their_row) {
+  EXPECT_EQ(files_with("\"dlrm\""), Files{"scenario/workload_kinds.h"});
+  EXPECT_EQ(files_with("WorkloadKind::dlrm"), Files{"scenario/workload_kinds.h"});
+  EXPECT_EQ(
+      files_with("model_kinds::dlrm"),
+      (Files{"models/build_model.cc", "scenario/dlrm_model.cc", "scenario/workload_kinds.h"}));
+}
+
+TEST(FormatsOfTraces, are_named_by_their_row_their_reader_and_their_keys) {
+  EXPECT_EQ(files_with("\"pytorch\""), Files{"scenario/workload_kinds.h"});
+  EXPECT_EQ(
+      files_with("WorkloadKind::pytorch"),
+      (Files{"scenario/trace_fields.cc", "scenario/workload_kinds.h", "traces/load_trace.cc"}));
+}
+
 }  // namespace
 }  // namespace weft::named_once_test

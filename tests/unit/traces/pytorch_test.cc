@@ -125,7 +125,7 @@ class PytorchTrace : public ::testing::Test {
       folder_.write("et/eg_" + std::to_string(r) + ".json", execution_trace(calls[r]));
     }
     TraceWork work;
-    work.format = TraceFormat::pytorch;
+    work.format = WorkloadKind::pytorch;
     work.path = folder_.path("kineto");
     if (!calls.empty()) work.execution_traces = folder_.path("et");
     return load_trace(work, 2);
@@ -325,7 +325,7 @@ TEST_F(PytorchTrace, packed_profiles_are_read_and_folders_of_one_rank_each) {
     folder_.write(folder + "/trace.json.gz", gzipped(Profile(rank).kernel(7, 20).text()));
   }
   TraceWork work;
-  work.format = TraceFormat::pytorch;
+  work.format = WorkloadKind::pytorch;
   work.path = folder_.path("ranks");
   const LoadedTrace loaded = load_trace(work, 2);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
@@ -364,7 +364,7 @@ TEST_F(PytorchTrace, a_step_can_be_chosen) {
   EXPECT_NE(to_text(both.summary).find("2 steps, ProfilerStep#3 to #4, are replayed"),
             std::string::npos);
   TraceWork work;
-  work.format = TraceFormat::pytorch;
+  work.format = WorkloadKind::pytorch;
   work.path = folder_.path("kineto");
   work.step = 4;
   const LoadedTrace one = load_trace(work, 2);

@@ -1,18 +1,20 @@
-// A recommendation model: what its MLPs must be for its tables. The tables have the rules of every
-// embedding (validate_workload.cc).
+// A recommendation model: its keys, and what its MLPs must be for its tables. The tables have the
+// keys and rules of every embedding (workload_fields.cc, validate_workload.cc).
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sim/core/plural.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/model_kind.h"
 #include "sim/scenario/model_size.h"
+#include "sim/scenario/names.h"
+#include "sim/scenario/scenario_fields.h"
 
 namespace weft::rules {
 namespace {
-
-bool is_dlrm(const Check& check) {
-  return check.good({"workload.kind"}) && check.scenario.workload.kind == WorkloadKind::dlrm;
-}
 
 void the_dense_vector_is_as_long_as_a_row(const Check& check) {
   if (!check.good_within({"workload.bottom_mlp", "workload.interaction", "workload.dim"})) return;
@@ -79,8 +81,7 @@ void it_trains_or_answers(const Check& check) {
 
 }  // namespace
 
-void validate_dlrm(const Check& check) {
-  if (!is_dlrm(check)) return;
+static void validate_dlrm(const Check& check) {
   the_dense_vector_is_as_long_as_a_row(check);
   mlps_run_on_matrix_units(check);
   mlps_fit(check);
@@ -88,3 +89,45 @@ void validate_dlrm(const Check& check) {
 }
 
 }  // namespace weft::rules
+
+namespace weft {
+namespace {
+
+constexpr Range<std::int64_t> kLayerSize{1, 10'000'000};
+
+void dlrm_fields(Fields& workload_map, Workload& workload) {
+  Fields map = workload_map.where("kind", words_of(model_kinds::dlrm));
+  DlrmSpec& dlrm = workload.dlrm;
+  map.list("bottom_mlp", dlrm.bottom_mlp, kLayerSize, {2, 1'000},
+           "dense features of a sample, then the output size of each layer");
+  map.list("top_mlp", dlrm.top_mlp, kLayerSize, {1, 1'000},
+           "output size of each layer; the first reads the interaction");
+  map.choice("interaction", dlrm.interaction, names::kInteractions,
+             {.help = "what the top MLP reads: the products of all pairs of vectors, all vectors, "
+                      "or their sum",
+              .fallback = Interaction::dot});
+  map.choice("mlp_dtype", dlrm.mlp_dtype, names::kDataTypes,
+             {.help = "type bytes of an element of the MLPs", .fallback = DataType::bf16});
+  map.fraction(
+      "pooling_spread", dlrm.pooling_spread,
+      {.help = "the number of rows per lookup varies uniformly by +- this fraction of pooling",
+       .range = {{0, 1}},
+       .fallback = 0});
+}
+
+std::string tables_text(const Workload& workload) {
+  const EmbeddingWork& embedding = workload.embedding;
+  return fmt::format("{} {} per GPU, {} rows of {}", embedding.tables_per_gpu,
+                     plural(embedding.tables_per_gpu, "table", "tables"), embedding.rows_per_table,
+                     embedding.dim);
+}
+
+}  // namespace
+
+constinit const ModelKind model_kinds::dlrm = {.fields = dlrm_fields,
+                                               .rules = rules::validate_dlrm,
+                                               .figures = tables_text,
+                                               .gradient_bucket = mebibytes(25),
+                                               .before_bucket = true};
+
+}  // namespace weft
