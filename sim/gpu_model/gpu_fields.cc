@@ -152,7 +152,11 @@ static void fields(Fields& map, LibraryAttentionSpec& attention) {
           {.help = "the same, backward", .range = {{0.01, 1}}});
   map.add("exponentials", attention.exponentials,
           {.help = "rate of scores that pass the softmax, of the whole GPU"});
+  map.add("setup", attention.setup, {.help = "time of a kernel before its first block"});
   map.add("start", attention.start, {.help = "time of a WG before and after its loop over keys"});
+  map.add("backward_start", attention.backward_start, {.help = "the same, backward"});
+  map.add("split_start", attention.split_start,
+          {.help = "time of a decoding WG before and after its loop over keys"});
   map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
 }
 

@@ -125,8 +125,11 @@ struct LibraryAttentionSpec {
   double efficiency = 0;           // of the matrix peak, that the products reach by themselves
   double backward_efficiency = 0;  // the same, backward
   FlopRate exponentials;           // of scores, of the whole GPU; backward it takes twice as long
-  Duration start;  // of a WG: its queries come, its pipeline fills, its result leaves
-  Duration sum;    // the second kernel, where keys are split: joins the parts
+  Duration setup;  // of a kernel: the counter that hands out its blocks is cleared before it
+  Duration start;  // of a block: its queries come, its pipeline fills, its result leaves
+  Duration backward_start;  // the same of a block of keys, backward
+  Duration split_start;     // of a WG that decodes: it has a part of the keys
+  Duration sum;             // the second kernel, where keys are split: joins the parts
 };
 
 // Where the power limit holds the clock down (docs/model.md, "Power"), as fractions of the limit.

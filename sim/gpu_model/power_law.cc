@@ -53,7 +53,10 @@ GpuSpec at_clock(const GpuSpec& gpu, double clock) {
   }
   if (auto& attention = slow.library_attention) {
     attention->exponentials = slower(attention->exponentials, clock);
+    attention->setup = slower(attention->setup, clock);
     attention->start = slower(attention->start, clock);
+    attention->split_start = slower(attention->split_start, clock);
+    attention->backward_start = slower(attention->backward_start, clock);
   }
   return slow;
 }

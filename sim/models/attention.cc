@@ -1,6 +1,7 @@
 // Attention: with queries, keys and values of their own heads, or with keys and values made from
 // one short vector a token (DeepSeek-V2, arXiv:2405.04434). For one new token a sequence the latter
 // is never made into heads: their matrices are applied to the query and to what comes out.
+#include "sim/models/attention_gradients.h"
 #include "sim/models/decoder_layer.h"
 
 namespace weft {
@@ -151,7 +152,11 @@ void attention_backward(TensorParallel& gpus) {
   gpus.row_backward("attn_out", attn_out(shapes));
   AttentionShape shape = heads(shapes);
   shape.backward = true;
+  const AttentionGradients after = attention_gradients(shape);
+  gpus.compute("attention_row_sums", kPart, attention_row_sums(shape));
   gpus.compute("attention_backward", kPart, shape);
+  gpus.compute("attention_query_gradient", kPart, after.queries);
+  for (const StreamShape& sum : after.shared) gpus.compute("attention_key_sums", kPart, sum);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

@@ -12,6 +12,14 @@ namespace {
 constexpr std::int64_t kBlock = 128;      // queries (backward: keys) of a WG
 constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
 constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
+// Heads follow one another; of more than this, several side by side, which measured times cannot
+// tell from one another (H200).
+constexpr std::int64_t kTurns = 32;
+// Of cuDNN 9's decoding kernel, as its profile on an H200 says: rows of queries of a WG, that share
+// keys, and bytes of shared memory for each element of a head.
+constexpr std::int64_t kSplitRows = 16;
+constexpr std::int64_t kSplitLds = 680;
+constexpr int kSplitLoads = 16;  // of each of 128 threads: a block of 128 keys of 128 elements
 // Of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2, Sec.
 // 4).
 constexpr double kForward = 0.65;
@@ -47,7 +55,9 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   work.arithmetic_alone = gpu.library_attention
                               ? measured_time(shape, gpu, work, kBlock * inner)
                               : arithmetic_time(work.flops, peak, gpu, work.arithmetic_share);
-  if (gpu.library_attention) work.fixed = gpu.library_attention->start;
+  if (const auto& library = gpu.library_attention) {
+    work.fixed = shape.backward ? library->backward_start : library->start;
+  }
   // Its own block in and out; of the rest, which all WGs of the heads that share it read together,
   // its share.
   const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
@@ -63,7 +73,7 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
 // Blocks of 128 x 128, of which measured kernels do whole ones, on the diagonal too.
 std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
 
-// Blocks of one head, the longest first. Causal, a block of queries sees the keys up to its middle;
+// Blocks of one head, the last first. Causal, a block of queries sees the keys up to its middle;
 // a block of keys is seen by the queries behind its middle.
 std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
   const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
@@ -86,8 +96,39 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
                                    (static_cast<double>(inner) * static_cast<double>(kBlock));
     scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
   }
-  std::sort(scales.rbegin(), scales.rend());
+  std::reverse(scales.begin(), scales.end());
   return scales;
+}
+
+// Head after head, as libraries number their blocks; many heads in kTurns turns, each of as many
+// heads side by side.
+void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std::int64_t heads) {
+  const std::int64_t turns = std::min(heads, kTurns);
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    const auto of_turn = static_cast<std::uint32_t>(heads / turns + (turn < heads % turns ? 1 : 0));
+    for (const std::uint32_t scale : scales) {
+      kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = of_turn});
+    }
+  }
+}
+
+// The first WG of each CU waits for what precedes the kernel.
+void add_setup(OpKernel& kernel, const GpuSpec& gpu) {
+  Work first = kernel.works.front();
+  first.fixed += gpu.library_attention->setup;
+  const auto setup = static_cast<std::uint32_t>(kernel.works.size());
+  kernel.works.push_back(first);
+  std::uint32_t left = static_cast<std::uint32_t>(gpu.cus);
+  std::vector<OpKernel::Run> runs;
+  for (const OpKernel::Run& run : kernel.runs) {
+    const std::uint32_t here = std::min(left, run.count);
+    left -= here;
+    if (here > 0) runs.push_back({.work = setup, .scale = run.scale, .count = here});
+    if (here < run.count) {
+      runs.push_back({.work = run.work, .scale = run.scale, .count = run.count - here});
+    }
+  }
+  kernel.runs = std::move(runs);
 }
 
 OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
@@ -99,35 +140,55 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   const bool measured = gpu.library_attention.has_value();
   if (measured) kernel.wg.lds = gpu.cu.lds;
   kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
-  const auto heads = static_cast<std::uint32_t>(shape.batch * shape.heads);
-  for (const std::uint32_t scale : scales(shape, measured)) {
-    kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = heads});
-  }
+  add_blocks(kernel, scales(shape, measured), shape.batch * shape.heads);
+  if (measured) add_setup(kernel, gpu);
   return kernel;
 }
 
+// Parts of the keys: as many as fill the WGs that fit; of the library, the least power of two with
+// which every CU has one.
+std::int64_t parts_of(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg) {
+  const std::int64_t groups = shape.batch * shape.kv_heads;
+  const std::int64_t most = std::max<std::int64_t>(1, shape.keys / kLeastKeys);
+  if (!gpu.library_attention) {
+    return std::clamp<std::int64_t>(resident_on_gpu(gpu, wg, {}) / groups, 1, most);
+  }
+  std::int64_t parts = 1;
+  while (parts * groups < gpu.cus && parts * 2 <= most) parts *= 2;
+  return parts;
+}
+
+WgShape split_wg(const AttentionShape& shape, const GpuSpec& gpu) {
+  if (!gpu.library_attention) {
+    return {.threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
+  }
+  return {.threads = 128,
+          .registers_per_thread = 168,
+          .lds = bytes(std::min(gpu.cu.lds.count(), kSplitLds * shape.head_dim)),
+          .loads_in_flight = kSplitLoads};
+}
+
 // Keys and values come from memory once; each WG has its part of one head's, or of the group of
-// heads that share them.
+// heads that share them: of 16 of these, where a library's kernel is known.
 OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
-  kernel.wg = {
-      .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
-  const std::int64_t groups = shape.batch * shape.kv_heads;
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(fit / groups, 1, std::max<std::int64_t>(1, shape.keys / kLeastKeys));
+  kernel.wg = split_wg(shape, gpu);
+  const std::int64_t parts = parts_of(shape, gpu, kernel.wg);
+  const std::int64_t rows = shape.queries * shape.heads / shape.kv_heads;
+  const std::int64_t tiles = gpu.library_attention ? round_up(rows, kSplitRows) : 1;
   const std::int64_t dims = shape.head_dim + shape.value_head_dim;
   const std::int64_t keys = round_up(shape.keys, parts);
   const std::int64_t read = keys * dims * size_of(shape.dtype).count();
   Work work = copy_work(gpu, kernel.wg, read, 0);
-  work.flops = flops(2 * keys * dims) * (shape.queries * shape.heads / shape.kv_heads);
-  if (gpu.library_attention) {
-    work.fixed = gpu.library_attention->start;
-    if (parts > 1) work.fixed += gpu.library_attention->sum;
+  work.traffic = bytes(round_up(read, tiles));
+  work.flops = flops(2 * keys * dims) * round_up(rows, tiles);
+  if (const auto& library = gpu.library_attention) {
+    work.fixed = library->split_start;
+    if (parts > 1) work.fixed += library->sum;
   }
+  const std::int64_t wgs = shape.batch * shape.kv_heads * parts * tiles;
   kernel.works = {work};
-  kernel.runs = {
-      {.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(groups * parts)}};
+  kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(wgs)}};
   return kernel;
 }
 

@@ -1,6 +1,7 @@
 // Kernels of GPUs' libraries, simulated WG by WG as whole models run them, against public
-// measurements: GEMMs of three frameworks in CUDA graphs (ai-dynamo/aiconfigurator). Constants of
-// configs/gpus were fitted on the shapes of even hash; both halves are held to the same bounds.
+// measurements: GEMMs and attention of three frameworks in CUDA graphs (ai-dynamo/aiconfigurator),
+// and attention of PyTorch on an H200. GEMMs' constants were fitted on the shapes of even hash;
+// both halves are held to the same bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "sim/engine/simulate.h"
+#include "sim/models/attention_gradients.h"
 #include "sim/models/lower_model.h"
 #include "sim/scenario/load.h"
 
@@ -126,11 +128,15 @@ OpShape attention(const Json& line) {
                         .causal = !decodes};
 }
 
-// Keys and values that are written into the pages of the cache, by a kernel before.
-StreamShape cache_writing(const AttentionShape& shape) {
+// A framework's layer, besides attention: queries, keys and values get their positions, the latter
+// two in the pages of the cache; and a small kernel that plans.
+double layer_us(const AttentionShape& shape, const Cluster& cluster) {
   const std::int64_t tokens = shape.batch * shape.queries;
-  const std::int64_t size = tokens * shape.kv_heads * 2 * shape.head_dim * 2;
-  return {.read = bytes(size), .written = bytes(size), .flops = {}};
+  const std::int64_t size = tokens * (shape.heads + 2 * shape.kv_heads) * shape.head_dim * 2;
+  const StreamShape positions{.read = bytes(size), .written = bytes(size), .flops = {}};
+  const StreamShape plan{.read = bytes(4 * shape.batch), .written = bytes(4096), .flops = {}};
+  return simulated_us(shape, cluster) + simulated_us(positions, cluster) +
+         simulated_us(plan, cluster);
 }
 
 class LibraryKernels : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
@@ -159,16 +165,73 @@ TEST_P(LibraryKernels, attention_takes_what_was_measured) {
     for (const Measured& line : measured("attention", system, attention)) {
       const auto& shape = std::get<AttentionShape>(line.shape);
       if ((shape.queries == 1) != decodes) continue;
-      const double us = simulated_us(shape, cluster) + simulated_us(cache_writing(shape), cluster);
-      errors.push_back(std::abs(us / line.us - 1));
+      errors.push_back(std::abs(layer_us(shape, cluster) / line.us - 1));
     }
     std::sort(errors.begin(), errors.end());
     std::printf("%s: %s: median %.1f %%, 90 %% within %.1f %%\n", gpu,
                 decodes ? "decoding" : "attention", errors[errors.size() / 2] * 100,
                 errors[errors.size() * 9 / 10] * 100);
-    // Layers of frameworks have more small kernels around it than the one that is counted here.
-    EXPECT_LT(errors[errors.size() / 2], decodes ? 0.35 : 0.2);
-    EXPECT_LT(errors[errors.size() * 9 / 10], decodes ? 0.55 : 0.45);
+    // Frameworks decode with kernels of their own, 1.3 (H100) to 3 times (A100) apart.
+    EXPECT_LT(errors[errors.size() / 2], decodes ? 0.2 : 0.1);
+    EXPECT_LT(errors[errors.size() * 9 / 10], decodes ? 0.5 : 0.2);
+  }
+}
+
+// Our own lines of PyTorch's scaled_dot_product_attention on an H200.
+AttentionShape own(const Json& line, bool backward) {
+  return AttentionShape{.batch = line.at("batch").get<std::int64_t>(),
+                        .heads = line.at("heads").get<std::int64_t>(),
+                        .kv_heads = line.at("kv_heads").get<std::int64_t>(),
+                        .head_dim = line.at("head_dim").get<std::int64_t>(),
+                        .value_head_dim = line.at("head_dim").get<std::int64_t>(),
+                        .queries = line.at("queries").get<std::int64_t>(),
+                        .keys = line.at("keys").get<std::int64_t>(),
+                        .causal = line.at("causal").get<bool>(),
+                        .backward = backward};
+}
+
+// With the kernels around it.
+double backward_us(const AttentionShape& shape, const Cluster& cluster) {
+  const AttentionGradients after = attention_gradients(shape);
+  double us = simulated_us(attention_row_sums(shape), cluster) + simulated_us(shape, cluster) +
+              simulated_us(after.queries, cluster);
+  for (const StreamShape& sum : after.shared) us += simulated_us(sum, cluster);
+  return us;
+}
+
+std::vector<double> errors_of_own(const fs::path& file, const std::string& pass,
+                                  const Cluster& cluster) {
+  const bool decodes = pass == "decoding";
+  std::vector<double> errors;
+  std::ifstream lines(file);
+  for (std::string text; std::getline(lines, text);) {
+    const Json line = Json::parse(text);
+    const bool of_decoding = line.at("kind") == "attention_decode";
+    if (line.value("backend", "") != "cudnn" || of_decoding != decodes) continue;
+    if (!decodes && line.value("pass", "") != pass) continue;
+    double us = simulated_us(own(line, false), cluster);
+    if (pass == "both") us += backward_us(own(line, true), cluster);
+    errors.push_back(std::abs(us / line.at("us").get<double>() - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors;
+}
+
+// Constants are from the first file; the second has other shapes.
+TEST(LibraryKernelsOfH200, attention_takes_what_was_measured) {
+  const Cluster cluster = one_gpu("h200");
+  const fs::path folder = fs::path(WEFT_SOURCE_DIR) / "calibration/measurements";
+  for (const char* file : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
+    for (const char* pass : {"forward", "both", "decoding"}) {
+      const std::vector<double> errors = errors_of_own(folder / file, pass, cluster);
+      ASSERT_GE(errors.size(), 20U) << file << ' ' << pass;
+      const double median = errors[errors.size() / 2];
+      const double ninth = errors[errors.size() * 9 / 10];
+      std::printf("%s, %s: %zu lines, median %.1f %%, 90 %% within %.1f %%\n", file, pass,
+                  errors.size(), median * 100, ninth * 100);
+      EXPECT_LT(median, 0.1);
+      EXPECT_LT(ninth, 0.2);
+    }
   }
 }
 

@@ -1,0 +1,43 @@
+#include "sim/models/attention_gradients.h"
+
+#include "sim/scenario/data_type.h"
+
+namespace weft {
+namespace {
+
+// Of all tokens of `sequence`, of so many heads of so many elements.
+Bytes tensor(const AttentionShape& shape, std::int64_t sequence, std::int64_t heads,
+             std::int64_t dim, DataType type) {
+  return bytes_of(shape.batch * sequence * heads * dim, type);
+}
+
+StreamShape sum_of_heads(const AttentionShape& shape, std::int64_t dim) {
+  return {.read = tensor(shape, shape.keys, shape.heads, dim, shape.dtype),
+          .written = tensor(shape, shape.keys, shape.kv_heads, dim, shape.dtype),
+          .flops = flops(shape.batch * shape.keys * shape.heads * dim)};
+}
+
+}  // namespace
+
+StreamShape attention_row_sums(const AttentionShape& shape) {
+  const Bytes results =
+      tensor(shape, shape.queries, shape.heads, shape.value_head_dim, shape.dtype);
+  return {.read = results * 2,
+          .written = tensor(shape, shape.queries, shape.heads, shape.head_dim, DataType::fp32),
+          .flops = flops(2 * shape.batch * shape.queries * shape.heads) * shape.value_head_dim};
+}
+
+AttentionGradients attention_gradients(const AttentionShape& shape) {
+  AttentionGradients gradients{
+      .queries = {.read = tensor(shape, shape.queries, shape.heads, shape.head_dim, DataType::fp32),
+                  .written = tensor(shape, shape.queries, shape.heads, shape.head_dim, shape.dtype),
+                  .flops = {}},
+      .shared = {}};
+  if (shape.heads > shape.kv_heads) {
+    gradients.shared = {sum_of_heads(shape, shape.head_dim),
+                        sum_of_heads(shape, shape.value_head_dim)};
+  }
+  return gradients;
+}
+
+}  // namespace weft
