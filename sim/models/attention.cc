@@ -152,11 +152,13 @@ void attention_backward(TensorParallel& gpus) {
   gpus.row_backward("attn_out", attn_out(shapes));
   AttentionShape shape = heads(shapes);
   shape.backward = true;
-  const AttentionGradients after = attention_gradients(shape);
   gpus.compute("attention_row_sums", kPart, attention_row_sums(shape));
   gpus.compute("attention_backward", kPart, shape);
-  gpus.compute("attention_query_gradient", kPart, after.queries);
-  for (const StreamShape& sum : after.shared) gpus.compute("attention_key_sums", kPart, sum);
+  gpus.compute("query_gradients", kPart, attention_query_gradients(shape));
+  if (shares_keys(shape)) {
+    gpus.compute("key_gradients", kPart, attention_shared_gradients(shape, shape.head_dim));
+    gpus.compute("value_gradients", kPart, attention_shared_gradients(shape, shape.value_head_dim));
+  }
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

@@ -11,12 +11,6 @@ Bytes tensor(const AttentionShape& shape, std::int64_t sequence, std::int64_t he
   return bytes_of(shape.batch * sequence * heads * dim, type);
 }
 
-StreamShape sum_of_heads(const AttentionShape& shape, std::int64_t dim) {
-  return {.read = tensor(shape, shape.keys, shape.heads, dim, shape.dtype),
-          .written = tensor(shape, shape.keys, shape.kv_heads, dim, shape.dtype),
-          .flops = flops(shape.batch * shape.keys * shape.heads * dim)};
-}
-
 }  // namespace
 
 StreamShape attention_row_sums(const AttentionShape& shape) {
@@ -27,17 +21,18 @@ StreamShape attention_row_sums(const AttentionShape& shape) {
           .flops = flops(2 * shape.batch * shape.queries * shape.heads) * shape.value_head_dim};
 }
 
-AttentionGradients attention_gradients(const AttentionShape& shape) {
-  AttentionGradients gradients{
-      .queries = {.read = tensor(shape, shape.queries, shape.heads, shape.head_dim, DataType::fp32),
-                  .written = tensor(shape, shape.queries, shape.heads, shape.head_dim, shape.dtype),
-                  .flops = {}},
-      .shared = {}};
-  if (shape.heads > shape.kv_heads) {
-    gradients.shared = {sum_of_heads(shape, shape.head_dim),
-                        sum_of_heads(shape, shape.value_head_dim)};
-  }
-  return gradients;
+StreamShape attention_query_gradients(const AttentionShape& shape) {
+  return {.read = tensor(shape, shape.queries, shape.heads, shape.head_dim, DataType::fp32),
+          .written = tensor(shape, shape.queries, shape.heads, shape.head_dim, shape.dtype),
+          .flops = {}};
+}
+
+bool shares_keys(const AttentionShape& shape) { return shape.heads > shape.kv_heads; }
+
+StreamShape attention_shared_gradients(const AttentionShape& shape, std::int64_t dim) {
+  return {.read = tensor(shape, shape.keys, shape.heads, dim, shape.dtype),
+          .written = tensor(shape, shape.keys, shape.kv_heads, dim, shape.dtype),
+          .flops = flops(shape.batch * shape.keys * shape.heads * dim)};
 }
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 // each head of the queries its own gradients of keys and values.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
 #include "sim/models/model_graph.h"
 
@@ -12,12 +12,11 @@ namespace weft {
 // Before: the rows' sums of results times their gradients; clears what is added to.
 StreamShape attention_row_sums(const AttentionShape& shape);
 
-// After: the queries' gradients in the type of the others; keys' and values', each summed over the
-// heads that share them.
-struct AttentionGradients {
-  StreamShape queries;
-  std::vector<StreamShape> shared;  // empty where no heads share
-};
-AttentionGradients attention_gradients(const AttentionShape& shape);
+// After: the queries' gradients in the type of the others.
+StreamShape attention_query_gradients(const AttentionShape& shape);
+
+// Then, where heads of queries share keys: gradients of keys, or of values, summed over these.
+bool shares_keys(const AttentionShape& shape);
+StreamShape attention_shared_gradients(const AttentionShape& shape, std::int64_t dim);
 
 }  // namespace weft

@@ -192,10 +192,12 @@ AttentionShape own(const Json& line, bool backward) {
 
 // With the kernels around it.
 double backward_us(const AttentionShape& shape, const Cluster& cluster) {
-  const AttentionGradients after = attention_gradients(shape);
   double us = simulated_us(attention_row_sums(shape), cluster) + simulated_us(shape, cluster) +
-              simulated_us(after.queries, cluster);
-  for (const StreamShape& sum : after.shared) us += simulated_us(sum, cluster);
+              simulated_us(attention_query_gradients(shape), cluster);
+  if (shares_keys(shape)) {
+    us += simulated_us(attention_shared_gradients(shape, shape.head_dim), cluster) +
+          simulated_us(attention_shared_gradients(shape, shape.value_head_dim), cluster);
+  }
   return us;
 }
 

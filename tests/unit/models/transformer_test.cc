@@ -85,13 +85,14 @@ TEST(Transformer, the_way_back_adds_up_beside_the_gradient_of_the_weights) {
       tiny("phase: training, sequences: 4, parallel: {tensor: 8, sequence: true}");
   EXPECT_EQ(
       names_in(graph, "stage 0, microbatch 0: backward of layer 0"),
-      (Names{"mlp_down_gradient_gather", "mlp_down_input_gradient",   "mlp_down_weight_gradient",
-             "mlp_activation_backward",  "mlp_gather_again",          "mlp_up_input_gradient",
-             "mlp_gradient_reduce",      "mlp_up_weight_gradient",    "mlp_norm_weight_gradient",
-             "mlp_norm_backward",        "attn_out_gradient_gather",  "attn_out_input_gradient",
-             "attn_out_weight_gradient", "attention_backward",        "rotary_backward",
-             "attn_gather_again",        "qkv_input_gradient",        "attn_gradient_reduce",
-             "qkv_weight_gradient",      "attn_norm_weight_gradient", "attn_norm_backward"}));
+      (Names{"mlp_down_gradient_gather",  "mlp_down_input_gradient",  "mlp_down_weight_gradient",
+             "mlp_activation_backward",   "mlp_gather_again",         "mlp_up_input_gradient",
+             "mlp_gradient_reduce",       "mlp_up_weight_gradient",   "mlp_norm_weight_gradient",
+             "mlp_norm_backward",         "attn_out_gradient_gather", "attn_out_input_gradient",
+             "attn_out_weight_gradient",  "attention_row_sums",       "attention_backward",
+             "query_gradients",           "rotary_backward",          "attn_gather_again",
+             "qkv_input_gradient",        "attn_gradient_reduce",     "qkv_weight_gradient",
+             "attn_norm_weight_gradient", "attn_norm_backward"}));
   EXPECT_EQ(names_after(graph, first_named(graph, "mlp_down_input_gradient")),
             Names{"mlp_down_gradient_gather"});
   EXPECT_EQ(names_after(graph, first_named(graph, "mlp_up_weight_gradient")),
@@ -234,7 +235,8 @@ TEST(Transformer, zero_bubble_makes_gradients_of_weights_later) {
             (Names{"mlp_down_gradient_gather", "mlp_down_input_gradient", "mlp_activation_backward",
                    "mlp_up_input_gradient", "mlp_gradient_reduce", "mlp_norm_weight_gradient",
                    "mlp_norm_backward", "attn_out_gradient_gather", "attn_out_input_gradient",
-                   "attention_backward", "rotary_backward", "qkv_input_gradient",
+                   "attention_row_sums", "attention_backward", "query_gradients", "key_gradients",
+                   "value_gradients", "rotary_backward", "qkv_input_gradient",
                    "attn_gradient_reduce", "attn_norm_weight_gradient", "attn_norm_backward"}));
   EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: gradients of the weights of layer 0"),
             (Names{"mlp_down_weight_gradient", "mlp_gather_again", "mlp_up_weight_gradient",
