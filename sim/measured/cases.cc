@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sim/core/assert.h"
+#include "sim/measured/library_kernels.h"
 
 namespace weft {
 namespace {
@@ -243,9 +244,16 @@ class CaseMaker {
 
 }  // namespace
 
-bool has_case(const std::string& kind) { return find_kind(kind) != nullptr; }
+bool has_case(const std::string& kind) {
+  return find_kind(kind) != nullptr || is_library_kernel(kind);
+}
 
 Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
+  if (is_library_kernel(line.kind)) {
+    Case one;
+    one.kernels = library_kernels(line, problems);
+    return one;
+  }
   const Kind* kind = find_kind(line.kind);
   SIM_ASSERT(kind != nullptr);
   return CaseMaker(line, gpu, problems).make(*kind);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/measured/lines.h"
+#include "sim/models/model_graph.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft {
@@ -17,6 +18,7 @@ struct Case {
   std::vector<std::string> sets;  // this case's numbers, "workload.batch=2048"
   Mode mode = Mode::bulk;
   Until until = Until::all_done;
+  std::vector<OpShape> kernels = {};  // not empty: these, one after another, and no scenario
 };
 
 // False: weft has no simulation of this kind of line.

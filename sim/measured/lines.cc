@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "sim/files/read_text.h"
+#include "sim/measured/library_kernels.h"
 #include "sim/measured/public_sets.h"
 
 namespace weft {
@@ -16,6 +18,20 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array kTimes = {"us", "us_min", "us_max"};
+
+// Of several ways to run the same, the median of those that could run it.
+std::optional<double> time_of(const Json& value) {
+  std::vector<double> times;
+  for (const Json& one : value.is_array() ? value : Json::array({value})) {
+    if (one.is_null() && value.is_array()) continue;
+    if (!one.is_number() || one.get<double>() <= 0) return std::nullopt;
+    times.push_back(one.get<double>());
+  }
+  if (times.empty()) return std::nullopt;
+  std::sort(times.begin(), times.end());
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+}
 
 class LineReader {
  public:
@@ -32,6 +48,7 @@ class LineReader {
     if (!object.contains("kind") && object.contains("meta")) return;  // of a public set
     for (const auto& [name, value] : object.items()) take(name, value);
     if (line_.kind.empty() && line_.words.contains("set")) name_by_set(line_);
+    name_library_kernel(line_);
     if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
     if (line_.kind == "meta") {
       const auto device = line_.words.find("device");
@@ -52,17 +69,20 @@ class LineReader {
       line_.kind = value.get<std::string>();
     } else if (value.is_number_integer()) {
       line_.numbers[name] = value.get<std::int64_t>();
+    } else if (value.is_boolean()) {
+      line_.numbers[name] = value.get<bool>() ? 1 : 0;
     } else if (value.is_string()) {
       line_.words[name] = value.get<std::string>();
     }  // anything else is nothing that a case asks for: what it does ask for is missing then
   }
 
   void take_time(const std::string& name, const Json& value) {
-    if (!value.is_number() || value.get<double>() <= 0) {
-      return fail(name, "must be a time in microseconds above 0");
+    const std::optional<double> time = time_of(value);
+    if (!time) {
+      return fail(name, "must be a time in microseconds above 0, or a list of such, null for none");
     }
     if (name != "us") return;
-    line_.us = value.get<double>();
+    line_.us = *time;
     timed_ = true;
   }
 

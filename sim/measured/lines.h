@@ -3,7 +3,8 @@
 //   {"kind":"emb.bulk","gpus":4,"batch":2048, ... ,"us":697.9,"us_min":694.1,"us_max":702.3}
 //
 // `kind` says what ran, `us` is the median in microseconds; the other fields are the case's own
-// numbers (calibration/README.md). A line of kind `meta` tells about the machine.
+// numbers, a yes or no as 1 or 0 (calibration/README.md). `us` of several ways to run the same is a
+// list, of which the median counts. A line of kind `meta` tells about the machine.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "sim/core/assert.h"
 #include "sim/engine/simulate.h"
 #include "sim/measured/public_sets.h"
+#include "sim/models/lower_model.h"
 #include "sim/models/single_operator.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/modes.h"
@@ -39,6 +40,19 @@ std::string places_of(const Diagnostics& problems) {
   return places;
 }
 
+// A kernel alone on the first GPU, in a graph.
+TaskGraph lower_alone(const OpShape& shape, const Cluster& cluster) {
+  ModelGraph graph;
+  ModelOp op;
+  op.name = op.part = "kernel";
+  op.shape = shape;
+  op.place = graph.add_place({.groups = {{0}}});
+  graph.add(std::move(op));
+  OverlapOptions options;
+  options.launch = LaunchKind::graph;
+  return lower_model(graph, {.options = options, .cluster = cluster});
+}
+
 class Simulations {
  public:
   explicit Simulations(const PredictOptions& options) : options_(options) {
@@ -53,6 +67,8 @@ class Simulations {
     Loaded loaded = load_any(sets);
     problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
+    run_ = loaded.scenario->run;
+    cluster_ = build_cluster(loaded.scenario->cluster);
     return loaded.scenario->cluster;
   }
 
@@ -69,13 +85,18 @@ class Simulations {
 
   // The file of the case's kernel that the folder of kernels lacks.
   [[nodiscard]] std::optional<fs::path> missing_kernel(const Case& one) const {
+    if (options_.kernels.empty() || !one.kernels.empty()) return std::nullopt;
     const fs::path file = scenario_file(one.scenario);
-    if (options_.kernels.empty() || fs::exists(file)) return std::nullopt;
+    if (fs::exists(file)) return std::nullopt;
     return file;
   }
 
   // The simulation of this case: its number in results().
   std::size_t add(const Case& one) {
+    if (!one.kernels.empty()) {
+      cases_.push_back(one);
+      return cases_.size() - 1;
+    }
     std::string name = fmt::format("{} {}", one.scenario, static_cast<int>(one.mode));
     for (const std::string& set : one.sets) name += ' ' + set;
     const auto [found, fresh] = numbers_.try_emplace(name, cases_.size());
@@ -126,7 +147,22 @@ class Simulations {
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }
 
+  // Kernels of libraries, each alone, in a graph.
+  [[nodiscard]] Simulated simulate_kernels(const std::vector<OpShape>& kernels) const {
+    Simulated simulated;
+    for (const OpShape& shape : kernels) {
+      const RunResult result = simulate(*cluster_, lower_alone(shape, *cluster_), run_);
+      if (result.ending != Ending::finished) {
+        return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
+      }
+      SIM_ASSERT(result.ledger.balanced());
+      simulated.all_done_us += to_microseconds(result.time);
+    }
+    return simulated;
+  }
+
   [[nodiscard]] Simulated simulate_case(const Case& one) const {
+    if (!one.kernels.empty()) return simulate_kernels(one.kernels);
     const Loaded loaded = load(one);
     if (!loaded.scenario) {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
@@ -155,6 +191,8 @@ class Simulations {
 
   const PredictOptions& options_;
   std::vector<fs::path> dirs_;
+  std::optional<Cluster> cluster_;  // as its file says, and its limits of a run
+  RunOptions run_;
   std::vector<Case> cases_;
   std::map<std::string, std::size_t> numbers_;
 };

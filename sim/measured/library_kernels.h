@@ -1,0 +1,31 @@
+// Measured kernels of libraries, each alone on one GPU and in a graph: what they are of a model.
+//
+//   {"set": "gemm", "system": "h100_sxm", "m": 16, "n": 1024, "k": 4096, "us": [9.1, 8.7, 9.3]}
+//   {"set": "attention", "what": "context", "batch": 4, "heads": 32, "kv_heads": 8, "isl": 512,
+//   ...}
+//   {"set": "attention", "what": "generation", ..., "step": 4095, ...}
+//   {"kind": "gemm", ...} and bmm, attention, attention_decode of calibration/pytorch
+//
+// A line of a set is a layer of an inference engine: the median of the engines' times, and beside
+// attention the kernels that precede it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/diagnostics.h"
+#include "sim/measured/lines.h"
+#include "sim/models/model_graph.h"
+
+namespace weft {
+
+// Gives a line that is such a kernel the kind that says so ("library.gemm"). Others stay as they
+// are: another library's attention, GEMMs from a warm cache.
+void name_library_kernel(MeasuredLine& line);
+
+bool is_library_kernel(const std::string& kind);
+
+// The kernels of a line, one after another; what the line lacks for them becomes problems.
+std::vector<OpShape> library_kernels(const MeasuredLine& line, Diagnostics& problems);
+
+}  // namespace weft
