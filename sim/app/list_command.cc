@@ -32,6 +32,8 @@ constexpr std::array kFolders = {
     Folder{"clusters", "clusters", "for cluster", cluster_line},
     Folder{"models", "models", "for workload", model_line},
     Folder{"nics", "nics", "for cluster.nic", nic_line},
+    Folder{"kernels", "kernels", "for workload (lookups), cluster.gpu.library_attention",
+           kernel_line},
     Folder{"scenarios", "scenarios", "to run, or to start from", scenario_line},
     Folder{"sweeps", "sweeps", "for weft sweep", sweep_line},
     Folder{"caches", "cache/machines", "for cluster.gpu.caches, and weft cache --machine",

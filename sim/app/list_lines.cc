@@ -106,6 +106,10 @@ ListLine scenario_line(const PartFile& part) {
       .word = "", .title = loaded.scenario->name, .figures = gpus_text(loaded.scenario->cluster)};
 }
 
+ListLine kernel_line(const PartFile& part) {
+  return {.word = "", .title = opening(part, {", for `", "; for `", ":", ". "}), .figures = ""};
+}
+
 ListLine sweep_line(const PartFile& part) {
   return {.word = "", .title = opening(part, {". "}), .figures = ""};
 }

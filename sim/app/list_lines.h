@@ -19,6 +19,7 @@ ListLine cluster_line(const PartFile& part);
 ListLine model_line(const PartFile& part);
 ListLine nic_line(const PartFile& part);
 ListLine scenario_line(const PartFile& part);
+ListLine kernel_line(const PartFile& part);
 ListLine sweep_line(const PartFile& part);
 ListLine caches_line(const PartFile& part);
 ListLine application_line(const PartFile& part);

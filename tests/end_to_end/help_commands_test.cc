@@ -76,6 +76,7 @@ TEST_F(HelpCommands, list_has_every_file_of_the_configs_with_its_figures) {
                                                       {"clusters", "clusters"},
                                                       {"models", "models"},
                                                       {"nics", "nics"},
+                                                      {"kernels", "kernels"},
                                                       {"sweeps", "sweeps"},
                                                       {"scenarios", "scenarios"},
                                                       {"caches", "cache/machines"},

@@ -27,16 +27,22 @@ fs::path public_kernels() {
   return folder / "kernels.jsonl";
 }
 
-// By kind of line, and printed.
-std::map<std::string, ErrorSummary> errors_of(const fs::path& file, const std::string& cluster) {
-  const MeasuredFile measured = read_measured(file);
+std::vector<MeasuredLine> lines_of(const fs::path& file) {
+  MeasuredFile measured = read_measured(file);
   EXPECT_EQ(measured.problems.to_text(), "");
+  return std::move(measured.lines);
+}
+
+// By kind of line, and printed.
+std::map<std::string, ErrorSummary> errors_of(const std::vector<MeasuredLine>& lines,
+                                              const std::string& cluster,
+                                              const std::vector<std::string>& sets = {}) {
   const Predictions predictions =
-      predict(measured.lines, {.cluster = kRoot / "configs/clusters" / (cluster + ".yaml"),
-                               .config_dirs = {kRoot / "configs"},
-                               .kernels = {},
-                               .sets = {},
-                               .on_progress = {}});
+      predict(lines, {.cluster = kRoot / "configs/clusters" / (cluster + ".yaml"),
+                      .config_dirs = {kRoot / "configs"},
+                      .kernels = {},
+                      .sets = sets,
+                      .on_progress = {}});
   EXPECT_EQ(predictions.problems.to_text(), "");
   std::map<std::string, ErrorSummary> errors;
   for (const ErrorSummary& kind : report_errors(predictions.outcomes).by_kind) {
@@ -71,7 +77,7 @@ class PublicKernels : public ::testing::Test {
 };
 
 TEST_F(PublicKernels, of_h100_take_what_was_measured) {
-  expect_within(errors_of(public_kernels(), "node_8x_h100"),
+  expect_within(errors_of(lines_of(public_kernels()), "node_8x_h100"),
                 {{"library.gemm", 832, 0.08, 0.2},
                  {"library.prompt_layer", 137, 0.1, 0.2},
                  {"library.decoding_layer", 113, 0.1, 0.25}});
@@ -79,7 +85,7 @@ TEST_F(PublicKernels, of_h100_take_what_was_measured) {
 
 // Frameworks decode with kernels of their own, up to three times apart on A100.
 TEST_F(PublicKernels, of_a100_take_what_was_measured) {
-  expect_within(errors_of(public_kernels(), "node_8x_a100"),
+  expect_within(errors_of(lines_of(public_kernels()), "node_8x_a100"),
                 {{"library.gemm", 832, 0.08, 0.2},
                  {"library.prompt_layer", 137, 0.1, 0.2},
                  {"library.decoding_layer", 113, 0.2, 0.4}});
@@ -88,21 +94,38 @@ TEST_F(PublicKernels, of_a100_take_what_was_measured) {
 // Constants are from the first file; the second has other shapes.
 TEST(OwnKernels, attention_of_h200_takes_what_was_measured) {
   const fs::path folder = kRoot / "calibration/measurements";
-  expect_within(errors_of(folder / "h200-pytorch-attention.jsonl", "node_8x_h200"),
+  expect_within(errors_of(lines_of(folder / "h200-pytorch-attention.jsonl"), "node_8x_h200"),
                 {{"library.attention", 56, 0.1, 0.2},
                  {"library.attention_both", 56, 0.1, 0.2},
                  {"library.decoding", 20, 0.1, 0.2}});
-  expect_within(errors_of(folder / "h200-pytorch-attention-2.jsonl", "node_8x_h200"),
+  expect_within(errors_of(lines_of(folder / "h200-pytorch-attention-2.jsonl"), "node_8x_h200"),
                 {{"library.attention", 56, 0.1, 0.2},
                  {"library.attention_both", 56, 0.1, 0.2},
                  {"library.decoding", 80, 0.1, 0.2}});
 }
 
+// The preset of FlashAttention-2, read off the first file.
+TEST(OwnKernels, flash_attention_2_of_h200_takes_what_was_measured) {
+  const fs::path folder = kRoot / "calibration/measurements";
+  for (const char* name : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
+    std::vector<MeasuredLine> lines;
+    for (MeasuredLine line : lines_of(folder / name)) {
+      if (line.kind != "attention" || !line.says("backend", "flash")) continue;
+      line.kind = line.says("pass", "both") ? "library.attention_both" : "library.attention";
+      lines.push_back(std::move(line));
+    }
+    expect_within(
+        errors_of(lines, "node_8x_h200",
+                  {"cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"}),
+        {{"library.attention", 56, 0.1, 0.26}, {"library.attention_both", 56, 0.1, 0.2}});
+  }
+}
+
 // 18 odd shapes take a kernel of an older generation.
 TEST(OwnKernels, gemms_of_h200_take_what_was_measured) {
-  expect_within(
-      errors_of(kRoot / "calibration/measurements/h200-pytorch-gemm.jsonl", "node_8x_h200"),
-      {{"library.gemm", 256, 0.08, 0.4}});
+  expect_within(errors_of(lines_of(kRoot / "calibration/measurements/h200-pytorch-gemm.jsonl"),
+                          "node_8x_h200"),
+                {{"library.gemm", 256, 0.08, 0.4}});
 }
 
 }  // namespace
