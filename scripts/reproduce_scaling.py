@@ -4,17 +4,23 @@
 Started by scripts/reproduce, which installs what this needs. Runs configs/sweeps/scaling_*,
 what_if_* and fabrics_* with `weft sweep`; each continues where an earlier one stopped. Writes into
 -o: a folder per sweep (results.csv, results.jsonl), scaling.png, what_if.png, fabrics.png, and
-summary.md with every point.
+summary.md with every point. --update writes the tables into docs/models.md; --check ends with
+status 1 if they differ.
 """
 import argparse
 import csv
 import os
 import pathlib
 import subprocess
+import sys
 
 import reproduce_common as common
 
 plt = common.pyplot()
+BEGIN = "<!-- scale: scripts/reproduce scaling --update -->"
+END = "<!-- end of scale -->"
+MODELS = {"dlrm": "DLRM", "llama3_70b": "Llama 3 70B", "mixtral": "Mixtral 8x7B",
+          "deepseek_v3": "DeepSeek-V3 prefill"}
 
 
 def read(folder):
@@ -98,6 +104,59 @@ def write_summary(kinds, path):
     path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
 
 
+def shown(time):
+    """With a unit that fits."""
+    return f"{time:.3g} s" if time >= 1 else f"{1e3 * time:.3g} ms"
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def by_case(sweeps, column, cell):
+    """One row per case, one column per model; `cell` gets a row and its sweep's first one."""
+    names = sorted(sweeps, key=list(MODELS).index)
+    cases = list(dict.fromkeys(case(row, column) for name in names for row in sweeps[name]))
+    cells = {(name, case(row, column)): cell(row, sweeps[name][0])
+             for name in names for row in sweeps[name]}
+    return table(["", *(MODELS[name] for name in names)],
+                 [[one, *(cells.get((name, one), "") for name in names)] for one in cases])
+
+
+def longer(row, whole):
+    """Than without a slow part, bulk and fused."""
+    if row is whole:
+        return f"{shown(seconds(row, 'bulk'))}, {shown(seconds(row, 'fused'))}"
+    parts = [100 * (seconds(row, mode) / seconds(whole, mode) - 1) for mode in ("bulk", "fused")]
+    return ", ".join(f"{part:+.0f} %" for part in parts)
+
+
+def time_and_saved(row, _=None):
+    return f"{shown(seconds(row, 'bulk'))}, {saved(row):.1f} %"
+
+
+def tables(scaling, what_if, fabrics):
+    """The block of docs/models.md."""
+    nodes = sorted({int(row["nodes"]) for rows in scaling.values() for row in rows})
+    names = sorted(scaling, key=lambda name: (list(MODELS).index(name.rsplit("_", 1)[0]), name))
+    cells = {(name, int(row["nodes"])): time_and_saved(row)
+             for name in names for row in scaling[name]}
+    text = "A step in bulk, and what fusing saves of it:\n\n"
+    text += table(["nodes", *(f"{MODELS[name.rsplit('_', 1)[0]]}, {name.rsplit('_', 1)[1]}"
+                              for name in names)],
+                  [[f"{n:,}", *(cells.get((name, n), "") for name in names)] for n in nodes])
+    text += "\nOne slower part: a step in bulk and fused, and how much longer it takes:\n\n"
+    text += by_case(what_if, "what_if", longer)
+    text += "\nNetworks: a step in bulk, and what fusing saves of it:\n\n"
+    return text + by_case(fabrics, "fabric", time_and_saved)
+
+
+def with_block(document, block):
+    before, rest = document.split(BEGIN)
+    return f"{before}{BEGIN}\n{block}{END}{rest.split(END)[1]}"
+
+
 def run_sweeps(kind, jobs, out):
     """By name: the rows of every sweep of this kind."""
     sweeps = {}
@@ -114,6 +173,8 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path,
                         default=common.ROOT / "results/reproduce_scaling",
                         help="folder for results")
+    parser.add_argument("--update", action="store_true", help="write the tables of docs/models.md")
+    parser.add_argument("--check", action="store_true", help="status 1 if they differ")
     arguments = parser.parse_args()
     out = arguments.output
     out.mkdir(parents=True, exist_ok=True)
@@ -128,6 +189,13 @@ def main():
                   out / "summary.md")
     print((out / "summary.md").read_text(encoding="utf-8"), end="")
     print(f"\nresults: {out}/")
+    document = common.ROOT / "docs/models.md"
+    old = document.read_text(encoding="utf-8")
+    new = with_block(old, tables(scaling, what_if, fabrics))
+    if arguments.update:
+        document.write_text(new, encoding="utf-8")
+    if arguments.check and old != new:
+        sys.exit("docs/models.md differs: scripts/reproduce scaling --update")
 
 
 if __name__ == "__main__":

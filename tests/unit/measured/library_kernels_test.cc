@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <variant>
 
 namespace weft::library_kernels_test {
@@ -11,7 +12,9 @@ namespace {
 
 MeasuredFile file_of(const std::string& text) {
   const std::filesystem::path file =
-      std::filesystem::path(::testing::TempDir()) / "weft_library_kernels.jsonl";
+      std::filesystem::path(::testing::TempDir()) /
+      (std::string("weft_library_kernels_") +
+       ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl");
   std::ofstream(file) << text << "\n";
   MeasuredFile measured = read_measured(file);
   std::filesystem::remove(file);

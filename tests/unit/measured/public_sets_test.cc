@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "sim/measured/cases.h"
 
@@ -12,7 +13,9 @@ namespace {
 
 MeasuredLine line_of(const std::string& text) {
   const std::filesystem::path file =
-      std::filesystem::path(::testing::TempDir()) / "weft_public_sets.jsonl";
+      std::filesystem::path(::testing::TempDir()) /
+      (std::string("weft_public_sets_") +
+       ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl");
   std::ofstream(file) << "{\"meta\": \"what all are\", \"us\": \"median\"}\n" << text << "\n";
   const MeasuredFile measured = read_measured(file);
   std::filesystem::remove(file);
