@@ -1,0 +1,47 @@
+#include "sim/scenario/schemas.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/load.h"
+
+namespace weft::schemas_test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(Schemas, have_every_key_of_a_scenario_with_its_meaning) {
+  const std::vector<KeyDoc> keys = describe_scenario();
+  const Json schema = Json::parse(schema_of(schema_parts().front()));
+  for (const KeyDoc& doc : keys) {
+    const Json* at = &schema;
+    std::istringstream path(doc.path);
+    for (std::string part; std::getline(path, part, '.');) {
+      const bool list = part.ends_with("[]");
+      if (list) part.resize(part.size() - 2);
+      at = &at->at("properties").at(part);
+      if (list) at = &at->at("items");
+    }
+    EXPECT_EQ(at->at("description").get<std::string>().find(doc.help), 0U) << doc.path;
+  }
+}
+
+TEST(Schemas, of_sweeps_have_every_key_that_can_be_swept) {
+  const Json schema = Json::parse(sweep_schema());
+  const Json& swept = schema["properties"]["axes"]["items"]["else"]["properties"]["key"]["enum"];
+  std::vector<std::string> paths;
+  for (const KeyDoc& doc : describe_scenario()) {
+    if (doc.path.find('[') != std::string::npos) continue;  // an item of a list has no path
+    paths.push_back(doc.path);
+    if (doc.type == "map") paths.push_back(doc.path + ".base");
+  }
+  paths.emplace_back("cluster.from_astra_sim");
+  EXPECT_EQ(swept, Json(paths));
+}
+
+}  // namespace
+}  // namespace weft::schemas_test
