@@ -1,18 +1,27 @@
 #include "sim/scenario/schemas.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
+#include "sim/core/assert.h"
 #include "sim/scenario/base_keys.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/sweep_file.h"
 
 namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json described(Json schema, const char* help) {
-  schema["description"] = help;
+// The schema of a sweep's key with what its row says that it means.
+Json described(Json schema, std::string_view path) {
+  static const std::vector<KeyDoc> rows = describe_sweep();
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [path](const KeyDoc& key) { return key.path == path; });
+  SIM_ASSERT(row != rows.end());
+  schema["description"] = row->help;
   return schema;
 }
 
@@ -40,18 +49,17 @@ Json paths_of(const std::vector<KeyDoc>& keys) {
 // One key of a sweep and the values that it takes.
 Json swept_key(const std::vector<KeyDoc>& keys) {
   const Json text = {{"type", {"string", "number"}}};
-  Json schema = object(
-      {{"key",
-        described({{"enum", paths_of(keys)}}, "the key that changes, such as cluster.nodes")},
-       {"name", described(text, "name of the column")},
-       {"values", described({{"type", "array"}, {"minItems", 1}}, "a list, or from and to")},
-       {"labels", described(schema_of_list(text), "one per value")},
-       {"from", described(text, "first value of a range")},
-       {"to", described(text, "last value of a range")},
-       {"step", described(text, "difference from one value to the next")},
-       {"steps", described({{"type", "integer"}, {"minimum", 2}}, "number of values")},
-       {"powers_of_two", described({{"type", "boolean"}}, "each value is twice the one before")}},
-      {"key"});
+  Json schema =
+      object({{"key", described({{"enum", paths_of(keys)}}, "axes[].key")},
+              {"name", described(text, "axes[].name")},
+              {"values", described({{"type", "array"}, {"minItems", 1}}, "axes[].values")},
+              {"labels", described(schema_of_list(text), "axes[].labels")},
+              {"from", described(text, "axes[].from")},
+              {"to", described(text, "axes[].to")},
+              {"step", described(text, "axes[].step")},
+              {"steps", described({{"type", "integer"}, {"minimum", 2}}, "axes[].steps")},
+              {"powers_of_two", described({{"type", "boolean"}}, "axes[].powers_of_two")}},
+             {"key"});
   schema["dependencies"] = {{"from", {"to"}}, {"to", {"from"}}};
   return schema;
 }
@@ -82,18 +90,17 @@ std::string sweep_schema() {
     }
   }
   const Json one = swept_key(keys);
-  const Json zip =
-      object({{"zip", described(schema_of_list(one), "keys that change together")}}, {"zip"});
+  const Json zip = object({{"zip", described(schema_of_list(one), "axes[].zip")}}, {"zip"});
   const Json axis = {{"if", {{"required", {"zip"}}}}, {"then", zip}, {"else", one}};
   const Json text = {{"type", "string"}};
   Json document = schema_of_file("sweep");
   document.update(object(
-      {{"name", described({{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}},
-                          "name of the sweep, and of its folder in results/")},
-       {"scenario", described(text, "a scenario's file, named like a base")},
-       {"set", described(object(std::move(set), Json::array()), "values for all points")},
-       {"axes", described(schema_of_list(axis), "the keys that change; the first changes slowest")},
-       {"filter", described(text, "which points are kept, for example batch <= 2048")}},
+      {{"name",
+        described({{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}}, "name")},
+       {"scenario", described(text, "scenario")},
+       {"set", described(object(std::move(set), Json::array()), "set")},
+       {"axes", described(schema_of_list(axis), "axes")},
+       {"filter", described(text, "filter")}},
       {"name", "scenario", "axes"}));
   return document.dump(2) + '\n';
 }

@@ -191,7 +191,8 @@ LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
   if (tree != nullptr && tree->kind != Node::Kind::map) {
     found.add(error_at(tree->at, "", "a sweep must be a map of keys and values"));
   } else if (tree != nullptr) {
-    SweepFile sweep = read_sweep(MapReader(reading, *tree));
+    SweepFile sweep;
+    read_fields(MapReader(reading, *tree), [&sweep](Fields& map) { fields(map, sweep); });
     found.append(reading.problems());
     SweepPlan plan = Planner(files, options, found).plan(std::move(sweep), file);
     if (!found.has_errors()) loaded.plan = std::move(plan);

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/scenario/load.h"
+#include "sim/scenario/sweep_file.h"
 
 namespace weft::schemas_test {
 namespace {
@@ -41,6 +43,24 @@ TEST(Schemas, of_sweeps_have_every_key_that_can_be_swept) {
   }
   paths.emplace_back("cluster.from_astra_sim");
   EXPECT_EQ(swept, Json(paths));
+}
+
+// Every key of a sweep is a property of its schema, and no other is.
+TEST(Schemas, of_sweeps_have_the_keys_of_sweeps) {
+  const Json schema = Json::parse(sweep_schema());
+  const Json& axis = schema["properties"]["axes"]["items"];
+  const auto keys_in = [](const Json& of, const std::string& prefix) {
+    std::set<std::string> keys;
+    for (const auto& [name, ignored] : of["properties"].items()) keys.insert(prefix + name);
+    return keys;
+  };
+  std::set<std::string> in_schema = keys_in(schema, "");
+  in_schema.merge(keys_in(axis["else"], "axes[]."));
+  in_schema.merge(keys_in(axis["then"], "axes[]."));
+  in_schema.merge(keys_in(axis["then"]["properties"]["zip"]["items"], "axes[].zip[]."));
+  std::set<std::string> described;
+  for (const KeyDoc& row : describe_sweep()) described.insert(row.path);
+  EXPECT_EQ(in_schema, described);
 }
 
 }  // namespace
