@@ -4,8 +4,7 @@
 
 #include "sim/report/catalogue.h"
 #include "sim/run/exit_code.h"
-#include "sim/scenario/load.h"
-#include "sim/spec/json_schema.h"
+#include "sim/scenario/schemas.h"
 
 namespace weft {
 
@@ -19,9 +18,9 @@ std::vector<std::string> schema_files() {
 
 int schema_command(const SchemaCommand& command) {
   if (command.file == "results") fmt::print("{}", catalogue_json());
-  if (command.file == "sweep") fmt::print("{}", sweep_schema(describe_scenario()));
+  if (command.file == "sweep") fmt::print("{}", sweep_schema());
   for (const SchemaPart& part : schema_parts()) {
-    if (part.name == command.file) fmt::print("{}", json_schema(describe_scenario(), part));
+    if (part.name == command.file) fmt::print("{}", schema_of(part));
   }
   return exit_code::ok;
 }

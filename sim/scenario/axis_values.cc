@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sim/scenario/base_keys.h"
 #include "sim/scenario/load.h"
 
 namespace weft {
@@ -123,8 +124,8 @@ const KeyDoc* KnownKeys::find(const std::string& path) const {
 std::optional<std::string> KnownKeys::type_of(const std::string& path, std::string& problem) const {
   if (const KeyDoc* doc = find(path)) return doc->type;
   const KeyDoc* around = find(std::string(without_last(path)));
-  const bool names_a_file = path.ends_with(".base") || path.ends_with(".from_astra_sim");
-  if (names_a_file && around != nullptr && around->type == "map") return "base";
+  const std::string_view last = std::string_view(path).substr(path.rfind('.') + 1);
+  if (base_keys::contain(last) && around != nullptr && around->type == "map") return "base";
   problem = unknown(path);
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "sim/files/place.h"
+#include "sim/scenario/base_keys.h"
 #include "sim/scenario/overlay.h"
 
 namespace weft {
@@ -49,9 +50,9 @@ void collect(const Node& node, const std::string& path, const MovedFile& moved,
     std::string other = text;
     if (entry.value.kind != Node::Kind::scalar) {
       collect(entry.value, own + ".", moved, values);
-    } else if (entry.key == "base") {
+    } else if (entry.key == base_keys::kBase) {
       other = new_name(text, moved);
-    } else if (entry.key == "from_astra_sim" && fs::path(text).is_relative()) {
+    } else if (entry.key == base_keys::kFromAstraSim && fs::path(text).is_relative()) {
       other = seen_from(folder_of(moved.to), folder_of(moved.from) / text).generic_string();
     }
     if (other != text) values.push_back({.path = own, .text = other, .comment = ""});

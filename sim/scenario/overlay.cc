@@ -8,6 +8,7 @@
 #include "sim/core/fingerprint.h"
 #include "sim/files/read_text.h"
 #include "sim/scenario/astra_sim.h"
+#include "sim/scenario/base_keys.h"
 
 namespace weft {
 namespace {
@@ -189,10 +190,10 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
 }
 
 void BaseResolver::resolve_node(Node& node) {
-  if (node.find("from_astra_sim") != nullptr) resolve_astra_sim(node);
+  if (node.find(base_keys::kFromAstraSim) != nullptr) resolve_astra_sim(node);
   for (Node& item : node.items) resolve_node(item);
   for (Entry& entry : node.entries) resolve_node(entry.value);
-  if (node.find("base") != nullptr) resolve_base(node);
+  if (node.find(base_keys::kBase) != nullptr) resolve_base(node);
 }
 
 // Where the names of bases start from: the folder of the file that says so, then the configs.
@@ -204,8 +205,9 @@ std::vector<fs::path> BaseResolver::folders() const {
 
 // As a base, but the file is a network's of another program. The name is a path.
 void BaseResolver::resolve_astra_sim(Node& map) {
-  const auto key = std::find_if(map.entries.begin(), map.entries.end(),
-                                [](const Entry& entry) { return entry.key == "from_astra_sim"; });
+  const auto key = std::find_if(map.entries.begin(), map.entries.end(), [](const Entry& entry) {
+    return entry.key == base_keys::kFromAstraSim;
+  });
   const Entry named = std::move(*key);
   map.entries.erase(key);
   if (named.value.kind == Node::Kind::null) return;  // taken away with --set
@@ -227,7 +229,7 @@ void BaseResolver::resolve_astra_sim(Node& map) {
 
 void BaseResolver::resolve_base(Node& map) {
   const auto key = std::find_if(map.entries.begin(), map.entries.end(),
-                                [](const Entry& entry) { return entry.key == "base"; });
+                                [](const Entry& entry) { return entry.key == base_keys::kBase; });
   const Entry base = std::move(*key);
   map.entries.erase(key);
   const std::string name = base.value.text;
@@ -287,6 +289,12 @@ std::optional<std::vector<std::string>> parse_path(std::string_view path) {
   return keys;
 }
 
+std::string dotted(const std::vector<std::string>& keys) {
+  std::string path;
+  for (const std::string& key : keys) path += (path.empty() ? "" : ".") + key;
+  return path;
+}
+
 std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& problems) {
   const SourcePosition at{.file = "--set " + std::string(assignment)};
   const auto fail = [&](std::string message) {
@@ -314,7 +322,9 @@ namespace {
 void those_with_a_base_replace(Node& node) {
   for (Node& item : node.items) those_with_a_base_replace(item);
   for (Entry& entry : node.entries) those_with_a_base_replace(entry.value);
-  if (node.find("base") != nullptr || node.find("from_astra_sim") != nullptr) node.replaces = true;
+  for (const BaseKey& base : base_keys::kRows) {
+    if (node.find(base.name) != nullptr) node.replaces = true;
+  }
 }
 
 }  // namespace

@@ -103,6 +103,8 @@ struct Assignment {
 
 // "a.b.c" as its parts, or nothing: it is not a path.
 std::optional<std::vector<std::string>> parse_path(std::string_view path);
+// The other way round.
+std::string dotted(const std::vector<std::string>& keys);
 
 // One --set, "a.b.c=value"; or nothing and a problem.
 std::optional<Assignment> parse_set(std::string_view assignment, Diagnostics& problems);

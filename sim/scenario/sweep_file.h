@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/scenario/overlay.h"
-#include "sim/spec/reader.h"
+#include "sim/spec/fields.h"
 
 namespace weft {
 
@@ -49,8 +49,11 @@ struct SweepFile {
   SourcePosition filter_at;
 };
 
-// Mistakes are in the reader's Reading; then the rest is as good as can be had.
-SweepFile read_sweep(MapReader map);
+// Its keys (sim/spec/fields.h). After mistakes the rest is as good as can be had.
+void fields(Fields& map, SweepFile& sweep);
+
+// What they mean.
+std::vector<KeyDoc> describe_sweep();
 
 // "{base: clusters/a, nodes: 4}": one line of YAML, as --set takes it.
 std::string flow_text(const Node& node);

@@ -102,6 +102,14 @@ void Fields::name(std::string_view key, std::string& member, std::string_view he
   member = reader_->name(key, help);
 }
 
+void Fields::name_or_none(std::string_view key, std::string& member, std::string_view help) {
+  if (!writes()) {
+    member = reader_->name_or_none(key, help);
+  } else if (!member.empty()) {
+    write(key, in_double_quotes(member));
+  }
+}
+
 void Fields::file(std::string_view key, std::string& member, std::string_view help) {
   if (writes()) return write(key, in_double_quotes(member));
   member = reader_->file(key, help);
@@ -144,6 +152,18 @@ void Fields::sizes_table(std::string_view key, Table& member, std::string_view h
   }
 }
 
+void Fields::entry(std::string_view key, const Entry*& member, std::string_view type,
+                   std::string_view help) {
+  SIM_ASSERT(!writes());
+  member = reader_->entry(key, type, help);
+}
+
+void Fields::entry_or_none(std::string_view key, const Entry*& member, std::string_view type,
+                           std::string_view help) {
+  SIM_ASSERT(!writes());
+  member = reader_->entry_or_none(key, type, help);
+}
+
 std::optional<bool> Fields::says(std::string_view key,
                                  const std::vector<std::string_view>& words) const {
   const auto found = said_->find(key);
@@ -178,6 +198,10 @@ bool Fields::reads_well() const {
 
 void Fields::fail(std::string_view key, std::string message) {
   reader_->reading().error_at_key(reader_->path_of(key), std::move(message));
+}
+
+void Fields::fail_at(const SourcePosition& at, std::string_view key, std::string message) {
+  reader_->reading().error(at, reader_->path_of(key), std::move(message));
 }
 
 void Fields::write(std::string_view key, std::string_view text) {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/assert.h"
 #include "sim/spec/reader.h"
 #include "sim/spec/writer.h"
 
@@ -68,6 +69,7 @@ class Fields {
   // As the time between two.
   void message_rate(std::string_view key, Duration& member, std::string_view help);
   void name(std::string_view key, std::string& member, std::string_view help);
+  void name_or_none(std::string_view key, std::string& member, std::string_view help);
   // A file or a folder, which need not be there yet; or none, an empty one, which is not written.
   void file(std::string_view key, std::string& member, std::string_view help);
   void file_or_none(std::string_view key, std::string& member, std::string_view help);
@@ -166,18 +168,34 @@ class Fields {
   void optional_map(std::string_view key, std::optional<Spec>& spec, std::string_view help) {
     optional_map(key, spec, help, [](Fields& inner, Spec& value) { fields(inner, value); });
   }
-  // A list of maps, none where it is not given.
+  // A list of maps, which must be there; such lists are only read. `rows` is called with the Fields
+  // and the value of each.
+  template <class Spec, class Rows>
+  void maps(std::string_view key, std::vector<Spec>& specs, std::string_view help, Rows rows) {
+    SIM_ASSERT(!writes());
+    read_items(reader_->maps(key, help), specs, rows);
+  }
+  // As above; none where it is not given.
+  template <class Spec, class Rows>
+  void optional_maps(std::string_view key, std::vector<Spec>& specs, std::string_view help,
+                     Rows rows) {
+    SIM_ASSERT(!writes());
+    read_items(reader_->optional_maps(key, help), specs, rows);
+  }
   template <class Spec>
   void optional_maps(std::string_view key, std::vector<Spec>& specs, std::string_view help) {
     if (writes()) {
       if (applies_ && !specs.empty()) write_items(key, specs);
       return;
     }
-    for (MapReader& item : reader_->optional_maps(key, help)) {
-      Spec& spec = specs.emplace_back();
-      read_fields(item, [&spec](Fields& inner) { fields(inner, spec); });
-    }
+    optional_maps(key, specs, help, [](Fields& inner, Spec& value) { fields(inner, value); });
   }
+  // What stands there as it is, for values whose type another key says and those whose position is
+  // needed later; null where it is not given. Such values are only read.
+  void entry(std::string_view key, const Entry*& member, std::string_view type,
+             std::string_view help);
+  void entry_or_none(std::string_view key, const Entry*& member, std::string_view type,
+                     std::string_view help);
 
   // The same map, for keys that mean something only where the key `key` of it says one of `words`;
   // elsewhere they are mistakes. `text` says so in other words than these.
@@ -192,10 +210,14 @@ class Fields {
                                          const std::vector<std::string_view>& words) const;
   // All that was read so far is right: rules about several keys may ask.
   [[nodiscard]] bool reads_well() const;
+  // Whether somebody says this key; not where keys are described or written.
+  [[nodiscard]] bool gives(std::string_view key) const { return !writes() && reader_->gives(key); }
   // Unknown keys become problems. Once, after the last row.
   void finish() { reader_->finish(); }
   // A mistake at a key of this map.
   void fail(std::string_view key, std::string message);
+  // The same at a place in its value.
+  void fail_at(const SourcePosition& at, std::string_view key, std::string message);
 
  private:
   template <class E>
@@ -214,6 +236,13 @@ class Fields {
     return words;
   }
 
+  template <class Spec, class Rows>
+  static void read_items(std::vector<MapReader> items, std::vector<Spec>& specs, Rows rows) {
+    for (MapReader& item : items) {
+      Spec& spec = specs.emplace_back();
+      read_fields(std::move(item), [&](Fields& inner) { rows(inner, spec); });
+    }
+  }
   template <class Rows>
   void write_map(std::string_view key, Rows rows) {
     if (!applies_) return;

@@ -38,8 +38,6 @@ Json values_of(const std::vector<std::string>& words) {
   return values;
 }
 
-Json list_of(Json item) { return {{"type", "array"}, {"minItems", 1}, {"items", std::move(item)}}; }
-
 Json number(const KeyDoc& key, const char* type) {
   Json schema = {{"type", type}};
   if (!key.low.empty()) {
@@ -74,7 +72,7 @@ constexpr std::string_view kListOf = "list of ";
 constexpr std::string_view kOrList = "; or a list of ";
 
 Json word_list(std::string_view words) {
-  Json list = list_of({{"enum", values_of(words_of(words))}});
+  Json list = schema_of_list({{"enum", values_of(words_of(words))}});
   list["uniqueItems"] = true;
   return list;
 }
@@ -99,9 +97,9 @@ Json value_schema(const KeyDoc& key) {
       {"fraction", fraction(key)},
       {"text", text},
       {"path", text},
-      {"list of integers", list_of({{"type", "integer"}})},
-      {"list of lists of integers", list_of(list_of({{"type", "integer"}}))},
-      {"list of lists of sizes", list_of(list_of(quantity(byte_units())))}};
+      {"list of integers", schema_of_list({{"type", "integer"}})},
+      {"list of lists of integers", schema_of_list(schema_of_list({{"type", "integer"}}))},
+      {"list of lists of sizes", schema_of_list(schema_of_list(quantity(byte_units())))}};
   const auto found = schemas.find(key.type);
   return found == schemas.end() ? words_schema(key.type) : found->second;
 }
@@ -130,18 +128,6 @@ std::string description_of(const KeyDoc& key) {
   return text;
 }
 
-Json described(Json schema, const char* help) {
-  schema["description"] = help;
-  return schema;
-}
-
-Json object(Json properties, Json required) {
-  return {{"type", "object"},
-          {"additionalProperties", false},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)}};
-}
-
 // One of these words of a key beside it.
 struct Condition {
   std::string key;
@@ -150,7 +136,8 @@ struct Condition {
 
 class Schema {
  public:
-  explicit Schema(const std::vector<KeyDoc>& keys) : keys_(keys) {}
+  Schema(const std::vector<KeyDoc>& keys, std::span<const BaseKey> bases)
+      : keys_(keys), bases_(bases) {}
 
   [[nodiscard]] Json property(const KeyDoc& key) const {
     Json property = or_nothing(schema_of(key));
@@ -189,7 +176,7 @@ class Schema {
     return schema;
   }
 
-  [[nodiscard]] static Json unless_based(const std::string& path, Json needs) {
+  [[nodiscard]] Json unless_based(const std::string& path, Json needs) const {
     Json has_base = Json::array();
     const Json bases = bases_of(path);
     for (const auto& [name, schema] : bases.items()) has_base.push_back({{"required", {name}}});
@@ -205,7 +192,7 @@ class Schema {
     const std::string path = key.path + "[]";
     Json item = map(path);
     item["allOf"].push_back(unless_based(path, needs(path)));
-    return list_of(std::move(item));
+    return schema_of_list(std::move(item));
   }
 
   static std::string name_of(const KeyDoc& key) {
@@ -213,16 +200,14 @@ class Schema {
   }
 
   // What stands for the keys that a map does not say.
-  static Json bases_of(const std::string& path) {
-    Json bases = {{"base",
-                   {{"type", {"string", "null"}},
-                    {"pattern", "^[A-Za-z0-9_.-][A-Za-z0-9_./-]*$"},
-                    {"description",
-                     "file whose keys these override, without its .yaml: next to this file, or "
-                     "in the configs (weft list), for example gpus/mi210"}}}};
-    if (path == "cluster") {
-      bases["from_astra_sim"] = {{"type", {"string", "null"}},
-                                 {"description", "path of an ASTRA-sim network file"}};
+  [[nodiscard]] Json bases_of(const std::string& path) const {
+    Json bases = Json::object();
+    for (const BaseKey& base : bases_) {
+      if (!base.of.empty() && base.of != path) continue;
+      Json name = {{"type", {"string", "null"}}};
+      if (!base.pattern.empty()) name["pattern"] = base.pattern;
+      name["description"] = base.help;
+      bases[std::string(base.name)] = std::move(name);
     }
     return bases;
   }
@@ -277,82 +262,33 @@ class Schema {
   }
 
   const std::vector<KeyDoc>& keys_;
+  std::span<const BaseKey> bases_;
 };
 
 constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
 
-// The paths that a sweep may change; of maps also the file that they start from.
-Json paths_of(const std::vector<KeyDoc>& keys) {
-  Json paths = Json::array();
-  for (const KeyDoc& key : keys) {
-    if (key.path.find('[') != std::string::npos) continue;
-    paths.push_back(key.path);
-    if (key.type == "map") paths.push_back(key.path + ".base");
-  }
-  paths.push_back("cluster.from_astra_sim");
-  return paths;
-}
-
-// One key of a sweep and the values that it takes.
-Json swept_key(const std::vector<KeyDoc>& keys) {
-  const Json text = {{"type", {"string", "number"}}};
-  Json schema = object(
-      {{"key",
-        described({{"enum", paths_of(keys)}}, "the key that changes, such as cluster.nodes")},
-       {"name", described(text, "name of the column")},
-       {"values", described({{"type", "array"}, {"minItems", 1}}, "a list, or from and to")},
-       {"labels", described(list_of(text), "one per value")},
-       {"from", described(text, "first value of a range")},
-       {"to", described(text, "last value of a range")},
-       {"step", described(text, "difference from one value to the next")},
-       {"steps", described({{"type", "integer"}, {"minimum", 2}}, "number of values")},
-       {"powers_of_two", described({{"type", "boolean"}}, "each value is twice the one before")}},
-      {"key"});
-  schema["dependencies"] = {{"from", {"to"}}, {"to", {"from"}}};
-  return schema;
-}
-
 }  // namespace
 
-const std::vector<SchemaPart>& schema_parts() {
-  static const std::vector<SchemaPart> kParts = {
-      {.name = "scenario", .path = "", .whole = true},
-      {.name = "cluster", .path = "cluster", .whole = true},
-      {.name = "gpu", .path = "cluster.gpu", .whole = true},
-      {.name = "nic", .path = "cluster.nic", .whole = true},
-      {.name = "model", .path = "workload", .whole = false}};
-  return kParts;
+Json schema_of_list(Json item) {
+  return {{"type", "array"}, {"minItems", 1}, {"items", std::move(item)}};
 }
 
-std::string json_schema(const std::vector<KeyDoc>& keys, const SchemaPart& part) {
-  const Schema schema(keys);
+Json schema_of_file(std::string_view name) {
+  return {{"$schema", kDraft}, {"title", "weft " + std::string(name)}};
+}
+
+Json schema_of_key(const std::vector<KeyDoc>& keys, std::span<const BaseKey> bases,
+                   const KeyDoc& key) {
+  return Schema(keys, bases).property(key);
+}
+
+std::string json_schema(const std::vector<KeyDoc>& keys, std::span<const BaseKey> bases,
+                        const SchemaPart& part) {
+  const Schema schema(keys, bases);
   const std::string path(part.path);
-  Json document = {{"$schema", kDraft}, {"title", "weft " + std::string(part.name)}};
+  Json document = schema_of_file(part.name);
   document.update(schema.map(path));
-  if (part.whole) document["allOf"].push_back(Schema::unless_based(path, schema.needs(path)));
-  return document.dump(2) + '\n';
-}
-
-std::string sweep_schema(const std::vector<KeyDoc>& keys) {
-  const Schema schema(keys);
-  Json set = Json::object();
-  for (const Json& path : paths_of(keys)) set[path.get<std::string>()] = Json::object();
-  for (const KeyDoc& key : keys) {
-    if (set.contains(key.path) && key.type != "map") set[key.path] = schema.property(key);
-  }
-  const Json one = swept_key(keys);
-  const Json zip = object({{"zip", described(list_of(one), "keys that change together")}}, {"zip"});
-  const Json axis = {{"if", {{"required", {"zip"}}}}, {"then", zip}, {"else", one}};
-  const Json text = {{"type", "string"}};
-  Json document = {{"$schema", kDraft}, {"title", "weft sweep"}};
-  document.update(object(
-      {{"name", described({{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}},
-                          "name of the sweep, and of its folder in results/")},
-       {"scenario", described(text, "a scenario's file, named like a base")},
-       {"set", described(object(std::move(set), Json::array()), "values for all points")},
-       {"axes", described(list_of(axis), "the keys that change; the first changes slowest")},
-       {"filter", described(text, "which points are kept, for example batch <= 2048")}},
-      {"name", "scenario", "axes"}));
+  if (part.whole) document["allOf"].push_back(schema.unless_based(path, schema.needs(path)));
   return document.dump(2) + '\n';
 }
 

@@ -1,8 +1,10 @@
-// A JSON Schema (draft 7, which editors know) of the files of a scenario, made from what the reader
-// says of its keys: types, words, units, keys that are required. Ranges of quantities are only
-// described; what the schema accepts may still be refused by the reader, never the other way round.
+// A JSON Schema (draft 7, which editors know) of YAML files, made from what the reader says of
+// their keys: types, words, units, keys that are required. Ranges of quantities are only described;
+// what the schema accepts may still be refused by the reader, never the other way round.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,18 +13,29 @@
 
 namespace weft {
 
-// A kind of file: what it holds of a scenario.
+// A key that a map may have besides those that are read: it names the file that the map starts
+// from, so what is required may be there.
+struct BaseKey {
+  std::string_view name;
+  std::string_view help;
+  std::string_view pattern{};  // of its value; empty: any text
+  std::string_view of{};       // path of the only map that may have it; empty: every map
+};
+
+// A kind of file: what it holds of all keys.
 struct SchemaPart {
-  std::string_view name;  // "gpu"
-  std::string_view path;  // "cluster.gpu"; empty: a whole scenario
+  std::string_view name;  // of the kind
+  std::string_view path;  // of the map that it is; empty: the outermost
   bool whole;             // false: made to be a base, keys may be missing
 };
 
-const std::vector<SchemaPart>& schema_parts();
+std::string json_schema(const std::vector<KeyDoc>& keys, std::span<const BaseKey> bases,
+                        const SchemaPart& part);
 
-std::string json_schema(const std::vector<KeyDoc>& keys, const SchemaPart& part);
-
-// Of a sweep of scenarios with these keys (docs/sweeps.md).
-std::string sweep_schema(const std::vector<KeyDoc>& keys);
+// Pieces, for files whose keys no reader describes.
+nlohmann::ordered_json schema_of_file(std::string_view name);        // its head
+nlohmann::ordered_json schema_of_list(nlohmann::ordered_json item);  // not empty
+nlohmann::ordered_json schema_of_key(const std::vector<KeyDoc>& keys,
+                                     std::span<const BaseKey> bases, const KeyDoc& key);
 
 }  // namespace weft

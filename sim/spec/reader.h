@@ -1,16 +1,8 @@
 // Reader: from the tree to typed values, every mistake noted with its position, none thrown.
 //
-//   LinkSpec read_link(MapReader map) {
-//     const LinkSpec link{
-//         .bandwidth = map.bandwidth("bandwidth", "what payload reaches, one direction"),
-//         .latency = map.duration("latency", "first byte in to first byte out")};
-//     map.finish();  // names the keys nobody asked for
-//     return link;
-//   }
-//
-// After a mistake a getter returns a placeholder in its range, and reading continues. The same
-// calls without a file (Reading::describe) write down what every key means: the reference page
-// cannot differ from the program.
+// What calls it are the rows of keys (fields.h). After a mistake a getter returns nothing or a
+// placeholder, and reading continues. The same calls without a file (Purpose::describe) write down
+// what every key means: the reference page cannot differ from the program.
 #pragma once
 
 #include <cstdint>
@@ -107,19 +99,19 @@ class WordTable {
   std::pair<std::string_view, std::string_view> (*doc_at_)(const void*, std::size_t);
 };
 
-// What is known about one reading of one scenario, whole.
+// What is known about one reading of one file and its bases, whole.
 class Reading {
  public:
   enum class Purpose { read, describe };
-  // `own`: the scenario's file; others are its bases.
+  // `own`: the file; others are its bases.
   explicit Reading(Purpose purpose, std::string own = "")
       : purpose_(purpose), own_(std::move(own)) {}
 
   void error(const SourcePosition& at, const std::string& path, std::string message);
   // As above, at the place of the key with this path, or of the nearest map around it.
   void error_at_key(const std::string& path, std::string message);
-  // Of keys that do not go together the one that the user said last: with --set, in the scenario's
-  // own file, in a base; of several the first.
+  // Of keys that do not go together the one that the user said last: with --set, in the file
+  // itself, in a base; of several the first.
   void error_at_one_of(const std::vector<std::string>& paths, std::string message);
   // What the user should know, though it is no mistake.
   void warn_at_key(const std::string& path, std::string message);
@@ -158,13 +150,17 @@ class MapReader {
   // The outermost map.
   MapReader(Reading& reading, const Node& root);
 
-  std::int64_t integer(std::string_view key, Range<std::int64_t> range, std::string_view help);
-  std::int64_t integer_or(std::string_view key, std::int64_t fallback, Range<std::int64_t> range,
-                          std::string_view help);
-  // As integer, for members that are int: the range must fit.
-  int count(std::string_view key, Range<std::int64_t> range, std::string_view help);
-  int count_or(std::string_view key, int fallback, Range<std::int64_t> range,
-               std::string_view help);
+  // An integer, a number, a duration, a size, a rate. `fallback` is the text of what holds where it
+  // is not given; nothing: it must be.
+  template <class T>
+  std::optional<T> value(std::string_view key, ValueForm form, const Range<T>& range,
+                         std::string_view help, const std::optional<std::string>& fallback);
+  // What of its type is usual, and its text as a file says it.
+  template <class T>
+  static Range<T> usual(ValueForm form);
+  template <class T>
+  static std::string text_of(ValueForm form, T value);
+
   std::vector<int> counts(std::string_view key, Range<std::int64_t> range,
                           Range<std::size_t> length, std::string_view help);
 
@@ -174,17 +170,8 @@ class MapReader {
                               std::string_view help);
   Table optional_sizes_table(std::string_view key, std::string_view help);
 
-  Duration duration(std::string_view key, std::string_view help,
-                    Range<Duration> range = kHardwareTime);
-  Duration duration_or(std::string_view key, Duration fallback, std::string_view help,
-                       Range<Duration> range = kHardwareTime);
-  Bytes size(std::string_view key, std::string_view help, Range<Bytes> range = kAnySize);
-  Bytes size_or(std::string_view key, Bytes fallback, std::string_view help,
-                Range<Bytes> range = kAnySize);
-  Bandwidth bandwidth(std::string_view key, std::string_view help);
-  double number_or(std::string_view key, double fallback, Range<double> range,
-                   std::string_view help);
   std::string name(std::string_view key, std::string_view help);
+  std::string name_or_none(std::string_view key, std::string_view help);
   // A file or a folder, which need not be there yet.
   std::string file(std::string_view key, std::string_view help);
   std::string file_or_none(std::string_view key, std::string_view help);
@@ -226,7 +213,7 @@ class MapReader {
   WordOrIndices word_or_several_of(std::string_view key, const WordTable& words,
                                    const WordTable& several, std::string_view help);
 
-  // What stands there as it is, for readers that know more; null where it is not given.
+  // What stands there as it is, for who knows more of it; null where it is not given.
   const Entry* entry(std::string_view key, std::string_view type, std::string_view help);
   const Entry* entry_or_none(std::string_view key, std::string_view type, std::string_view help);
   [[nodiscard]] bool gives(std::string_view key) const;
@@ -251,17 +238,6 @@ class MapReader {
   [[nodiscard]] bool is_elsewhere() const { return state_ == State::elsewhere; }
   // Whether it is not known if they are.
   [[nodiscard]] bool is_unsure() const { return state_ == State::unsure; }
-
-  // The value of a key: an integer, a number, a duration, a size, a rate. `fallback` is the text of
-  // what holds where it is not given; nothing: it must be.
-  template <class T>
-  std::optional<T> value(std::string_view key, ValueForm form, const Range<T>& range,
-                         std::string_view help, const std::optional<std::string>& fallback);
-  // What of its type is usual, and its text as a file says it.
-  template <class T>
-  static Range<T> usual(ValueForm form);
-  template <class T>
-  static std::string text_of(ValueForm form, T value);
 
   [[nodiscard]] std::string path_of(std::string_view key) const;
   [[nodiscard]] Reading& reading() const { return *reading_; }
@@ -292,6 +268,7 @@ class MapReader {
 
   std::vector<MapReader> maps(std::string_view key, Missing missing, std::string_view help);
   std::string line_of(const Node& node, std::string_view key, std::size_t longest);
+  std::string name_of(const Node& node, std::string_view key);
   std::string file_of(const Node& node, std::string_view key);
   MapReader child(std::string_view key, const Entry* entry);
   std::optional<std::size_t> one_of(std::string_view key, const WordTable& words,

@@ -128,7 +128,8 @@ const Entry* MapReader::entry_or_none(std::string_view key, std::string_view typ
 }
 
 bool MapReader::gives(std::string_view key) const {
-  return node_ != nullptr && node_->find(key) != nullptr;
+  const Entry* entry = node_ == nullptr ? nullptr : node_->find(key);
+  return entry != nullptr && entry->value.kind != Node::Kind::null;
 }
 
 }  // namespace weft

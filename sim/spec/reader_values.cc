@@ -17,12 +17,6 @@ std::string size_text(Bytes value) { return to_text(value); }
 std::string bandwidth_text(Bandwidth value) { return to_text(value); }
 std::string flop_rate_text(FlopRate value) { return to_text(value); }
 
-// Only read where keys are described.
-template <class T>
-std::string default_text(const Reading& reading, std::string (*text)(T), T fallback) {
-  return reading.describes() ? text(fallback) : "";
-}
-
 }  // namespace
 
 template <>
@@ -139,31 +133,20 @@ template std::string MapReader::text_of(ValueForm, double);
 template std::optional<std::int64_t> MapReader::value(std::string_view, ValueForm,
                                                       const Range<std::int64_t>&, std::string_view,
                                                       const std::optional<std::string>&);
+template std::optional<Duration> MapReader::value(std::string_view, ValueForm,
+                                                  const Range<Duration>&, std::string_view,
+                                                  const std::optional<std::string>&);
+template std::optional<Bytes> MapReader::value(std::string_view, ValueForm, const Range<Bytes>&,
+                                               std::string_view, const std::optional<std::string>&);
+template std::optional<Bandwidth> MapReader::value(std::string_view, ValueForm,
+                                                   const Range<Bandwidth>&, std::string_view,
+                                                   const std::optional<std::string>&);
 template std::optional<FlopRate> MapReader::value(std::string_view, ValueForm,
                                                   const Range<FlopRate>&, std::string_view,
                                                   const std::optional<std::string>&);
-
-std::int64_t MapReader::integer(std::string_view key, Range<std::int64_t> range,
-                                std::string_view help) {
-  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
-}
-
-std::int64_t MapReader::integer_or(std::string_view key, std::int64_t fallback,
-                                   Range<std::int64_t> range, std::string_view help) {
-  return value(key, ValueForm::plain, range, help, default_text(*reading_, integer_text, fallback))
-      .value_or(fallback);
-}
-
-int MapReader::count(std::string_view key, Range<std::int64_t> range, std::string_view help) {
-  SIM_ASSERT(range.high <= INT32_MAX);
-  return static_cast<int>(integer(key, range, help));
-}
-
-int MapReader::count_or(std::string_view key, int fallback, Range<std::int64_t> range,
-                        std::string_view help) {
-  SIM_ASSERT(range.high <= INT32_MAX);
-  return static_cast<int>(integer_or(key, fallback, range, help));
-}
+template std::optional<double> MapReader::value(std::string_view, ValueForm, const Range<double>&,
+                                                std::string_view,
+                                                const std::optional<std::string>&);
 
 std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> range,
                                    Range<std::size_t> length, std::string_view help) {
@@ -194,47 +177,28 @@ std::vector<int> MapReader::counts(std::string_view key, Range<std::int64_t> ran
   return read;
 }
 
-Duration MapReader::duration_or(std::string_view key, Duration fallback, std::string_view help,
-                                Range<Duration> range) {
-  return value(key, ValueForm::plain, range, help, default_text(*reading_, duration_text, fallback))
-      .value_or(fallback);
-}
-
-Duration MapReader::duration(std::string_view key, std::string_view help, Range<Duration> range) {
-  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
-}
-
-Bytes MapReader::size(std::string_view key, std::string_view help, Range<Bytes> range) {
-  return value(key, ValueForm::plain, range, help, std::nullopt).value_or(range.low);
-}
-
-Bytes MapReader::size_or(std::string_view key, Bytes fallback, std::string_view help,
-                         Range<Bytes> range) {
-  return value(key, ValueForm::plain, range, help, default_text(*reading_, size_text, fallback))
-      .value_or(fallback);
-}
-
-double MapReader::number_or(std::string_view key, double fallback, Range<double> range,
-                            std::string_view help) {
-  return value(key, ValueForm::plain, range, help, default_text(*reading_, number_text, fallback))
-      .value_or(fallback);
-}
-
-Bandwidth MapReader::bandwidth(std::string_view key, std::string_view help) {
-  return value(key, ValueForm::plain, kAnyBandwidth, help, std::nullopt)
-      .value_or(kAnyBandwidth.low);
-}
-
 std::string MapReader::name(std::string_view key, std::string_view help) {
   if (reading_->describes()) {
     describe(key, "text", help);
     return "unnamed";
   }
   const Node* node = scalar(key, Missing::required, {.help = help});
-  if (node == nullptr) return "unnamed";
-  const std::string wrong = wrong_as_name(node->text);
-  if (!wrong.empty()) fail(*node, key, wrong);
-  return node->text;
+  return node == nullptr ? "unnamed" : name_of(*node, key);
+}
+
+std::string MapReader::name_or_none(std::string_view key, std::string_view help) {
+  if (reading_->describes()) {
+    describe(key, "text", help, [](KeyDoc& doc) { doc.fallback = "none"; });
+    return "";
+  }
+  const Node* node = scalar(key, Missing::fine, {});
+  return node == nullptr ? "" : name_of(*node, key);
+}
+
+std::string MapReader::name_of(const Node& node, std::string_view key) {
+  const std::string wrong = wrong_as_name(node.text);
+  if (!wrong.empty()) fail(node, key, wrong);
+  return node.text;
 }
 
 std::string MapReader::file(std::string_view key, std::string_view help) {

@@ -157,7 +157,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t weight_ = 0;
 };
 
-// Bytes that no scenario needs and that confuse terminals or the library.
+// Bytes that no file needs and that confuse terminals or the library.
 std::optional<Rejected> unreadable_byte(const SourceText& source) {
   SourcePosition at{.file = source.file, .line = 1, .column = 0};
   for (const char c : source.text) {

@@ -270,12 +270,6 @@ Parsed<double> parse_fraction(std::string_view text) {
   return to_double(split, 0);
 }
 
-Parsed<bool> parse_bool(std::string_view text) {
-  if (text == "true") return {.value = true};
-  if (text == "false") return {.value = false};
-  return {.problem = quoted(text) + " is neither true nor false"};
-}
-
 std::string duration_units() { return names_of(kDurations); }
 std::string byte_units() { return names_of(kSizes); }
 std::string bandwidth_units() { return names_of(kBandwidths); }

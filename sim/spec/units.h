@@ -29,7 +29,6 @@ Parsed<Duration> parse_message_rate(std::string_view text);  // 215 M/s: the tim
 Parsed<std::int64_t> parse_integer(std::string_view text);   // digits only: no 010, 1e3 or 1.0
 Parsed<double> parse_number(std::string_view text);          // 2.6
 Parsed<double> parse_fraction(std::string_view text);        // 0.05 or 5 %
-Parsed<bool> parse_bool(std::string_view text);              // true or false
 
 // "ps ns us ms s": what the documentation calls the unit of a key.
 std::string duration_units();

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +31,6 @@ constexpr std::array<Choice<std::optional<E>>, n + 1> with_auto(
     all[i + 1] = {choices[i].name, choices[i].value, choices[i].meaning};
   }
   return all;
-}
-
-// A table as the span that the reader's templates can match.
-template <class E, std::size_t n>
-std::span<const Choice<E>> table(const std::array<Choice<E>, n>& choices) {
-  return choices;
 }
 
 template <class E, std::size_t n>

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/report/field_names.h"
+#include "sim/scenario/base_keys.h"
 #include "sim/scenario/mode_rows.h"
 
 namespace weft {
@@ -12,9 +13,7 @@ namespace {
 // An axis that swaps a file is called after the map that the file is of.
 std::vector<std::string> parts_of(const SweepKey& key) {
   std::vector<std::string> parts = key.keys;
-  if (parts.size() > 1 && (parts.back() == "base" || parts.back() == "from_astra_sim")) {
-    parts.pop_back();
-  }
+  if (parts.size() > 1 && base_keys::contain(parts.back())) parts.pop_back();
   return parts;
 }
 

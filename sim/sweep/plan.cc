@@ -5,7 +5,7 @@
 
 #include "sim/report/csv_line.h"
 #include "sim/scenario/load_tree.h"
-#include "sim/spec/said_here.h"
+#include "sim/scenario/said_here.h"
 #include "sim/sweep/columns.h"
 #include "sim/sweep/filter.h"
 
@@ -20,12 +20,6 @@ constexpr std::size_t kMostPoints = 1'000'000;  // before the filter
 fs::path as_seen_from_here(const fs::path& file) {
   const fs::path relative = file.lexically_proximate(fs::current_path());
   return !relative.empty() && *relative.begin() != ".." ? relative : file;
-}
-
-std::string dotted(const std::vector<std::string>& keys) {
-  std::string path;
-  for (const std::string& key : keys) path += (path.empty() ? "" : ".") + key;
-  return path;
 }
 
 Diagnostic error_at(const SourcePosition& at, std::string path, std::string message) {
@@ -197,7 +191,8 @@ LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
   if (tree != nullptr && tree->kind != Node::Kind::map) {
     found.add(error_at(tree->at, "", "a sweep must be a map of keys and values"));
   } else if (tree != nullptr) {
-    SweepFile sweep = read_sweep(MapReader(reading, *tree));
+    SweepFile sweep;
+    read_fields(MapReader(reading, *tree), [&sweep](Fields& map) { fields(map, sweep); });
     found.append(reading.problems());
     SweepPlan plan = Planner(files, options, found).plan(std::move(sweep), file);
     if (!found.has_errors()) loaded.plan = std::move(plan);
@@ -234,7 +229,7 @@ std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {
   std::vector<std::string> sets;
   sets.reserve(assignments.size());
   for (const Assignment& one : assignments) {
-    const Node value = said_here(one.keys.back(), one.value);
+    const Node value = said_here(one);
     sets.push_back(dotted(one.keys) + '=' + flow_text(value));
   }
   return sets;

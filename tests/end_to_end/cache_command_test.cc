@@ -149,7 +149,7 @@ TEST_F(CacheCommandLine, every_mistake_is_said_at_once_and_nothing_is_written) {
   EXPECT_EQ(ended.out, "");
   for (const char* words :
        {"bad.yaml:3:21: error: arrays[0].size: missing unit",
-        "worse.yaml:8:21: error: kernels[0].accesses[0].array: no array has this name; there are y",
+        "worse.yaml:8:28: error: kernels[0].accesses[0].array: must be one of y, not 'z'",
         "fw_solfmax: error: configs/cache/applications has no file of this name; did you mean "
         "'fw_softmax'",
         "FwGRU: error: configs/cache/applications has no file of this name; did you mean 'fw_gru'?",

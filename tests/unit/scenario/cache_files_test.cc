@@ -62,7 +62,7 @@ TEST(CacheFiles, several_mistakes_are_named_at_once) {
        {"app.yaml:4:5: error: kernels[0].wgs_per_cu: required",
         "app.yaml:6:5: error: kernels[0].wgs_per_cuu: unknown key; did you mean 'wgs_per_cu'?",
         "app.yaml:8:14: error: kernels[0].accesses[0].op: must be one of load store, not 'lod'",
-        "app.yaml:8:19: error: kernels[0].accesses[0].array: no array has this name; there are x",
+        "app.yaml:8:26: error: kernels[0].accesses[0].array: must be one of x, not 'y'",
         "app.yaml:8:34: error: kernels[0].accesses[0].row: missing unit",
         "app.yaml:9:9: error: kernels[0].accesses[1]: must be a map"}) {
     EXPECT_NE(found.find(part), std::string::npos) << part << "\nnot in\n" << found;

@@ -126,6 +126,39 @@ TEST(Fields, describe_every_key_with_its_default_range_words_and_condition) {
   EXPECT_EQ(doc_of(docs, "more[].size").type, "integer");
 }
 
+TEST(Fields, read_lists_that_must_be_there_and_what_others_read) {
+  Diagnostics found;
+  const Node root =
+      parse_tree({.file = "a.yaml", .text = "cups: [{size: 2}, {size: 9}]\nnote: [x]"}, found)
+          .value_or(Node{});
+  Reading reading(Reading::Purpose::read);
+  std::vector<Cup> cups;
+  std::vector<Cup> more;
+  const Entry* note = nullptr;
+  const Entry* rest = nullptr;
+  std::string name = "before";
+  read_fields(MapReader(reading, root), [&](Fields& map) {
+    const auto rows = [](Fields& inner, Cup& cup) { fields(inner, cup); };
+    map.maps("cups", cups, "some", rows);
+    map.maps("more", more, "others", rows);
+    map.entry("note", note, "list", "anything");
+    map.entry_or_none("rest", rest, "list", "anything");
+    map.name_or_none("name", name, "of the shelf");
+    map.fail_at(note->value.items[0].at, "note", "wrong word");
+  });
+  EXPECT_EQ(cups.size(), 2U);
+  EXPECT_EQ(cups[0].size, 2);
+  EXPECT_EQ(rest, nullptr);
+  EXPECT_EQ(name, "");
+  const std::vector<Diagnostic>& all = reading.problems().all();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].path, "cups[1].size");
+  EXPECT_EQ(all[1].path, "more");
+  EXPECT_EQ(all[1].message, "required: others");
+  EXPECT_EQ(all[2].path, "note");
+  EXPECT_EQ(all[2].at.column, 8);
+}
+
 TEST(Fields, name_all_conditions_that_are_not_words_of_a_key) {
   Reading reading(Reading::Purpose::describe);
   const Node nothing;

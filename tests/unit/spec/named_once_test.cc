@@ -41,6 +41,7 @@ TEST(Keys, are_named_once) {
   EXPECT_EQ(files_with("\"shared_inner\""), Files{"scenario/transformer_fields.cc"});
   EXPECT_EQ(files_with("\"endpoints_per_leaf\""), Files{"network/fat_tree.cc"});
   EXPECT_EQ(files_with("\"fat_tree\""), Files{"network/topologies.cc"});
+  EXPECT_EQ(files_with("\"from_astra_sim\""), Files{"scenario/base_keys.h"});
 }
 
 TEST(Algorithms, are_named_by_their_row_and_their_own_file) {

@@ -79,12 +79,6 @@ TEST(Units, fractions_may_be_percentages) {
   EXPECT_EQ(parse_number("2.6").value, 2.6);
 }
 
-TEST(Units, booleans_are_true_or_false) {
-  EXPECT_TRUE(parse_bool("true").value);
-  EXPECT_TRUE(parse_bool("false").ok());
-  EXPECT_FALSE(parse_bool("yes").ok());
-}
-
 TEST(Units, texts_are_short_and_read_back_as_the_same_value) {
   EXPECT_EQ(to_text(nanoseconds(700)), "700 ns");
   EXPECT_EQ(to_text(picoseconds(0)), "0 ps");
