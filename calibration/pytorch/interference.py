@@ -1,4 +1,4 @@
-"""A GEMM beside WGs that hold SMs, spinning or copying; clocks of GEMMs, short and long."""
+"""A GEMM concurrent with WGs that hold SMs, spinning or copying; clocks of short and long GEMMs."""
 import statistics
 import threading
 import time

@@ -1,4 +1,4 @@
-// C3: a GEMM of the library beside a collective, on the SMs or CUs or on copy engines.
+// C3: a GEMM of the library concurrent with a collective, on the SMs or CUs or on copy engines.
 
 #include "buffers.h"
 #include "collectives.h"

@@ -1,4 +1,4 @@
-// Laws of a GEMM beside a collective, whatever the strategy.
+// Laws of a GEMM concurrent with a collective, whatever the strategy.
 #include "sim/workloads/c3.h"
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ class RandomScenario {
     return "name: random\n" + cluster(false) + (embeds ? embedding() : all_to_all());
   }
 
-  // A GEMM beside a collective on one node, in every mode that they have.
+  // A GEMM concurrent with a collective on one node, in every mode that they have.
   std::string c3() {
     nodes_ = 1;
     gpus_per_node_ = static_cast<int>(between(2, 4));

@@ -1,4 +1,5 @@
-// A library GEMM beside a collective, measured on four H200, against kind c3 (docs/validation.md).
+// A library GEMM concurrent with a collective, measured on four H200, against kind c3
+// (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -111,8 +111,8 @@ TEST(H200Sustained, training_steps_slow_down_as_their_power_says) {
     const double predicted = seconds(Clocks::sustained) / seconds(Clocks::burst);
     std::printf("%s tokens: %.3f times the first step's time, predicted %.3f\n",
                 line.at("tokens").dump().c_str(), slower, predicted);
-    // 4,096 tokens: 3.1 points too little, 2.5 while the streams around attention's backward kernel,
-    // which need no matrix units, were not known.
+    // 4,096 tokens: 3.1 points too little, 2.5 while the streams around attention's backward
+    // kernel, which need no matrix units, were not known.
     EXPECT_NEAR(predicted, slower, 0.035);
   }
 }

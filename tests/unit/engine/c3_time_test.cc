@@ -1,4 +1,5 @@
-// What the strategies of a GEMM beside a collective take, where both can be counted by hand.
+// What the strategies of a GEMM concurrent with a collective take, where both can be counted by
+// hand.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +17,7 @@ namespace {
 // 40 GB/s, 200 us each; its last piece adds some microseconds. Nothing else takes time.
 Scenario toy(std::vector<std::string> sets = {}) {
   return scenario_of(R"(
-name: GEMM beside an all-to-all
+name: GEMM concurrent with an all-to-all
 cluster:
   name: two GPUs
   nodes: 1

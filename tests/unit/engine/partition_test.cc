@@ -20,7 +20,7 @@ namespace {
 //   the GEMM on the others 110  120  130  140  150  160  180  200
 Scenario toy(const std::vector<std::string>& sets = {}) {
   return scenario_of(R"(
-name: GEMM beside an all-to-all
+name: GEMM concurrent with an all-to-all
 cluster:
   name: two GPUs
   nodes: 1

@@ -43,7 +43,7 @@ TEST(C3Measures, within_15_percent_both_are_equal) {
 // copy engine 160 (tests/unit/engine/c3_time_test.cc).
 RunReport report_of(const std::vector<std::string>& sets) {
   const Scenario scenario = scenario_of(R"(
-name: GEMM beside an all-to-all
+name: GEMM concurrent with an all-to-all
 cluster:
   name: two GPUs
   nodes: 1

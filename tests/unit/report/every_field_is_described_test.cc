@@ -30,7 +30,7 @@ RunReport all_modes() {
   return report;
 }
 
-// A GEMM beside a collective: a partition from a table, and one from trial runs.
+// A GEMM concurrent with a collective: a partition from a table, and one from trial runs.
 RunReport strategies() {
   RunReport report = testing::two_gpus();
   report.scenario.workload.kind = WorkloadKind::c3;

@@ -13,7 +13,7 @@ namespace {
 
 Scenario toy(const std::vector<std::string>& sets = {}) {
   return scenario_of(R"(
-name: GEMM beside an all-gather
+name: GEMM concurrent with an all-gather
 cluster:
   name: four GPUs
   nodes: 1
