@@ -107,15 +107,16 @@ static void fields(Fields& map, Kernel& kernel, const std::vector<Choice<int>>& 
 
 namespace {
 
+__extension__ using Position = __int128;  // in an array: keys multiply to more than 64 bits
+
 // The first byte that no WG of the kernel touches with this access.
-__extension__ using Wide = __int128;
-Wide end_of(const Application& application, const Kernel& kernel, const Access& access) {
+Position end_of(const Application& application, const Kernel& kernel, const Access& access) {
   const std::int64_t steps = access.when == When::step ? kernel.steps : 1;
   const std::int64_t rows = access.gather ? access.gather->table_rows : access.rows;
-  return Wide{access.offset} + Wide{kernel.grid_rows - 1} * access.per_row +
-         Wide{kernel.grid_columns - 1} * access.per_column +
-         Wide{kernel.grid_parts - 1} * access.per_part + Wide{steps - 1} * access.per_step +
-         Wide{application.repeats - 1} * access.per_repeat + Wide{rows - 1} * access.pitch +
+  return Position{access.offset} + Position{kernel.grid_rows - 1} * access.per_row +
+         Position{kernel.grid_columns - 1} * access.per_column +
+         Position{kernel.grid_parts - 1} * access.per_part + Position{steps - 1} * access.per_step +
+         Position{application.repeats - 1} * access.per_repeat + Position{rows - 1} * access.pitch +
          access.row.count();
 }
 
@@ -125,9 +126,9 @@ void check_bounds(Fields& map, const Application& application) {
     for (std::size_t a = 0; a < kernel.accesses.size(); ++a) {
       const Access& access = kernel.accesses[a];
       const Array& array = application.arrays[static_cast<std::size_t>(access.array)];
-      const Wide end = end_of(application, kernel, access);
+      const Position end = end_of(application, kernel, access);
       if (end <= array.size.count()) continue;
-      const Wide shown = std::min(end, Wide{std::numeric_limits<std::int64_t>::max()});
+      const Position shown = std::min(end, Position{std::numeric_limits<std::int64_t>::max()});
       map.fail("kernels[" + std::to_string(k) + "].accesses[" + std::to_string(a) + "]",
                "reaches byte " + std::to_string(static_cast<std::int64_t>(shown)) + " of " +
                    array.name + ", which has " + std::to_string(array.size.count()));
