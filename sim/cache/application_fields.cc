@@ -25,6 +25,7 @@ constexpr Range<std::int64_t> kGrid{1, 1'000'000};
 // The names of the arrays as words, each with the array's index.
 std::vector<Choice<int>> words_of(const std::vector<Array>& arrays) {
   std::vector<Choice<int>> words;
+  words.reserve(arrays.size());
   for (const Array& array : arrays) {
     words.push_back({.name = array.name, .value = static_cast<int>(words.size())});
   }

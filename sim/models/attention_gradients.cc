@@ -1,5 +1,6 @@
 #include "sim/models/attention_gradients.h"
 
+#include "sim/models/streams.h"
 #include "sim/scenario/data_type.h"
 
 namespace weft {
