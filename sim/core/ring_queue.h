@@ -1,6 +1,6 @@
 // First in, first out, in one growing ring of memory: neighbours in the queue are neighbours in
-// memory, so long queues stream through the caches. The slots that the next push and the next but
-// one pop will touch are prefetched: without it large runs take a fifth longer. Never shrinks.
+// memory, so long queues stream through the caches. The slots that the next push and the pop after
+// the next will touch are prefetched: without this, large runs take a fifth longer. Never shrinks.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class RingQueue {
   }
 
   std::unique_ptr<T[]> ring_;
-  std::uint32_t mask_ = 0;  // its size, a power of two, less one
+  std::uint32_t mask_ = 0;  // the ring's size, a power of two, minus one
   std::uint32_t head_ = 0;
   std::uint32_t size_ = 0;
 };
