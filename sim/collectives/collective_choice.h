@@ -73,7 +73,8 @@ std::int64_t parts_of_peer(const Cluster& cluster, const CollectiveCall& call, s
 
 // Below 4 KiB of payload a message's latency outweighs its bytes: an exchange is not cut further.
 constexpr std::int64_t kLeastPiece = 4096;
-constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;  // sizes have 32 bits; ll doubles
+// Sizes have 32 bits, and `ll` doubles them.
+constexpr std::int64_t kMostOfMessage = std::int64_t{1} << 29U;
 
 // How a part of a buffer of `total` bytes is cut: `pieces` of `size`, the last one shorter.
 struct Pieces {
@@ -94,7 +95,7 @@ std::int64_t parts_of_sum(std::int64_t channels, const Pieces& pieces, std::int6
 struct Division {
   std::uint32_t channels = 1;
   std::int64_t chunks = 1;  // a multiple of the slices
-  std::int64_t slices = 1;  // chunks of a turn: sent in a row, each received when it arrives
+  std::int64_t slices = 1;  // chunks of a turn: sent back to back, each received when it arrives
   double posted = 0;        // about how many messages are posted for the busiest GPU at its NIC
 };
 // For an all-reduce by the nodes' switches and trees between them: pieces per channel.

@@ -1,4 +1,4 @@
-// A closed form for every way to run a collective, which tells those worth trying.
+// A closed form for every way to run a collective, to find those worth trying.
 
 #include <algorithm>
 

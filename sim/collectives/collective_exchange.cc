@@ -1,7 +1,6 @@
 // Plans of one step: every rank sends what it has from the start, nobody waits. WGs take the pieces
 // in turn, one to each peer before the second to any, so that all links and all directions are in
-// use at any time. What arrives lands in place; only what has to be added up costs the receiver an
-// item.
+// use at any time. What arrives lands in place; only adding it up costs the receiver an item.
 
 #include <algorithm>
 #include <bit>

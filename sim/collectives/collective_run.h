@@ -33,8 +33,7 @@ class CollectiveRun {
     return !group_.one_node &&
            cluster_.node_of(GpuId(group_.gpus[from])) != cluster_.node_of(GpuId(group_.gpus[to]));
   }
-  // Bytes on the wire for `size` of payload: `ll` adds an 8 B flag to every 8 B, `ll128` to every
-  // 120 B.
+  // Bytes on the wire for `size` of payload: `ll` adds an 8 B flag per 8 B, `ll128` one per 120 B.
   [[nodiscard]] std::int64_t on_wire(std::int64_t size) const;
 
   // The kernel of a rank, without items.
@@ -85,8 +84,8 @@ std::vector<KernelId> run_in_switch_tree(CollectiveRun& run);
 CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& call,
                                   std::int64_t ranks, double sent);
 
-// Items and sends of a call that the switch performs; a load counts once per GPU whose part it
-// requests.
+// Items and sends of a call that the switch performs; a load counts once per GPU that it reads.
+
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
                                  std::int64_t ranks);
 CollectiveCounts count_in_switch_tree(const Cluster& cluster, const CollectiveCall& call,

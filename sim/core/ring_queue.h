@@ -19,7 +19,8 @@ class RingQueue {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const T& front() const { return ring_[head_]; }
 
-  // The item after `behind` others.
+  // The item that has `behind` others before it.
+
   [[nodiscard]] const T& at(std::size_t behind) const {
     SIM_ASSERT(behind < size_);
     return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];

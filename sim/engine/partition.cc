@@ -73,7 +73,7 @@ class Search {
     keep_if_least(cus, together, least);
   }
 
-  // Of equal times the fewer CUs, which are tried first.
+  // Of equal times, that of fewer CUs, which is tried first.
   void keep_if_least(int cus, Duration time, Duration& least) {
     if (partition_.cus > 0 && time >= least) return;
     partition_.cus = cus;

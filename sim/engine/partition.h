@@ -1,5 +1,4 @@
-// How many CUs the collective of a c3 scenario gets, if the scenario leaves that open: found by
-// runs.
+// How many CUs the collective of a c3 scenario gets; found by runs if the scenario leaves it open.
 #pragma once
 
 #include <vector>

@@ -15,8 +15,8 @@ namespace weft {
 // includes those before it.
 enum class Detail : std::uint8_t {
   intervals,  // nothing
-  kernels,    // kernels, and the last message of each to every GPU
-  waves,      // WGs of a few CUs of each GPU, all that they send; intervals of each GPU
+  kernels,    // kernels, and the last message of each to every GPU; intervals of each GPU
+  waves,      // WGs of a few CUs of each GPU, and all that they send
   all         // WGs of all CUs; intervals of each link
 };
 

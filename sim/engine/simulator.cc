@@ -222,8 +222,8 @@ void Simulator::mark_arithmetic(std::uint32_t cu) {
 void Simulator::settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id) {
   timer.dirty = false;
   const SimTime next = server.settle(now_);
-  // An event that comes too early is harmless: it settles again. Only an earlier time needs a new
-  // event.
+  // An event that comes too early is harmless: it settles again. Only an earlier time needs
+  // another.
   if (next < timer.at) {
     timer.at = next;
     schedule(next, kind, id);

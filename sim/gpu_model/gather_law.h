@@ -30,8 +30,7 @@ double uneven_demand(double demand);
 // times the memory's bandwidth; at most 0.5.
 double unevenness(const GpuSpec& gpu, double demand);
 
-// A kernel whose WGs each take `steps` steps, one after another; the caches hold the rows in these
-// fractions.
+// A kernel whose WGs each take `steps` steps in turn; the caches hold the rows in these fractions.
 struct ChaseKernel {
   std::int64_t wgs = 1;
   int threads = 0;       // each loads kLoadBytes of every row that it waits for

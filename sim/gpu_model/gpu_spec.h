@@ -73,7 +73,7 @@ struct LaunchSpec {
 struct DmaSpec {
   int engines = 0;
   Bandwidth rate;     // of one engine
-  Duration host;      // of the CPU thread, for one command, one after another
+  Duration host;      // of the CPU thread, per command; commands follow one another
   Duration schedule;  // from the command's arrival at an engine to its first byte
   Duration next;      // the same for a command that was queued after another one
   Duration signal;    // from the last byte to the waiter seeing it

@@ -74,8 +74,7 @@ class TopologySpec {
   }
   // Whether each pair of endpoints has a link that no other pair uses.
   [[nodiscard]] virtual bool has_link_of_each_pair() const { return false; }
-  // Sizes of the grid in which neighbours are connected and each row is a ring; empty: there is no
-  // grid.
+  // Sizes of the grid in which neighbours are connected and each row is a ring; empty: no grid.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
   // Bandwidth of a switch's endpoints divided by that of its links to other switches.
   [[nodiscard]] virtual double oversubscription() const { return 1; }
@@ -111,7 +110,7 @@ class Topology {
   // The value of the key `shape` when all parameters are written out too.
   [[nodiscard]] std::string_view word() const;
 
-  // The key `shape`; and the keys of all topologies, those of the others so that they are reported.
+  // The key `shape`; then the keys of all topologies: those of the others are reported as mistakes.
   void word_field(Fields& map);
   void own_fields(Fields& map, Fabric which);
 

@@ -66,8 +66,7 @@ struct Loads {
 Loads& operator+=(Loads& a, const Loads& b);
 Loads times(Loads loads, double factor);
 
-// What a library's own cost model counts: bytes of the busiest rank, where 1 is the buffer, and
-// steps.
+// What a library's own cost model counts: steps, and bytes of the busiest rank (1 is the buffer).
 struct CountedByLibrary {
   double carried = 0;
   double steps = 0;

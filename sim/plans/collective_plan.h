@@ -122,8 +122,7 @@ struct PointToPoint {
 };
 Plan point_to_point(const PointToPoint& pair);  // steps 1, bytes 1
 
-// ---- What follows from a plan. Each function is linear in the blocks that are sent and in the
-// places.
+// ---- What follows from a plan. Each function is linear in the blocks sent and in the places.
 
 // Arrivals that are not sent on: an item of the receiver copies them or adds them up at the end.
 struct FinalReceive {
