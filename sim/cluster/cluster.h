@@ -25,13 +25,14 @@ struct Cluster {
   [[nodiscard]] std::uint32_t node_of(GpuId gpu) const {
     return gpu.value / static_cast<std::uint32_t>(spec.gpus_per_node);
   }
-  // No straggler is in it, and no link between its GPUs is degraded.
+  // Whether the node has no straggler and no degraded link between its GPUs.
   [[nodiscard]] bool is_sound(std::uint32_t node) const {
     return node >= unsound.size() || !unsound[node];
   }
   std::vector<bool> unsound;  // by node; empty where all are sound
-  // How collectives are run (sim/collectives/collective_choice.h). A node alone may ask the cluster
-  // that it is of, which has to outlive it: what is fastest in a sound node is so in every one.
+  // How collectives are run (sim/collectives/collective_choice.h). A cluster of one node alone may
+  // use the memo of the cluster that the node belongs to, which has to outlive it: what is fastest
+  // in one sound node is fastest in all.
   [[nodiscard]] Memo& choices() const { return choices_of == nullptr ? own_choices : *choices_of; }
   mutable Memo own_choices{};
   Memo* choices_of = nullptr;

@@ -1,4 +1,5 @@
-// What has been found out about a machine once and is asked for again: a pure function of the key.
+// What has been found out about a machine once and is needed again: a pure function of the key.
+
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
   }
   const Division division = divide(cluster, call, group, plans, choice);
   const double times = division.channels * real(division.chunks);
-  // Programs of ranks that have less to do are filled up with items that do nothing.
+  // Programs of ranks that have less to do are padded with items that do nothing.
   return {.items = real(plans.busiest_rank * n) * times,
           .sends = real(plans.transfers) * times,
           .bytes = sent};

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// What the library itself reckons with; nothing where it has no such way, or between nodes.
+// The library's own estimate; nothing where it has no such way, or between nodes.
 std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall& call,
                                     const RankGroup& group, CollectiveChoice choice) {
   const std::optional<CostTable>& costs = cluster.spec.gpu.collective.costs;
@@ -24,7 +24,7 @@ std::optional<double> reckoned_time(const Cluster& cluster, const CollectiveCall
          counted.carried * static_cast<double>(call.buffer.count()) / to_bytes_per_second(cost.bus);
 }
 
-// An all-to-all is direct. Its small parts go with flags of their own, where the library says so.
+// An all-to-all is direct. Its small parts go by `ll` where the library does so.
 CollectiveChoice exchange_choice(const Cluster& cluster, const CollectiveCall& call,
                                  const RankGroup& group) {
   CollectiveChoice choice{.algorithm = Algorithm::direct, .protocol = Protocol::simple};
@@ -37,7 +37,7 @@ CollectiveChoice exchange_choice(const Cluster& cluster, const CollectiveCall& c
   return choice;
 }
 
-// Of the ways that there are, those that the library has.
+// Whether the library has this way, which is possible.
 bool library_has(const CollectiveSpec& library, const PlanRequest& request,
                  CollectiveChoice choice) {
   const auto has = [](const auto& list, auto wanted) {
@@ -50,8 +50,8 @@ bool library_has(const CollectiveSpec& library, const PlanRequest& request,
   return spec.flags_in_libraries || choice.protocol == Protocol::simple;
 }
 
-// A model has collectives of several kinds and groups, not all of which can be done as is asked
-// for: the library chooses how to do those.
+// A model has collectives of several kinds and groups, not all of which can be done by the
+// algorithm asked for: the library chooses how to do those.
 AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
                          const RankGroup& group) {
   const AskedAlgorithm& asked = call.options.algorithm;
@@ -82,7 +82,7 @@ std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall&
     }
   }
   if (!all.empty()) return all;
-  // Of a library that has nothing for this: a ring can be had of any.
+  // A library that has nothing for this: every library is assumed to have a ring.
   CollectiveCall ring = call;
   ring.options.algorithm = {.named = Algorithm::ring, .of_library = false};
   return ways(cluster, ring, group);
@@ -112,7 +112,7 @@ CollectiveChoice by_row(const BetweenNodesSpec& row, const CollectiveCall& call)
           .protocol = call.buffer <= row.ll128_up_to ? small : Protocol::simple};
 }
 
-// Libraries do them in one way; nothing else is to be tried where there is no other.
+// All-to-alls and point to point: libraries do them directly, and there may be no other way to try.
 bool is_direct(const CollectiveCall& call) {
   if (call.op != CollectiveOp::all_to_all && call.op != CollectiveOp::point_to_point) return false;
   const AskedAlgorithm& asked = call.options.algorithm;
@@ -122,7 +122,7 @@ bool is_direct(const CollectiveCall& call) {
   return ways == 1 || asked.of_library || asked.named == Algorithm::direct;
 }
 
-// Those from which the fastest has to be found; one where that is decided.
+// The choices of which the fastest has to be found; a single one where that is already decided.
 std::vector<CollectiveChoice> candidates(const Cluster& cluster, const CollectiveCall& call,
                                          const RankGroup& group) {
   if (is_direct(call)) return {exchange_choice(cluster, call, group)};

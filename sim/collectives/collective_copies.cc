@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// An engine streams: in the model in so many parts at most, of at least so many bytes, so that its
-// read and the way over the link hardly add up.
+// An engine streams: the model cuts a copy into at most this many parts, of at least this many
+// bytes, so that its read and the transfer over the link overlap almost fully.
 constexpr std::int64_t kMostCopyParts = 64;
 constexpr std::int64_t kLeastCopyPart = 64 * 1024;
 
@@ -72,15 +72,15 @@ class Copies {
 
  private:
   struct Part {
-    std::uint32_t first = 0;  // of the rank's transfers, that this command copies
+    std::uint32_t first = 0;  // of the rank's transfers that this command copies
     std::uint32_t count = 1;
     std::int64_t size = 0;
     std::uint32_t kind = kFurther;
   };
   // Kinds of work: what the engine does before this part.
-  static constexpr std::uint32_t kFurther = 0;  // of a command at work: nothing
-  static constexpr std::uint32_t kFirst = 1;    // it is scheduled
-  static constexpr std::uint32_t kNext = 2;     // found behind another command
+  static constexpr std::uint32_t kFurther = 0;  // within a command: nothing
+  static constexpr std::uint32_t kFirst = 1;    // its first command is scheduled
+  static constexpr std::uint32_t kNext = 2;     // a command queued after another one
 
   [[nodiscard]] std::int64_t payload(const Transfer& transfer) const {
     return std::max<std::int64_t>(bytes_of(plan_, transfer, run_.call().buffer).count(), 1);
@@ -89,7 +89,7 @@ class Copies {
   KernelId add_kernel(std::uint32_t rank) {
     Kernel kernel = run_.kernel(rank, pattern_.engines);
     kernel.finish = finish_[rank];
-    // Command i is engine i's, modulo the engines.
+    // Command i goes to engine i modulo the number of engines.
     std::vector<std::vector<Part>> parts(pattern_.engines);
     std::size_t longest = 0;
     const std::uint32_t step = pattern_.peers_a_command;
@@ -158,7 +158,7 @@ CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call
   for (const std::int64_t pair : call.pair_bytes) size = std::max(size, pair);
   const std::int64_t parts = round_up(size, part_size(size));
   const CopyPattern pattern = pattern_of(cluster, call, n - 1);
-  // Engines that have a command less are filled up.
+  // Engines with one command fewer are padded.
   const std::int64_t commands = round_up(round_up(n - 1, pattern.peers_a_command), pattern.engines);
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   return {.items = real(n * commands * pattern.engines) * real(parts),

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// What a thread of the CPU takes to post so many.
+// The time of a CPU thread to post this many.
 double posting(const Cluster& cluster, double messages) {
   return messages > 0 ? messages * to_seconds(cluster.spec.nic->proxy_operation) : 0;
 }
@@ -19,16 +19,16 @@ double copying(const Cluster& cluster, double size) {
   return size / to_bytes_per_second(cluster.spec.gpu.collective.channel_rate);
 }
 
-// Where more channels only make more messages to post: as many as have copying / channels + posting
-// x channels least.
+// More channels share the copying but make more messages to post: the number of channels that
+// minimises copying / channels + posting x channels.
 std::int64_t channels_that_pay(double copying, double posting, std::int64_t most) {
   if (posting == 0) return most;
   return std::clamp<std::int64_t>(std::llround(std::sqrt(copying / posting)), 1, most);
 }
 
-// What moves every chunk through all steps, or through phases over different links, is a pipeline.
-// Filling it takes steps x copying of a chunk at one of them; then it goes by copying or posting.
-// Where nothing is posted, filling it is a sixteenth.
+// A plan that moves every chunk through all steps, or through phases over different links, is a
+// pipeline. Filling it takes steps x the copying of a chunk at one of them; then copying or posting
+// sets its pace. Where nothing is posted, filling it takes a sixteenth of the time.
 std::int64_t chunks_of_pipeline(double copying, double at_a_step, double posting,
                                 const PlanCounts& plans) {
   constexpr double kFillings = 16;
@@ -57,8 +57,8 @@ std::int64_t exchanged_bytes(const CollectiveCall& call, std::int64_t ranks, Alg
 Pieces cut_for_peer(std::int64_t total, std::int64_t peers, std::int64_t channels, Bytes chunk) {
   __extension__ using Wide = __int128;
   const std::int64_t least = round_up(total, std::min(chunk.count(), kMostOfMessage));
-  // As many as fill whole rounds of the channels: a piece more, and a round would be nearly empty.
-  // A round more only where that saves a tenth: 4 channels and 3 peers take 4 pieces in 3 rounds.
+  // As many as fill whole rounds of the channels: with one more piece a round would be nearly
+  // empty. One more round only if that saves a tenth: 4 channels, 3 peers: 4 pieces in 3 rounds.
   const Wide fewest = (Wide{least} * peers + channels - 1) / channels;
   Wide full = fewest * channels / peers;
   Wide rounds = fewest;
@@ -85,7 +85,7 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGr
   const std::int64_t buffer = std::max<std::int64_t>(call.buffer.count(), 1);
   const std::int64_t blocks = plans.cut_into > 0 ? plans.cut_into : plans.blocks;
   std::int64_t channels = channels_of(cluster, call);
-  // A small call uses fewer channels (NCCL's thread thresholds): each has so much of the buffer.
+  // A small call uses fewer channels (NCCL's thread thresholds): each has at least this much.
   const bool simple = choice.protocol == Protocol::simple;
   std::int64_t least = cluster.spec.gpu.collective.channel.threads * (simple ? 64 : 8);
   if (spec.ll_by_block && choice.protocol == Protocol::ll) least *= blocks;
@@ -93,11 +93,11 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGr
   const double phases = call.op == CollectiveOp::all_reduce ? 2 : 1;
   const double copied = spec.copied > 0 ? spec.copied : phases;
   const double copies = copying(cluster, copied * static_cast<double>(buffer));
-  // A library whose own table is known takes all of them, whatever is to be posted.
+  // A library whose own table is known uses all channels, however much is to be posted.
   if (row_between_nodes(cluster, call, group) == nullptr) {
     double work = copies;
     // One chunk goes down a chain of copies, which only more channels shorten. Not for a library
-    // whose table is not known: NCCL's small calls on H100 take longer than that (validation.md).
+    // whose table is unknown: NCCL's small calls on H100 take longer than that (validation.md).
     const bool up_and_down = plans.flow == Flow::pipeline && phases > 1;
     if (up_and_down && !call.options.algorithm.of_library) {
       work = std::max(
@@ -118,7 +118,7 @@ Division divide(const Cluster& cluster, const CollectiveCall& call, const RankGr
     const std::int64_t least_chunk = simple ? 32 * 1024 : 8 * 1024;
     chunk = std::min(chunk, std::max(round_up(step, chunks), least_chunk));
   }
-  // What one signals is not waited for by all: the next slice is sent meanwhile.
+  // While a slice is being signalled and received, the next one is sent.
   constexpr std::int64_t kLeastSlice = 32 * 1024;
   std::int64_t slices = 1;
   if (spec.slices && simple && call.op != CollectiveOp::broadcast) {

@@ -1,4 +1,4 @@
-// A closed form for every way to run a collective: which of them are worth trying.
+// A closed form for every way to run a collective, to find those worth trying.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ double wire_factor(Protocol protocol) {
   return protocol == Protocol::ll ? 2 : protocol == Protocol::ll128 ? 16.0 / 15 : 1;
 }
 
-// What a channel passes on alone, of payload.
+// The rate of payload that a channel passes on alone.
 double channel_rate(const Cluster& cluster, const CollectiveCall& call, Protocol which) {
   const CollectiveSpec& library = cluster.spec.gpu.collective;
   const ProtocolSpec& protocol = library.protocols[static_cast<std::size_t>(which)];
@@ -24,7 +24,7 @@ double channel_rate(const Cluster& cluster, const CollectiveCall& call, Protocol
   return to_bytes_per_second(own) * (reduces(call.op) ? 1 : protocol.of_bytes);
 }
 
-// Messages that the busiest GPU has posted, and the channels that it copies by.
+// The channels by which the busiest GPU copies, and the messages that are posted for it.
 struct Cut {
   double channels = 1;
   double chunks = 1;  // one after another
@@ -101,7 +101,7 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
     const double first = (inside + between + channels) / by.chunks;
     return startup + latency + first + std::max(links, channels) * (1 - 1 / by.chunks);
   }
-  // A channel waits in every step of every chunk; unless it is at one tree's other end meanwhile.
+  // A channel waits in every step of every chunk; not in a pipeline, where it has other work then.
   const bool overlaps = plans.flow == Flow::pipeline;
   const double turns = overlaps ? 1 : by.chunks;
   const double fill =

@@ -1,7 +1,6 @@
-// Plans of one step: everybody sends what it has from the start, nobody waits. WGs take the pieces
-// in turn, one to each peer before the second to the first, so that all links and all directions
-// are in use at any time. What arrives lies where it belongs; only what has to be added up costs
-// the receiver an item.
+// Plans of one step: every rank sends what it has from the start, nobody waits. WGs take the pieces
+// in turn, one to each peer before the second to any, so that all links and all directions are in
+// use at any time. What arrives lands in place; only adding it up costs the receiver an item.
 
 #include <algorithm>
 #include <bit>
@@ -46,7 +45,7 @@ class Exchange {
   }
 
  private:
-  // Nothing is sent as one byte: its arrival counts.
+  // An empty transfer is sent as one byte, because its arrival counts.
   [[nodiscard]] std::int64_t payload(const Transfer& transfer) const {
     return std::max<std::int64_t>(bytes_of(plan_, transfer, run_.call().buffer).count(), 1);
   }
@@ -55,7 +54,7 @@ class Exchange {
                         run_.cluster().spec.gpu.collective.chunk);
   }
 
-  // Of each rank one latch for all that arrives; or, where that is added up, one for each piece.
+  // For each rank one latch for all that arrives; or, where that is added up, one for each piece.
   void add_arrivals() {
     for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) {
       arrivals_.emplace_back();
@@ -91,7 +90,7 @@ class Exchange {
     return run_.add(kernel, rank);
   }
 
-  // Works of pieces of this size.
+  // The kinds of work for pieces of this size.
   struct Kinds {
     std::int64_t size = 0;
     CollectiveRun::WorkKind inside;
@@ -111,7 +110,7 @@ class Exchange {
     return kinds_.back();
   }
 
-  // Of its own size, or, where pairs are uneven, of the next power of two, to scale.
+  // For this size or, where pairs are uneven, for the next power of two, which is scaled.
   const Kinds& kinds_of(std::int64_t size) {
     if (!plan_.pair_bytes.empty()) {
       size = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
@@ -122,7 +121,7 @@ class Exchange {
   }
 
   // All that arrives here is for the same block. A piece is cut further where there are more
-  // channels than pieces: all add up.
+  // channels than pieces, so that all of them add up.
   void add_sums(std::uint32_t rank) {
     Transfer block{.from = 0, .to = rank};
     if (plan_.blocks > 1) block.block = rank;

@@ -1,7 +1,7 @@
-// Collectives that the switch of a node does: it adds up what all hold of a block, and copies to
-// all what one stores. Block r is rank r's: a WG of it loads the sum (multimem.ld_reduce of
-// NVLink), or reads the block, and stores it everywhere (multimem.st). Before that everybody says
-// once that it is ready: its data is there, and others may store into its memory.
+// Collectives that the switch of a node performs: it adds up what all GPUs hold of a block, and
+// copies to all what one stores. Block r is rank r's: a WG of it loads the sum (multimem.ld_reduce
+// of NVLink), or reads the block, and stores it everywhere (multimem.st). Before that every rank
+// signals once that it is ready: its data is there, and others may store into its memory.
 //
 //   all_reduce      ready, load, store      reduce_scatter  ready, load
 //   all_gather      ready, store            broadcast       ready, store by the root
@@ -16,10 +16,10 @@ namespace {
 // What a WG has in flight: 512 threads with four loads of 16 B. It stores them before it loads
 // more.
 constexpr std::int64_t kInFlight = 32 * 1024;
-// But no more turns of a channel than show that loads and stores go on at once: each is an event.
+// But no more turns per channel than it takes to overlap loads and stores: each is an event.
 constexpr std::int64_t kMostTurns = 64;
 
-// What rank r has to load or store: its block, of a broadcast all or nothing.
+// What rank r has to load or store: its block; in a broadcast, all or nothing.
 std::int64_t own_bytes(const CollectiveCall& call, std::uint32_t rank, std::uint32_t ranks) {
   if (call.op == CollectiveOp::broadcast) return rank == call.root ? call.buffer.count() : 0;
   __extension__ using Wide = __int128;
@@ -77,8 +77,8 @@ class InSwitchRun {
   }
 
  private:
-  // What a channel takes for a piece: of the library's channels each copies all GPUs' parts in and
-  // out.
+  // A channel's time for a piece; by the library's `in_switch`, each channel copies all GPUs' parts
+  // in and out.
   [[nodiscard]] Duration moving() const {
     const CollectiveSpec& library = run_.cluster().spec.gpu.collective;
     if (!library.in_switch) return run_.wire_time(pieces_.size, library.channel_rate);
@@ -88,7 +88,7 @@ class InSwitchRun {
            run_.wire_time(ranks * pieces_.size, library.in_switch->rate);
   }
 
-  // One of each rank, in a row; returns the first.
+  // One per rank, numbered consecutively; returns the first.
   LatchId add_latches(std::int64_t target) {
     const LatchId first = run_.graph().latches.next_id();
     for (std::uint32_t rank = 0; rank < run_.ranks(); ++rank) {
@@ -110,7 +110,7 @@ class InSwitchRun {
     return run_.add(kernel, rank);
   }
 
-  // By the first channel; the list is dealt out to all.
+  // By the first channel; the others get an idle item, as the list is dealt out to all in turn.
   void say_ready(std::uint32_t rank) {
     const LatchId out = send(rank, kFlagBytes, ready_, InSwitch::multicasts);
     push(nothing_, 1, out, LatchId::none());
@@ -126,7 +126,7 @@ class InSwitchRun {
     }
   }
 
-  // As many of all blocks, though these differ by a byte.
+  // All blocks have the same number of pieces, though their sizes differ by a byte.
   [[nodiscard]] std::int64_t size_of(std::int64_t own, std::int64_t piece) const {
     __extension__ using Wide = __int128;
     const auto up_to = [&](std::int64_t p) {
@@ -143,7 +143,7 @@ class InSwitchRun {
     push(nothing_, 1, out, LatchId(ready_.value + rank));
   }
 
-  // Stores the piece everywhere, or, of a reduce-scatter, takes it in.
+  // Stores the piece everywhere or, in a reduce-scatter, keeps it.
   void finish(std::uint32_t rank, std::int64_t own, std::int64_t piece) {
     if (piece >= pieces_.pieces) return skip();
     const std::int64_t size = size_of(own, piece);
@@ -177,11 +177,11 @@ class InSwitchRun {
   std::uint16_t group_;
   Pieces pieces_;
   std::int64_t channels_;
-  LatchId ready_ = LatchId::none();   // rank 0's: everybody is ready
-  LatchId finish_ = LatchId::none();  // rank 0's: all copies are there
+  LatchId ready_ = LatchId::none();   // rank 0's: all ranks are ready
+  LatchId finish_ = LatchId::none();  // rank 0's: all copies have arrived
   CollectiveRun::WorkKind nothing_;
   CollectiveRun::WorkKind moves_;
-  std::vector<LatchId> sums_;  // of the pieces of the rank that is lowered
+  std::vector<LatchId> sums_;  // of the pieces of the rank being lowered
 };
 
 }  // namespace

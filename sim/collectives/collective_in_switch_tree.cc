@@ -1,11 +1,11 @@
-// All-reduces of several nodes whose switches add up and copy (NCCL's NVLSTree). Of every node, GPU
-// i handles block i of as many as the node has GPUs: it loads the node's sum of it, sends that up a
-// tree of the GPUs i of all nodes, adding what comes from below; the root's sum goes back down, and
-// every GPU on the way stores it in all GPUs of its node. Two trees, each for half of the pieces: a
-// node that is inside one is a leaf of the other.
+// All-reduces of several nodes whose switches add up and copy (NCCL's NVLSTree). The buffer has as
+// many blocks as a node has GPUs, and GPU i of every node handles block i: it loads the node's sum
+// of it and sends that up a tree of the GPUs i of all nodes, adding what comes from below; the
+// root's sum goes back down, and every GPU on the way stores it in all GPUs of its node. There are
+// two trees, each for half of the pieces: a node that is inside one is a leaf of the other.
 //
-//   up    ready, load; with what the children sent: to the parent
-//   down  from the parent: to the children, and by the switch to all of the node
+//   up    ready, load; add what the children sent; send to the parent
+//   down  receive from the parent; send to the children, and by the switch to all of the node
 #include <algorithm>
 #include <optional>
 
@@ -15,11 +15,11 @@
 namespace weft {
 namespace {
 
-// A chunk of NCCL's, for four nodes and more (NCCL_NVLSTREE_MAX_CHUNKSIZE).
+// NCCL's chunk for four or more nodes (NCCL_NVLSTREE_MAX_CHUNKSIZE).
 constexpr std::int64_t kTreeChunk = 64 * 1024;
-// But no more turns of a channel than show a full pipeline: each is some events.
+// But no more turns per channel than it takes to fill the pipeline: each is several events.
 constexpr std::int64_t kMostTreeTurns = 64;
-// Chunks that a rank may be ahead of its parent: the slots of a connection, as NCCL's.
+// Chunks that a rank may be ahead of its parent: the slots of a connection, as in NCCL.
 constexpr std::int64_t kTreeSlots = 8;
 
 Pieces cut_for_trees(const Cluster& cluster, const CollectiveCall& call, std::int64_t of_a_node) {
@@ -71,7 +71,7 @@ class InSwitchTreeRun {
 
   [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const { return rank / local_; }
   [[nodiscard]] Tree tree_of(std::int64_t piece) const {
-    return static_cast<Tree>(piece % channels_ % 2);  // a channel is of one tree
+    return static_cast<Tree>(piece % channels_ % 2);  // a channel belongs to one tree
   }
   [[nodiscard]] bool is_root(std::uint32_t rank, Tree tree) const {
     return position_[tree][node_of(rank)] == 0;
@@ -100,7 +100,7 @@ class InSwitchTreeRun {
     return hops;
   }
 
-  // One of each rank, in a row; returns the first.
+  // One per rank, numbered consecutively; returns the first.
   LatchId add_latches(std::int64_t target) {
     const LatchId first = run_.graph().latches.next_id();
     for (std::uint32_t rank = 0; rank < run_.ranks(); ++rank) {
@@ -109,7 +109,8 @@ class InSwitchTreeRun {
     return first;
   }
 
-  // Of each piece of a rank: its node's sum and its children's; what the parent sends.
+  // For each piece of a rank: one for its node's sum and its children's; one for the parent's
+  // total.
   void add_piece_latches() {
     for (std::uint32_t rank = 0; rank < run_.ranks(); ++rank) {
       for (std::int64_t piece = 0; piece < pieces_.pieces; ++piece) {
@@ -130,7 +131,7 @@ class InSwitchTreeRun {
     kernel.finish = LatchId(finish_.value + rank);
     kernel.handover = kernel.handover + hop();
     say_ready(rank);
-    // As many items in every channel: the list is dealt out to them in turn.
+    // The same number of items for every channel: the list is dealt out to them in turn.
     std::vector<std::vector<Item>> of_channel;
     std::size_t most = 0;
     for (std::int64_t c = 0; c < channels_; ++c) {
@@ -145,7 +146,7 @@ class InSwitchTreeRun {
     return run_.add(kernel, rank);
   }
 
-  // What the library takes for a hop between nodes, besides NIC and links.
+  // The library's time for a hop between nodes, besides NIC and links.
   [[nodiscard]] Duration hop() const {
     const std::optional<CostTable>& costs = run_.cluster().spec.gpu.collective.costs;
     if (!costs) return {};
@@ -237,7 +238,8 @@ class InSwitchTreeRun {
   std::vector<RankOrder> orders_;                     // of the nodes, by tree
   std::vector<std::vector<std::uint32_t>> position_;  // of a node in them
   std::vector<std::uint16_t> groups_;                 // by node
-  LatchId ready_ = LatchId::none();                   // rank 0's, as the next one
+  LatchId ready_ = LatchId::none();                   // rank 0's, like the next one
+
   LatchId finish_ = LatchId::none();
   std::vector<LatchId> sums_;    // by rank and piece: what the children send, and the node's sum
   std::vector<LatchId> totals_;  // the same: what the parent sends; of a root its sum

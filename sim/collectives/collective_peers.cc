@@ -1,7 +1,7 @@
-// An all-to-all whose channels are divided among the peers, as NCCL's send and receive are: what
-// goes to a peer is cut into parts, each part is a channel's, and the channel moves it chunk by
-// chunk into a buffer at the peer. There it is copied out, while the next chunk comes: what is seen
-// of that is the last chunk's. With `ll` the lines are taken out one by one as they come.
+// An all-to-all whose channels are divided among the peers, as in NCCL's send and receive: what
+// goes to a peer is cut into parts, each part belongs to a channel, and the channel moves it chunk
+// by chunk into a buffer at the peer. There it is copied out while the next chunk comes, so that
+// only the last chunk's copy adds time. With `ll` the lines are unpacked one by one as they come.
 //
 // Where there are more parts than channels, a channel has several and takes chunks in turn.
 
@@ -55,7 +55,7 @@ class PeerParts {
     [[nodiscard]] std::int64_t last() const { return size - (chunks() - 1) * chunk; }
   };
 
-  // Part by part, one of each peer before the second of the first.
+  // Part by part: the first part of every peer before the second of any.
   [[nodiscard]] std::vector<Slot> slots_of(std::uint32_t rank) const {
     struct Peer {
       std::uint32_t to;
@@ -87,7 +87,7 @@ class PeerParts {
     return slots;
   }
 
-  // All channels at work share what they send together.
+  // All active channels share the rate at which they can send together.
   [[nodiscard]] Duration copy_time(std::int64_t size) const {
     const CollectiveSpec& library = run_.cluster().spec.gpu.collective;
     if (run_.choice().protocol != Protocol::simple) {
@@ -117,7 +117,7 @@ class PeerParts {
     kernel.startup = startup_of(library, library.peer_parts->startup, channels_);
     const bool own_step = run_.choice().protocol == Protocol::simple;
     if (own_step && library.peer_parts->step.count() > 0) kernel.flag = library.peer_parts->step;
-    // Chunk k of the slots w, w + channels, ... of WG w, then chunk k + 1.
+    // WG w takes chunk k of its slots w, w + channels, ..., then chunk k + 1.
     std::int64_t chunks = 0;
     for (const Slot& slot : slots) chunks = std::max(chunks, slot.chunks());
     for (std::int64_t k = 0; k < chunks; ++k) {
@@ -132,7 +132,7 @@ class PeerParts {
     return run_.add(kernel, rank);
   }
 
-  // So many that each channel gets as many.
+  // Rounded up, so that every channel gets the same number.
   [[nodiscard]] std::size_t in_rounds(std::size_t slots) const {
     return (slots + channels_ - 1) / channels_ * channels_;
   }

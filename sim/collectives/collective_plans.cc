@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// The grid that the ranks fill as its endpoints; empty where they do not.
+// The grid whose endpoints are these ranks; empty where they do not fill one.
 std::vector<int> filled_grid(const ClusterSpec& spec, const RankGroup& group) {
   const auto whole = [&](const FabricSpec& fabric, int endpoints) {
     const std::uint32_t n = group.size();

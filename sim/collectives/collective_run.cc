@@ -8,10 +8,10 @@
 namespace weft {
 namespace {
 
-// A channel that streams stores in so many parts at most, of at least so many bytes: its copy and
-// the way over the link then hardly add up.
+// A channel that streams stores in at most this many parts, of at least this many bytes: its copy
+// and the transfer over the link then overlap almost fully.
 constexpr std::int64_t kMostParts = 4;
-constexpr std::int64_t kMostPartsOfPeer = 16;  // all channels at work share one link
+constexpr std::int64_t kMostPartsOfPeer = 16;  // all active channels share one link
 constexpr std::int64_t kLeastPart = 16 * 1024;
 
 }  // namespace
@@ -68,7 +68,7 @@ KernelId CollectiveRun::add(Kernel kernel, std::uint32_t rank) {
                            call_.after.empty() ? std::vector<KernelId>{} : call_.after[rank]);
 }
 
-// Between nodes what arrives and is not taken in by an item is copied out of a buffer: written,
+// Between nodes, what arrives and is not received by an item is copied out of a buffer: written,
 // read, written.
 LatchId CollectiveRun::send(std::uint32_t from, std::uint32_t to, std::int64_t size,
                             LatchId arrives, bool taken_in) {
@@ -93,15 +93,15 @@ Duration CollectiveRun::copy_time(const Amount& amount, std::int64_t block) cons
   if (rate.count() == 0) return wire_time(size, library.channel_rate);
   const Duration alone = transfer_time(bytes(size), of_what_moves(rate));
   if (choice_.protocol != Protocol::ll) return alone;
-  // The first line of each thread is in the step's latency, but for `line`; only its bytes take
-  // longer.
+  // The first line of each thread is part of the step's latency, apart from `line`; only the bytes
+  // beyond it take longer.
   const std::int64_t lines = library.channel.threads * 8;
   const std::int64_t at_once = std::min(size, lines);
   const auto line = Duration::from_count(protocol.line.count() * at_once / lines);
   return line + alone - transfer_time(bytes(at_once), rate);
 }
 
-// Numbers are added up; all else moves bytes, whatever they stand for.
+// Reductions add up numbers; all other collectives move bytes.
 Bandwidth CollectiveRun::of_what_moves(Bandwidth rate) const {
   if (reduces(call_.op)) return rate;
   const ProtocolSpec& protocol =

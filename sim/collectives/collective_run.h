@@ -9,15 +9,15 @@
 
 namespace weft {
 
-// Blocks that an item moves. A channel moves in and out at once.
+// Blocks that an item moves. A channel moves blocks in and out at the same time.
 struct Amount {
-  std::uint32_t in = 0;       // taken in from where they have arrived
+  std::uint32_t in = 0;       // received: read from where they have arrived
   std::uint32_t out = 0;      // sent
   std::uint32_t traffic = 0;  // read and written in HBM
   bool operator==(const Amount&) const = default;
 };
 
-// A call while it is lowered.
+// A call while it is being lowered.
 class CollectiveRun {
  public:
   CollectiveRun(TaskGraph& graph, const Cluster& cluster, const CollectiveCall& call,
@@ -33,16 +33,16 @@ class CollectiveRun {
     return !group_.one_node &&
            cluster_.node_of(GpuId(group_.gpus[from])) != cluster_.node_of(GpuId(group_.gpus[to]));
   }
-  // What so many bytes are on the wire: `ll` has 8 B of flag for 8 B, `ll128` 8 B for 120.
+  // Bytes on the wire for `size` of payload: `ll` adds an 8 B flag per 8 B, `ll128` one per 120 B.
   [[nodiscard]] std::int64_t on_wire(std::int64_t size) const;
 
   // The kernel of a rank, without items.
   [[nodiscard]] Kernel kernel(std::uint32_t rank, std::uint32_t grid) const;
-  // Adds it with the items that the graph has got since `kernel.first_item`; one that does nothing
-  // if there are none.
+  // Adds it with the items added to the graph since `kernel.first_item`; if there are none, with
+  // one that does nothing.
   KernelId add(Kernel kernel, std::uint32_t rank);
 
-  // A latch for one send to `to`, of `size` bytes of payload.
+  // Adds a send to `to` of `size` bytes of payload; returns the latch that starts it.
   LatchId send(std::uint32_t from, std::uint32_t to, std::int64_t size, LatchId arrives,
                bool taken_in);
 
@@ -53,14 +53,14 @@ class CollectiveRun {
     std::uint32_t work = 0;
     std::int64_t bytes = 1;  // payload that it is for, in or out
   };
-  // A kind of work: of `amount` blocks of at most `block` bytes, that takes `alone` on an idle GPU.
+  // Adds a kind of work: `amount`, in blocks of at most `block` bytes; `alone` on an idle GPU.
   WorkKind work(const Amount& amount, std::int64_t block, Duration alone, Way way);
-  // What a channel takes for it by the protocol's own rates, or by the library's on the wire.
+  // A channel's time for it at the protocol's own rates, or else at the library's rate on the wire.
   [[nodiscard]] Duration copy_time(const Amount& amount, std::int64_t block) const;
   [[nodiscard]] Duration wire_time(std::int64_t size, Bandwidth rate) const {
     return transfer_time(bytes(on_wire(size)), rate);
   }
-  // The share of a protocol's rate that it has for what this call moves.
+  // The part of a protocol's rate that applies to what this call moves.
   [[nodiscard]] Bandwidth of_what_moves(Bandwidth rate) const;
   // An item of this kind that moves `size` bytes, at most kind.bytes.
   static Item item(const WorkKind& kind, std::int64_t size, LatchId counts_down, LatchId waits_for);
@@ -84,7 +84,8 @@ std::vector<KernelId> run_in_switch_tree(CollectiveRun& run);
 CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& call,
                                   std::int64_t ranks, double sent);
 
-// Items and sends of a call that the switch does; a load counts for all whose parts it asks for.
+// Items and sends of a call that the switch performs; a load counts once per GPU that it reads.
+
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
                                  std::int64_t ranks);
 CollectiveCounts count_in_switch_tree(const Cluster& cluster, const CollectiveCall& call,

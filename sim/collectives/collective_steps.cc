@@ -2,11 +2,11 @@
 // chunks, transfer by transfer in the order of the plan. Channel c of all ranks works on the same
 // part, so what it waits for was sent by the channels c of the others.
 //
-// Where a plan has phases that use other links or other directions (a tree up and down), a channel
-// begins a chunk's first phase before a later phase of the chunks before it. All ranks interleave
-// alike, so there is one order of all transfers in which each can happen: nobody waits for ever. In
-// a tree a rank is the further ahead the further it is from the root: were all ahead alike, each
-// chunk would wait for the one before to go to the parent and come back.
+// Where a plan has phases that use different links or directions (a tree up and down), a channel
+// begins a chunk's first phase before the later phases of earlier chunks. All ranks interleave in
+// the same way, so there is one order of all transfers in which each can happen: nobody waits
+// forever. In a tree, the further a rank is from the root, the further it is ahead: if all were
+// equally far ahead, each chunk would wait for the one before to go to the parent and come back.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-// Chunks that a rank of a tree may be ahead of its parent: the slots of a connection, as NCCL's.
+// Chunks that a rank of a tree may be ahead of its parent: the slots of a connection, as in NCCL.
 constexpr std::uint32_t kSlots = 8;
 
 // A plan with all that its items need. Waiters are numbered as in Dependencies.
@@ -28,8 +28,8 @@ struct Prepared {
   std::vector<std::uint32_t> latch;  // of each waiter, kNone where it has none
   std::uint32_t latches = 0;
   std::vector<Amount> amounts;           // kinds of work ...
-  std::vector<std::uint8_t> amount;      // ... and which is a waiter's
-  std::vector<std::uint32_t> from_root;  // of a tree, by rank: how many hops
+  std::vector<std::uint8_t> amount;      // ... and the kind of each waiter
+  std::vector<std::uint32_t> from_root;  // in a tree, by rank: hops from the root
 };
 
 // One item of a channel: a transfer, or a final receive, of one chunk.
@@ -42,7 +42,7 @@ class Steps {
  public:
   Steps(CollectiveRun& run, const std::vector<Plan>& plans)
       : run_(run),
-        // What goes straight to its place costs the receiver nothing.
+        // What lands in place costs the receiver nothing.
         in_place_(spec_of(run.choice().algorithm).lands_in_place),
         division_(
             divide(run.cluster(), run.call(), run.group(),
@@ -90,7 +90,7 @@ class Steps {
     return in_place_ && waiter >= p.plan->transfers.size() && how == Arrival::replaces;
   }
 
-  // Of a tree that adds up on its way to the root and copies on its way back.
+  // For a tree that adds up on its way to the root and copies on its way back.
   [[nodiscard]] std::vector<std::uint32_t> hops_from_root(const Plan& plan) const {
     std::vector<std::uint32_t> hops(plan.ranks);
     const bool is_tree = spec_of(run_.choice().algorithm).ahead == Ahead::by_depth;
@@ -126,7 +126,7 @@ class Steps {
       by.adds = plan.transfers[t].arrival == Arrival::adds;
       by.in_place = lands_in_place(p, p.waits.taken_in_by[t], plan.transfers[t].arrival);
     }
-    // Sums that nothing replaces later are written down, not only sent on.
+    // Sums that nothing replaces later are stored, not only sent on.
     std::vector<bool> replaced(std::size_t{plan.ranks} * plan.blocks);
     std::vector<bool> kept(transfers);
     for (std::size_t t = transfers; t-- > 0;) {
@@ -148,8 +148,8 @@ class Steps {
     return p;
   }
 
-  // HBM traffic: what has arrived is read; what stays here is written; what is sent, or added to,
-  // from here is read.
+  // HBM traffic: what has arrived is read; what stays here is written; what is sent from here, or
+  // added to, is read.
   static Amount amount(std::uint32_t in, std::uint32_t arrivals, bool adds, std::uint32_t out,
                        bool stays) {
     Amount amount{.in = in, .out = out, .traffic = out};
@@ -171,7 +171,7 @@ class Steps {
     return static_cast<std::uint8_t>(kind);
   }
 
-  // Of all that lands in place, by rank.
+  // For all that lands in place, by rank.
   void add_finish_latches() {
     std::vector<std::uint32_t> landing(ranks_, 0);
     for (std::uint32_t c = 0; c < division_.channels; ++c) {
@@ -234,8 +234,8 @@ class Steps {
     return run_.add(kernel, rank);
   }
 
-  // What a channel does at one rank. Phase f of turn k is in turn k + f x ahead; a turn has one or
-  // several slices, of which each goes its own way: while one is on it the next is sent.
+  // What a channel does at one rank. Phase f of chunk k comes in turn k + f x ahead; what is moved
+  // in a turn has one or several slices: while one is in flight the next is sent.
   [[nodiscard]] std::vector<Step> program(const Prepared& p, std::uint32_t rank) const {
     const Plan& plan = *p.plan;
     const auto phases = static_cast<std::uint32_t>(plan.phases.size());
@@ -257,7 +257,7 @@ class Steps {
     };
     for (std::uint32_t turn = 0; turn < turns + (phases - 1) * ahead; ++turn) {
       for (std::uint32_t phase = 0; phase < phases; ++phase) {
-        const std::uint32_t k = turn - phase * ahead;  // wraps where it is not begun
+        const std::uint32_t k = turn - phase * ahead;  // wraps where it has not begun
         if (k >= turns) continue;
         const bool is_last = phase + 1 == phases;
         const auto first = std::lower_bound(begin, end, plan.phases[phase]);
@@ -270,7 +270,7 @@ class Steps {
     return steps;
   }
 
-  // By how many chunks a phase is ahead of the next.
+  // By how many turns a phase is ahead of the next.
   [[nodiscard]] std::uint32_t turns_ahead(const Prepared& p, std::uint32_t rank) const {
     switch (spec_of(run_.choice().algorithm).ahead) {
       case Ahead::none:

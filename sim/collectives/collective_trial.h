@@ -1,5 +1,5 @@
-// How long a call takes by itself: the one thing that lowering asks of the engine, which has it in
-// sim/engine/collective_trial.cc.
+// How long a call takes by itself: the only thing that lowering asks of the engine, which
+// implements it in sim/engine/collective_trial.cc.
 #pragma once
 
 #include <optional>

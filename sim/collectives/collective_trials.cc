@@ -9,10 +9,10 @@
 namespace weft {
 namespace {
 
-// Items and messages of a trial: a second or two.
+// Items and messages of a trial, at most: a second or two.
 constexpr double kMostOfTrial = 3e6;
 
-// The call on a machine that is sound, by all groups at once that may hinder one another.
+// The call on a sound machine, by all groups at once that may slow one another down.
 struct Trial {
   Cluster cluster;
   CollectiveCall call;
@@ -59,7 +59,7 @@ Memo::Key key_of(const CollectiveCall& call, const std::vector<RankGroup>& group
   return key;
 }
 
-// As the library or as the fastest: that decides the channels too.
+// Leaves options.algorithm.of_library as it is, because that decides the channels too.
 CollectiveCall by(const Trial& trial, const RankGroup& group, CollectiveChoice way) {
   CollectiveCall one = trial.call;
   one.ranks = group.gpus;
@@ -86,7 +86,7 @@ struct Way {
   double needed = 0;     // items and messages of a group
 };
 
-// Those worth trying, by prediction, the best first.
+// The ways worth trying according to their predicted times, the best first.
 std::vector<Way> promising(const Trial& trial, const std::vector<CollectiveChoice>& ways) {
   const RankGroup& group = trial.groups.front();
   std::vector<Way> all;
@@ -106,7 +106,7 @@ std::vector<Way> promising(const Trial& trial, const std::vector<CollectiveChoic
   return all;
 }
 
-// As many of the groups as every way can be tried with; one at least.
+// Keeps as many groups as every way can be tried with, at least one.
 void leave_out_what_is_too_much(Trial& trial, const std::vector<Way>& ways) {
   double most = 1;
   for (const Way& way : ways) {

@@ -1,4 +1,4 @@
-// Which of several ways to run a collective is the fastest: they are tried.
+// Which of several ways to run a collective is the fastest, found by trying them.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace weft {
 
-// The closed form may be wrong by so much: what it holds for slower still is not tried.
+// The closed form may be wrong by this factor: a way predicted to be slower still is not tried.
 constexpr double kDoubt = 3;
 
-// By all groups at once that make the call and may share links (groups_at_once), with nothing
-// beside them, on GPUs and links as they should be: what is the fastest for one alone may be slow
-// where many share leaves or NICs. Of groups too many for a trial, as many as it may have. A way
-// that the closed form holds for far slower than another is not tried; one of which a trial would
-// be too long, the closed form judges. The cluster remembers what came out.
+// Tried by all groups at once that make the call and may share links (groups_at_once), with nothing
+// else running, on sound GPUs and links: what is fastest for one group alone may be slow where many
+// share leaves or NICs. If the groups are too many for a trial, it has as many as it can. A way
+// that the closed form predicts to be far slower than another is not tried; one whose trial would
+// be too long is judged by the closed form. The cluster remembers the result.
 CollectiveChoice fastest(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                          const std::vector<CollectiveChoice>& ways);
 

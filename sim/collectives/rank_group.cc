@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Ranks of each node where all nodes have as many, numbered in a row.
+// Ranks per node where all nodes have the same number, numbered consecutively; else 1.
 std::uint32_t ranks_per_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) {
   const auto node = [&](std::size_t rank) { return cluster.node_of(GpuId(gpus[rank])); };
   std::size_t l = 1;
@@ -38,7 +38,7 @@ RankGroup lying(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) 
   return group;
 }
 
-// The most GPUs of these groups that one NIC sends for.
+// Sets on_a_nic: the most GPUs of these groups that one NIC sends for.
 void count_on_nics(const Cluster& cluster, std::vector<RankGroup>& groups) {
   const ClusterSpec& spec = cluster.spec;
   if (!spec.nic || groups.front().one_node) return;
@@ -71,7 +71,7 @@ std::vector<RankGroup> moved_to_front(const Cluster& cluster, std::vector<RankGr
   return groups;
 }
 
-// Nodes whose groups may meet on a link that joins nodes, by the first of them.
+// By node: the first of the nodes whose groups may meet its own on a link between nodes.
 std::vector<std::uint32_t> nodes_that_meet(const Cluster& cluster,
                                            const std::vector<RankGroup>& groups) {
   Ties ties(static_cast<std::size_t>(cluster.spec.nodes));

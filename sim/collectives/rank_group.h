@@ -1,4 +1,4 @@
-// The ranks of a collective: how they lie in nodes, and which other groups are at work beside them.
+// The ranks of a collective: how they lie in nodes, and which other groups run concurrently.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ namespace weft {
 // The ranks of a call and how they lie in nodes.
 struct RankGroup {
   std::vector<std::uint32_t> gpus;  // by rank
-  // Ranks of each node, numbered in a row; 1 where the nodes are not filled alike.
+  // Ranks per node, numbered consecutively; 1 where nodes have different numbers of them.
   std::uint32_t per_node = 1;
   bool one_node = false;
-  // GPUs that send by one NIC, at most, of it and of those that run at one time with it.
+  // The most GPUs, of this group and those concurrent with it, that send by one NIC.
   std::uint32_t on_a_nic = 1;
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(gpus.size()); }
   [[nodiscard]] std::uint32_t nodes() const { return size() / per_node; }
 };
 
-// Groups that make one call at one time: all of a split of the GPUs.
+// Groups that make the same call at the same time: all groups of a split of the GPUs.
 class GroupsAtOnce {
  public:
   GroupsAtOnce(const Cluster& cluster, const std::vector<std::vector<std::uint32_t>>& groups);
 
   [[nodiscard]] const RankGroup& group(const std::vector<std::uint32_t>& gpus) const;
 
-  // Those that lie in nodes as this one does and may share links with it, itself among them; from
-  // the first node on, where that changes nothing.
+  // The groups that lie in nodes as this one does and may share links with it, itself included;
+  // moved to begin at the first node, where that changes nothing.
   [[nodiscard]] const std::vector<RankGroup>& alike(const RankGroup& group) const;
 
  private:

@@ -1,6 +1,6 @@
-// The one macro of weft: a broken assumption of ours ends the run, in release builds too.
+// The only macro of weft: a violated assumption of its own ends the run, in release builds too.
 //
-// Mistakes of the user are Diagnostics (diagnostics.h), never assertions.
+// The user's mistakes are Diagnostics (diagnostics.h), never assertions.
 #pragma once
 
 namespace weft {

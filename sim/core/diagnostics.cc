@@ -16,7 +16,7 @@ std::string position_text(const SourcePosition& at) {
   return text;
 }
 
-// The line with a caret under the column. Only the part around the column of a very long line.
+// The line with a caret under the column; of a very long line, only the part around the column.
 std::string caret_text(std::string_view line, int column) {
   constexpr std::size_t kBefore = 60;
   constexpr std::size_t kShown = 120;
@@ -69,7 +69,7 @@ std::string Diagnostics::to_text() const {
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return sort_key(a) < sort_key(b);
   });
-  // A file that two maps have as their base would say everything twice.
+  // A file that is the base of two maps would report everything twice.
   const auto same = [](const Diagnostic& a, const Diagnostic& b) {
     return sort_key(a) == sort_key(b);
   };

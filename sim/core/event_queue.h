@@ -2,11 +2,11 @@
 //
 // A radix heap with digits of 4 bits: simulated time never runs backwards, so events are kept by
 // the highest digit in which their time differs from the last one popped, and move at most once per
-// digit. Exact, nothing to tune, nearly flat from 10^2 to 10^6 pending events
-// (docs/performance.md).
+// digit. It is exact, has nothing to tune, and its cost is nearly flat from 10^2 to 10^6 pending
+// events (docs/performance.md).
 //
-// Ties are broken by content, never by order of insertion: whoever schedules first does not matter,
-// so any engine that keeps (time, content) gives the same history.
+// Ties are broken by content, never by order of insertion: who schedules first does not matter, so
+// any engine that keeps (time, content) gives the same history.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ static_assert(sizeof(Event) == 16);
 
 class EventQueue {
  public:
-  // `tie_shuffle` other than 0 replaces the order of events of one instant by another, for tests:
-  // results that then differ depend on an order that nobody wrote down.
+  // A `tie_shuffle` other than 0 replaces the order of events of one instant by another, for tests:
+  // results that then differ depend on an unspecified order.
   explicit EventQueue(std::uint64_t tie_shuffle = 0) : tie_mask_(tie_shuffle) {}
 
   void push(SimTime at, std::uint64_t content) {
@@ -50,7 +50,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  // True when an event of the instant of the last pop is still to come.
+  // True if another event of the instant of the last pop is pending.
   [[nodiscard]] bool more_now() const { return !now_.empty(); }
 
   Event pop() {
@@ -79,7 +79,7 @@ class EventQueue {
     levels_used_ |= 1U << level;
   }
 
-  // Makes the earliest pending instant the present one and redistributes the rest of its bucket.
+  // Makes the earliest pending instant the current one and redistributes the rest of its bucket.
   void advance() {
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));
@@ -97,7 +97,7 @@ class EventQueue {
         if (event.at_ps == last_) {
           now_.push_back(event);
         } else {
-          file(event);  // differs from last_ in a lower digit only: never into this bucket
+          file(event);  // differs from last_ only in a lower digit: never into this bucket
         }
       }
       std::make_heap(now_.begin(), now_.end(), std::greater<>{});
@@ -110,7 +110,7 @@ class EventQueue {
   std::size_t size_ = 0;
   std::uint32_t levels_used_ = 0;
   std::array<std::uint32_t, kLevels> digits_used_{};
-  std::vector<Event> now_;  // events of the present instant, a heap by content
+  std::vector<Event> now_;  // events of the current instant, a heap by content
   std::array<std::vector<Event>, kLevels * kDigits> buckets_;
 };
 

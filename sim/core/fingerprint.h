@@ -19,7 +19,8 @@ class Fingerprint {
   std::uint64_t hash_ = 0xCBF29CE484222325ULL;
 };
 
-// FNV-1a, 64 bits: of files and texts, for manifests.
+// FNV-1a, 64 bits: for files and texts in manifests.
+
 constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xCBF29CE484222325ULL) {
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;

@@ -1,5 +1,5 @@
-// HugePages: an allocator for large arrays with scattered reads. It asks for large pages,
-// so that finding where an address stands costs less; if there are none, nothing else changes.
+// HugePages: an allocator for large arrays with scattered reads. It asks for huge pages, so that
+// address translation costs less; if there are none, nothing else changes.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Ids: an index that only fits the table it was made for. Ids print, hash and order the same in
-// every run; pointers do none of that.
+// Ids: an index that fits only the table it was made for. Ids print, hash and order the same in
+// every run; pointers do not.
 #pragma once
 
 #include <compare>

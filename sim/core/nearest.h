@@ -1,4 +1,4 @@
-// What would have fitted: the multiples or divisors around a number, for messages.
+// What would have fitted: the nearest multiples or divisors of a number, for messages.
 #pragma once
 
 #include <cstdint>

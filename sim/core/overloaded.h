@@ -1,4 +1,4 @@
-// One callable of several, for std::visit: Overloaded{[](const A&) {...}, [](const B&) {...}}.
+// One callable from several, for std::visit: Overloaded{[](const A&) {...}, [](const B&) {...}}.
 #pragma once
 
 namespace weft {

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr char32_t kNone = 0xFFFFFFFF;  // no UTF-8
+constexpr char32_t kNone = 0xFFFFFFFF;  // not UTF-8
 
 struct Character {
   char32_t code = kNone;
@@ -47,7 +47,7 @@ bool is_plain(char32_t code) {
       Range{0xFFF0, 0xFFFB},
       Range{0x110000, kNone},
       // What Unicode says to show nothing for (Default_Ignorable_Code_Point): two names that differ
-      // in these only look alike.
+      // only in these look alike.
       Range{0xAD, 0xAD},
       Range{0x34F, 0x34F},
       Range{0x61C, 0x61C},
@@ -64,7 +64,7 @@ bool is_plain(char32_t code) {
       Range{0x1D173, 0x1D17A},
       Range{0xE0000, 0xE0FFF},
   };
-  if ((code & 0xFFFEU) == 0xFFFE) return false;  // of every plane the last two are no characters
+  if ((code & 0xFFFEU) == 0xFFFE) return false;  // the last two of every plane are noncharacters
   return std::none_of(kCommands.begin(), kCommands.end(), [code](const Range& range) {
     return range.first <= code && code <= range.last;
   });
@@ -85,7 +85,7 @@ std::string_view without_leading_blanks(std::string_view text) {
   return text;
 }
 
-// Everything beyond U+FFFF that is not plain is no character or shows nothing.
+// Everything beyond U+FFFF that is not plain is a noncharacter or invisible.
 void append_escape(std::string& out, char32_t code) {
   if (code == '\n' || code == '\t' || code == '\r') {
     out += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
@@ -96,7 +96,7 @@ void append_escape(std::string& out, char32_t code) {
   for (const unsigned shift : {12U, 8U, 4U, 0U}) out += "0123456789abcdef"[code >> shift & 15U];
 }
 
-// `take` gets each character, and what of the text it is.
+// `take` gets each character and its bytes in the text.
 template <class Take>
 void each_character(std::string_view text, const Take& take) {
   while (!text.empty()) {

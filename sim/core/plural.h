@@ -1,4 +1,4 @@
-// Counts in words: fmt::format("{} {}", n, plural(n, "leaf", "leaves")).
+// Singular or plural: fmt::format("{} {}", n, plural(n, "leaf", "leaves")).
 #pragma once
 
 #include <string_view>

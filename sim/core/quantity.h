@@ -66,7 +66,7 @@ constexpr Bandwidth gigabytes_per_second(std::int64_t n) {
 constexpr Bandwidth gigabits_per_second(std::int64_t n) {
   return bytes_per_second(125'000'000) * n;
 }
-// A share of a rate, rounded to the nearest byte a second.
+// A share of a rate, rounded to the nearest byte per second.
 inline Bandwidth fraction_of(Bandwidth rate, double share) {
   return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * share));
 }
@@ -100,14 +100,14 @@ class SimTime {
 constexpr SimTime later(SimTime a, SimTime b) { return a < b ? b : a; }
 constexpr Duration longer(Duration a, Duration b) { return a < b ? b : a; }
 
-// Seconds' worth of `amount` at `per_second`, in picoseconds, rounded up: nothing ever ends before
-// its last part is done. One division, so nothing is rounded twice.
+// The time for `amount` at `per_second`, in picoseconds, rounded up: nothing ever ends before its
+// last part is done. A single division, so nothing is rounded twice.
 constexpr Duration time_for(std::int64_t amount, std::int64_t per_second) {
   SIM_ASSERT(amount >= 0);
   SIM_ASSERT(per_second > 0);
   constexpr std::int64_t kPsPerSecond = 1'000'000'000'000;
   if (amount <= 9'000'000) {  // the product fits 63 bits: a 64-bit division is several times faster
-    // Both summands are below 2^63: their sum fits 64 bits without a sign.
+    // Both summands are below 2^63: their sum fits 64 unsigned bits.
     const auto rate = static_cast<std::uint64_t>(per_second);
     return picoseconds(static_cast<std::int64_t>(
         (static_cast<std::uint64_t>(amount * kPsPerSecond) + rate - 1) / rate));
@@ -126,7 +126,7 @@ constexpr Duration compute_time(Flops work, FlopRate rate) {
   return time_for(work.count(), rate.count());
 }
 
-// For sums over very many things, which may not fit: stays at the largest.
+// For sums over very many things, which may overflow: stays at the largest value.
 constexpr void add_saturating(Duration& sum, Duration more) {
   std::int64_t count = 0;
   const bool over = __builtin_add_overflow(sum.count(), more.count(), &count);

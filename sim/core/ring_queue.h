@@ -1,6 +1,6 @@
 // First in, first out, in one growing ring of memory: neighbours in the queue are neighbours in
-// memory, so long queues stream through the caches. The slots that the next push and the next but
-// one pop will touch are prefetched: without it large runs take a fifth longer. Never shrinks.
+// memory, so long queues stream through the caches. The slots that the next push and the pop after
+// the next will touch are prefetched: without this, large runs take a fifth longer. Never shrinks.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ class RingQueue {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const T& front() const { return ring_[head_]; }
 
-  // The item after `behind` others.
+  // The item that has `behind` others before it.
+
   [[nodiscard]] const T& at(std::size_t behind) const {
     SIM_ASSERT(behind < size_);
     return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];
@@ -53,7 +54,7 @@ class RingQueue {
   }
 
   std::unique_ptr<T[]> ring_;
-  std::uint32_t mask_ = 0;  // its size, a power of two, less one
+  std::uint32_t mask_ = 0;  // the ring's size, a power of two, minus one
   std::uint32_t head_ = 0;
   std::uint32_t size_ = 0;
 };

@@ -1,6 +1,6 @@
 // Random numbers: one seed, named independent streams, the same numbers from every compiler.
 //
-//   Rng jitter{run.seed, "gpu/jitter", gpu.value};   // adding a draw here moves nobody else's
+//   Rng jitter{run.seed, "gpu/jitter", gpu.value};   // a draw here does not affect other streams
 //
 // The engine is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
 // OOPSLA 2014). Distributions are Boost's: those of std:: differ between standard libraries.

@@ -27,7 +27,8 @@ Bend::Bend(double exponent) {
     const double x = static_cast<double>(i) / kSteps;
     const double g =
         exponent >= kCorner ? 1.0 : std::pow(1.0 + std::pow(x, exponent), -1.0 / exponent);
-    // Rounded to 2^-30, so that the last bit of another libm's pow() changes nothing.
+    // Rounded to 2^-30, so that another libm's pow(), which may differ in the last bit, changes
+    // nothing.
     table_[i] = static_cast<std::uint32_t>(std::llround(g * static_cast<double>(kOne)));
   }
 }
@@ -42,7 +43,7 @@ std::uint64_t Bend::at(std::uint64_t x20) const {
 }
 
 std::uint64_t Bend::slowdown(std::uint64_t demand, std::uint64_t capacity) const {
-  // 20 bits of fraction are put behind both below.
+  // Both are shifted left by 20 bits of fraction below.
   const auto width = static_cast<unsigned>(std::bit_width(std::max(demand, capacity)));
   const unsigned drop = width > 43 ? width - 43 : 0;
   demand >>= drop;
@@ -88,7 +89,7 @@ bool SharedServer::add_background(SimTime now, std::uint32_t source, std::uint64
   return begins;
 }
 
-// What has come and could not be served: grows while the sources draw more than they get.
+// What has arrived and could not be served yet: grows while sources draw more than they get.
 SharedServer::Drawn SharedServer::backlog_at(SimTime now) const {
   if (!can_fall_behind()) return 0;
   Drawn backlog = backlog_;
@@ -159,7 +160,7 @@ std::uint32_t SharedServer::take_done() {
   return done.id;
 }
 
-// When the background traffic changes next.
+// The time at which the background traffic changes next.
 SimTime SharedServer::settle_background(SimTime now) {
   if (can_fall_behind()) [[unlikely]]
     catch_up(now);
@@ -193,7 +194,7 @@ SimTime SharedServer::settle(SimTime now) {
 
   const SimTime background_end = settle_background(now);
   if (changed_) {
-    // Background never starves the jobs altogether.
+    // Background traffic never starves the jobs completely.
     slowdown_ = bend_->slowdown(demand_, std::max<std::uint64_t>(capacity_ - served_, 1));
     changed_ = false;
   }

@@ -1,21 +1,22 @@
 // A server shared by all of its jobs: an HBM, or the arithmetic of a CU.
 //
 // Every job has a demand (the rate it would draw alone) and a duration alone. While the sum D of
-// the demands loads the server of capacity C, all jobs progress slowed by the same factor
+// the demands loads the server of capacity C, all jobs are slowed by the same factor
 //
 //   slowdown m = g(D / C),   g(x) = (1 + x^p)^(-1/p)
 //
 // so that the delivered rate C x g(x) bends smoothly from D (idle) to C (saturated); p -> infinity
 // is the sharp corner min(D, C). For memory this is Little's law with a latency that grows with
-// load: everyone's loads in flight wait equally longer.
+// load: all loads in flight are delayed by the same factor.
 //
 // As the factor is common, one virtual clock advancing at rate m serves all jobs: a job is done
-// when the clock has advanced by its duration alone. One pending event per server, not one per job.
+// when the clock has advanced by its duration alone. There is one pending event per server, not one
+// per job.
 // The clock is an integer, so progress is exact to 2^-14 ps and the same on every compiler.
 //
 // Background traffic (NIC reads, arriving messages) is served first: it takes its rate off C until
-// a given time; its bytes are exact, rate x time. It gets up to fifteen sixteenths of C. If more
-// comes, it waits its turn, first come first served, and takes that share until all is served.
+// a given time; its bytes are exact, rate x time. It gets up to fifteen sixteenths of C. What
+// exceeds that queues, first come first served, and takes that share until all is served.
 #pragma once
 
 #include <array>
@@ -41,7 +42,7 @@ class Bend {
   static constexpr double kCorner = 100;
   explicit Bend(double exponent);
 
-  // Slow-down, as a fraction of kOne, of jobs that together demand `demand` of `capacity`.
+  // Slowdown, as a fraction of kOne, of jobs that together demand `demand` of `capacity`.
   [[nodiscard]] std::uint64_t slowdown(std::uint64_t demand, std::uint64_t capacity) const;
 
  private:
@@ -61,12 +62,12 @@ class SharedServer {
   // A job that would take `alone` by itself while drawing `demand`.
   void add(SimTime now, std::uint32_t job, Duration alone, std::uint32_t demand);
 
-  // Traffic of `source` that draws `rate` for `time`, after what `source` draws already. True
-  // where that begins a new load, so that settle() is due; a longer one is noticed when the old one
-  // would end.
+  // Traffic of `source` that draws `rate` for `time`, after what `source` already draws. True if
+  // that begins a new load, so that settle() is due; an extended load is noticed when the old one
+  // would have ended.
   bool add_background(SimTime now, std::uint32_t source, std::uint64_t rate, Duration time);
 
-  // Its sources could together draw more than there is for them.
+  // Whether the background sources could together draw more than there is for them.
   [[nodiscard]] bool can_fall_behind() const { return all_rates_ > of_background_ || backlog_ > 0; }
   // How long it takes from `now` on to serve the background traffic that has come by then.
   [[nodiscard]] Duration behind(SimTime now) const;
@@ -78,14 +79,14 @@ class SharedServer {
 
   // The time at which something happens if nothing is added before: the next end of a job, or an
   // end of background traffic that speeds the jobs up. kNever without jobs. Recomputes the
-  // slow-down, so call it once per instant, after all changes.
+  // slowdown, so call it once per instant, after all changes.
   static constexpr SimTime kNever = SimTime::from_count(INT64_MAX);
   SimTime settle(SimTime now);
 
   [[nodiscard]] std::size_t jobs() const { return heap_.size(); }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
 
-  // What background traffic, and jobs, have still to draw if nothing is added: rate x picoseconds.
+  // What background traffic, and jobs, still have to draw if nothing is added: rate x picoseconds.
   __extension__ using Drawn = unsigned __int128;
   [[nodiscard]] Drawn background_left(SimTime now) const;
   [[nodiscard]] Drawn jobs_left(SimTime now) const;
@@ -111,18 +112,18 @@ class SharedServer {
   };
 
   std::uint64_t capacity_;
-  std::uint64_t of_background_;  // of the capacity, what background traffic gets at most
+  std::uint64_t of_background_;  // the most that background traffic gets of the capacity
   const Bend* bend_;
   std::uint64_t clock_ = 0;  // virtual time, ps x 2^14
   std::uint64_t slowdown_ = Bend::kOne;
   std::uint64_t demand_ = 0;
   SimTime last_;
-  bool changed_ = false;  // demand or background moved since the slow-down was computed
+  bool changed_ = false;  // demand or background changed since the slowdown was computed
   WideHeap<Job> heap_;
   std::vector<Background> background_;
-  std::uint64_t all_rates_ = 0;  // of background_, also of what has ended
+  std::uint64_t all_rates_ = 0;  // of background_, including what has ended
   std::uint64_t served_ = 0;     // the rate at which background traffic is served
-  Drawn backlog_ = 0;            // come by `caught_up_` and not served
+  Drawn backlog_ = 0;            // arrived by `caught_up_` and not yet served
   SimTime caught_up_;
 };
 

@@ -1,4 +1,4 @@
-// Sets of things that belong together.
+// Sets of things that belong together (union-find).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Ties {
     while (parent_[thing] != thing) thing = parent_[thing] = parent_[parent_[thing]];
     return thing;
   }
-  // The lower number stays: sets come in the order of what is first in them.
+  // The lower number represents the set, so sets are in the order of their first members.
   void tie(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);

@@ -1,6 +1,6 @@
-// A heap with eight children per node: a pop of hundreds of entries reads three or four pairs of
-// cache lines instead of ten scattered ones. Worth it if many heaps take turns and none stays in
-// the caches.
+// A heap with eight children per node: a pop from hundreds of entries reads three or four pairs of
+// cache lines instead of ten scattered ones. This pays if many heaps are used in turn and none
+// stays in the caches.
 #pragma once
 
 #include <algorithm>

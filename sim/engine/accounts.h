@@ -1,4 +1,4 @@
-// Accounts: what the run did, summed up while it happens. Never decides anything.
+// Accounts: what the run did, summed up while it happens. They never influence the run.
 #pragma once
 
 #include <vector>
@@ -23,14 +23,14 @@ class Accounts {
   void item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, SimTime begun,
                   const Work& work, std::uint32_t scale);
   void waited(std::uint32_t gpu, Wait why, Duration time);
-  // An item that waits in its middle is not at work.
+  // An item that waits midway is not at work.
   void item_paused(SimTime now, const Kernel& kernel, std::uint32_t cu);
   void item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu);
   void bytes_posted(std::uint32_t gpu, std::uint32_t op, Bytes size) {
     bytes_sent(gpu, op, size);
     bytes_to_deliver(size);
   }
-  // The same in two, where a switch adds up or copies: what is put in is not what is delivered.
+  // The same in two calls, for switches that add up or copy: sent and delivered bytes differ.
   void bytes_sent(std::uint32_t gpu, std::uint32_t op, Bytes size);
   void bytes_to_deliver(Bytes size) { done_.message_bytes.asked += size.count(); }
   void message_posted(std::uint32_t op, std::uint32_t deliveries = 1);
@@ -40,7 +40,7 @@ class Accounts {
   void proxied(std::uint32_t gpu, Duration time) { gpus_[gpu].proxy += time; }
 
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
-  // By then, of a GPU: time of CUs with a WG at work, summed; bytes.
+  // Of a GPU, up to `now`: time of CUs with a WG at work, summed; HBM bytes.
   [[nodiscard]] Duration cu_time(std::uint32_t gpu, SimTime now) const;
   struct Hbm {
     Bytes all;         // of items that are done, and background
@@ -63,14 +63,14 @@ class Accounts {
     bool computes;
     bool operator==(const ActiveKernel&) const = default;
   };
-  // What a GPU has done since it was last asked: computed for a part, waited for one, nothing.
+  // A GPU's time is charged to the part that it computes for, the part that it waits for, or none.
   struct Charged {
     std::vector<ActiveKernel> active;  // by start
     SimTime until;
   };
   void charge(std::uint32_t gpu, SimTime now);
   static void enter(Interval& interval, SimTime now);
-  // How long the interval was that ends with this.
+  // The length of the interval if it ends with this; else 0.
   static Duration leave(Interval& interval, SimTime now);
 
   std::uint32_t cus_per_gpu_;
@@ -88,7 +88,7 @@ class Accounts {
   std::uint64_t items_done_ = 0;
 };
 
-// Of an amount, what an item of this scale does.
+// The part of an amount that an item of this scale does.
 constexpr std::int64_t scaled(std::int64_t amount, std::uint32_t scale) {
   if (scale == Item::kUnit) return amount;
   __extension__ using Wide = __int128;

@@ -11,7 +11,7 @@ KernelId last_to_begin(const TaskGraph& graph, const std::vector<KernelSpan>& sp
   KernelId last = id;
   for (std::uint32_t i = 0; i < kernel.team_size; ++i) {
     const std::uint32_t other = kernel.team_first + i;
-    // Ranks of a pipeline may begin when this one has long ended: they held nobody up.
+    // Ranks of a pipeline may begin long after this one has ended: they did not hold it up.
     if (spans[other].start > spans[last.value].start && spans[other].start < spans[id.value].end) {
       last = KernelId(other);
     }

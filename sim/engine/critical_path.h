@@ -1,9 +1,9 @@
 // The critical path of a run: what its time is made of, from its end back to its start.
 //
-// A kernel begins one launch after the last of its dependencies; one that exchanges data with
+// A kernel begins one launch after its last dependency has ended; one that exchanges data with
 // others continues only when they have begun too. So from a kernel's end the path goes back to the
-// start of the one of its team that began last, and from there to the dependency that released that
-// one.
+// start of the kernel of its team that began last, and from there to the dependency that released
+// that kernel.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace weft {
 
-// What a run knows of a kernel. released_by: its dependency that ended last; none: had none.
+// What a run records of a kernel. released_by: its dependency that ended last; none: it had none.
 struct KernelSpan {
   SimTime start;
   SimTime end;
@@ -27,11 +27,10 @@ struct PathStep {
   Duration gap;
 };
 
-// Of these kernels, the first of those that end last; `spans` of all kernels.
+// Of these kernels, the one that ends last, the first if there are several; `spans` of all kernels.
 KernelId last_to_end(const std::vector<KernelId>& kernels, const std::vector<KernelSpan>& spans);
 
-// Back from the end of `from`: the last step first. Steps and gaps together are the time until
-// then.
+// Back from the end of `from`: the last step first. Steps and gaps add up to the time until then.
 std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans,
                                     KernelId from);
 

@@ -1,8 +1,8 @@
-// Release fences: a WG that has stored into a peer goes on when it has word that the stores have
-// arrived, so that its flag cannot overtake them.
+// Release fences: a WG that has stored into a peer continues when it has confirmation that the
+// stores have arrived, so that its flag cannot overtake them.
 //
-// Independent, each waits for its own stores. One a CU: a CU has one fence under way, for all its
-// WGs; one that comes meanwhile waits, and all that wait share the next (docs/model.md, "Fences").
+// `independent`: each WG waits for its own stores. `one_a_cu`: a CU has one fence in progress for
+// all its WGs; those that fence meanwhile wait and share the next one (docs/model.md, "Fences").
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ void Simulator::awaits_arrival(std::uint32_t gpu, std::uint32_t w) {
   gpus_[gpu].spares[w].on_the_way += 1;
 }
 
-// The WG has posted its last store, and fences all that are on the way.
+// The WG has posted its last store, and fences all that are in flight.
 bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   Spare& spare = gpus_[gpu].spares[w];
@@ -31,8 +31,8 @@ bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
   const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
   Fence& fence = fences_[cu];
   const bool idle = fence.under_way == kNone;
-  // Of waves that fence each for themselves, the first finds the CU idle; the others come
-  // meanwhile.
+  // Where each wave fences for itself, the first finds the CU idle; the others come while that
+  // fence is in progress.
   spare.fences_again = idle && graph_.kernels[KernelId(worker.kernel)].waves_fence;
   spare.next_fenced = fence.waiting;
   fence.waiting = id;
@@ -58,7 +58,7 @@ void Simulator::start_fence(std::uint32_t cu) {
   if (fence.outstanding == 0) end_fence(cu, fence.least);
 }
 
-// The fences of all CUs of a GPU pass one place, one after another.
+// The fences of all CUs of a GPU pass one point, one after another.
 void Simulator::end_fence(std::uint32_t cu, SimTime at) {
   SimTime& last = gpus_[cu / cus_[0].cus()].last_fence;
   at = fence_ends(cluster_.spec.gpu.peer_store, last, at);
@@ -66,7 +66,7 @@ void Simulator::end_fence(std::uint32_t cu, SimTime at) {
   schedule(at, EventKind::fence, cu);
 }
 
-// As long as a store that goes out with it, and the word of it.
+// As long as a store that leaves with the fence, and its confirmation.
 Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
   const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
   const int hops = transport_.scale_up()->hops(

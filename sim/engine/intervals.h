@@ -1,8 +1,8 @@
-// Intervals: amounts by equal stretches of time, of several parallel tracks.
+// Intervals: amounts per equal interval of time, for several parallel tracks.
 //
 // A run does not know its end while it is running. So intervals begin short; whenever there are
-// kMost of them neighbours are merged, and all are twice as long from then on. Amounts are integers
-// and none is lost: the sum over the intervals is what was added.
+// kMost of them, neighbours are merged, and all are twice as long from then on. Amounts are
+// integers and none is lost: the sum over the intervals is what was added.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ class Intervals {
   Intervals() : Intervals(0) {}
   explicit Intervals(std::size_t tracks, Duration length = nanoseconds(1));
 
-  // For what is known to end then: of 1, 2, 4 ... ns, the shortest length that suffices.
+  // For what is known to end at `end`: the shortest length of 1, 2, 4 ... ns that suffices.
   static Intervals lasting(std::size_t tracks, SimTime end);
 
   [[nodiscard]] Duration length() const { return length_; }
   [[nodiscard]] std::size_t tracks() const { return tracks_; }
-  // The interval of this time, which begins with it; makes room for it.
+  // The interval that contains this time (its start included, its end not); makes room for it.
   std::size_t at(SimTime time);
 
   void add(std::size_t interval, std::size_t track, std::int64_t amount);
-  // In equal parts over the time between; all at once where it is none.
+  // Spread evenly over the time between; all at once where there is none.
   void spread(std::size_t track, SimTime from, SimTime until, std::int64_t amount);
 
-  // Nothing happens from then on: the last interval ends there.
+  // Nothing happens from `end` on: the last interval ends there.
   void close(SimTime end);
 
-  // Only of what is closed.
+  // Only after close().
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] SimTime from(std::size_t interval) const;
   [[nodiscard]] SimTime until(std::size_t interval) const;

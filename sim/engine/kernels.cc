@@ -1,4 +1,4 @@
-// Kernels: start, places for their WGs, end.
+// Kernels: start, slots for their WGs, end.
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ bool Simulator::precedes(std::uint32_t k, std::uint32_t other) const {
   return k < other;
 }
 
-// Gives WGs of waiting kernels the room there is, kernels in their order.
+// Places WGs of waiting kernels where there is room, kernels in their order.
 void Simulator::dispatch(std::uint32_t gpu) {
   std::vector<std::uint32_t>& active = gpus_[gpu].active;
   for (std::size_t i = 0; i < active.size();) {
@@ -63,7 +63,7 @@ void Simulator::dispatch(std::uint32_t gpu) {
   }
 }
 
-// Starts the next WG of the grid in a place already taken on `cu`, or on a free copy engine.
+// Starts the next WG of the grid in a slot already taken on `cu`, or on a free copy engine.
 void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t cu) {
   const Kernel& kernel = graph_.kernels[KernelId(k)];
   GpuState& state = gpus_[gpu];
@@ -88,7 +88,7 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   SimTime start = now_;
   if (cu == kNone) {
     state.free_engines -= 1;
-    // A command for each engine, one after another.
+    // One command per engine, one after another.
     start = later(now_, state.commands_free) + cluster_.spec.gpu.dma.host;
     state.commands_free = start;
   } else {
@@ -96,7 +96,7 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
     start = later(now_, state.dispatcher_free);
     state.dispatcher_free = start + cluster_.spec.gpu.launch.wg_interval;
   }
-  // Also a WG that starts now gets an event, so that a grid's WGs all have their places first.
+  // A WG that starts now gets an event as well, so that all WGs of a grid have their slots first.
   schedule(start + kernel.startup, EventKind::worker, worker_id(gpu, index));
 }
 
@@ -146,7 +146,7 @@ void Simulator::fill(std::uint32_t gpu, std::uint32_t cu) {
     const std::uint32_t k = state.active[i];
     dispatch_one(gpu, k, cu);
     if (kernels_[k].dispatched == kernels_[k].grid) {
-      // The turn is then that of whoever comes behind it.
+      // The turn then goes to the kernel after it.
       state.turn = i > 0 ? state.active[i - 1] : kNone;
       state.active.erase(state.active.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -154,7 +154,7 @@ void Simulator::fill(std::uint32_t gpu, std::uint32_t cu) {
 }
 
 // Takes room on a CU for the kernel whose turn it is: the first in their order that fits there; or,
-// among those of one priority, the first behind the kernel that had the turn before.
+// with round robin, of those of one priority the first after the kernel that had the last turn.
 std::size_t Simulator::next_in_turn(std::uint32_t gpu, std::uint32_t cu) {
   const GpuState& state = gpus_[gpu];
   const std::size_t all = state.active.size();
@@ -203,7 +203,7 @@ void Simulator::finish_if_done(std::uint32_t k) {
   kernels_left_ -= 1;
   state.span.end = now_;
   accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.span.start);
-  // Who ends has seen all flags, and flags come behind their data.
+  // A kernel that ends has seen all its flags, and flags come after their data.
   if (kernels_left_ == 0) SIM_ASSERT(transport_.in_flight() == 0);
   for (std::uint32_t i = dependents_begin_[k]; i < dependents_begin_[k + 1]; ++i) {
     const std::uint32_t next = dependents_[i];

@@ -1,12 +1,12 @@
-// Links bring messages faster than a memory takes them in, or than one that they are read from
-// gives them: links have room for all of it, and a message that has come all the way is there only
-// when it is written, and the memory that it was read from is through with it.
+// Links that bring messages faster than a memory can take them in, or than the memory from which
+// they are read can supply them. Links have room for all of it; a message that has come all the way
+// counts as arrived only when it is written, and when the memory it comes from has supplied it.
 
 #include "sim/engine/simulator.h"
 
 namespace weft {
 
-// So long all that the message's memories have to move, itself included, still takes.
+// How long the message's memories still need for all that they have to move, itself included.
 Duration Simulator::memories_behind(const Arrived& arrived) {
   const Send& send = graph_.sends[arrived.tag];
   if (send.in_switch == InSwitch::nothing) {

@@ -35,8 +35,8 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
   return posted;
 }
 
-// What the switch adds up is read by the links from the HBM of each of the group; what it copies is
-// sent by one. Each copy is a message that has to be delivered, and so is one sum.
+// What the switch adds up is read by the links from the HBM of each GPU of the group; what it
+// copies is sent by one. Each copy is a message that has to be delivered, and so is a sum.
 Posted Simulator::post_in_switch(std::uint32_t gpu, std::uint32_t send_index, Part part,
                                  Bytes size) {
   const Send& send = graph_.sends[send_index];
@@ -125,7 +125,7 @@ void Simulator::delivered(const Arrived& arrived) {
   store_arrived(worker);
 }
 
-// A link's traffic at one end of it, as load on that GPU's HBM.
+// The traffic of a link as load on the HBM of the GPU at one end of it.
 void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint32_t factor) {
   if (factor == 0) return;
   const Bandwidth rate = transport_.bandwidth(link);
@@ -139,7 +139,7 @@ void Simulator::background(std::uint32_t gpu, LinkId link, Bytes size, std::uint
   if (begins && memory.jobs() > 0) mark_memory(gpu);
 }
 
-// The proxy is one CPU thread a GPU: one operation after another, `proxy_operation` for each entry.
+// The proxy is one CPU thread per GPU: one operation after another, `proxy_operation` per entry.
 void Simulator::hand_to_proxy(std::uint32_t gpu, std::uint32_t send, Duration handover) {
   GpuState& state = gpus_[gpu];
   const bool idle = state.proxy.empty();
@@ -155,7 +155,7 @@ void Simulator::start_proxy(std::uint32_t gpu) {
   schedule(later(next.seen, state.proxy_free) + operations, EventKind::proxy, gpu);
 }
 
-// A full queue holds the thread, and everything behind.
+// A full queue holds up the thread, and with it all operations that follow.
 void Simulator::proxy_event(std::uint32_t gpu) {
   GpuState& state = gpus_[gpu];
   state.proxy_free = post(gpu, state.proxy.pop().send).queued_at;
@@ -172,7 +172,7 @@ bool Simulator::count_down(LatchId id, Seen seen) {
   return true;
 }
 
-// Whoever waits polls: it sees the flag a little later; but the data of its own load at once.
+// Waiters poll: they see a flag a little later, but the data of their own load at once.
 void Simulator::wake_waiters(LatchState& latch, Seen seen) {
   std::uint32_t waiter = latch.waiter;
   latch.waiter = kNone;

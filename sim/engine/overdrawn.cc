@@ -7,7 +7,7 @@
 namespace weft {
 
 std::string overdrawn(const RunResult& result, const Cluster& cluster) {
-  // WGs' times are whole picoseconds, and an engine's rate is rounded: so much may be missing.
+  // WGs' times are whole picoseconds, and an engine's rate is rounded: this much is tolerated.
   constexpr double kRounded = 1.001;
   const GpuSpec& gpu = cluster.spec.gpu;
   std::vector<Bandwidth> memory(result.gpus.size(), gpu.memory.bandwidth);

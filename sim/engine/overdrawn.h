@@ -1,4 +1,4 @@
-// Whether anything has done more than its rate and the time of a run allow: nothing may.
+// Whether anything has done more than its rate and the time of the run allow: nothing may.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// What, in words; empty: nothing.
+// What has, in words; empty: nothing.
 std::string overdrawn(const RunResult& result, const Cluster& cluster);
 
 }  // namespace weft

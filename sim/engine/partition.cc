@@ -46,7 +46,7 @@ class Search {
   }
 
  private:
-  // Half of the GPU, as the sizes that are powers of two go; or all channels.
+  // Half of the GPU; with a partition by channels at most as many as there are channels.
   [[nodiscard]] int largest() const {
     const GpuSpec& gpu = cluster_.spec.gpu;
     const int half = std::max(step_, gpu.cus / 2);
@@ -73,14 +73,14 @@ class Search {
     keep_if_least(cus, together, least);
   }
 
-  // Of equal times the fewer CUs, which come first.
+  // Of equal times, that of fewer CUs, which is tried first.
   void keep_if_least(int cus, Duration time, Duration& least) {
     if (partition_.cus > 0 && time >= least) return;
     partition_.cus = cus;
     least = time;
   }
 
-  // A run that cannot end takes for ever.
+  // A run that does not finish counts with the longest time allowed.
   Duration time_of(const C3Strategy& strategy) {
     const RunResult result = simulate(cluster_, lower_c3(pair_, cluster_, strategy), run_);
     return result.ending == Ending::finished ? result.time : run_.max_time;

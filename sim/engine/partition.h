@@ -1,5 +1,4 @@
-// How many CUs the collective of a c3 scenario gets, if the scenario leaves that open: only runs
-// can tell.
+// How many CUs the collective of a c3 scenario gets; found by runs if the scenario leaves it open.
 #pragma once
 
 #include <vector>
@@ -9,11 +8,11 @@
 
 namespace weft {
 
-// One size of the partition and what was found for it. A time that was not looked for is 0.
+// One size of the partition and the times found for it. A time that was not simulated is 0.
 struct PartitionTried {
   int cus = 0;           // of the collective
-  Duration compute;      // the GEMM by itself on the others
-  Duration communicate;  // the collective by itself on these
+  Duration compute;      // the GEMM alone on the other CUs
+  Duration communicate;  // the collective alone on these CUs
   Duration together;
 };
 
@@ -22,10 +21,11 @@ struct Partition {
   std::vector<PartitionTried> tried;
 };
 
-// Mode lookup, and modes whose c3.partition_cus is not given: a table of the GEMM's and the
-// collective's times alone at powers of two of CUs; the size where the longer of both is shortest.
-// Mode best: both together at powers of two, then at sizes around the best of them, half as far
-// each time, down to one step of the mask; the shortest.
+// Mode lookup, and modes whose c3.partition_cus is not given: from a table of the times of the GEMM
+// and the collective alone, at sizes that double from one step of the mask, the size where the
+// longer of both is shortest. Mode best: from runs of both together at the same sizes, then at
+// sizes around the best of them, half as far away each time, down to one step of the mask, the
+// size of the shortest.
 Partition choose_partition(const Scenario& scenario, const Cluster& cluster, Mode mode);
 
 }  // namespace weft

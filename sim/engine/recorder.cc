@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-constexpr std::uint32_t kCusOfWaves = 4;  // of a GPU, whose WGs are kept
+constexpr std::uint32_t kCusOfWaves = 4;  // per GPU, whose WGs are kept
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordO
   last_work_.assign(slots, MessageRecord::kNoWg);
 }
 
-// So many GPUs that what they do is not more than is to be kept; at least the first at work.
+// Watches as many GPUs as there is room for what they do; at least the first one at work.
 void Recorder::choose_watched(int cus) {
   std::vector<double> records(recording_.gpus);
   std::vector<double> kernels(recording_.gpus);
@@ -103,7 +103,7 @@ void Recorder::keep_wait(SimTime now, const Where& where, SimTime since, Wait wh
                             .waits_for = why});
 }
 
-// What the switch adds up has no one sender.
+// What the switch adds up has no single sender.
 void Recorder::keep_posted(SimTime now, const Where& where, std::uint32_t send) {
   if (!watches(where)) return;
   const Send& what = graph_.sends[send];
@@ -165,8 +165,8 @@ void Recorder::expect_memory_jobs(const std::vector<std::uint32_t>& demand) {
   }
 }
 
-// As long as they would be in the end if the run were as short as its memory traffic allows: fewer
-// samples to take, and the same intervals.
+// The length that intervals would have in the end if the run were as short as its memory traffic
+// allows: fewer samples to take, and the same intervals.
 Duration Recorder::first_length(const MemorySpec& memory) const {
   Duration least;
   for (const Memory& jobs : memory_) {
@@ -177,7 +177,8 @@ Duration Recorder::first_length(const MemorySpec& memory) const {
   return length;
 }
 
-// Written bytes draw more than those read, so jobs' bytes are their part of what all jobs draw.
+// Written bytes draw more than bytes read, so bytes are computed as jobs' part of what all draw.
+
 Bytes Recorder::moved_by_jobs(std::uint32_t gpu, Drawn left) const {
   const Memory& memory = memory_[gpu];
   if (memory.begun < left) return {};

@@ -14,12 +14,12 @@ namespace weft {
 
 class Recorder {
  public:
-  // `slots`: slots for WGs and copy engines of all GPUs. `demand`: what each work draws from its
-  // GPU's memory, in kB/s.
+  // `slots`: number of slots for WGs and copy engines of all GPUs. `demand`: what each work draws
+  // from its GPU's memory, in kB/s.
   Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
            std::size_t slots, const std::vector<std::uint32_t>& demand);
 
-  // What the accounts are to be asked for next, before anything after that time happens.
+  // When sample() is to be called next, before anything after that time happens.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
   struct Sources {
     const Accounts& accounts;
@@ -42,7 +42,7 @@ class Recorder {
   void work_stops(SimTime now, const Where& where, std::uint32_t item) {
     if (keeps_wgs_) keep_work(now, where, item);
   }
-  // A GPU's memory gets a job that takes so long alone.
+  // A GPU's memory gets a job that takes `alone` by itself.
   void memory_job(std::uint32_t gpu, std::uint32_t demand, Duration alone) {
     memory_[gpu].begun += Drawn{demand} * static_cast<Drawn>(alone.count());
   }
@@ -56,7 +56,7 @@ class Recorder {
     if (keeps_messages_) keep_arrived(now, send, gpu);
   }
 
-  // The run has taken so long.
+  // The run has ended after `time`.
   Recording close(Duration time, const Sources& sources, const std::vector<KernelSpan>& spans);
 
  private:
@@ -85,16 +85,16 @@ class Recorder {
   Recording recording_;
   bool keeps_wgs_;
   bool keeps_messages_;
-  std::uint32_t cus_kept_;     // of a GPU: so many, of whose WGs ...
-  std::uint32_t cu_step_ = 1;  // ... and so far apart
+  std::uint32_t cus_kept_;     // how many CUs per GPU whose WGs are kept ...
+  std::uint32_t cu_step_ = 1;  // ... and how far apart they are
   SimTime last_sample_;
   SimTime next_sample_;
-  struct Done {  // by a GPU, when last asked
+  struct Done {  // by a GPU, at the last sample
     Duration cu_time;
     Bytes hbm;
   };
   std::vector<Done> done_;
-  struct Memory {  // jobs of a GPU's: what they draw, and the bytes that stand for it
+  struct Memory {  // jobs of a GPU's memory: what they draw, and how many bytes that is
     Drawn begun = 0;
     Drawn in_all = 0;
     Bytes traffic;

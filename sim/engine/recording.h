@@ -11,31 +11,31 @@
 
 namespace weft {
 
-// How much of a run is recorded besides what GPUs and links do in each interval. Each includes what
-// the one before it has.
+// How much of a run is recorded besides what GPUs and links do in each interval. Each level
+// includes those before it.
 enum class Detail : std::uint8_t {
   intervals,  // nothing
-  kernels,    // kernels, and of each the last message to every GPU
-  waves,      // WGs of a few CUs of each GPU, all that they send; intervals of each GPU
+  kernels,    // kernels, and the last message of each to every GPU; intervals of each GPU
+  waves,      // WGs of a few CUs of each GPU, and all that they send
   all         // WGs of all CUs; intervals of each link
 };
 
 struct RecordOptions {
   Detail detail = Detail::intervals;
-  std::size_t most = 0;  // of WGs and messages together
+  std::size_t most = 0;  // WGs and messages together
 };
 
 // What the tracks of the intervals stand for: CUs (ps, summed) and HBM (bytes) of all GPUs, links
-// of each class (ps in use, summed), and then, where that is asked for and they are not too many,
-// of each GPU and each link.
+// of each class (ps in use, summed), and then, if requested and if they are not too many, the same
+// for each GPU and each link.
 struct Tracks {
   struct LinkClass {
     std::string name;
     std::uint32_t links = 0;
   };
   std::vector<LinkClass> classes;
-  std::uint32_t gpus = 0;          // each for itself; or 0
-  std::vector<std::string> links;  // the same
+  std::uint32_t gpus = 0;          // with tracks of their own; or 0
+  std::vector<std::string> links;  // the same; or empty
 
   static constexpr std::size_t cu_time() { return 0; }
   static constexpr std::size_t hbm_bytes() { return 1; }
@@ -64,14 +64,14 @@ struct KernelRecord {
   SimTime end;
 };
 
-// A WG, or copy engine, for a while at the work of one item, or waiting.
+// A period in which a WG, or copy engine, works on one item or waits.
 struct WgRecord {
   static constexpr std::uint32_t kWaits = UINT32_MAX;
   SimTime start;
   SimTime end;
   std::uint32_t kernel = 0;
-  std::uint32_t cu = 0;    // UINT32_MAX: a copy engine
-  std::uint32_t slot = 0;  // a place for one WG on the GPU: those of one slot follow one another
+  std::uint32_t cu = 0;         // UINT32_MAX: a copy engine
+  std::uint32_t slot = 0;       // for one WG on the GPU: records of one slot follow one another
   std::uint32_t item = kWaits;  // of its kernel
   Wait waits_for = Wait::post;
 };
@@ -81,7 +81,7 @@ struct MessageRecord {
   SimTime posted;
   SimTime arrived;
   std::uint32_t kernel = 0;  // that sent it
-  std::uint32_t wg = kNoWg;  // the work behind which it was sent: index into wgs
+  std::uint32_t wg = kNoWg;  // the work after which it was sent: index into wgs
   std::uint32_t to = 0;      // GPU
   std::uint32_t size = 0;    // bytes
 };
@@ -94,24 +94,24 @@ struct Recording {
   std::vector<KernelRecord> kernels;
   std::vector<WgRecord> wgs;  // by end
   std::vector<MessageRecord> messages;
-  std::uint32_t watched = 0;  // GPUs whose WGs and messages are kept: so many, from the first on
+  std::uint32_t watched = 0;  // how many GPUs' WGs and messages are kept, from the first on
   std::uint32_t gpus = 0;
   bool full = false;  // what happened from `full_at` on is left out
   SimTime full_at;
 };
 
-// A recording's place in a run. In a whole model the same may have several.
+// A replay of a recording in a run. In a whole model one recording may be replayed several times.
 struct Played {
   std::uint32_t recording = 0;
   SimTime start;
   std::uint32_t first_gpu = 0;  // added to its GPUs
 };
 
-// Of one mode.
+// The recordings of one mode's run.
 struct RunRecording {
   std::vector<Recording> recordings;
   std::vector<Played> played;  // by start
-  Tracks tracks;               // of all together
+  Tracks tracks;               // of the whole run
   Intervals amounts;
 };
 

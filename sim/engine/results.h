@@ -38,7 +38,7 @@ struct OperatorUse {
   std::string part;  // of the model
   KernelRole role = KernelRole::compute;
   SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
-  SimTime first_place = SimTime::from_count(INT64_MAX);  // that a WG got, or a copy engine
+  SimTime first_place = SimTime::from_count(INT64_MAX);  // a WG's first slot or copy engine
   SimTime last_end;
   Duration longest;   // of one GPU's kernel
   Duration sum;       // over GPUs
@@ -49,8 +49,8 @@ struct OperatorUse {
   Bytes sent;
   Bytes hbm;
   Duration wg_time;  // WGs at work, summed
-  Duration cu_time;  // of CUs with WGs at work, the last of which was its own
-  Duration exposed;  // GPUs compute nothing and wait for it, summed
+  Duration cu_time;  // of CUs with WGs at work, the last of which was its own, summed
+  Duration exposed;  // time in which GPUs compute nothing and wait for it, summed
 };
 
 // When the last kernel of an exit of the task graph ended, and the critical path up to then.
@@ -60,8 +60,8 @@ struct ExitUse {
   Duration path_gaps;              // launches on it; with the operators, the time until `end`
 };
 
-// Of a model's part, summed over GPUs: time in which it computes, and in which it is what a GPU
-// waits for that has kernels but computes nothing. Of several at once, the one that started first.
+// A part of a model, summed over GPUs: time in which it computes, and time in which a GPU that has
+// kernels but computes nothing waits for it. Of several parts at once, the one that started first.
 struct PartUse {
   std::string name;
   Duration computing;
@@ -75,10 +75,10 @@ struct LinkRow {
   LinkUse use;
 };
 
-// To what some links have done, what another has, or the same one at another time.
+// Adds what another link has done, or the same one at another time.
 void add(LinkUse& sum, const LinkUse& use);
 
-// What each link of the network has done by then.
+// What each link of the network has done up to `until`.
 std::vector<LinkRow> rows_of(const Transport& transport, SimTime until);
 
 // What the task graph requests and what the run did.
@@ -90,9 +90,9 @@ struct Ledger {
   Entry wgs;
   Entry flops;
   Entry hbm_bytes;  // of WGs and copy engines
-  Entry messages;   // put in against delivered
+  Entry messages;   // posted, and delivered
   Entry message_bytes;
-  Entry sent_bytes;  // asked against put in
+  Entry sent_bytes;  // requested, and posted
   // What did more than its rate and the time allow, in words; empty: nothing.
   std::string overdrawn;
   [[nodiscard]] bool balanced() const;
@@ -105,19 +105,19 @@ struct RunResult {
   Ending ending = Ending::finished;
   std::string stopped_because;  // unless finished: who waits for whom, or which limit
   Duration time;                // start to the end of the slowest GPU
-  double clock = 0;  // that the power limit left, over that of short kernels; 0: not asked
+  double clock = 0;  // under the power limit, over that of short kernels; 0: not computed
   std::vector<GpuUse> gpus;
   std::vector<OperatorUse> operators;
   std::vector<PartUse> parts;
-  Duration idle;  // summed over GPUs: until the run's end, without a kernel. With parts, all time
+  Duration idle;  // time without a kernel, summed over GPUs; with `parts`, all of the GPUs' time
   Duration path_gaps;          // launches on the critical path; with its operators, the run's time
-  std::vector<ExitUse> exits;  // as the task graph has them
+  std::vector<ExitUse> exits;  // in the task graph's order
   std::vector<LinkRow> links;
   Ledger ledger;
   std::uint64_t events = 0;
   std::uint64_t fingerprint = 0;
 
-  // Time on a GPU with a kernel active but no WG computing: the communication that nothing hides.
+  // Time on a GPU with a kernel active but no WG computing: communication that is not hidden.
   [[nodiscard]] Duration exposed(const GpuUse& gpu) const { return gpu.active - gpu.computing; }
   [[nodiscard]] Duration exposed_mean() const;
   [[nodiscard]] Duration computing_mean() const;

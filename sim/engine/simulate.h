@@ -13,19 +13,19 @@ struct Progress {
   std::uint64_t events = 0;
   SimTime now;
   std::uint64_t wgs_done = 0;
-  std::uint64_t wgs = 0;  // these three as the task graph has them
+  std::uint64_t wgs = 0;  // this and the next two: totals of the task graph
   std::uint64_t kernels = 0;
   std::uint64_t messages = 0;
 };
 using OnProgress = std::function<void(const Progress&)>;
 
-// Simulates until everything is done, a deadlock, or a limit of `options`. The
+// Simulates until everything is done, the run deadlocks, or it reaches a limit of `options`. The
 // same arguments give the same result, byte for byte. `on_progress` is called at the start and
 // every 2^18 events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
 
-// The same, and what happened in it. Only a run that finished has a recording.
+// The same, with a recording of what happened. Only a run that finished has a recording.
 struct Recorded {
   RunResult result;
   Recording recording;

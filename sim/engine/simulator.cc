@@ -13,9 +13,9 @@ namespace {
 constexpr unsigned kKindShift = 60;
 constexpr std::uint64_t kProgressEvery = 1U << 18U;
 
-// What a work draws from the memory while it runs alone, and for how long. What is moved takes
-// time, if only as much as a demand of 32 bits allows; but of a memory that is faster than that (an
-// ideal one), which nothing fills.
+// What a work draws from the memory while it runs alone, and for how long. Moving data takes time,
+// at least as much as a demand of 32 bits implies; not in a memory that is faster than that (an
+// ideal one), which nothing saturates.
 struct MemoryJob {
   std::uint32_t demand;  // in units of the rate
   Duration alone;
@@ -134,7 +134,7 @@ RunResult Simulator::run(const OnProgress& on_progress) {
   const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
   std::uint64_t stop = recorder_ == nullptr ? last : 0;
   Ending ending = Ending::finished;
-  // So long an item cannot end in time, and need not fit the servers' clocks.
+  // An item that long cannot end in time, and need not fit the servers' clocks.
   if (graph_.has_longer_item(options_.max_time)) ending = Ending::time_limit;
   while (ending == Ending::finished && !queue_.empty()) {
     const Event event = queue_.pop();
@@ -168,7 +168,7 @@ void Simulator::record(const RecordOptions& what) {
                                          std::size_t{worker_stride_} * cluster_.gpus(), demand_);
 }
 
-// Samples all intervals that have ended by then; the end of the next one.
+// Samples all intervals that have ended by then; returns the end of the next one.
 std::uint64_t Simulator::record_until(std::uint64_t at_ps) {
   const auto at = SimTime::from_count(static_cast<std::int64_t>(at_ps));
   while (recorder_->next_sample() < at) recorder_->sample({accounts_, transport_, memory_});
@@ -222,7 +222,8 @@ void Simulator::mark_arithmetic(std::uint32_t cu) {
 void Simulator::settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id) {
   timer.dirty = false;
   const SimTime next = server.settle(now_);
-  // An event that comes too early is harmless: it settles again. Only earlier ones are new.
+  // An event that comes too early is harmless: it settles again. Only an earlier time needs
+  // another.
   if (next < timer.at) {
     timer.at = next;
     schedule(next, kind, id);
@@ -251,7 +252,7 @@ void Simulator::arithmetic_event(std::uint32_t cu) {
   if (serve(arithmetic_[cu], arithmetic_timers_[cu], gpu)) mark_arithmetic(cu);
 }
 
-// Takes what the server has done by now; false where another event has taken this one's place.
+// Takes what the server has done by now; false where another event has replaced this one.
 bool Simulator::serve(SharedServer& server, Timer& timer, std::uint32_t gpu) {
   if (timer.at != now_) return false;
   timer.at = SharedServer::kNever;

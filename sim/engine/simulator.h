@@ -1,4 +1,4 @@
-// Simulator: the state of one run and the closed list of events. Only here are events scheduled;
+// Simulator: the state of one run and the closed list of events. Events are scheduled only here;
 // the models (SharedServer, CuSet, Transport) are told the time and answer.
 //
 // Every instant has two rounds: first all events of the instant happen, then kernels that
@@ -22,24 +22,24 @@ namespace weft {
 
 // What happens. The order of the list is the order within an instant.
 enum class EventKind : std::uint8_t {
-  link,          // id: the link whose first message has come to its end
-  memory,        // id: the GPU whose HBM has done a job, or lost some background load
-  arithmetic,    // id: the CU (gpu x CUs + cu) that has done a job
-  worker,        // id: the worker (gpu x stride + index) that goes on
-  proxy,         // id: the GPU whose network thread has done an operation
+  link,          // id: the link whose first message has reached its end
+  memory,        // id: the GPU whose HBM has finished a job, or lost some background load
+  arithmetic,    // id: the CU (gpu x CUs + cu) that has finished a job
+  worker,        // id: the worker (gpu x stride + index) that continues
+  proxy,         // id: the GPU whose network thread has finished an operation
   kernel_start,  // id: the kernel
   kernel_flags,  // id: the kernel whose last awaited flag is now seen
   fence,         // id: the CU (gpu x CUs + cu) whose release fence has ended
-  taken_in       // id: the arrival (held_) that memories were behind with
+  taken_in       // id: the arrival (held_) with which memories have caught up
 };
 
 class Simulator {
  public:
   Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
-  // Before run().
+  // To be called before run().
   void record(const RecordOptions& what);
   RunResult run(const OnProgress& on_progress);
-  // After it.
+  // To be called after run().
   Recording recording(Duration time);
 
  private:
@@ -64,42 +64,42 @@ class Simulator {
     linger
   };
 
-  // A WG on a CU, or a copy engine at work: runs the items of one kernel. Half a cache line, for
+  // A WG on a CU, or a copy engine at work: runs the items of one kernel. It is small, because
   // there are hundreds of thousands; what is rarely needed is in Spare, at the same index.
   struct Worker {
-    SimTime since;  // it waits
-    SimTime begun;  // its item
+    SimTime since;  // start of its wait
+    SimTime begun;  // start of its item
     std::uint32_t kernel = kNone;
     std::uint32_t cu = kNone;  // kNone: a copy engine
     std::uint32_t item = 0;
     std::uint32_t send = 0;   // the send it is at ...
-    std::uint16_t sends = 0;  // ... and how many there are from it on
+    std::uint16_t sends = 0;  // ... and how many are left, this one included
     Phase phase = Phase::idle;
-    std::uint8_t parts = 0;  // of its work, still running
+    std::uint8_t parts = 0;  // of its work that are still running
     Wait waiting_for = Wait::post;
     bool waits = false;
-    std::uint8_t share = 0;  // of its item: how many it has stored
+    std::uint8_t share = 0;  // how many shares of its item it has stored
     bool paused = false;     // in the middle of its item
-    bool nested = false;     // it is at the sends of a latch that a send of another one opened
+    bool nested = false;     // it is at the sends of a latch that a send of another latch opened
   };
   static_assert(sizeof(Worker) <= 48);
   struct Spare {
     std::uint32_t next_static = 0;      // of a static work list: its next item
-    std::uint32_t outer_send = 0;       // where it goes on after the sends of a nested latch ...
+    std::uint32_t outer_send = 0;       // where it continues after the sends of a nested latch ...
     std::uint32_t outer_sends = 0;      // ... and how many are left there
     std::uint32_t next_waiter = kNone;  // of the same latch
-    SimTime store_free;                 // its last unfenced store has left
-    std::uint32_t next_fenced = kNone;  // of the same fence
+    SimTime store_free;                 // when its last unfenced store has left
+    std::uint32_t next_fenced = kNone;  // next WG of the same fence
     std::uint32_t on_the_way = 0;       // its stores that the fence waits for
     bool fencing = false;
-    bool fences_again = false;  // its other waves do, when the first one has
+    bool fences_again = false;  // its other waves fence after the first one has
   };
   // A CU has one release fence in progress. WGs that fence meanwhile share the next one.
   struct Fence {
     std::uint32_t under_way = kNone;  // first of the WGs it serves
-    std::uint32_t waiting = kNone;    // first of those of the next one
-    std::uint32_t outstanding = 0;    // whose stores have not arrived
-    SimTime least;                    // it ends no earlier: there and back, though all has arrived
+    std::uint32_t waiting = kNone;    // first of the WGs that the next one will serve
+    std::uint32_t outstanding = 0;    // WGs whose stores have not arrived
+    SimTime least;                    // earliest end: there and back, even if all has arrived
   };
   struct KernelState {
     std::uint32_t dependencies_left = 0;
@@ -124,15 +124,15 @@ class Simulator {
     std::vector<Spare> spares;
     std::vector<std::uint32_t> free_workers;
     std::vector<std::uint32_t> active;  // kernels with WGs to dispatch: by priority, then start
-    std::uint32_t turn = kNone;         // the kernel that got the last place that a WG freed
+    std::uint32_t turn = kNone;         // the kernel that last got a slot
     std::uint32_t free_engines = 0;
     SimTime dispatcher_free;
     SimTime commands_free;  // the CPU thread that gives commands to the copy engines
     SimTime proxy_free;
-    SimTime last_fence;  // end of the last one that is known to end
+    SimTime last_fence;  // latest end of a fence that is known
     struct HandedOver {
       std::uint32_t send = 0;
-      SimTime seen;  // by the thread, not before
+      SimTime seen;  // when the thread can see it
     };
     RingQueue<HandedOver> proxy;  // the first is being worked on
   };
@@ -196,7 +196,7 @@ class Simulator {
   [[nodiscard]] Duration least_fence(std::uint32_t gpu, const Worker& worker) const;
 
   // messages.cc: messages, flags and the proxy
-  enum class Part : std::uint8_t { first, last };  // of a send; what is sent whole is its last part
+  enum class Part : std::uint8_t { first, last };  // of a send; a whole send is its last part
   Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   Posted post(std::uint32_t gpu, std::uint32_t send);
   Posted post_in_switch(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
@@ -215,7 +215,8 @@ class Simulator {
   enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
   bool count_down(LatchId id, Seen seen = Seen::polled);
   void wake_waiters(LatchState& latch, Seen seen);
-  // Channels of a collective: a step goes on `flag` after its data have arrived, whoever waits.
+  // Channels of a collective: a step continues `flag` after its data has arrived, even if the
+  // channel began to wait later.
   [[nodiscard]] static bool steps_by_flags(const Kernel& kernel) {
     return kernel.role == KernelRole::collective && kernel.executor == Executor::cu &&
            kernel.flag.count() > 0;
@@ -258,15 +259,16 @@ class Simulator {
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   IdVector<LatchId, LatchState> latches_;
-  IdVector<LatchId, SimTime> opened_;  // by messages; empty without channels that step by flags
+  IdVector<LatchId, SimTime> opened_;  // by messages; empty if no channels step by flags
   std::vector<Fence> fences_;          // by CU; empty where they are independent
-  // Workers that wait for word of a send's arrival.
+  // By send: the worker that waits for the confirmation of its arrival.
   std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
-  // Where links bring more than memories take: messages that wait until it is written, or read.
+  // Where links bring more than memories take: messages that wait until their data is written, or
+  // read.
   bool memories_can_fall_behind_ = false;
   std::vector<Arrived> held_;
   std::vector<std::uint32_t> free_held_;
-  std::vector<std::uint32_t> senders_;  // by send; filled when first asked for
+  std::vector<std::uint32_t> senders_;  // by send; filled when first needed
   static constexpr std::uint32_t kKernelBit = 1U << 31U;
   std::uint32_t kernels_left_ = 0;
   std::uint32_t worker_stride_ = 0;

@@ -1,4 +1,4 @@
-// The life of a WG: take an item, wait for its latch, work, count down, send, again.
+// The life of a WG: take an item, wait for its latch, work, count down, send, repeat.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ Duration part_of(Duration alone, const Item& item, std::uint32_t shares) {
 
 }  // namespace
 
-// Runs a worker until it has to wait for something. Each step says whether it goes on at once.
+// Runs a worker until it has to wait for something. Each step returns whether it continues at once.
 void Simulator::run_worker(std::uint32_t gpu, std::uint32_t w) {
   for (bool goes_on = true; goes_on;) {
     switch (gpus_[gpu].workers[w].phase) {
@@ -109,7 +109,7 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   return false;
 }
 
-// Of a step of a collective that has come before its channel: what its flag still takes.
+// In a collective, a step's data may arrive before its channel waits: waits for the rest of `flag`.
 bool Simulator::sees(std::uint32_t gpu, std::uint32_t w, LatchId latch) {
   Worker& worker = gpus_[gpu].workers[w];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
@@ -183,7 +183,7 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   worker.phase = Phase::send;
 }
 
-// The next of the sends of an open latch; when they are through, those of the latch around it.
+// The next of the sends of an open latch; after the last one, those of the latch around it.
 bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   if (worker.sends == 0) {
@@ -201,7 +201,7 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   if (transport_.same_node(gpu, send.to)) return begin_store(gpu, w, send);
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   // What the NIC reads must be out of the caches, whoever rings the doorbell. A collective's copy
-  // loop writes through: that is in its rate.
+  // loop writes through: its rate includes that.
   const NicSpec& nic = *cluster_.spec.nic;
   const bool by_gpu = kernel.puts_by == InitiatedBy::gpu;
   Duration before;
@@ -213,8 +213,8 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   return false;
 }
 
-// What a worker stores next of a send of this size; the last share takes what is left. Only an
-// item's own result is stored in shares, not the flag of a latch behind it.
+// How much of a send of this size a worker stores next; the last share takes what is left. Only an
+// item's own result is stored in shares, not the flag of a latch that follows.
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   if (worker.nested) return size;
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
@@ -223,8 +223,8 @@ Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
 }
 
-// A part of the item is done: out with it, and on. Stores are posted; the next ones wait until
-// these have left.
+// A part of the item is done: it is stored, and the work continues. Stores are posted; the next
+// ones wait until these have left.
 bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   SimTime& store_free = gpus_[gpu].spares[w].store_free;
@@ -254,10 +254,11 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
 }
 
 // Stores into a peer on the same node. A WG has a bounded number outstanding, so it stores at a
-// rate of its own; the link has them at its rate, so the message enters it that much later.
+// rate of its own; the link carries them at its rate, so the message enters it later by the
+// difference.
 bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send) {
   Worker& worker = gpus_[gpu].workers[w];
-  // A load: what it asks for takes the way to the others, no bandwidth, and waits for no stores.
+  // A load: its request takes the latency to the others but no bandwidth, and waits for no stores.
   if (send.in_switch == InSwitch::reduces) [[unlikely]] {
     worker.phase = Phase::store;
     const LinkId up = transport_.scale_up_link(gpu);
@@ -265,8 +266,8 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
     return false;
   }
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
-  // The stores before are not out: come back then. A copy engine's writes to several peers leave
-  // together.
+  // The stores before have not left yet: come back when they have. A copy engine's writes to
+  // several peers leave together.
   const bool together = worker.cu == kNone &&
                         worker.send != latches_[graph_.items[worker.item].counts_down].first_send;
   if (store_free > now_ && !together) {
@@ -291,15 +292,15 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   return false;
 }
 
-// Fenced: the WG goes on when its CU's fence has ended. Else it goes on at once, but its next store
-// waits until these have left.
+// Fenced: the WG continues when its fence has ended. Otherwise it continues at once, but its next
+// store waits until these have left.
 bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Bytes size = share_of(worker, bytes(graph_.sends[worker.send].size));
   if (recorder_) recorder_->posted(now_, where(gpu, w), worker.send);
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
-  // Behind a flag (nested) comes nothing that would wait. One fence for all stores of a latch.
+  // After a flag (nested) comes nothing that would wait. One fence for all stores of a latch.
   const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested;
   if (fenced) awaits_arrival(gpu, w);
   if (fenced && worker.sends == 1) return fence(gpu, w);

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// Of `ll128` no rates of its own have been measured; only `ll` unpacks its lines.
+// `ll128` has no measured rates of its own; only `ll` unpacks its lines.
 void protocol_fields(Fields& map, ProtocolSpec& protocol, Protocol which) {
   map.add("startup", protocol.startup,
           {.help = "from the launch of a collective kernel to its first byte"});
@@ -71,7 +71,7 @@ using Costs = CostTable::value_type;  // of one algorithm, by protocol
 
 bool has(const CostSpec& cost) { return cost.bus.count() > 0; }
 
-// What is written of an entry of the table: nothing where the library does not have it.
+// What is written for an entry of the table: nothing where the library does not have it.
 template <class Entry, class Has>
 std::optional<Entry> if_it(const Fields& map, const Entry& entry, Has it_has) {
   return map.writes() && it_has(entry) ? std::optional(entry) : std::nullopt;
@@ -170,7 +170,7 @@ void library_algorithms(Fields& map, CollectiveSpec& collective) {
   collective.algorithms = asked.value_or(std::vector{Algorithm::ring});
 }
 
-// All of them are not written.
+// If all are allowed, the key is not written.
 void protocols_in_node(Fields& map, CollectiveSpec& collective) {
   const std::vector<Protocol> all{Protocol::ll, Protocol::ll128, Protocol::simple};
   std::optional<std::vector<Protocol>> asked;

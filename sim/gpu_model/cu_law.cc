@@ -22,7 +22,7 @@ std::uint32_t share_of_cu(const GpuSpec& gpu, int threads) {
   return static_cast<std::uint32_t>(1000 * std::min(waves, kSimdsPerCu) / kSimdsPerCu);
 }
 
-// One division.
+// A single division, so rounded once.
 Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share) {
   __extension__ using Wide = unsigned __int128;
   const Wide all = static_cast<Wide>(work.count()) * static_cast<Wide>(gpu.cus) * 1000;

@@ -1,6 +1,6 @@
 // What a WG gets of its CU (docs/model.md, "Residency and dispatch" and "Arithmetic").
 //
-//   WGs on a CU = the least of waves, registers, LDS and slots over what a WG asks (residency.h)
+//   WGs on a CU = the least of waves, registers, LDS and slots over what a WG needs (residency.h)
 //   share       = min(waves of the WG, 4) / 4        of a CU's arithmetic, in thousandths
 //   time        = operations / (peak / CUs x share)
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace weft {
 
-// WGs of this shape that a CU runs at once, with so many more registers a thread.
+// WGs of this shape that a CU runs at once, with this many extra registers per thread.
 int resident_on_cu(const GpuSpec& gpu, const WgShape& wg, int extra_registers = 0);
 
-// Thousandths of a CU's arithmetic that a WG of so many threads can use alone: 4 SIMDs a CU.
+// Thousandths of a CU's arithmetic that a WG of `threads` threads can use alone: 4 SIMDs per CU.
 std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);
 
-// The time of so many operations on `share` thousandths of one CU of a GPU with this peak.
+// The time of `work` operations on `share` thousandths of one CU of a GPU with this peak.
 Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share);
 
 }  // namespace weft

@@ -9,12 +9,12 @@
 namespace weft {
 namespace {
 
-constexpr double kEvenUpTo = 1.6;  // up to such a demand the CUs of an H200 are alike
+constexpr double kEvenUpTo = 1.6;  // up to this demand the CUs of an H200 run at equal speed
 
 }  // namespace
 
-// The slowest of n rows comes later than one of them: so much for each doubling. All of them must
-// be in the L2, or nearer, for the step to be as fast as the L2.
+// The slowest of n rows comes later than a single row does, by gather.doubling per doubling of n.
+// All of them must be in the L1 or L2 for the step to be as fast as the L2.
 Duration gather_latency(const GpuSpec& gpu, double in_flight, const RowsFound& found) {
   const GatherSpec& gather = gpu.gather;
   const double missed = static_cast<double>(gather.latency.count()) +

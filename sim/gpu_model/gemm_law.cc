@@ -14,11 +14,11 @@
 namespace weft {
 namespace {
 
-// Rows of A and columns of B that the caches read for the first `at_once` tiles, dealt to them in
-// turn: a tile's rows and columns once for each cache that has such a tile.
+// Rows of A and columns of B that the caches read for the first `at_once` tiles, which are dealt to
+// them in turn: each row and column once per cache that has a tile of it.
 std::int64_t lines_read(const TiledGemm& gemm, const Tiles& tiles, std::int64_t at_once,
                         int caches) {
-  // No order has its n-th tile beyond row n or column n. 0: not read by this cache or any before.
+  // In no order is the n-th tile beyond row n or column n. 0: not read by any cache so far.
   std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, at_once)));
   std::vector<std::uint16_t> column_read(
       static_cast<std::size_t>(std::min(tiles.columns, at_once)));
@@ -36,18 +36,18 @@ std::int64_t lines_read(const TiledGemm& gemm, const Tiles& tiles, std::int64_t 
   return lines;
 }
 
-// What the formula says: docs/model.md, "GEMM".
+// The formula of docs/model.md, "GEMM".
 std::int64_t traffic_of_waves(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run) {
   __extension__ using Wide = __int128;
   const Tiles tiles(gemm, run.peers);
-  // WGs of one tile share its panels, each for its part of k.
+  // The WGs of one tile together read its panels once, each its part of k.
   const std::int64_t at_once = std::min(tiles.count(), round_up(run.wgs_at_once(), gemm.split_k));
-  // A memory-side cache sees all. Else WGs are dealt to the dies in turn, and where their number
-  // shares a factor with split_k, a part of k always comes to the same few of them.
+  // A memory-side cache sees all WGs. Otherwise WGs are dealt to the dies in turn, and where the
+  // number of dies shares a factor with split_k, a part of k always goes to the same few of them.
   const int dies = gpu.l2.dies / std::gcd(gpu.l2.dies, gemm.split_k);
   const int caches = gpu.memory.side_cache.count() > 0 ? 1 : dies;
   const std::int64_t lines = lines_read(gemm, tiles, at_once, caches);
-  // As many waves as there are tiles for, and never less than reading both operands once.
+  // This much for every `at_once` tiles; operand_traffic() has at least both operands once.
   const Wide all = static_cast<Wide>(lines) * tiles.count() * gemm.k * gemm.element_bytes;
   return static_cast<std::int64_t>((all + at_once - 1) / at_once);
 }
@@ -56,7 +56,7 @@ std::int64_t operands_once(const TiledGemm& gemm) {
   return (gemm.m + gemm.n) * gemm.k * gemm.element_bytes;
 }
 
-// The arithmetic of a WG, for its tile or its part of it.
+// The arithmetic of a WG, for its tile or its part of k.
 TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t k = round_up(gemm.k, gemm.split_k);
   TileWork work;
@@ -68,7 +68,7 @@ TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
   return work;
 }
 
-// How long its arithmetic lasts beside all that are with it on a CU.
+// How long a WG's arithmetic lasts with all residents of its CU at work.
 Duration among_residents(const TileWork& work, const TiledGemm& gemm, const GemmRun& run) {
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   const std::int64_t residents = std::min(run.wgs_on_cu, round_up(wgs, run.cus));
@@ -120,7 +120,7 @@ std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const Ge
 
 namespace {
 
-// Operands of one WG between the L2 and its CU.
+// The time of one WG's operands between the L2 and its CU.
 Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) *
                               round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
@@ -134,8 +134,8 @@ TileWork tile_work_reading(const TiledGemm& gemm, const GpuSpec& gpu, const Gemm
   TileWork work = arithmetic_of(gemm, gpu);
   work.read = bytes(round_up(operands, wgs));
   work.more = bytes(std::llround(static_cast<double>(work.read.count()) * (gemm.operand_cost - 1)));
-  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
-  // all residents at work, as their shares of the CU's rate make it last.
+  // Loads run ahead of the arithmetic by what is in flight, so they last at least as long as it
+  // does with all residents at work.
   work.memory_alone =
       longer(loading_time(gemm, gpu), among_residents(work, gemm, run)) + gemm.fixed;
   return work;
@@ -167,7 +167,7 @@ double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batc
   const double alone = std::max(arithmetic, to_seconds(work.memory_alone));
   const Bytes in_memory = work.read + work.more + tile_result(gemm);
   const Duration of_a_tile = transfer_time(in_memory, gpu.memory.bandwidth);
-  // Bent as the memory's rate is where both take nearly as long.
+  // Bent as near the memory's bandwidth, where both take nearly as long.
   return bent(static_cast<double>(rounds) * alone,
               to_seconds(of_a_tile) * static_cast<double>(tiles), gpu.memory.bend);
 }

@@ -1,14 +1,14 @@
-// GEMM as work-groups: C = A B, a tile of C a WG, or split_k WGs (docs/model.md, "GEMM").
+// GEMM as work-groups: C = A B, one WG, or split_k WGs, per tile of C (docs/model.md, "GEMM").
 //
 // Operands come from HBM through L2. WGs that run together share rows of A and columns of B: what
 // they read from HBM is the panels they touch, once for each L2 that such WGs are dealt to, or once
-// where a memory-side cache stands behind the L2s; a GPU with `caches` asks the cache model.
+// where there is a memory-side cache behind the L2s; a GPU with `caches` uses the cache model.
 //
 //   operations = 2 x tile_m x tile_n x k / split_k                of a WG
 //   arithmetic = operations / (peak / CUs x efficiency)           on a CU full of WGs
 //   loads      = the longer of the arithmetic with all residents at work and
 //                L2 latency x ceil(bytes loaded / bytes in flight)
-//   of a library's kernel: bytes loaded / load, and a fixed time for each tile
+//   loads      = bytes loaded / load, and a fixed time per tile   in a library's kernel
 //   HBM bytes  = k x size x (lines read for the first w tiles) x tiles / w
 #pragma once
 
@@ -23,31 +23,31 @@ struct TiledGemm {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t element_bytes = 2;
-  int tile_m = 0;  // of C, made by one WG ...
+  int tile_m = 0;  // of C, computed by one WG ...
   int tile_n = 0;
-  int split_k = 1;         // ... or by so many, each for its part of k
-  std::int64_t group = 1;  // rows of tiles of a peer whose tiles come column by column
+  int split_k = 1;         // ... or by this many, each for its part of k
+  std::int64_t group = 1;  // rows of a peer's tiles that are walked together, column by column
   double efficiency = 0;   // of the matrix peak, on a CU full of WGs
-  double alone = 1;        // part of it that one WG reaches that has its CU to itself
+  double alone = 1;        // fraction of it that one WG reaches if it has its CU to itself
   WgShape wg;
   // Of a library's kernel:
   Bandwidth load = {};       // between the L2 and one CU; 0: as its loads in flight allow
   Duration fixed = {};       // of a tile, besides its loop over k
-  double operand_cost = 1;   // time of an operand's byte in the HBM, in those of a stream
-  bool accumulates = false;  // its result is added to fp32 numbers that are there
+  double operand_cost = 1;   // HBM time of an operand's byte, relative to a stream's byte
+  bool accumulates = false;  // its result is added to existing fp32 numbers
 };
 
 struct GemmRun {
   std::int64_t cus;
   std::int64_t wgs_on_cu;  // that fit
   std::int64_t peers;      // whose rows of tiles come one after another
-  Bandwidth beside = {};   // what a collective beside it passes through the L2s
+  Bandwidth beside = {};   // what a concurrent collective passes through the L2s
   [[nodiscard]] std::int64_t wgs_at_once() const { return cus * wgs_on_cu; }
 };
 
 constexpr std::int64_t kPartialBytes = 4;  // a partial sum is float32, whatever the operands are
 
-// The tiles of C: one peer's rows after another's, in groups, the last one smaller.
+// The tiles of C: one peer's rows after another's, in groups, of which the last may be smaller.
 struct Tiles {
   std::int64_t rows;
   std::int64_t columns;
@@ -56,7 +56,7 @@ struct Tiles {
   Tiles(const TiledGemm& gemm, std::int64_t peers);
   [[nodiscard]] std::int64_t count() const { return rows * columns; }
 
-  // Where the tile is that comes `index`-th.
+  // The position of the tile that comes `index`-th.
   struct Place {
     std::int64_t row;
     std::int64_t column;
@@ -67,10 +67,10 @@ struct Tiles {
 // HBM bytes that all WGs of the GEMM read.
 std::int64_t operand_traffic(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run);
 
-// All that a WG does but leaving its result somewhere.
+// All that a WG does except writing its result.
 struct TileWork {
   Bytes read;
-  Bytes more;  // that what is read weighs in the HBM's time
+  Bytes more;  // surcharge on what is read, for its time in the HBM
   Flops flops;
   std::uint32_t arithmetic_share = 0;  // of a CU, in thousandths
   Duration arithmetic_alone;
@@ -78,17 +78,17 @@ struct TileWork {
 };
 TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run);
 
-// What a WG adds to the traffic that leaves its tile in its GPU's memory. Of a tile in parts, each
-// is added into it by atomics: read and written, in float32 whatever the operands are; so is one
-// that accumulates.
+// The memory traffic of a WG that leaves its tile in its GPU's memory. If k is split, atomics add
+// each part to the tile: it is read and written, in float32 whatever the operands are. The same
+// holds for a tile that accumulates.
 Bytes tile_result(const TiledGemm& gemm);
 
-// `batch` such products by themselves, in seconds: rounds of tiles, each as long as a CU's
-// residents or the memory make it. Those of a library's kernel read their operands once.
+// The time of `batch` such products alone on the GPU, in seconds: rounds of tiles, each as long as
+// a CU's residents or the memory take. A library's kernel reads its operands once.
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch);
 
-// The rate at which a kernel runs that reaches this part of the matrix units' peak; and so many
-// operations at it, far more than the first and the last tiles have, in seconds.
+// The rate of a kernel that reaches this fraction of the matrix units' peak; and the time of
+// `operations` at it, in seconds, where the first and the last tiles do not matter.
 FlopRate matrix_rate(const GpuSpec& gpu, double efficiency);
 double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency);
 

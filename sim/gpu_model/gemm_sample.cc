@@ -15,10 +15,10 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kRequests = std::int64_t{1} << 19U;  // that are walked, about
+constexpr std::int64_t kRequests = std::int64_t{1} << 19U;  // about how many are walked
 constexpr std::int64_t kPanelRow = 128;                     // bytes of a row of A in a step of k
 constexpr std::int64_t kLongestLine = 16'384;
-constexpr std::int64_t kStreamed = 4'096;  // bytes that a WG beside the GEMM takes at once
+constexpr std::int64_t kStreamed = 4'096;  // bytes that a WG of the stream takes at once
 constexpr int kStreams = 32;               // such WGs
 constexpr std::int64_t kStreamSteps = 100'000;
 
@@ -26,7 +26,7 @@ constexpr cache::Policy kPolicy{.loads = cache::Loads::cached, .stores = cache::
 
 std::int64_t power_of_two_in(std::int64_t n) { return n & -n; }
 
-// One step of k of a tile: how many rows' pieces of 128 B make a panel.
+// The panels of one step of k of a tile: 128 B of each of its rows and columns.
 struct Panels {
   std::int64_t line;
   std::int64_t a;  // bytes of a panel
@@ -45,7 +45,7 @@ struct Panels {
   }
 };
 
-// The same cache of longer lines: as many ways, fewer sets, and slices where sets run out.
+// The same cache with longer lines: as many ways, fewer sets, and fewer slices where sets run out.
 void lengthen(cache::LevelSpec& level, std::int64_t line) {
   while (level.slices > 1 && level.capacity.count() < line * level.ways * level.slices) {
     level.slices /= 2;
@@ -61,7 +61,7 @@ cache::Hierarchy with_lines(cache::Hierarchy caches, std::int64_t line, int cus)
   caches.line = caches.sector = bytes(line);
   caches.interleave = std::max(caches.interleave, caches.line);
   caches.dram.row = std::max(caches.dram.row, caches.line);
-  // Tiles go to the LDS, past the L1: here it keeps nothing.
+  // Tiles go to the LDS and bypass the L1, which keeps nothing here.
   caches.l1.capacity = caches.line;
   caches.l1.ways = 1;
   lengthen(caches.l2, line);
@@ -100,7 +100,7 @@ cache::Kernel gemm_of(const GemmTiles& tiles, const Panels& panels) {
   return kernel;
 }
 
-// Reads and writes what is never used again, half of it each, as long as the GEMM lasts.
+// A stream that reads and writes, in equal parts, data never used again, as long as the GEMM lasts.
 cache::Kernel stream_of(const GemmTiles& tiles, std::int64_t line) {
   const std::int64_t piece = std::max(line, kStreamed);
   cache::Kernel kernel{.name = "beside", .beside = true};
@@ -151,7 +151,7 @@ Bytes sampled(const GemmTiles& tiles, const cache::Hierarchy& caches) {
   const std::int64_t all = tiles.rows * tiles.columns * tiles.split_k;
   const double read = read_by(gemm, gemm.wgs);
   if (gemm.wgs == all) return bytes(std::llround(read));
-  // Those that follow read as much as the second half of the sample, what is first touched aside.
+  // Later WGs read as much as those of the sample's second half, after most first touches.
   const std::int64_t half = gemm.wgs / 2;
   const double each = (read - read_by(gemm, half)) / static_cast<double>(gemm.wgs - half);
   return bytes(std::llround(read + each * static_cast<double>(all - gemm.wgs)));
@@ -184,7 +184,7 @@ Bytes sampled_traffic(const GemmTiles& tiles, const cache::Hierarchy& caches) {
                                     [&](const auto& one) { return one.first == asked; });
     if (found != answered.end()) return found->second;
   }
-  // Others go on meanwhile; who asks the same gets the same answer.
+  // Unlocked, so that other threads go on meanwhile; the same question has the same answer.
   const Bytes answer = sampled(tiles, caches);
   const std::lock_guard lock(mutex);
   answered.emplace_back(asked, answer);

@@ -24,7 +24,7 @@ constexpr std::array kFences = {
                    "a CU has one fence in progress; WGs that fence meanwhile share the next"},
 };
 
-// Bytes in flight are divided by it.
+// Above 0, because bytes in flight are divided by it.
 constexpr Range<Duration> kLatency{picoseconds(1), kHardwareTime.high};
 
 }  // namespace
@@ -173,7 +173,8 @@ static void fields(Fields& map, PowerSpec& power) {
 
 namespace {
 
-// Not given: a row takes as long as any load.
+// If not given, a row takes as long as any load.
+
 void gather_fields(Fields& map, GpuSpec& gpu) {
   std::optional<GatherSpec> gather;
   if (map.writes()) gather = gpu.gather;

@@ -1,5 +1,5 @@
-// What one GPU is, as far as the simulator asks. Plain data; every number comes from a file of
-// configs/gpus, where it stands with its source.
+// One GPU, as far as the simulator needs it. Plain data; every number comes from a file of
+// configs/gpus, which also gives its source.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-// What a CU can hold at once, and what one work-group (WG) of a kernel asks of it.
+// What a CU can hold at once.
 struct CuResources {
   int waves = 0;      // wavefronts (warps)
   int registers = 0;  // 32-bit vector registers of the whole CU; a WG takes threads x registers
@@ -22,21 +22,21 @@ struct CuResources {
   int wgs = 0;        // WG slots
 };
 
-// Rows read at random places (docs/model.md, "Gathers").
+// Rows read at random addresses (docs/model.md, "Gathers").
 struct GatherSpec {
   Duration latency;       // of one row on an idle memory system
-  Duration doubling;      // more for each doubling of the rows that a thread waits for at once
-  Duration cached;        // the same of a row in the L2
-  double unfairness = 0;  // how much CUs' speeds spread as more is asked of the memory
-  Bytes l1 = {};          // what of the rows a CU's L1 holds, until one of its WGs fences
+  Duration doubling;      // added for each doubling of the rows that a thread waits for at once
+  Duration cached;        // latency of one row in the L2
+  double unfairness = 0;  // how much CUs' speeds spread as demand exceeds the memory's bandwidth
+  Bytes l1 = {};          // L1 capacity that holds rows, until one of the CU's WGs fences
 };
 
 struct MemorySpec {
   Bandwidth bandwidth;    // what streams reach with many WGs, not the data sheet's peak
-  double write_cost = 1;  // time of a written byte, in those read
+  double write_cost = 1;  // time of a written byte, relative to a byte read
   Duration latency;       // of one load on an idle memory system
-  Duration doubling;      // more for each doubling of the loads that a thread waits for at once
-  double bend = 0;        // exponent of the bend near saturation (docs/model.md, "Memory")
+  Duration doubling;      // added for each doubling of the loads that a thread waits for at once
+  double bend = 0;        // saturation exponent (docs/model.md, "Memory")
   Bytes capacity;
   Bytes side_cache;  // a cache in front of the HBM that all dies share; 0: none
 };
@@ -44,49 +44,49 @@ struct MemorySpec {
 // The last cache before HBM that all WGs of a die share.
 struct L2Spec {
   Bytes capacity;  // of all dies together
-  int dies = 0;    // each with its part of the capacity; WGs are dealt to them in turn
-  int copies = 1;  // in which a line is kept that all CUs of a die read
+  int dies = 0;    // each with an equal part of the capacity; WGs are dealt to them in turn
+  int copies = 1;  // kept per die of a line that all its CUs read
   Duration latency;
   Bandwidth bandwidth;  // of all dies together; 0: never the limit
   bool operator==(const L2Spec&) const = default;
 };
 
-// Who gets the room that a WG frees, where kernels of several streams of one priority want it.
+// Who gets the slot that a WG frees, where kernels of several streams of one priority want it.
 enum class Arbitration : std::uint8_t {
   in_order,    // the kernel that started first, until it has no WGs left to start
   round_robin  // one WG of each in turn
 };
 
-// What stands between a kernel and the one before it, and how WGs get their places.
+// The gap between a kernel and the one before it, and how WGs get their slots.
 struct LaunchSpec {
   Duration host;         // launched by the host after it saw the previous one end
   Duration queue;        // already waiting in the stream's queue when the previous one ends
   Duration graph;        // node of a graph launched as a whole
   Duration clock;        // in a measured time, but not in a simulated one: the marks at both ends
-  Duration ramp;         // of a kernel that does something more than of an empty one
+  Duration ramp;         // added for a kernel that does something, compared to an empty one
   Duration wg_interval;  // the dispatcher starts one WG per interval
   Arbitration arbitration = Arbitration::in_order;
-  int mask_step = 1;  // CUs: masks are multiples of it
+  int mask_step = 1;  // in CUs: masks are multiples of it
 };
 
-// Copy engines: they use neither CUs nor caches, but HBM and links.
+// Copy engines: they use HBM and links, but neither CUs nor caches.
 struct DmaSpec {
   int engines = 0;
   Bandwidth rate;     // of one engine
-  Duration host;      // of the CPU thread, for one command, one after another
+  Duration host;      // of the CPU thread, per command; commands follow one another
   Duration schedule;  // from the command's arrival at an engine to its first byte
-  Duration next;      // the same for a command that the engine finds behind another one
+  Duration next;      // the same for a command that was queued after another one
   Duration signal;    // from the last byte to the waiter seeing it
 };
 
-// Release fences of the WGs of a CU: each waits for its own stores; or the CU has one under way,
-// and those that come meanwhile share the next.
+// Release fences of the WGs of a CU: each waits for its own stores; or the CU has one in progress,
+// and WGs that fence meanwhile share the next.
 enum class Fences : std::uint8_t { independent, one_a_cu };
 
 // Stores of a kernel into a peer's memory.
 struct PeerStoreSpec {
   Bandwidth wg_rate;  // what one WG's stores reach alone
-  Duration fence;     // release: until what is outstanding is known to have arrived
+  Duration fence;     // release: until outstanding stores are known to have arrived
   Fences fences = Fences::independent;
   Duration fence_gap;  // one_a_cu: between the ends of two CUs' fences
   Duration flag;       // from the flag's arrival to the waiter seeing it (polling)
@@ -105,39 +105,39 @@ struct WgShape {
 
 // The tiles that a library's GEMM kernels come in.
 enum class LibraryTiles : std::uint8_t {
-  few,    // sides of powers of two
-  by_16,  // as many more, whose sides are multiples of 16: they fill the GPU with one round
+  few,    // sides are powers of two
+  by_16,  // also sides that are multiples of 16, so that one round fills the GPU
 };
 
-// GEMM kernels of the GPU's library, one WG a CU (docs/model.md, "Library GEMMs").
+// GEMM kernels of the GPU's library, one WG per CU (docs/model.md, "Library GEMMs").
 struct LibraryGemmSpec {
   LibraryTiles tiles = LibraryTiles::few;
-  double efficiency = 0;    // of the matrix peak, which the loop over k reaches
+  double efficiency = 0;    // fraction of the matrix peak that the loop over k reaches
   Bandwidth load;           // of operands and results, between the L2 and one CU
   Bandwidth store;          // of sums that leave a CU's WG in fp32
   Duration start;           // of a tile: its first operands come, its pipeline fills
-  Duration sum;             // the second kernel, where k is split: adds up the parts
-  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
+  Duration sum;             // of the second kernel, where k is split: adds up the parts
+  double operand_cost = 1;  // HBM time of an operand's byte, relative to a stream's byte
 };
 
-// Attention kernels of the GPU's libraries, one WG a CU (docs/models.md, "Kernels").
+// Attention kernels of the GPU's libraries, one WG per CU (docs/models.md, "Kernels").
 struct LibraryAttentionSpec {
-  double efficiency = 0;           // of the matrix peak, that the products reach by themselves
+  double efficiency = 0;           // fraction of the matrix peak that the products reach alone
   double backward_efficiency = 0;  // the same, backward
   FlopRate exponentials;           // of scores, of the whole GPU; backward it takes twice as long
   Duration setup;  // of a kernel: the counter that hands out its blocks is cleared before it
   Duration start;  // of a block: its queries come, its pipeline fills, its result leaves
-  Duration backward_start;  // the same of a block of keys, backward
-  Duration split_start;     // of a WG that decodes: it has a part of the keys
-  Duration sum;             // the second kernel, where keys are split: joins the parts
+  Duration backward_start;  // the same for a block of keys, backward
+  Duration split_start;     // of a decoding WG, which has a part of the keys
+  Duration sum;             // of the second kernel, where keys are split: joins the parts
 };
 
 // Where the power limit holds the clock down (docs/model.md, "Power"), as fractions of the limit.
 struct PowerSpec {
   double idle = 0;
-  double matrix = 0;    // more while GEMMs of the library run at the clock of short kernels
-  double memory = 0;    // more while the HBM is at its bandwidth
-  double exponent = 0;  // `matrix` goes with this power of the clock
+  double matrix = 0;    // added while GEMMs of the library run at the clock of short kernels
+  double memory = 0;    // added while the HBM is at its bandwidth
+  double exponent = 0;  // `matrix` scales with this power of the clock
 };
 
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one
@@ -146,18 +146,18 @@ enum class Protocol : std::uint8_t { ll, ll128, simple };
 constexpr std::size_t kProtocols = 3;
 
 struct ProtocolSpec {
-  Duration startup;     // launch of the kernel to its first byte moving, and the last handshake
-  Duration step;        // from the last byte of a step in the peer's memory to its channel going on
-  Duration handover{};  // between nodes: from a channel's word to its CPU thread taking it up
-  // Payload that a channel copies, in or out; and while it does both. 0: channel_rate of the wire.
+  Duration startup;     // from the kernel's launch to its first byte, plus the last handshake
+  Duration step;        // from a step's last byte in the peer's memory to its channel continuing
+  Duration handover{};  // between nodes: from a channel's signal to its CPU thread acting on it
+  // Payload rate of a channel that copies in or out; and of one that does both. 0: channel_rate,
+  // less the protocol's overhead.
   Bandwidth rate;
   Bandwidth relay_rate;
-  double of_bytes = 1;  // share of it where single bytes are moved, not numbers: gathers, exchanges
-  Duration line{};      // `ll`: more in a step whose every thread has a line, not only one thread
+  double of_bytes = 1;  // fraction of these rates without a reduction: gathers, exchanges
+  Duration line{};      // `ll`: added to a step if every thread has a line to send, not only one
 };
 
-// What the library reckons that a way to run a collective costs: start-up + step x steps + bytes /
-// bus.
+// The library's own estimate of a way to run a collective: start-up + step x steps + bytes / bus.
 struct CostSpec {
   Duration startup;
   Duration step;
@@ -165,9 +165,9 @@ struct CostSpec {
 };
 using CostTable = std::array<std::array<CostSpec, kProtocols>, kAlgorithmRows.size()>;
 
-// What the library takes for an all-reduce of so many whole nodes or more, up to the next row's: a
-// tree or, for larger buffers, a tree of the nodes' switches, then rings; `ll`, then `ll128`, then
-// `simple`.
+// What the library uses for an all-reduce of `nodes` whole nodes or more, up to the next row's: by
+// growing buffer size a tree, a tree of the nodes' switches, then rings; and `ll`, then `ll128`,
+// then `simple`.
 struct BetweenNodesSpec {
   int nodes = 2;
   Bytes tree_up_to;
@@ -177,20 +177,21 @@ struct BetweenNodesSpec {
 };
 
 // How the library divides its channels among the peers of an all-to-all in a node. Each peer has
-// channels of its own: as many as it would get if all channels were dealt out, itself included.
+// channels of its own: as many as it would get if all channels were dealt out to all GPUs, the
+// sender included.
 struct PeerPartSpec {
-  Bytes least;       // no channel takes less of what goes to a peer ...
-  Bytes least_ll;    // ... with protocol `ll`
+  Bytes least;       // no channel takes less than this of what goes to a peer ...
+  Bytes least_ll;    // ... or than this with protocol `ll`
   Bytes most;        // where a channel would take more, more channels share it
-  Bytes chunk;       // what a channel signals at once
-  Bytes ll_up_to;    // to a peer: below it, times the channels, the protocol is `ll`
+  Bytes chunk;       // what a channel signals at a time
+  Bytes ll_up_to;    // per peer and channel: up to this size the protocol is `ll`
   Bandwidth total;   // the most that all channels of a GPU send together
   Duration startup;  // as a protocol's
   Duration step{};   // with `simple`, as a protocol's; 0: that protocol's
 };
 
-// How the library has a switch add up and copy. A channel takes chunk by chunk of the parts of all
-// GPUs: `chunk` of each; half of it where that makes fewer than 8 turns, a quarter below 1.
+// How the library has a switch add up and copy. A channel takes the parts of all GPUs chunk by
+// chunk: `chunk` of each; half of it where that makes fewer than 8 turns, a quarter below 1.
 struct InSwitchSpec {
   Duration startup;  // as a protocol's, and until all are ready
   Bytes chunk;
@@ -204,16 +205,16 @@ struct CollectiveSpec {
   std::vector<Algorithm> algorithms;        // of the library, for reductions and gathers
   std::vector<Protocol> protocols_in_node;  // by which it may do them in a node
   int channels = 0;                         // WGs of the kernel
-  WgShape channel;                          // what one of them asks of its CU
+  WgShape channel;                          // what one of them needs on its CU
   Bandwidth channel_rate;   // what one of them passes on: receives, adds or copies, and sends
   Bandwidth exchange_rate;  // what one of them sends while it receives as much (all-to-all)
   Bytes chunk;              // the most that one step of a channel moves
-  int slices = 1;           // chunks that a channel of a ring sends before it takes in the next
-  std::optional<CostTable> costs;  // in a node: by which it chooses; else a closed form
-  std::vector<BetweenNodesSpec> between_nodes;  // what it takes there; none: the fastest
+  int slices = 1;           // chunks that a channel of a ring sends before it receives the next
+  std::optional<CostTable> costs;  // by which it chooses in a node; else by a closed form
+  std::vector<BetweenNodesSpec> between_nodes;  // what it uses there; none: the fastest
   std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
   std::optional<InSwitchSpec> in_switch;   // else channels move channel_rate, in small pieces
-  Duration spread{};  // between the first and the last of many channels to start
+  Duration spread{};  // from the start of the first of many channels to that of the last
 };
 
 struct GpuSpec {
@@ -223,7 +224,7 @@ struct GpuSpec {
   CuResources cu;
   FlopRate fp32_vector;  // peak of the whole GPU
   FlopRate bf16_matrix;  // peak of its matrix units, dense, bf16 or fp16
-  Duration wave_sum;     // a wave's lanes added up and stored, behind its last load
+  Duration wave_sum;     // to sum a wave's lanes and store the sum, after its last load
   MemorySpec memory;
   L2Spec l2;
   GatherSpec gather;
@@ -234,8 +235,8 @@ struct GpuSpec {
   // None: nobody has measured its kernels.
   std::optional<LibraryGemmSpec> library_gemm = {};
   std::optional<LibraryAttentionSpec> library_attention = {};
-  std::optional<PowerSpec> power = {};  // none: the clock stays
-  // By which the cache model says what kernels read from the HBM; none: formulas say it.
+  std::optional<PowerSpec> power = {};  // none: no power limit, the clock is constant
+  // With which the cache model determines what GEMMs read from the HBM; none: by formula.
   std::optional<cache::Hierarchy> caches = {};
 };
 

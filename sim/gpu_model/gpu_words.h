@@ -1,4 +1,4 @@
-// The words of collectives, as files and reports say them.
+// The words for algorithms and protocols of collectives in files and reports.
 #pragma once
 
 #include <array>

@@ -12,24 +12,24 @@ namespace {
 struct Tile {
   int m;
   int n;
-  int registers;   // of a thread, of 256: accumulators and what addresses them
-  double reaches;  // of what the largest reach
+  int registers;   // of each of 256 threads: accumulators and what addresses them
+  double reaches;  // fraction of the largest tile's rate
 };
-// Of GPUs whose kernels were not measured. The smaller a tile, the more of its time its WG loads
-// operands into registers: fractions as CUTLASS's profiler shows them for warp tiles of these
-// sizes, assumed.
+// For GPUs whose kernels were not measured. The smaller a tile, the more of its time its WG spends
+// loading operands into registers: assumed fractions, as CUTLASS's profiler shows them for warp
+// tiles of these sizes.
 constexpr Tile kTiles[] = {{256, 128, 232, 1},  {128, 128, 128, 0.97}, {128, 64, 96, 0.85},
                            {64, 128, 96, 0.85}, {64, 64, 64, 0.7},     {32, 64, 64, 0.5},
                            {16, 64, 64, 0.3}};
-constexpr double kEfficiency = 0.7;  // of the matrix peak, as of workload.gemm
+constexpr double kEfficiency = 0.7;  // of the matrix peak, as in workload.gemm
 constexpr int kThreads = 256;
-constexpr int kStageK = 64;  // of k that a stage of the pipeline of operands holds
+constexpr int kStageK = 64;  // elements of k in a stage of the operand pipeline
 constexpr int kMostStages = 4;
-constexpr int kSwizzle = 8;  // rows of tiles that come column by column
+constexpr int kSwizzle = 8;  // rows of tiles that are walked column by column
 constexpr int kMostParts = 16;
 constexpr int kLeastK = 256;  // of a part
 
-// As many stages as the CU's local memory holds for all WGs that fit its registers.
+// As many stages as the CU's LDS holds for all WGs that its registers allow.
 WgShape wg_of(const Tile& tile, std::int64_t element_bytes, const GpuSpec& gpu) {
   WgShape wg{.threads = kThreads,
              .registers_per_thread = tile.registers,
@@ -58,7 +58,7 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .accumulates = size.accumulates};
 }
 
-// A tile's way out of its WG, and back in what it is added to.
+// The time for a tile to leave its WG, and for what it is added to to come in.
 Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
   if (!gemm.accumulates || gemm.split_k > 1) return transfer_time(tile_result(gemm), library.load);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
@@ -66,8 +66,8 @@ Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
          transfer_time(bytes(elements * (kPartialBytes - gemm.element_bytes)), library.store);
 }
 
-// Of a GPU whose kernels were measured: the same, on a CU that the WG has to itself. Its fixed time
-// has its result, which leaves by the way that operands come, and its part of a second kernel.
+// The same on a GPU whose kernels were measured; the WG has its CU to itself. Its fixed time
+// includes its result, which leaves the way operands come, and its part of a second kernel.
 TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu,
                              int split_k) {
   const LibraryGemmSpec& library = *gpu.library_gemm;
@@ -82,7 +82,7 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   return gemm;
 }
 
-// Sides that are multiples of 16, as far as a WG's accumulators allow.
+// Tiles whose sides are multiples of 16, as far as a WG's accumulators allow.
 std::vector<Tile> tiles_by_16() {
   constexpr int kStep = 16;
   constexpr int kAccumulators = 40 * 1024;
@@ -96,7 +96,7 @@ std::vector<Tile> tiles_by_16() {
   return tiles;
 }
 
-// Smaller ones, which few rows need: sides from 16.
+// Tiles with sides of powers of two from 16: few rows need small ones.
 std::vector<Tile> tiles_of_powers() {
   std::vector<Tile> tiles;
   for (const int m : {256, 128, 64, 32, 16}) {

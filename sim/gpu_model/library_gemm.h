@@ -1,14 +1,14 @@
-// The GEMM kernels that a GPU's library has, and which it takes (docs/model.md, "Whole models").
+// The GEMM kernels that a GPU's library has, and which it chooses (docs/model.md, "Whole models").
 //
-// Of the tiles and splits of k that there are, those with which the GEMM by itself is done first
-// (gemm_seconds). Of a GPU whose kernels were measured (GpuSpec::library_gemm):
+// It chooses, of all tiles and splits of k, those with which the GEMM alone is fastest
+// (gemm_seconds). On a GPU whose kernels were measured (GpuSpec::library_gemm):
 //
 //   tile   = start + bytes of the result / load + max(operations / rate of a CU, operands / load)
-//   of one that accumulates: + its fp32 numbers / load + what of them is more than a result / store
+//   if it accumulates: + bytes of its fp32 numbers / load + those beyond a result's bytes / store
 //   kernel = rounds of tiles over the CUs, bent with the memory's time; split k: + sum
 //
-// Of others a stage of the pipeline of operands holds 64 of k; a WG has as many stages, four
-// at most, as the CU's local memory holds for all WGs that fit its registers.
+// On others a stage of the operand pipeline holds 64 elements of k; a WG has as many stages, at
+// most four, as the CU's LDS holds for all WGs that its registers allow.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct GemmSize {
   std::int64_t k = 0;
   std::int64_t batch = 1;
   std::int64_t element_bytes = 2;
-  bool accumulates = false;  // into fp32 numbers that are there
+  bool accumulates = false;  // into existing fp32 numbers
 };
 
-// `peers` > 1: rows of tiles divide among so many, and no tile is in parts. m of the result is 0
-// where no tile fits.
+// `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the
+// result is 0 where no tile fits.
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers);
 
 }  // namespace weft

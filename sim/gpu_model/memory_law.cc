@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kPicoseconds = 1e12;
 
-// So many WGs at once, each alone so many picoseconds.
+// `at_once` WGs that share the L2, each of which takes `alone_ps` picoseconds alone.
 double sharing_l2(const GpuSpec& gpu, double alone_ps, double bytes_of_a_wg, double at_once) {
   const double share_of_one =
       bytes_of_a_wg / static_cast<double>(gpu.l2.bandwidth.count()) * kPicoseconds;
   return bent(alone_ps, share_of_one * at_once, gpu.memory.bend);
 }
 
-// Of each WG, the one with the most where they do not divide.
+// What each WG reads; that of the WG with the most where they do not divide evenly.
 std::int64_t read_by_a_wg(const StreamKernel& kernel) { return round_up(kernel.read, kernel.wgs); }
 
 }  // namespace

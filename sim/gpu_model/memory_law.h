@@ -1,15 +1,15 @@
-// What loads and stores of a GPU's memory take (docs/model.md, "Memory" and "Gathers").
+// The time of loads and stores in a GPU's memory (docs/model.md, "Memory" and "Gathers").
 //
-// Little's law: a WG that has b bytes in flight moves b in each latency. Where all WGs together ask
-// for more than there is, all take longer alike:
+// Little's law: a WG that has b bytes in flight moves b per latency. Where all WGs together demand
+// more than the bandwidth, all are slowed alike:
 //
-//   latency(n) = memory.latency + memory.doubling x log2 n      n loads of a thread in flight
+//   latency(n) = memory.latency + memory.doubling x log2 n      n loads per thread in flight
 //   alone      = latency x ceil(bytes of a WG / its bytes in flight)
 //   share      = (read + write_cost x written) / bandwidth      of all WGs
 //   together   = (alone^p + share^p)^(1/p)                      p: memory.bend
 //
-// Lowering asks for the parts, of one WG, as Durations; the engine's shared server (sim/core) puts
-// them together event by event. The closed forms below, in seconds, are of kernels whose WGs are
+// Lowering asks for the parts, of one WG, as Durations; the engine's shared server (sim/core)
+// combines them event by event. The closed forms below, in seconds, are for kernels whose WGs are
 // all alike and run at once: the micro-benchmarks that parameters are fitted to.
 #pragma once
 
@@ -19,33 +19,33 @@
 
 namespace weft {
 
-// Bytes that a WG has on their way to it.
+// Bytes that a WG keeps in flight.
 std::int64_t bytes_in_flight(const WgShape& wg);
 
-// From a thread's loads of a stream, so many of them, to the last one's data.
+// From the issue of a thread's `loads_in_flight` loads of a stream to the last one's data.
 Duration stream_latency(const GpuSpec& gpu, int loads_in_flight);
 
-// How many times a WG that loads so much waits for what it has in flight.
+// How many times a WG that loads `loaded` bytes waits for what it has in flight.
 std::int64_t waits_for(std::int64_t loaded, const WgShape& wg);
 
-// What is added to bytes that are written, for they cost more than those read.
+// What is added to bytes that are written, because they cost more than bytes read.
 Bytes surcharge_of_writes(const MemorySpec& memory, std::int64_t written);
 
-// What the L2 of a die keeps of what WGs of all CUs read; 0 where there is none.
+// How much the L2 of a die keeps of what WGs of all CUs read; 0 where there is none.
 Bytes kept_on_a_die(const L2Spec& l2);
 
-// What takes so long for each WG alone and reads so much through the L2, of so many WGs, `slots` of
-// which run at once: bent as the memory's; the mean of all rounds, for in the last one fewer share
-// the L2. An L2 of unknown bandwidth is never the limit.
+// The time of a WG that takes `alone` by itself and reads `bytes_of_a_wg` through the L2, of `wgs`
+// WGs of which `slots` run at once: bent as the memory's; the mean of all rounds, because fewer
+// share the L2 in the last one. An L2 of unknown bandwidth is never the limit.
 Duration shared_l2_time(const GpuSpec& gpu, Duration alone, std::int64_t bytes_of_a_wg,
                         std::int64_t wgs, std::int64_t slots);
 
-// Bytes a second that are asked for where so many take so long alone; and how many times what the
-// memory gives that is.
+// Demand: the bytes per second of `bytes` that take `alone` by themselves; and the same as a
+// multiple of the memory's bandwidth.
 double asked_rate(double bytes, Duration alone);
 double memory_demand(const GpuSpec& gpu, double bytes, Duration alone);
 
-// A kernel whose WGs each read an equal part of `read`; what they write is posted: nobody waits.
+// A kernel whose WGs each read an equal part of `read`; writes are posted: nobody waits for them.
 struct StreamKernel {
   std::int64_t wgs = 1;
   WgShape wg;  // its threads and loads in flight
@@ -53,10 +53,10 @@ struct StreamKernel {
   std::int64_t written = 0;
 };
 double stream_seconds(const GpuSpec& gpu, const StreamKernel& kernel);
-// The same from the L2, which keeps all of it.
+// The same from the L2, which holds all of it.
 double l2_stream_seconds(const GpuSpec& gpu, const StreamKernel& kernel);
 
-// So many bytes at this rate, in seconds, not rounded.
+// The time of `bytes` at this rate, in seconds, not rounded.
 double transfer_seconds(double bytes, Bandwidth rate);
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// Threads that store 16 B each, every one in a line of its own: a quarter of each 64 B is used.
+// Threads that store 16 B each, each to a line of its own, use a quarter of every 64 B.
 constexpr std::int64_t kLinesOfThreads = 4;
 
 }  // namespace
@@ -33,8 +33,8 @@ double turn_seconds(const PeerStoreSpec& peer, std::int64_t stored, Duration way
   return store_seconds(peer, stored, 1) + to_seconds(fence_time(peer, way));
 }
 
-// The place that fences pass is waited for once where it is free in between, and always where it is
-// not.
+// Fences pass one point in turn. Where it has idle time, a WG queues for it only once; where it has
+// none, it is the bottleneck throughout.
 double turns_seconds(const PeerStoreSpec& peer, const Turns& turns) {
   const auto wgs = static_cast<double>(turns.wgs);
   const auto each = static_cast<double>(turns.turns);

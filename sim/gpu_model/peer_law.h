@@ -2,12 +2,13 @@
 // "Fences" and "Copy engines").
 //
 //   a WG's stores alone  = bytes / peer_store.wg_rate; by single threads a quarter of that rate
-//   a fence              = the way to the peer + peer_store.fence
-//   a flag is seen       = the way to the peer + peer_store.flag
+//   a fence              = the path to the peer + peer_store.fence
+//   a flag is seen       = the path to the peer + peer_store.flag
 //   fences of all CUs    end peer_store.fence_gap apart
 //   n copies of an engine = dma.schedule + n x bytes / dma.rate + (n - 1) x dma.next + dma.signal
 //
-// A way is a link's latency times the links it crosses. The closed forms are in seconds.
+// A path (`way`) takes a link's latency times the links it crosses. The closed forms are in
+// seconds.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +17,26 @@
 
 namespace weft {
 
-// What stores of one WG reach that leave from single threads.
+// The rate of one WG's stores where they leave from single threads.
 Bandwidth store_rate_of_threads(const PeerStoreSpec& peer);
 
-// From a fence that finds its stores on their way to the word that they are there.
+// From a fence, whose stores are still in flight, to the confirmation that they have arrived.
 Duration fence_time(const PeerStoreSpec& peer, Duration way);
-// From a flag's store to its reader going on.
+// From a flag's store to its reader continuing.
 Duration flag_time(const PeerStoreSpec& peer, Duration way);
 
 // When a fence ends that could end at `at`, where the last one of its GPU ended at `last`.
 SimTime fence_ends(const PeerStoreSpec& peer, SimTime last, SimTime at);
 
-// So much stored to a peer, each WG its part, while the link is not in their way.
+// The time of `size` bytes stored to a peer, an equal part by each WG, where the link is not the
+// limit.
 double store_seconds(const PeerStoreSpec& peer, std::int64_t size, std::int64_t wgs);
 
-// One WG that stores so much, fences and sets a flag, once.
+// A turn: one WG stores this much, fences and sets a flag, once.
 double turn_seconds(const PeerStoreSpec& peer, std::int64_t stored, Duration way);
 
-// WGs on CUs of their own that take so many turns each, of a given length alone, where fences end
-// one after another: a gap apart, or as the link, of which each takes `on_link`, lets stores by.
+// WGs on CUs of their own that each take `turns` turns, of length `turn` alone, where fences end
+// one after another: a gap apart, or as the link, which each turn occupies for `on_link`, allows.
 struct Turns {
   double turn = 0;
   double on_link = 0;
@@ -43,7 +45,7 @@ struct Turns {
 };
 double turns_seconds(const PeerStoreSpec& peer, const Turns& turns);
 
-// From an engine's having its commands to the waiter seeing the last copy.
+// From the commands' arrival at an engine to the waiter seeing the last copy.
 double copies_seconds(const DmaSpec& dma, std::int64_t size, std::int64_t copies);
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // Residency: how many work-groups (WGs) a CU holds at once, and which CU has room for the next.
 //
 // A WG takes waves, registers, LDS and a slot of its CU from dispatch to end; it is never
-// preempted. Allocation granularity of registers and LDS is left out (DEVIATIONS.md).
+// preempted. Allocation granularity of registers and LDS is not modelled (DEVIATIONS.md).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct CuRange {
   [[nodiscard]] bool contains(std::uint32_t cu) const { return cu >= first && cu - first < count; }
 };
 
-// How many of a GPU's CUs those are.
+// How many CUs of a GPU with `cus` CUs are in the range.
 int cus_in(CuRange range, int cus);
 
 // The CUs of one GPU and what is free on each.
@@ -43,7 +43,7 @@ class CuSet {
 
   CuSet(int cus, const CuResources& cu);
 
-  // Takes a WG's share on the next CU of these, round robin, that has room; kNone where none has.
+  // Takes a WG's share on the next of these CUs, round robin, that has room; kNone where none has.
   std::uint32_t place(const WgFootprint& wg, CuRange among = {});
 
   // The same on one given CU; false where it has no room.

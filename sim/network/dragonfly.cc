@@ -24,12 +24,12 @@ constexpr std::array kGlobalRoutings = {
 };
 
 // Endpoint e is at router e / per_router, router r in group r / routers. The K links from a group
-// to the one d further on (d = 1 .. groups - 1, round and round) are the group's global ports (d -
-// 1) x K .., which its routers take in turn. So every group sees the others alike, and routers have
-// as many global links as each other, or one more.
+// to the one d further on (d = 1 .. groups - 1, modulo groups) are the group's global ports
+// (d - 1) x K .., which its routers take in turn. So every group sees the others in the same way,
+// and routers' numbers of global links differ by at most one.
 //
-// Those of the K links that join the same two routers are a bundle: min(K, routers) bundles, each
-// from and to routers of its own.
+// Those of the K links that join the same two routers are a bundle: there are min(K, routers)
+// bundles, each from and to routers of its own.
 //
 // Links, group by group: endpoints up, endpoints down, from each router to the others of its group,
 // to the other groups by distance, bundle by bundle.
@@ -49,7 +49,7 @@ class DragonflyShape final : public Shape {
     SIM_ASSERT(links().size() == std::size_t{groups_} * links_of_group());
   }
 
-  // With one global link at most, and with it as few others as can be.
+  // With at most one global link, and as few others as possible.
   std::uint32_t next(std::uint32_t at, std::uint32_t to, std::uint64_t hash) const override {
     if (at < endpoints()) return links_before(at / per_group_) + at % per_group_;
     const std::uint32_t group = (at - endpoints()) / routers_;
@@ -95,16 +95,17 @@ class DragonflyShape final : public Shape {
     }
   }
 
-  // A router with a link to the group may use it, and then one inside the group; or it goes first
-  // to the router whose link ends at the destination's: as long. A bundle of both is shorter,
-  // neither is one longer. Whoever gets to a router by this choice goes on by its own link.
+  // A router with a link to the group may use it, and then one inside that group; or the message
+  // goes first to the router whose link ends at the destination's router, which is as long. With a
+  // link that does both, the route is one shorter; with neither, one longer. A message that gets to
+  // a router by this choice continues by that router's own link.
   std::uint32_t towards_group(std::uint32_t group, std::uint32_t router, std::uint32_t distance,
                               std::uint32_t to_router, std::uint64_t choice) const {
     const std::uint32_t own = bundle_of(distance, router);
     const std::uint32_t into = bundle_of(groups_ - distance, to_router);
     const std::uint32_t own_links = width(own);
     const std::uint32_t equal = own_links + (into == own ? 0 : width(into));
-    if (equal == 0) {  // so there are fewer links than routers: bundles of one
+    if (equal == 0) {  // then there are fewer links than routers: bundles of one
       const auto bundle = static_cast<std::uint32_t>(choice % between_);
       return local_link(group, router, router_of(distance, bundle));
     }
@@ -119,7 +120,7 @@ class DragonflyShape final : public Shape {
     return (link + by / per_group_ * links_of_group()) % (groups_ * links_of_group());
   }
 
-  // Bundles and the routers they leave from, towards the group at a distance.
+  // Bundles and the routers from which they leave, towards the group at a distance.
   std::uint32_t first_router(std::uint32_t distance) const {
     return (distance - 1) * between_ % routers_;
   }
@@ -129,7 +130,7 @@ class DragonflyShape final : public Shape {
   std::uint32_t bundle_of(std::uint32_t distance, std::uint32_t router) const {
     return (router + routers_ - first_router(distance)) % routers_;
   }
-  // Links of a bundle: none from the `between_`th on.
+  // Number of links of a bundle: 0 from the `between_`th bundle on.
   std::uint32_t width(std::uint32_t bundle) const {
     return between_ / routers_ + (bundle < between_ % routers_ ? 1 : 0);
   }
@@ -149,7 +150,7 @@ class DragonflyShape final : public Shape {
   std::uint32_t links_before(std::uint32_t group) const { return group * links_of_group(); }
 
   std::uint32_t per_router_;
-  std::uint32_t routers_;  // of a group
+  std::uint32_t routers_;  // per group
   std::uint32_t between_;  // links from a group to each other one
   std::uint32_t per_group_;
   std::uint32_t groups_;
@@ -209,20 +210,21 @@ class Dragonfly final : public TopologySpec {
   }
   std::string summary() const override { return "dragonfly"; }
 
-  // Up, to another router where there is but one endpoint at each, down.
+  // Up, to another router if each has only one endpoint, down.
   int hops_to_nearest() const override { return per_router_ > 1 ? 2 : 3; }
-  // The longest route: up, a link of either group where a router has none of its own, down.
+  // The longest route: up, a link in either group where a router has no global link there, a global
+  // link, down.
   int hops_of_step() const override {
     if (routers_ == 1) return 3;
     return between_ < routers_ ? 5 : 4;
   }
-  // What leads on from a group.
+  // A group's bandwidth to its endpoints divided by that to other groups.
   double oversubscription() const override {
     if (groups_ < 2) return 1;
     return std::max(
         1.0, static_cast<double>(per_group()) / static_cast<double>((groups_ - 1) * between_));
   }
-  // Whole groups: each sees the others as the next one does.
+  // By whole groups: each sees the others as the next one does.
   bool can_move(std::uint32_t by) const override {
     return by == 0 || (routing_ == RouteBy::destination && by % per_group() == 0);
   }
@@ -234,7 +236,7 @@ class Dragonfly final : public TopologySpec {
   [[nodiscard]] std::int64_t per_group() const { return std::int64_t{per_router_} * routers_; }
 
   int per_router_ = 0;
-  int routers_ = 0;  // of a group
+  int routers_ = 0;  // per group
   int between_ = 0;  // links from a group to each other one
   RouteBy routing_ = RouteBy::destination;
   std::int64_t groups_ = 0;

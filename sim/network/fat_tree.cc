@@ -23,8 +23,8 @@ constexpr std::array kUpRoutings = {
 };
 
 // Leaf l joins endpoints l x per_leaf ..; every leaf has one link to every spine. Links: endpoint
-// up (e), leaf down to endpoint (n + e), leaf up (2n + l x spines + s), spine down (.. + leaves x
-// spines).
+// up (e), leaf down to endpoint (n + e), leaf up (2n + l x spines + s), spine down (the same +
+// leaves x spines).
 class FatTreeShape final : public Shape {
  public:
   FatTreeShape(std::int64_t count, int per_leaf, std::int64_t spines, RouteBy up_routing)
@@ -126,7 +126,7 @@ class FatTree final : public TopologySpec {
   int hops_to_nearest() const override { return per_leaf_ > 1 ? kInLeaf : kOverSpine; }
   int hops_of_step() const override { return kOverSpine; }
   double oversubscription() const override { return std::max(1.0, oversubscription_); }
-  // Whole leaves; spines take turns as destinations do.
+  // By whole leaves; which spine is used shifts with the destination.
   bool can_move(std::uint32_t by) const override {
     return by == 0 ||
            (up_routing_ == RouteBy::destination && by % static_cast<std::uint32_t>(per_leaf_) == 0);

@@ -6,7 +6,7 @@
 namespace weft::topologies {
 namespace {
 
-// Link from a to b: row a, and in it b without the diagonal.
+// Link from a to b: in row a, at b, with the diagonal left out.
 class PairsShape final : public Shape {
  public:
   explicit PairsShape(std::int64_t count) : Shape(count) {

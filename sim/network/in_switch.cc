@@ -1,5 +1,5 @@
-// Messages that the switch of a node adds up or copies. Cut-through, as all: the sum leaves when
-// the heads of all parts are there, and its tail is behind the last of theirs.
+// Messages that the switch of a node adds up or copies. They are cut-through, like all: the sum
+// leaves when the heads of all parts have arrived, and its tail follows the last of their tails.
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -75,7 +75,7 @@ void Transport::arrive_at_switch(SimTime now, const Link& link, Message message,
   AtSwitch& meeting = at_switch_[message.hash];
   SIM_ASSERT(meeting.left > 0);
   meeting.tail = later(meeting.tail, now + message.lag);
-  if (--meeting.left > 0) {  // its part is in the sum
+  if (--meeting.left > 0) {  // this part is now in the sum
     --in_flight_;
     return;
   }

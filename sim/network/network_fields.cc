@@ -12,7 +12,7 @@ constexpr std::array kInitiators = {
                         "one CPU thread per GPU does this, one operation after another"},
 };
 
-// Copy engines reach no further than their node.
+// Copy engines work only within their node, so `engine_ratio` is no key of scale_out.
 void link_fields(Fields& map, LinkSpec& link, Fabric which) {
   map.add("bandwidth", link.bandwidth,
           {.help = "bandwidth that payload reaches on a link, in one direction"});

@@ -10,10 +10,10 @@ void fields(Fields& map, FabricSpec& fabric, Fabric which);
 void fields(Fields& map, NicSpec& nic);
 void fields(Fields& map, DegradedLink& link);
 
-// For what is slower than it should be; at 0 nothing would ever end.
+// For what is slower than it should be; at 0 no run would ever end.
 constexpr Range<double> kShareLeft{0.001, 1};
 
-// For a measured rate as a ratio to a link's bandwidth: on a link half as fast it is half.
+// For a measured rate given as a ratio to a link's bandwidth: on a link half as fast it is half.
 constexpr Range<double> kMeasuredRatio{0.01, 2};
 
 }  // namespace weft

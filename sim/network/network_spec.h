@@ -14,8 +14,8 @@ namespace weft {
 // What a switch does with a message, if it can (TopologySpec::sums_on_the_way).
 enum class InSwitch : std::uint8_t {
   nothing,    // forwards it
-  reduces,    // adds up what all of a group send to one of them, and forwards the sum
-  multicasts  // forwards what one of a group sends to all of them
+  reduces,    // adds up what all GPUs of a group send to one of them, and forwards the sum
+  multicasts  // forwards what one GPU of a group sends to all of them
 };
 
 // One direction of one cable. `bandwidth` is that of payload.
@@ -23,7 +23,7 @@ struct LinkSpec {
   Bandwidth bandwidth;
   Duration latency;  // first byte in to first byte out, including the switch after it
   // What copy engines reach, as a ratio to `bandwidth`: their packets are larger than those of
-  // stores.
+  // stores by WGs.
   double engine_ratio = 1;
 };
 
@@ -62,7 +62,7 @@ struct NicSpec {
 // A link that is slower than the others of its fabric.
 struct DegradedLink {
   std::string link;      // its name in links.csv: "nic3 send"
-  double bandwidth = 1;  // share that is left of its fabric's or NIC's
+  double bandwidth = 1;  // fraction that is left of its fabric's or NIC's bandwidth
 };
 
 struct NetworkSpec {

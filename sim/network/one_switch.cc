@@ -39,7 +39,8 @@ class OneSwitch final : public TopologySpec {
   std::unique_ptr<TopologySpec> clone() const override {
     return std::make_unique<OneSwitch>(*this);
   }
-  // Of the switches between nodes none adds up yet.
+  // No switch between nodes adds up yet.
+
   void fields(Fields& map, Fabric which) override {
     if (which == Fabric::scale_out) return;
     map.choice("reduces", reduces_, names::kTruths,

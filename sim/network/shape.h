@@ -1,9 +1,8 @@
 // Shapes: the links of a fabric and the routes that messages take over them.
 //
 // A fabric connects `endpoints` vertices, numbered from 0; switches have the numbers after them. A
-// route is found link by link: next(at, to, hash) is a pure function of where the message is
-// and where it goes, so nothing is stored per pair and 4,096 endpoints cost no more than their
-// links.
+// route is found link by link: next(at, to, hash) is a pure function of where the message is and
+// where it goes, so nothing is stored per pair and 4,096 endpoints cost no more than their links.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +34,8 @@ class Shape {
   [[nodiscard]] virtual std::uint32_t next(std::uint32_t at, std::uint32_t to,
                                            std::uint64_t hash) const = 0;
 
-  // If all can move by this many endpoints (TopologySpec::can_move), the link that then takes the
-  // place of `link`.
+  // If all endpoints can be shifted by this many (TopologySpec::can_move), the link that then takes
+  // the place of `link`.
   [[nodiscard]] std::uint32_t moved(std::uint32_t link, std::uint32_t by) const;
 
   // Number of links between two endpoints.
@@ -53,7 +52,7 @@ class Shape {
   void add(std::uint32_t from, std::uint32_t to, unsigned dimension);
 
  private:
-  // As moved(), by more than 0.
+  // moved() for `by` > 0.
   [[nodiscard]] virtual std::uint32_t moved_link(std::uint32_t link, std::uint32_t by) const;
 
   std::uint32_t endpoints_;

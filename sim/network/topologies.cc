@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// One word that the key `shape` takes.
+// One value of the key `shape`.
 struct TopologyRow {
   std::string_view word;
   std::string_view meaning;
@@ -25,7 +25,7 @@ std::unique_ptr<TopologySpec> dragonfly();
 
 namespace {
 
-// Of several words for one topology the last is written: it needs no guess at the parameters.
+// Of several words for one topology the last is written: with it all parameters are explicit.
 constexpr std::array kAll = {
     TopologyRow{"fully_connected", "a link from every endpoint to every other", fully_connected},
     TopologyRow{"switch", "one switch that is never the limit; may reduce and multicast (reduces)",

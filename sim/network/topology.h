@@ -1,9 +1,9 @@
 // Topologies: how the endpoints of a fabric are connected.
 //
-// Each is one file (fully_connected.cc, one_switch.cc, torus.cc and others) with its parameters
-// and their keys, what it demands of them, its links and routes (a Shape), and its answers to
+// Each has a file of its own (fully_connected.cc, one_switch.cc, torus.cc and others) with its
+// parameters and their keys, the checks of them, its links and routes (a Shape), and its answers to
 // code that plans traffic over a fabric. topologies.cc has the table of all. No other code knows
-// which of them a fabric has: code that needs to know something about it asks a question here.
+// which of them a fabric has: code that needs to know something about it calls a function here.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class Fabric { scale_up, scale_out };
 struct Endpoints {
   std::int64_t count = 0;
   std::string counted;                  // "128 nodes x 1 NIC"
-  std::vector<std::string> counted_by;  // paths of the keys with these numbers
+  std::vector<std::string> counted_by;  // paths of the keys that give these numbers
 };
 
 // What chooses among equal routes.
@@ -39,7 +39,7 @@ enum class RouteBy {
 struct SumsOnTheWay {
   bool can = false;
   double ratio = 1;  // payload rate of such data, as a ratio to the link's
-  std::string_view why_not = "has a scale_up of another shape";  // of a cluster: why it cannot
+  std::string_view why_not = "has a scale_up of another shape";  // why a cluster cannot
   std::string_view keys{};  // with which this topology can; empty: never
 };
 
@@ -53,9 +53,9 @@ class TopologySpec {
 
   // Its own keys in the map of a fabric; they apply if the key `shape` names this topology.
   virtual void fields(Fields& map, Fabric which);
-  // Sets what follows from the number of endpoints, which is known once all is read.
+  // Sets what follows from the number of endpoints, which is known only after all keys are read.
   virtual void settle(std::int64_t endpoints);
-  // Whether its parameters suit the endpoints. Those that do not are reported at their keys.
+  // Whether its parameters fit the endpoints. Those that do not are reported at their keys.
   [[nodiscard]] virtual bool fits(const Endpoints& endpoints, const KeysOf& keys) const;
 
   // For parameters that fit: the number of links without building them; links with their routes.
@@ -74,12 +74,11 @@ class TopologySpec {
   }
   // Whether each pair of endpoints has a link that no other pair uses.
   [[nodiscard]] virtual bool has_link_of_each_pair() const { return false; }
-  // Sizes of the grid in which neighbours are connected, each of its rows to a ring; empty: there
-  // is none.
+  // Sizes of the grid in which neighbours are connected and each row is a ring; empty: no grid.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
   // Bandwidth of a switch's endpoints divided by that of its links to other switches.
   [[nodiscard]] virtual double oversubscription() const { return 1; }
-  // Whether messages share a link only if they share their sender or their receiver.
+  // Whether messages share a link only if they have the same sender or the same receiver.
   [[nodiscard]] virtual bool keeps_pairs_apart() const { return has_link_of_each_pair(); }
   // Whether messages behave the same if every endpoint is shifted by `by`, on other links.
   [[nodiscard]] virtual bool can_move(std::uint32_t by) const { return by == 0; }
@@ -111,7 +110,7 @@ class Topology {
   // The value of the key `shape` when all parameters are written out too.
   [[nodiscard]] std::string_view word() const;
 
-  // The key `shape`, then the keys of all topologies: those of the others are mistakes.
+  // The key `shape`; then the keys of all topologies: those of the others are reported as mistakes.
   void word_field(Fields& map);
   void own_fields(Fields& map, Fabric which);
 

@@ -1,4 +1,4 @@
-// A torus of one (a ring), two or three dimensions: each endpoint has two links in each.
+// A torus of one (a ring), two or three dimensions: each endpoint has two links per dimension.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 // Which way a message goes where two ways around a ring are equally short.
 enum class RingTies {
-  positive,  // always towards larger coordinates: simple routers do so
+  positive,  // always towards larger coordinates, as simple routers do
   split,     // half of the pairs each way
 };
 constexpr std::array kRingTies = {
@@ -25,7 +25,7 @@ constexpr std::array kRingTies = {
 constexpr Range<std::int64_t> kRingSize{2, 4'096};
 constexpr std::size_t kMostDims = 3;
 
-// Vertex v has 2 links a dimension: v x 2D + 2d towards larger coordinates, + 1 towards smaller.
+// Vertex v has 2 links per dimension: v x 2D + 2d towards larger coordinates, + 1 towards smaller.
 class TorusShape final : public Shape {
  public:
   TorusShape(const std::vector<int>& dims, RingTies ties, std::int64_t count)
@@ -51,7 +51,7 @@ class TorusShape final : public Shape {
       const std::uint32_t forward =
           there[d] > here[d] ? there[d] - here[d] : there[d] + size - here[d];
       bool down = 2 * forward > size;
-      // A tie can only stand at the start of a dimension.
+      // A tie can only occur at the start of a dimension.
       if (2 * forward == size && ties_ == RingTies::split) down = odd_pair(here, there, d);
       return static_cast<std::uint32_t>(at * 2 * dims_ + 2 * d + (down ? 1 : 0));
     }
@@ -83,7 +83,7 @@ class TorusShape final : public Shape {
     }
   }
 
-  // Half of the pairs: by where the message is in this dimension and where it goes in the others.
+  // Half of the pairs, by the message's position in this dimension and its destination in others.
   bool odd_pair(const std::uint16_t* here, const std::uint16_t* there, std::size_t d) const {
     unsigned sum = here[d];
     for (std::size_t e = 0; e < dims_; ++e) {
@@ -94,7 +94,7 @@ class TorusShape final : public Shape {
 
   RingTies ties_;
   std::size_t dims_;
-  std::array<std::uint32_t, kMostDims> sizes_{};  // here, not behind a pointer: next() is hot
+  std::array<std::uint32_t, kMostDims> sizes_{};  // inline, not behind a pointer: next() is hot
   std::vector<std::uint16_t> coordinates_;        // of every endpoint, dimension by dimension
 };
 

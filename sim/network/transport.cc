@@ -65,7 +65,7 @@ void Transport::add_network(const NetworkSpec& spec) {
   departures_.resize(static_cast<std::size_t>(nics));
 }
 
-// Two links around a ring of two have one name: both are.
+// The two links around a ring of two have the same name: both are degraded.
 void Transport::degrade(const DegradedLink& degraded) {
   for (std::uint32_t i = 0; i < links_.size(); ++i) {
     const LinkId id(i);
@@ -74,7 +74,7 @@ void Transport::degrade(const DegradedLink& degraded) {
   }
 }
 
-// A rate of the fabric in a node, on this link of it.
+// A rate of the scale-up fabric, as it is on this link of it.
 Bandwidth Transport::on(const Link& link, Bandwidth rate) const {
   const Bandwidth whole = bytes_per_second(up_bytes_per_second_);
   const Bandwidth own = bytes_per_second(link.bytes_per_second);
@@ -123,14 +123,14 @@ std::uint64_t Transport::lane(const Outgoing& message) {
   return mix64((std::uint64_t{message.from_gpu} << 32U) | message.to_gpu);
 }
 
-// When `entries` more fit into the NIC's send queue: at the departure of those too many.
+// When `entries` more fit into the NIC's send queue: when as many as are too many have departed.
 SimTime Transport::room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries) {
   RingQueue<SimTime>& queue = departures_[nic];
   while (!queue.empty() && queue.front() <= now) queue.pop();
   if (queue.empty()) return now;
   if (queue.size() + entries <= queue_depth_) return now;
   const std::size_t too_many = queue.size() + entries - queue_depth_;
-  // A train longer than the whole queue goes when the queue is empty.
+  // Entries that are more than the whole queue holds go when it is empty.
   return queue.at(std::min(too_many, queue.size()) - 1);
 }
 
@@ -211,7 +211,7 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
   return enter(now, link, message, entries, link.cached_time);
 }
 
-// Puts a message whose head is at the link's start at `now` behind those that wait there. It takes
+// Queues a message whose head is at the link's start at `now` after those that wait there. It takes
 // `time` to pass.
 Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, int entries,
                                      Duration time) {
@@ -227,7 +227,7 @@ Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, i
   message.lag = tail - start;
   const bool last =
       link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to);
-  // A link hands over in order, also where a slow link upstream holds one tail back.
+  // A link delivers in order, even if a slow link upstream holds a tail back.
   message.due = later((last ? tail : start) + link.latency, link.last_due);
   link.last_due = message.due;
 
@@ -244,7 +244,8 @@ Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, i
   return {.until = link.free_at, .due = message.due, .wake = wake, .last = last};
 }
 
-// Whoever enters a link in use follows those before without a gap: it is in use until it is free.
+// A message that enters a link in use follows those before it without a gap, so the link is in use
+// without a break until free_at.
 Duration Transport::busy_until(LinkId id, SimTime now) const {
   const Link& link = links_[id];
   return link.free_at > now ? link.use.busy - (link.free_at - now) : link.use.busy;
@@ -303,7 +304,7 @@ std::string Transport::name(LinkId id) const {
 
 bool Transport::can_move(const NetworkSpec& spec, std::uint32_t nodes) {
   if (nodes == 0) return true;
-  // Which of several NICs a GPU sends by is a hash of both ends.
+  // If a GPU has several NICs, a hash of both ends chooses among them.
   if (!spec.degraded.empty() || !spec.nic || spec.nic->per_node > spec.gpus_per_node) return false;
   const auto nics = static_cast<std::uint32_t>(spec.nic->per_node);
   return spec.scale_out->topology->can_move(nodes * nics);

@@ -2,20 +2,20 @@
 //
 // Assumptions. A message waits at each link for those before it, then its head moves on after the
 // link's latency while its tail follows; a link is occupied for its own serialisation time, so a
-// slow link upstream delays a message's tail but not the messages behind it (packets interleave).
-// Ports have unbounded room: back-pressure exists at the sender only (NIC queue, or the WG that
+// slow link upstream delays a message's tail but not the messages after it (packets interleave).
+// Ports have unbounded buffers: back-pressure exists only at the sender (NIC queue, or the WG that
 // stores). Messages are moved whole, or in segments of FabricSpec::segment.
 //
-// The transport owns no clock and no queue of events. Every link keeps its messages in a FIFO and
-// asks to be woken once, for the first of them: post() and arrive() return at most two such Wakes.
+// The transport owns no clock and no event queue. Every link keeps its messages in a FIFO and asks
+// to be woken once, for the first of them: post() and arrive() return at most two such Wakes.
 //
 // Paths.  Same node:    the links of the node's scale-up fabric.
 //         Other node:   NIC send port, links of the scale-out fabric, NIC receive port.
 //
 // In the switch (post_in_switch). Reduces: each member's part crosses its own link up; the last one
-// to arrive goes down to the member that asked, as the sum, and the others end. Multicasts: one
-// crosses up, a copy goes down to each. The member that reduces or multicasts is like the others:
-// its own part and its own copy cross its links too.
+// to arrive goes down to the requesting member as the sum, and the others end. Multicasts: one
+// crosses up, and a copy goes down to each. The member that reduces or multicasts is treated like
+// the others: its own part and its own copy cross its links too.
 #pragma once
 
 #include <array>
@@ -62,7 +62,7 @@ struct Outgoing {
   Bytes size;
   int entries = 1;
   bool ordered = false;       // stays after all ordered messages of its pair: same NIC, same route
-  bool more_follows = false;  // a part of a transfer of which a later part reports the delivery
+  bool more_follows = false;  // a part of a transfer; a later part reports the delivery
   bool from_engine = false;   // copied by an engine, not stored by a WG
 };
 
@@ -71,12 +71,12 @@ struct OutgoingInSwitch {
   std::uint32_t tag = 0;
   std::uint32_t gpu = 0;  // one of the group: gets the sum, or sends what is copied
   InSwitch op = InSwitch::reduces;
-  Bytes size;                            // that each of the group sends or gets
+  Bytes size;                            // that each member sends or gets
   bool more_follows = false;             // as above
   std::span<const std::uint32_t> group;  // GPUs of the node; must exist until all is delivered
 };
 
-// A link that one of the several parts or copies of a message has entered.
+// A link that one of several parts or copies of a message has entered.
 struct Fanned {
   Wake wake;
   LinkId link;
@@ -95,7 +95,7 @@ struct Posted {
 struct Arrived {
   static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
   std::array<Wake, 2> wakes;
-  std::uint32_t tag = 0;  // of the message, or the segment of one, that this is about
+  std::uint32_t tag = 0;  // of the message, or message segment, that this is about
   Bytes size;
   bool ended = false;                       // it has reached the end of its route
   std::uint32_t delivered = kNotDelivered;  // its tag, if all of the message has now arrived
@@ -119,14 +119,14 @@ class Transport {
   // As post(), but the links that it enters, one or several, are in fan().
   Posted post_in_switch(SimTime now, const OutgoingInSwitch& message);
 
-  // The links that the last call entered, if it says so.
+  // The links that the last call's messages entered, if its result refers to fan().
   [[nodiscard]] const std::vector<Fanned>& fan() const { return fan_; }
 
   // The first message of `link` has reached the link's end.
   Arrived arrive(SimTime now, LinkId link);
 
-  // What chooses among a GPU's NICs and among equal routes: the pair if order matters, else the
-  // message, so that messages use all of them.
+  // What chooses among a GPU's NICs and among equal routes: the pair if order matters, otherwise
+  // the message, so that messages use all of them.
   static std::uint64_t lane(const Outgoing& message);
 
   // The NIC through which a message of this lane leaves or enters a GPU.
@@ -140,9 +140,9 @@ class Transport {
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const LinkUse& use(LinkId link) const { return links_[link].use; }
-  // How long it has been in use until `now`; use() includes what its queue will still take.
+  // How long it has been in use until `now`; use() includes the time its queue will still take.
   [[nodiscard]] Duration busy_until(LinkId link, SimTime now) const;
-  // What is left of it if it is degraded.
+  // If the link is degraded, what is left of its bandwidth.
   [[nodiscard]] Bandwidth bandwidth(LinkId link) const {
     return bytes_per_second(links_[link].bytes_per_second);
   }
@@ -163,8 +163,8 @@ class Transport {
   [[nodiscard]] const Shape* scale_out() const { return scale_out_.get(); }
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
-  // Memory that a transport of this spec takes without any message, and for each one in flight: a
-  // ring of them may be half empty.
+  // Memory that a transport of this spec takes without messages, and per message in flight: a ring
+  // of them may be half empty.
   static Bytes memory(const NetworkSpec& spec);
   static Bytes memory_per_message() { return bytes(2 * sizeof(Message)); }
 
@@ -179,8 +179,8 @@ class Transport {
     std::uint32_t size;
     std::uint32_t hash;  // chooses among equal routes
   };
-  static_assert(sizeof(Message) == 32);  // two to a cache line: queues of them outgrow the caches
-  // Two cache lines: what every message touches, then rates, statistics and what NICs add.
+  static_assert(sizeof(Message) == 32);  // two per cache line: queues of them outgrow the caches
+  // Two cache lines: what every message touches, then rates, statistics and what NICs need.
   struct alignas(128) Link {
     RingQueue<Message> queue;
     SimTime free_at;
@@ -194,7 +194,7 @@ class Transport {
     LinkRole role = LinkRole::inner;
     bool is_scale_up = false;
     std::int64_t bytes_per_second = 1;
-    Duration interval;  // least time between two work-queue entries; 0 but for NIC send ports
+    Duration interval;  // least time between two work-queue entries; 0 except at NIC send ports
     LinkUse use;
   };
   struct Crossing {
@@ -203,14 +203,14 @@ class Transport {
     bool wake;
     bool last;
   };
-  // A message that is to meet others of its kind, or to be copied, at the switch it is bound for.
+  // A message that will be added to others, or copied, at the switch it is bound for.
   struct AtSwitch {
     std::span<const std::uint32_t> group;
-    std::uint32_t to = 0;    // whom the sum is for, in its fabric
-    std::uint32_t left = 0;  // parts that are not there
-    SimTime tail;            // the last one that has to come
+    std::uint32_t to = 0;    // endpoint that the sum is for, in its fabric
+    std::uint32_t left = 0;  // parts that have not arrived
+    SimTime tail;            // the latest tail of the parts so far
   };
-  static constexpr std::uint32_t kToSwitch = 0x3FFFFFFF;  // no endpoint
+  static constexpr std::uint32_t kToSwitch = 0x3FFFFFFF;  // not an endpoint
   std::uint32_t new_at_switch(const AtSwitch& what);
   void arrive_at_switch(SimTime now, const Link& link, Message message, Arrived& arrived);
   void copy_to_all(SimTime now, const Link& link, Message message, Arrived& arrived);
@@ -240,7 +240,7 @@ class Transport {
   Bytes segment_up_;
   Bytes segment_out_;
   std::uint32_t scale_out_base_ = 0;
-  std::uint32_t send_base_ = 0;     // NIC send ports, one a NIC
+  std::uint32_t send_base_ = 0;     // NIC send ports, one per NIC
   std::uint32_t receive_base_ = 0;  // NIC receive ports
   IdVector<LinkId, Link> links_;
   std::size_t queue_depth_ = 0;

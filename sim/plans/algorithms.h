@@ -1,6 +1,6 @@
-// Algorithms of collectives, one row each. Code that needs to know in what they differ asks their
-// rows, here, or what their own files say of them (algorithm.h); only an algorithm's own file, and
-// what has it as a part of its meaning (a library's own table), names it.
+// Algorithms of collectives, one row each. Code that depends on how they differ reads their rows,
+// here, or their descriptions (algorithm.h); only an algorithm's own file, and code that is about
+// this algorithm (a library's own table), names it.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@ enum class Algorithm : std::uint8_t {
 
 // What carries a collective. Switches add up whole pieces: no flags in the data.
 enum class Carrier : std::uint8_t {
-  plan,             // ranks, which send to one another as a plan says
-  one_switch,       // that of the ranks' node
-  several_switches  // those of the ranks' nodes, and ranks between them
+  plan,             // ranks, which send to one another according to a plan
+  one_switch,       // the switch of the ranks' node
+  several_switches  // the switches of the ranks' nodes, and ranks between nodes
 };
 
 struct AlgorithmSpec;  // algorithm.h
@@ -52,7 +52,7 @@ struct AlgorithmRow {
   const char* costs = "";  // what the library's own cost model has for it; empty: nothing
 };
 
-// As they are listed and tried.
+// In the order in which they are listed and tried.
 inline constexpr auto kAlgorithmRows = std::to_array<AlgorithmRow>({
     {.algorithm = Algorithm::direct,
      .name = "direct",
@@ -105,10 +105,10 @@ inline constexpr auto kAlgorithmRows = std::to_array<AlgorithmRow>({
      .collectives = {CollectiveOp::all_reduce},
      .spec = &algorithms::in_switch_tree,
      .carrier = Carrier::several_switches,
-     .costs = "it between nodes: its step is what a hop there takes besides NIC and links"},
+     .costs = "this algorithm between nodes: its step is a hop's time besides NIC and links"},
 });
 
-// Rows stand in the order of the enumeration.
+// Rows are in the order of the enumeration.
 constexpr const AlgorithmRow& row_of(Algorithm algorithm) {
   return kAlgorithmRows[static_cast<std::size_t>(algorithm)];
 }

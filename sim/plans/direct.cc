@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Calls send({i, peer}) for all pairs of positions: everybody's first peer, everybody's second ...
+// Calls send({i, peer}) for all pairs of positions: everyone's first peer, everyone's second ...
 template <class Send>
 void for_each_pair(std::size_t n, std::size_t first, Send send) {
   if (n < 2) return;
@@ -149,7 +149,7 @@ PlanCounts counts_of_direct(const PlanRequest& request) {
           .posted = static_cast<double>(phases * outside)};
 }
 
-// Everybody to everybody, 1/n of the buffer or, `whole`, all of it to each.
+// Every rank to every other: 1/n of the buffer or, if `whole`, all of it.
 Loads loads_of_pairs(const PlanRequest& request, bool whole) {
   const double n = request.ranks;
   const double l = request.per_node;
@@ -176,7 +176,7 @@ Loads loads_of_direct(const PlanRequest& request) {
   const Loads again = loads;
   if (request.op == CollectiveOp::reduce_scatter) loads.channels *= 2;
   if (request.op == CollectiveOp::all_reduce) {
-    loads += again;  // the first of the second phase takes in what has come
+    loads += again;  // the first send of the second phase receives what has arrived
     loads.channels += (n - 2) / n;
     loads.only_in = (n - 2) / n;
   }
@@ -200,7 +200,7 @@ Loads loads_of_one_shot(const PlanRequest& request) {
 
 }  // namespace
 
-// Kernels of all pairs are of one node.
+// Libraries have kernels of all pairs only within one node.
 constinit const AlgorithmSpec algorithms::direct = {
     .one_step = {CollectiveOp::all_to_all, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
                  CollectiveOp::broadcast, CollectiveOp::point_to_point},

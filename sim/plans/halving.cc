@@ -1,7 +1,7 @@
-// Halving and doubling: the reduce-scatter is the all-gather run backwards.
+// Halving and doubling: the reduce-scatter is the all-gather in reverse.
 //
 // Powers of two. All-gather: after k steps a rank has the parts of the 2^k ranks that differ from
-// it in the last k bits only, and exchanges them with the rank that differs in the next bit.
+// it only in the last k bits, and exchanges them with the rank that differs in the next bit.
 //
 // Other n. All-gather: before the step of distance d position i has the parts i ... i + d - 1 and
 // sends them to i - d; the last step sends only the n - d parts that are still missing there.
@@ -24,7 +24,7 @@ struct Positions {
   std::size_t count = 0;
 };
 
-// The parts of these positions, which must be in a row, as one transfer.
+// The parts of these positions, which must be contiguous, as one transfer.
 void add_run(Plan& plan, const Group& group, Positions run, Hop hop, Arrival arrival) {
   if (run.count == 0) return;
   BlockRange range{.first = group[run.first].part.first, .blocks = 0};
@@ -35,7 +35,7 @@ void add_run(Plan& plan, const Group& group, Positions run, Hop hop, Arrival arr
   add(plan, hop, range, arrival);
 }
 
-// As above, going on at position 0 after the last.
+// The same, continuing at position 0 after the last.
 void add_around(Plan& plan, const Group& group, Positions run, Hop hop, Arrival arrival) {
   const std::size_t first = run.first % group.size();
   const std::size_t before_wrap = std::min(run.count, group.size() - first);

@@ -81,8 +81,8 @@ Loads loads_of_hierarchy(const PlanRequest& request) {
 
 }  // namespace
 
-// In one node it is direct. Libraries have it for nodes of several GPUs, without
-// flags in the data.
+// In one node it is the same as direct. Libraries have it for nodes of several GPUs, without flags
+// in the data.
 constinit const AlgorithmSpec algorithms::hierarchical = {
     .lands_in_place = true,
     .ahead = Ahead::one,

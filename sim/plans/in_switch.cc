@@ -1,5 +1,5 @@
-// Collectives that switches carry: the one of the ranks' node, or those of several nodes with trees
-// between them. They have no plans: sim/collectives says what ranks and switches do.
+// Collectives that switches carry: that of the ranks' node, or those of several nodes with trees
+// between them. They have no plans: sim/collectives defines what ranks and switches do.
 #include "sim/plans/plan_ways.h"
 
 namespace weft {
@@ -35,7 +35,7 @@ Loads loads_in_switch_tree(const PlanRequest& request) {
   const double l = request.per_node;
   Loads loads;
   loads.inside = 1 + 1 / l;
-  loads.between = (request.nodes() > 2 ? 2 : 1) / l;  // of two trees, half in each
+  loads.between = (request.nodes() > 2 ? 2 : 1) / l;  // two trees, half in each
   loads.channels = 2 / l;
   loads.steps_inside = 3;
   loads.steps_between = 2 * static_cast<double>(doublings(request.nodes()));
@@ -44,7 +44,7 @@ Loads loads_in_switch_tree(const PlanRequest& request) {
 
 }  // namespace
 
-// NCCL has NVLS from three GPUs on (its nvls.cc): between two the switch saves nothing.
+// NCCL uses NVLS for three GPUs or more (its nvls.cc): between two the switch saves nothing.
 constinit const AlgorithmSpec algorithms::in_switch = {
     .possible =
         [](const PlanRequest& request) { return request.one_node() && request.switch_adds; },

@@ -1,4 +1,4 @@
-// The parts that plans of several collectives are put together from.
+// The parts from which plans of several collectives are composed.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline void add(Plan& plan, Hop hop, BlockRange range, Arrival arrival = Arrival
                             .source = source});
 }
 
-// A rank and the blocks that are its own: it ends up with their sum, or starts with them.
+// A rank and the blocks that belong to it: it ends up with their sum, or starts with them.
 struct Member {
   std::uint32_t rank = 0;
   BlockRange part;

@@ -25,7 +25,8 @@ Plan begin(Collective collective, const RankOrder& order, std::uint32_t blocks) 
   return plan;
 }
 
-// Halving: those that are left once the others are folded in, a power of two.
+// Halving: the ranks that are left after the others are folded in, a power of two.
+
 Group sharing(Scheme scheme, const SharedBlocks& shared) {
   const auto n = static_cast<std::uint32_t>(shared.ranks.size());
   const std::uint32_t parts = blocks_to_share(scheme, n);

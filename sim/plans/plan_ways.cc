@@ -10,7 +10,7 @@ Wiring wiring_of(const PlanRequest& request) {
 }
 
 // Where each pair has a link of its own, channels that all began with the same peer would leave
-// the other links idle.
+// the other links idle, so each plan begins with a different one.
 std::uint32_t direct_plans(const PlanRequest& request) {
   const bool several = request.link_of_each_pair && request.per_node > 1;
   return several ? std::min(request.per_node - 1, kMostPlans) : 1;

@@ -1,4 +1,4 @@
-// Over how many plans, and along which ways, an algorithm spreads what it sends.
+// Over how many plans, and along which paths, an algorithm spreads what it sends.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ inline constexpr std::uint32_t kMostPlans = 16;
 
 Wiring wiring_of(const PlanRequest& request);
 
-// Of plans that are direct inside nodes.
+// How many plans where they are direct inside nodes.
 std::uint32_t direct_plans(const PlanRequest& request);
 
-// So many of the ways through a node's GPUs, far apart.
+// `count` of the ways through a node's GPUs (ways_through), far apart.
 std::vector<RankOrder> some_ways(const PlanRequest& request, std::uint32_t count);
 
 // Smallest k with 2^k >= ranks.

@@ -11,7 +11,7 @@ namespace {
 
 // Seven rings over eight ranks that use each of the 56 links once, found by a search. (Tillson, A
 // Hamiltonian decomposition of K*_2m, 2m >= 8, J. Combin. Theory B 29, 1980: there are such rings
-// for every even number of ranks but 4 and 6.)
+// for every even number of ranks except 4 and 6.)
 constexpr std::array<std::array<std::uint32_t, 8>, 7> kRingsOfEight = {{{0, 1, 4, 5, 7, 2, 3, 6},
                                                                         {0, 2, 5, 4, 6, 1, 7, 3},
                                                                         {0, 3, 4, 2, 7, 1, 6, 5},
@@ -20,7 +20,7 @@ constexpr std::array<std::array<std::uint32_t, 8>, 7> kRingsOfEight = {{{0, 1, 4
                                                                         {0, 6, 2, 4, 1, 5, 3, 7},
                                                                         {0, 7, 6, 4, 3, 5, 2, 1}}};
 
-// All rings over four ranks: one link is in two of the six.
+// All rings over four ranks: each link is in two of the six.
 constexpr std::array<std::array<std::uint32_t, 4>, 6> kRingsOfFour = {
     {{0, 1, 2, 3}, {0, 3, 2, 1}, {0, 1, 3, 2}, {0, 2, 3, 1}, {0, 2, 1, 3}, {0, 3, 1, 2}}};
 

@@ -1,7 +1,7 @@
 // Rings: each rank sends to the next.
 //
-// In a reduce-scatter the part of position k sets out from k + 1 and is added to at every stop
-// until it comes to k, after n - 1 steps. In an all-gather it sets out from k.
+// In a reduce-scatter the part of position k starts from k + 1 and is added to at every stop until
+// it reaches k, after n - 1 steps. In an all-gather it starts from k.
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -50,7 +50,7 @@ Plan broadcast_ring(const RankOrder& order, std::uint32_t root) {
 
 namespace {
 
-// The way through a whole grid and, as its links go both ways, back.
+// The path through a whole grid and, because its links have two directions, back.
 std::vector<RankOrder> both_ways(const std::vector<int>& dims) {
   const RankOrder there = snake_order(dims);
   const RankOrder back(there.rbegin(), there.rend());
@@ -64,7 +64,7 @@ std::vector<RankOrder> ring_orders(const PlanRequest& request) {
   const std::uint32_t l = request.per_node;
   if (request.one_node()) return rings(n, wiring_of(request));
   if (l == 1) return {identity_order(n)};
-  // Each ring leaves the nodes by another NIC.
+  // Each ring leaves the nodes by a different NIC.
   std::vector<RankOrder> orders;
   for (const RankOrder& way : some_ways(request, std::min(l, request.nics))) {
     RankOrder& order = orders.emplace_back();
@@ -94,7 +94,7 @@ PlanCounts counts_of_ring(const PlanRequest& request) {
                     .steps = phases * (n - 1),
                     .sent = static_cast<double>(phases * (n - 1)),
                     .flow = from_root ? Flow::pipeline : Flow::chunk_by_chunk};
-  if (!request.one_node()) {  // each leaves the nodes by another GPU
+  if (!request.one_node()) {  // each leaves the nodes by a different GPU
     counts.posted = static_cast<double>(counts.steps) / static_cast<double>(counts.plans);
   }
   return counts;
@@ -108,11 +108,11 @@ Loads loads_of_ring(const PlanRequest& request) {
   if (!request.one_node()) {
     loads.between = (n - 1) / n / rings;
     loads.steps_between = (n - 1) * request.nodes() / n;
-    // Only the rank that a ring leaves a node by.
+    // Only the rank by which a ring leaves a node.
     loads.senders = std::min(1.0, rings / request.per_node);
   }
   loads.steps_inside = n - 1 - loads.steps_between;
-  loads.channels = 1;  // the last arrival is taken in as well
+  loads.channels = 1;  // the last arrival is received as well
   loads.only_in = 1 / n;
   if (request.op == CollectiveOp::broadcast) return times(loads, n / (n - 1));
   if (request.op != CollectiveOp::all_reduce) return loads;

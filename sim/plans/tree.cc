@@ -1,4 +1,4 @@
-// Trees. Blocks are cut into pieces by the lowering, which fill the tree like a pipeline.
+// Trees. The lowering cuts blocks into pieces, which fill the tree like a pipeline.
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -49,8 +49,8 @@ Plan broadcast_tree(const RankOrder& order, std::uint32_t root) {
 
 namespace {
 
-// Each tree leaves the nodes by another GPU. Of several nodes those that are inside one tree are
-// leaves of the other.
+// Each tree leaves the nodes by a different GPU. With several nodes, those that are inside one tree
+// are leaves of the other.
 std::uint32_t tree_ways(const PlanRequest& request) {
   return std::min(request.per_node, request.one_node() ? kMostPlans : kMostPlans / 2);
 }
@@ -73,7 +73,7 @@ std::vector<Plan> plans_of_tree(const PlanRequest& request) {
   return plans;
 }
 
-// Messages between nodes: inside one tree up, and down to two; a leaf of the other: up.
+// Messages between nodes: inside one tree, one up and two down; as a leaf of the other, one up.
 PlanCounts counts_of_tree(const PlanRequest& request) {
   const std::int64_t n = request.ranks;
   const bool one_node = request.one_node();
@@ -108,8 +108,8 @@ Loads loads_of_broadcast_tree(const PlanRequest& request) {
   return loads;
 }
 
-// Up and down chains, whose heads are trees. A head inside a tree of nodes takes in and passes on
-// three, or, where there are two nodes, two.
+// Up and down chains, whose heads form trees. A head inside a tree of nodes receives and passes on
+// three messages; where there are two nodes, two.
 Loads loads_of_tree(const PlanRequest& request) {
   if (request.op == CollectiveOp::broadcast) return loads_of_broadcast_tree(request);
   const double l = request.per_node;
