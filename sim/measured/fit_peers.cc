@@ -71,8 +71,8 @@ void fit_flag(FitRun& run) {
 
 constexpr std::int64_t kLittle = 1024;
 
-// From a WG that repeatedly stores little, fences and sets a flag: a turn is the way there and back
-// plus the fence.
+// From a WG that repeatedly stores little, fences and sets a flag: a turn is a round trip plus the
+// fence.
 void fit_fence(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
   std::erase_if(lines, [](const MeasuredLine* line) {

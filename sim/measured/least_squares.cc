@@ -12,8 +12,7 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-// Works in logarithms of parameters and times: errors are relative, and nothing can become
-// negative.
+// Works in logarithms of parameters and times: errors are relative, nothing can become negative.
 class Logarithms {
  public:
   Logarithms(const std::vector<double>& measured, const std::vector<double>& start,

@@ -204,8 +204,8 @@ struct Plan {
   Until until;
 };
 
-// A mistake in a kernel's file keeps all its lines from being simulated: it is reported only once,
-// at the first one.
+// A mistake in a kernel's file keeps all its lines from being simulated: reported once, at the
+// first.
 struct Trouble {
   const MeasuredLine* first;
   std::string text;

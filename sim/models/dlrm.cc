@@ -91,8 +91,7 @@ class Dlrm {
     add({.name = "mlp_optimizer", .part = "optimizer", .after = {summed_}}, optimizer());
   }
 
-  // Each GPU exchanges the pooled rows of its tables for the samples of all GPUs. A single GPU has
-  // them already.
+  // Sends the pooled rows of each GPU's tables to the samples' GPUs. A single GPU has them already.
   OpId exchange_rows(const char* name, OpId after) {
     if (alone_) return after;
     const std::int64_t rows = tables_.batch * tables_.tables_per_gpu;

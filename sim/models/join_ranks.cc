@@ -136,8 +136,7 @@ class Joiner {
   }
 
   // Whether all can move to where the last of them is: none passes another operator of its GPU's
-  // stream or one that waits for it, and none has to wait for an input on its GPU that it did not
-  // wait for before.
+  // stream or one that waits for it, and none gets an input on its GPU that it did not wait for.
   [[nodiscard]] bool may_move(const Kernels& producers) const {
     const OpId last = last_of(producers);
     const std::set<OpId> inputs = inputs_of(producers);

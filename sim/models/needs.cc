@@ -173,8 +173,7 @@ Needs needs_of(const Piece& piece, const Counting& how) {
   return estimated_needs(how.cluster, counts);
 }
 
-// The number of segments that a message is cut into: one is in flight, the rest wait in the same
-// queue.
+// The segments that a message is cut into: one is in flight, the rest wait in the same queue.
 double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
   const auto segment = static_cast<double>(fabric->segment.count());

@@ -22,8 +22,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
 // What a WG of a recorded kernel needs on this GPU.
 WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
 
-// One of `wgs` WGs with equal parts of the work that run in `rounds`; alone, all rounds take
-// `time`.
+// One of `wgs` WGs with equal work that run in `rounds`; alone, all rounds take `time`.
 Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time, std::int64_t wgs,
                    std::int64_t rounds);
 

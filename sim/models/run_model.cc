@@ -26,7 +26,7 @@ Cluster one_node_of(const Cluster& cluster) {
   return node;
 }
 
-// Only the groups of the first node, if every group is within a node: the others share nothing with
+// Only the groups of the first node, if each group is within a node: others share nothing with
 // them.
 Groups groups_alone(const Groups& place, const Cluster& cluster) {
   const auto node_of = [&cluster](std::uint32_t gpu) { return cluster.node_of(GpuId(gpu)); };

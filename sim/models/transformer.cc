@@ -155,8 +155,7 @@ class Transformer {
     return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
   }
 
-  // The receiver's kernel starts after what the receiver is computing: if it waited concurrently,
-  // it would hold CUs.
+  // The receiver's kernel starts after what the receiver is computing: waiting would hold CUs.
   OpId send(const Send& send) {
     std::vector<OpId> after{send.what};
     const OpId begun = computed_[static_cast<std::size_t>(send.to)];

@@ -1,5 +1,5 @@
-// A decoder-only language model, dense or with experts: a training step, a prompt, or one more
-// token.
+// A decoder-only language model, dense or with experts: a training step, a prompt or one token
+// more.
 #pragma once
 
 #include "sim/models/model_graph.h"

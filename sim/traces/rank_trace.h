@@ -21,8 +21,7 @@ struct ComputeNode {
   std::uint32_t lane = 0;  // the recorded stream, numbered from 0 by rank
 };
 
-// The rank's part of a collective of its group. The k-th nodes of a group on all ranks form one
-// collective.
+// The rank's part of a collective of its group. The k-th ones on all ranks are the same collective.
 struct CollectiveNode {
   std::uint32_t group = 0;  // of TraceGroups
   CollectiveOp op = CollectiveOp::all_reduce;

@@ -1,5 +1,4 @@
-// The least time of an operator: its operations at the peak, or its bytes at the memory's
-// bandwidth.
+// The least time of an operator: its operations at the peak, or its bytes at the HBM's bandwidth.
 #pragma once
 
 #include "sim/gpu_model/gpu_spec.h"

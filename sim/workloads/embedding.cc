@@ -103,8 +103,7 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
                                      wgs_of(bag), std::int64_t{run.wgs_on_cu} * gpu.cus);
   work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
   work.flops = flops(lookups * bag.dim);
-  // Zero copy: the rows of each round are stored when it is done. More than 8 parts make no
-  // difference.
+  // Zero copy: each round's rows are stored when it is done. More than 8 parts make no difference.
   if (run.result == Result::stored_at_peer) {
     work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(steps.rounds, 8));
   }

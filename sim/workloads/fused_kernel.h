@@ -28,8 +28,7 @@ class FusedSends {
     return node_of(a) == node_of(b);
   }
 
-  // A flag that is a message of its own. Ordered: it arrives after all earlier ordered messages of
-  // its pair.
+  // A flag that is a message of its own. Ordered: after all earlier ordered messages of its pair.
   enum class Ordered : std::uint8_t { no, yes };
   [[nodiscard]] static Send flag(std::uint32_t to, LatchId told, Ordered ordered);
 

@@ -22,8 +22,7 @@ constexpr std::int64_t kFull = 4;  // lookups per row of a cache to fill it, all
 constexpr std::uint64_t kNoRow = UINT64_MAX;
 
 constexpr std::int64_t kStep = 1 << 16;  // mean length of a step
-// Standard deviation of one step's length: WGs of one CU of an H200 differ by 0.9 % after 512
-// steps.
+// Standard deviation of one step's length: WGs of a CU (H200) differ by 0.9 % after 512 steps.
 constexpr double kStepSpread = 0.2;
 
 // A step's length, drawn from a uniform distribution with this relative standard deviation.
@@ -156,8 +155,7 @@ class Sampler {
     return static_cast<std::uint64_t>(table * walk_.rows_per_table + draw_.row(rng_()));
   }
 
-  // A row's worth of streamed bytes, never used again, passes one die; the next passes the next
-  // die.
+  // A row's worth of streamed bytes, never used again, passes a die; the next one the next die.
   void stream() {
     ++streamed_rows_;
     const auto n = static_cast<std::uint64_t>(streamed_rows_);

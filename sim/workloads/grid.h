@@ -80,8 +80,7 @@ struct OverlapOptions {
 };
 OverlapOptions overlap_options(const Scenario& scenario);
 
-// The version in this mode: kernel-granular overlap runs plain kernels concurrently with
-// collectives.
+// The version in this mode: kernel-granular overlap runs plain kernels and collectives at once.
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu);
 
 // The most that all channels of a collective together read and write.

@@ -100,8 +100,7 @@ class RankReader {
   }
 
   // A recorder's nodes wait for operators of the CPU, which stand for their results: these are made
-  // by the kernels that they launched. A kernel's first dependency is the operator that launched
-  // it.
+  // by the kernels that they launched. A kernel's first dependency is its launching operator.
   void find_launches(const std::vector<std::uint32_t>& order) {
     if (!file_.recorded) return;
     const bool blocking = meaning_.waits_for == WaitFor::blocking_collectives;

@@ -65,8 +65,8 @@ class PyTorchLoader {
     return name.ends_with(".json") || name.ends_with(".json.gz");
   }
 
-  // The folder's JSON files, ordered by name; or, if it has none, those of the folders in it, one
-  // per rank.
+  // The folder's JSON files, ordered by name; if it has none, those of its subfolders, one per
+  // rank.
   std::vector<fs::path> files_of(const std::string& folder) {
     std::vector<fs::path> files;
     std::vector<fs::path> folders;

@@ -139,14 +139,13 @@ class RankBuilder {
     }
   }
 
-  // What happens within a call of the library does not matter: the dependencies of its kernel are
-  // derived differently.
+  // Steps within a call of the library do not matter: its kernel's dependencies are derived
+  // differently.
   [[nodiscard]] bool in_call(const Step& step) const {
     return index_.at(calls_, step.thread, step.at).has_value();
   }
 
-  // The call without kernel of the library in which this is launched: it copies or scales its
-  // input.
+  // The call, without a kernel of the library, that launches this: it copies or scales its input.
   [[nodiscard]] const CallInterval* silent_call(const Step& step) const {
     if (step.kind != Step::Kind::launch || call_of_.contains(step.event)) return nullptr;
     const auto within = index_.at(calls_, step.thread, step.at);
