@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// A number of a line that is a key of its scenario.
+// A number of a line that sets a key of its scenario.
 struct Column {
   const char* name;
   const char* key;
@@ -45,7 +45,7 @@ constexpr std::array kC3Columns = {
 };
 constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"}};
 
-// What two lines of one case may differ in: how the fused kernel was launched.
+// What the two lines of a comparison may differ in: how the fused kernel was launched.
 constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas", "flags_per_destination"};
 
 struct Family {
@@ -62,14 +62,14 @@ constexpr std::array kFamilies = {
     Family{"micro", "validation/collective", kLibraryColumns},
 };
 
-// What is the same of every line of a kind.
+// What is the same for all lines of a kind.
 struct Kind {
   const char* kind;
   Mode mode = Mode::bulk;
   Until until = Until::all_done;
-  const char* sets = "";          // one more
+  const char* sets = "";          // one more key
   const char* limited_by = "";    // key that the column `ctas` sets
-  const char* communicates = "";  // the collective alone: which, of how much
+  const char* communicates = "";  // the collective, if it runs alone
 };
 constexpr std::array kKinds = {
     Kind{"emb.compute", Mode::bulk, Until::computed},
@@ -156,7 +156,7 @@ class CaseMaker {
  private:
   std::int64_t needed(const char* name) { return line_.needed(name, problems_).value_or(1); }
 
-  // One node; or the nodes that the line says, of as many GPUs each.
+  // One node, or the nodes that the line says, with equally many GPUs each.
   void set_cluster() {
     const std::int64_t nodes = line_.number("nodes").value_or(1);
     const std::int64_t gpus = needed("gpus");
@@ -176,7 +176,7 @@ class CaseMaker {
     case_.sets.push_back(fmt::format("{}={}{}", key, value, size ? " B" : ""));
   }
 
-  // What the collective of an operator moves, of one GPU.
+  // The bytes that the collective of an operator moves, per GPU.
   std::int64_t sent_of(std::string_view prefix) {
     if (prefix == "emb") {
       return needed("batch") * needed("tables") * needed("dim") * needed("dtype_bytes");
@@ -191,7 +191,7 @@ class CaseMaker {
     set("workload.bytes", size);
   }
 
-  // Of the kernel that was measured, where a line says it.
+  // Loads in flight of the kernel that was measured, if the line says it.
   void set_loads(std::string_view prefix) {
     const auto loads = line_.number("loads_in_flight");
     if (!loads) return;
@@ -199,14 +199,14 @@ class CaseMaker {
     if (prefix == "gemv") set("workload.gemv.wg.loads_in_flight", *loads);
   }
 
-  // A line without it has rows that are all alike.
+  // A line without this has no hot rows.
   void set_hot_rows() {
     const auto percent = line_.number("zipf_percent");
     if (percent)
       case_.sets.push_back(fmt::format("workload.zipf={}.{:02}", *percent / 100, *percent % 100));
   }
 
-  // A kernel that is run again and again finds in L2 what fits there.
+  // A kernel that is run repeatedly finds its weights in L2 if they fit.
   void place_weights() {
     const std::int64_t size = needed("m") * needed("k_local") * needed("weight_bytes");
     const bool fits = size <= gpu_.l2.capacity.count();
@@ -230,7 +230,7 @@ class CaseMaker {
                    .source_line = ""});
   }
 
-  // A persistent kernel was launched with so many WGs.
+  // A persistent kernel was launched with this many WGs.
   void limit_residents() {
     const std::int64_t wgs = needed("wgs");
     set("fused.max_wgs_per_cu", (wgs + gpu_.cus - 1) / gpu_.cus);

@@ -1,4 +1,4 @@
-// Cases: the simulation of the very thing that a measured line says was run.
+// Cases: the simulation of exactly what a measured line says was run.
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@ namespace weft {
 enum class Until : std::uint8_t { all_done, computed };
 
 struct Case {
-  std::string scenario;           // file of configs: the kernel as it was written
+  std::string scenario;           // file in configs: the kernel as it was written
   std::vector<std::string> sets;  // this case's numbers, "workload.batch=2048"
   Mode mode = Mode::bulk;
   Until until = Until::all_done;
-  std::vector<OpShape> kernels = {};  // not empty: these, one after another, and no scenario
+  std::vector<OpShape> kernels = {};  // if not empty: these, one after another, and no scenario
 };
 
 // False: weft has no simulation of this kind of line.
 bool has_case(const std::string& kind);
 
-// The case of a line on GPUs like this one; what the line lacks for it becomes problems.
+// The case of a line on GPUs like this one; what the line lacks for it is added to the problems.
 Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems);
 
-// The kind of the line that a fused one is compared with ("emb.bulk" of "emb.fused"); else empty.
+// The kind of line that a fused one is compared with ("emb.bulk" for "emb.fused"); else empty.
 std::string bulk_kind_of(const std::string& kind);
 
-// What two lines of one comparison have in common: their text without what belongs to one of them.
+// What the two lines of a comparison have in common: their text without what only one of them has.
 std::string compared_text(const MeasuredLine& line);
 
 }  // namespace weft

@@ -15,7 +15,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Values by the kind of their line, in the order of first lines; "all" comes last.
+// Values by the kind of their line, in the order of the kinds' first lines; "all" comes last.
 class ByKind {
  public:
   void add(const std::string& kind, double error) {

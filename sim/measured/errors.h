@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// Of |error| as a fraction of the measured time: the middle one, the one that 90 % do not exceed,
-// the largest with its sign; and the mean with signs.
+// Of |error| as a fraction of the measured time: the median, the value that 90 % do not exceed, and
+// the largest, with its sign; and the mean of the signed errors.
 struct ErrorSummary {
   std::string of;
   std::size_t cases = 0;
@@ -30,7 +30,7 @@ struct RatioOutcome {
 struct ErrorReport {
   std::vector<Outcome> outcomes;
   std::vector<RatioOutcome> ratios;
-  std::vector<ErrorSummary> by_kind;    // in the order of first lines, then "all"
+  std::vector<ErrorSummary> by_kind;    // in the order of their first lines, then "all"
   std::vector<ErrorSummary> of_ratios;  // absolute differences; by kind, then "all"
 };
 ErrorReport report_errors(std::vector<Outcome> outcomes);

@@ -25,7 +25,7 @@ struct Unit {
   const char* name;
 };
 
-// "338.1 GB/s": in the largest unit of which there is at least one.
+// "338.1 GB/s": in the largest unit that gives at least 1.
 std::string in_unit(double value, std::initializer_list<Unit> largest_first) {
   for (const Unit& unit : largest_first) {
     if (value >= unit.size) return fmt::format("{:.4g} {}", value / unit.size, unit.name);
@@ -95,7 +95,7 @@ Solution FitRun::solve(const LineRefs& lines, const std::vector<Sought>& sought,
     for (const MeasuredLine* line : lines) times.push_back(law(trial, *line) * kUsPerSecond);
     return times;
   };
-  // A GPU's times are whole picoseconds: a smaller step would not move those of nanoseconds.
+  // A GPU's times are whole picoseconds: a smaller step would not change times of nanoseconds.
   return least_squares(times_of(lines), start, model, {.step = 1e-3});
 }
 
@@ -142,7 +142,7 @@ bool differ(const LineRefs& lines, const char* number) {
   });
 }
 
-// What a search tries may be out of all bounds.
+// Values that a search tries may be far out of bounds.
 Duration from_us(double us) { return picoseconds(std::llround(std::clamp(us * 1e6, 0.0, 1e18))); }
 double bytes_a_us(Bandwidth rate) { return static_cast<double>(rate.count()) * 1e-6; }
 Bandwidth from_bytes_a_us(double rate) {

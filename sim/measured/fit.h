@@ -12,9 +12,9 @@ namespace weft {
 
 // One number that the lines determine.
 struct FittedValue {
-  std::string path;     // key of the GPU's file, "memory.bandwidth"; of a link: "link.latency"
-  std::string text;     // as the file has it, "4.625 TB/s"
-  std::string comment;  // the lines it comes from and how far they are from it
+  std::string path;     // key of the GPU's file, "memory.bandwidth"; for links: "link.latency"
+  std::string text;     // as written in the file, "4.625 TB/s"
+  std::string comment;  // the lines it comes from and how far it is from them
 };
 
 struct Fit {

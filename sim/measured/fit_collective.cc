@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// A number that is fitted: a time in microseconds or a rate in bytes a microsecond.
+// A number that is fitted: a time in microseconds or a rate in bytes per microsecond.
 struct Unknown {
   const char* path;
   Duration* time;
@@ -36,7 +36,7 @@ bool is_of_library(const MeasuredLine& line) {
   return line.kind.starts_with("micro.nccl_") && has_case(line.kind);
 }
 
-// What the GPU has of them: a rate that a protocol has not is not asked for.
+// The unknowns that the GPU has: a rate that a protocol does not have is left out.
 std::vector<Unknown> unknowns_of(CollectiveSpec& library) {
   ProtocolSpec& ll = library.protocols[static_cast<std::size_t>(Protocol::ll)];
   ProtocolSpec& ll128 = library.protocols[static_cast<std::size_t>(Protocol::ll128)];
@@ -59,7 +59,7 @@ std::vector<Unknown> unknowns_of(CollectiveSpec& library) {
   return all;
 }
 
-// How a value found before is set in a scenario.
+// How a value found earlier is set in a scenario.
 std::string set_of(const FittedValue& value) {
   const bool of_link = value.path.starts_with("link.");
   return fmt::format("cluster.{}{}={}", of_link ? "scale_up." : "gpu.", value.path, value.text);
@@ -69,7 +69,8 @@ class CollectiveFit {
  public:
   CollectiveFit(const std::vector<MeasuredLine>& lines, PredictOptions options, Fit& fit)
       : options_(std::move(options)), fit_(fit), unknowns_(unknowns_of(fit.gpu.collective)) {
-    // All lines as they are, with each number moved, for the search, and as found.
+    // Rounds over all lines: with the start values, with each number changed, in the search, and
+    // with the solution.
     const std::size_t rounds = 1 + unknowns_.size() + kMostRounds + 1;
     if (options_.on_progress) {
       tell_ = [this, rounds](std::size_t done, std::size_t all) {
@@ -88,8 +89,8 @@ class CollectiveFit {
     if (times.empty()) return;
     keep_what_moves_nothing(times);
     if (unknowns_.empty()) return;
-    // Numbers that only act together would run away from each other; each is held to the base as by
-    // a line that is known to a third of what a line is.
+    // Numbers that only act together would drift apart; each is tied to its start value, with the
+    // weight of kHold lines.
     constexpr double kHold = 0.3;
     const std::vector<double> start = starts();
     std::vector<double> measured;
@@ -98,11 +99,11 @@ class CollectiveFit {
     measured.insert(measured.end(), start.size(), 1.0);
     const auto model = [&](const std::vector<double>& p) {
       std::vector<double> all = simulated(p);
-      if (all.empty()) all.assign(lines_.size(), 1.0);  // said in the problems
+      if (all.empty()) all.assign(lines_.size(), 1.0);  // reported in the problems
       for (std::size_t i = 0; i < p.size(); ++i) all.push_back(std::pow(p[i] / start[i], kHold));
       return all;
     };
-    // What is simulated has corners: a smaller step finds those.
+    // Simulated times are not smooth: a smaller step would see their corners.
     const Solution found =
         least_squares(measured, start, model, {.step = 0.03, .most_calls = kMostRounds});
     note(found.parameters);
@@ -131,14 +132,14 @@ class CollectiveFit {
     return times;
   }
 
-  // By 10 %, and no line by more than 1: the lines do not determine it.
+  // Keeps a number if 10 % more of it changes no line by over 1 %: the lines do not determine it.
   void keep_what_moves_nothing(const std::vector<double>& times) {
     std::vector<Unknown> moving;
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       std::vector<double> values = starts();
       values[i] *= 1.1;
       const std::vector<double> moved = simulated(values);
-      if (moved.empty()) return unknowns_.clear();  // said in the problems
+      if (moved.empty()) return unknowns_.clear();  // reported in the problems
       double most = 0;
       for (std::size_t line = 0; line < moved.size(); ++line) {
         most = std::max(most, std::abs(moved[line] / times[line] - 1));
@@ -159,7 +160,7 @@ class CollectiveFit {
     for (std::size_t i = 0; i < times.size(); ++i) {
       errors.push_back(times[i] / lines_[i].us - 1);
     }
-    if (errors.empty()) return;  // said in the problems
+    if (errors.empty()) return;  // reported in the problems
     const ErrorSummary error = summarise("all", errors);
     const std::string from =
         fmt::format("simulated, with all of collective: {} nccl_* lines, median {:.1f} %",
@@ -176,11 +177,11 @@ class CollectiveFit {
     }
   }
 
-  static constexpr int kMostRounds = 120;  // of the search; it mostly takes half of them
+  static constexpr int kMostRounds = 120;  // of the search; it usually takes half of them
 
   PredictOptions options_;
-  std::function<void(std::size_t, std::size_t)> on_progress_;  // of all rounds
-  std::function<void(std::size_t, std::size_t)> tell_;         // of one
+  std::function<void(std::size_t, std::size_t)> on_progress_;  // of all rounds together
+  std::function<void(std::size_t, std::size_t)> tell_;         // of one round
   std::size_t rounds_ = 0;
   Fit& fit_;
   std::vector<Unknown> unknowns_;

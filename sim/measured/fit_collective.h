@@ -1,4 +1,4 @@
-// The numbers of the library's collectives, found by simulating its lines again and again.
+// Fits the numbers of the library's collectives by simulating its lines repeatedly.
 #pragma once
 
 #include "sim/measured/fit.h"
@@ -7,7 +7,7 @@
 namespace weft {
 
 // Fits collective.* to the micro.nccl_* lines, in the cluster of `options` with what `fit` has
-// found so far. A number that moves no line stays, and is named.
+// found so far. A number that affects no line is kept and reported.
 void fit_collectives(const std::vector<MeasuredLine>& lines, const PredictOptions& options,
                      Fit& fit);
 

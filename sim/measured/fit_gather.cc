@@ -14,8 +14,9 @@ double real(const MeasuredLine& line, const char* name) {
   return static_cast<double>(*line.number(name));
 }
 
-// Steps of random rows of which the next waits for all (docs/model.md, "Gathers"). Of a row at
-// least as wide as a wave's load: a wave waits for no other row.
+// Lines of chases: steps of random rows, each step waiting for all rows of the one before
+// (docs/model.md, "Gathers"). Only rows at least as wide as a wave's load: there a wave waits for
+// no other row.
 LineRefs chases(FitRun& run) {
   LineRefs lines =
       run.lines("micro.chase", {"wgs", "in_flight", "steps", "row_bytes", "table_bytes"});
@@ -36,8 +37,8 @@ double chased(const GpuSpec& gpu, const MeasuredLine& line, const RowsFound& fou
   return measured_work_seconds(gpu.launch, chase_seconds(gpu, kernel_of(line, found)));
 }
 
-// Spread over so much that next to nothing is found in the L2, and more of it read than a run could
-// leave there for the next.
+// Whether the rows are spread over so much memory that hardly any are found in the L2, and more is
+// read than a run could leave there for the next one.
 bool is_far(const FitRun& run, const MeasuredLine& line) {
   constexpr double kFar = 16;
   const auto l2 = static_cast<double>(run.gpu().l2.capacity.count());
@@ -45,12 +46,12 @@ bool is_far(const FitRun& run, const MeasuredLine& line) {
          bytes_of_step(kernel_of(line, {})) * real(line, "steps") >= 2 * l2;
 }
 
-// What all WGs together would draw if each were alone, in parts of the memory's bandwidth.
+// What all WGs together would draw if none slowed another, as a share of the memory's bandwidth.
 double demand(const FitRun& run, const MeasuredLine& line, Duration step) {
   return memory_demand(run.gpu(), bytes_of_step(kernel_of(line, {})), step);
 }
 
-// Of as many rows in flight, where the fewest are in each other's way: the shortest one measured.
+// The shortest measured step with this many rows in flight: that with the least contention.
 double shortest_step(const FitRun& run, const LineRefs& lines, std::int64_t in_flight) {
   double least = std::numeric_limits<double>::infinity();
   for (const MeasuredLine* line : lines) {
@@ -100,14 +101,14 @@ void fit_missed(FitRun& run, const LineRefs& far) {
   gather.doubling = run.note("gather.doubling", from_us(found.parameters[1]), from, found.worst);
 }
 
-// Spreads grow evenly with what is asked for: the line through them.
+// Spreads grow linearly with uneven demand: fits the slope.
 void fit_unfairness(FitRun& run, LineRefs lines) {
   GatherSpec& gather = run.gpu().gather;
   const auto demand_of = [&](const MeasuredLine& line) {
     return demand(run, line, gather_latency(run.gpu(), real(line, "in_flight"), {}));
   };
   const auto above = [&](const MeasuredLine& line) { return uneven_demand(demand_of(line)); };
-  constexpr double kClearly = 0.5;  // above it chance is a small part of the spread
+  constexpr double kClearly = 0.5;  // above this, chance is a small part of the spread
   std::erase_if(lines, [&](const MeasuredLine* line) {
     return !line->number("spread_ppm") || above(*line) < kClearly;
   });

@@ -8,7 +8,8 @@
 namespace weft {
 namespace {
 
-// A row of n kernels in one queue, or in one graph: their clock and the gap before each.
+// A sequence of n kernels in one queue, or in one graph: the clock's overhead and the gap before
+// each kernel.
 struct Row {
   double clock_us = 0;
   double gap_us = 0;
@@ -27,7 +28,7 @@ Row fit_row(const FitRun& run, const LineRefs& lines) {
   return {.clock_us = found.parameters[0], .gap_us = found.parameters[1], .worst = found.worst};
 }
 
-// A row of kernels, each with a WG on every place of the GPU.
+// From a sequence of kernels, each with a WG in every slot of the GPU.
 void fit_wg_interval(FitRun& run) {
   const LineRefs full = run.lines("micro.empty_kernel_full", {"n"});
   if (full.empty()) return run.keep("launch.wg_interval", "micro.empty_kernel_full");
@@ -44,8 +45,8 @@ void fit_wg_interval(FitRun& run) {
       run.note("launch.wg_interval", from_us(found), from_text("empty_kernel_full", full), 0);
 }
 
-// A kernel of one WG a CU that does n steps, all alike: what is left at none, less what an empty
-// one of as many WGs takes.
+// From a kernel with one WG per CU that does n equal steps: what is left at n = 0, minus the time
+// of an empty kernel with as many WGs.
 void fit_ramp(FitRun& run) {
   LineRefs lines = run.lines("micro.chase", {"wgs", "in_flight", "steps", "table_bytes"});
   std::int64_t nearest = kept_on_a_die(run.gpu().l2).count();

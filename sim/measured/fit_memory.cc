@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-constexpr int kStreamLoads = 4;  // of hbm_read and l2_read, that a thread has in flight
+constexpr int kStreamLoads = 4;  // in flight per thread of hbm_read and l2_read
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
@@ -22,7 +22,7 @@ double around(const FitRun& run) {
   return run.overhead_us() + to_microseconds(run.gpu().launch.ramp);
 }
 
-// Whether all WGs together ask for so much more than there is that their own latency is gone.
+// If all WGs together demand this many times the bandwidth, their own latency no longer matters.
 constexpr double kCrowded = 2;
 
 StreamKernel reader(const MeasuredLine& line, std::int64_t threads, std::int64_t loads) {
@@ -32,7 +32,7 @@ StreamKernel reader(const MeasuredLine& line, std::int64_t threads, std::int64_t
   return kernel;
 }
 
-// Bytes that all of a kernel's WGs have on their way.
+// Bytes that all WGs of a kernel have in flight.
 double in_flight(const StreamKernel& kernel) {
   return real(kernel.wgs) * real(bytes_in_flight(kernel.wg));
 }
@@ -41,14 +41,14 @@ double read_seconds(const GpuSpec& gpu, const StreamKernel& kernel) {
   return measured_work_seconds(gpu.launch, stream_seconds(gpu, kernel));
 }
 
-// The latency, the second number, is that of four loads: one load's and two doublings.
+// The latency, the second parameter, is that of four loads: that of one load plus two doublings.
 Solution fit_streams(FitRun& run, const LineRefs& lines) {
   MemorySpec& memory = run.gpu().memory;
   const auto kernel_of = [](const MeasuredLine& line) {
     return reader(line, kThreads, kStreamLoads);
   };
-  // Where the lines themselves say that it begins, whatever the base has: the fastest is near the
-  // bandwidth, the one of fewest WGs waits for little but its own latency.
+  // The search begins where the lines suggest, whatever the base has: the fastest line is near the
+  // bandwidth, and the one with the fewest WGs waits for little but its own latency.
   const double overhead = around(run);
   double fastest = 0;
   for (const MeasuredLine* line : lines) {
@@ -77,12 +77,12 @@ Solution fit_streams(FitRun& run, const LineRefs& lines) {
   return found;
 }
 
-// What each doubling adds is as long on every line; the first load's latency is these lines' own,
-// and near that of `four_us` for four loads.
+// Each doubling adds the same time in every line. The latency of the first load is fitted to these
+// lines, too; the search for it begins at `four_us`, that of four loads.
 void fit_doubling(FitRun& run, double four_us) {
   constexpr const char* kWants = "micro.wg_in_flight of 1, 2 and 4 loads";
   LineRefs lines = run.lines("micro.wg_in_flight", {"wgs", "threads", "loads", "bytes"});
-  constexpr std::int64_t kMostInFlight = 16 * 1024;  // of a WG: beyond it its CU holds it up
+  constexpr std::int64_t kMostInFlight = 16 * 1024;  // per WG: above this its CU is the limit
   std::erase_if(lines, [](const MeasuredLine* line) {
     const std::int64_t loads = *line->number("loads");
     return loads > kStreamLoads || loads * *line->number("threads") * kLoadBytes > kMostInFlight;
@@ -101,8 +101,8 @@ void fit_doubling(FitRun& run, double four_us) {
                              from_text("wg_in_flight", lines), found.worst);
 }
 
-// A copy's writes are posted: they take of the bandwidth, and nobody waits for them. Where many
-// WGs copy, what the reads leave is theirs.
+// A copy's writes are posted: they take bandwidth, and nothing waits for them. If many WGs copy,
+// writes take what the reads leave.
 void fit_write_cost(FitRun& run) {
   MemorySpec& memory = run.gpu().memory;
   const auto copier = [](const MeasuredLine& line) {
@@ -138,7 +138,7 @@ void fit_memory(FitRun& run) {
   MemorySpec& memory = run.gpu().memory;
   const Solution of_four = fit_streams(run, lines);
   fit_doubling(run, of_four.parameters[1]);
-  // The latency that makes four loads wait for so long.
+  // The latency of one load with which four loads wait for as long as was found.
   memory.latency = {};
   const double more = to_microseconds(stream_latency(run.gpu(), kStreamLoads));
   memory.latency = run.note("memory.latency", from_us(of_four.parameters[1] - more),
@@ -146,7 +146,7 @@ void fit_memory(FitRun& run) {
   fit_write_cost(run);
 }
 
-// Many WGs that read again and again what the L2 keeps.
+// From lines of many WGs that repeatedly read what the L2 keeps.
 void fit_l2(FitRun& run) {
   L2Spec& l2 = run.gpu().l2;
   const auto kernel_of = [](const MeasuredLine& line) {
@@ -155,7 +155,7 @@ void fit_l2(FitRun& run) {
   LineRefs lines = run.lines("micro.l2_read", {"wgs", "buffer_bytes", "bytes"});
   const Duration latency = longer(l2.latency, nanoseconds(1));
   const std::int64_t kept = kept_on_a_die(l2).count();
-  // A first guess of the bandwidth tells which lines ask for more than it.
+  // A first guess of the bandwidth tells which lines demand more than that.
   double most = 0;
   for (const MeasuredLine* line : lines) {
     most = std::max(most, real(*line->number("bytes")) / line->us);

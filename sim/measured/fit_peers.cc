@@ -16,7 +16,7 @@ constexpr int kLinks = 2;  // between GPUs: to the switch and from it
 
 void fit_rates(FitRun& run) {
   LineRefs lines = run.lines("micro.p2p_store_one_peer", {"wgs", "bytes"});
-  // A WG of an operator has to load what it stores: lines that store what is at hand are others.
+  // A WG of an operator has to load what it stores: lines that store data at hand do not count.
   std::erase_if(lines, [](const MeasuredLine* line) { return line->words.contains("from"); });
   if (lines.size() < 2) {
     return run.keep("peer_store.wg_rate, link.bandwidth",
@@ -33,7 +33,7 @@ void fit_rates(FitRun& run) {
       "link.bandwidth", from_bytes_a_us(most),
       fmt::format("p2p_store_one_peer by {} WGs, the fastest", *fastest->number("wgs")), 0);
 
-  LineRefs few;  // the link is not in their way
+  LineRefs few;  // not limited by the link
   std::copy_if(lines.begin(), lines.end(), std::back_inserter(few),
                [&](const MeasuredLine* line) { return rate_of(*line) < most / 2; });
   if (few.empty()) return run.keep("peer_store.wg_rate", "micro.p2p_store_one_peer by few WGs");
@@ -49,8 +49,8 @@ void fit_rates(FitRun& run) {
                from_text("p2p_store_one_peer", few), found.worst);
 }
 
-// A flag crosses the links and is seen by polling. The lines give the sum; what polling has of it
-// stays, half of all at most.
+// A flag crosses the links and is seen by polling. The lines give the sum of both; the time of
+// polling (peer_store.flag) is kept, but counts for at most half of the sum.
 void fit_flag(FitRun& run) {
   const LineRefs lines = run.lines("micro.flag_one_way", {});
   if (lines.empty()) return run.keep("link.latency", "micro.flag_one_way");
@@ -71,8 +71,8 @@ void fit_flag(FitRun& run) {
 
 constexpr std::int64_t kLittle = 1024;
 
-// A WG that stores little, fences and sets a flag, again and again: a turn is the way there and
-// back and the fence.
+// From a WG that repeatedly stores little, fences and sets a flag: a turn is a round trip plus the
+// fence.
 void fit_fence(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
   std::erase_if(lines, [](const MeasuredLine* line) {
@@ -96,8 +96,9 @@ void fit_fence(FitRun& run) {
                from_text("store_fence_flag", lines) + " less the stores and two links", 0);
 }
 
-// The fences of all CUs pass one place, a gap apart, behind what they wait for: WGs that do nothing
-// else come to wait for each other's. One WG a CU; of more, those of a CU share their fences.
+// The fences of all CUs pass a single point, a gap apart, after what they wait for: WGs that do
+// nothing else end up waiting for one another's fences. At most one WG per CU, since WGs of one CU
+// share their fences.
 void fit_fence_gap(FitRun& run) {
   LineRefs lines = run.lines("micro.store_fence_flag", {"wgs", "slice_bytes", "slices_per_wg"});
   std::erase_if(lines, [&](const MeasuredLine* line) {
@@ -120,7 +121,7 @@ void fit_fence_gap(FitRun& run) {
   const Solution found = run.solve(
       lines,
       {{kTurn, [&](GpuSpec& /*gpu*/, double p) { turn_us = p; }},
-       // From above what the link takes, for below that it makes no difference.
+       // Begins above the time on the link: below that the gap makes no difference.
        {std::max(kGap, 2 * longest),
         [](GpuSpec& gpu, double p) { gpu.peer_store.fence_gap = from_us(p); }}},
       [&](const GpuSpec& gpu, const MeasuredLine& line) {
@@ -141,7 +142,7 @@ double copied(const GpuSpec& gpu, const MeasuredLine& line, std::int64_t copies)
   return measured_seconds(gpu.launch, copies_seconds(gpu.dma, *line.number("bytes"), copies));
 }
 
-// Several copies on one engine.
+// From several copies on one engine.
 void fit_next(FitRun& run) {
   const LineRefs lines = run.lines("micro.ce_copies_one_peer", {"bytes", "copies"});
   if (lines.empty()) return run.keep("dma.next", "micro.ce_copies_one_peer");
@@ -177,7 +178,7 @@ void fit_dma(FitRun& run) {
   for (const MeasuredLine* line : lines) {
     fastest = std::max(fastest, static_cast<double>(*line->number("bytes")) / line->us);
   }
-  // Both ends of a copy together.
+  // The fixed time at both ends of a copy together.
   const Solution found =
       run.solve(lines,
                 {{std::max(1.0, fixed),
@@ -194,21 +195,22 @@ void fit_dma(FitRun& run) {
   dma.signal =
       run.note("dma.signal", from_us(found.parameters[0] * (1 - share)), from, found.worst);
   dma.rate = run.note("dma.rate", from_bytes_a_us(found.parameters[1]), from, found.worst);
-  // An engine is no slower than its link: what is seen of the link is this.
+  // An engine is no slower than its link: the rate measured is what it reaches of the link.
   run.link().engine_ratio =
       run.note("link.engine_ratio", found.parameters[1] / bytes_a_us(run.link().bandwidth), from,
                found.worst);
   fit_next(run);
 }
 
-// What the library's GEMM reaches of the matrix units belongs to the kernel, not to the GPU's file.
+// The share of the matrix peak that the library's GEMM reaches belongs to the kernel, not to the
+// GPU's file.
 void fit_gemm(FitRun& run) {
   LineRefs lines = run.lines("micro.gemm_library", {"m", "n", "k"});
   const auto operations = [](const MeasuredLine& line) {
     return 2.0 * static_cast<double>(*line.number("m")) * static_cast<double>(*line.number("n")) *
            static_cast<double>(*line.number("k"));
   };
-  constexpr double kLarge = 5e11;  // far longer than its first and its last tiles
+  constexpr double kLarge = 5e11;  // operations; far longer than its first and its last tiles
   std::erase_if(lines, [&](const MeasuredLine* line) {
     return line->number("units_planned") || line->number("units_held") ||
            operations(*line) < kLarge;

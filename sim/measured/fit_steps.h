@@ -1,5 +1,5 @@
 // What the steps of a fit share. Each step determines a few keys from the lines of a few kinds and
-// may use what the steps before it found.
+// may use what earlier steps found.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace weft {
 
-constexpr int kThreads = 256;  // of a WG, where a line does not say it
+constexpr int kThreads = 256;  // per WG, if a line does not say it
 
 using LineRefs = std::vector<const MeasuredLine*>;
 
-// A number that is sought: where the search begins, and what it is of the GPU. Times are in
-// microseconds, rates in bytes a microsecond.
+// A number that is sought: where the search begins, and how to set it in the GPU. Times are in
+// microseconds, rates in bytes per microsecond.
 struct Sought {
   double start = 0;
   std::function<void(GpuSpec&, double)> set;
 };
-// What a law of sim/gpu_model says that a line takes on this GPU, in seconds.
+// The time of a line on this GPU, in seconds, by a law of sim/gpu_model.
 using Law = std::function<double(const GpuSpec&, const MeasuredLine&)>;
 
 class FitRun {
@@ -32,24 +32,24 @@ class FitRun {
   [[nodiscard]] const GpuSpec& gpu() const { return fit_.gpu; }
   LinkSpec& link() { return fit_.link; }
 
-  // Lines of a kind that have all these numbers; one that lacks a number becomes a problem.
+  // Lines of a kind that have all these numbers; a line that lacks one is added to the problems.
   LineRefs lines(std::string_view kind, std::initializer_list<const char*> numbers);
 
-  // The numbers for which the law comes nearest to the lines; all others as they are by now.
+  // The numbers for which the law comes nearest to the lines; all others keep their current values.
   [[nodiscard]] Solution solve(const LineRefs& lines, const std::vector<Sought>& sought,
                                const Law& law) const;
-  // The time, in microseconds, for which a law that grows evenly with it says what was measured, on
-  // the average of the lines.
+  // For a law that is linear in a time: the time, in microseconds, with which the law gives what
+  // was measured, averaged over the lines.
   using Set = std::function<void(GpuSpec&, Duration)>;
   [[nodiscard]] double solve_even(const LineRefs& lines, const Set& set, const Law& law) const;
 
-  // A value of the fit: rounded to four digits, noted with where it comes from.
+  // Notes a value of the fit with where it comes from, and returns it rounded to four digits.
   Duration note(const char* path, Duration value, std::string_view from, double worst);
   Bandwidth note(const char* path, Bandwidth value, std::string_view from, double worst);
   double note(const char* path, double value, std::string_view from, double worst);
   void keep(std::string_view path, std::string_view wants);
 
-  // What a measured time holds besides the kernel itself: the clock and one launch.
+  // What a measured time includes besides the kernel itself: the clock and one launch.
   [[nodiscard]] double overhead_us() const;
 
  private:
@@ -58,7 +58,7 @@ class FitRun {
 };
 
 std::vector<double> times_of(const LineRefs& lines);
-// What of its time is the kernel's own: for where a fit begins.
+// The line's time without the overhead, as a starting point of a fit.
 double beyond(const MeasuredLine& line, double overhead_us);
 std::string from_text(std::string_view kind, const LineRefs& lines);
 Duration from_us(double us);

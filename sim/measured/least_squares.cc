@@ -12,7 +12,7 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-// In logarithms of parameters and times: relative errors, and nothing can become negative.
+// Works in logarithms of parameters and times: errors are relative, nothing can become negative.
 class Logarithms {
  public:
   Logarithms(const std::vector<double>& measured, const std::vector<double>& start,
@@ -23,7 +23,7 @@ class Logarithms {
         step_(search.step),
         calls_left_(search.most_calls - 1) {}  // the last one is for the solution
 
-  // What Eigen's solver asks for.
+  // The interface that Eigen's solver needs.
   [[nodiscard]] int inputs() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] int values() const { return static_cast<int>(measured_.size()); }
 
@@ -55,14 +55,14 @@ class Logarithms {
     std::vector<double> all;
     all.reserve(start_.size());
     for (std::size_t p = 0; p < start_.size(); ++p) {
-      // A step that goes astray must not overflow.
+      // A wild step must not overflow.
       all.push_back(start_[p] * std::exp(std::clamp(x[static_cast<Eigen::Index>(p)], -7.0, 7.0)));
     }
     return all;
   }
 
  private:
-  static constexpr int kStop = -1;  // as the solver has it
+  static constexpr int kStop = -1;  // the value that stops the solver
 
   const std::vector<double>& measured_;
   const std::vector<double>& start_;

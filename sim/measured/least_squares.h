@@ -1,4 +1,4 @@
-// Least squares of relative errors, for parameters that are above 0.
+// Least squares of relative errors, for positive parameters.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// What a model says of every line, for these parameters; never 0 or less.
+// What a model predicts for every line with these parameters; always above 0.
 using TimesOf = std::function<std::vector<double>(const std::vector<double>& parameters)>;
 
 struct Solution {
@@ -14,10 +14,10 @@ struct Solution {
   double worst = 0;  // largest |model / measured - 1|
 };
 
-// The parameters for which the sum of squares of log(model / measured) is least, found from
-// `start` by Levenberg and Marquardt's method with differences taken over `step` (relative).
-// Wants at least as many lines as parameters. The model is asked at most `most_calls` times; the
-// best parameters until then are taken.
+// The parameters that minimise the sum of squares of log(model / measured), found from `start` by
+// the Levenberg-Marquardt method with finite differences over `step` (relative). Needs at least as
+// many lines as parameters. The model is called at most `most_calls` times; the best parameters
+// until then are returned.
 struct Search {
   double step = 1e-4;
   int most_calls = 2'000;

@@ -50,7 +50,7 @@ class Shapes {
     return line_.needed(name, problems_).value_or(1);
   }
 
-  // Heads of 128 where the line does not say (the set's first line does).
+  // Heads have 128 elements if the line does not say (the set's first line does).
   [[nodiscard]] AttentionShape attention(std::int64_t queries, std::int64_t keys) const {
     const std::int64_t dim = line_.number("head_dim").value_or(128);
     return {.batch = needed("batch"),
@@ -63,8 +63,8 @@ class Shapes {
             .causal = line_.number("causal").value_or(0) != 0};
   }
 
-  // A plan of the batch; queries, keys and values get their positions, the latter two in the pages
-  // of the cache; attention.
+  // A kernel that plans the batch; one that applies positions to queries, keys and values and puts
+  // the latter two into the pages of the cache; attention.
   static Kernels layer(const AttentionShape& shape) {
     const std::int64_t tokens = shape.batch * shape.queries;
     const std::int64_t size = tokens * (shape.heads + 2 * shape.kv_heads) * shape.head_dim * 2;

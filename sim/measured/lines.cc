@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::array kTimes = {"us", "us_min", "us_max"};
 
-// Of several ways to run the same, the median of those that could run it.
+// The time; for several ways to run the same thing, the median of those that could run it.
 std::optional<double> time_of(const Json& value) {
   std::vector<double> times;
   for (const Json& one : value.is_array() ? value : Json::array({value})) {
@@ -73,7 +73,7 @@ class LineReader {
       line_.numbers[name] = value.get<bool>() ? 1 : 0;
     } else if (value.is_string()) {
       line_.words[name] = value.get<std::string>();
-    }  // anything else is nothing that a case asks for: what it does ask for is missing then
+    }  // no case needs a value of another type; if it needs this name, it reports it as missing
   }
 
   void take_time(const std::string& name, const Json& value) {

@@ -21,16 +21,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One simulation and the two moments that lines read of it.
+// One simulation and the two moments that lines use.
 struct Simulated {
   double all_done_us = 0;
   double computed_us = 0;
   double clock_us = 0;
-  std::string trouble;  // not empty: it could not be run
-  std::string mistake;  // equal where that is due to the same one, whatever else is said of it
+  std::string trouble;  // if not empty: why it could not be run
+  std::string mistake;  // equal for troubles with the same cause, though their texts may differ
 };
 
-// Which keys it is about, and where they stand.
+// The keys that the problems are about, and where these are.
 std::string places_of(const Diagnostics& problems) {
   std::string places;
   for (const Diagnostic& problem : problems.all()) {
@@ -72,7 +72,7 @@ class Simulations {
     return loaded.scenario->cluster;
   }
 
-  // Those of the cluster, and the scenarios of kernels.
+  // The files of the cluster, and the scenarios of kernels.
   [[nodiscard]] std::vector<fs::path> inputs() const {
     std::vector<fs::path> files{options_.cluster};
     for (const InputFile& input : load_any({cluster_set()}).inputs) files.emplace_back(input.path);
@@ -83,7 +83,7 @@ class Simulations {
     return files;
   }
 
-  // The file of the case's kernel that the folder of kernels lacks.
+  // The file of the case's kernel, if the folder of kernels lacks it.
   [[nodiscard]] std::optional<fs::path> missing_kernel(const Case& one) const {
     if (options_.kernels.empty() || !one.kernels.empty()) return std::nullopt;
     const fs::path file = scenario_file(one.scenario);
@@ -91,7 +91,7 @@ class Simulations {
     return file;
   }
 
-  // The simulation of this case: its number in results().
+  // Adds the simulation of this case; returns its index in results().
   std::size_t add(const Case& one) {
     if (!one.kernels.empty()) {
       cases_.push_back(one);
@@ -147,7 +147,7 @@ class Simulations {
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }
 
-  // Kernels of libraries, each alone, in a graph.
+  // Simulates kernels of libraries, each alone and in a graph.
   [[nodiscard]] Simulated simulate_kernels(const std::vector<OpShape>& kernels) const {
     Simulated simulated;
     for (const OpShape& shape : kernels) {
@@ -168,7 +168,7 @@ class Simulations {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
     }
     Scenario scenario = *loaded.scenario;
-    // What was measured is a library.
+    // The collective that was measured is a library's.
     if (!scenario.collective.algorithm.named) scenario.collective.algorithm.of_library = true;
     const Cluster cluster = build_cluster(scenario.cluster);
     const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
@@ -191,7 +191,7 @@ class Simulations {
 
   const PredictOptions& options_;
   std::vector<fs::path> dirs_;
-  std::optional<Cluster> cluster_;  // as its file says, and its limits of a run
+  std::optional<Cluster> cluster_;  // as in its file, and the file's limits of a run
   RunOptions run_;
   std::vector<Case> cases_;
   std::map<std::string, std::size_t> numbers_;
@@ -204,7 +204,8 @@ struct Plan {
   Until until;
 };
 
-// A mistake in a kernel's file keeps all its lines from being simulated: said once, at the first.
+// A mistake in a kernel's file keeps all its lines from being simulated: reported once, at the
+// first.
 struct Trouble {
   const MeasuredLine* first;
   std::string text;

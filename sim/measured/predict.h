@@ -18,18 +18,18 @@ struct Outcome {
 };
 
 struct Predictions {
-  std::string gpu;                              // that is simulated
+  std::string gpu;                              // the one simulated
   std::int64_t gpus = 0;                        // of the cluster
-  std::int64_t most_gpus = 0;                   // of a line that is simulated
+  std::int64_t most_gpus = 0;                   // the most of any line that is simulated
   std::vector<Outcome> outcomes;                // in the order of the lines
-  std::map<std::string, std::int64_t> skipped;  // kinds that weft has no simulation of
-  // Files that the folder of kernels lacks, and the lines that are left out for it.
+  std::map<std::string, std::int64_t> skipped;  // lines by kind that weft cannot simulate
+  // Files that the folder of kernels lacks, and how many lines are left out for each.
   std::map<std::string, std::int64_t> without_kernel;
   Diagnostics problems;
 };
 
-// How `base:` names just this file: with its folder, so that another of its name does not stand in
-// its way, looked for in `dir`.
+// How `base:` names exactly this file: with its folder, so that no other file of the same name is
+// taken, to be searched for in `dir`.
 struct BaseName {
   std::string name;  // "clusters/node_4x_h200"
   std::filesystem::path dir;
@@ -39,18 +39,18 @@ BaseName base_name(const std::filesystem::path& file);
 struct PredictOptions {
   std::filesystem::path cluster;                   // its YAML file
   std::vector<std::filesystem::path> config_dirs;  // where validation/*.yaml and bases are
-  std::filesystem::path kernels;                   // emb.yaml ...; empty: validation of the dirs
-  std::vector<std::string> sets;                   // of every case, before its own
+  std::filesystem::path kernels;                   // emb.yaml ...; empty: validation in config_dirs
+  std::vector<std::string> sets;                   // for every case, before its own
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> on_progress;
 };
 
-// Every file that a prediction may read but the measured one.
+// Every file that a prediction may read, except the measured one.
 std::vector<std::filesystem::path> inputs_of(const PredictOptions& options);
 
-// The simulated time plus launch.clock of the GPU, which is what the measuring adds. The same case
-// is simulated once, whatever the number of lines that read it. With errors in the problems there
-// are no outcomes.
+// The simulated time plus launch.clock of the GPU, which is what measuring adds. Each case is
+// simulated only once, however many lines use it. If there are errors among the problems, there are
+// no outcomes.
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options);
 
 }  // namespace weft

@@ -16,7 +16,7 @@ constexpr std::array kCollectives = {
     std::pair{"reduce_scatter", "micro.nccl_reducescatter"},
 };
 
-// What a line says, or nothing.
+// The word that a line has under this name, or an empty one.
 std::string word_of(const MeasuredLine& line, const char* name) {
   const auto found = line.words.find(name);
   return found == line.words.end() ? std::string() : found->second;
@@ -35,7 +35,7 @@ void name_by_set(MeasuredLine& line) {
   line.kind = found->second;
   line.words.erase("set");
   line.words.erase("op");
-  line.words["timing"] = "in_a_row";  // so the sets' own first lines say
+  line.words["timing"] = "in_a_row";  // as the first lines of the sets say
   auto size = line.numbers.extract("bytes");
   if (size.empty()) return;
   size.key() = "bytes_per_gpu";

@@ -1,5 +1,5 @@
-// Published measurements as they are collected: a line says of which set it is and on what system
-// it was taken, and the first line tells about all.
+// Published measurements as collected in one file: each line names its set and the system that it
+// was measured on; the first line describes them all.
 //
 //   {"meta": "NCCL collectives, nccl-tests ..."}
 //   {"set": "nccl", "system": "a100_sxm", "op": "all_gather", "gpus": 2, "bytes": 512, "us": 8.98}
@@ -13,13 +13,13 @@
 
 namespace weft {
 
-// Gives a line of a set the kind and the numbers of the case that it is: of `nccl` and `multi` a
-// library's collective. One of another set, or of an op that weft does not know, has the set's name
-// for its kind.
+// Gives a line of a set the kind and the numbers of its case: for `nccl` and `multi`, a library's
+// collective. A line of another set, or with an op that weft does not know, gets the set's name as
+// its kind.
 void name_by_set(MeasuredLine& line);
 
-// Whether a line is of GPUs of this name: what stands before the first _ of its `system`, as
-// "a100_sxm" of A100, in whatever letters. A line that names no system is of any.
+// Whether a line is from GPUs of this name: the part of its `system` before the first _, such as
+// "a100_sxm" for A100, in upper or lower case. A line without a system is from any.
 bool is_of_gpu(const MeasuredLine& line, std::string_view name);
 
 }  // namespace weft

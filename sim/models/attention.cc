@@ -1,6 +1,6 @@
-// Attention: with queries, keys and values of their own heads, or with keys and values made from
-// one short vector a token (DeepSeek-V2, arXiv:2405.04434). For one new token a sequence the latter
-// is never made into heads: their matrices are applied to the query and to what comes out.
+// Attention: with heads of queries, keys and values, or with keys and values computed from one
+// short (latent) vector per token (DeepSeek-V2, arXiv:2405.04434). For one new token per sequence
+// the latter is never expanded into heads: their matrices are applied to the query and the result.
 #include "sim/models/attention_gradients.h"
 #include "sim/models/decoder_layer.h"
 
@@ -22,7 +22,7 @@ Linear qkv(const DecoderShapes& shapes) {
                  shapes.share.kv_heads * (d.head_dim + d.value_head_dim)};
 }
 
-// The short vectors of queries, and of keys and values; alike on all GPUs.
+// Makes the short vectors of queries, and of keys and values; the same on all GPUs.
 Linear latent_down(const DecoderShapes& shapes) {
   const LatentSpec& latent = *shapes.decoder.latent;
   return {.name = "latent_down",
@@ -38,7 +38,7 @@ Linear query_up(const DecoderShapes& shapes) {
           .out = shapes.share.heads * shapes.decoder.head_dim};
 }
 
-// Of a head's keys, what knows no position.
+// The elements of a head's keys that carry no position.
 std::int64_t plain_dim(const DecoderSpec& decoder) {
   return decoder.head_dim - decoder.latent->position;
 }
@@ -98,7 +98,7 @@ void norm_latent(TensorParallel& gpus, const Elementwise& one) {
   gpus.compute(one.read > 1 ? "latent_norm_backward" : "latent_norm", "norm", shapes.stream(work));
 }
 
-// A product of each head's own: `m` tokens of all sequences.
+// One product per head: all tokens, k elements in, n out.
 void by_head(TensorParallel& gpus, const char* name, std::int64_t n, std::int64_t k) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.compute(

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-// Of all tokens of `sequence`, of so many heads of so many elements.
+// A tensor of all tokens: `sequence` per sequence, `heads` heads of `dim` elements each.
 Bytes tensor(const AttentionShape& shape, std::int64_t sequence, std::int64_t heads,
              std::int64_t dim, DataType type) {
   return bytes_of(shape.batch * sequence * heads * dim, type);

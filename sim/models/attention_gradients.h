@@ -1,6 +1,6 @@
-// The kernels around attention's backward kernel, in cuDNN 9 and FlashAttention-2 alike: that
-// kernel's WGs have a block of keys each, so they add up the queries' gradients in fp32, and give
-// each head of the queries its own gradients of keys and values.
+// The kernels around attention's backward kernel, as in cuDNN 9 and FlashAttention-2: each WG of
+// that kernel has a block of keys, so the WGs accumulate the queries' gradients in fp32 and write
+// gradients of keys and values for each query head separately.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace weft {
 
-// Before: the rows' sums of results times their gradients; clears what is added to.
+// Before it: for each row, the sum of results times their gradients; clears the accumulators.
 StreamShape attention_row_sums(const AttentionShape& shape);
 
-// After: the queries' gradients in the type of the others.
+// After it: converts the queries' gradients to the data type of the others.
 StreamShape attention_query_gradients(const AttentionShape& shape);
 
-// Then, where heads of queries share keys: gradients of keys, or of values, summed over these.
+// Then, where query heads share keys: sums the gradients of keys, or of values, over these heads.
 bool shares_keys(const AttentionShape& shape);
 StreamShape attention_shared_gradients(const AttentionShape& shape, std::int64_t dim);
 

@@ -9,24 +9,24 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kBlock = 128;      // queries (backward: keys) of a WG
+constexpr std::int64_t kBlock = 128;      // queries (backward: keys) per WG
 constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
-constexpr std::int64_t kLeastKeys = 256;  // of a WG where they are split
-// Heads follow one another; of more than this, several side by side, which measured times cannot
-// tell from one another (H200).
+constexpr std::int64_t kLeastKeys = 256;  // per WG where keys are split
+// Heads follow one another; if there are more than this, several run in one turn. Measured times
+// (H200) do not tell the two apart.
 constexpr std::int64_t kTurns = 32;
-// Of cuDNN 9's decoding kernel, as its profile on an H200 says: rows of queries of a WG, that share
-// keys, and bytes of shared memory for each element of a head.
+// cuDNN 9's decoding kernel, from its profile on an H200: query rows per WG, which share keys, and
+// bytes of shared memory per element of a head.
 constexpr std::int64_t kSplitRows = 16;
 constexpr std::int64_t kSplitLds = 680;
-constexpr int kSplitLoads = 16;  // of each of 128 threads: a block of 128 keys of 128 elements
-// Of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2, Sec.
-// 4).
+constexpr int kSplitLoads = 16;  // per thread, of 128: a block of 128 keys of 128 elements
+// Shares of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2,
+// Sec. 4).
 constexpr double kForward = 0.65;
 constexpr double kBackward = 0.55;
 
-// The products and the softmax of so many scores run on units of their own, and wait for one
-// another: both times, as the root of the sum of their squares.
+// The products and the softmax run on different units and wait for one another: the two times are
+// combined as the root of the sum of their squares. `scores`: how many the softmax has.
 Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Work& work,
                        std::int64_t scores) {
   const LibraryAttentionSpec& library = *gpu.library_attention;
@@ -40,7 +40,7 @@ Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Wo
                                              static_cast<double>(exponentials.count()))));
 }
 
-// A head's part of one WG, of `inner` keys or queries that it goes through.
+// The work of one WG for one head, if it goes through `inner` keys or queries.
 Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
                 std::int64_t inner) {
   const std::int64_t size = size_of(shape.dtype).count();
@@ -58,8 +58,8 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   if (const auto& library = gpu.library_attention) {
     work.fixed = shape.backward ? library->backward_start : library->start;
   }
-  // Its own block in and out; of the rest, which all WGs of the heads that share it read together,
-  // its share.
+  // It reads and writes its own block; the rest is read once for all WGs of the heads that share
+  // it, and each WG counts its share.
   const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
                                (shape.backward ? 1 : shape.heads / shape.kv_heads);
   const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
@@ -70,11 +70,11 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   return work;
 }
 
-// Blocks of 128 x 128, of which measured kernels do whole ones, on the diagonal too.
+// Measured kernels compute whole blocks of 128 x 128, also on the diagonal.
 std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
 
-// Blocks of one head, the last first. Causal, a block of queries sees the keys up to its middle;
-// a block of keys is seen by the queries behind its middle.
+// The blocks of one head, the last first. If causal, a block of queries sees the keys up to its
+// middle; a block of keys is seen by the queries after its middle.
 std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
   const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
   const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
     const std::int64_t here = std::min(kBlock, outer - first);
     std::int64_t seen = inner;
     if (shape.causal) {
-      // What lies outside the triangle, on the average of the block.
+      // What lies outside the triangle, on average over the block.
       const std::int64_t middle = outer - first - here / 2;
       const std::int64_t offset = shape.backward ? shape.keys - shape.queries : 0;
       const std::int64_t unseen = shape.backward ? outer - middle - offset : middle;
@@ -100,8 +100,8 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
   return scales;
 }
 
-// Head after head, as libraries number their blocks; many heads in kTurns turns, each of as many
-// heads side by side.
+// Head after head, as libraries number their blocks; many heads are spread over kTurns turns, and
+// the heads of one turn run concurrently.
 void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std::int64_t heads) {
   const std::int64_t turns = std::min(heads, kTurns);
   for (std::int64_t turn = 0; turn < turns; ++turn) {
@@ -145,8 +145,8 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   return kernel;
 }
 
-// Parts of the keys: as many as fill the WGs that fit; of the library, the least power of two with
-// which every CU has one.
+// How many parts the keys are split into: enough to use all WGs that fit; a library takes the
+// least power of two that gives every CU one.
 std::int64_t parts_of(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg) {
   const std::int64_t groups = shape.batch * shape.kv_heads;
   const std::int64_t most = std::max<std::int64_t>(1, shape.keys / kLeastKeys);
@@ -168,8 +168,8 @@ WgShape split_wg(const AttentionShape& shape, const GpuSpec& gpu) {
           .loads_in_flight = kSplitLoads};
 }
 
-// Keys and values come from memory once; each WG has its part of one head's, or of the group of
-// heads that share them: of 16 of these, where a library's kernel is known.
+// Keys and values are read from memory once. Each WG has a part of those of one head, or of the
+// group of heads that share them: of 16 of these heads, where a library's kernel is known.
 OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = split_wg(shape, gpu);

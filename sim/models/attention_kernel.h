@@ -1,6 +1,6 @@
 // Attention as work-groups, after FlashAttention-2 (Dao, arXiv:2307.08691): a WG has 128 queries of
-// one head and goes through the keys; backward, 128 keys, and goes through the queries. Of few
-// queries (decode) the keys of a head are split among WGs instead, so that they fill the GPU.
+// one head and goes through the keys; backward, it has 128 keys and goes through the queries. With
+// few queries (decode) the keys of a head are split among WGs instead, so that these fill the GPU.
 #pragma once
 
 #include "sim/models/op_kernel.h"

@@ -1,5 +1,5 @@
-// Writes operators one behind the other: each waits for what the one before made, and computing
-// ones, which follow one another on their stream anyway, only for collectives.
+// Writes operators one after another. Each waits for the result of the one before; computing ones,
+// which follow one another on their stream anyway, wait only for collectives.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace weft {
 
-// Which gradients an operator of the way back is for, and which of them are written. Only those of
-// weights can be made later than the rest.
+// Which gradients an operator of the backward pass serves, and which of these operators are
+// written. Only gradients of weights can be computed later than the rest.
 enum class GradientOf : std::uint8_t { inputs, weights, both };
 
 class BlockWriter {
@@ -24,17 +24,17 @@ class BlockWriter {
     block_ = graph_.blocks.push_back({.name = std::move(name)});
   }
 
-  // What comes next has this as input; none: nothing that was computed.
+  // What comes next takes this as input; none: it needs nothing that was computed.
   void continue_from(OpId input) {
     last_ = input;
     waits_.clear();
   }
-  // The next computing operator waits for this one of another stream; none: for nothing.
+  // The next operator waits for this one of another stream; none: for nothing.
   void wait_for(OpId id) {
     if (!id.is_none()) waits_.push_back(id);
   }
 
-  // From here on operators for other gradients are left out.
+  // From here on, operators that serve other gradients are left out.
   void write_only(GradientOf which) { which_ = which; }
   [[nodiscard]] bool writes(GradientOf which) const {
     return which_ == GradientOf::both || which_ == which;
@@ -53,7 +53,7 @@ class BlockWriter {
     return last_;
   }
 
-  // Of what was made last. Nobody waits for it until told so.
+  // Communicates what was made last. Nothing waits for it unless told to.
   OpId exchange(std::string name, CommunicationShape call, PlaceId place,
                 GradientOf of = GradientOf::inputs) {
     if (!writes(of)) return OpId::none();
@@ -69,7 +69,7 @@ class BlockWriter {
                 .block = block_});
   }
 
-  // As it stands, in this block.
+  // Adds the operator as it stands, in this block.
   OpId add(ModelOp op) {
     op.block = block_;
     return graph_.add(std::move(op));

@@ -1,4 +1,4 @@
-// The table of the builders of all whole models.
+// The table of the functions that build whole models.
 #include "sim/models/build_model.h"
 
 #include <algorithm>

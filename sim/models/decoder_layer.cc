@@ -7,7 +7,7 @@ std::int64_t kept_elements(const DecoderShapes& shapes) {
   return shapes.kept * shapes.decoder.hidden;
 }
 
-// Two columns of weights side by side where one gates the other.
+// Two matrices side by side where one gates the other.
 std::int64_t sides(const DecoderSpec& decoder) { return decoder.gated ? 2 : 1; }
 
 Linear up(const DecoderShapes& shapes, const FeedForward& layer) {

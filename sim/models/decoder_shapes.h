@@ -1,4 +1,4 @@
-// The sizes of one GPU's operators, of one microbatch.
+// The sizes of one GPU's operators for one microbatch.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct DecoderShapes {
   DecoderSpec decoder;
   ParallelSpec parallel;
   Phase phase = Phase::training;
-  std::int64_t sequences = 0;  // of a microbatch
-  std::int64_t length = 0;     // tokens that the last query looks at
-  std::int64_t queries = 0;    // new tokens of a sequence
-  std::int64_t tokens = 0;     // new tokens of a microbatch
-  std::int64_t kept = 0;       // of those, what a GPU has between tensor-parallel layers
+  std::int64_t sequences = 0;  // per microbatch
+  std::int64_t length = 0;     // tokens that the last query attends to
+  std::int64_t queries = 0;    // new tokens per sequence
+  std::int64_t tokens = 0;     // new tokens per microbatch
+  std::int64_t kept = 0;       // those of them that a GPU has between tensor-parallel layers
   HeadShare share;
   DataType gradients = DataType::fp32;  // of weights
-  bool adds = false;  // a kernel of its own adds a gradient to that of earlier microbatches
+  bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
 
   [[nodiscard]] bool splits() const { return parallel.tensor > 1; }
   [[nodiscard]] bool keeps_its_tokens() const { return splits() && parallel.sequence; }
@@ -36,7 +36,7 @@ struct DecoderShapes {
 
 DecoderShapes shapes_of(const Workload& workload);
 
-// C of m x n, k products summed up.
+// C of m x n; each element is the sum of k products.
 struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -46,8 +46,8 @@ inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 
   return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .m_by_rank = {}};
 }
 
-// A gradient of weights. Where gradients are wider than the weights, each microbatch's GEMM adds to
-// them (gradient accumulation fusion of Megatron-LM and Transformer Engine).
+// For gradients of weights: if they are wider than the weights, each microbatch's GEMM adds to them
+// (gradient accumulation fusion of Megatron-LM and Transformer Engine).
 inline bool accumulates(DataType gradients, DataType weights) {
   return size_of(gradients) > size_of(weights);
 }

@@ -18,8 +18,8 @@ Groups one_group_of(int gpus) {
   return all;
 }
 
-// A WG makes rows_per_wg rows, whose lookups vary independently of one another: by the square root
-// of their number less than one row's.
+// A WG makes rows_per_wg rows, whose numbers of lookups vary independently: their relative spread
+// is that of one row divided by the square root of the number of rows.
 EmbeddingWork with_spread(EmbeddingWork work, double spread) {
   const double of_a_wg = spread * spread / work.rows_per_wg;
   work.jitter = std::min(0.9, std::sqrt(work.jitter * work.jitter + of_a_wg));
@@ -64,7 +64,7 @@ class Dlrm {
                        .after = std::move(op.after)});
   }
 
-  // The lookups go first: their exchange runs beside the bottom MLP.
+  // The lookups go first: their exchange runs concurrently with the bottom MLP.
   void forward() {
     const OpId lookup = add({.name = "embedding", .part = "embedding", .after = {}},
                             EmbeddingShape{.work = tables_});
@@ -91,7 +91,7 @@ class Dlrm {
     add({.name = "mlp_optimizer", .part = "optimizer", .after = {summed_}}, optimizer());
   }
 
-  // Of each GPU: the pooled rows of its tables, for the samples of every GPU. One alone has them.
+  // Sends the pooled rows of each GPU's tables to the samples' GPUs. A single GPU has them already.
   OpId exchange_rows(const char* name, OpId after) {
     if (alone_) return after;
     const std::int64_t rows = tables_.batch * tables_.tables_per_gpu;
@@ -108,7 +108,7 @@ class Dlrm {
     }
   }
 
-  // Whether anybody asks for the gradient of an MLP's input.
+  // Whether the gradient of an MLP's input is needed.
   enum class InputGradient { needed, unused };
 
   void run_back(const std::vector<MlpLayer>& layers, const std::string& name, InputGradient input) {
@@ -128,7 +128,7 @@ class Dlrm {
     }
   }
 
-  // The gradients that wait for others, if there are any.
+  // All-reduces the gradients collected so far, if there are any.
   void sum_up() {
     if (bucket_ == Bytes{}) return;
     if (alone_) {
@@ -157,7 +157,7 @@ class Dlrm {
     return {.m = m, .n = n, .k = k, .dtype = dlrm_.mlp_dtype, .m_by_rank = {}};
   }
 
-  // The vectors that interact, of all samples of a GPU: pooled rows, and the bottom MLP's output.
+  // The vectors that interact, for all samples of a GPU: pooled rows and the bottom MLP's output.
   [[nodiscard]] Bytes vectors_size() const {
     return bytes_of(samples_ * vectors_ * tables_.dim, tables_.dtype) +
            bytes_of(samples_ * dlrm_.bottom_mlp.back(), dlrm_.mlp_dtype);
@@ -180,7 +180,7 @@ class Dlrm {
   [[nodiscard]] StreamShape interaction() const {
     return {.read = vectors_size(), .written = interaction_bytes(), .flops = interaction_flops()};
   }
-  // Products pass their gradient to both factors, which are read again.
+  // A product passes its gradient on to both factors, which are read again.
   [[nodiscard]] StreamShape interaction_backward() const {
     const bool products = dlrm_.interaction == Interaction::dot;
     return {.read = interaction_bytes() + vectors_size() * (products ? 1 : 0),
@@ -203,14 +203,14 @@ class Dlrm {
   EmbeddingWork tables_;
   DataType gradients_;
   Bytes full_bucket_;
-  std::int64_t samples_;  // of one GPU
-  std::int64_t vectors_;  // pooled rows of one sample, of all tables
+  std::int64_t samples_;  // per GPU
+  std::int64_t vectors_;  // pooled rows per sample, from all tables
   bool alone_;            // on one GPU
   std::vector<MlpLayer> bottom_;
   std::vector<MlpLayer> top_;
   PlaceId all_;
-  Bytes bucket_;    // of gradients that are not added up yet
-  OpId bucket_by_;  // the last that made some
+  Bytes bucket_;    // gradients that are not summed yet
+  OpId bucket_by_;  // the last operator that made some
   OpId summed_;     // the last sum
 };
 

@@ -1,4 +1,4 @@
-// A recommendation model: tables spread over the GPUs, MLPs on each of them.
+// A recommendation model: embedding tables spread over the GPUs, the MLPs on each of them.
 #pragma once
 
 #include "sim/models/model_graph.h"

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-// Whose logits are wanted.
+// Number of tokens whose logits are needed.
 std::int64_t rows(const DecoderShapes& shapes) {
   return shapes.phase == Phase::training ? shapes.tokens : shapes.sequences;
 }
@@ -20,8 +20,8 @@ void compute_head(TensorParallel& gpus, const char* name, const Product& product
   gpus.compute(name, "head", gemm_of(product, gpus.shapes().decoder.dtype));
 }
 
-// With tokens kept apart, each GPU needs all those whose logits are wanted. Behind a prompt these
-// are the last of each sequence, which the last GPU has.
+// With sequence parallelism, each GPU needs all tokens whose logits are computed. After a prompt
+// these are the last of each sequence, which the last GPU has.
 OpId gather_rows(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
   if (!shapes.keeps_its_tokens()) return OpId::none();
@@ -32,7 +32,7 @@ OpId gather_rows(TensorParallel& gpus) {
   return gpus.out().exchange("head_broadcast", call, gpus.place());
 }
 
-// Of each token: the largest logit, the sum of all, and the right one's, in fp32.
+// What is summed up per token, in fp32: the largest logit, the sum of all, and the right one.
 void loss(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
   const Product of = logits(shapes);

@@ -1,4 +1,4 @@
-// What stands before the first layer of a decoder and behind the last.
+// What comes before a decoder's first layer and after its last.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace weft {
 
-// Of a thread, for a logit: conversions, comparisons, exponentials. [M] as torch.compile writes
-// them, H200: 1.42 and 1.35 ps a logit, times the rate of issue.
+// Instructions of a thread per logit: conversions, comparisons, exponentials. [M] as torch.compile
+// writes them, H200: 1.42 and 1.35 ps per logit x issue rate.
 constexpr std::int64_t kLossInstructions = 47;
 constexpr std::int64_t kLossGradientInstructions = 45;
 
-// Vectors of tokens, of the part of the vocabulary that a GPU has.
+// Looks up the vectors of tokens in the part of the vocabulary that a GPU has.
 void token_embedding(TensorParallel& gpus);
 void token_embedding_backward(TensorParallel& gpus);
 
-// The last norm and the logits: of all tokens, training, with their loss; else of each sequence's
-// last token, and gathered.
+// The last norm and the logits. Training: those of all tokens, and their loss; otherwise those of
+// each sequence's last token, gathered.
 void head(TensorParallel& gpus);
 void head_backward(TensorParallel& gpus);
 

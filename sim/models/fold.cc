@@ -52,11 +52,11 @@ class Folding {
 
   struct Part {  // of a block, while it is cut out
     ModelGraph graph;
-    std::map<std::uint32_t, OpId> op_of;   // by operator of the whole
+    std::map<std::uint32_t, OpId> op_of;   // by operator of the whole model
     std::vector<std::set<Before>> before;  // by operator of the part
   };
 
-  // Joined blocks go by the first of them.
+  // By block: the first of the blocks that it is joined with, which stands for all of them.
   static std::vector<BlockId> first_blocks(const ModelGraph& graph, const Joined& joined) {
     std::vector<BlockId> firsts;
     for (std::uint32_t block = 0; block < graph.blocks.size(); ++block) {
@@ -80,8 +80,8 @@ class Folding {
     for (auto& [gpu, part] : parts) add_run(block, part, in_a_node(part));
   }
 
-  // By their collectives; what uses the network between nodes goes together, and so does all that
-  // communicates in a node.
+  // GPUs are tied by their collectives; all that use the network between nodes belong together, and
+  // so do all that communicate within one node.
   Ties tied(std::uint32_t first, std::uint32_t end) const {
     Ties ties(cluster_.gpus());
     std::vector<std::uint32_t> in_node(cluster_.gpus(), kNone);
@@ -154,14 +154,14 @@ class Folding {
     return all;
   }
 
-  // A transfer begins when its source may: it puts what the target need not be ready for.
+  // A transfer begins when its source is ready: it is a put, so the target need not be ready.
   static std::optional<std::uint32_t> source_of(const ModelOp& op) {
     const auto* call = std::get_if<CommunicationShape>(&op.shape);
     if (call == nullptr || call->op != CollectiveOp::point_to_point) return {};
     return call->root;
   }
 
-  // Of an operator of an earlier block, what this GPU has; null: it has nothing of it.
+  // The part of an earlier block's operator that is on this GPU; null: none.
   [[nodiscard]] const Before* where_is(OpId op, std::uint32_t gpu) const {
     const std::uint32_t run = run_of_[block_of(op).value][gpu];
     const std::vector<Before>& parts = parts_of_[op.value];
@@ -170,14 +170,14 @@ class Folding {
     return part == parts.end() || part->run != run ? nullptr : &*part;
   }
 
-  // What happens in an unsound node is like nothing elsewhere.
+  // Nothing elsewhere is equivalent to what happens in an unsound node.
   [[nodiscard]] bool in_a_node(const Part& part) const {
     const std::vector<std::uint32_t> gpus = gpus_of(part.graph);
     const std::uint32_t node = node_of(gpus.front());
     return node == node_of(gpus.back()) && cluster_.is_sound(node);
   }
 
-  // Whether what happens from this node on would be the same from node 0 on.
+  // Whether a piece that starts at this node behaves the same if it starts at node 0.
   [[nodiscard]] bool can_move(std::uint32_t node) {
     const auto [known, added] = can_move_.try_emplace(node);
     if (added) {
@@ -186,8 +186,8 @@ class Folding {
     return known->second;
   }
 
-  // Operators that wait for one another are of one strand, and what is on one stream of a GPU. By
-  // operator, the first of its strand.
+  // By operator, the first one of its strand. Operators that wait for one another are in one
+  // strand, and so are those on one stream of a GPU.
   static std::vector<std::uint32_t> strands_in(const ModelGraph& piece) {
     Ties ties(piece.ops.size());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> on_stream;
@@ -254,7 +254,7 @@ class Folding {
         {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part.before)});
   }
 
-  // The piece that is like this one.
+  // The index of the known piece that equals this one; if there is none, this one is added.
   std::uint32_t piece_of(Piece piece) {
     std::vector<std::uint32_t>& alike = by_text_[to_text(piece.graph)];
     for (const std::uint32_t known : alike) {
@@ -284,11 +284,11 @@ class Folding {
   const ModelGraph& graph_;
   const Cluster& cluster_;
   std::uint32_t streams_ = 1;
-  std::vector<BlockId> first_of_;                   // by block: that it goes by
+  std::vector<BlockId> first_of_;                   // by block: the first it is joined with
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
   std::vector<Before> last_;                        // by GPU and stream
-  std::vector<bool> waited_for_;                    // by operator: by other blocks
-  std::vector<std::vector<Before>> parts_of_;       // of these, by operator: in rising runs
+  std::vector<bool> waited_for_;                    // by operator: other blocks wait for it
+  std::vector<std::vector<Before>> parts_of_;       // by such operator, in ascending order of runs
   std::map<std::string, std::vector<std::uint32_t>> by_text_;
   std::vector<std::vector<std::uint32_t>> strand_of_;  // by piece and operator
   std::map<std::uint32_t, bool> can_move_;             // by node

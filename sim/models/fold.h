@@ -1,13 +1,14 @@
-// Repetition: blocks of a model that do the same, on GPUs that lie alike, are simulated once.
+// Repetition: blocks of a model that do the same, on GPUs with equivalent positions in the cluster,
+// are simulated once.
 //
-// A block is cut into pieces that share no link: tensor-parallel groups in nodes of their own, say.
-// Pieces are alike if they are the same, operator by operator, but for the nodes they are on; those
-// of several nodes, if the network from there on is as that from node 0 on. They then take the same
-// time, run by themselves, and the model's time follows from which run waits for which operator of
-// which other. Blocks whose runs meet on a GPU (gradients that outlast the layer that they are
-// summed beside) can be joined, and are then simulated together. What this leaves out: sends
-// between stages and the layers that they run beside do not slow one another; and a run begins when
-// all of its GPUs may.
+// A block is cut into pieces that share no link, such as tensor-parallel groups in nodes of their
+// own. Pieces are alike if they are equal, operator by operator, except for the nodes they are on;
+// pieces of several nodes, if in addition the network from their first node on equals that from
+// node 0 on. Alike pieces, run by themselves, take the same time, and the model's time follows from
+// which run waits for which operator of which other run. Blocks whose runs meet on a GPU (sums of
+// gradients that outlast the layer concurrent with them) can be joined and are then simulated
+// together. What this leaves out: sends between stages and the layers concurrent with them do not
+// slow one another; and a run begins only when all of its GPUs are ready.
 #pragma once
 
 #include <vector>
@@ -19,8 +20,8 @@ namespace weft {
 
 struct Piece {
   ModelGraph graph;              // without blocks
-  bool in_a_node = false;        // of its own, simulated without the others
-  std::vector<OpId> exits = {};  // that other runs wait for, in rising order
+  bool in_a_node = false;        // within one node, simulated without the others
+  std::vector<OpId> exits = {};  // operators that other runs wait for, in ascending order
 };
 
 // An operator of an earlier run's piece.
@@ -32,10 +33,10 @@ struct Before {
 
 struct PieceRun {
   std::uint32_t piece = 0;
-  std::uint32_t node = 0;  // the node that stands for node 0 of the piece
+  std::uint32_t node = 0;  // the node that takes the role of the piece's node 0
   BlockId block;           // the first of those that it is part of
-  // What it waits for, by strand: operators of the piece that neither wait for one another nor
-  // share a stream. A strand may begin before others; the run begins when all may.
+  // What it waits for, by strand. Operators of different strands neither wait for one another nor
+  // share a stream. One strand could begin before others; the run begins when all of them can.
   std::vector<std::vector<Before>> strands = {};
 };
 
@@ -44,22 +45,22 @@ struct Folded {
   std::vector<PieceRun> runs;  // in an order in which they can be run
 };
 
-// By block: it is simulated together with the block before it. Empty: none is.
+// By block: whether it is simulated together with the block before it. Empty: none is.
 using Joined = std::vector<bool>;
 
 // A graph without blocks is one piece.
 Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joined = {});
 
-// The model as it stands: one piece, whatever its blocks are.
+// The model as a single piece, whatever its blocks are.
 Folded unfolded(const ModelGraph& graph);
 
-// What is added to a piece's GPUs to get those of a run of it.
+// What is added to the GPU numbers of a piece to get those of a run of it.
 std::uint32_t first_gpu(const PieceRun& run, const Cluster& cluster);
 
-// GPUs of a piece, in rising order.
+// GPUs of a piece, in ascending order.
 std::vector<std::uint32_t> gpus_of(const ModelGraph& graph);
 
-// Which of its exits this operator is.
+// The index of this operator among the piece's exits.
 std::size_t exit_of(const Piece& piece, OpId op);
 
 }  // namespace weft

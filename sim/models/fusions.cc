@@ -25,11 +25,11 @@ std::vector<std::uint32_t> gpus_of(const Groups& place) {
   return gpus;
 }
 
-// What find_fusions asks of an operator that computes.
+// What find_fusions needs to know of an operator that computes.
 struct Partner {
   Computes computes = Computes::nothing;
   bool gives = true;   // its results may travel ...
-  bool takes = false;  // ... its input may
+  bool takes = false;  // ... and its input may
 };
 
 Partner product(std::int64_t rows) {
@@ -46,11 +46,10 @@ Partner partner_of(const OpShape& shape) {
   const auto& work = recorded->work;
   if (work && work->kind == RecordedKind::embedding) return {.computes = Computes::pooling};
   if (work && work->gemm) return product(work->gemm->m);
-  return {.computes = Computes::gemm};  // nobody knows of what, but in several WGs
+  return {.computes = Computes::gemm};  // it is unknown what it computes, but in several WGs
 }
 
-// The pattern of this name in scenarios, if the two are one. Where there is none for a GEMV, it is
-// a GEMM of one row.
+// The pattern that the two form, if any. Where there is none for a GEMV, that of a GEMM of one row.
 std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
   const Partner partner = partner_of(op.shape);
   if (travels == Travels::result ? !partner.gives : !partner.takes) return std::nullopt;
@@ -67,14 +66,14 @@ std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Tra
   return pattern || partner.computes != Computes::gemv ? pattern : found(Computes::gemm);
 }
 
-// What travels, by the grid against by the collective.
+// The obstacle if grid and collective disagree on how much travels.
 std::string sizes_differ(const Grid& grid, const CommunicationShape& call, Travels travels) {
   const std::int64_t each = bytes_per_pair(grid, travels);
   if (each * grid.gpus == call.buffer.count()) return {};
   if (travels == Travels::input) {
     return fmt::format(
-        "{} B are gathered, but the rows that it multiplies have {} B: a GEMM can start on rows of "
-        "its first matrix only",
+        "{} B are gathered, but the rows that it multiplies have {} B: a GEMM can start only on "
+        "rows of its first matrix",
         call.buffer.count(), each * grid.gpus);
   }
   return fmt::format("the collective moves {} B and the kernel has {} B for it",
@@ -100,7 +99,7 @@ class Finder {
   }
 
  private:
-  // A producer that nobody waits for but one collective, which waits for nothing else.
+  // A producer that only one collective waits for, if that waits for nothing else.
   void try_producer(std::uint32_t i) {
     const ModelOp& op = graph_.ops[OpId(i)];
     if (communicates(op) || consumers_[i].size() != 1) return;
@@ -164,7 +163,7 @@ class Finder {
     found_.push_back(fusion);
   }
 
-  // And groups of one size: a grid is made for one.
+  // Whether both run on the same GPUs, in groups of one size: a grid is made for one size.
   [[nodiscard]] bool same_gpus(const ModelOp& op, const ModelOp& collective) const {
     const Groups& teams = graph_.places[collective.place];
     const std::size_t size = teams.groups.front().size();

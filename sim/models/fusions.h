@@ -1,5 +1,5 @@
 // What can be fused: a producer whose only consumer is a collective, and a collective whose only
-// consumer can start on what has arrived.
+// consumer can start on the part that has arrived.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,32 @@ namespace weft {
 struct Fusion {
   OpId first;   // the producer, or the collective that brings the input
   OpId second;  // the collective, or the consumer
-  // A recorded kernel between the two that passes the producer's result on, element by element.
+  // A recorded kernel between the two that passes on the producer's result, element by element.
   OpId through = OpId::none();
   Travels travels = Travels::result;
-  WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // of that name in scenarios
-  std::string obstacle;  // why it cannot be done, for people; empty where it can
+  WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
+  std::string obstacle;  // why it is impossible, as a message; empty if it is possible
 };
 
-// In the order of the graph; each operator in at most one of them: a producer with its collective
-// before a collective with its consumer. Those with an obstacle come along, to be reported.
+// In the order of the graph. Each operator is in at most one of them: a producer with its
+// collective takes precedence over a collective with its consumer. Those with an obstacle are
+// included, to be reported.
 std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu);
 
 // The operator that computes and the one that communicates.
 OpId computing(const Fusion& fusion);
 OpId communicating(const Fusion& fusion);
 
-// What is fused with the collective: the operator that computes; of a recorded one, with the time
-// of what passes its result on.
+// What is fused with the collective: the operator that computes. A recorded one includes the time
+// of the kernel that passes on its result.
 ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion);
 
 // Whether the recorded kernel `next` passes on the result of the recorded GEMM before it: an
 // elementwise kernel or a copy with as many results as the GEMM, or the sum of a split k.
 bool passes_on(const ModelOp& gemm, const ModelOp& next);
 
-// The operator's WGs by the peer that their results go to or their input comes from; none, and why
-// not, where they do not divide among `peers`.
+// The operator's WGs by the peer that their results go to or their input comes from. If they do not
+// divide among `peers`: no grid, and why.
 struct PeerGrid {
   std::optional<Grid> grid;
   std::string obstacle;
@@ -46,14 +47,14 @@ struct PeerGrid {
 PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                    std::uint32_t peers, const KernelVersion& version);
 
-// The same without what a WG's work is, which may take walks through caches to find.
+// The same without the work of each WG, which may take cache simulations to find.
 PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                     std::uint32_t peers);
 
 // What travels from one GPU to one other.
 std::int64_t bytes_per_pair(const Grid& grid, Travels travels);
 
-// Slices and chunks as they divide what this operator has for a peer.
+// The options with slices and chunks that evenly divide what this operator has for one peer.
 OverlapOptions with_whole_slices(const OverlapOptions& options, const Grid& grid, Travels travels);
 
 }  // namespace weft

@@ -11,9 +11,9 @@
 namespace weft {
 namespace {
 
-// Adam: reads weights, both moments and the gradient, writes the first three (12 operations an
-// element); where states are wider than the weights, these are a copy of the weights, too, from
-// which the weights are written.
+// Adam: reads weights, both moments and the gradient, writes the first three (12 operations per
+// element). Where states are wider than the weights, they include a copy of the weights, from which
+// the weights themselves are written.
 StreamShape adam(std::int64_t weights, const Workload& workload) {
   const Bytes state = bytes_of(weights, workload.optimizer) * 3;
   const DataType type = workload.transformer.decoder.dtype;
@@ -127,7 +127,7 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
   const OpId optimizer =
       out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
   if (!sharded) return;
-  // As they were summed: those of the first layers are needed first.
+  // In reverse order of summing: parameters of the first layers are needed first.
   LayerWeights spread_out;
   for (auto layer = buckets_.rbegin(); layer != buckets_.rend(); ++layer) {
     out_.begin_block(fmt::format("stage {}: parameters", stage_.at.stage));

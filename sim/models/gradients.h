@@ -1,5 +1,6 @@
-// What data parallelism does at the end of a step, of one stage: sums of gradients beside the way
-// back, then the optimiser, then, where each GPU updates a part, the parameters back to all.
+// What data parallelism does at the end of a step, for one stage: it sums gradients concurrently
+// with the backward pass, runs the optimiser, and, where each GPU updates only a part, gathers the
+// parameters on all GPUs.
 #pragma once
 
 #include <string>
@@ -19,25 +20,24 @@ class Gradients {
   // Whether other GPUs have the same weights.
   [[nodiscard]] bool are_summed() const { return of_common().count > 1; }
 
-  // Of a layer that has them now: so many of its weights that all copies of the model share. With
-  // buckets, those that are full can be added up from here on.
+  // The current layer now has the gradients of so many of the weights that all copies of the model
+  // share. With buckets, those that are full can be summed from here on.
   void made(std::int64_t weights);
-  // A layer, of which these are all weights, has all its gradients, by the last operator that was
-  // computed.
+  // A layer with these weights has all its gradients, made by the last operator that was computed.
   void are_ready(const LayerWeights& layer);
   // No more will come to the last bucket.
   void close();
 
   [[nodiscard]] bool wait() const { return !ready_.empty(); }
-  // Adds up what is ready, in the current block, or each in a block of its own.
+  // Sums what is ready, in the current block, or each in a block of its own.
   void sum_up();
   void sum_up_apart();
 
-  // This stage's optimiser waits for this sum of another kind too.
+  // This stage's optimiser also waits for this sum, which is made elsewhere.
   void wait_for(OpId sum) { last_sum_ = sum; }
 
-  // Of all weights of a stage, in a block of its own, when its last gradients have left for the
-  // stage before (none: nothing leaves): a framework waits for that send.
+  // Updates all weights of the stage, in a block of its own, after its last gradients have been
+  // sent to the previous stage (none: nothing is sent): frameworks wait for that send.
   void update(const LayerWeights& weights, OpId sent);
 
  private:
@@ -45,7 +45,7 @@ class Gradients {
     LayerWeights weights;
     OpId by;
   };
-  // Of some weights: where their copies are, and how many.
+  // Where the copies of some weights are, and how many there are.
   struct Copies {
     PlaceId place;
     int count = 1;
@@ -61,10 +61,10 @@ class Gradients {
   Stage stage_;
   std::vector<Ready> ready_;
   std::int64_t of_layer_ = 0;   // weights of the current layer that are in buckets already
-  LayerWeights common_bucket_;  // not full yet; experts' copies are other GPUs
+  LayerWeights common_bucket_;  // not full yet; copies of experts are on other GPUs
   LayerWeights experts_bucket_;
-  std::vector<LayerWeights> buckets_;  // whose gradients are ready, the last first
-  OpId last_sum_ = OpId::none();       // of its stream, so behind all others
+  std::vector<LayerWeights> buckets_;  // with all gradients; last layers first
+  OpId last_sum_ = OpId::none();       // the last of its stream, so after all others
 };
 
 }  // namespace weft

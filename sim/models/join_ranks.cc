@@ -53,7 +53,7 @@ class Joiner {
     return *std::max_element(producers.begin(), producers.end());
   }
 
-  // By operator, the one before it on its stream, where both are of one GPU.
+  // By operator, the one before it on its stream; meaningful for operators of one GPU only.
   void find_previous() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
     previous_.resize(graph_.ops.size(), OpId::none());
@@ -84,7 +84,7 @@ class Joiner {
     return work && work->gemm;
   }
 
-  // A recorded kernel of each rank of the collective; none where these are not such.
+  // The operators as one recorded kernel per rank of the collective; empty if they are not that.
   [[nodiscard]] Kernels by_rank(const std::vector<OpId>& ids, OpId call) const {
     const std::vector<std::uint32_t>& ranks = place(call).groups.front();
     if (ids.size() != ranks.size()) return {};
@@ -104,7 +104,7 @@ class Joiner {
            where.groups.front() == std::vector{gpu};
   }
 
-  // False where they cannot be one operator.
+  // False if they cannot be one operator.
   bool join_all(const Kernels& kernels, OpId call) {
     if (kernels.empty() || joins_[kernels.front().value].kernels == kernels) return false;
     const auto joined = [this](OpId id) { return !joins_[id.value].kernels.empty(); };
@@ -125,7 +125,7 @@ class Joiner {
     join_all(gemms, call);
   }
 
-  // The same kernel, though not as long.
+  // Whether they are the same kernel, though maybe of different durations.
   [[nodiscard]] bool alike(const Kernels& producers) const {
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
       const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
@@ -135,8 +135,8 @@ class Joiner {
     });
   }
 
-  // To where the last of them is: past nothing of its GPU's stream, and nothing that waits for it;
-  // and nobody waits for what only another rank's kernel waits for.
+  // Whether all can move to where the last of them is: none passes another operator of its GPU's
+  // stream or one that waits for it, and none gets an input on its GPU that it did not wait for.
   [[nodiscard]] bool may_move(const Kernels& producers) const {
     const OpId last = last_of(producers);
     const std::set<OpId> inputs = inputs_of(producers);
@@ -201,7 +201,7 @@ class Joiner {
   std::vector<OpId> previous_;
   std::vector<JoinedCall> joins_;  // by operator
   ModelGraph made_;
-  std::vector<OpId> now_;  // by operator of the graph: the one it became
+  std::vector<OpId> now_;  // by operator of the old graph: the one it became
 };
 
 }  // namespace

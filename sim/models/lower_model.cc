@@ -44,7 +44,7 @@ class ModelToTasks {
   }
 
  private:
-  // Where a GPU comes among those of a place.
+  // The index of each GPU among those of a place.
   void index_place(const Groups& place) {
     std::vector<std::uint32_t>& index = index_.emplace_back(how_.cluster.gpus(), UINT32_MAX);
     std::uint32_t next = 0;
@@ -62,7 +62,7 @@ class ModelToTasks {
   void add(OpId id) {
     const ModelOp& op = graph_.ops[id];
     const int fused = fusion_of_[id.value];
-    if (fused >= 0) {  // at the place of the operator that computes
+    if (fused >= 0) {  // it is added where the operator that computes is
       const Fusion& fusion = how_.fusions[static_cast<std::size_t>(fused)];
       if (id == computing(fusion)) add_fusion(fusion);
       return;
@@ -75,7 +75,7 @@ class ModelToTasks {
     }
   }
 
-  // --- what an operator waits for on a GPU: the last kernel of its stream, and its inputs
+  // --- what an operator waits for on a GPU: the last kernel of its stream, and its inputs.
 
   void append_inputs(OpId id, std::uint32_t gpu, std::vector<KernelId>& after) const {
     const ModelOp& op = graph_.ops[id];
@@ -83,7 +83,7 @@ class ModelToTasks {
     if (!last.is_none()) after.push_back(last);
     for (const OpId before : op.after) {
       const std::uint32_t at = index_[graph_.ops[before].place.value][gpu];
-      // Of a fusion whose kernel is still to come, its other half.
+      // It may be the other half of a fusion whose kernel is not made yet.
       if (at == UINT32_MAX || made_[before.value].empty()) continue;
       after.push_back(made_[before.value][at]);
     }
@@ -155,7 +155,7 @@ class ModelToTasks {
     }
   }
 
-  // Ranks that do the same share a plan; it is made again only where they differ.
+  // Ranks that do the same share a plan; it is made again only if ranks differ.
   const OpKernel& plan_of(const OpShape& shape, std::uint32_t rank) {
     const auto* gemm = std::get_if<GemmShape>(&shape);
     const auto* recorded = std::get_if<RecordedShape>(&shape);
@@ -175,7 +175,7 @@ class ModelToTasks {
     kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu_, wg, {}));
   }
 
-  // The last of its kernels: one for all tables, or one for each.
+  // Returns the last of its kernels: there is one for all tables, or one for each.
   KernelId add_bag(GpuId gpu, OperatorId name, const EmbeddingShape& bag, std::uint32_t ranks,
                    std::vector<KernelId> after) {
     const Grid grid = bag.backward ? embedding_backward_grid(bag.work, gpu_, ranks, {})
@@ -226,8 +226,8 @@ class ModelToTasks {
     }
   }
 
-  // What a receiver waits for before there is anything to send is no communication: with a stage of
-  // a pipeline, its bubble. It cannot end earlier for having begun.
+  // Time that a receiver waits before there is anything to send is not communication but, in a
+  // pipeline, a bubble of its stage. Beginning earlier would not let it end earlier.
   static void starts_with_its_source(CollectiveCall& call) {
     std::vector<KernelId>& target = call.after[call.target];
     const std::vector<KernelId>& source = call.after[call.root];
@@ -297,7 +297,7 @@ class ModelToTasks {
     }
   }
 
-  // Copy engines add nothing up: what reduces is the channels' where they have the rest.
+  // Copy engines cannot add: where they do the rest, channels do what reduces.
   [[nodiscard]] CollectiveOptions options_for(CollectiveOp op) const {
     CollectiveOptions options = how_.options.collective;
     if (reduces(op)) options.executor = CollectiveExecutor::cu;

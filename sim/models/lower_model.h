@@ -1,4 +1,4 @@
-// A model to a task graph: operators become kernels, of work-groups, on the streams of their GPUs.
+// Lowers a model to a task graph: operators become kernels of work-groups on their GPUs' streams.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ struct ModelLowering {
   OverlapOptions options;
   const Cluster& cluster;
   Mode mode = Mode::bulk;
-  // Of find_fusions(), without obstacle: lowered as `mode` says. Everything else runs kernel after
-  // kernel, on its streams.
+  // From find_fusions(), those without obstacle: lowered as `mode` says. Everything else runs
+  // kernel after kernel on its streams.
   std::vector<Fusion> fusions = {};
-  std::vector<OpId> exits = {};  // operators whose ends the result is to tell
-  // Of a graph of a GEMM whose kernel is described and a collective that do not depend on each
-  // other: which of them gets which CUs when.
+  std::vector<OpId> exits = {};  // operators whose ends the result is to report
+  // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
+  // which of them gets which CUs when.
   std::optional<C3Strategy> strategy = {};
 };
 

@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-// (query, key) pairs that are multiplied.
+// The number of (query, key) pairs that are multiplied.
 std::int64_t pairs_of(const AttentionShape& shape) {
   const std::int64_t all = shape.queries * shape.keys;
   return shape.causal ? all - shape.queries * (shape.queries - 1) / 2 : all;
@@ -21,7 +21,7 @@ std::int64_t pairs_of(const AttentionShape& shape) {
 
 Flops attention_flops(const AttentionShape& shape) {
   const std::int64_t products = shape.backward ? 5 : 2;
-  // Scores take one product with keys, and backwards two more; the rest go with values.
+  // Scores take one product of head_dim, and backward two more; the others are of value_head_dim.
   const std::int64_t with_keys = shape.backward ? 3 : 1;
   const std::int64_t dims =
       with_keys * shape.head_dim + (products - with_keys) * shape.value_head_dim;

@@ -1,9 +1,9 @@
 // ModelGraph: a whole model (one training step, one inference) as operators, before any of them is
-// cut into work-groups. Presets and recorded traces are built into it; passes find in it what can
+// cut into work-groups. Presets and recorded traces are converted to it; passes find in it what can
 // be fused and what repeats; lower_model.h makes the task graph.
 //
 // One operator stands for all GPUs that do the same: `places` names them. So the graph of a
-// Transformer on 1,024 GPUs is as long as on one, and a recorded trace has one operator a rank.
+// Transformer on 1,024 GPUs is as long as on one; a recorded trace has one operator per rank.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ using OpId = StrongId<struct OpTag>;
 using PlaceId = StrongId<struct PlaceTag>;
 using BlockId = StrongId<struct BlockTag>;
 
-// `batch` products C = A B, C of m x n, on each GPU: a layer, a batched product, an expert each.
-// The library's kernel makes them, unless a scenario describes one down to its WGs.
+// `batch` products C = A B, C of m x n, on each GPU: one for a layer, several for a batched product
+// or one per expert. A library's kernel, unless the scenario describes one down to its WGs.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
   DataType dtype = DataType::bf16;
-  // Added to fp32 gradients of weights that are there, in the same kernel.
+  // The kernel adds its result to existing fp32 gradients of weights.
   bool accumulates = false;
-  // Of experts whose tokens differ: m of each rank of its group, instead of `m`. Else empty.
+  // For experts with different numbers of tokens: the m of each rank, instead of `m`. Else empty.
   std::vector<std::int64_t> m_by_rank;
   std::variant<std::monostate, GemmWork, GemvWork> described = {};
   bool operator==(const GemmShape&) const = default;
 };
 
-// Attention of `heads` heads of each GPU: `queries` tokens of each of `batch` sequences look at
-// `keys` tokens, or, causal, each at those up to itself (the last query at all keys).
+// Attention of `heads` heads on each GPU: `queries` tokens of each of `batch` sequences attend to
+// `keys` tokens; if causal, each to those up to itself (the last query to all keys).
 struct AttentionShape {
   std::int64_t batch = 1;
   std::int64_t heads = 0;
@@ -48,7 +48,7 @@ struct AttentionShape {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   bool causal = true;
-  bool backward = false;  // recomputes the scores: 5 products for 2
+  bool backward = false;  // recomputes the scores: 5 products instead of 2
   DataType dtype = DataType::bf16;
   bool operator==(const AttentionShape&) const = default;
 };
@@ -65,19 +65,19 @@ struct StreamShape {
   Bytes read;
   Bytes written;
   Flops flops;
-  std::int64_t instructions = 0;  // of threads, where they may take longer than the memory
-  Bytes load = bytes(16);         // of each of a thread's loads ...
-  int loads_in_flight = 4;        // ... of which so many are on their way at once
-  // An optimiser of many tensors: WGs that each have a chunk of weights. 0: as many WGs as fit
-  // share the work evenly.
+  std::int64_t instructions = 0;  // of threads, if they may take longer than the memory
+  Bytes load = bytes(16);         // size of one load of a thread ...
+  int loads_in_flight = 4;        // ... which has so many of them in flight
+  // For an optimiser of many tensors: the number of chunks of weights, one per WG. 0: as many WGs
+  // as fit share the work evenly.
   std::int64_t chunks = 0;
   bool operator==(const StreamShape&) const = default;
 };
 
-// A collective of each group of its place; meanings as in CollectiveCall.
+// A collective in each group of its place; fields mean the same as in CollectiveCall.
 struct CommunicationShape {
   CollectiveOp op = CollectiveOp::all_reduce;
-  Bytes buffer;  // of each GPU: n blocks of its group, or all of it (broadcast, point to point)
+  Bytes buffer;  // per GPU: n blocks in a group of n, or all data (broadcast, point to point)
   std::uint32_t root = 0;
   std::uint32_t target = 1;
   std::vector<std::int64_t> pair_bytes;  // uneven all-to-all: [from * ranks + to], else empty
@@ -87,25 +87,25 @@ struct CommunicationShape {
 using OpShape = std::variant<GemmShape, AttentionShape, EmbeddingShape, StreamShape, RecordedShape,
                              CommunicationShape>;
 
-// GPUs, by group and rank. Computing, groups only matter to what is fused with a collective.
+// GPUs, by group and rank. For computing operators groups matter only if fused with a collective.
 struct Groups {
   std::vector<std::vector<std::uint32_t>> groups;
   bool operator==(const Groups&) const = default;
 };
 
-// A layer of one microbatch, say: what is one of several alike. Nothing of it waits for an operator
-// that comes behind it in the graph, so that it can be run by itself, start to end.
+// A unit that recurs in the graph, such as a layer of one microbatch. Nothing in it waits for an
+// operator after it in the graph, so that it can be run by itself, from start to end.
 struct Block {
   std::string name;  // "stage 1, microbatch 3: forward of layer 7"
 };
 
 struct ModelOp {
-  std::string name;  // "mlp_up"; alike in all layers, so that reports add them up
+  std::string name;  // "mlp_up"; the same in all layers, so that reports add them up
   std::string part;  // what reports count it as: "embedding", "mlp", "attention", "all_reduce"
   OpShape shape;
   PlaceId place;             // on which GPUs
-  std::uint32_t stream = 0;  // 0 computes. A GPU's operators of one stream run in their order
-  std::vector<OpId> after;   // besides; earlier operators, waited for on the same GPU
+  std::uint32_t stream = 0;  // 0 computes. A GPU's operators of one stream run in graph order
+  std::vector<OpId> after;   // earlier operators that it waits for besides, on the same GPU
   BlockId block = BlockId::none();
 };
 
@@ -114,7 +114,7 @@ struct ModelGraph {
   IdVector<BlockId, Block> blocks;
   IdVector<OpId, ModelOp> ops;
 
-  // The index of these groups: the same recur, so each is kept once.
+  // The index of these groups; groups recur, so each is kept once.
   PlaceId add_place(const Groups& groups);
   OpId add(ModelOp op) { return ops.push_back(std::move(op)); }
 
@@ -125,10 +125,10 @@ struct ModelGraph {
 
 [[nodiscard]] bool communicates(const ModelOp& op);
 
-// Of one GPU (of rank 0 where ranks differ): multiply-adds count twice.
+// Of one GPU (of rank 0 if ranks differ); a multiply-add counts as two.
 Flops flops_of(const OpShape& shape);
 
-// What --stop-after=model prints: an operator a line, with shape, GPUs and what it waits for.
+// What --stop-after=model prints: one operator per line, with shape, GPUs and what it waits for.
 std::string to_text(const ModelGraph& graph);
 
 }  // namespace weft

@@ -18,7 +18,7 @@ std::int64_t Experts::own_tokens() const {
 
 std::int64_t Experts::sides() const { return gpus_.shapes().decoder.gated ? 2 : 1; }
 
-// As if those of a GPU had equally many.
+// As if all busy experts of a GPU had equally many.
 std::int64_t Experts::rows(std::int64_t rank) const {
   return (routed_.received(rank) + routed_.busy - 1) / routed_.busy;
 }
@@ -51,9 +51,9 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Gradient
   gpus_.out().compute(name, kExperts, std::move(gemm), place_, of);
 }
 
-// Sums over tokens. Where their number differs from GPU to GPU it stands as the product's rows, so
-// that it can be said for each: the same operations, and the same elements of all three matrices;
-// but not what adding to fp32 gradients takes.
+// A product that sums over tokens. Where their number differs from GPU to GPU it is given as the
+// product's rows, since only m can be given per rank: this has the same operations and the same
+// elements in all three matrices, but not the cost of adding to fp32 gradients.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (routed_.even()) {
     return gpus_.weight_gradient(name, kExperts, {.m = out, .n = in, .k = rows(0)}, place_,
@@ -63,7 +63,7 @@ void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t ou
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
-// Of the GPU with the most tokens, for which the others wait.
+// Sized for the GPU with the most tokens, for which the others wait.
 void Experts::activation(const char* name, const Elementwise& one) {
   std::int64_t most = 0;
   for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) {
@@ -95,7 +95,7 @@ void Experts::route_tokens() {
   tokens("dispatch_copy", 1, moe_.top_k, 0);
 }
 
-// Each GPU of a tensor-parallel group has taken a share of tokens that all of them want.
+// Each GPU of a tensor-parallel group has handled its share of the tokens; all need all of them.
 void Experts::gather_tokens(const char* name) {
   const DecoderShapes& shapes = gpus_.shapes();
   if (!shapes.splits() || shapes.keeps_its_tokens()) return;
@@ -125,7 +125,7 @@ void Experts::backward() {
   const DecoderShapes& shapes = gpus_.shapes();
   const std::int64_t hidden = shapes.decoder.hidden;
   const std::int64_t up = sides() * moe_.inner;
-  // With the experts' outputs, for the gradients of their weights in the sum.
+  // Reads the experts' outputs, too, for the gradients of their weights in the sum.
   tokens("experts_sum_backward", 1 + moe_.top_k, moe_.top_k, 3 * moe_.top_k);
   const OpId dispatched = exchange("gradient_dispatch", Direction::dispatch);
   if (moe_.shared_inner > 0) {

@@ -1,8 +1,7 @@
 // The operators of a layer's experts, on one stage's GPUs.
 //
-// Each GPU of a tensor-parallel group takes its share of the tokens to the experts, which are
-// whole, wherever they are: a group's GPUs each have some of the experts, `parallel.expert` GPUs in
-// a row have all of them.
+// Each GPU of a tensor-parallel group sends its share of the tokens to the experts. Experts are not
+// cut: each is on one GPU, and `parallel.expert` consecutive GPUs together have all of them.
 #pragma once
 
 #include "sim/models/moe_router.h"
@@ -16,7 +15,7 @@ class Experts {
   Experts(TensorParallel& gpus, const MoeSpec& moe, const RoutedTokens& routed, PlaceId place)
       : gpus_(gpus), moe_(moe), routed_(routed), place_(place) {}
 
-  // Router, dispatch, shared expert beside it, experts, combine, weighted sum.
+  // Router, dispatch with the shared expert concurrently, experts, combine, weighted sum.
   void forward();
   void backward();
 
@@ -31,8 +30,8 @@ class Experts {
   void route_tokens();
   void gather_tokens(const char* name);
 
-  [[nodiscard]] std::int64_t own_tokens() const;             // of a GPU
-  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // of each busy expert
+  [[nodiscard]] std::int64_t own_tokens() const;             // per GPU
+  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
   [[nodiscard]] std::int64_t sides() const;
 
   TensorParallel& gpus_;

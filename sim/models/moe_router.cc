@@ -11,7 +11,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// Parts of some of the weights: those that `open` names.
+// Splits `total` among the parts that `open` names, by their weights.
 std::vector<std::int64_t> shares(std::int64_t total, const std::vector<std::int64_t>& weights,
                                  const std::vector<std::size_t>& open) {
   std::int64_t all = 0;
@@ -41,7 +41,7 @@ std::vector<std::int64_t> shares(std::int64_t total, const std::vector<std::int6
 
 std::vector<std::int64_t> apportion(const Apportionment& what,
                                     const std::vector<std::int64_t>& weights) {
-  std::vector<std::size_t> open;  // that are not full
+  std::vector<std::size_t> open;  // parts that are not full
   for (std::size_t n = 0; n < weights.size(); ++n) {
     const std::size_t i = (what.first + n) % weights.size();
     if (weights[i] > 0) open.push_back(i);
@@ -68,7 +68,7 @@ std::vector<std::int64_t> router_weights(const MoeSpec& moe, int gpus) {
   if (moe.skew == RouterSkew::histogram) return {moe.histogram.begin(), moe.histogram.end()};
   std::vector<std::int64_t> weights(static_cast<std::size_t>(moe.experts), 1);
   if (moe.skew == RouterSkew::uniform) return weights;
-  constexpr double kMost = 1e6;  // so coarse that no machine's pow() rounds to another weight
+  constexpr double kMost = 1e6;  // coarse enough for pow() to give the same weight on any machine
   const int each = moe.experts / gpus;
   for (int i = 0; i < moe.experts; ++i) {
     const int expert = i % gpus * each + i / gpus;
@@ -97,8 +97,8 @@ bool RoutedTokens::even() const {
 
 namespace {
 
-// The experts, dealt: the first of every GPU, then the second of every GPU; so that what is left
-// over by rounding goes to all GPUs in turn.
+// The experts in another order: the first of every GPU, then the second of every GPU, and so on, so
+// that what rounding leaves over goes to all GPUs in turn.
 std::vector<std::int64_t> dealt(const std::vector<std::int64_t>& by_expert, std::size_t gpus) {
   const std::size_t each = by_expert.size() / gpus;
   std::vector<std::int64_t> result;
@@ -109,7 +109,7 @@ std::vector<std::int64_t> dealt(const std::vector<std::int64_t>& by_expert, std:
   return result;
 }
 
-// Of each GPU's tokens, what one expert takes at most.
+// The most tokens that one expert takes from each GPU.
 std::int64_t capacity_of(const MoeSpec& moe, std::int64_t tokens) {
   if (moe.capacity == 0) return tokens;
   const double even = static_cast<double>(tokens) * moe.top_k / moe.experts;
@@ -125,7 +125,7 @@ RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens) {
   RoutedTokens routed{.gpus = gpus, .sent = std::vector<std::int64_t>(n * n, 0)};
   std::vector<std::int64_t> of_expert(weights.size(), 0);
   for (std::size_t from = 0; from < n; ++from) {
-    // Each source's leftovers begin behind those of the source before.
+    // The leftovers of each source begin where those of the previous source ended.
     const std::int64_t asked = tokens * moe.top_k;
     const std::size_t first =
         static_cast<std::size_t>(static_cast<std::int64_t>(from) * (asked % moe.experts)) %

@@ -8,9 +8,9 @@
 
 namespace weft {
 
-// `total` in parts as large as their weights, whole, none above `most`: the largest remainders get
-// what rounding down leaves; equal ones in their order from `first` on, wrapping. What parts above
-// `most` lose goes to the others by their weights, while these have room.
+// Splits `total` into whole parts proportional to their weights, none above `most`. What rounding
+// down leaves goes to the largest remainders, equal ones in order from `first` on, wrapping around.
+// What is cut off above `most` goes to the others by their weights, as long as they have room.
 struct Apportionment {
   std::int64_t total = 0;
   std::int64_t most = 0;
@@ -19,16 +19,16 @@ struct Apportionment {
 std::vector<std::int64_t> apportion(const Apportionment& what,
                                     const std::vector<std::int64_t>& weights);
 
-// How often each expert is asked for, in parts of a million of the most frequent. Experts of a GPU
-// follow one another; the i-th most frequent of Zipf's are dealt to the GPUs in turn.
+// How often each expert is chosen, relative to the others. Experts of a GPU have consecutive
+// numbers; the frequencies of Zipf's law (the largest is a million) are dealt to the GPUs in turn.
 std::vector<std::int64_t> router_weights(const MoeSpec& moe, int gpus);
 
-// Tokens that each of `gpus` GPUs sends to each, where every one has `tokens` and each token goes
-// to moe.top_k experts, once to each.
+// Tokens that each of `gpus` GPUs sends to each. Every GPU has `tokens`, and each token goes to
+// moe.top_k experts, once to each.
 struct RoutedTokens {
   std::int64_t gpus = 1;
   std::vector<std::int64_t> sent;  // [from * gpus + to]
-  std::int64_t busy = 1;           // experts of a GPU that have tokens, at most
+  std::int64_t busy = 1;           // the most experts of one GPU that have tokens
 
   [[nodiscard]] std::int64_t received(std::int64_t to) const;
   [[nodiscard]] std::int64_t most_of_a_pair() const;

@@ -49,7 +49,7 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
   call.at_once = &at_once;
   call.root = shape.root;
   call.target = shape.target;
-  if (!shape.pair_bytes.empty()) {  // as if all pairs had the most
+  if (!shape.pair_bytes.empty()) {  // as if all pairs had as many bytes as the largest
     const auto ranks = static_cast<std::int64_t>(call.ranks.size());
     call.buffer =
         bytes(*std::max_element(shape.pair_bytes.begin(), shape.pair_bytes.end()) * ranks);
@@ -68,8 +68,8 @@ void add(CollectiveCounts& counts, const CollectiveCounts& more, double times = 
   counts.bytes += times * more.bytes;
 }
 
-// Of a group, whose WGs send to peers as they end. Of zero copy, one store a WG and one flag a
-// slice.
+// For a group whose WGs send to peers as they end. With zero copy: one store per WG and one flag
+// per slice.
 CollectiveCounts count_producer(const Grid& grid, CollectiveOp op, const FusedOptions& fused,
                                 int gpus_per_node) {
   const double gpus = grid.gpus;
@@ -84,7 +84,7 @@ CollectiveCounts count_producer(const Grid& grid, CollectiveOp op, const FusedOp
       .bytes = phases * pairs * static_cast<double>(bytes_per_pair(grid, Travels::result))};
 }
 
-// Whose input comes in pieces, each with its flag.
+// For a group whose WGs get their input in pieces, each with its flag.
 CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused) {
   const double gpus = grid.gpus;
   const double pairs = gpus * (gpus - 1);
@@ -96,7 +96,7 @@ CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused) {
           .bytes = pairs * static_cast<double>(bytes_per_pair(grid, Travels::input))};
 }
 
-// The plain operator, and the collective of each of so many chunks.
+// The plain operator, and one collective for each chunk.
 CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
                               const Groups& place, const Counting& how, std::int64_t chunks) {
   CommunicationShape chunk = shape;
@@ -141,8 +141,8 @@ CollectiveCounts count_op(const ModelGraph& graph, OpId id, const Counting& how)
       .items = items_of(op.shape, how.cluster.spec.gpu) * gpus_in(place), .sends = 0, .bytes = 0};
 }
 
-// Of what a pair takes apart and overlapped, the more: which is faster only runs can tell. A single
-// operator's is overlapped in any case.
+// The larger of what a pair takes overlapped and not overlapped, since only runs tell which is
+// faster. That of a single operator is always overlapped.
 CollectiveCounts count_pair(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
   const CollectiveCounts overlapped = count_fusion(graph, fusion, how);
   if (!is_model(how.scenario.workload.kind)) return overlapped;
@@ -173,7 +173,7 @@ Needs needs_of(const Piece& piece, const Counting& how) {
   return estimated_needs(how.cluster, counts);
 }
 
-// A message in flight is one segment of those it is cut into; the rest wait in the same queue.
+// The segments that a message is cut into: one is in flight, the rest wait in the same queue.
 double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
   if (!fabric || fabric->segment.count() == 0) return 1;
   const auto segment = static_cast<double>(fabric->segment.count());
@@ -199,15 +199,15 @@ Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mod
 }
 
 Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {
-  // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight, in
-  // segments, and its event. Per GPU: WGs and queues. Then the links.
+  // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight
+  // with its segments, and its event. Per GPU: WGs and queues. Finally the links.
   const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
   const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
   const double per_send =
       static_cast<double>(sizeof(Send) + sizeof(Latch) + 16 + 16) +
       static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
-  // Of a CU: its free resources, its accounts, and a shared server.
+  // Per CU: its free resources, its accounts, and a shared server.
   const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * 200.0;
   const double memory = counts.items * static_cast<double>(sizeof(Item)) + counts.sends * per_send +
                         cluster.gpus() * per_gpu +

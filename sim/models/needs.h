@@ -1,4 +1,4 @@
-// What running a model will take, estimated before any of it is lowered.
+// The resources that running a model will take, estimated before any of it is lowered.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct Needs {
   Bytes memory;  // what run.max_memory is compared with
 };
 
-// Of the piece that takes most memory: they are simulated one after another.
+// Of the piece that needs the most memory: pieces are simulated one after another.
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
                       const Cluster& cluster, Mode mode);
 

@@ -14,9 +14,9 @@
 namespace weft {
 namespace {
 
-constexpr std::uint32_t kMostRounds = 15;  // that an item's scale holds: 24 bits of 2^-20
+constexpr std::uint32_t kMostRounds = 15;  // that an item's scale can hold: 24 bits of 2^-20
 
-// Tiles dealt to the WGs of a persistent grid in turn: some have one more than the others.
+// Deals tiles to the WGs of a persistent grid in turn: some have one more than the others.
 void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
   const std::int64_t grid = std::min(tiles, fit);
   std::int64_t each = tiles / grid;
@@ -52,7 +52,7 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
   return kernel;
 }
 
-// An equal part for each of so many WGs.
+// The work of one of `wgs` WGs with equal parts.
 Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg,
                  std::int64_t wgs) {
   const std::int64_t read = round_up(shape.read.count(), wgs);
@@ -71,19 +71,19 @@ Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg
   return work;
 }
 
-// The optimiser of PyTorch, Apex and Transformer Engine (multi_tensor_apply): WGs that each have a
-// chunk of weights, in kernels of at most kMostChunks, one after another. [P] 512 threads, four
-// weights of a thread at a time, 65,536 weights, 320 chunks; [M] 60 registers a thread (H200).
+// The optimiser of PyTorch, Apex and Transformer Engine (multi_tensor_apply): each WG has a chunk
+// of weights; kernels of at most kMostChunks WGs run one after another. [P] 512 threads, four
+// weights per thread at a time, 65,536 weights, 320 chunks; [M] 60 registers per thread (H200).
 constexpr std::int64_t kMostChunks = 320;
 constexpr WgShape kOptimizerWg{
     .threads = 512, .registers_per_thread = 60, .lds = bytes(0), .loads_in_flight = 4};
-// [M] From a thread's loads to its stores, H200: a chunk alone takes 37 us, of 32 turns; with fp32
-// and with bf16 states. Roots, divisions, factors in fp64.
+// [M] From a thread's loads to its stores, H200: a chunk alone takes 37 us for 32 turns, both with
+// fp32 and with bf16 states. Roots, divisions, factors in fp64.
 constexpr Duration kOptimizerTurn = nanoseconds(610);
 
-// Where WGs of a kernel find no place, they begin when the first have ended; so each of the places
-// that fit has a number of chunks in turn, and which of them are busy together is the same as in
-// kernel after kernel.
+// WGs of a kernel that find no free slot begin when the first ones have ended. So each slot is
+// given its chunks of all kernels in turn as one item; this keeps the same slots busy at the same
+// time as running kernel after kernel.
 OpKernel optimizer_kernel(const StreamShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = kOptimizerWg;
@@ -105,7 +105,7 @@ OpKernel optimizer_kernel(const StreamShape& shape, const GpuSpec& gpu) {
     work.traffic = chunk.traffic * count;
     work.written_more = chunk.written_more * count;
     work.flops = chunk.flops * count;
-    work.arithmetic_alone = {};  // in the turn
+    work.arithmetic_alone = {};  // included in the turn
     work.memory_alone = alone * count;
     work.fixed = gpu.launch.queue * (kernels + (last > 0 ? 1 : 0) - 1);
     if (kernel.works.empty() || !(kernel.works.back() == work)) {
@@ -119,7 +119,7 @@ OpKernel optimizer_kernel(const StreamShape& shape, const GpuSpec& gpu) {
   return kernel;
 }
 
-// Every WG that fits copies an equal part; small ones start no more WGs than have 16 KiB each.
+// All WGs that fit take an equal part; a small stream starts only as many WGs as have 16 KiB each.
 OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
   if (shape.chunks > 0) return optimizer_kernel(shape, gpu);
   constexpr std::int64_t kLeastOfWg = 16 * 1024;

@@ -1,5 +1,5 @@
-// The kernel of an operator that computes, as work-groups (WGs): shapes as a library or a compiler
-// would cut them (docs/model.md, "Whole models").
+// The kernel of an operator that computes, as work-groups (WGs), cut as a library or a compiler
+// would do it (docs/model.md, "Whole models").
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace weft {
 
-// One GPU's kernel. Persistent: the WGs of the grid stay, each for the tiles that come to it, and
-// an item is all that one of them does, or a part of that which fits an item's scale.
+// One GPU's kernel. Persistent: the WGs of the grid stay, each for the tiles assigned to it; an
+// item is all that one WG does, or as much of it as an item's scale can hold.
 struct OpKernel {
-  struct Run {  // of items alike
+  struct Run {  // of equal items
     std::uint32_t work = 0;
     std::uint32_t scale = 0;
     std::uint32_t count = 0;
@@ -23,11 +23,11 @@ struct OpKernel {
   std::vector<Run> runs;
 };
 
-// Of GEMM, attention, stream and recorded kernel; `rank` matters where ranks differ.
+// For GEMMs, attention, streams and recorded kernels; `rank` matters if ranks differ.
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
-// The library's choice: of the tiles and splits of k that there are, those with which the GEMM by
-// itself is done first. `peers` > 1: rows of tiles divide among so many.
+// The library's choice: of the available tiles and splits of k, those with which the GEMM by itself
+// is fastest. `peers` > 1: rows of tiles must divide among so many.
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Operators of a model as the patterns of overlap want them: WGs by peer.
+// Operators of a model in the form that the overlap patterns need: WGs by peer.
 
 #include <fmt/format.h>
 
@@ -16,14 +16,14 @@
 namespace weft {
 namespace {
 
-// So few rows are a GEMV, or several at once: what counts is how the rows of W are dealt out.
+// Up to so many rows count as a GEMV, or several at once: what matters is how rows of W are dealt.
 constexpr std::int64_t kFewRows = 64;
 
 PeerGrid no(std::string obstacle) {
   return {.grid = std::nullopt, .obstacle = std::move(obstacle)};
 }
 
-// Of the WGs of a version of a kernel; without one, only how many they are and whose.
+// The kernel version whose WGs' work is computed; null: only how many WGs there are, by peer.
 using Version = const KernelVersion*;
 
 Grid grid_of(const GemmWork& work, const GpuSpec& gpu, std::uint32_t peers, Version version) {
@@ -42,7 +42,7 @@ PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t pe
   gemv.k = gemm.k;
   gemv.dtype = gemm.dtype;
   gemv.wg = {.threads = 256, .registers_per_thread = 64, .lds = bytes(0), .loads_in_flight = 4};
-  gemv.rows_per_wg = gemv.wg.threads / gpu.wave_size;  // a wave a row
+  gemv.rows_per_wg = gemv.wg.threads / gpu.wave_size;  // one wave per row
   if (gemm.n % (std::int64_t{gemv.rows_per_wg} * peers) != 0) {
     return no(fmt::format("{} columns do not divide among {} GPUs in WGs of {}", gemm.n, peers,
                           gemv.rows_per_wg));
@@ -95,7 +95,7 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
     return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
   }
   Grid grid = grid_of(work, gpu, peers, version);
-  // Each of the batch has weights of its own.
+  // Each product of the batch has weights of its own.
   const std::int64_t weights = (gemm.batch - 1) * gemm.k * gemm.n * size_of(gemm.dtype).count();
   const std::int64_t tiles = std::int64_t{grid.per_peer} * peers;
   for (Work* each : {&grid.written, &grid.stored}) each->traffic += bytes(weights / tiles);

@@ -9,13 +9,14 @@
 namespace weft {
 namespace {
 
-struct Span {  // of operators: a block's
+struct Span {  // the operators of a block
   std::uint32_t first = 0;
   std::uint32_t end = 0;
 };
 
-// Of each kind of block the first one. Blocks are of a kind if they are the same, operator by
-// operator, but for what they wait for in other blocks: fold() then cuts them into the same pieces.
+// Finds the first block of each kind. Blocks are of one kind if they are the same, operator by
+// operator, except for what they wait for in other blocks: fold() then cuts them into the same
+// pieces.
 class Kinds {
  public:
   explicit Kinds(const ModelGraph& graph) : graph_(graph) {}
@@ -62,7 +63,7 @@ class Kinds {
     return true;
   }
 
-  // What an operator waits for in its own block, counted from the block's first.
+  // What an operator waits for in its own block, numbered from the block's first operator.
   static std::vector<std::uint32_t> inside(const ModelOp& op, Span span) {
     std::vector<std::uint32_t> after;
     for (const OpId before : op.after) {

@@ -1,5 +1,5 @@
-// The pieces of a folded model without its runs: enough to estimate what it takes, in a fraction of
-// the time and memory of folding it.
+// The pieces of a folded model without its runs: enough to estimate the resources that it needs, in
+// a fraction of the time and memory that folding takes.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// Those of fold(graph, cluster), in the same order.
+// The pieces of fold(graph, cluster), in the same order.
 std::vector<Piece> pieces_of(const ModelGraph& graph, const Cluster& cluster);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Recordings of a model's pieces, each played where its runs are.
+// Recordings of a model's pieces, each replayed where its runs are.
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Tracks of a piece's, and of all together, that stand for the same.
+// Tracks of a piece's recording and the corresponding tracks of the whole recording.
 struct Pairs {
   std::vector<std::size_t> piece;
   std::vector<std::size_t> all;
@@ -73,7 +73,7 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
     run.played.push_back({.recording = piece, .start = starts[i], .first_gpu = first});
   }
   run.amounts.close(end);
-  for (Recording& recording : recordings) recording.amounts = {};  // they are in the sum
+  for (Recording& recording : recordings) recording.amounts = {};  // they are in the sum already
   std::stable_sort(run.played.begin(), run.played.end(),
                    [](const Played& a, const Played& b) { return a.start < b.start; });
   run.recordings = std::move(recordings);

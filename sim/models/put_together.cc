@@ -1,4 +1,4 @@
-// Results of a model from those of its pieces.
+// Computes the results of a model from those of its pieces.
 
 #include <algorithm>
 #include <map>
@@ -18,15 +18,15 @@ struct Interval {
 };
 
 // GPUs of a piece: those that compute in it, and others, which only exchange data. Whether a
-// transfer is exposed on these depends on what they compute in other runs meanwhile.
+// transfer is exposed on the latter depends on what they compute meanwhile in other runs.
 struct PieceGpus {
   struct Waiting {
     std::uint32_t gpu;
-    std::uint32_t op;  // that it waits for first
+    std::uint32_t op;  // its first operator
   };
   std::vector<std::uint32_t> computing;
   std::vector<Waiting> waiting;
-  std::vector<Duration> exposed_elsewhere;  // by operator: what its result counts of the latter
+  std::vector<Duration> exposed_elsewhere;  // by operator: exposed time counted on the latter
 };
 
 class Together {
@@ -73,13 +73,13 @@ class Together {
     for (const PieceGpus::Waiting& waiting : gpus.waiting) {
       const GpuUse& use = piece.gpus[waiting.gpu];
       add_gpu(total_.gpus[waiting.gpu + shift], use, when);
-      // Up to the end: what it has before that is a wait for others of the piece, without a kernel.
+      // Counted back from its end: before that it waits for others of the piece, without a kernel.
       const SimTime end = when.start + (use.end - SimTime{});
       waiting_.push_back({.gpu = waiting.gpu + shift,
                           .op = &piece.operators[waiting.op],
                           .when = {end - use.active, end}});
     }
-    // A node's own links are the first ones of the whole.
+    // The links of a single node are the first links of the whole cluster.
     for (std::uint32_t i = 0; i < piece.links.size(); ++i) {
       if (piece.links[i].use.messages == 0) continue;
       add(total_.links[transport_.moved(LinkId(i), run.node).value].use, piece.links[i].use);
@@ -89,7 +89,7 @@ class Together {
     if (!gpus.computing.empty()) add_parts(piece, gpus);
   }
 
-  // Of GPUs that compute; what others wait for is seen when all runs have their times.
+  // For GPUs that compute; waits of the others follow when the times of all runs are known.
   void add_parts(const RunResult& piece, const PieceGpus& gpus) {
     for (std::size_t op = 0; op < piece.operators.size(); ++op) {
       const OperatorUse& use = piece.operators[op];
@@ -134,7 +134,7 @@ class Together {
     return gpus;
   }
 
-  // `active` is computed afterwards: runs may lie beside one another.
+  // `active` is computed afterwards: runs may overlap.
   static void add_gpu(GpuUse& sum, const GpuUse& use, const Interval& when) {
     sum.end = later(sum.end, when.start + (use.end - SimTime{}));
     sum.computing += use.computing;
@@ -196,7 +196,7 @@ class Together {
     if (total_.ledger.overdrawn.empty()) total_.ledger.overdrawn = ledger.overdrawn;
   }
 
-  // Runs that only communicate are exposed where no run that computes lies beside them, and none of
+  // Runs that only communicate are exposed while no run that computes overlaps them, nor any of
   // their own kind that began earlier.
   void expose() {
     for (std::vector<Interval>& intervals : computing_) {
@@ -206,7 +206,7 @@ class Together {
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
       return a.when.start < b.when.start;
     });
-    std::vector<SimTime> waited(cluster_.gpus());  // until then
+    std::vector<SimTime> waited(cluster_.gpus());  // until when waits are counted already
     for (const Waiting& run : waiting_) {
       SimTime& until = waited[run.gpu];
       const Interval rest{later(run.when.start, until), run.when.end};
@@ -219,7 +219,7 @@ class Together {
     }
   }
 
-  // How much of the interval these cover, which are sorted and lie behind one another.
+  // How much of the interval the others cover, which are sorted and do not overlap.
   static Duration beside(const std::vector<Interval>& covering, const Interval& interval) {
     Duration sum;
     auto at = std::partition_point(covering.begin(), covering.end(), [&](const Interval& other) {
@@ -243,11 +243,11 @@ class Together {
     }
     for (const GpuUse& gpu : total_.gpus) total_.time = longer(total_.time, gpu.end - SimTime{});
     for (const GpuUse& gpu : total_.gpus) add_saturating(total_.idle, total_.time - gpu.active);
-    // Runs beside one another share what each had for itself when it was simulated.
+    // Concurrent runs share what each had to itself when it was simulated.
     if (total_.ledger.overdrawn.empty()) total_.ledger.overdrawn = overdrawn(total_, cluster_);
   }
 
-  // From the run that ends last back to what it waited for in others, and so on.
+  // From the run that ends last back to the run that it waited for, and so on.
   void follow_path() {
     std::size_t last = 0;
     for (std::size_t i = 1; i < times_.size(); ++i) {
@@ -271,7 +271,7 @@ class Together {
     total_.path_gaps += exit.path_gaps;
   }
 
-  // What the run waited for longest; null: for nothing.
+  // What the run waited for last; null: it waited for nothing.
   [[nodiscard]] const Before* last_before(const PieceRun& run) const {
     const Before* last = nullptr;
     const auto end = [this](const Before& before) {

@@ -11,25 +11,25 @@
 namespace weft {
 namespace {
 
-constexpr int kSwizzle = 8;  // rows of tiles that come column by column: as of the library's GEMMs
+constexpr int kSwizzle = 8;  // rows of tiles done column by column, as in the library's GEMMs
 constexpr std::int64_t kMostTiles = 1 << 24;
 
 PeerGrid refused(std::string obstacle) {
   return {.grid = std::nullopt, .obstacle = std::move(obstacle)};
 }
 
-// "4096 or 4608": the multiples of `step` next to it.
+// "4096 or 4608": the multiples of `step` next to `number`.
 std::string nearest(std::int64_t number, std::int64_t step) {
   const std::int64_t below = number / step * step;
   if (below == 0) return std::to_string(step);
   return fmt::format("{} or {}", below, below + step);
 }
 
-// Rounds of WGs that fill the GPU, alike, make up the recorded time.
+// Equal rounds of WGs that fill the GPU add up to the recorded time.
 void set_works(const RecordedShape& kernel, const GpuSpec& gpu, const KernelVersion& version,
                Grid& grid) {
   grid.wg = recorded_wg(kernel, gpu);
-  // A WG that has all registers of its CU would be compiled to leave some for the communication.
+  // A WG with all registers of its CU would be compiled to leave some for the communication.
   if (resident(gpu, grid.wg, version) == 0) {
     grid.wg.registers_per_thread =
         std::max(1, grid.wg.registers_per_thread - version.extra_registers);
@@ -40,7 +40,7 @@ void set_works(const RecordedShape& kernel, const GpuSpec& gpu, const KernelVers
   grid.written = recorded_work(kernel, gpu, kernel.time, wgs, round_up(wgs, fit));
   grid.stored = grid.written;
   if (grid.stored.traffic.count() == 0) return;
-  // What goes to a peer is not written here.
+  // What goes to a peer is not written to local memory.
   grid.stored.written_more = bytes(0);
   const Bytes result = bytes(grid.result_bytes / grid.parts);
   grid.stored.traffic -= std::min(grid.stored.traffic, result);
@@ -82,7 +82,7 @@ PeerGrid by_recorded_wgs(const RecordedShape& kernel, const CommunicationShape& 
   return equal_parts(kernel, call, gpu, peers, version, kernel.wgs);
 }
 
-// As many WGs of whole rows, or of whole elements, for each peer as there were, or fewer.
+// For each peer as many WGs of whole rows, or of whole elements, as were recorded, or fewer.
 PeerGrid by_results(const RecordedShape& kernel, const CommunicationShape& call, const GpuSpec& gpu,
                     std::uint32_t peers, const KernelVersion& version) {
   constexpr std::int64_t kMostWgs = 1 << 16;
@@ -105,8 +105,8 @@ PeerGrid by_results(const RecordedShape& kernel, const CommunicationShape& call,
   return equal_parts(kernel, call, gpu, peers, version, wgs * peers);
 }
 
-// As rows of tiles divide among the peers. The tokens of a step of decoding are one row of tiles:
-// for a sum, columns do.
+// The GEMM in rows of tiles that divide among the peers. The tokens of a decoding step are only one
+// row of tiles; where results are summed, columns of tiles divide instead.
 std::optional<GemmWork> tiles_of(const RecordedGemm& gemm, CollectiveOp op, std::uint32_t peers) {
   GemmWork work;
   work.m = gemm.m * gemm.batch;

@@ -1,13 +1,14 @@
-// Recorded kernels as the patterns of overlap want them: WGs by peer.
+// Recorded kernels in the form that the overlap patterns need: WGs by peer.
 #pragma once
 
 #include "sim/models/fusions.h"
 
 namespace weft {
 
-// Of a GEMM whose kernel has its tile in its name: a WG a tile, or a part of one (split k), by rows
-// of tiles. Of what else the recording tells the result of: equal parts of it, at most as many as
-// WGs were recorded. Else each recorded WG is taken to make an equal part of what travels.
+// For a GEMM whose kernel's name gives its tile: one WG per tile, or per part of one (split k), by
+// rows of tiles. For other kernels whose result the recording gives: equal parts of it, at most as
+// many as WGs were recorded. Otherwise each recorded WG is assumed to make an equal part of what
+// travels.
 PeerGrid recorded_peer_grid(const RecordedShape& kernel, const CommunicationShape& call,
                             const GpuSpec& gpu, std::uint32_t peers, const KernelVersion& version);
 

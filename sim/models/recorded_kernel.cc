@@ -8,8 +8,8 @@
 namespace weft {
 namespace {
 
-// Of the HBM: a recording that claims more (caches held the operands, or another GPU's memory is
-// faster) is replayed as this share.
+// The largest share of the HBM's bandwidth: a recording that claims more (caches held the operands,
+// or it is from a GPU with faster memory) is replayed at this share.
 constexpr double kMostOfMemory = 0.97;
 
 Bytes part(Bytes all, std::int64_t wgs) { return bytes(round_up(all.count(), wgs)); }
@@ -18,7 +18,7 @@ Bytes scaled_to(Bytes all, double share) {
   return bytes(std::llround(static_cast<double>(all.count()) * share));
 }
 
-// Of the whole kernel, by itself.
+// How long the HBM alone needs for the whole kernel.
 double memory_seconds(const RecordedWork& work, const GpuSpec& gpu) {
   const Bytes more = surcharge_of_writes(gpu.memory, work.written.count());
   return transfer_seconds(static_cast<double>((work.read + work.written + more).count()),
@@ -26,7 +26,7 @@ double memory_seconds(const RecordedWork& work, const GpuSpec& gpu) {
 }
 
 double arithmetic_seconds(const RecordedWork& work, const GpuSpec& gpu) {
-  // Peaks of 2-byte elements; matrix units do twice as many of 1 byte, half as many of 4 (TF32).
+  // The peak is for 2-byte elements; matrix units do twice as many of 1 byte, half of 4 (TF32).
   const FlopRate peak = work.matrix ? gpu.bf16_matrix : gpu.fp32_vector;
   const double bytes_each = work.matrix ? static_cast<double>(work.element_bytes) / 2 : 1;
   return static_cast<double>(work.flops.count()) * bytes_each / static_cast<double>(peak.count());
@@ -60,7 +60,7 @@ bool same_kernel(const RecordedShape& a, const RecordedShape& b) {
   return a == other;
 }
 
-// Recorded on another GPU, a WG may ask for more than a CU here has: then it has one to itself.
+// A WG recorded on another GPU may need more than a CU here has; then it has a CU to itself.
 WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu) {
   const WgShape wg{.threads = shape.threads,
                    .registers_per_thread = shape.registers_per_thread,

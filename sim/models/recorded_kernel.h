@@ -1,13 +1,14 @@
-// Recorded kernels as WGs. Alone, each takes the time that it was recorded with.
+// Recorded kernels as WGs. Alone, each kernel takes its recorded time.
 //
-// A kernel of which the recording tells what it moves asks the HBM for that: with T the recorded
-// time, S what the HBM by itself needs for the bytes, and p the memory's bend, its WGs are given
+// If the recording tells how many bytes a kernel moves, it draws them from the HBM: with T the
+// recorded time, S the time that the HBM alone needs for the bytes, and p the memory's saturation
+// exponent, its WGs are given
 //
 //   alone = (T^p - S^p)^(1/p)      so that (alone^p + S^p)^(1/p) = T   (docs/model.md, "Memory")
 //
-// Beside others it then takes longer, and they do. What ran beside others when it was recorded is
-// replayed as recorded: it takes T whatever runs beside it, and one wave's place on a CU, so that
-// nothing waits for its place a second time.
+// Concurrently with other kernels it then takes longer, and so do they. A kernel that was recorded
+// while others ran is replayed as recorded: it takes T whatever runs concurrently, and its WGs have
+// only one wave each on a CU, so that nothing waits for a slot a second time.
 #pragma once
 
 #include "sim/models/op_kernel.h"
@@ -15,19 +16,18 @@
 
 namespace weft {
 
-// As many WGs as were recorded, or as fit, each there for the whole time.
+// As many WGs as were recorded, or as fit; each stays for the whole time.
 OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
-// What a WG of a recorded kernel asks for on this GPU.
+// What a WG of a recorded kernel needs on this GPU.
 WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
 
-// One of `wgs` WGs that run in `rounds`, each of an equal part of the work; all rounds alone take
-// `time`.
+// One of `wgs` WGs with equal work that run in `rounds`; alone, all rounds take `time`.
 Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time, std::int64_t wgs,
                    std::int64_t rounds);
 
-// What of the GPU's peaks the kernel reached: the larger of its flops at theirs and its bytes at
-// the HBM's; 0 where the recording does not tell what it computes.
+// The share of the GPU's peak that the kernel reached: the larger of the share of the arithmetic
+// peak and that of the HBM's; 0 if the recording does not tell what the kernel computes.
 double share_of_peak(const RecordedShape& shape, const GpuSpec& gpu);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// A kernel of a recorded trace: its time, and, where the recording tells, what it computes.
+// A kernel of a recorded trace: its time and, if the recording tells, what it computes.
 #pragma once
 
 #include <cstdint>
@@ -18,40 +18,41 @@ struct RecordedGemm {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
-  // Of the kernel, by its name; 0: the name does not tell.
+  // Tile of the kernel, from its name; 0: the name does not tell.
   int tile_m = 0;
   int tile_n = 0;
   int split_k = 1;
   bool operator==(const RecordedGemm&) const = default;
 };
 
-// From the shapes of the operator that launched the kernel: operands read and results written once.
+// From the shapes of the operator that launched the kernel: each operand is read once, each result
+// written once.
 struct RecordedWork {
   RecordedKind kind = RecordedKind::elementwise;
   Flops flops{};
   Bytes read{};
   Bytes written{};
   std::int64_t element_bytes = 2;
-  bool matrix = false;    // its flops are the matrix units'
-  std::int64_t rows = 0;  // of an embedding's result: it is made row by row
+  bool matrix = false;    // its flops run on the matrix units
+  std::int64_t rows = 0;  // of an embedding's result, which is made row by row
   std::optional<RecordedGemm> gemm = {};
   bool operator==(const RecordedWork&) const = default;
 };
 
 struct RecordedShape {
   Duration time;                            // of the slowest rank
-  std::vector<Duration> time_by_rank = {};  // of its group, where they are joined; else empty
+  std::vector<Duration> time_by_rank = {};  // in its group, if ranks are joined; else empty
   std::int64_t wgs = 1;
   int threads = 256;
   int registers_per_thread = 32;
   Bytes lds;
   std::optional<RecordedWork> work = {};
-  // It ran beside other kernels when it was recorded: what they cost it is in its time.
+  // Other kernels ran concurrently when it was recorded: what they cost it is part of its time.
   bool beside = false;
   bool operator==(const RecordedShape&) const = default;
 };
 
-// Alike but for their times and what ran beside them.
+// Whether they are equal except for their times and what ran concurrently.
 bool same_kernel(const RecordedShape& a, const RecordedShape& b);
 
 }  // namespace weft

@@ -26,7 +26,8 @@ Cluster one_node_of(const Cluster& cluster) {
   return node;
 }
 
-// The groups of the first node, where every group has its node: the others share nothing with them.
+// Only the groups of the first node, if each group is within a node: others share nothing with
+// them.
 Groups groups_alone(const Groups& place, const Cluster& cluster) {
   const auto node_of = [&cluster](std::uint32_t gpu) { return cluster.node_of(GpuId(gpu)); };
   Groups first;
@@ -44,13 +45,13 @@ Groups groups_alone(const Groups& place, const Cluster& cluster) {
   return first;
 }
 
-// Its operators in their order: two, or three.
+// The operators of a fusion in order: two or three.
 std::vector<OpId> operators_of(const Fusion& fusion) {
   if (fusion.through.is_none()) return {fusion.first, fusion.second};
   return {fusion.first, fusion.through, fusion.second};
 }
 
-// The operators of a fusion by themselves. What computes is placed as its collective is.
+// The operators of a fusion by themselves. Computing ones are placed as the collective is.
 ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
   ModelGraph alone;
   const PlaceId place =
@@ -75,7 +76,7 @@ WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& g
       .grid->wg;
 }
 
-// Whether groups of the first lie as those of the second do, but for which nodes they are on.
+// Whether the groups of both span nodes in the same way, whichever nodes these are.
 bool lie_alike(const Groups& a, const Groups& b, const Cluster& cluster) {
   const auto nodes = [&cluster](const std::vector<std::uint32_t>& group) {
     std::vector<std::uint32_t> relative;
@@ -138,7 +139,7 @@ ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, const Model
   folding({});
 }
 
-// Cut into pieces when first asked for.
+// The model is cut into pieces when this folding is first needed.
 ModelRun::Folding& ModelRun::folding(const Joined& joined) {
   const bool whole = std::none_of(joined.begin(), joined.end(), [](bool is) { return is; });
   const auto [known, added] = folding_.try_emplace(whole ? Joined{} : joined);
@@ -282,7 +283,7 @@ ModelRun::PieceResult ModelRun::result_of(Folding& folding, std::uint32_t id, Mo
   const auto known = folding.unfused.find(id);
   if (alike && known != folding.unfused.end()) {
     PieceResult again = known->second;
-    again.run.result.events = 0;  // nothing is simulated
+    again.run.result.events = 0;  // nothing is simulated again
     return again;
   }
   const Piece& piece = folding.folded.pieces[id];
@@ -328,14 +329,14 @@ RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
   constexpr std::int64_t kMebi = 1024 * 1024;
   result.ending = Ending::memory_limit;
   result.stopped_because = fmt::format(
-      "run.max_memory: some exchanges outlast the layers that they run beside, so these have to be "
+      "run.max_memory: some exchanges outlast the layers that they overlap, so these have to be "
       "simulated together, which is estimated to need {0} MiB; if the machine has them, --set "
       "'run.max_memory={0} MiB'",
       (needed.count() + kMebi - 1) / kMebi);
   return result;
 }
 
-// Pieces apart; if their runs then meet, again with those joined, until none meet.
+// Runs pieces separately; if their runs meet, joins these and runs again, until none meet.
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   partition_ = choose_partition(scenario_, cluster_, mode);
   Joined joined(graph_.blocks.size());
@@ -358,7 +359,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
       result.mode = mode;
       return result;
     }
-    folding.unfused.clear();  // recordings are large, and of no use where runs meet
+    folding.unfused.clear();  // recordings are large and useless if runs meet
     joined = more;
     RunResult refused = too_large(this->folding(joined).folded, mode);
     if (refused.ending != Ending::finished) return refused;

@@ -1,5 +1,5 @@
-// Runs a model: its pieces are simulated, its results put together from their runs. A single
-// operator and its collective are a model of one piece, whose pair every mode overlaps in its way.
+// Runs a model: its pieces are simulated, and its results put together from their runs. A single
+// operator and its collective are a model of one piece, whose pair each mode overlaps in its way.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@
 
 namespace weft {
 
-// A pair that could be fused, by itself in both ways, as often as the model has it. Recorded pairs
-// that differ in their times only are one, with the mean of those.
+// A pair that could be fused, how often the model has it, and its times by itself in each mode.
+// Recorded pairs that differ only in their times count as one, with the mean times.
 struct Candidate {
   std::string name;  // "attn_out + attn_out_reduce"
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
-  std::string obstacle;    // why it cannot; then without times
-  std::int64_t times = 0;  // in the model, on the GPU that does it most often
+  std::string obstacle;    // why it cannot be fused; then it has no times
+  std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
   Duration bulk;
   Duration chunked;
   Duration fused;
@@ -30,32 +30,32 @@ struct Candidate {
   [[nodiscard]] Duration gain() const { return bulk - fused; }
 };
 
-// By GPU, that of the first kernel that it has; none() where it has none.
+// By GPU, the operator of its first kernel; none() if it has none.
 using FirstOperators = std::vector<OperatorId>;
 
 class ModelRun {
  public:
-  // All have to outlive it. What repeats is simulated once if `scenario` says so.
+  // All arguments must outlive it. What repeats is simulated once if `scenario` says so.
   ModelRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph);
 
-  // Runs from now on are recorded.
+  // From now on, runs are recorded.
   void record(const RecordOptions& what);
 
   RunResult run(Mode mode, const OnProgress& on_progress);
 
-  // Of the last run, if it finished.
+  // The recording of the last run, if it finished.
   RunRecording take_recording() { return std::move(recording_); }
 
-  // Of mode c3's CUs, in the last run.
+  // How mode c3 partitioned the CUs in the last run.
   [[nodiscard]] const Partition& partition() const { return partition_; }
 
-  // By what all of them gain together, the most first; those with an obstacle last.
+  // Sorted by total gain, the largest first; those with an obstacle come last.
   std::vector<Candidate> candidates();
 
   // What --stop-after=tasks prints: piece by piece.
   std::string tasks_text(Mode mode);
 
-  // Before any of its blocks are joined.
+  // The model as folded before any of its blocks are joined.
   [[nodiscard]] const Folded& folded() const { return folding_.at({}).folded; }
 
  private:
@@ -70,10 +70,10 @@ class ModelRun {
   // The model cut into pieces in one way.
   struct Folding {
     Folded folded;
-    std::vector<std::vector<Pair>> pairs;          // by piece; empty until they are needed
+    std::vector<std::vector<Pair>> pairs;          // by piece; empty until needed
     std::map<std::uint32_t, PieceResult> unfused;  // by piece: the same in every mode
   };
-  // Of one mode.
+  // The results of one mode, by piece.
   struct PieceResults {
     std::vector<RunResult> results;
     std::vector<FirstOperators> first_operators;
@@ -81,8 +81,8 @@ class ModelRun {
   };
 
   Folding& folding(const Joined& joined);
-  void find_candidates(Folding& folding);  // and tries those that are new
-  // A candidate's operators alone, with the mean times of all pairs that were found of it.
+  void find_candidates(Folding& folding);  // also measures new ones
+  // A candidate's operators alone, with the mean times of all its pairs found so far.
   struct Tried {
     ModelGraph alone;
     Fusion fusion;
@@ -108,7 +108,7 @@ class ModelRun {
   const Scenario& scenario_;
   const Cluster& cluster_;
   const ModelGraph& graph_;
-  Cluster node_;  // one of the cluster's, alone
+  Cluster node_;  // a single node of the cluster
   std::map<Joined, Folding> folding_;
   std::vector<Tried> tried_;  // by candidate
   std::vector<Candidate> candidates_;
@@ -117,11 +117,11 @@ class ModelRun {
   RunRecording recording_;
 };
 
-// The results of all runs, from those of their pieces, one entry a piece.
+// The results of the whole model, from those of its pieces, one entry per piece.
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const std::vector<FirstOperators>& first_operators, const Cluster& cluster);
 
-// Their recordings, each played where its runs are.
+// The recording of the whole model: each piece's is replayed where its runs are.
 RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
                     std::vector<Recording> recordings, const Cluster& cluster);
 

@@ -14,7 +14,7 @@ SimTime start_of(const std::vector<Before>& strand, const Folded& folded,
   return start;
 }
 
-// Where a piece computes, in rising order.
+// The GPUs on which a piece computes, in ascending order.
 std::vector<std::uint32_t> computing_gpus(const RunResult& piece) {
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t gpu = 0; gpu < piece.gpus.size(); ++gpu) {
@@ -23,7 +23,7 @@ std::vector<std::uint32_t> computing_gpus(const RunResult& piece) {
   return gpus;
 }
 
-// GPUs of pieces' runs, as far as they decide which meet.
+// Decides which runs meet, from the GPUs of their pieces.
 class Meetings {
  public:
   Meetings(const Folded& folded, const std::vector<RunResult>& pieces, const Cluster& cluster)
@@ -34,12 +34,12 @@ class Meetings {
     }
   }
 
-  // Several strands of transfers keep one another's order; one alone may lie beside anything.
+  // A run of several strands of transfers has to keep their order; a lone one may overlap anything.
   [[nodiscard]] bool can_meet(const PieceRun& run) const {
     return run.strands.size() > 1 || !computing_[run.piece].empty();
   }
 
-  // Whether `earlier` computes on a GPU where `run` computes, or sends if it computes nowhere.
+  // Whether `earlier` computes on a GPU where `run` computes or, if it computes nowhere, sends.
   [[nodiscard]] bool meet(const PieceRun& earlier, const PieceRun& run) const {
     const std::vector<std::uint32_t>& own =
         computing_[run.piece].empty() ? all_[run.piece] : computing_[run.piece];

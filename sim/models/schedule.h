@@ -8,17 +8,17 @@
 
 namespace weft {
 
-// When this operator of a run that began then has ended. `pieces`: one result each, with the exits
-// of the piece.
+// When this operator ends, if its run begins at `start`. `pieces`: one result per piece, which has
+// the ends of the piece's exits.
 SimTime end_of(const Before& before, const Folded& folded, const std::vector<RunResult>& pieces,
                SimTime start);
 
-// When each run begins: when all that it waits for has ended. One entry a run.
+// When each run begins: as soon as all that it waits for has ended. One entry per run.
 std::vector<SimTime> starts_of(const Folded& folded, const std::vector<RunResult>& pieces);
 
-// `joined`, and the blocks of runs that meet on a GPU: one, or a strand of it, could begin before
-// an earlier one has ended that computes there. Simulated apart, neither would slow the other, and
-// one would wait for all of the other. Lone transfers may lie beside a run.
+// Adds to `joined` the blocks of runs that meet on a GPU: a run, or a strand of it, could begin
+// before an earlier run that computes there has ended. Simulated separately, neither would slow the
+// other, and one would wait for all of the other. A lone transfer may overlap a run.
 Joined join_where_runs_meet(const Folded& folded, const std::vector<RunResult>& pieces,
                             const Cluster& cluster, Joined joined);
 

@@ -82,7 +82,7 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
   for (const std::vector<std::int64_t>& row : work.matrix) {
     shape.pair_bytes.insert(shape.pair_bytes.end(), row.begin(), row.end());
   }
-  if (!shape.pair_bytes.empty()) {  // as if all pairs had the most
+  if (!shape.pair_bytes.empty()) {  // as if all pairs had as many bytes as the largest
     const std::int64_t most = *std::max_element(shape.pair_bytes.begin(), shape.pair_bytes.end());
     shape.buffer = bytes(most * static_cast<std::int64_t>(work.matrix.size()));
   }
@@ -91,7 +91,7 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
   graph.add(std::move(op));
 }
 
-// On two streams.
+// The two operators on two streams.
 void add_two_apart(ModelGraph& graph, const Scenario& scenario) {
   ModelOp op = computing_op(scenario.workload);
   ModelOp collective = communicating_op({.op = scenario.workload.collective.op,

@@ -7,7 +7,7 @@ namespace {
 
 std::uint32_t gpu(int number) { return static_cast<std::uint32_t>(number); }
 
-// `size` GPUs a group, `stride` apart, of the `gpus` from `base` on.
+// Groups of `size` GPUs, `stride` apart, that make up the `gpus` GPUs from `base` on.
 struct Regular {
   int base = 0;
   int gpus = 0;
@@ -28,7 +28,7 @@ Groups groups_of(const Regular& form) {
   return all;
 }
 
-// Each GPU of one stage, with that of another that does the same.
+// Each GPU of one stage, paired with its counterpart in another stage.
 struct Ends {
   int from = 0;
   int to = 0;

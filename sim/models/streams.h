@@ -1,4 +1,4 @@
-// The streams of a GPU, alike in all models, and what streams through memory on the first.
+// The streams of a GPU, the same in all models, and operators that stream data through memory.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,19 @@ namespace weft {
 constexpr std::uint32_t kComputes = 0;
 constexpr std::uint32_t kCritical = 1;      // collectives that the next operator waits for
 constexpr std::uint32_t kDataParallel = 2;  // gradients and parameters
-constexpr std::uint32_t kPipeline = 3;      // from stage to stage
-constexpr std::uint32_t kPipelineWays = 4;  // and six from there on, where each way has its own
+constexpr std::uint32_t kPipeline = 3;      // sends from stage to stage
+constexpr std::uint32_t kPipelineWays = 4;  // first of six, if each direction has its own streams
 
-// `elements` of `type`.
+// Size of `elements` elements of `type`.
 constexpr Bytes bytes_of(std::int64_t elements, DataType type) { return size_of(type) * elements; }
 
-// An operator on all elements of some tensors, each read or written once: so many tensors of
-// `elements`, so many operations an element.
+// An operator on all elements of some tensors, each read or written once.
 struct Elementwise {
-  std::int64_t elements = 0;
-  std::int64_t read = 0;
-  std::int64_t written = 0;
-  std::int64_t operations = 0;
-  std::int64_t instructions = 0;  // where counted: of a thread
+  std::int64_t elements = 0;      // per tensor
+  std::int64_t read = 0;          // tensors
+  std::int64_t written = 0;       // tensors
+  std::int64_t operations = 0;    // per element
+  std::int64_t instructions = 0;  // of a thread per element, if counted
   bool down_columns = false;      // sums over rows: a thread loads one element of each tensor
 };
 constexpr StreamShape stream_of(const Elementwise& work, DataType type) {
@@ -39,7 +38,7 @@ constexpr StreamShape stream_of(const Elementwise& work, DataType type) {
   return shape;
 }
 
-// Weights that a WG of a fused optimiser updates.
+// The number of weights that a WG of a fused optimiser updates.
 constexpr std::int64_t kChunk = 65'536;
 
 constexpr CommunicationShape even_call(CollectiveOp op, Bytes buffer) {

@@ -15,7 +15,7 @@ std::optional<Cluster> slowed(const Cluster& cluster, double clock) {
   ClusterSpec spec = cluster.spec;
   spec.gpu = at_clock(spec.gpu, clock);
   Cluster slow = build_cluster(spec);
-  slow.choices_of = &cluster.choices();  // collectives are as fast
+  slow.choices_of = &cluster.choices();  // collectives are as fast as at full clock
   return slow;
 }
 
@@ -53,7 +53,7 @@ void SustainedRun::record(const RecordOptions& what) {
   for (auto& [clock, run] : runs_) run->model.record(what);
 }
 
-// That its mean GPU's power leaves.
+// The clock that the mean power of its GPUs allows.
 int SustainedRun::clock_left_by(const RunResult& result, int clock) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
   const auto gpus = static_cast<double>(result.gpus.size());
@@ -67,7 +67,7 @@ int SustainedRun::clock_left_by(const RunResult& result, int clock) const {
   return static_cast<int>(std::floor(left * kFull));
 }
 
-// Starts at the clock of the mode before. Of two clocks that lead to each other the lower one.
+// Starts at the clock of the previous mode. If two clocks lead to each other, takes the lower one.
 RunResult SustainedRun::run(Mode mode, const OnProgress& on_progress) {
   std::set<int> tried;
   while (true) {

@@ -1,5 +1,5 @@
-// Runs a model at the clock that its power leaves it, where it runs for seconds: at which a step's
-// mean power is at the limit, found by running it. Each clock is a run of its own.
+// Runs a model at the clock that the power limit allows if it runs for seconds: the clock at which
+// a step's mean power equals the limit, found by trial. Each clock tried is a run of its own.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ bool is_sustained(const Scenario& scenario);
 
 class SustainedRun {
  public:
-  // All have to outlive it.
+  // All arguments must outlive it.
   SustainedRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph);
 
-  // As those of ModelRun; the last four are of the last run's clock.
+  // As in ModelRun; the last four refer to the last run's clock.
   void record(const RecordOptions& what);
   RunResult run(Mode mode, const OnProgress& on_progress);
   std::string tasks_text(Mode mode) { return at(clock_).model.tasks_text(mode); }
@@ -25,7 +25,7 @@ class SustainedRun {
   std::vector<Candidate> candidates() { return at(clock_).model.candidates(); }
   [[nodiscard]] const Partition& partition() const { return runs_.at(clock_)->model.partition(); }
 
-  // Of the GPUs at full clock, before any blocks are joined.
+  // For GPUs at full clock, before any blocks are joined.
   [[nodiscard]] const Folded& folded() const { return runs_.at(kFull)->model.folded(); }
 
  private:
@@ -34,7 +34,7 @@ class SustainedRun {
     std::optional<Cluster> slow;
     ModelRun model;
   };
-  static constexpr int kFull = 200;  // clocks are in steps of half a per cent
+  static constexpr int kFull = 200;  // clocks are in steps of half a percent
 
   AtClock& at(int clock);
   [[nodiscard]] int clock_left_by(const RunResult& result, int clock) const;

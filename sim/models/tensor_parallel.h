@@ -1,17 +1,18 @@
-// Products whose weights are cut among the GPUs of a tensor-parallel group, and the collectives
+// Products whose weights are split among the GPUs of a tensor-parallel group, and the collectives
 // around them (Shoeybi et al., arXiv:1909.08053; Korthikanti et al., arXiv:2205.05198).
 //
-// Cut by columns, each GPU needs all tokens and makes some of the results; cut by rows, each has
-// some of the inputs and makes a part of every sum. Backwards the two change places. With sequence
-// parallelism a GPU keeps its own tokens only between the two: the input is gathered, and gathered
-// again for the gradient of the weights; the sums are scattered. Without, sums are left with all.
+// Split by columns, each GPU needs all tokens and makes some of the results; split by rows, each
+// has some of the inputs and makes a part of every sum. In the backward pass the two swap roles.
+// With sequence parallelism a GPU keeps only its own tokens between the layers: inputs are
+// gathered, and gathered again for the gradient of the weights; sums are scattered. Without it, all
+// GPUs get the sums.
 //
-// A product's two gradients may be made at different times (GradientOf): what the first has
-// gathered of its output is kept for the second, which gathers the input again.
+// A product's two gradients may be made at different times (GradientOf): the output gradients that
+// were gathered for the first are kept for the second, which gathers the input again.
 //
-// What is gathered again is summed over: a product that needs all of it for each of its results.
-// What comes behind that waits for it as well, so that the two are not taken for a pair to be
-// fused.
+// What is gathered again is summed over by its product, which needs all of it for each result. The
+// operator after that waits for the gather as well, so that gather and product are not taken for a
+// pair that can be fused.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace weft {
 
-// A GPU's part: `in` x `out` weights.
+// One GPU's part of a product: `in` x `out` weights.
 struct Linear {
   std::string name;
   std::string part;
@@ -34,7 +35,7 @@ struct Linear {
 
 class TensorParallel {
  public:
-  // `made`: told how many weights have their gradients whenever a product's have.
+  // `made` is called with the number of weights whenever gradients of a product's weights are made.
   using OnGradient = std::function<void(std::int64_t weights)>;
   TensorParallel(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, OnGradient made = {})
       : out_(out), shapes_(shapes), place_(place), made_(std::move(made)) {}
@@ -42,26 +43,26 @@ class TensorParallel {
   OpId compute(const std::string& name, const std::string& part, OpShape shape,
                GradientOf of = GradientOf::inputs);
 
-  // `names` begins the collective's name. None where there is nothing to do.
+  // `names`: prefix of the collective's name. Returns none if there is nothing to do.
   OpId gather(const std::string& names, GradientOf of = GradientOf::inputs);
   OpId reduce(const std::string& names);
 
   void product(const Linear& linear);  // of all tokens
-  // Both gradients of a product whose collectives are not this one's.
+  // The two gradients of a product, without any collectives.
   void input_gradient(const Linear& linear);
   void weight_gradient(const Linear& linear);
-  // Of other products, on these GPUs: m x n weights, k tokens.
+  // For other products, on the GPUs of `place`: m x n weights, k tokens.
   void weight_gradient(const std::string& name, const std::string& part, const Product& product,
                        PlaceId place, std::int64_t batch = 1);
-  // To that of earlier microbatches, where a kernel of its own does so.
+  // Adds a gradient to that of earlier microbatches, if a separate kernel does so.
   void add_gradient(const std::string& name, const std::string& part, std::int64_t weights,
                     PlaceId place);
 
-  // Column: gathers, then multiplies. Backward: sums up beside the weights' gradient.
+  // Column: gathers, then multiplies. Backward: sums concurrently with the weights' gradient.
   void column(const std::string& names, const Linear& linear);
   void column_backward(const std::string& names, const Linear& linear);
 
-  // Row: multiplies, then sums up; nobody waits yet. Backward: gathers, then multiplies.
+  // Row: multiplies, then sums; nothing waits for it yet. Backward: gathers, then multiplies.
   OpId row(const std::string& names, const Linear& linear);
   void row_backward(const std::string& names, const Linear& linear);
 

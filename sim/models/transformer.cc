@@ -49,7 +49,7 @@ class Transformer {
   }
 
  private:
-  // Of each microbatch, in one place: the operator behind which it goes on, forward and backward.
+  // For each microbatch, in one place: the operator after which it continues, forward and backward.
   struct End {
     OpId forward = OpId::none();
     OpId backward = OpId::none();
@@ -98,8 +98,8 @@ class Transformer {
     return step.microbatch + 1 == pipeline_.microbatches;
   }
 
-  // The last gradients that leave a stage share its NICs with sums of its weights' gradients. With
-  // several virtual stages what a stage does next is not known to lie beside the sums.
+  // The last gradients that leave a stage share its NICs with the sums of its weights' gradients.
+  // With several virtual stages it is not known whether what a stage does next overlaps the sums.
   [[nodiscard]] bool sends_beside_sums(const PipelineStep& step) const {
     return sums_beside_layers_ && is_last(step) && step.stage > 0 &&
            gradients_of(step.stage).are_summed();
@@ -144,9 +144,9 @@ class Transformer {
     int to = 0;
   };
 
-  // With 1F1B and GPipe a GPU's sends and receives follow one another. Else they may be under way
-  // in both directions with both neighbours, without waiting for one another: neighbours differ by
-  // the parity of the stage that sends, but where an odd ring closes.
+  // With 1F1B and GPipe a GPU's sends and receives follow one another. Otherwise they may be in
+  // flight in both directions with both neighbours, without waiting for one another: the parity of
+  // the sending stage tells the neighbours apart, except where an odd ring closes.
   [[nodiscard]] std::uint32_t stream_of(const Send& send) const {
     if (sums_beside_layers_) return kPipeline;
     const bool ahead = send.to == (send.from + 1) % pipeline_.stages;
@@ -155,8 +155,7 @@ class Transformer {
     return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
   }
 
-  // The receiver's kernel comes behind what it has begun to compute: one that waited beside that
-  // would hold its CUs.
+  // The receiver's kernel starts after what the receiver is computing: waiting would hold CUs.
   OpId send(const Send& send) {
     std::vector<OpId> after{send.what};
     const OpId begun = computed_[static_cast<std::size_t>(send.to)];
@@ -170,8 +169,7 @@ class Transformer {
                      .after = std::move(after)});
   }
 
-  // From the part before, by a send where that is on another stage; none: of this part's own
-  // making.
+  // `received`: the send from another stage that brings the input; none: `own`, made on this stage.
   void continue_from(OpId received, OpId own) {
     out_.continue_from(received.is_none() ? own : received);
     out_.wait_for(received);
@@ -201,16 +199,15 @@ class Transformer {
     at(outputs_, step).forward = out_.last();
   }
 
-  // Where a backward continues that nothing was sent to: behind the part after it on the same
-  // stage, or, at the model's end, behind its own forward; gradients of weights behind those of
-  // inputs.
+  // After what a backward continues that received nothing: after the next part on the same stage
+  // or, at the model's end, its own forward; gradients of weights continue after those of inputs.
   OpId own_input(const Stage& stage, const PipelineStep& step, GradientOf of) {
     if (of == GradientOf::weights) return at(outputs_, step).backward;
     const auto behind = place_behind(pipeline_, stage.at);
     return behind ? at(outputs_, *behind, step.microbatch).backward : at(outputs_, step).forward;
   }
 
-  // Of the last microbatch, each block also adds up the gradients of the block before, or sums
+  // In the last microbatch, each block also sums the gradients of the block before, or the sums
   // follow in blocks of their own.
   void backward(const Stage& stage, const PipelineStep& step, GradientOf of) {
     Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
@@ -253,7 +250,7 @@ class Transformer {
     if (ends) end_gradients(stage, step);
   }
 
-  // All gradients of this part's weights are made.
+  // Called when all gradients of this part's weights are made.
   void end_gradients(const Stage& stage, const PipelineStep& step) {
     Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
     if (stage.first) embedding_made_ = out_.last();
@@ -301,7 +298,7 @@ class Transformer {
     }
   }
 
-  // The embedding is the head's too: both ends have gradients of it.
+  // The embedding is shared with the head: both ends of the model have gradients of it.
   void add_up_tied() {
     out_.begin_block("gradients of the tied embedding");
     const std::int64_t weights =
@@ -323,14 +320,14 @@ class Transformer {
   DecoderShapes shapes_;
   RoutedTokens routed_;
   PipelineShape pipeline_;
-  bool sums_beside_layers_;  // of gradients; else in blocks of their own
+  bool sums_beside_layers_;  // gradients are summed in blocks of layers; else in their own blocks
   BlockWriter out_{graph_};
   std::vector<Stage> stages_;           // each with its virtual stages
   std::vector<Gradients> gradients_;    // by stage
   std::vector<Ends> inputs_;            // what each place receives; none at the ends
   std::vector<Ends> outputs_;           // what it computed last
-  std::vector<OpId> computed_;          // the same, by stage alone
-  std::vector<OpId> gradients_sent_;    // by stage: the last send to one before
+  std::vector<OpId> computed_;          // the same, by stage only
+  std::vector<OpId> gradients_sent_;    // by stage: the last send to the previous stage
   OpId embedding_made_ = OpId::none();  // its gradients, by this operator
   OpId head_made_ = OpId::none();
 };

@@ -1,11 +1,12 @@
-// A decoder of language, dense or of experts: a step of training, a prompt, or one more token.
+// A decoder-only language model, dense or with experts: a training step, a prompt or one token
+// more.
 #pragma once
 
 #include "sim/models/model_graph.h"
 
 namespace weft {
 
-// Of kinds transformer and moe.
+// For workloads of kinds transformer and moe.
 ModelGraph build_transformer(const Workload& workload, int gpus);
 
 }  // namespace weft

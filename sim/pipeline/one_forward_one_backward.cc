@@ -1,4 +1,4 @@
-// Schedules whose backwards are whole.
+// Schedules that do not cut backwards in two.
 #include <algorithm>
 
 #include "sim/pipeline/schedules.h"
@@ -8,8 +8,8 @@ namespace weft::pipelines {
 using Kind = PipelineStep::Kind;
 
 // Narayanan et al., arXiv:2104.04473, Sec. 2.2.1: a stage warms up with as many forwards as there
-// are stages behind it. Of m microbatches on p stages, bubbles are (p - 1) / m of the work; a stage
-// keeps at most p microbatches.
+// are stages after it. With m microbatches on p stages, bubbles are (p - 1) / m of the work; a
+// stage keeps the activations of at most p microbatches.
 Steps one_forward_one_backward(const PipelineShape& shape, int stage) {
   const int warm_up = std::min(shape.microbatches, shape.stages - 1 - stage);
   Steps steps;
@@ -25,9 +25,9 @@ Steps one_forward_one_backward(const PipelineShape& shape, int stage) {
   return steps;
 }
 
-// The same, Sec. 2.2.2: p microbatches go through the first virtual stages, then through the
-// second, and so on, then the next p. With v virtual stages bubbles are (p - 1) / (v m) of the
-// work; the first stage keeps at most v p + p - 1 of its v parts' microbatches
+// Same paper, Sec. 2.2.2: p microbatches go through the first virtual stages, then through the
+// second ones, and so on; then the next p. With v virtual stages bubbles are (p - 1) / (v m) of the
+// work; the first stage keeps at most v p + p - 1 microbatches, counted for each of its v parts
 // (Korthikanti et al., arXiv:2205.05198, Sec. 4.2.3).
 Steps interleaved(const PipelineShape& shape, int stage) {
   const int group = shape.stages * shape.virtual_stages;
@@ -55,8 +55,8 @@ Steps interleaved(const PipelineShape& shape, int stage) {
   return steps;
 }
 
-// Lamy-Poirier, arXiv:2211.05953; with one virtual stage GPipe (Huang et al., arXiv:1811.06965):
-// bubbles are (p - 1) / (v m) of the work, and all microbatches are kept.
+// Lamy-Poirier, arXiv:2211.05953; with one virtual stage it is GPipe (Huang et al.,
+// arXiv:1811.06965). Bubbles are (p - 1) / (v m) of the work, and all microbatches are kept.
 Steps breadth_first(const PipelineShape& shape, int stage) {
   Steps steps;
   for (int v = 0; v < shape.virtual_stages; ++v) {

@@ -1,4 +1,4 @@
-// When the steps of a schedule are done.
+// When the steps of a schedule run.
 #include <algorithm>
 #include <tuple>
 
@@ -15,7 +15,7 @@ bool computes(Kind kind) { return kind != Kind::send_forward && kind != Kind::se
 
 PipelinePlace place_of(const PipelineStep& step) { return {step.stage, step.virtual_stage}; }
 
-// When each forward and gradient is there.
+// When each forward and each gradient is ready.
 class Clock {
  public:
   Clock(const PipelineShape& shape, const StepTimes& times)
@@ -26,7 +26,7 @@ class Clock {
                   static_cast<std::size_t>(shape.microbatches) * 2,
               kUnknown) {}
 
-  // When what this step waits for is there; kUnknown: not decided yet.
+  // When the input of this step is ready; kUnknown: not known yet.
   [[nodiscard]] std::int64_t arrival(const PipelineStep& step) const {
     const PipelinePlace place = place_of(step);
     if (step.kind == Kind::weight_gradient) return end_of(Kind::backward, place, step.microbatch);
@@ -75,7 +75,7 @@ class Clock {
   std::vector<std::int64_t> ends_;  // by place, kind and microbatch
 };
 
-// Of a forward's or a backward's result, where another stage goes on with it.
+// Whether the result of this forward or backward goes to another stage.
 bool is_sent(const PipelineShape& shape, const PipelineStep& step) {
   if (step.kind == Kind::weight_gradient) return false;
   const auto next = step.kind == Kind::forward ? place_behind(shape, place_of(step))
@@ -122,7 +122,7 @@ std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
       all.push_back(send);
     }
   }
-  // Sends first: at that instant their receivers begin.
+  // Sends come first: their receivers begin at the same instant.
   std::stable_sort(all.begin(), all.end(), [](const TimedStep& a, const TimedStep& b) {
     const auto key = [](const TimedStep& timed) {
       return std::tuple(timed.start, computes(timed.step.kind), timed.step.stage);

@@ -1,8 +1,8 @@
-// Schedules of a pipeline: in which order each stage comes to its work.
+// Schedules of a pipeline: the order in which each stage does its work.
 //
-// A model is cut into parts, one behind the other. A stage (its GPUs) holds one of them or several,
-// its virtual stages. A schedule says which, and lists what each stage does: forwards, backwards,
-// and where a backward is cut in two, gradients of inputs and of weights. It is a value: nothing
+// A model is cut into consecutive parts. A stage (its GPUs) holds one part or several, its virtual
+// stages. A schedule says which ones, and lists what each stage does: forwards and backwards or,
+// where a backward is cut in two, gradients of inputs and of weights. It is plain data: nothing
 // here knows how long anything takes.
 #pragma once
 
@@ -27,13 +27,13 @@ struct PipelineShape {
   Schedule schedule = Schedule::one_forward_one_backward;
   int stages = 1;
   int microbatches = 1;
-  int virtual_stages = 1;  // of each stage
-  bool trains = false;     // else forward only
+  int virtual_stages = 1;  // per stage
+  bool trains = false;     // otherwise forward only
 };
 
 struct PipelineStep {
-  // A send is one to the stage that goes on with it, forward or backward. A backward makes both
-  // gradients.
+  // A send goes to the stage that continues with the result, forward or backward. A backward
+  // computes both gradients.
   enum class Kind : std::uint8_t {
     send_forward,
     send_backward,
@@ -56,8 +56,8 @@ struct PipelinePlace {
   bool operator==(const PipelinePlace&) const = default;
 };
 
-// How the parts of a model lie on its stages: on all in turn, again and again; or, in two halves,
-// on all in turn and back.
+// How the parts of a model are placed on its stages. loop: over all stages, then over all of them
+// again, and so on; vee: the first half over all stages, the second half back again.
 enum class PipelinePath : std::uint8_t { loop, vee };
 
 struct ScheduleRow {
@@ -65,22 +65,22 @@ struct ScheduleRow {
   std::string_view word;  // in scenarios
   std::string_view meaning;
   PipelinePath path = PipelinePath::loop;
-  int virtual_stages = 1;      // of each stage; 0: as many as are asked for, two or more
+  int virtual_stages = 1;      // per stage; 0: as many as are asked for, two or more
   bool cuts_backward = false;  // into gradients of inputs and of weights
   // What one stage does, in order.
   std::vector<PipelineStep> (*make)(const PipelineShape& shape, int stage);
-  // Why it cannot be made for this shape, for people; empty where it can.
+  // Why it is impossible for this shape, as a message; empty if it is possible.
   std::string (*obstacle)(const PipelineShape& shape);
 };
 
-// All of them; that of one.
+// The rows of all schedules, and the row of one.
 const std::vector<ScheduleRow>& schedules();
 const ScheduleRow& schedule_row(Schedule schedule);
 
-// Into how many parts the model is cut, and which of them is where; the first is 0.
+// The number of parts that the model is cut into, and the part (from 0) at a place.
 int parts_of(const PipelineShape& shape);
 int part_at(const PipelineShape& shape, const PipelinePlace& place);
-// Where the part behind this one is, and the one before; none at the model's ends.
+// The place of the next part, and of the previous one; none at the model's ends.
 std::optional<PipelinePlace> place_behind(const PipelineShape& shape, const PipelinePlace& place);
 std::optional<PipelinePlace> place_before(const PipelineShape& shape, const PipelinePlace& place);
 
@@ -99,11 +99,11 @@ struct TimedStep {
   PipelineStep step;
 };
 
-// When each step is done if sends take no time: stage by stage in their order.
+// When each step runs if sends take no time: by stage, each stage's steps in their order.
 std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape, const StepTimes& times);
 
-// All steps and sends, ordered by when they would begin if a forward and each of the gradients took
-// equally long and a send no time: what a step waits for comes before it.
+// All steps and sends, ordered by when they would begin if a forward and each of the two gradients
+// took equally long and sends took no time: what a step waits for comes before it.
 std::vector<PipelineStep> pipeline_order(const PipelineShape& shape);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The table of all schedules, and how their parts lie on stages.
+// The table of all schedules, and how they place parts on stages.
 #include "sim/pipeline/schedules.h"
 
 #include <algorithm>
@@ -13,8 +13,9 @@ std::string nothing(const PipelineShape& /*shape*/) { return ""; }
 std::string microbatches_divide(const PipelineShape& shape) {
   if (shape.microbatches % shape.stages == 0) return "";
   const int below = shape.microbatches / shape.stages * shape.stages;
-  return std::to_string(shape.microbatches) + " microbatches of each copy do not divide by " +
-         std::to_string(shape.stages) + " stages, which take them in groups of as many; nearest: " +
+  return std::to_string(shape.microbatches) + " microbatches per copy do not divide by " +
+         std::to_string(shape.stages) +
+         " stages, which take them in groups of that size; nearest: " +
          (below > 0 ? std::to_string(below) + " and " : "") + std::to_string(below + shape.stages);
 }
 
@@ -52,7 +53,7 @@ const std::vector<ScheduleRow>& schedules() {
        .obstacle = nothing},
       {.schedule = Schedule::zero_bubble_v,
        .word = "zb_v",
-       .meaning = "two virtual stages, of which the second go back from the last stage to the "
+       .meaning = "two virtual stages, the second ones in reverse, from the last stage to the "
                   "first; gradients of weights fill bubbles",
        .path = PipelinePath::vee,
        .virtual_stages = 2,

@@ -1,4 +1,4 @@
-// The makers of the table in schedules.cc.
+// The functions that make the schedules in the table of schedules.cc.
 #pragma once
 
 #include "sim/pipeline/pipeline.h"

@@ -1,4 +1,4 @@
-// Schedules that cut a backward in two: nobody but the optimiser waits for gradients of weights.
+// Schedules that cut backwards in two: only the optimiser waits for gradients of weights.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 using Kind = PipelineStep::Kind;
 
-// Writes the steps of one stage, the microbatches of each kind and virtual stage in their order.
+// Writes the steps of one stage: for each kind and virtual stage, microbatches in order.
 class StepWriter {
  public:
   explicit StepWriter(int stage) : stage_(stage) {}
@@ -29,9 +29,10 @@ class StepWriter {
 
 }  // namespace
 
-// Qi et al., "Zero Bubble Pipeline Parallelism", arXiv:2401.10241, Sec. 2.1: 1F1B, whose stage s
-// leaves s gradients of weights behind. With F, B and W the times of a forward and both gradients,
-// bubbles take (p - 1) (F + B - W); each stage keeps p microbatches, as the first one of 1F1B.
+// Qi et al., "Zero Bubble Pipeline Parallelism", arXiv:2401.10241, Sec. 2.1: 1F1B, in which stage s
+// postpones s gradients of weights. With F, B and W the times of a forward and of the two
+// gradients, bubbles take (p - 1) (F + B - W); each stage keeps p microbatches, as the first stage
+// of 1F1B does.
 Steps zero_bubble_h1(const PipelineShape& shape, int stage) {
   StepWriter out(stage);
   const int warm_up = std::min(shape.microbatches, shape.stages - 1 - stage);
@@ -47,11 +48,11 @@ Steps zero_bubble_h1(const PipelineShape& shape, int stage) {
   return std::move(out.steps());
 }
 
-// ZB-V, Sec. 6 of the same and Qi et al., arXiv:2405.15362, as PyTorch writes it
-// (torch.distributed.pipelining.ScheduleZBVZeroBubble). Where all three take equally long a stage
-// never waits once it has begun: the step takes p - 1 longer than the work. It keeps at most 2 p
-// microbatches of its half-sized parts. Written for 2 p - 1 microbatches or more; of those only
-// what there is.
+// ZB-V, Sec. 6 of the same paper and Qi et al., arXiv:2405.15362, as PyTorch writes it
+// (torch.distributed.pipelining.ScheduleZBVZeroBubble). If all three take equally long, a stage
+// never waits once it has begun: the step takes p - 1 units longer than the work. A stage keeps at
+// most 2 p microbatches of its half-sized parts. Written for 2 p - 1 microbatches or more; with
+// fewer, the steps of those that do not exist are removed.
 Steps zero_bubble_v(const PipelineShape& shape, int stage) {
   StepWriter out(stage);
   const int all = std::max(2 * shape.stages - 1, shape.microbatches);

@@ -105,7 +105,7 @@ void TaskGraph::verify() const {
 }
 
 bool TaskGraph::has_longer_item(Duration limit) const {
-  // With the largest scale that an item can have. Mostly no work is so long.
+  // Quick test with the largest scale that an item can have: usually no work is so long.
   constexpr std::int64_t kMostUnits = (1 << 24) / Item::kUnit;
   const auto may_be = [limit](const Work& work) {
     return longer(work.memory_alone, work.arithmetic_alone).count() > limit.count() / kMostUnits ||

@@ -8,7 +8,7 @@
 //   Send    one message; its arrival counts down a latch at the receiver (the flag)
 //   Kernel  a list of items on one GPU, run by WGs on CUs or by copy engines
 //
-// A bulk collective is a kernel too: its items are the chunks its channels copy.
+// A bulk collective is a kernel too: its items are the chunks that its channels copy.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@
 
 namespace weft {
 
-constexpr std::uint32_t kFlagBytes = 8;  // of a message that only tells
+constexpr std::uint32_t kFlagBytes = 8;  // size of a message that only sets a flag
 
 using KernelId = StrongId<struct KernelTag>;
 using LatchId = StrongId<struct LatchTag>;
 using OperatorId = StrongId<struct OperatorTag>;
 
-// What one item does. Times are those of an idle GPU; sharing is the engine's business.
+// What one item does. Times are those on an otherwise idle GPU; the engine models sharing.
 struct Work {
   Bytes traffic;          // read and written in HBM
-  Bytes written_more;     // what writes weigh more than reads in HBM's time, as bytes read
+  Bytes written_more;     // extra cost of writes over reads in HBM time, as bytes read
   Duration memory_alone;  // what its own loads in flight allow
   Flops flops;
-  Duration arithmetic_alone;           // with the CU to itself; 0 where it can never be the limit
+  Duration arithmetic_alone;           // with the CU to itself; 0 if it can never be the limit
   std::uint32_t arithmetic_share = 0;  // thousandths of the CU that it can use alone
-  Duration fixed;                      // before the work, shared with nobody
-  // Equal parts in which a WG works and, after each, stores that part of its result at the peer;
-  // its latch then has one send. 1: it stores or sends all at its end.
+  Duration fixed;                      // before the work; nobody else slows it
+  // The WG works in so many equal parts and after each stores that part of its result at the peer;
+  // its latch then has one send. 1: it stores or sends everything at its end.
   std::uint32_t shares = 1;
   bool operator==(const Work&) const = default;
 };
@@ -46,30 +46,30 @@ struct Item {
   LatchId counts_down = LatchId::none();
   LatchId waits_for = LatchId::none();
   std::uint32_t work : 8 = 0;    // index into its kernel's works
-  std::uint32_t scale : 24 = 0;  // of the work, in units of 2^-20
+  std::uint32_t scale : 24 = 0;  // factor on the work, in units of 2^-20
   static constexpr std::uint32_t kUnit = 1U << 20U;
 };
 static_assert(sizeof(Item) == 12);
 
 struct Latch {
-  std::uint32_t target = 0;  // counts until it opens
+  std::uint32_t target = 0;  // how often it is counted down until it opens
   std::uint32_t first_send = 0;
   std::uint32_t sends = 0;
 };
 
 struct Send {
-  std::uint32_t to = 0;               // GPU
-  std::uint32_t size = 0;             // bytes
-  LatchId arrives = LatchId::none();  // counted down at the receiver when the last byte is there
-  LatchId issued = LatchId::none();   // counted down at the sender once its side is done
-  std::uint16_t entries = 1;          // work-queue entries where a NIC sends it
-  std::uint16_t op = 0;               // operator it belongs to, for reports
-  std::uint16_t group = 0;            // index into TaskGraph::groups, of what is done in the switch
+  std::uint32_t to = 0;                  // GPU
+  std::uint32_t size = 0;                // bytes
+  LatchId arrives = LatchId::none();     // counted down at the receiver when the last byte is there
+  LatchId issued = LatchId::none();      // counted down at the sender once its side is done
+  std::uint16_t entries = 1;             // work-queue entries where a NIC sends it
+  std::uint16_t op = 0;                  // operator it belongs to, for reports
+  std::uint16_t group = 0;               // index into TaskGraph::groups, if done in the switch
   std::uint8_t receive_traffic : 4 = 1;  // HBM bytes moved at the receiver, per byte received
-  std::uint8_t ordered : 3 = 0;          // 1: stays behind the ordered sends of its pair before it
+  std::uint8_t ordered : 3 = 0;          // 1: does not overtake earlier ordered sends of its pair
   std::uint8_t from_engine : 1 = 0;      // 1: a copy engine's
-  // By or for `to`, the GPU that issues it. Reduces: the sum of what the group has arrives there.
-  // Multicasts: a copy arrives at each of the group, where the latches are `arrives`, the next ...
+  // In the switch, `to` is the GPU that issues it. Reduces: the sum over the group arrives there.
+  // Multicasts: a copy arrives at each GPU of the group; their latches are `arrives`, the next ...
   InSwitch in_switch = InSwitch::nothing;
 };
 static_assert(sizeof(Send) == 24);
@@ -77,40 +77,40 @@ static_assert(sizeof(Send) == 24);
 enum class KernelRole : std::uint8_t { compute, collective, fused };
 enum class Executor : std::uint8_t { cu, dma };
 
-// The first cache line is what its WGs look at for every item.
+// The first cache line holds what its WGs read for every item.
 struct Kernel {
   GpuId gpu{};
   OperatorId op{};
   KernelRole role = KernelRole::compute;
   Executor executor = Executor::cu;
-  // Persistent: a grid of at most `max_grid` WGs, each taking items until none is left. Else every
-  // item is a WG of its own, dispatched when there is room.
+  // Persistent: a grid of at most `max_grid` WGs, each taking items until none is left. Otherwise
+  // every item is a WG of its own, dispatched when there is room.
   bool persistent = false;
   bool fenced = false;       // a WG waits until its stores have arrived
-  bool waves_fence = false;  // each wave for itself
+  bool waves_fence = false;  // each wave by itself
   WorkList work_list = WorkList::dynamic_list;
   InitiatedBy puts_by = InitiatedBy::gpu;
-  Duration handover{};  // by proxy: from a WG's word to its CPU thread that takes it up
+  Duration handover{};  // to a proxy: from a WG's request until the CPU thread takes it up
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;
   std::uint32_t first_work = 0;      // of its works, in TaskGraph::works
-  Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits
-  Duration flag{};                   // from a flag's arrival to its WGs seeing it
+  Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits it
+  Duration flag{};                   // from a flag's arrival until its WGs see it
   LatchId finish = LatchId::none();  // must be open before the kernel ends
   std::uint32_t max_grid = 0;
   Duration launch{};   // from the last dependency's end to the first WG
-  Duration startup{};  // of each WG, in its place on the CU, before its first item
+  Duration startup{};  // of each WG, in its slot on the CU, before its first item
   WgFootprint wg{};
   CuRange cus{};
-  int priority = 0;                    // of its stream: higher ones get places first
+  int priority = 0;                    // of its stream: higher ones get slots first
   std::uint32_t first_dependency = 0;  // into TaskGraph::dependencies
   std::uint32_t dependencies = 0;
-  // Kernels that exchange data with it, itself among them: so many from this one on.
+  // Kernels that exchange data with it, itself included: `team_size` of them from this one on.
   std::uint32_t team_first = 0;
   std::uint32_t team_size = 0;  // 0: none
 };
 
-// A name for kernels that are one operator of the model, on all GPUs.
+// The kernels of one operator of the model, on all GPUs.
 struct Operator {
   std::string name;
   KernelRole role = KernelRole::compute;
@@ -118,7 +118,7 @@ struct Operator {
 };
 
 struct TaskGraph {
-  std::vector<Work> works;  // of one operator at most 256 kinds
+  std::vector<Work> works;  // at most 256 kinds per operator
   IdVector<OperatorId, Operator> operators;
   IdVector<KernelId, Kernel> kernels;
   std::vector<KernelId> dependencies;
@@ -126,11 +126,11 @@ struct TaskGraph {
   IdVector<LatchId, Latch> latches;
   std::vector<Send> sends;
   std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
-  std::vector<std::vector<KernelId>> exits;  // kernels whose last end the result is to tell, each
+  std::vector<std::vector<KernelId>> exits;  // sets of kernels whose last end is to be reported
 
-  // Kernels and works added from now on are another operator's.
+  // Kernels and works added from now on belong to another operator.
   void begin_works() { first_work = static_cast<std::uint32_t>(works.size()); }
-  // The index of this work among its operator's: the same works recur, so each is kept once.
+  // The index of this work among its operator's; works recur, so each is kept once.
   std::uint32_t add_work(const Work& work);
   [[nodiscard]] const Work& work_of(const Kernel& kernel, const Item& item) const {
     return works[kernel.first_work + item.work];
@@ -139,7 +139,7 @@ struct TaskGraph {
   LatchId add_latch(std::uint32_t target);
   // Adds a send to the last latch added.
   void add_send(const Send& send);
-  // All sends from this one on are this operator's.
+  // All sends from this one on belong to this operator.
   void own_sends(std::size_t first, OperatorId op);
   // The index of this group.
   std::uint16_t add_group(const std::vector<std::uint32_t>& gpus);
@@ -149,7 +149,7 @@ struct TaskGraph {
   // times, dependencies acyclic (they point backwards).
   void verify() const;
 
-  // Whether some item takes longer than this alone.
+  // Whether some item alone takes longer than this.
   [[nodiscard]] bool has_longer_item(Duration limit) const;
 
   std::uint32_t first_work = 0;  // of the operator that is being added

@@ -16,7 +16,7 @@ namespace {
 class Inflater {
  public:
   explicit Inflater(std::string_view packed) : packed_(packed) {
-    constexpr int kGzip = 16;  // added to the bits of the window
+    constexpr int kGzip = 16;  // added to the window bits to select the gzip format
     SIM_ASSERT(inflateInit2(&stream_, MAX_WBITS + kGzip) == Z_OK);
   }
   Inflater(const Inflater&) = delete;
@@ -34,7 +34,7 @@ class Inflater {
       unpacked.text.append(buffer.begin(), buffer.end() - stream_.avail_out);
       if (static_cast<std::int64_t>(unpacked.text.size()) > at_most) {
         unpacked.problem =
-            fmt::format("unpacked it is larger than {} B, which is allowed", at_most);
+            fmt::format("unpacked, it is larger than the {} B that are allowed", at_most);
         return unpacked;
       }
       const bool ended = state == Z_STREAM_END;

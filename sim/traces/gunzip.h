@@ -9,10 +9,10 @@ namespace weft {
 
 struct Unpacked {
   std::string text;
-  std::string problem;  // why it is not all of it; empty where it is
+  std::string problem;  // why the text is incomplete; empty if it is complete
 };
 
-// All members of the file, one behind the other. No more than `at_most` bytes.
+// All members of the file, one after another. At most `at_most` bytes.
 Unpacked gunzipped(std::string_view packed, std::int64_t at_most);
 
 }  // namespace weft

@@ -122,12 +122,12 @@ OrderedJson json_of(const ModelGraph& graph, OpId id) {
   return json;
 }
 
-// Names may hold bytes that are no UTF-8; they are shown as what stands for such.
+// Names may contain bytes that are not UTF-8; they are shown as replacement characters.
 std::string line_of(const OrderedJson& json) {
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-// JSON of one line is YAML as well.
+// JSON on one line is also YAML.
 std::string section(const char* name, const OrderedJson& list) {
   if (list.empty()) return fmt::format("{}: []\n", name);
   std::string text = fmt::format("{}:\n", name);

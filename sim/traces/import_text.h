@@ -1,4 +1,4 @@
-// A ModelGraph as text that people and scripts read: YAML, an operator a line, or JSON.
+// A ModelGraph as text that people and scripts read: YAML, with one operator per line, or JSON.
 //
 //   gpus: 8
 //   places:

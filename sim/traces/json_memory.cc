@@ -5,8 +5,7 @@
 namespace weft {
 namespace {
 
-// Of a value: itself three times where its list grows, and the memory of a short text, a list or
-// an object.
+// Per value: three times itself while its list grows, and a short text, a list or an object.
 constexpr std::int64_t kBytesPerValue = 112;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Values of JSON that others wrote: what is not there or of another type is a fallback.
+// Values of JSON that others wrote: if one is missing or of another type, a fallback is returned.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ inline std::string text_or(const Json* value, const char* fallback) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : fallback;
 }
 
-// Microseconds, whole or not, as nanoseconds. Nothing beyond 2^62.
+// Microseconds, whole or not, as nanoseconds. Nothing above 2^62.
 inline std::optional<std::int64_t> nanoseconds_of(const Json* value) {
   constexpr double kMost = 4.6e18;
   if (value == nullptr || !value->is_number()) return std::nullopt;
@@ -43,7 +43,7 @@ inline std::optional<std::int64_t> nanoseconds_of(const Json* value) {
   return std::llround(ns);
 }
 
-// A list of whole numbers, or, as some writers have it, the text of one. Else nothing.
+// A list of whole numbers, or its text, as some writers have it. Otherwise nothing.
 inline std::optional<std::vector<std::int64_t>> wholes_of(const Json* value) {
   if (value == nullptr) return std::nullopt;
   if (value->is_string()) {

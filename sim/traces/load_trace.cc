@@ -1,4 +1,4 @@
-// The table of the readers of all formats.
+// The table of readers, one per format.
 #include "sim/traces/load_trace.h"
 
 #include <algorithm>

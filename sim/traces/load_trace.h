@@ -16,11 +16,11 @@
 
 namespace weft {
 
-// Of one kind of node: what the files say, and what will be simulated.
+// What the files say of one kind of node, and what of it will be simulated.
 struct TraceTotal {
-  std::size_t nodes = 0;  // of all ranks
+  std::size_t nodes = 0;  // on all ranks
   std::size_t operators = 0;
-  std::int64_t bytes_found = 0;  // as the files mean it, in bytes; of messages: at their senders
+  std::int64_t bytes_found = 0;  // as meant by the files, in bytes; messages count at their senders
   std::int64_t bytes_simulated = 0;  // buffers of all GPUs that take part
 };
 
@@ -32,7 +32,7 @@ struct TraceSummary {
   std::map<std::string, TraceTotal> by_kind;  // "all_reduce", "compute"
   Duration recorded;                          // of all kernels of all ranks together
   std::vector<std::string> choices;           // what was chosen where writers differ
-  std::vector<std::string> notes;             // what was left out, with its number
+  std::vector<std::string> notes;             // what was left out, and how often
 };
 
 std::string to_text(const TraceSummary& summary);
@@ -44,7 +44,7 @@ struct LoadedTrace {
   std::vector<InputFile> inputs;  // every file that was read
 };
 
-// The trace on this many GPUs, one per rank. Reading it takes no more than `memory`.
+// The trace on this many GPUs, one per rank. Reading it takes at most `memory`.
 LoadedTrace load_trace(const TraceWork& work, int gpus, Bytes memory = kTraceMemory);
 
 }  // namespace weft

@@ -17,7 +17,7 @@ class Finder {
       : ranks_(ranks), groups_(groups), problems_(problems) {}
 
   std::vector<Meeting> find() {
-    // By group and rank of all, in program order.
+    // Calls by group and rank (of all ranks), in program order.
     std::vector<CallsByRank> calls(groups_.ranks.size());
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
@@ -36,7 +36,7 @@ class Finder {
 
  private:
   using CallsByRank = std::map<std::uint32_t, std::vector<std::uint32_t>>;
-  struct Way {  // of a message
+  struct Way {  // source, target and tag of a message
     std::uint32_t source;
     std::uint32_t target;
     std::int64_t tag;
@@ -54,7 +54,7 @@ class Finder {
   }
 
   bool is_member(std::uint32_t r, std::uint32_t i, std::uint32_t g) {
-    if (g == 0) return true;  // of all
+    if (g == 0) return true;  // the group of all ranks
     const std::vector<std::uint32_t>& members = groups_.ranks[g];
     if (std::find(members.begin(), members.end(), r) != members.end()) return true;
     wrong({r, i}, "pg_name", fmt::format("rank {} is not in group '{}'", r, groups_.names[g]));
@@ -102,7 +102,7 @@ class Finder {
     }
   }
 
-  // All members say the same; the first speaks for them.
+  // Checks that all members say the same; the first one stands for all.
   void agree(Meeting& meeting) {
     const auto call_of = [this](NodeAt at) -> const CollectiveNode& {
       return std::get<CollectiveNode>(node(at).what);
@@ -133,7 +133,7 @@ class Finder {
     if (first.op == CollectiveOp::all_to_all) fill_pairs(meeting, uneven);
   }
 
-  // Blocks of an all-to-all: as the ranks say, or each rank's bytes in even parts.
+  // Blocks of an uneven all-to-all: as the ranks say; otherwise each rank's bytes in even parts.
   void fill_pairs(Meeting& meeting, bool uneven) {
     const auto n = static_cast<std::int64_t>(meeting.members.size());
     for (const NodeAt at : meeting.members) {

@@ -1,4 +1,4 @@
-// Which nodes of several ranks are one operator: collectives and messages.
+// Which nodes of several ranks form one operator: collectives and messages.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct NodeAt {
   bool operator==(const NodeAt&) const = default;
 };
 
-// An operator to be: one node, or the nodes of all ranks that meet.
+// A future operator that communicates, with the nodes of all ranks that take part.
 struct Meeting {
-  std::vector<NodeAt> members;  // by rank of the group; a message's sender and receiver
+  std::vector<NodeAt> members;  // by rank of the group; for a message: sender and receiver
   CommunicationShape shape;
   std::vector<std::uint32_t> ranks;
 };
 
-// Problems: ranks whose collectives differ in number, kind, size; ends of messages without another.
+// Problems: ranks whose collectives differ in number, kind or size; messages with only one end.
 std::vector<Meeting> find_meetings(const std::vector<RankTrace>& ranks, const TraceGroups& groups,
                                    TraceProblems& problems);
 

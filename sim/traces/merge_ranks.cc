@@ -12,17 +12,17 @@
 namespace weft {
 namespace {
 
-// What becomes one operator, or takes no time and becomes none.
+// Nodes that become one operator, or one that takes no time and becomes none.
 struct Unit {
   std::vector<NodeAt> members;
   std::optional<Meeting> meeting;
   std::uint32_t stream = 0;
   std::size_t waits_for = 0;   // nodes that some member waits for
-  std::size_t turns_left = 0;  // members before which something else of their stream comes
+  std::size_t turns_left = 0;  // members that are not yet first in their stream
   bool done = false;
 };
 
-// The latest operators that a node waits for, one a stream of its rank: streams are in order.
+// The latest operators that a node waits for, one per stream of its rank: streams are in order.
 using Front = std::map<std::uint32_t, OpId>;
 
 class Merger {
@@ -44,7 +44,7 @@ class Merger {
 
  private:
   using UnitId = std::uint32_t;
-  // Ready units are taken in program order, at the same place of it in the order of ranks.
+  // Ready units are taken in program order, those of equal position in the order of ranks.
   using Turn = std::tuple<std::uint32_t, std::uint32_t, UnitId>;
 
   [[nodiscard]] const TraceNode& node(NodeAt at) const { return ranks_[at.rank].nodes[at.node]; }
@@ -86,7 +86,7 @@ class Merger {
     units_.push_back(std::move(unit));
   }
 
-  // The lowest one behind the lanes that none of these ranks uses with other partners.
+  // The lowest stream after the lanes that none of these ranks uses with other partners.
   std::uint32_t stream_of(const std::vector<std::uint32_t>& ranks) {
     const auto known = streams_.find(ranks);
     if (known != streams_.end()) return known->second;
@@ -114,7 +114,7 @@ class Merger {
     return unit.meeting || std::holds_alternative<ComputeNode>(node(unit.members.front()).what);
   }
 
-  // A stream's nodes of a rank, one behind the other.
+  // Links the nodes of each stream of a rank, one after another.
   void form_queues() {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       std::map<std::uint32_t, std::uint32_t> last;
@@ -177,7 +177,7 @@ class Merger {
     }
   }
 
-  // Also out of the middle, where it has overtaken. Whoever is the first then has its turn.
+  // Also from the middle, if the node has overtaken others. The node that is first then can run.
   void leave_queue(NodeAt at) {
     const std::uint32_t next = behind_[at.rank][at.node];
     const std::uint32_t before = ahead_[at.rank][at.node];
@@ -231,7 +231,7 @@ class Merger {
     return place;
   }
 
-  // A circle within a rank, or ranks that wait for one another.
+  // Reports a cycle within a rank, or ranks that wait for one another.
   void report_stuck() {
     if (done_ == units_.size()) return;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
@@ -243,7 +243,7 @@ class Merger {
           problems_.add(
               ranks_[r].file, nodes[i].label + ": dependencies",
               fmt::format("waits for {}, which in turn waits for it, or for something that never "
-                          "comes",
+                          "runs",
                           node(*before).label));
         } else {
           problems_.add(ranks_[r].file, nodes[i].label + ": dependencies",
@@ -269,13 +269,13 @@ class Merger {
   std::vector<std::vector<UnitId>> unit_of_;                        // by rank and node
   std::vector<std::vector<Front>> fronts_;                          // by rank and node
   std::vector<std::vector<std::vector<std::uint32_t>>> followers_;  // by rank and node
-  std::vector<std::vector<std::uint32_t>> ahead_;                   // in the queue of its stream
+  std::vector<std::vector<std::uint32_t>> ahead_;                   // next ahead in its stream
   std::vector<std::vector<std::uint32_t>> behind_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> streams_;  // by the GPUs
-  std::map<std::vector<std::uint32_t>, PlaceId> places_;         // by the GPUs
+  std::map<std::vector<std::uint32_t>, std::uint32_t> streams_;  // by GPUs
+  std::map<std::vector<std::uint32_t>, PlaceId> places_;         // by GPUs
   std::map<std::uint32_t, std::set<std::uint32_t>> used_;        // streams, by rank
   std::set<Turn> ready_;
-  std::set<Turn> early_;  // whose turn on its stream has not come
+  std::set<Turn> early_;  // ready, but not first in their streams
   std::uint32_t lanes_ = 1;
   std::size_t done_ = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 constexpr std::size_t kMost = 80;
 
-// Where '(' or '<' opens what belongs to the signature and not to the name.
+// Where '(' or '<' starts the signature, which does not belong to the name.
 std::size_t end_of_name(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name.substr(i).starts_with(kAnonymous)) {

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Short kernels are mostly start and end, and caches hold their operands: nothing follows of them.
+// Short kernels are mostly start and end, and caches hold their operands: they tell nothing.
 constexpr Duration kShort = microseconds(20);
 constexpr double kLeastShare = 0.05;
 constexpr double kMostShare = 1.05;
@@ -18,14 +18,14 @@ constexpr double kMostShare = 1.05;
 struct Shares {
   std::size_t kernels = 0;
   double seconds = 0;
-  double weighted = 0;  // by time
+  double weighted = 0;  // share x time
   double least = 1e300;
   double most = 0;
 };
 
 struct Odd {
   std::size_t kernels = 0;
-  std::string name;  // of the one that takes longest
+  std::string name;  // of the longest one
   double share = 0;
   Duration time;
 };
@@ -62,8 +62,8 @@ std::string peak_shares_text(const ModelGraph& graph, const GpuSpec& gpu) {
   }
   if (known.count() == 0) return {};
   std::string text = fmt::format(
-      "  note: of {:.0f} % of the kernels' time it is known what they compute; of the peaks of {} "
-      "(the larger of operations and bytes) they reached\n",
+      "  note: for {:.0f} % of the kernels' time it is known what they compute; they reached these "
+      "shares of the peaks of {} (the larger of operations and bytes)\n",
       100 * to_seconds(known) / to_seconds(all), gpu.name);
   for (const auto& [kind, of] : kinds) {
     text += fmt::format("    {:<12} {:.2f}", name_of(kind), of.weighted / of.seconds);

@@ -1,5 +1,5 @@
-// What share of a GPU's peaks recorded kernels reached: whether their shapes and times, and the
-// GPU, belong together.
+// The share of a GPU's peaks that recorded kernels reached: it tells whether their shapes, their
+// times and the GPU belong together.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// A line for each kind of work, and one for what cannot be right or is far from any library's.
-// Empty where no kernel says what it computes.
+// One line for each kind of work, and one for kernels whose share cannot be right or is far from
+// any library's. Empty if no kernel says what it computes.
 std::string peak_shares_text(const ModelGraph& graph, const GpuSpec& gpu);
 
 }  // namespace weft

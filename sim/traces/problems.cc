@@ -9,7 +9,7 @@ void TraceProblems::add(const std::string& file, std::string where, std::string 
   if (found_ > kListed) return;
   Diagnostic problem;
   problem.at.file = file;
-  problem.at.column = static_cast<int>(found_);  // without a line: in the order they were found
+  problem.at.column = static_cast<int>(found_);  // no line number: keeps the order of finding
   problem.path = std::move(where);
   problem.message = std::move(message);
   listed_.add(std::move(problem));

@@ -1,5 +1,5 @@
-// What is wrong with a trace: every mistake, but of very many only the first are listed. One is to
-// take more memory than allowed.
+// What is wrong with a trace: every mistake is counted, but only the first ones are listed. Taking
+// more memory than allowed is one, too.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace weft {
 
-constexpr Bytes kTraceMemory = mebibytes(16 * 1024);  // as of run.max_memory
-// Of an operator, from where it is read until it is one of the model's.
+constexpr Bytes kTraceMemory = mebibytes(16 * 1024);  // as for run.max_memory
+// Memory of one operator, from reading it until it is an operator of the model.
 constexpr std::int64_t kMemoryOfTraceNode = 2'000;
 
 class TraceProblems {
  public:
-  static constexpr std::size_t kListed = 25;  // of a trace; the others are counted
+  static constexpr std::size_t kListed = 25;  // per trace; the others are only counted
 
-  // `memory`: what reading the trace may take.
+  // `memory`: how much reading the trace may take.
   explicit TraceProblems(std::string trace, Bytes memory = kTraceMemory)
       : trace_(std::move(trace)), memory_(memory) {}
 
@@ -29,10 +29,10 @@ class TraceProblems {
   [[nodiscard]] bool any() const { return found_ > 0; }
   [[nodiscard]] std::size_t found() const { return found_; }
 
-  // So much more is kept until the trace is read. False where that is too much, which is a problem
-  // then: nothing more is to be read.
+  // So much more memory is kept until the trace is read. False if that is too much: this is added
+  // as a problem, and nothing more is to be read.
   bool keep(const std::string& file, std::int64_t size);
-  // The same of what is needed for a while only.
+  // The same for memory that is needed only for a while.
   bool fits(const std::string& file, std::int64_t size);
   [[nodiscard]] bool full() const { return full_; }
   [[nodiscard]] std::int64_t room() const { return memory_.count() - kept_; }

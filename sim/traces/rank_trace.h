@@ -1,5 +1,5 @@
-// What a rank of a recorded trace does, whoever recorded it, and how the ranks' traces become one
-// ModelGraph (merge_ranks.cc).
+// What a rank of a recorded trace does, in the same form for all recorders, and how the ranks'
+// traces become one ModelGraph (merge_ranks.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace weft {
 
-// Takes no time; its successors wait for its predecessors.
+// A node that takes no time; its successors wait for its predecessors.
 struct PassNode {};
 
 struct ComputeNode {
@@ -21,7 +21,7 @@ struct ComputeNode {
   std::uint32_t lane = 0;  // the recorded stream, numbered from 0 by rank
 };
 
-// The rank's part of a collective of its group. The k-th one of a group is the same on all ranks.
+// The rank's part of a collective of its group. The k-th ones on all ranks are the same collective.
 struct CollectiveNode {
   std::uint32_t group = 0;  // of TraceGroups
   CollectiveOp op = CollectiveOp::all_reduce;
@@ -45,7 +45,7 @@ struct TraceNode {
   std::string name;
   std::string part;
   std::variant<PassNode, ComputeNode, CollectiveNode, MessageNode> what;
-  std::vector<std::uint32_t> after;  // of the same rank, by their index; may come behind it
+  std::vector<std::uint32_t> after;  // indices of nodes of the same rank; may be later in `nodes`
 };
 
 struct RankTrace {
@@ -69,8 +69,8 @@ struct MergedRanks {
 };
 
 // Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
-// rank, and one stream for each set of GPUs that communicate. It is broken only where everything
-// would stand still otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
+// rank, and one stream for each set of GPUs that communicate. It is broken only where the trace
+// would deadlock otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
 MergedRanks merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
                         TraceProblems& problems);
 

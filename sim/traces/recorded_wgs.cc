@@ -38,7 +38,7 @@ RecordedShape recorded_wgs(const OpShape& shape, const GpuSpec& gpu, std::uint32
     gemm->m_by_rank.clear();
   }
   const OpKernel kernel = op_kernel(largest, gpu, 0);
-  std::int64_t units = 0;  // an item of a persistent grid does several WGs' work
+  std::int64_t units = 0;  // an item of a persistent grid does the work of several WGs
   for (const OpKernel::Run& run : kernel.runs) units += std::int64_t{run.scale} * run.count;
   return of_wgs(round_up(units, std::int64_t{Item::kUnit}), kernel.wg);
 }

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// As it is lowered, on GPUs in groups of `ranks`; of ranks that differ the one with most to do.
-// Without a time. Not of an operator that communicates.
+// As the operator is lowered on GPUs in groups of `ranks`; if ranks differ, for the one with most
+// work. Without a time. Only for operators that compute.
 RecordedShape recorded_wgs(const OpShape& shape, const GpuSpec& gpu, std::uint32_t ranks);
 
 }  // namespace weft

@@ -20,7 +20,7 @@ Bytes of_attention(const AttentionShape& attention) {
   const std::int64_t both = attention.head_dim + attention.value_head_dim;
   const Bytes once = elements(attention.heads * attention.queries * both, attention.dtype) +
                      elements(attention.kv_heads * attention.keys * both, attention.dtype);
-  // Backwards the gradients of all four as well.
+  // Backward, the gradients of all four as well.
   return once * attention.batch * (attention.backward ? 2 : 1);
 }
 

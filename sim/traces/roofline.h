@@ -1,4 +1,4 @@
-// What an operator takes at least: its operations at the peak, or its bytes at the memory's rate.
+// The least time of an operator: its operations at the peak, or its bytes at the HBM's bandwidth.
 #pragma once
 
 #include "sim/gpu_model/gpu_spec.h"
@@ -6,10 +6,10 @@
 
 namespace weft {
 
-// Operands read and results written once. Rows of an embedding are as many as are pooled.
+// Operands are read and results written once. An embedding reads as many rows as it pools.
 Bytes bytes_moved(const OpShape& shape);
 
-// Of operators that compute. A recorded kernel takes what it took.
+// For operators that compute. A recorded kernel takes its recorded time.
 Duration roofline_time(const OpShape& shape, const GpuSpec& gpu);
 
 }  // namespace weft

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// `inputs` gets its hash, where it can be read.
+// Adds the file's hash to `inputs`, if it can be read.
 ReadText text_of_file(const std::filesystem::path& file, std::vector<InputFile>& inputs);
 
 }  // namespace weft

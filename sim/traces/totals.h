@@ -1,4 +1,4 @@
-// What a graph made from a trace will communicate, counted from the graph itself.
+// How much a graph made from a trace will communicate, counted from the graph itself.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Stays at the largest where the sum of a hostile trace does not fit.
+// Stays at the largest number if the sum of a hostile trace does not fit.
 inline void add_bytes(std::int64_t& sum, std::int64_t more) {
   if (__builtin_add_overflow(sum, more, &sum)) sum = INT64_MAX;
 }

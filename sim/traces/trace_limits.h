@@ -5,9 +5,9 @@
 
 namespace weft::trace_limits {
 
-inline constexpr std::int64_t kBytes = std::int64_t{1} << 46U;     // of one operator: 64 TiB
-inline constexpr std::int64_t kMicroseconds = 100'000'000'000;     // of one kernel: 28 hours
-inline constexpr std::int64_t kFlops = 1'000'000'000'000'000'000;  // of one kernel
+inline constexpr std::int64_t kBytes = std::int64_t{1} << 46U;     // per operator: 64 TiB
+inline constexpr std::int64_t kMicroseconds = 100'000'000'000;     // per kernel: 28 hours
+inline constexpr std::int64_t kFlops = 1'000'000'000'000'000'000;  // per kernel
 
 inline constexpr std::int64_t kWgs = std::int64_t{1} << 40U;  // of one kernel
 

@@ -19,7 +19,7 @@ CuRange all_but_the_first(int cus) {
   return {.first = static_cast<std::uint32_t>(cus), .count = UINT32_MAX};
 }
 
-// WGs that each kernel starts with: a persistent one starts what fits.
+// The number of WGs of a kernel; a persistent one has as many as fit.
 std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
   const std::int64_t rows = round_up(gemm.m, gemm.tile_m);
   const std::int64_t columns = round_up(gemm.n, gemm.tile_n);
@@ -28,7 +28,7 @@ std::int64_t gemm_wgs(const GemmWork& gemm, const GpuSpec& gpu) {
   return std::min<std::int64_t>(wgs, resident_on_gpu(gpu, gemm.wg, {}));
 }
 
-// The collective has `cus` CUs, or as many channels.
+// Gives the collective `cus` CUs, or as many channels.
 void part(C3Strategy& strategy, PartitionBy by, int cus) {
   SIM_ASSERT(cus > 0);
   if (by == PartitionBy::channels) {
@@ -64,7 +64,7 @@ class C3 {
  private:
   void add_gemms() {
     const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
-    // Copy engines pass the L2s by.
+    // Copy engines bypass the L2s.
     const bool is_beside =
         strategy_.communicate && !strategy_.in_turn && strategy_.executor == CollectiveExecutor::cu;
     const GpuSpec& gpu = cluster_.spec.gpu;

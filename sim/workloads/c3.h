@@ -1,5 +1,5 @@
-// C3: concurrent computation and communication. A GEMM and a collective that
-// do not depend on each other, on every GPU, under a strategy for which gets which CUs when.
+// C3: concurrent computation and communication. A GEMM and a collective that do not depend on each
+// other run on every GPU; a strategy decides which of them gets which CUs when.
 #pragma once
 
 #include "sim/tasks/task_graph.h"
@@ -19,7 +19,7 @@ struct C3Strategy {
   CollectiveExecutor executor = CollectiveExecutor::cu;
   CuRange gemm_cus;
   CuRange collective_cus;
-  int channels = 0;  // of the collective; 0: the GPU's
+  int channels = 0;  // of the collective; 0: the GPU's default
 };
 
 // The GEMM and the collective, and how each is run.

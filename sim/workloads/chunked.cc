@@ -14,7 +14,7 @@ namespace {
 
 using ByGpu = std::vector<std::vector<KernelId>>;
 
-struct WgRange {  // of the WGs of each peer
+struct WgRange {  // some of the WGs of each peer
   std::uint32_t first;
   std::uint32_t last;
   [[nodiscard]] std::uint32_t count() const { return last - first; }
@@ -68,7 +68,7 @@ class Chunked {
     return ids;
   }
 
-  // What came last on both streams of each GPU.
+  // The last kernels on both streams of each GPU.
   [[nodiscard]] ByGpu both() const {
     ByGpu after = kernels_;
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -89,7 +89,7 @@ class Chunked {
     }
   }
 
-  // One for the range, or one after another for each of its rows.
+  // One kernel for the range, or one after another for each of its rows.
   std::vector<KernelId> add_kernels_of(GpuId gpu, OperatorId op, WgRange range,
                                        std::vector<KernelId> after) {
     const std::uint32_t step = grid_.kernel_a_row ? grid_.in_a_row : range.count();
@@ -127,7 +127,7 @@ class Chunked {
     return graph_.add_kernel(kernel, after);
   }
 
-  // Bytes that travel between each pair, or of each block that is gathered or reduced.
+  // Bytes that travel between each pair, or size of each block that is gathered or reduced.
   [[nodiscard]] std::int64_t block_bytes(WgRange range) const {
     if (overlap_.travels == Travels::input) return range.count() / grid_.unit * grid_.input_bytes;
     return grid_.bytes_of(range.count());
@@ -161,7 +161,7 @@ class Chunked {
   Duration launch_;
   std::uint32_t work_ = 0;
   std::optional<GroupsAtOnce> at_once_;  // all teams
-  ByGpu kernels_;  // the last of each GPU's stream of kernels, team after team
+  ByGpu kernels_;  // the last ones on each GPU's compute stream, team after team
   ByGpu collectives_;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 using Ranks = std::vector<std::uint32_t>;
 
-// Ranks by node, the node of `rank` first, and each node's from the place that `rank` has in its
-// own: itself and those behind it, and in the other nodes those that stand as it does.
+// Ranks by node, the node of `rank` first. The ranks of each node start at the position that `rank`
+// has in its own node: there with itself, in other nodes with its counterpart.
 std::vector<Ranks> by_node_from(std::span<const std::uint32_t> node_of, std::uint32_t rank) {
   std::vector<std::uint32_t> nodes(node_of.begin(), node_of.end());
   std::sort(nodes.begin(), nodes.end());
@@ -30,7 +30,7 @@ std::vector<Ranks> by_node_from(std::span<const std::uint32_t> node_of, std::uin
   return all;
 }
 
-// The own node's ranks, then the other nodes'; or those first, and the own one's behind them.
+// The ranks of the own node, then those of other nodes; or other nodes first, the own node last.
 Ranks node_by_node(std::span<const std::uint32_t> node_of, std::uint32_t rank, bool remote_first) {
   std::vector<Ranks> nodes = by_node_from(node_of, rank);
   if (remote_first) {

@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 // How a WG goes through its rows. A row is read by `lanes` threads; the WG works on as many pooled
-// rows at once as it has lanes for, and a wave waits for the rows of all its lanes.
+// rows at once as it has threads for, and a wave waits for the rows of all its threads.
 struct RowSteps {
   RowSteps(const EmbeddingWork& bag, const GpuSpec& gpu)
       : row_bytes(bag.dim * size_of(bag.dtype).count()),
@@ -35,10 +35,10 @@ struct RowSteps {
   std::int64_t lanes;
   std::int64_t rows_at_once;
   std::int64_t rounds;
-  double in_flight;              // rows of a thread
-  double rows_of_a_wave;         // that its lanes read at once
-  std::int64_t waits = 0;        // for rows in flight, one after another
-  std::int64_t index_reads = 0;  // waited for before the rows that they name
+  double in_flight;              // rows per thread
+  double rows_of_a_wave;         // read by a wave at once
+  std::int64_t waits = 0;        // successive waits for rows in flight
+  std::int64_t index_reads = 0;  // reads of indices, each waited for before the rows that they name
 };
 
 Duration alone(const RowSteps& steps, const GpuSpec& gpu, const RowsFound& found) {
@@ -80,7 +80,7 @@ GatherWalk walk_of(const EmbeddingWork& bag, const GpuSpec& gpu, const KernelVer
   return walk;
 }
 
-// What pooling writes, the pooled rows, is here what is read: the gradients.
+// The pooled rows, which pooling writes, become the gradients, which are read.
 void turn_round(Grid& grid) {
   grid.name = "embedding_backward";
   grid.input_bytes = grid.unit * grid.result_bytes;
@@ -103,18 +103,17 @@ Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& 
                                      wgs_of(bag), std::int64_t{run.wgs_on_cu} * gpu.cus);
   work.memory_alone = longer(work.memory_alone, memory_time(work, gpu));
   work.flops = flops(lookups * bag.dim);
-  // Zero copy: every round's rows are stored as they are done. Beyond 8 parts nothing changes any
-  // more.
+  // Zero copy: each round's rows are stored when it is done. More than 8 parts make no difference.
   if (run.result == Result::stored_at_peer) {
     work.shares = static_cast<std::uint32_t>(std::min<std::int64_t>(steps.rounds, 8));
   }
-  // Adds, so half of the peak, which counts multiply-adds; other instructions take as long. A WG of
-  // few waves uses part of a CU.
+  // These are adds, so half of the peak, which counts multiply-adds; other instructions take as
+  // long. A WG of few waves uses part of a CU.
   const Flops issued = std::max(work.flops, flops(lookups * steps.lanes * bag.instructions));
   work.arithmetic_share = share_of_cu(gpu, bag.wg.threads);
   work.arithmetic_alone =
       arithmetic_time(flops(issued.count() * 2), gpu.fp32_vector, gpu, work.arithmetic_share);
-  // Sharing the CU with all its residents it still ends before the memory does: never the limit.
+  // If arithmetic ends before memory even with all residents sharing the CU, it is never the limit.
   if (work.arithmetic_alone * run.wgs_on_cu <= work.memory_alone) work.arithmetic_alone = {};
   return work;
 }
@@ -149,7 +148,7 @@ Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t 
 }
 
 // A WG adds the gradient of each of its pooled rows to the rows that were pooled: it reads the
-// gradients once, and reads and writes what it pooled. Writes are posted.
+// gradients once, and reads and writes the rows that were pooled. Writes are posted.
 Grid embedding_backward_shape(const EmbeddingWork& work, std::uint32_t gpus) {
   Grid grid = embedding_shape(work, gpus);
   turn_round(grid);

@@ -1,8 +1,8 @@
 // Embedding bags as work-groups (WGs), forward and backward.
 //
-// GPU g owns `tables_per_gpu` tables and pools, for every sample of the global batch, `pooling`
-// rows of each. WG (destination, table, block) makes `rows_per_wg` pooled rows of samples that all
-// belong to one destination GPU (docs/model.md, "Embedding").
+// Each GPU owns `tables_per_gpu` tables and pools, for every sample of the global batch, `pooling`
+// rows of each table. WG (destination, table, block) makes `rows_per_wg` pooled rows of samples
+// that all belong to one destination GPU (docs/model.md, "Embedding").
 #pragma once
 
 #include "sim/workloads/gather.h"
@@ -10,23 +10,23 @@
 
 namespace weft {
 
-// What a WG of the bag does; its result may go straight into a peer's memory (zero copy).
+// How a WG of the bag runs; its result may go directly into a peer's memory (zero copy).
 enum class Result { written_here, stored_at_peer };
 struct BagRun {
   int wgs_on_cu = 1;
   Result result = Result::written_here;
-  RowsFound found;  // in caches
+  RowsFound found;  // shares of rows found in caches
 };
 Work embedding_work(const EmbeddingWork& bag, const GpuSpec& gpu, const BagRun& run);
 
-// A unit is one table's WGs for one destination. The shape is all of the grid but what its WGs do,
-// which takes a walk through the caches.
+// A unit is one table's WGs for one destination. The shape is the grid without its WGs' work, which
+// takes a cache simulation.
 Grid embedding_shape(const EmbeddingWork& bag, std::uint32_t gpus);
 Grid embedding_grid(const EmbeddingWork& bag, const GpuSpec& gpu, std::uint32_t gpus,
                     const KernelVersion& version);
 
-// The gradient of the pooled rows comes from the samples' owners and goes into the tables: the same
-// WGs, whose peer is now the source.
+// Backward, the gradient of the pooled rows comes from the samples' owners and goes into the
+// tables: the same WGs, whose peer is now the source.
 Grid embedding_backward_shape(const EmbeddingWork& work, std::uint32_t gpus);
 Grid embedding_backward_grid(const EmbeddingWork& work, const GpuSpec& gpu, std::uint32_t gpus,
                              const KernelVersion& version);

@@ -1,12 +1,12 @@
 // Fused: input arrives while the kernel that needs it runs. WGs take two kinds of items in one
 // order. Some send a piece of the input to one peer, with its flag: all pieces to the next GPU,
-// then those to the GPU behind it, and so on. The others work on the slices that are here already,
-// then on those of each peer in the order in which they come, and wait for each slice's flag.
+// then those to the GPU after it, and so on. The others work on the slices that are local, then on
+// those of each peer in the order in which they arrive, and wait for each slice's flag.
 //
-// What goes to the peer of one step is mixed evenly into the work on what came in the step before.
-// So neither waits for the other: as many WGs send as it takes to keep the links busy, and the rest
-// compute. And WGs that wait never hold what would wake them: what a step's input comes by is sent
-// before any WG, of any GPU, waits for it.
+// Items that send to the peer of one step are mixed evenly with the work on what came in the
+// previous step. So neither kind waits for the other: as many WGs send as it takes to keep the
+// links busy, and the rest compute. And waiting WGs never block what would wake them: the sends of
+// a step come before any WG, on any GPU, waits for that step's input.
 
 #include <algorithm>
 
@@ -67,10 +67,10 @@ class FusedConsumer {
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
   }
 
-  // GPUs are ranks of the team at hand, but for those that the task graph is told of.
+  // GPUs are given as ranks in the current team, except in the task graph.
   [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
 
-  // At GPU `g`: slice `s` of peer `from` has come.
+  // The latch at GPU `g` that opens when slice `s` of peer `from` has arrived.
   [[nodiscard]] LatchId here(std::uint32_t g, std::uint32_t from, std::uint32_t s) const {
     return here_[g][from * slices_ + s];
   }
@@ -79,7 +79,7 @@ class FusedConsumer {
     Kernel kernel = sends_.kernel(GpuId(gpu(g)), operator_);
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     const auto pieces = static_cast<std::uint32_t>(slices_ * pieces_);
-    // A peer's first message goes to the GPU behind it: what comes first is from the one before.
+    // Every GPU sends to the next GPU first: so what arrives first is from the previous one.
     for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
       const std::uint32_t peer = (g + grid_.gpus - step) % grid_.gpus;
       const bool sends = step + 1 < grid_.gpus;
@@ -96,7 +96,7 @@ class FusedConsumer {
     made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
   }
 
-  // Piece `index` of what GPU `g` has, to the one `step` behind it.
+  // Sends piece `index` of what GPU `g` has to the GPU `step` ranks after it.
   void add_sending(std::uint32_t g, std::uint32_t step, std::uint32_t index) {
     const std::uint32_t to = (g + step) % grid_.gpus;
     const auto slice = static_cast<std::uint32_t>(index / pieces_);
@@ -118,7 +118,7 @@ class FusedConsumer {
                             .scale = scale & 0xFFFFFFU});
   }
 
-  // What all peers get alike is read again for each: from the last cache, where it holds all of it.
+  // Data that all peers get are read again for each: from the last cache, if it holds all of them.
   static bool stays_in_cache(const Overlap& overlap) {
     if (overlap.op != CollectiveOp::all_gather) return false;
     const GpuSpec& gpu = overlap.cluster.spec.gpu;
@@ -129,10 +129,10 @@ class FusedConsumer {
   const Overlap& overlap_;
   const Grid& grid_;
   FusedSends sends_;
-  std::uint32_t units_;  // of a slice
+  std::uint32_t units_;  // per slice
   std::uint32_t slices_;
   std::int64_t slice_bytes_;
-  std::int64_t pieces_;  // of a slice
+  std::int64_t pieces_;  // per slice
   bool stays_in_cache_;
   TaskGraph& graph_;
   const Team* team_ = nullptr;

@@ -27,7 +27,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
     kernel.store_rate = store_rate_of_threads(gpu.peer_store);
   }
   kernel.flag = gpu.peer_store.flag;
-  // Such a fence takes as long as one that waits for a store to a neighbour.
+  // A fence for acquiring takes as long as one that waits for a store to a neighbour.
   if (fused.acquire == Acquire::fence && cluster_.spec.scale_up) {
     const int hops = cluster_.spec.scale_up->topology->hops_to_nearest();
     kernel.flag += fence_time(gpu.peer_store, cluster_.spec.scale_up->link.latency * hops);
@@ -45,7 +45,7 @@ Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {
           .ordered = ordered == Ordered::yes ? std::uint8_t{1} : std::uint8_t{0}};
 }
 
-// One queue entry for the payload; or, put by waves or threads, one for the part of each.
+// One queue entry for the payload; if put by waves or threads, one entry for the part of each.
 Send FusedSends::put(std::uint32_t to, std::int64_t size) const {
   const int threads = grid_.wg.threads;
   int entries = 1;
@@ -71,7 +71,7 @@ LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addre
   } else if (own_flag) {  // fence and flag are entries of the same put
     send.arrives = peer.told;
     send.entries = static_cast<std::uint16_t>(send.entries + 2);
-  } else {  // the flag behind several puts must not overtake them
+  } else {  // the flag after several puts must not overtake them
     send.ordered = 1;
   }
   const LatchId out = graph.add_latch(wgs);
@@ -79,7 +79,7 @@ LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addre
   return out;
 }
 
-// Puts first; then stores, of which only the last is fenced, and their flags behind it.
+// Puts come first; then stores, of which only the last is fenced, and after it their flags.
 LatchId FusedSends::send_to_all(TaskGraph& graph, std::uint32_t from,
                                 const std::vector<Addressee>& peers, std::int64_t size) const {
   std::vector<Addressee> near;
@@ -107,7 +107,8 @@ LatchId FusedSends::send_to_all(TaskGraph& graph, std::uint32_t from,
 
 Work FusedSends::staged(Work work) const {
   const std::int64_t result = grid_.result_bytes / grid_.parts;
-  // Inside a node the copy is the store itself, so only read again; for a NIC it is also written.
+  // Inside a node the copy is the store itself, so data are only read again; for a NIC they are
+  // also written.
   const bool for_nic = cluster_.spec.nic.has_value();
   const Work copy = copy_work(cluster_.spec.gpu, grid_.wg, result, for_nic ? result : 0);
   work.traffic += copy.traffic;
@@ -123,7 +124,7 @@ Work FusedSends::reduction(std::int64_t size) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
   Work work = copy_work(gpu, grid_.wg, size * grid_.gpus, size);
   if (const std::int64_t load = options_.fused.add_load.count(); load > 0) {
-    // A word of every part, from as many places, before the next ones.
+    // Each thread loads one word of every part, each at a different place, before the next ones.
     const auto loads = static_cast<double>(std::int64_t{grid_.gpus} * round_up(load, kLoadBytes));
     work.memory_alone =
         longer(gather_latency(gpu, loads, {}) * round_up(size, grid_.wg.threads * load),

@@ -10,10 +10,10 @@
 
 namespace weft {
 
-// For the peers of a group message: which of their latches its arrival counts down.
+// A receiver of a message, and which of its latches the arrival counts down.
 struct Addressee {
   std::uint32_t gpu;
-  LatchId told;  // by the flag after the message
+  LatchId told;  // counted down by the flag after the message
 };
 
 class FusedSends {
@@ -28,13 +28,13 @@ class FusedSends {
     return node_of(a) == node_of(b);
   }
 
-  // A flag that is a message of its own. Ordered: after all ordered messages of its pair.
+  // A flag that is a message of its own. Ordered: after all earlier ordered messages of its pair.
   enum class Ordered : std::uint8_t { no, yes };
   [[nodiscard]] static Send flag(std::uint32_t to, LatchId told, Ordered ordered);
 
   // A latch for `wgs` WGs; the last of them sends all their results as one message of `size` to
-  // `peer`. Its flag tells `peer.told`; or, if `done` is given, counts that down instead, for one
-  // flag after several messages.
+  // `peer`. Its flag counts down `peer.told`. If `done` is given, the message has no flag and
+  // counts down `done` instead, for one flag after several messages.
   LatchId send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer, std::int64_t size,
                      std::uint32_t wgs, LatchId done) const;
 
@@ -42,13 +42,13 @@ class FusedSends {
   LatchId send_to_all(TaskGraph& graph, std::uint32_t from, const std::vector<Addressee>& peers,
                       std::int64_t size) const;
 
-  // The same work, then its result copied to where it is sent from.
+  // The same work, then copying its result to the buffer that it is sent from.
   [[nodiscard]] Work staged(Work work) const;
 
   // Reading what is to be sent.
   [[nodiscard]] Work reading(std::int64_t size) const;
 
-  // Adding up what all GPUs have made of `size` bytes.
+  // Adding up the parts of all GPUs, `size` bytes each.
   [[nodiscard]] Work reduction(std::int64_t size) const;
 
  private:

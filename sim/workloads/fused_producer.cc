@@ -1,10 +1,10 @@
-// Fused: results leave as they are made, from one persistent kernel a GPU. Between nodes the last
-// WG of a slice sends the slice; inside a node every WG stores its own result into the peer (zero
-// copy) and a slice is only a flag, or, staged, the last WG stores the slice.
+// Fused: results leave as they are made, from one persistent kernel per GPU. Between nodes the last
+// WG of a slice sends the slice. Inside a node every WG stores its own result into the peer (zero
+// copy) and a slice is only a flag; or (staged) the last WG stores the slice.
 //
-// What is reduced has an owner: the other GPUs send it their parts, and a WG of the owner adds them
-// up when all are there. For an all-reduce that WG then sends the sum to everyone: the two-phase
-// direct algorithm, tile by tile.
+// In reductions each slice has an owner: the other GPUs send it their parts, and a WG of the owner
+// adds them up when all have arrived. For an all-reduce that WG then sends the sum to everyone: the
+// two-phase direct algorithm, tile by tile.
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ class FusedProducer {
     complete_.clear();
     node_of_.clear();
     for (const std::uint32_t gpu : team.gpus) node_of_.push_back(sends_.node_of(gpu));
-    if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions have waited for all that comes
+    if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions wait for all arrivals anyway
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
       for (std::uint32_t g = 0; g < grid_.gpus; ++g) finished_.push_back(graph_.add_latch(flags));
@@ -65,7 +65,7 @@ class FusedProducer {
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
   }
 
-  // GPUs are ranks of the team at hand, but for those that the task graph is told of.
+  // GPUs are given as ranks in the current team, except in the task graph.
   [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
   [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
     return sends_.same_node(gpu(a), gpu(b));
@@ -79,8 +79,8 @@ class FusedProducer {
     graph_.sends.reserve(pairs * (slices_ + 1));
   }
 
-  // Of each owner and slice: all parts of it are there, its own and those of its peers. With one
-  // flag a peer it can only be known of all slices at once.
+  // For each owner and slice, a latch that opens when all parts are there, its own and its peers'.
+  // With one flag per peer this can only be known for all slices at once.
   void add_complete_latches() {
     const std::uint32_t peers = grid_.gpus - 1;
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
@@ -92,7 +92,7 @@ class FusedProducer {
     }
   }
 
-  // What tells GPU `d` of slice `s` from a peer: the owner's slice is complete, or all has come.
+  // The latch of GPU `d` that slice `s` from a peer counts down: slice complete, or all arrived.
   [[nodiscard]] LatchId awaits(std::uint32_t d, std::uint32_t s) const {
     return reduces() ? complete_[d][flag_per_slice_ ? s : 0] : finished_[d];
   }
@@ -116,7 +116,7 @@ class FusedProducer {
     made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
   }
 
-  // One flag a peer: sent when all slices for the peer are out.
+  // One flag per peer: sent when all slices for the peer have been sent.
   void add_peer_flags(std::uint32_t g) {
     peer_done_.assign(grid_.gpus, LatchId::none());
     if (flag_per_slice_) return;
@@ -128,7 +128,7 @@ class FusedProducer {
     }
   }
 
-  // A slice that stays here, or leaves as one message.
+  // A slice that stays on this GPU or leaves as one message.
   void add_sent_slice(std::uint32_t g, const Logical& slice) {
     const std::uint32_t d = slice.peer;
     LatchId out = reduces() && d == g ? awaits(g, slice.index) : LatchId::none();
@@ -155,7 +155,7 @@ class FusedProducer {
     }
   }
 
-  // The owner's WGs add up what its peers have sent, slice by slice in the order of their making.
+  // The owner's WGs add up what its peers have sent, slice by slice in the order they are made.
   void add_reductions(std::uint32_t g) {
     const std::int64_t size = grid_.bytes_of(slice_wgs_);
     const std::uint32_t adding = graph_.add_work(sends_.reduction(size));
@@ -168,7 +168,7 @@ class FusedProducer {
     }
   }
 
-  // The sum of a slice, from its owner to everyone.
+  // Sends the sum of a slice from its owner to everyone.
   LatchId send_sum(std::uint32_t g) {
     std::vector<Addressee> peers;
     for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
@@ -205,7 +205,7 @@ class FusedProducer {
   std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
   std::vector<std::uint32_t> node_of_;          // by rank
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice
-  std::vector<LatchId> peer_done_;              // of the GPU at hand, by peer
+  std::vector<LatchId> peer_done_;              // of the current GPU, by peer
 };
 
 }  // namespace

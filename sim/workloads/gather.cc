@@ -16,16 +16,16 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kSampled = std::int64_t{1} << 21U;  // rows that come through the L2s
-constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most that are told apart
-constexpr std::int64_t kFull = 4;  // times its rows: leaves e^-4 of a cache as it was
+constexpr std::int64_t kSampled = std::int64_t{1} << 21U;  // rows looked up or streamed in all
+constexpr std::int64_t kWalkers = std::int64_t{1} << 16U;  // the most WGs that run at once
+constexpr std::int64_t kFull = 4;  // lookups per row of a cache to fill it, all but e^-4 of it
 constexpr std::uint64_t kNoRow = UINT64_MAX;
 
 constexpr std::int64_t kStep = 1 << 16;  // mean length of a step
-// Standard deviation of one step's length: WGs of one CU of an H200 differ by 0.9 % after 512.
+// Standard deviation of one step's length: WGs of a CU (H200) differ by 0.9 % after 512 steps.
 constexpr double kStepSpread = 0.2;
 
-// An even spread of this standard deviation, in units of a step.
+// A step's length, drawn from a uniform distribution with this relative standard deviation.
 std::int64_t spread(Rng& rng, double deviation) {
   const auto width = static_cast<std::int64_t>(std::sqrt(3.0) * deviation * kStep);
   return kStep + rng.between(-width, width);
@@ -37,7 +37,7 @@ struct Walker {
   std::int64_t slot;
   std::int64_t wg;
   std::int64_t round;
-  std::int64_t looked_up;  // of each of the round's rows
+  std::int64_t looked_up;  // lookups done for each of the round's pooled rows
   std::int64_t steps;
   bool operator>(const Walker& other) const {
     return time != other.time ? time > other.time : slot > other.slot;
@@ -54,7 +54,7 @@ class Sampler {
         draw_({.table_rows = walk.rows_per_table, .zipf = walk.zipf}) {
     const std::int64_t dies = std::min<std::int64_t>(gpu.l2.dies, cus_);
     const std::int64_t rows = kept_on_a_die(gpu.l2).count() / walk.row_bytes;
-    // More than a die looks up is never filled.
+    // A die never fills more than it looks up.
     l2_.assign(static_cast<std::size_t>(dies),
                cache::RowCache(std::min(rows, 2 * kSampled / dies)));
     for (std::int64_t cu = 0; cu < cus_; ++cu) pace_.push_back(spread(rng_, walk.unevenness));
@@ -79,14 +79,14 @@ class Sampler {
   }
 
  private:
-  // What kernels like this one have left: rows of tables that they came to in the same order, the
-  // last of which this one's first WGs come to again only if there is one table, or few.
+  // Fills the caches with what kernels like this one have left: they visited the tables in the same
+  // order, so the first WGs of this kernel find their rows only if there are one or a few tables.
   void warm_up() {
     std::int64_t rows = side_.rows();
     for (const cache::RowCache& l2 : l2_) rows += l2.rows();
     const std::int64_t of_a_wg = walk_.rows_per_wg * walk_.pooling;
     const std::int64_t wgs = std::min(round_up(kFull * rows, of_a_wg), round_up(kSampled, of_a_wg));
-    // Whole kernels, so that it ends with the last table.
+    // Ends at the end of a kernel, with the last table.
     const std::int64_t first = walk_.wgs - wgs % walk_.wgs;
     for (std::int64_t i = 0; i < wgs; ++i) {
       const std::int64_t wg = (first + i) % walk_.wgs;
@@ -155,7 +155,7 @@ class Sampler {
     return static_cast<std::uint64_t>(table * walk_.rows_per_table + draw_.row(rng_()));
   }
 
-  // A row's bytes of what is never used again come through a die, and the next through the next.
+  // A row's worth of streamed bytes, never used again, passes a die; the next one the next die.
   void stream() {
     ++streamed_rows_;
     const auto n = static_cast<std::uint64_t>(streamed_rows_);
@@ -168,15 +168,15 @@ class Sampler {
 
   const GatherWalk& walk_;
   std::int64_t cus_;
-  std::vector<cache::RowCache> l1_;  // of each CU
-  std::vector<cache::RowCache> l2_;  // of each die
+  std::vector<cache::RowCache> l1_;  // by CU
+  std::vector<cache::RowCache> l2_;  // by die
   cache::RowCache side_;
-  std::vector<std::int64_t> pace_;  // of each CU's steps
+  std::vector<std::int64_t> pace_;  // by CU: mean length of its steps
   Rng rng_;
-  cache::RowDraw draw_;  // of a table
+  cache::RowDraw draw_;  // draws a row of a table
   std::priority_queue<Walker, std::vector<Walker>, std::greater<>> waiting_;
   std::int64_t next_wg_ = 0;
-  double streamed_ = 0;  // rows that are due
+  double streamed_ = 0;  // rows that are due to be streamed
   std::int64_t streamed_rows_ = 0;
   std::int64_t looked_up_ = 0;
   std::int64_t in_l1_ = 0;
@@ -186,7 +186,7 @@ class Sampler {
 
 }  // namespace
 
-// A scenario asks for the same walk several times: to count, and for each mode.
+// Remembers results: a scenario asks for the same walk several times, to count and for each mode.
 RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu) {
   struct Asked {
     GatherWalk walk;

@@ -1,5 +1,5 @@
-// Rows at random places of tables: how many of them the caches still hold (docs/model.md,
-// "Gathers"). What a step of them takes is in sim/gpu_model/gather_law.h.
+// Gathers of rows at random places of tables: how many of them hit in the caches (docs/model.md,
+// "Gathers"). How long a step of them takes is in sim/gpu_model/gather_law.h.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// In which order a kernel's WGs come to the tables, and how far apart they are at one time.
+// The order in which a kernel's WGs visit the tables, and what they do at the same time.
 struct GatherWalk {
   TableWalk walk = TableWalk::by_table;
   std::int64_t tables = 0;
@@ -17,22 +17,21 @@ struct GatherWalk {
   double zipf = 0;  // row x of a table has the weight (x + 1)^-zipf
   std::int64_t row_bytes = 0;
   std::int64_t wgs = 0;             // of the kernel on one GPU
-  std::int64_t wgs_of_a_table = 0;  // by_table: that come one after another
-  std::int64_t rows_per_wg = 0;     // pooled rows of one WG
-  std::int64_t rows_at_once = 0;    // of them
+  std::int64_t wgs_of_a_table = 0;  // by_table: consecutive WGs of one table
+  std::int64_t rows_per_wg = 0;     // pooled rows
+  std::int64_t rows_at_once = 0;    // pooled rows that a WG works on at once
   std::int64_t pooling = 0;
-  double in_flight = 1;     // rows that a thread has on their way at once
+  double in_flight = 1;     // rows that a thread has in flight
   int on_cu = 0;            // WGs that run at once on a CU
   bool fences = false;      // a WG that has made its pooled rows empties its CU's L1
   bool l2_is_warm = false;  // from earlier lookups like these
   double unevenness = 0;    // spread of the CUs' speeds: standard deviation / mean
-  double streamed = 0;      // bytes that pass through the L2s beside it, for one that is looked up
+  double streamed = 0;      // bytes of other traffic through the L2s, per byte looked up
   bool operator==(const GatherWalk&) const = default;
 };
 
-// Walks at most two million look-ups through caches of the GPU's sizes, which are empty at the
-// start or have seen so many look-ups like these that they are full. Pure: the same draws for the
-// same walk.
+// Simulates at most two million lookups in caches of the GPU's sizes, which at the start are empty,
+// or full after many lookups like these. Pure: the same walk has the same draws.
 RowsFound find_rows(const GatherWalk& walk, const GpuSpec& gpu);
 
 }  // namespace weft

@@ -15,7 +15,7 @@ WorkList work_list_of(GemmSchedule schedule) {
   return schedule == GemmSchedule::dynamic ? WorkList::dynamic_list : WorkList::static_list;
 }
 
-// Rows of tiles of a peer whose tiles come column by column.
+// The number of rows of tiles, of one peer, whose tiles are done column by column.
 std::int64_t rows_of_a_group(const GemmWork& gemm) {
   switch (gemm.order) {
     case TileOrder::row:
@@ -118,7 +118,7 @@ Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
   kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   kernel.items = static_cast<std::uint32_t>(stream_k ? round_up(wgs, fit) * fit : wgs);
   if (stream_k) kernel.finish = graph.add_latch(kernel.items);
-  // Of stream_k the last item of each WG: its part of the tiles that are no whole round.
+  // With stream_k the last item of each WG is its part of the tiles beyond the whole rounds.
   const std::int64_t whole = stream_k ? (round_up(wgs, fit) - 1) * fit : wgs;
   const std::int64_t part = stream_k ? round_up((wgs - whole) * Item::kUnit, fit) : 0;
 

@@ -6,11 +6,11 @@
 
 namespace weft {
 
-// As the laws of a GPU see it (sim/gpu_model/gemm_law.h).
+// The GEMM as the GPU's laws need it (sim/gpu_model/gemm_law.h).
 TiledGemm tiled(const GemmWork& gemm);
 
 // Rows of C grouped by peer: destination, owner, or source of the rows of A. A unit is one row of
-// tiles. The shape is the grid without its WGs' work, which takes a sample of the caches to know.
+// tiles. The shape is the grid without its WGs' work, which takes a cache simulation.
 Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus);
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);
@@ -21,12 +21,12 @@ Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const Gemm
 struct GemmPlace {
   GpuId gpu;
   CuRange cus;
-  Bandwidth beside = {};  // what a concurrent collective passes through the L2s
+  Bandwidth beside = {};  // what a concurrent collective moves through the L2s
   std::uint64_t seed = 0;
 };
 
 // The same GEMM by itself on one GPU, as a library's kernel on these CUs. With schedule stream_k
-// all WGs have equal work, and as they add up one another's parts of tiles, none frees its slot
+// all WGs have equal work; since they add up one another's parts of tiles, none frees its slot
 // before all are done.
 Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
                    const GemmPlace& place);

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t kResultBytes = 4;  // of an element of y
+constexpr std::int64_t kResultBytes = 4;  // per element of y
 
 Work gemv_work(const GemvWork& gemv, const GpuSpec& gpu, int wgs_on_cu, bool writes_result) {
   const std::int64_t row_bytes = gemv.k * size_of(gemv.dtype).count();

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// WGs of `rows_per_wg` rows of y in float32, of which every GPU owns an equal part.
+// WGs make `rows_per_wg` rows of y each, in float32; every GPU owns an equal part of y.
 Grid gemv_grid(const GemvWork& gemv, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version);
 

@@ -1,5 +1,5 @@
-// Grid: the WGs of an operator as the patterns of overlap see them. Embedding bag, GEMV and GEMM
-// make one each; bulk, chunked and fused lowerings then need not know the operator.
+// Grid: the WGs of an operator as the overlap patterns see them. Embedding bag, GEMV and GEMM each
+// make one; bulk, chunked and fused lowerings then need not know the operator.
 //
 // On every GPU `per_peer` WGs belong to each GPU (itself included): their results go there, or
 // their input comes from there.
@@ -18,17 +18,17 @@ struct Grid {
   std::string name;  // of the operator
   std::uint32_t gpus = 0;
   std::uint32_t per_peer = 0;
-  std::uint32_t unit = 1;           // WGs of a peer that no chunk separates
-  std::uint32_t units_in_turn = 1;  // units of a peer whose results come in turns
+  std::uint32_t unit = 1;           // WGs of a peer that are always in the same chunk
+  std::uint32_t units_in_turn = 1;  // units of a peer whose results alternate
   std::uint32_t in_a_row = 1;       // WGs of a peer that a plain kernel runs one after another
-  bool kernel_a_row = false;        // ... and whether each row is a plain kernel by itself
+  bool kernel_a_row = false;        // ... and whether each such row is a plain kernel by itself
   std::uint32_t parts = 1;          // WGs that make one result together (split-k)
   std::int64_t result_bytes = 0;    // of `parts` WGs
-  std::int64_t element_bytes = 4;   // of a result that is added up
+  std::int64_t element_bytes = 4;   // of a result that is summed
   std::int64_t input_bytes = 0;     // of a unit, if the input comes from the peers
   WgShape wg;
-  Work written;                                // leaves its result in its own memory
-  Work stored;                                 // stores it straight into the peer's
+  Work written;                                // if it leaves its result in its own memory
+  Work stored;                                 // if it stores it directly into the peer's memory
   bool persistent = false;                     // the plain kernel's grid is what fits, ...
   WorkList work_list = WorkList::static_list;  // ... and how its WGs share the items
   double jitter = 0;        // each WG's work varies uniformly by +- this fraction
@@ -52,11 +52,11 @@ struct Logical {
   std::uint32_t index;
 };
 
-// The WG's share of work, in units of 2^-20: the same in every mode, as it belongs to the WG and
-// not to its turn.
+// The factor on the WG's work, in units of 2^-20: the same in every mode, since it belongs to the
+// WG and not to when it runs.
 std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, Logical wg);
 
-// The launch gap before a kernel; before one that computes.
+// The launch gap before any kernel, and before one that computes.
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
@@ -64,13 +64,13 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 struct KernelVersion {
   int extra_registers = 0;  // per thread
   int most_on_cu = 0;       // WGs; 0: as many as fit
-  int chain = 0;            // loads that wait for one another; 0: as in the plain one
-  Bandwidth beside = {};    // what a concurrent collective passes through the L2s
+  int chain = 0;            // loads that wait for one another; 0: as in the plain kernel
+  Bandwidth beside = {};    // what a concurrent collective moves through the L2s
   bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
 
-// How an operator and its collective are run together, whatever they are.
+// How any operator and its collective are run together.
 struct OverlapOptions {
   CollectiveOptions collective;
   KernelOptions kernel;
@@ -80,15 +80,15 @@ struct OverlapOptions {
 };
 OverlapOptions overlap_options(const Scenario& scenario);
 
-// In this mode: kernel-granular overlap runs plain kernels, concurrent with collectives.
+// The version in this mode: kernel-granular overlap runs plain kernels and collectives at once.
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu);
 
-// The most that the channels of a collective read and write, all together.
+// The most that all channels of a collective together read and write.
 Bandwidth through_channels(const CollectiveSpec& collective);
 
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
-// That all CUs together run at once.
+// WGs of this shape that all CUs together run at once.
 std::int64_t resident_on_gpu(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
 
 // A WG's work to read and write this many bytes of HBM, one after another.
@@ -114,9 +114,9 @@ struct Overlap {
   CollectiveOp op;
   Travels travels;
   std::vector<Team> teams;
-  std::string collective = {};  // its name
-  std::string part = {};        // of the model: what computes ...
-  std::string collective_part = {};
+  std::string collective = {};       // its name
+  std::string part = {};             // of the model: what the operator counts as ...
+  std::string collective_part = {};  // ... and what the collective counts as
 };
 
 // The last kernels of each team's GPUs, team after team: of the operator and of the collective.
@@ -130,13 +130,13 @@ struct LastKernels {
 // one chunk runs on one stream, the kernel of another one runs on the second.
 LastKernels lower_chunked(TaskGraph& graph, const Overlap& overlap, std::uint32_t chunks);
 
-// Fused, input travels in messages of at most this size: storing more would hold up the WG.
+// When fused, input travels in messages of at most this size: storing more would delay the WG.
 constexpr std::int64_t kInputPiece = 64 * 1024;
 constexpr std::int64_t input_pieces(std::int64_t size) {
   return (size + kInputPiece - 1) / kInputPiece;
 }
 
-// By mode: bulk, kernel or fused.
+// Lowers as the mode says: bulk, kernel or fused.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
 // WG-granular overlap: one persistent kernel per GPU.

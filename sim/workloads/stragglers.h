@@ -1,4 +1,4 @@
-// WGs of GPUs that are slower than the others.
+// Slows the WGs of GPUs that are slower than the others.
 #pragma once
 
 #include "sim/tasks/task_graph.h"
@@ -6,8 +6,9 @@
 namespace weft {
 
 // Everything that a WG on a straggler does by itself takes 1 / clock times as long: arithmetic,
-// what its own loads in flight allow, what comes before them. Its bytes and operations stay. The
-// engine lowers the bandwidth of its HBM; copy engines, launches and fences keep their times.
+// memory as its own loads in flight allow, and what comes before. Its bytes and operations do not
+// change. The engine lowers the GPU's HBM bandwidth; copy engines, launches and fences keep their
+// times.
 void slow_stragglers(TaskGraph& graph, const Cluster& cluster);
 
 }  // namespace weft

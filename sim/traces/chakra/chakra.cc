@@ -74,7 +74,7 @@ class ChakraLoader {
     return files;
   }
 
-  // What may not be looked at is told when it is read.
+  // A file without permission is reported when it is read.
   static bool is_there(const std::string& file) {
     std::error_code ignored;
     return std::filesystem::exists(file, ignored);
@@ -84,7 +84,7 @@ class ChakraLoader {
     return fmt::format("{}.{}", work_.path, rest);
   }
 
-  // Ranks, and their groups, that weft exported together.
+  // Checks that the files of ranks, and of their groups, are those that weft exported together.
   void expect_of(const FileSet& exported, const std::string& file, std::string_view text) {
     const std::string name = std::filesystem::path(file).filename().string();
     const std::string problem = exported.problem_of(name, text);
@@ -130,7 +130,7 @@ class ChakraLoader {
     if (unit == CommSizeUnit::elements) meaning.unit = work_.element_bytes;
     meaning.allgather = work_.allgather_size_is.value_or(AllGatherSize::per_rank);
     meaning.cpu_ops = work_.cpu_ops.value_or(CpuOps::drop);
-    // A recorder's control dependencies are the call tree: parents, which may not be in the file.
+    // Control dependencies of a recorder are the call tree: parents, which may be missing.
     meaning.waits_for =
         work_.waits_for.value_or(first.recorded ? WaitFor::data : WaitFor::data_and_control);
     say("comm_size_unit",

@@ -1,4 +1,4 @@
-// Chakra execution traces: files of all ranks to one ModelGraph.
+// Chakra execution traces: loads the files of all ranks into one ModelGraph.
 #pragma once
 
 #include "sim/traces/load_trace.h"

@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-// By the number of comm_type.
+// Indexed by the number of comm_type.
 struct CommKind {
   const char* name;
   std::optional<CollectiveOp> op;
@@ -101,7 +101,7 @@ class CommReader {
     add_bytes(total.bytes_found, size);
   }
 
-  // In bytes, above 0. Nothing after a problem.
+  // The size in bytes, above 0. Nothing after a problem.
   std::optional<std::int64_t> comm_size(const ChakraNode& node) {
     if (!node.comm_size) {
       wrong(node, "comm_size", "missing; a communication needs its size, in this trace's unit");
@@ -119,7 +119,7 @@ class CommReader {
     return *node.comm_size * meaning_.unit;
   }
 
-  // Too large for a rank at all: the largest, which no trace has.
+  // A number too large for any rank becomes the largest one, which no trace has.
   static std::uint32_t rank_of(std::int64_t rank) {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(rank, UINT32_MAX));
   }

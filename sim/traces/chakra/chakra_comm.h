@@ -1,4 +1,4 @@
-// Chakra's nodes that communicate: sizes in bytes, kinds and groups that there are.
+// Chakra's nodes that communicate: sizes in bytes, only kinds and groups that exist.
 #pragma once
 
 #include "sim/traces/chakra/chakra_rank.h"
@@ -13,7 +13,7 @@ struct CommContext {
   TraceProblems& problems;
 };
 
-// Set what the node is, and its part. After a problem it stays as it was.
+// Both set what the node is, and its part. After a problem the node is left as it was.
 void read_message(const ChakraNode& node, const CommContext& context, TraceNode& read);
 void read_collective(const ChakraNode& node, const CommContext& context, TraceNode& read);
 

@@ -69,7 +69,7 @@ class NodeWriter {
   WireWriter out_;
 };
 
-// What this rank sends, of an uneven all-to-all; an all-gather's own block; else the buffer.
+// Uneven all-to-all: what this rank sends; all-gather: its own block; otherwise the buffer.
 std::int64_t comm_size(const CommunicationShape& call, std::uint32_t rank, std::size_t ranks) {
   const auto n = static_cast<std::int64_t>(ranks);
   if (!call.pair_bytes.empty()) {
@@ -93,7 +93,7 @@ void add_compute(NodeWriter& node, const OpShape& shape, const RecordedShape& wg
   node.add(attribute("wg_lds_bytes", kInt64, wgs.lds.count()));
 }
 
-// Layers are alike: of equal operators it is found once.
+// Layers are alike: for equal operators the WGs are found only once.
 std::vector<RecordedShape> wgs_of_all(const ModelGraph& graph, const GpuSpec& gpu) {
   std::vector<RecordedShape> all(graph.ops.size());
   std::vector<std::uint32_t> first;  // of each kind

@@ -1,10 +1,10 @@
-// A ModelGraph as Chakra execution traces, one a rank, such as ASTRA-sim reads.
+// A ModelGraph as Chakra execution traces, one per rank, as ASTRA-sim reads them.
 //
-// Computing takes what its roofline says, in whole microseconds, at least one; num_ops and
-// tensor_size are given as well, and by how many WGs, of what size: attributes of weft's own
-// (chakra_file.h), which other readers pass over. What a stream's order means is written as
-// dependencies. Sizes are bytes (int64): of an all-gather what each rank puts in, of all else the
-// buffer.
+// Computing takes its roofline time, in whole microseconds, at least one; num_ops and tensor_size
+// are given as well, and the number and size of its WGs: attributes of weft's own (chakra_file.h),
+// which other readers ignore. The order of a stream is written as dependencies. Sizes are bytes
+// (int64): for an all-gather what each rank contributes, for an uneven all-to-all what it sends,
+// for all else the buffer.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,22 @@ namespace weft {
 
 class ChakraExport {
  public:
-  // Both have to outlive it.
+  // `graph` and `gpu` must outlive it.
   ChakraExport(const ModelGraph& graph, const GpuSpec& gpu, int gpus);
 
   // The .et file of a rank.
   [[nodiscard]] std::string rank(std::uint32_t rank) const;
 
-  // The process groups by their pg_name, as ASTRA-sim's file of communicator groups: JSON. Empty
-  // where every collective is of all GPUs.
+  // The process groups by their pg_name, as in ASTRA-sim's file of communicator groups: JSON. Empty
+  // if every collective is among all GPUs.
   [[nodiscard]] std::string groups() const;
 
-  // What Chakra cannot say: how many all-to-alls are uneven.
+  // The number of uneven all-to-alls, which Chakra cannot express.
   [[nodiscard]] std::size_t uneven() const;
 
  private:
   struct Member {
-    std::int32_t group = -1;  // of the place; -1: not in it
+    std::int32_t group = -1;  // of the place; -1: not a member
     std::uint32_t rank = 0;   // in that group
   };
 
@@ -46,9 +46,9 @@ class ChakraExport {
   const ModelGraph& graph_;
   const GpuSpec& gpu_;
   int gpus_;
-  std::vector<RecordedShape> wgs_;                             // by operator, where it computes
+  std::vector<RecordedShape> wgs_;                             // by operator, if it computes
   std::vector<std::vector<Member>> members_;                   // by place and GPU
-  std::map<std::vector<std::uint32_t>, std::uint32_t> names_;  // from 1; without that of all
+  std::map<std::vector<std::uint32_t>, std::uint32_t> names_;  // from 1; not the group of all GPUs
 };
 
 }  // namespace weft

@@ -15,7 +15,7 @@ using Number = std::optional<std::int64_t> ChakraNode::*;
 struct NumberAttribute {
   std::string_view name;
   Number member;
-  bool below_zero;  // may be
+  bool below_zero;  // whether it may be
 };
 constexpr std::array kNumbers = {
     NumberAttribute{"comm_type", &ChakraNode::comm_type, false},
@@ -85,7 +85,7 @@ void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
 }
 
 void add_node(ChakraFile& file, ChakraNode node, TraceProblems& problems) {
-  constexpr std::int64_t kMemoryOfId = 40;  // here, and as what waits and is waited for
+  constexpr std::int64_t kMemoryOfId = 40;  // here and in the lists of who waits for whom
   if (node.kind == ChakraKind::invalid) {
     wrong(file, node, "type", "missing or unknown; one of 1 (metadata) to 7 (collective)",
           problems);
@@ -113,7 +113,7 @@ void check_nodes(const ChakraFile& file, TraceProblems& problems) {
 
 ChakraFile read_chakra(std::string_view text, const std::string& name, TraceProblems& problems) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  // A message that begins with '{' would be a first one of 123 bytes: told by what follows.
+  // A protobuf whose first message has 123 bytes begins with '{', too; what follows tells.
   const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[') &&
                     text.find_first_not_of(" \t\r\n", first + 1) != std::string_view::npos &&
                     text[text.find_first_not_of(" \t\r\n", first + 1)] == '"';

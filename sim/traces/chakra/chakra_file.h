@@ -1,8 +1,8 @@
-// One rank's Chakra execution trace as plain values, whoever wrote it.
+// One rank's Chakra execution trace as plain values, in the same form for all writers.
 //
-// Read are the protobuf form of the schemas 0.0.4 to 1.1.1 (a GlobalMetadata, then Nodes, each
-// after its length) and two JSON forms: the feeder's {"workload_graph": [...]} and one object a
-// message, as protobuf prints them. What the parts of a node mean is said in docs/traces.md.
+// The protobuf form of schemas 0.0.4 to 1.1.1 (a GlobalMetadata, then Nodes, each after its length)
+// is read, and two JSON forms: the feeder's {"workload_graph": [...]} and one object per message,
+// as protobuf prints them. docs/traces.md explains what the parts of a node mean.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ enum class ChakraKind : std::uint8_t {
   collective
 };
 inline constexpr std::uint64_t kChakraKinds = 8;
-// A file with more mistakes than this is read no further.
+// Reading a file stops after more mistakes than this.
 inline constexpr std::size_t kChakraProblemsMost = 10'000;
 
-// What a node says, in its own units; what it does not say is absent.
+// What a node says, in its own units; values that it does not have are absent.
 struct ChakraNode {
   std::uint64_t id = 0;
   std::string name;
@@ -49,15 +49,15 @@ struct ChakraNode {
   std::optional<std::int64_t> root;
   std::optional<std::int64_t> num_ops;
   std::optional<std::int64_t> tensor_size;
-  // Weft's own, of a node that computes: its WGs, and what one asks for.
+  // Attributes of weft's own for nodes that compute: the number of WGs, and what each needs.
   std::optional<std::int64_t> wgs;
   std::optional<std::int64_t> threads;
   std::optional<std::int64_t> registers_per_thread;
   std::optional<std::int64_t> lds_bytes;
-  std::optional<std::int64_t> stream;  // of the GPU: `stream`, or else the recorder's `tid`
+  std::optional<std::int64_t> stream;  // of the GPU: `stream`, or otherwise the recorder's `tid`
   std::optional<std::string> group;    // pg_name
   bool all_dims = true;                // no involved_dim is false
-  std::string inputs;                  // of a node that lists process groups; else empty
+  std::string inputs;                  // if the node lists process groups; else empty
 };
 
 // PyTorch's recorder lists its process groups in the inputs of a node of this name.
@@ -68,17 +68,17 @@ std::string label_of(const ChakraNode& node);
 
 struct ChakraFile {
   std::string name;       // of the file
-  std::string version;    // "0.0.4", of generators; or the schema that PyTorch's recorder noted
+  std::string version;    // of generators ("0.0.4"), or the schema that PyTorch's recorder noted
   bool recorded = false;  // by PyTorch: the metadata has a schema
   std::vector<ChakraNode> nodes;
-  std::map<std::string, std::size_t> unused;  // attributes that are not read, by name
+  std::map<std::string, std::size_t> unused;  // number of attributes that are not read, by name
   std::size_t unsigned_sizes = 0;             // comm_size in the older, unsigned form
 };
 
-// Reads either form. After a mistake the nodes that follow may be missing.
+// Reads either form. After a mistake, later nodes may be missing.
 ChakraFile read_chakra(std::string_view text, const std::string& name, TraceProblems& problems);
 
-// The two forms of it, told apart by the first byte.
+// The readers of the two forms, which are told apart by how the text begins.
 ChakraFile read_chakra_wire(std::string_view bytes, const std::string& name,
                             TraceProblems& problems);
 ChakraFile read_chakra_json(std::string_view text, const std::string& name,
@@ -99,14 +99,14 @@ struct ChakraValue {
 void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
                     const ChakraValue& value, TraceProblems& problems);
 
-// Appends what was read of a node to the others: its kind is there, and memory for it.
+// Appends a node that was read, if its kind is known and there is memory for it.
 void add_node(ChakraFile& file, ChakraNode node, TraceProblems& problems);
-// The file is to be read no further.
+// Whether to stop reading the file.
 inline bool is_enough(const TraceProblems& problems) {
   return problems.full() || problems.found() > kChakraProblemsMost;
 }
 
-// There are nodes, and their ids differ.
+// Checks that there are nodes, and that their ids differ.
 void check_nodes(const ChakraFile& file, TraceProblems& problems);
 
 }  // namespace weft

@@ -28,7 +28,7 @@ std::string plain_key(std::string_view key) {
   return word;
 }
 
-// protobuf prints whole numbers of 64 bits as texts.
+// protobuf prints 64-bit integers as strings.
 std::optional<std::uint64_t> id_of(const Json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (!value.is_string()) return std::nullopt;
@@ -65,7 +65,7 @@ ChakraValue value_of(const Json& value) {
   return list;
 }
 
-// A whole number may be written as a text where an attribute's type says that it is a number.
+// A whole number may be written as a string if the attribute's type says that it is a number.
 ChakraValue number_of(const Json& value) {
   const ChakraValue plain_value = value_of(value);
   if (plain_value.kind != ChakraValue::Kind::text) return plain_value;
@@ -74,7 +74,7 @@ ChakraValue number_of(const Json& value) {
 }
 
 struct Word {
-  std::string_view key;   // plain
+  std::string_view key;   // as plain_key() has it
   std::string_view name;  // of the attribute
 };
 constexpr std::array kAttributes = {
@@ -113,7 +113,7 @@ class JsonNodeReader {
   JsonNodeReader(ChakraFile& file, TraceProblems& problems) : file_(file), problems_(problems) {}
 
   void read(const Json& object) {
-    // Id and name first, for messages to name the node.
+    // Id and name first, so that messages can name the node.
     for (const auto& [key, value] : object.items()) take_label(plain_key(key), value);
     for (const auto& [key, value] : object.items()) take(key, plain_key(key), value);
     add_node(file_, std::move(node_), problems_);
@@ -206,7 +206,7 @@ class JsonNodeReader {
   ChakraNode node_;
 };
 
-// The one that has neither id nor type: {"version": "0.0.4", "attr": [...]}.
+// The object that has neither id nor type: {"version": "0.0.4", "attr": [...]}.
 bool is_metadata(const Json& object) {
   return !object.contains("id") && !object.contains("type") && !object.contains("Id") &&
          !object.contains("NodeType") && !object.contains("name");
@@ -246,7 +246,7 @@ ChakraFile read_chakra_json(std::string_view text, const std::string& name,
   if (!problems.fits(name, json_memory(text))) return file;
   std::istringstream stream{std::string(text)};
   bool first = true;
-  std::ptrdiff_t begins = 0;  // of the object that is read
+  std::ptrdiff_t begins = 0;  // where the current object begins
   try {
     while (stream >> std::ws && !stream.eof() && !is_enough(problems)) {
       begins = static_cast<std::ptrdiff_t>(stream.tellg());
@@ -265,13 +265,13 @@ ChakraFile read_chakra_json(std::string_view text, const std::string& name,
       first = false;
     }
   } catch (const Json::exception&) {
-    // Objects follow one another: of those before this one the lines are known.
+    // Objects follow one another: the lines of those before this one are known.
     JsonMistake mistake = first_json_mistake(text.substr(static_cast<std::size_t>(begins)), true)
                               .value_or(JsonMistake{});
     mistake.line += static_cast<int>(std::count(text.begin(), text.begin() + begins, '\n'));
     problems.add(name, "", text_of(mistake));
   }
-  // What the feeder's form does not say: only recorders write operators of the CPU.
+  // The feeder's form does not say who wrote it, but only recorders write operators of the CPU.
   for (const ChakraNode& node : file.nodes) {
     file.recorded = file.recorded || node.cpu_op.value_or(false);
   }

@@ -53,7 +53,7 @@ class RankReader {
   }
 
  private:
-  struct Launched {  // by one operator of the CPU
+  struct Launched {  // what one operator of the CPU launched
     std::vector<std::uint32_t> kernels;
     std::uint32_t first_result = 0;  // index of the first kernel's node of results
   };
@@ -73,13 +73,13 @@ class RankReader {
 
   [[nodiscard]] static bool on_cpu(const ChakraNode& node) { return node.cpu_op.value_or(false); }
 
-  // What the CPU does to start a collective is work of the CPU.
+  // What the CPU does to start a collective counts as work of the CPU.
   [[nodiscard]] static bool computes(const ChakraNode& node) {
     return node.kind == ChakraKind::compute ||
            (on_cpu(node) && node.kind != ChakraKind::metadata && node.kind != ChakraKind::invalid);
   }
 
-  // GPU streams first, by their number; then the CPU's threads.
+  // GPU streams come first, by their number; then the CPU's threads.
   void number_lanes() {
     for (const ChakraNode& node : file_.nodes) {
       if (computes(node)) lanes_[{on_cpu(node), node.stream.value_or(0)}] = 0;
@@ -88,7 +88,7 @@ class RankReader {
     for (auto& [stream, lane] : lanes_) lane = next++;
   }
 
-  // As recorded, where the trace says when; else as the file has them.
+  // Nodes in the order of their recorded times, if the trace has them; otherwise as in the file.
   [[nodiscard]] std::vector<std::uint32_t> program_order() const {
     std::vector<std::uint32_t> order(file_.nodes.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -99,8 +99,8 @@ class RankReader {
     return order;
   }
 
-  // A recorder's nodes wait for operators of the CPU, of which each stands for its results: these
-  // are made by the kernels that it launched. A kernel's first dependency is who launched it.
+  // A recorder's nodes wait for operators of the CPU, which stand for their results: these are made
+  // by the kernels that they launched. A kernel's first dependency is its launching operator.
   void find_launches(const std::vector<std::uint32_t>& order) {
     if (!file_.recorded) return;
     const bool blocking = meaning_.waits_for == WaitFor::blocking_collectives;
@@ -117,8 +117,8 @@ class RankReader {
     }
   }
 
-  // What an operator of the CPU launched, so far: a node that takes no time behind each of its
-  // kernels, that waits for this one and for the last such. They stand behind all others.
+  // The results of CPU operators so far: after each kernel that one launched, a node that takes no
+  // time and waits for this kernel and for the previous such node. They come after all other nodes.
   std::vector<TraceNode> nodes_of_results(const std::vector<std::uint32_t>& order) {
     std::vector<TraceNode> nodes;
     for (const std::uint32_t at : order) {
@@ -139,7 +139,7 @@ class RankReader {
     return nodes;
   }
 
-  // Only for earlier kernels: of an operation in place, a part may wait for a later part.
+  // Waits only for earlier kernels: part of an in-place operation may wait for a later part.
   void wait_for_launched(const ChakraNode& node, std::uint64_t by, std::uint32_t own,
                          TraceNode& read) {
     if (on_cpu(node) && meaning_.cpu_ops == CpuOps::run) return;  // it runs ahead of the GPU
@@ -229,7 +229,7 @@ class RankReader {
     ++sums_.summary.by_kind[read.part].nodes;
   }
 
-  // What the node says of its WGs; of a kernel that says nothing there is one.
+  // What the node says of its WGs; a kernel that says nothing has one WG.
   bool take_wgs(const ChakraNode& node, RecordedShape& shape) {
     const auto take = [&](const char* field, const std::optional<std::int64_t>& value,
                           std::int64_t least, std::int64_t most, auto& member) {
@@ -277,7 +277,8 @@ class RankReader {
 
   void count_file() {
     sums_.summary.nodes += file_.nodes.size();
-    sums_.counts["comm_size as an unsigned number, as in older writers"] += file_.unsigned_sizes;
+    sums_.counts["comm_size as an unsigned number, as older writers have it"] +=
+        file_.unsigned_sizes;
     for (const auto& [name, number] : file_.unused) {
       sums_.counts[fmt::format("attributes '{}' that are not used", name)] += number;
     }

@@ -1,5 +1,5 @@
 // One rank's Chakra nodes as the nodes of a RankTrace: sizes in bytes, kinds that weft knows,
-// dependencies by index. What the trace leaves open is decided here, and counted.
+// dependencies by index. Whatever the trace leaves open is decided here and counted.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace weft {
 
 // TraceWork with nothing left open.
 struct ChakraMeaning {
-  std::int64_t unit = 1;  // bytes of one of comm_size
+  std::int64_t unit = 1;  // bytes per unit of comm_size
   AllGatherSize allgather = AllGatherSize::per_rank;
   CpuOps cpu_ops = CpuOps::drop;
   WaitFor waits_for = WaitFor::data;
@@ -23,7 +23,7 @@ struct ChakraMeaning {
   bool one_for_all = false;
 };
 
-// What was read otherwise than it stands there, by what it is; for the summary.
+// How often something was read differently from how it is written, by what it is; for the summary.
 using Counts = std::map<std::string, std::size_t>;
 
 struct ChakraSums {

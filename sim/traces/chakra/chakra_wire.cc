@@ -64,7 +64,7 @@ std::int64_t zigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1U) ^ (~(value & 1U) + 1U));
 }
 
-// A list's one field is the values, packed or one by one.
+// The only field of a list is its values, packed or one by one.
 ChakraValue truths(std::string_view list) {
   ChakraValue value{.kind = ChakraValue::Kind::truths, .text = {}};
   for (WireReader fields(list); const auto field = fields.next();) {
@@ -107,7 +107,7 @@ std::optional<Attribute> attribute_of(std::string_view bytes, std::string& probl
   while (const auto field = fields.next()) {
     if (field->number == attribute_field::kName) {
       attribute.name = field->bytes;
-    } else if (field->number > 2) {  // 2 is a text for people
+    } else if (field->number > 2) {  // 2 is a description
       attribute.value = value_of(*field);
     }
   }
@@ -135,7 +135,8 @@ class NodeReader {
 
   void read(std::string_view message) {
     WireReader fields(message);
-    // The id is anywhere in the message; attributes come after it, for messages to name the node.
+    // The id may be anywhere in the message; attributes are read after it, so that problems can
+    // name the node.
     std::vector<std::string_view> attributes;
     std::string_view inputs;
     while (const auto field = fields.next()) {

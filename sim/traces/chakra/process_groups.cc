@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Different ranks of those that there are; nothing otherwise.
+// The list as distinct existing ranks; nothing if it is not that.
 std::optional<std::vector<std::uint32_t>> ranks_of(const Json& list, int ranks) {
   if (!list.is_array() || list.empty()) return std::nullopt;
   std::vector<std::uint32_t> members;

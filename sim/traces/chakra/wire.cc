@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned kTypeBits = 3;
 constexpr std::uint64_t kTypeMask = 7;
-constexpr std::uint64_t kLargestNumber = (1U << 29U) - 1;  // of a field, says protobuf
+constexpr std::uint64_t kLargestNumber = (1U << 29U) - 1;  // of a field in protobuf
 constexpr unsigned kMore = 0x80;
 constexpr unsigned kPayload = 0x7f;
 

@@ -1,5 +1,5 @@
 // The wire format of protobuf, as far as execution traces need it: numbered fields of four types
-// one after another. Readers look into the caller's bytes and copy nothing.
+// one after another. Readers refer to the caller's bytes and copy nothing.
 //
 //   for (WireReader fields(message); auto field = fields.next();) { ... field->number ... }
 #pragma once
@@ -19,14 +19,14 @@ struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
   std::uint64_t value = 0;  // unless the type is bytes
-  std::string_view bytes;   // of the type bytes: a message, a text or packed numbers
+  std::string_view bytes;   // if the type is bytes: a message, a text or packed numbers
 };
 
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Nothing at the end, or where the bytes are no field: problem() then says what is wrong.
+  // Nothing at the end, or if the bytes are not a field: problem() then says what is wrong.
   std::optional<WireField> next();
 
   // A message after its length, as files contain them one after another.
@@ -54,7 +54,7 @@ class WireWriter {
   void varint(std::uint32_t number, std::uint64_t value);
   void bytes(std::uint32_t number, std::string_view value);
   void packed(std::uint32_t number, const std::vector<std::uint64_t>& values);
-  void delimited(std::string_view message);  // behind its length, with no number
+  void delimited(std::string_view message);  // after its length, with no field number
   [[nodiscard]] const std::string& text() const { return out_; }
 
  private:

@@ -56,7 +56,7 @@ void add_tile(std::string_view kernel, std::int64_t wgs, RecordedGemm& gemm) {
   if (!tile) return;
   gemm.tile_n = tile->first;
   gemm.tile_m = tile->second;
-  // As many WGs as tiles, or a whole number of times: parts of k. A persistent grid has fewer.
+  // If there are a multiple of as many WGs as tiles, k is split. A persistent grid has fewer WGs.
   const std::int64_t rows = round_up(gemm.m, gemm.tile_m);
   // No overflow: C is smaller than any GPU's memory (work_of_operator).
   const std::int64_t tiles = rows * round_up(gemm.n, gemm.tile_n) * gemm.batch;

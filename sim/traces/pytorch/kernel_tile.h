@@ -1,4 +1,4 @@
-// Tiles that libraries write into the names of their GEMMs' kernels.
+// Tiles from the names that libraries give their GEMM kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// The tile that a GEMM's kernel has in its name, and the split of k that its WGs then have.
-// Libraries have C in columns: the first number of a tile lies along the columns of PyTorch's C.
+// Adds the tile that a GEMM's kernel has in its name, and the split of k that follows from its WGs.
+// Libraries store C by columns: the first number of a tile counts columns of PyTorch's C.
 void add_tile(std::string_view kernel, std::int64_t wgs, RecordedGemm& gemm);
 
 }  // namespace weft

@@ -68,7 +68,7 @@ class WorkFinder {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // Operators from `next` on have not begun at the launch before.
+  // Operators from `next` on had not begun at the previous launch.
   void take(const Launched& launch, std::uint32_t& next, std::uint32_t end) {
     for (; next < end && file_.operators[next].start <= launch.at; ++next) {
       close(file_.operators[next].start);
@@ -97,8 +97,8 @@ class WorkFinder {
   }
 
   KinetoFile& file_;
-  std::vector<std::uint32_t> longest_;  // by operator
-  std::vector<std::uint32_t> open_;     // of the thread at hand, the innermost last
+  std::vector<std::uint32_t> longest_;  // by operator: its longest kernel
+  std::vector<std::uint32_t> open_;     // operators of the current thread, the innermost last
 };
 
 }  // namespace
@@ -125,10 +125,10 @@ void find_beside(KinetoFile& file) {
     edges.push_back({event.start + event.duration, -1, i});
   }
   std::sort(edges.begin(), edges.end());
-  // How long, up to now, kernels of more than one stream were running.
+  // How long, so far, kernels of more than one stream were running.
   std::int64_t shared = 0;
   std::int64_t last = 0;
-  std::map<std::int64_t, std::int64_t> running;  // by stream
+  std::map<std::int64_t, std::int64_t> running;  // kernels by stream
   std::vector<std::int64_t> shared_before(file.gpu.size(), 0);
   for (const Edge& edge : edges) {
     if (running.size() > 1) shared += edge.at - last;

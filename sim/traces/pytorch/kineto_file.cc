@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-// Words that PyTorch's profiler uses for the types of elements.
+// The names that PyTorch's profiler uses for element types.
 constexpr std::array<std::pair<std::string_view, int>, 12> kSizesOfTypes = {{{"Byte", 1},
                                                                              {"Char", 1},
                                                                              {"Bool", 1},
@@ -50,7 +50,7 @@ class KinetoReader {
   KinetoReader(KinetoFile& file, TraceProblems& problems) : file_(file), problems_(problems) {}
 
   void read(std::string_view text) {
-    // Events are taken as they come and thrown away: the tree of a large file never is in memory.
+    // Events are processed one by one and discarded: the tree of a large file is never in memory.
     KeptValues kept(problems_.room());
     const auto take = [&](int depth, Json::parse_event_t what, Json& value) {
       kept.add(depth, what);
@@ -157,7 +157,7 @@ class KinetoReader {
     event.kind = kind;
     event.thread = whole_or(member(value, "tid"), 0);
     event.correlation = whole_or(member(arguments, "correlation"), -1);
-    constexpr std::int64_t kMemoryOfCall = 300;  // itself, and as a step of the host
+    constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
     if (!problems_.keep(file_.name, kMemoryOfCall)) return;
     if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
   }
@@ -197,7 +197,7 @@ class KinetoReader {
     if (set_times(value, name, event)) file_.gpu.push_back(std::move(event));
   }
 
-  // "Memcpy HtoD (Pinned -> Device)": what of it is in this GPU's memory.
+  // "Memcpy HtoD (Pinned -> Device)": the part of the copy that is in this GPU's memory.
   static std::optional<RecordedWork> copied(std::string_view name, std::int64_t size) {
     if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
     RecordedWork work;

@@ -1,6 +1,6 @@
 // A Kineto profile of one rank: what ran on the GPU, and what the host did to start it.
 //
-// Read are the events that decide when a kernel may start. Times are in nanoseconds.
+// Only events that decide when a kernel may start are read. Times are in nanoseconds.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct CommCall {
   std::string label;  // for messages: "node 727 'record_param_comms'"
   std::string name;   // "allreduce", "all_to_allv", "wait"
   std::int64_t sequence = -1;
-  std::string group;      // its name, or, older, a number that means something in one process only
-  std::int64_t peer = 0;  // of send and recv: the other's rank in the group; of broadcast: the root
+  std::string group;      // its name; in older traces a number that is only valid in one process
+  std::int64_t peer = 0;  // send and recv: the other's rank in the group; broadcast: the root
   std::int64_t elements = 0;  // of its input
   std::int64_t element_bytes = 0;
   std::vector<std::int64_t> splits;  // of the input, to each rank; empty: even
@@ -41,11 +41,11 @@ struct GpuEvent {
   int registers = 32;
   std::int64_t shared_bytes = 0;
   std::optional<CommCall> call;           // newer profiles say what a collective's kernel moves
-  std::optional<RecordedWork> work = {};  // of copies by their size, of kernels by their operator
-  bool beside = false;                    // as of RecordedShape
+  std::optional<RecordedWork> work = {};  // for copies from their size, for kernels by operator
+  bool beside = false;                    // as in RecordedShape
 };
 
-// An operator of the host (aten::mm), with what its shapes say that it computes.
+// An operator of the host (aten::mm), and what it computes according to its shapes.
 struct CpuOperator {
   std::int64_t start = 0;
   std::int64_t duration = 0;
@@ -57,8 +57,8 @@ struct HostEvent {
   enum class Kind : std::uint8_t {
     runtime,       // a call that may have launched something: the correlation tells
     communicates,  // record_param_comms: from start to end
-    stream_waits,  // for an event
-    waits_stream,  // the host, for the stream it last launched on, or the one in `stream`
+    stream_waits,  // a stream waits for an event
+    waits_stream,  // the host waits for the stream it last launched on, or that of its SyncEvent
     waits_device
   };
   Kind kind = Kind::runtime;
@@ -71,7 +71,7 @@ struct HostEvent {
 // What newer profiles add to a wait of a stream or of the host, by correlation.
 struct SyncEvent {
   std::int64_t stream = -1;
-  std::int64_t on_stream = -1;  // whose work is waited for
+  std::int64_t on_stream = -1;  // the stream whose work is waited for
 };
 
 // ProfilerStep#n of torch.profiler, on the host.
@@ -95,11 +95,12 @@ struct KinetoFile {
 
 KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems);
 
-// Leaves what the host did in this step, and what that launched. A kernel whose launch is not in
-// the profile counts where it started.
+// Keeps only what the host did in this step, and what that launched. A kernel whose launch is not
+// in the profile belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
 
-// Kernels of the libraries that communicate. Their recorded time includes waiting for late ranks.
+// Whether this is a kernel of a communication library. The recorded times of these include waiting
+// for late ranks.
 bool is_library_collective(std::string_view kernel);
 
 }  // namespace weft

@@ -11,7 +11,7 @@ namespace {
 
 using Inputs = std::vector<OperatorInput>;
 
-// Words for the types of tensors.
+// The names of tensors' element types.
 struct TypeName {
   std::string_view word;
   int size;
@@ -33,7 +33,7 @@ constexpr auto kTypes = std::to_array<TypeName>({{"float", 4},
                                                  {"unsigned char", 1},
                                                  {"bool", 1}});
 
-// Products and sums that stay at the limit where they would pass it: such work is refused.
+// Products and sums that stay at this limit if they would exceed it: such work is rejected.
 constexpr std::int64_t kTooMuch = std::int64_t{1} << 62U;
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
@@ -83,7 +83,7 @@ std::optional<RecordedWork> gemm_work(RecordedGemm gemm, std::int64_t element_by
   return checked(work);
 }
 
-// Of two matrices, or batches of them, behind what is added.
+// A product of two matrices, or batches of them; they come after a tensor that is added, if any.
 template <std::size_t first>
 std::optional<RecordedWork> product(const Inputs& inputs) {
   const OperatorInput* a = tensor(inputs, first);
@@ -115,10 +115,10 @@ std::optional<RecordedWork> matrix_vector(const Inputs& inputs) {
 
 struct AttentionCall {
   std::string_view name;
-  std::size_t query;      // keys and values behind it
+  std::size_t query;      // index of the queries; keys and values follow
   bool heads_first;       // batch, heads, tokens, width; else batch, tokens, heads, width
-  std::size_t causal;     // the argument that says so
-  std::string_view word;  // with this
+  std::size_t causal;     // index of the argument that says whether it is causal ...
+  std::string_view word;  // ... by this word
   bool backward;
 };
 constexpr auto kAttention = std::to_array<AttentionCall>({
@@ -140,7 +140,7 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   const OperatorInput* k = tensor(inputs, call.query + 1);
   const OperatorInput* v = tensor(inputs, call.query + 2);
   if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
-  // Three sizes: sequences of different lengths, which are not in the profile.
+  // With three sizes, sequences have different lengths, which are not in the profile.
   if (q->sizes.size() != 4 || k->sizes.size() != 4 || v->sizes.size() != 4) return std::nullopt;
   const std::size_t tokens = call.heads_first ? 2 : 1;
   const std::size_t heads = call.heads_first ? 1 : 2;
@@ -150,7 +150,7 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   if (value(inputs, call.causal) == call.word && queries <= keys) {
     pairs -= times(queries, queries - 1) / 2;
   }
-  // Forward two products, backward five: scores again, and the gradients of all three inputs.
+  // Forward has two products, backward five: the scores again, and gradients of all three inputs.
   const std::int64_t widths = call.backward ? plus(times(3, q->sizes[3]), times(2, v->sizes[3]))
                                             : plus(q->sizes[3], v->sizes[3]);
   RecordedWork work;
@@ -179,7 +179,7 @@ RecordedWork stream(RecordedKind kind, std::int64_t read, std::int64_t written,
   return work;
 }
 
-// Of tensors that are as large as another where they differ, or 1: an element a result.
+// Tensors that are equal or broadcast: there are as many results as the largest has elements.
 std::optional<RecordedWork> elementwise(const Inputs& inputs) {
   std::int64_t read = 0;
   std::int64_t written = 0;
@@ -200,10 +200,10 @@ std::optional<RecordedWork> elementwise(const Inputs& inputs) {
   return checked(work);
 }
 
-// Reads the first tensors, as many, all of one size, and writes one more.
+// Reads the first `tensors` tensors, all of one size, and writes one more.
 template <RecordedKind kind, std::size_t tensors>
 std::optional<RecordedWork> rows(const Inputs& inputs) {
-  constexpr std::int64_t kOperations = 5;  // a mean and a spread, subtracted, divided, scaled
+  constexpr std::int64_t kOperations = 5;  // mean, variance, subtract, divide, scale
   const OperatorInput* first = tensor(inputs, 0);
   if (first == nullptr) return std::nullopt;
   std::int64_t read = 0;
@@ -300,7 +300,7 @@ constexpr auto kRules = std::to_array<OperatorRule>({
     {"aten::_embedding_bag", embedding_bag},
 });
 
-// Each also in place, with an underscore behind.
+// Each also exists in place, with an underscore at the end.
 constexpr auto kElementwise = std::to_array<std::string_view>({"add",
                                                                "sub",
                                                                "mul",

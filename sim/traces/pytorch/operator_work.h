@@ -1,5 +1,5 @@
 // What an operator of PyTorch computes and moves, from its name and the shapes of its inputs, which
-// profiles have with record_shapes=True.
+// profiles have if recorded with record_shapes=True.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace weft {
 
-// One argument, as the profiler has it: a tensor has sizes; numbers and what is absent have none.
+// One argument, as the profiler writes it: tensors have sizes; numbers and absent ones have none.
 struct OperatorInput {
   std::vector<std::int64_t> sizes;
-  std::int64_t element_bytes = 0;               // 0: no tensor, or of a type that is not known
-  std::string value;                            // of arguments that are no tensors: "True", "0.125"
-  [[nodiscard]] std::int64_t elements() const;  // 0: no tensor
+  std::int64_t element_bytes = 0;  // 0: not a tensor, or of an unknown type
+  std::string value;               // of arguments that are not tensors: "True", "0.125"
+  [[nodiscard]] std::int64_t elements() const;  // 0: not a tensor
 };
 
-// From "Input Dims", "Input type" and "Concrete Inputs"; empty where there are no dims.
+// From "Input Dims", "Input type" and "Concrete Inputs"; empty if there are no dims.
 std::vector<OperatorInput> inputs_of(const Json& arguments);
 
-// Nothing where the operator is not known, its shapes do not fit it, or it would be larger than any
-// GPU's.
+// Nothing if the operator is unknown, if its shapes do not fit it, or if its tensors would be
+// larger than any GPU's memory.
 std::optional<RecordedWork> work_of_operator(std::string_view name,
                                              const std::vector<OperatorInput>& inputs);
 

@@ -65,8 +65,8 @@ class PyTorchLoader {
     return name.ends_with(".json") || name.ends_with(".json.gz");
   }
 
-  // The folder's JSON files, in the order of their names; or, where it has none, those of the
-  // folders in it, one a rank.
+  // The folder's JSON files, ordered by name; if it has none, those of its subfolders, one per
+  // rank.
   std::vector<fs::path> files_of(const std::string& folder) {
     std::vector<fs::path> files;
     std::vector<fs::path> folders;
@@ -91,7 +91,7 @@ class PyTorchLoader {
     return files;
   }
 
-  // Empty where the problems say why.
+  // Empty after a problem.
   std::optional<std::string> text_of(const fs::path& path) {
     ReadText read = text_of_file(path, loaded_.inputs);
     if (!read.text) {
@@ -105,13 +105,13 @@ class PyTorchLoader {
     return std::nullopt;
   }
 
-  // "rank3/trace.json": where the file's name has no number.
+  // "rank3/trace.json": the folder's number, if the file's name has none.
   static std::int64_t rank_in_name(const fs::path& path) {
     const std::int64_t rank = number_in(path.filename().string(), Which::first);
     return rank >= 0 ? rank : number_in(path.parent_path().filename().string(), Which::last);
   }
 
-  // The step that was asked for, of this profile.
+  // Keeps only the requested step of this profile.
   void choose_step(KinetoFile& file) {
     if (work_.step < 0) return;
     std::string known;
@@ -176,7 +176,7 @@ class PyTorchLoader {
     }
   }
 
-  // Without a list of groups, the only one that is used is all ranks.
+  // If groups are not listed and only one is used, it has all ranks.
   TraceGroups groups_of_rank(const KinetoFile& profile, const PytorchEt* et) {
     TraceGroups groups = groups_of_all(gpus_);
     for (const auto& [name, ranks] : profile.groups) add_listed(groups, name, ranks);
@@ -198,7 +198,7 @@ class PyTorchLoader {
                   const std::vector<std::uint32_t>& ranks) {
     std::set<std::uint32_t> different(ranks.begin(), ranks.end());
     if (different.size() != ranks.size() || *different.rbegin() >= static_cast<unsigned>(gpus_)) {
-      return;  // a collective of it is a problem then
+      return;  // its collectives are then reported as problems
     }
     if (ranks == groups.ranks[0]) {
       groups.by_name[name] = 0;
@@ -214,7 +214,7 @@ class PyTorchLoader {
   }
 
   void build() {
-    // A group is the ranks that it has: its name may mean something in one process only.
+    // A group is identified by its ranks: its name may be valid in one process only.
     TraceGroups all = groups_of_all(gpus_);
     std::vector<RankTrace> ranks;
     for (const auto& [rank, profile] : profiles_) {

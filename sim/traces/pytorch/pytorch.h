@@ -1,4 +1,4 @@
-// PyTorch: Kineto profiles of all ranks, and execution traces where the profiles lack the sizes.
+// PyTorch: Kineto profiles of all ranks, and execution traces if the profiles lack the sizes.
 #pragma once
 
 #include "sim/traces/load_trace.h"

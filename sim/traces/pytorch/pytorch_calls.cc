@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kWait = "wait";
 
-// Nothing travels: NCCL starts no kernel for it. What it puts elsewhere is copied.
+// Whether nothing travels: NCCL starts no kernel for such a call, only copies if needed.
 bool sends_nothing(const CommCall& call, const TraceGroups& groups) {
   const auto group = groups.by_name.find(call.group);
   const bool alone = group != groups.by_name.end() && groups.ranks[group->second].size() == 1;
@@ -50,7 +50,7 @@ std::optional<std::uint32_t> CallIndex::at(const std::vector<CallInterval>& call
                                            std::int64_t thread, std::int64_t moment) const {
   const auto found = by_thread_.find(thread);
   if (found == by_thread_.end()) return std::nullopt;
-  // Calls of a thread do not overlap: it is the last one that has begun, or none.
+  // Calls of a thread do not overlap: it is in the last one that has begun, or in none.
   const auto later =
       std::partition_point(found->second.begin(), found->second.end(),
                            [&](std::uint32_t call) { return calls[call].start <= moment; });

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Names without underscores, as c10d and its back ends write them.
+// Names as c10d and its back ends write them, without underscores.
 struct CallName {
   std::string_view word;
   CollectiveOp op;
@@ -156,8 +156,8 @@ class NodeMaker {
     if (!fits) {
       wrong("splits",
             fmt::format(
-                "{} of them; there must be one for each of {} ranks, and together they must be the "
-                "rows of the {} elements",
+                "{} of them; there must be one for each of {} ranks, and together they must make "
+                "up the rows of the {} elements",
                 splits.size(), ranks, call_.elements));
       return false;
     }

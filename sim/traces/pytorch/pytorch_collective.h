@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// Nothing after a problem. A PassNode: what one rank does alone.
+// Nothing after a problem. A PassNode if a single rank does it alone.
 std::optional<TraceNode> collective_node(const CommCall& call, std::uint32_t rank,
                                          const std::string& file, const TraceGroups& groups,
                                          PytorchSums& sums, TraceProblems& problems);

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// Places in a tensor: [id, storage, offset, elements, bytes of one, device].
+// Positions in a tensor: [id, storage, offset, elements, bytes per element, device].
 constexpr std::size_t kTensorElements = 3;
 constexpr std::size_t kTensorElementBytes = 4;
 constexpr std::size_t kTensorParts = 6;
@@ -23,8 +23,8 @@ bool is_tensor(const Json& value) {
   return value.is_array() && value.size() == kTensorParts && value.back().is_string();
 }
 
-// Inputs of record_param_comms: tensors, then sequence number, group, rank, and the call's name;
-// behind it the splits of input and output. A wait has no tensors.
+// Inputs of record_param_comms: tensors, then sequence number, group, rank and the call's name,
+// followed by the splits of input and output. A wait has no tensors.
 constexpr std::size_t kBeforeName = 3;
 
 class EtReader {
@@ -32,8 +32,8 @@ class EtReader {
   EtReader(PytorchEt& et, TraceProblems& problems) : et_(et), problems_(problems) {}
 
   void read(std::string_view text) {
-    // As in kineto_file.cc: nodes are taken as they come. A node holds no objects but its inputs,
-    // outputs and attributes, which are deeper.
+    // As in kineto_file.cc, nodes are processed one by one. A node contains no objects except its
+    // inputs, outputs and attributes, which are deeper.
     KeptValues kept(problems_.room());
     const auto take = [&](int depth, Json::parse_event_t what, Json& value) {
       kept.add(depth, what);
@@ -62,7 +62,7 @@ class EtReader {
   }
 
  private:
-  // Of schema 1.0.1 the list itself, later in an object beside shapes and types.
+  // In schema 1.0.1 the list itself; later ones have it in an object with shapes and types.
   static const Json* values(const Json& node) {
     const Json* inputs = member(node, "inputs");
     if (inputs != nullptr && inputs->is_object()) return member(*inputs, "values");
@@ -103,7 +103,7 @@ class EtReader {
     return true;
   }
 
-  // Newer ones add whether it is between two ranks: [12, false].
+  // Newer ones add whether the call is between two ranks: [12, false].
   static std::int64_t first_number(const Json& value) {
     if (value.is_array() && !value.empty()) return whole_or(&value.front(), -1);
     return whole_or(&value, -1);

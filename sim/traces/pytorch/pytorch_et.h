@@ -13,7 +13,7 @@ namespace weft {
 struct PytorchEt {
   std::string name;  // of the file
   std::string schema;
-  std::vector<CommCall> calls;  // in their order; waits are calls too
+  std::vector<CommCall> calls;  // in order; waits are calls too
   std::string groups;           // the text that lists process groups, or empty
 };
 

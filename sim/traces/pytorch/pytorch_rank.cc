@@ -16,8 +16,8 @@ namespace {
 using EventId = std::uint32_t;  // of the profile's GPU events
 constexpr std::int64_t kNoStream = std::numeric_limits<std::int64_t>::min();
 
-// Walks through what the host did, in its order, and puts a kernel at the end of the rank's trace
-// wherever one is launched. What a kernel waits for is known then: everything is launched before.
+// Walks through what the host did, in order, and appends a kernel to the rank's trace wherever one
+// is launched. What it waits for is known then, since all of that has been launched before.
 class RankBuilder {
  public:
   RankBuilder(const KinetoFile& profile, const PytorchEt* et, const TraceGroups& groups,
@@ -58,7 +58,7 @@ class RankBuilder {
     std::int64_t next_stream = kNoStream;  // on which this thread launches next
   };
 
-  // Lane 0 is the stream with most kernels: it computes.
+  // Lane 0 is the stream with the most kernels: it computes.
   void number_lanes() {
     std::map<std::int64_t, std::int64_t> kernels;
     for (EventId i = 0; i < profile_.gpu.size(); ++i) {
@@ -74,7 +74,7 @@ class RankBuilder {
     }
   }
 
-  // Calls that a recorded wait names, and those in which nothing travels.
+  // Finds the calls that a recorded wait names, and those in which nothing travels.
   void find_named() {
     for (const CallInterval& call : calls_) {
       if (call.waits()) named_.insert(call.call->sequence);
@@ -127,7 +127,7 @@ class RankBuilder {
     return steps;
   }
 
-  // Launched before the profile began: at their own start, by no thread that is known.
+  // Kernels launched before the profile began: taken as launched when they started, by no thread.
   void add_unlaunched(const std::set<EventId>& launched, std::vector<Step>& steps) {
     for (EventId i = 0; i < profile_.gpu.size(); ++i) {
       if (launched.contains(i)) continue;
@@ -139,13 +139,13 @@ class RankBuilder {
     }
   }
 
-  // What happens within a call of the library is its own affair: its kernel's dependencies are
-  // known otherwise.
+  // Steps within a call of the library do not matter: its kernel's dependencies are derived
+  // differently.
   [[nodiscard]] bool in_call(const Step& step) const {
     return index_.at(calls_, step.thread, step.at).has_value();
   }
 
-  // The call of one rank alone in which this is launched: it copies, or scales, what it was given.
+  // The call, without a kernel of the library, that launches this: it copies or scales its input.
   [[nodiscard]] const CallInterval* silent_call(const Step& step) const {
     if (step.kind != Step::Kind::launch || call_of_.contains(step.event)) return nullptr;
     const auto within = index_.at(calls_, step.thread, step.at);
@@ -201,7 +201,7 @@ class RankBuilder {
     if (pending) {
       node->after.insert(node->after.end(), pending.mapped().begin(), pending.mapped().end());
     }
-    // Of one stream; a node that takes no time has no place in a queue.
+    // Order of the stream, said explicitly: nodes that take no time are in no stream's queue.
     if (const auto before = last_.find(event.stream); before != last_.end()) {
       node->after.push_back(before->second);
     }
@@ -217,7 +217,7 @@ class RankBuilder {
     trace_.nodes.push_back(std::move(*node));
   }
 
-  // One kernel serves products of many sizes: those are operators of their own.
+  // One kernel serves products of many sizes: each size is an operator of its own.
   static std::string name_of(const GpuEvent& event) {
     std::string name = short_kernel_name(event.name);
     if (!event.work || !event.work->gemm) return name;
@@ -266,7 +266,7 @@ class RankBuilder {
     }
   }
 
-  // What the host has waited for is over before anything that it launches afterwards.
+  // What the host has waited for ends before anything that it launches afterwards starts.
   void wait_for_what_the_host_saw(std::int64_t stream, std::vector<NodeId>& after) {
     for (const auto& [finished, node] : finished_) {
       const auto [seen, first] = seen_.try_emplace({stream, finished}, node);
@@ -276,7 +276,7 @@ class RankBuilder {
     }
   }
 
-  // The thread's stream: on which it launches next, or else launched last.
+  // The thread's stream: the one on which it launches next, or otherwise launched last.
   [[nodiscard]] std::optional<std::int64_t> stream_of(const Step& step) const {
     if (step.next_stream != kNoStream) return step.next_stream;
     const auto current = current_.find(step.thread);
@@ -302,8 +302,8 @@ class RankBuilder {
       if (node != last_.end()) pending_[sync->second.stream].push_back(node->second);
       return;
     }
-    // The profile does not say for what. Copies aside, only collectives that no recorded wait
-    // names are left to wait for: what overlaps gradients with the backward pass ends so.
+    // The profile does not say what is waited for. Besides copies it can only be collectives that
+    // no recorded wait names: overlapping gradients with the backward pass ends like this.
     const auto stream = stream_of(step);
     if (!stream || unnamed_.empty()) return;
     ++sums_.counts
@@ -346,14 +346,14 @@ class RankBuilder {
   std::map<EventId, std::uint32_t> call_of_;
   std::map<std::int64_t, std::uint32_t> lanes_;  // by stream
   std::set<std::int64_t> named_;                 // sequence numbers
-  std::set<std::int64_t> silent_;                // the same, of calls in which nothing travels
+  std::set<std::int64_t> silent_;                // the same for calls in which nothing travels
   std::map<std::int64_t, NodeId> by_sequence_;
   std::map<std::int64_t, NodeId> unnamed_;                        // the last by stream
   std::map<std::int64_t, NodeId> last_;                           // by stream
   std::map<std::int64_t, std::int64_t> current_;                  // stream, by thread
-  std::map<std::int64_t, std::vector<NodeId>> pending_;           // by stream that waits
+  std::map<std::int64_t, std::vector<NodeId>> pending_;           // by waiting stream
   std::map<std::int64_t, NodeId> finished_;                       // as the host saw, by stream
-  std::map<std::pair<std::int64_t, std::int64_t>, NodeId> seen_;  // by launching, finished
+  std::map<std::pair<std::int64_t, std::int64_t>, NodeId> seen_;  // by launching, finished stream
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One rank's profile and execution trace as a RankTrace: what waits for what follows from what the
-// host did.
+// One rank's profile and execution trace as a RankTrace: what waits for what is derived from what
+// the host did.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct PytorchSums {
   TraceSummary& summary;
   Counts counts = {};
   Duration collectives{};    // recorded times of the library's kernels, which are not used
-  std::size_t beside = 0;    // kernels that ran beside others ...
+  std::size_t beside = 0;    // kernels that ran concurrently with others ...
   Duration beside_time{};    // ... and their recorded time
-  std::int64_t span_ns = 0;  // of the longest rank: first kernel's start to the last one's end
+  std::int64_t span_ns = 0;  // of the longest rank: start of its first kernel to end of its last
 };
 
-// `et` may be null where the profile says what its collectives move.
+// `et` may be null if the profile says what its collectives move.
 RankTrace read_pytorch_rank(const KinetoFile& profile, const PytorchEt* et,
                             const TraceGroups& groups, PytorchSums& sums, TraceProblems& problems);
 

@@ -127,8 +127,8 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
       problems("tensor: 2, pipeline: 4, schedule: interleaved, virtual_stages: 2", "12"),
       (Problems{"workload.parallel.virtual_stages: 2 virtual stages of 4 stages for 6 layers; "
                 "at most 3 stages",
-                "workload.parallel.schedule: interleaved: 6 microbatches of each copy do not "
-                "divide by 4 stages, which take them in groups of as many; nearest: 4 and "
+                "workload.parallel.schedule: interleaved: 6 microbatches per copy do not "
+                "divide by 4 stages, which take them in groups of that size; nearest: 4 and "
                 "8"}));
   EXPECT_EQ(
       problems("tensor: 4, pipeline: 2, schedule: breadth_first, virtual_stages: 4", "16"),

@@ -230,8 +230,8 @@ TEST(Schedules, microbatches_that_do_not_divide_by_stages_cannot_be_interleaved)
   const ScheduleRow& row = schedule_row(Schedule::interleaved);
   EXPECT_EQ(row.obstacle(shape_of(Schedule::interleaved, {4, 8, 2})), "");
   EXPECT_EQ(row.obstacle(shape_of(Schedule::interleaved, {4, 10, 2})),
-            "10 microbatches of each copy do not divide by 4 stages, which take them in groups of "
-            "as many; nearest: 8 and 12");
+            "10 microbatches per copy do not divide by 4 stages, which take them in groups of "
+            "that size; nearest: 8 and 12");
 }
 
 }  // namespace

@@ -340,7 +340,7 @@ TEST_F(PytorchTrace, packed_profiles_are_read_and_folders_of_one_rank_each) {
   EXPECT_NE(load_trace(work, 2).problems.to_text().find("not a gzip file"), std::string::npos);
   // What would be too large unpacked is not unpacked.
   folder_.write("ranks/rank1/trace.json.gz", gzipped(std::string(3'000'000, ' ')));
-  EXPECT_NE(load_trace(work, 2, bytes(1'000'000)).problems.to_text().find("unpacked it is larger"),
+  EXPECT_NE(load_trace(work, 2, bytes(1'000'000)).problems.to_text().find("unpacked, it is larger"),
             std::string::npos);
 }
 
