@@ -58,9 +58,8 @@ bool is_exchange(CollectiveOp op, Algorithm algorithm);
 // Channels that a call gets: as many as it asks for, or as fit on its CUs.
 std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 
-// A kernel is as late as its last channel. Channels start at random moments of `spread`: a single
-// one after half of it on average, the last of many at its end. That adds spread (1 - 1/channels);
-// the half of a single one is part of `startup`.
+// A kernel is as late as its last channel, and channels do not start all at once: the last of many
+// starts spread (1 - 1/channels) later than a single one, whose time is `startup`.
 Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels);
 
 // Whether the library's channels are divided among the peers of an all-to-all (PeerPartSpec); the
