@@ -96,8 +96,11 @@ def measure(bench):
             continue
         uneven = i % 2 == 1
         offsets = ends(rng, tokens, experts, uneven)
+        each = [b - a for a, b in zip([0] + offsets, offsets)]
         facts = {"tokens": tokens, "experts": experts, "n": n, "k": k, "uneven": uneven,
-                 "most_tokens": max(b - a for a, b in zip([0] + offsets, offsets))}
+                 "most_tokens": max(each)}
+        if uneven:
+            facts["by_expert"] = " ".join(map(str, each))
         if i % 3 < 2:
             bench.run("grouped_gemm", {**facts, "dtype": "bf16"}, lambda: grouped(
                 bench, tokens, experts, n, k, offsets, bench.sets_for(2 * experts * n * k)))

@@ -64,7 +64,8 @@ TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
   work.arithmetic_share =
       static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
   work.arithmetic_alone =
-      arithmetic_time(work.flops, matrix_rate(gpu, gemm.efficiency), gpu, work.arithmetic_share);
+      arithmetic_time(work.flops, matrix_rate(gpu, gemm.efficiency, gemm.element_bytes), gpu,
+                      work.arithmetic_share);
   return work;
 }
 
@@ -86,7 +87,7 @@ GemmTiles walked_tiles(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun&
   asked.row_bytes = gemm.k * gemm.element_bytes;
   asked.tile_m = gemm.tile_m;
   asked.tile_n = gemm.tile_n;
-  asked.element_bytes = gemm.element_bytes;
+  asked.element_bytes = gemm.result_bytes;
   asked.cus = static_cast<int>(run.cus);
   asked.wgs_per_cu = static_cast<int>(run.wgs_on_cu);
   asked.arithmetic = among_residents(arithmetic_of(gemm, gpu), gemm, run);
@@ -98,7 +99,7 @@ GemmTiles walked_tiles(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun&
 }  // namespace
 
 Tiles::Tiles(const TiledGemm& gemm, std::int64_t peers)
-    : rows(round_up(gemm.m, gemm.tile_m)),
+    : rows(round_up(gemm.m, std::int64_t{gemm.tile_m} * gemm.pair) * gemm.pair),
       columns(round_up(gemm.n, gemm.tile_n)),
       rows_of_a_peer(rows / peers),
       together(std::min(gemm.group, rows_of_a_peer)) {}
@@ -150,7 +151,7 @@ TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run
 Bytes tile_result(const TiledGemm& gemm) {
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
   const bool adds = gemm.split_k > 1 || gemm.accumulates;
-  return bytes(elements * (adds ? 2 * kPartialBytes : gemm.element_bytes));
+  return bytes(elements * (adds ? 2 * kPartialBytes : gemm.result_bytes));
 }
 
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {
@@ -172,9 +173,9 @@ double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batc
               to_seconds(of_a_tile) * static_cast<double>(tiles), gpu.memory.bend);
 }
 
-FlopRate matrix_rate(const GpuSpec& gpu, double efficiency) {
-  return FlopRate::from_count(
-      std::llround(static_cast<double>(gpu.bf16_matrix.count()) * efficiency));
+FlopRate matrix_rate(const GpuSpec& gpu, double efficiency, std::int64_t element_bytes) {
+  const double of_bf16 = static_cast<double>(gpu.bf16_matrix.count()) * efficiency;
+  return FlopRate::from_count(std::llround(of_bf16 * 2 / static_cast<double>(element_bytes)));
 }
 
 double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency) {

@@ -138,6 +138,14 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
   map.add("store", gemm.store, {.help = "bandwidth at which sums leave a CU in fp32"});
   map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
   map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
+  map.add(
+      "scaled", gemm.scaled,
+      {.help = "time before the first tile of a kernel of fp8 operands", .fallback = Duration{}});
+  map.add("grouped", gemm.grouped,
+          {.help = "time before the first tile of a kernel of products of several sizes (experts)",
+           .fallback = Duration{}});
+  map.add("grouped_tile", gemm.grouped_tile,
+          {.help = "more time of each tile of such a kernel than `start`", .fallback = Duration{}});
   map.add("operand_cost", gemm.operand_cost,
           {.help = "cost of an operand's byte in HBM, relative to a stream's",
            .range = {{1, 10}},

@@ -116,8 +116,11 @@ struct LibraryGemmSpec {
   Bandwidth load;           // of operands and results, between the L2 and one CU
   Bandwidth store;          // of sums that leave a CU's WG in fp32
   Duration start;           // of a tile: its first operands come, its pipeline fills
-  Duration sum;             // of the second kernel, where k is split: adds up the parts
-  double operand_cost = 1;  // HBM time of an operand's byte, relative to a stream's byte
+  Duration sum;             // the second kernel, where k is split: adds up the parts
+  Duration scaled{};        // of a kernel whose operands are fp8: their scales are looked up
+  Duration grouped{};       // of a kernel of products of several sizes: where each begins
+  Duration grouped_tile{};  // more of each of its tiles than `start`
+  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
 };
 
 // Attention kernels of the GPU's libraries, one WG per CU (docs/models.md, "Kernels").

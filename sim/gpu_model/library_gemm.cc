@@ -48,6 +48,7 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .n = size.n,
           .k = size.k,
           .element_bytes = size.element_bytes,
+          .result_bytes = size.result_bytes,
           .tile_m = tile.m,
           .tile_n = tile.n,
           .split_k = split_k,
@@ -58,12 +59,16 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .accumulates = size.accumulates};
 }
 
-// The time for a tile to leave its WG, and for what it is added to to come in.
+bool is_grouped(GemmKernels kernels) {
+  return kernels == GemmKernels::grouped || kernels == GemmKernels::grouped_small;
+}
+
+// A tile's way out of its WG, and back in what it is added to.
 Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
   if (!gemm.accumulates || gemm.split_k > 1) return transfer_time(tile_result(gemm), library.load);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  return transfer_time(bytes(elements * (gemm.element_bytes + kPartialBytes)), library.load) +
-         transfer_time(bytes(elements * (kPartialBytes - gemm.element_bytes)), library.store);
+  return transfer_time(bytes(elements * (gemm.result_bytes + kPartialBytes)), library.load) +
+         transfer_time(bytes(elements * (kPartialBytes - gemm.result_bytes)), library.store);
 }
 
 // The same on a GPU whose kernels were measured; the WG has its CU to itself. Its fixed time
@@ -78,6 +83,7 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   gemm.load = library.load;
   gemm.fixed = library.start + result_time(gemm, library);
   if (split_k > 1) gemm.fixed = gemm.fixed + library.sum;
+  if (is_grouped(size.kernels)) gemm.fixed = gemm.fixed + library.grouped_tile;
   gemm.operand_cost = library.operand_cost;
   return gemm;
 }
@@ -113,21 +119,35 @@ std::span<const Tile> measured_tiles(LibraryTiles which) {
   return which == LibraryTiles::by_16 ? by_16 : powers;
 }
 
+// Kernels that have one tile.
+constexpr Tile kScaledTile{128, 128, 128, 0.97};
+constexpr Tile kGroupedTile{128, 256, 232, 1};
+constexpr Tile kSmallGroupedTile{64, 128, 96, 0.85};
+constexpr int kGroupedPair = 2;  // WGs of a cluster share their columns of B
+
+std::span<const Tile> tiles_for(const GemmSize& size, const GpuSpec& gpu) {
+  if (size.kernels == GemmKernels::scaled) return {&kScaledTile, 1};
+  if (size.kernels == GemmKernels::grouped) return {&kGroupedTile, 1};
+  if (size.kernels == GemmKernels::grouped_small) return {&kSmallGroupedTile, 1};
+  if (gpu.library_gemm) return measured_tiles(gpu.library_gemm->tiles);
+  return kTiles;
+}
+
 }  // namespace
 
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers) {
   const bool measured = gpu.library_gemm.has_value();
-  const std::span<const Tile> tiles =
-      measured ? measured_tiles(gpu.library_gemm->tiles) : std::span<const Tile>(kTiles);
+  const bool may_split = peers == 1 && size.kernels == GemmKernels::any;
   TiledGemm best;
   double least = 0;
-  for (const Tile& tile : tiles) {
+  for (const Tile& tile : tiles_for(size, gpu)) {
     const bool divides = size.m % (tile.m * peers) == 0 && size.n % tile.n == 0;
     if (peers > 1 && !divides) continue;
     for (int split = 1; split <= kMostParts; split *= 2) {
-      if (split > 1 && (peers > 1 || size.k < std::int64_t{kLeastK} * split)) break;
-      const TiledGemm gemm =
+      if (split > 1 && (!may_split || size.k < std::int64_t{kLeastK} * split)) break;
+      TiledGemm gemm =
           measured ? with_measured_tile(size, tile, gpu, split) : with_tile(size, tile, gpu, split);
+      if (is_grouped(size.kernels)) gemm.pair = kGroupedPair;
       if (resident_on_cu(gpu, gemm.wg) == 0) break;
       const double time = gemm_seconds(gemm, gpu, size.batch);
       if (least > 0 && time >= least) continue;

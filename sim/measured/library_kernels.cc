@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/models/attention_gradients.h"
 
 namespace weft {
@@ -20,7 +22,37 @@ class Shapes {
                       .n = needed("n"),
                       .k = needed("k"),
                       .batch = line_.number("batch").value_or(1),
-                      .m_by_rank = {}}};
+                      .m_by_rank = {},
+                      .m_of_each = {}}};
+  }
+
+  [[nodiscard]] Kernels gemm_fp8() const {
+    GemmShape shape{.m = needed("m"), .n = needed("n"), .k = needed("k")};
+    shape.fp8 = scales();
+    return {shape};
+  }
+
+  [[nodiscard]] Kernels grouped() const {
+    const std::int64_t experts = needed("experts");
+    GemmShape shape{.m = round_up(needed("tokens"), experts),
+                    .n = needed("n"),
+                    .k = needed("k"),
+                    .batch = experts};
+    shape.grouped = true;
+    shape.m_of_each = tokens_of_each();
+    if (line_.says("dtype", "fp8")) shape.fp8 = Fp8Scales::row;
+    return {shape};
+  }
+
+  // Gradients of the weights of each expert: n x k, summed over its tokens.
+  [[nodiscard]] Kernels grouped_gradient() const {
+    const std::int64_t experts = needed("experts");
+    GemmShape shape{.m = needed("n"),
+                    .n = needed("k"),
+                    .k = round_up(needed("tokens"), experts),
+                    .batch = experts};
+    shape.grouped = true;
+    return {shape};
   }
 
   [[nodiscard]] Kernels forward() const { return {attention(needed("queries"), needed("keys"))}; }
@@ -46,6 +78,29 @@ class Shapes {
   [[nodiscard]] Kernels decoding_layer() const { return layer(attention(1, needed("step") + 1)); }
 
  private:
+  [[nodiscard]] Fp8Scales scales() const {
+    if (line_.says("scaling", "row")) return Fp8Scales::row;
+    if (line_.says("scaling", "block")) return Fp8Scales::block;
+    if (!line_.says("scaling", "tensor")) {
+      Diagnostic problem;
+      problem.at = line_.at;
+      problem.path = "scaling";
+      problem.message = "must be tensor, row or block";
+      problems_.add(std::move(problem));
+    }
+    return Fp8Scales::tensor;
+  }
+
+  // Empty: all alike.
+  [[nodiscard]] std::vector<std::int64_t> tokens_of_each() const {
+    std::vector<std::int64_t> each;
+    const auto found = line_.words.find("by_expert");
+    if (found == line_.words.end()) return each;
+    std::istringstream numbers(found->second);
+    for (std::int64_t tokens = 0; numbers >> tokens;) each.push_back(tokens);
+    return each;
+  }
+
   [[nodiscard]] std::int64_t needed(const char* name) const {
     return line_.needed(name, problems_).value_or(1);
   }
@@ -82,6 +137,9 @@ struct Row {
 };
 constexpr std::array kRows = {
     Row{"library.gemm", &Shapes::gemm},
+    Row{"library.gemm_fp8", &Shapes::gemm_fp8},
+    Row{"library.grouped_gemm", &Shapes::grouped},
+    Row{"library.grouped_gradient", &Shapes::grouped_gradient},
     Row{"library.attention", &Shapes::forward},
     Row{"library.attention_both", &Shapes::forward_and_backward},
     Row{"library.decoding", &Shapes::forward},
@@ -101,6 +159,12 @@ void name_library_kernel(MeasuredLine& line) {
   const bool cold = !line.says("cache", "warm");
   if ((line.kind == "gemm" || line.kind == "bmm") && cold) {
     line.kind = "library.gemm";
+  } else if (line.kind == "gemm_fp8") {
+    line.kind = "library.gemm_fp8";
+  } else if (line.kind == "grouped_gemm") {
+    line.kind = "library.grouped_gemm";
+  } else if (line.kind == "grouped_gemm_weight_gradient") {
+    line.kind = "library.grouped_gradient";
   } else if (line.kind == "attention" && line.says("what", "context")) {
     line.kind = "library.prompt_layer";
   } else if (line.kind == "attention" && line.says("what", "generation")) {

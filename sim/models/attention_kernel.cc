@@ -112,25 +112,6 @@ void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std:
   }
 }
 
-// The first WG of each CU waits for what precedes the kernel.
-void add_setup(OpKernel& kernel, const GpuSpec& gpu) {
-  Work first = kernel.works.front();
-  first.fixed += gpu.library_attention->setup;
-  const auto setup = static_cast<std::uint32_t>(kernel.works.size());
-  kernel.works.push_back(first);
-  std::uint32_t left = static_cast<std::uint32_t>(gpu.cus);
-  std::vector<OpKernel::Run> runs;
-  for (const OpKernel::Run& run : kernel.runs) {
-    const std::uint32_t here = std::min(left, run.count);
-    left -= here;
-    if (here > 0) runs.push_back({.work = setup, .scale = run.scale, .count = here});
-    if (here < run.count) {
-      runs.push_back({.work = run.work, .scale = run.scale, .count = run.count - here});
-    }
-  }
-  kernel.runs = std::move(runs);
-}
-
 OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = {.threads = 256,
@@ -141,7 +122,8 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   if (measured) kernel.wg.lds = gpu.cu.lds;
   kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
   add_blocks(kernel, scales(shape, measured), shape.batch * shape.heads);
-  if (measured) add_setup(kernel, gpu);
+  // The first WG of each CU waits for what precedes the kernel.
+  if (measured) add_setup(kernel, gpu.library_attention->setup, gpu.cus);
   return kernel;
 }
 

@@ -41,9 +41,10 @@ struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
+  bool grouped = false;  // with others, of other sizes, in one kernel
 };
 inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 1) {
-  return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .m_by_rank = {}};
+  return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .grouped = p.grouped};
 }
 
 // For gradients of weights: if they are wider than the weights, each microbatch's GEMM adds to them

@@ -40,7 +40,10 @@ std::string text_of(const std::optional<RecordedWork>& work) {
 
 std::string kernel_of(const GemmShape& gemm) {
   const auto* tiles = std::get_if<GemmWork>(&gemm.described);
-  if (tiles == nullptr) return gemm.accumulates ? ", added to fp32" : "";
+  if (tiles == nullptr) {
+    return fmt::format("{}{}{}", gemm.fp8 == Fp8Scales::none ? "" : ", fp8",
+                       gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
+  }
   return fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
 }
 

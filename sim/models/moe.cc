@@ -43,8 +43,8 @@ OpId Experts::exchange(const char* name, Direction direction) {
 }
 
 void Experts::product(const char* name, std::int64_t n, std::int64_t k, GradientOf of) {
-  GemmShape gemm =
-      gemm_of({.m = rows(0), .n = n, .k = k}, gpus_.shapes().decoder.dtype, routed_.busy);
+  GemmShape gemm = gemm_of({.m = rows(0), .n = n, .k = k, .grouped = grouped()},
+                           gpus_.shapes().decoder.dtype, routed_.busy);
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
   }
@@ -56,7 +56,8 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Gradient
 // elements in all three matrices, but not the cost of adding to fp32 gradients.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (routed_.even()) {
-    return gpus_.weight_gradient(name, kExperts, {.m = out, .n = in, .k = rows(0)}, place_,
+    return gpus_.weight_gradient(name, kExperts,
+                                 {.m = out, .n = in, .k = rows(0), .grouped = grouped()}, place_,
                                  routed_.busy);
   }
   product(name, out, in, GradientOf::weights);

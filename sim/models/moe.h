@@ -30,8 +30,9 @@ class Experts {
   void route_tokens();
   void gather_tokens(const char* name);
 
-  [[nodiscard]] std::int64_t own_tokens() const;             // per GPU
-  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
+  [[nodiscard]] std::int64_t own_tokens() const;  // of a GPU
+  [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
+  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // of each busy expert
   [[nodiscard]] std::int64_t sides() const;
 
   TensorParallel& gpus_;

@@ -35,6 +35,34 @@ void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
   run(each, grid - with_more);
 }
 
+// Of all products together.
+std::int64_t rows_of_tiles(const GemmShape& shape, const GemmWork& gemm) {
+  const std::int64_t at_once = std::int64_t{gemm.tile_m} * gemm.pair;
+  if (shape.m_of_each.empty()) return round_up(shape.m, at_once) * gemm.pair * shape.batch;
+  std::int64_t rows = 0;
+  for (const std::int64_t m : shape.m_of_each) rows += round_up(m, at_once) * gemm.pair;
+  return rows;
+}
+
+// PyTorch's choice ([M] H200): below, of products on average, and of fp8, small tiles.
+constexpr std::int64_t kFewRowsEach = 128;
+
+GemmKernels kernels_for(const GemmShape& shape) {
+  if (shape.grouped) {
+    const bool small = shape.fp8 != Fp8Scales::none || shape.m <= kFewRowsEach;
+    return small ? GemmKernels::grouped_small : GemmKernels::grouped;
+  }
+  const bool scaled = shape.fp8 == Fp8Scales::row || shape.fp8 == Fp8Scales::block;
+  return scaled ? GemmKernels::scaled : GemmKernels::any;
+}
+
+// What precedes the first tiles of a kernel.
+Duration setup_of(const GemmShape& shape, const GpuSpec& gpu) {
+  if (!gpu.library_gemm) return {};
+  if (shape.grouped) return gpu.library_gemm->grouped;
+  return shape.fp8 == Fp8Scales::none ? Duration{} : gpu.library_gemm->scaled;
+}
+
 OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
   GemmShape own = shape;
   if (!shape.m_by_rank.empty()) own.m = shape.m_by_rank[rank];
@@ -43,12 +71,13 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
   const GemmWork gemm = choose_gemm(own, gpu, 1);
   const std::int64_t fit = resident_on_gpu(gpu, gemm.wg, {});
   const std::int64_t tiles =
-      round_up(gemm.m, gemm.tile_m) * round_up(gemm.n, gemm.tile_n) * gemm.split_k * own.batch;
+      rows_of_tiles(own, gemm) * round_up(gemm.n, gemm.tile_n) * gemm.split_k;
   kernel.wg = gemm.wg;
   kernel.persistent = true;
   kernel.works = {tile_work_written_here(
       gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, {}), .peers = 1})};
   deal(kernel, tiles, fit);
+  add_setup(kernel, setup_of(shape, gpu), fit);
   return kernel;
 }
 
@@ -139,12 +168,35 @@ OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
 
 }  // namespace
 
+void add_setup(OpKernel& kernel, Duration setup, std::int64_t items) {
+  if (setup == Duration{}) return;
+  Work first = kernel.works.front();
+  first.fixed += setup;
+  const auto with_setup = static_cast<std::uint32_t>(kernel.works.size());
+  kernel.works.push_back(first);
+  auto left = static_cast<std::uint32_t>(items);
+  std::vector<OpKernel::Run> runs;
+  for (const OpKernel::Run& run : kernel.runs) {
+    const std::uint32_t here = std::min(left, run.count);
+    left -= here;
+    if (here > 0) runs.push_back({.work = with_setup, .scale = run.scale, .count = here});
+    if (here < run.count) {
+      runs.push_back({.work = run.work, .scale = run.scale, .count = run.count - here});
+    }
+  }
+  kernel.runs = std::move(runs);
+}
+
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
+  const bool fp8 = shape.fp8 != Fp8Scales::none;
+  const Bytes result = size_of(shape.dtype);
   const TiledGemm chosen = library_gemm({.m = shape.m,
                                          .n = shape.n,
                                          .k = shape.k,
                                          .batch = shape.batch,
-                                         .element_bytes = size_of(shape.dtype).count(),
+                                         .element_bytes = fp8 ? 1 : result.count(),
+                                         .result_bytes = result.count(),
+                                         .kernels = kernels_for(shape),
                                          .accumulates = shape.accumulates},
                                         gpu, peers);
   GemmWork gemm;
@@ -164,6 +216,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   gemm.fixed = chosen.fixed;
   gemm.operand_cost = chosen.operand_cost;
   gemm.accumulates = chosen.accumulates;
+  gemm.fp8 = fp8;
+  gemm.pair = chosen.pair;
   return gemm;
 }
 

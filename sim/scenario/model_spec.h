@@ -40,6 +40,9 @@ struct LatentSpec {
 // How often each expert is used.
 enum class RouterSkew { uniform, zipf, histogram };
 
+// How the products of a GPU's experts are computed together.
+enum class ExpertKernel { batched, grouped };
+
 // Feed-forward layers as experts, of which each token goes through a few.
 struct MoeSpec {
   int experts = 0;
@@ -47,6 +50,7 @@ struct MoeSpec {
   int inner = 0;         // of one expert
   int shared_inner = 0;  // of what every token goes through besides; 0: nothing
   int dense_layers = 0;  // the first so many have no experts but the model's own feed-forward
+  ExpertKernel kernel = ExpertKernel::batched;
   RouterSkew skew = RouterSkew::uniform;
   double exponent = 0;           // Zipf: the i-th expert is asked for as often as i^-exponent
   std::vector<int> histogram{};  // how often each expert is asked for

@@ -146,6 +146,12 @@ inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy, "where it belongs"},
     Choice<Staging>{"staged", Staging::staged, "in a buffer, from which the slice's last WG sends"},
 };
+inline constexpr std::array kExpertKernels = {
+    Choice<ExpertKernel>{"batched", ExpertKernel::batched,
+                         "the library's, for products of one size (cuBLAS)"},
+    Choice<ExpertKernel>{"grouped", ExpertKernel::grouped,
+                         "for products of several sizes, as PyTorch's grouped_mm (CUTLASS)"},
+};
 inline constexpr std::array kTileOrders = {
     Choice<TileOrder>{"row", TileOrder::row, "row of tiles by row of tiles"},
     Choice<TileOrder>{"column", TileOrder::column, "column by column"},

@@ -110,6 +110,8 @@ struct GemmWork {
   Duration fixed = {};
   double operand_cost = 1;
   bool accumulates = false;
+  bool fp8 = false;  // its operands; `dtype` is the result's
+  int pair = 1;
   bool operator==(const GemmWork&) const = default;
 };
 

@@ -91,6 +91,9 @@ void moe_fields(Fields& map, MoeSpec& moe) {
            .fallback = 0,
            .means = "optional",
            .quiet = true});
+  map.choice("kernel", moe.kernel, names::kExpertKernels,
+             {.help = "kernel that computes the products of all experts of a GPU",
+              .fallback = ExpertKernel::batched});
   map.choice("router", moe.skew, names::kRouterSkews,
              {.help = "how often each expert is used", .fallback = RouterSkew::uniform});
   map.where("router", {"zipf"})

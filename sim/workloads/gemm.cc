@@ -39,16 +39,22 @@ Work to_work(const TileWork& tile) {
   return work;
 }
 
+std::int64_t operand_bytes(const GemmWork& gemm) {
+  return gemm.fp8 ? 1 : size_of(gemm.dtype).count();
+}
+
 }  // namespace
 
 TiledGemm tiled(const GemmWork& gemm) {
   return {.m = gemm.m,
           .n = gemm.n,
           .k = gemm.k,
-          .element_bytes = size_of(gemm.dtype).count(),
+          .element_bytes = operand_bytes(gemm),
+          .result_bytes = size_of(gemm.dtype).count(),
           .tile_m = gemm.tile_m,
           .tile_n = gemm.tile_n,
           .split_k = gemm.split_k,
+          .pair = gemm.pair,
           .group = rows_of_a_group(gemm),
           .efficiency = gemm.efficiency,
           .alone = gemm.alone,
@@ -79,7 +85,7 @@ Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus) {
   grid.parts = static_cast<std::uint32_t>(gemm.split_k);
   grid.result_bytes = std::int64_t{gemm.tile_m} * gemm.tile_n * size;
   grid.element_bytes = size;
-  grid.input_bytes = gemm.tile_m * gemm.k * size;
+  grid.input_bytes = gemm.tile_m * gemm.k * operand_bytes(gemm);
   grid.wg = gemm.wg;
   grid.persistent = is_persistent(gemm.schedule);
   grid.work_list = work_list_of(gemm.schedule);

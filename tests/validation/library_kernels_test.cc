@@ -104,6 +104,16 @@ TEST(OwnKernels, attention_of_h200_takes_what_was_measured) {
                  {"library.decoding", 80, 0.1, 0.2}});
 }
 
+// Constants are from half of these lines. Two fp8 GEMMs of few rows, which cuBLAS splits by k, come
+// out twice as long.
+TEST(OwnKernels, low_precision_and_grouped_gemms_of_h200_take_what_was_measured) {
+  const fs::path folder = kRoot / "calibration/measurements";
+  expect_within(errors_of(lines_of(folder / "h200-pytorch-low_precision.jsonl"), "node_8x_h200"),
+                {{"library.gemm_fp8", 66, 0.08, 0.2},
+                 {"library.grouped_gemm", 56, 0.08, 0.2},
+                 {"library.grouped_gradient", 15, 0.15, 0.3}});
+}
+
 // The preset of FlashAttention-2, read off the first file.
 TEST(OwnKernels, flash_attention_2_of_h200_takes_what_was_measured) {
   const fs::path folder = kRoot / "calibration/measurements";

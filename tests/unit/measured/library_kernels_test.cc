@@ -57,6 +57,42 @@ TEST(LibraryKernels, a_gemm_is_a_gemm) {
   EXPECT_EQ(gemm.k, 5);
 }
 
+TEST(LibraryKernels, of_fp8_say_what_has_a_scale) {
+  const auto shape = std::get<GemmShape>(
+      kernels_of(
+          line_of(R"({"kind": "gemm_fp8", "m": 2, "n": 3, "k": 5, "scaling": "row", "us": 9})"))
+          .at(0));
+  EXPECT_EQ(shape.fp8, Fp8Scales::row);
+  Diagnostics problems;
+  library_kernels(line_of(R"({"kind": "gemm_fp8", "m": 2, "n": 3, "k": 5, "us": 9})"), problems);
+  EXPECT_NE(problems.to_text().find("scaling: must be tensor, row or block"), std::string::npos);
+}
+
+TEST(LibraryKernels, a_grouped_gemm_has_the_tokens_of_each_expert) {
+  const std::string line = R"({"kind": "grouped_gemm", "tokens": 96, "experts": 3, "n": 4, "k": 5,)"
+                           R"( "us": 9, "dtype": "bf16")";
+  const auto even = std::get<GemmShape>(kernels_of(line_of(line + "}")).at(0));
+  EXPECT_TRUE(even.grouped);
+  EXPECT_EQ(even.m, 32);
+  EXPECT_EQ(even.batch, 3);
+  EXPECT_TRUE(even.m_of_each.empty());
+  const auto uneven =
+      std::get<GemmShape>(kernels_of(line_of(line + R"(, "by_expert": "0 80 16"})")).at(0));
+  EXPECT_EQ(uneven.m_of_each, (std::vector<std::int64_t>{0, 80, 16}));
+}
+
+// Gradients of 3 experts' weights: 4 x 5 of each, summed over its 32 tokens.
+TEST(LibraryKernels, gradients_of_grouped_gemms_sum_over_tokens) {
+  const auto shape = std::get<GemmShape>(
+      kernels_of(line_of(R"({"kind": "grouped_gemm_weight_gradient", "tokens": 96, "experts": 3,)"
+                         R"( "n": 4, "k": 5, "us": 9})"))
+          .at(0));
+  EXPECT_EQ(shape.m, 4);
+  EXPECT_EQ(shape.n, 5);
+  EXPECT_EQ(shape.k, 32);
+  EXPECT_EQ(shape.batch, 3);
+}
+
 // 2 prompts of 100 tokens, 4 + 2 x 1 heads of 128: 2 x 100 x 6 x 128 x 2 B get their positions.
 TEST(LibraryKernels, a_layer_of_prompts_has_two_kernels_before_attention) {
   const MeasuredLine line =

@@ -87,6 +87,20 @@ ModelGraph tiny(const std::string& moe, const std::string& more) {
   return build_model(scenario_of("{" + kTiny + moe + "}, " + more + "}", 1));
 }
 
+TEST(Experts, of_a_gpu_are_batched_unless_a_scenario_groups_them) {
+  for (const bool grouped : {false, true}) {
+    const ModelGraph graph =
+        tiny(grouped ? ", kernel: grouped" : "", "phase: training, parallel: {data: 8, expert: 4}");
+    for (const ModelOp* op :
+         {&first_named(graph, "experts_up"), &first_named(graph, "experts_down_weight_gradient")}) {
+      const auto& gemm = std::get<GemmShape>(op->shape);
+      EXPECT_EQ(gemm.batch, 2);
+      EXPECT_EQ(gemm.grouped, grouped);
+    }
+    EXPECT_FALSE(std::get<GemmShape>(first_named(graph, "qkv").shape).grouped);
+  }
+}
+
 TEST(Experts, a_layer_dispatches_computes_and_combines) {
   const ModelGraph graph = tiny("", "phase: prefill, parallel: {data: 8, expert: 8}");
   EXPECT_EQ(names_of(graph),
