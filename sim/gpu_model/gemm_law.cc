@@ -99,7 +99,7 @@ GemmTiles walked_tiles(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun&
 }  // namespace
 
 Tiles::Tiles(const TiledGemm& gemm, std::int64_t peers)
-    : rows(round_up(gemm.m, std::int64_t{gemm.tile_m} * gemm.pair) * gemm.pair),
+    : rows(round_up(gemm.m, std::int64_t{gemm.tile_m} * gemm.library.pair) * gemm.library.pair),
       columns(round_up(gemm.n, gemm.tile_n)),
       rows_of_a_peer(rows / peers),
       together(std::min(gemm.group, rows_of_a_peer)) {}
@@ -123,9 +123,13 @@ namespace {
 
 // The time of one WG's operands between the L2 and its CU.
 Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
-  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) *
-                              round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
-  if (gemm.load.count() > 0) return transfer_time(bytes(loaded), gemm.load);
+  const std::int64_t length = round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
+  const LibraryKernel& library = gemm.library;
+  if (library.load.count() > 0) {
+    const double rows = gemm.tile_m * library.a_cost + gemm.tile_n * library.b_cost;
+    return transfer_time(bytes(std::llround(rows * static_cast<double>(length))), library.load);
+  }
+  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) * length;
   return gpu.l2.latency * waits_for(loaded, gemm.wg);
 }
 
@@ -134,11 +138,12 @@ TileWork tile_work_reading(const TiledGemm& gemm, const GpuSpec& gpu, const Gemm
   const std::int64_t wgs = Tiles(gemm, run.peers).count() * gemm.split_k;
   TileWork work = arithmetic_of(gemm, gpu);
   work.read = bytes(round_up(operands, wgs));
-  work.more = bytes(std::llround(static_cast<double>(work.read.count()) * (gemm.operand_cost - 1)));
-  // Loads run ahead of the arithmetic by what is in flight, so they last at least as long as it
-  // does with all residents at work.
+  work.more =
+      bytes(std::llround(static_cast<double>(work.read.count()) * (gemm.library.operand_cost - 1)));
+  // Loads run ahead of the arithmetic by what is in flight, so they last as long as it does: with
+  // all residents at work, as their shares of the CU's rate make it last.
   work.memory_alone =
-      longer(loading_time(gemm, gpu), among_residents(work, gemm, run)) + gemm.fixed;
+      longer(loading_time(gemm, gpu), among_residents(work, gemm, run)) + gemm.library.fixed;
   return work;
 }
 
@@ -150,14 +155,14 @@ TileWork tile_work(const TiledGemm& gemm, const GpuSpec& gpu, const GemmRun& run
 
 Bytes tile_result(const TiledGemm& gemm) {
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
-  const bool adds = gemm.split_k > 1 || gemm.accumulates;
+  const bool adds = gemm.split_k > 1 || gemm.library.accumulates;
   return bytes(elements * (adds ? 2 * kPartialBytes : gemm.result_bytes));
 }
 
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch) {
   const std::int64_t on_cu = resident_on_cu(gpu, gemm.wg);
   const GemmRun run{.cus = gpu.cus, .wgs_on_cu = on_cu, .peers = 1};
-  const bool of_library = gemm.load.count() > 0;
+  const bool of_library = gemm.library.load.count() > 0;
   const TileWork work = of_library ? tile_work_reading(gemm, gpu, run, operands_once(gemm))
                                    : tile_work(gemm, gpu, run);
   const std::int64_t tiles = Tiles(gemm, 1).count() * gemm.split_k * batch;

@@ -24,19 +24,14 @@ struct TiledGemm {
   std::int64_t k = 0;
   std::int64_t element_bytes = 2;  // of A and B
   std::int64_t result_bytes = 2;   // of C
-  int tile_m = 0;                  // of C, made by one WG ...
+  int tile_m = 0;                  // of C, computed by one WG ...
   int tile_n = 0;
-  int split_k = 1;         // ... or by so many, each for its part of k
-  int pair = 1;            // rows of tiles that come as one, the last with nothing to do or not
-  std::int64_t group = 1;  // rows of tiles of a peer whose tiles come column by column
+  int split_k = 1;         // ... or by this many, each for its part of k
+  std::int64_t group = 1;  // rows of a peer's tiles that are walked together, column by column
   double efficiency = 0;   // of the matrix peak, on a CU full of WGs
   double alone = 1;        // fraction of it that one WG reaches if it has its CU to itself
   WgShape wg;
-  // Of a library's kernel:
-  Bandwidth load = {};       // between the L2 and one CU; 0: as its loads in flight allow
-  Duration fixed = {};       // of a tile, besides its loop over k
-  double operand_cost = 1;   // HBM time of an operand's byte, relative to a stream's byte
-  bool accumulates = false;  // its result is added to existing fp32 numbers
+  LibraryKernel library;
 };
 
 struct GemmRun {
@@ -89,9 +84,9 @@ Bytes tile_result(const TiledGemm& gemm);
 // a CU's residents or the memory take. A library's kernel reads its operands once.
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch);
 
-// The rate at which a kernel runs that reaches this part of the matrix units' peak: twice as high
-// for elements of half the size ([P] fp8 against bf16 on Hopper, CDNA 3 and Blackwell). And so many
-// operations at that of bf16, far more than the first and the last tiles have, in seconds.
+// The rate of a kernel that reaches this fraction of the matrix units' peak: twice as high for
+// elements of half the size ([P] fp8 against bf16 on Hopper, CDNA 3 and Blackwell). And the time of
+// `operations` at that of bf16, in seconds, where the first and the last tiles do not matter.
 FlopRate matrix_rate(const GpuSpec& gpu, double efficiency, std::int64_t element_bytes = 2);
 double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency);
 

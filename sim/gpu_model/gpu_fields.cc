@@ -138,6 +138,9 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
   map.add("store", gemm.store, {.help = "bandwidth at which sums leave a CU in fp32"});
   map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
   map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
+  map.add("unaligned", gemm.unaligned,
+          {.help = "more time of a tile than `start` if rows of operands are no multiple of 16 B",
+           .fallback = Duration{}});
   map.add(
       "scaled", gemm.scaled,
       {.help = "time before the first tile of a kernel of fp8 operands", .fallback = Duration{}});

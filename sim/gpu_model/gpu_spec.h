@@ -116,14 +116,28 @@ struct LibraryGemmSpec {
   Bandwidth load;           // of operands and results, between the L2 and one CU
   Bandwidth store;          // of sums that leave a CU's WG in fp32
   Duration start;           // of a tile: its first operands come, its pipeline fills
-  Duration sum;             // the second kernel, where k is split: adds up the parts
-  Duration scaled{};        // of a kernel whose operands are fp8: their scales are looked up
-  Duration grouped{};       // of a kernel of products of several sizes: where each begins
-  Duration grouped_tile{};  // more of each of its tiles than `start`
-  double operand_cost = 1;  // time of an operand's byte in the HBM, in those of a stream
+  Duration sum;             // of the second kernel, where k is split: adds up the parts
+  Duration unaligned{};     // of a tile whose operands allow no bulk copy, beyond `start`
+  Duration scaled{};        // of a kernel with fp8 operands: looks up their scales
+  Duration grouped{};       // of a kernel for products of several sizes: finds each one's start
+  Duration grouped_tile{};  // what each of its tiles takes beyond `start`
+  double operand_cost = 1;  // HBM time of an operand's byte, relative to a stream's byte
 };
 
-// Attention kernels of the GPU's libraries, one WG per CU (docs/models.md, "Kernels").
+// What a library's GEMM has that no scenario says. The defaults are those of a kernel that a
+// scenario describes.
+struct LibraryKernel {
+  Bandwidth load{};   // of operands, between the L2 and one CU; 0: as its loads in flight allow
+  double a_cost = 1;  // time of a byte of A at `load`, relative to aligned rows
+  double b_cost = 1;  // the same for B
+  Duration fixed{};   // of a tile, outside its loop over k
+  double operand_cost = 1;   // as in LibraryGemmSpec
+  int pair = 1;              // rows of tiles launched together, even if the last has nothing to do
+  bool accumulates = false;  // adds its result to existing fp32 numbers
+  bool operator==(const LibraryKernel&) const = default;
+};
+
+// Attention kernels of the GPU's libraries, one WG a CU (docs/models.md, "Kernels").
 struct LibraryAttentionSpec {
   double efficiency = 0;           // fraction of the matrix peak that the products reach alone
   double backward_efficiency = 0;  // the same, backward

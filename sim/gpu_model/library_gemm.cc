@@ -1,6 +1,7 @@
 #include "sim/gpu_model/library_gemm.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,9 @@ constexpr double kEfficiency = 0.7;  // of the matrix peak, as in workload.gemm
 constexpr int kThreads = 256;
 constexpr int kStageK = 64;  // elements of k in a stage of the operand pipeline
 constexpr int kMostStages = 4;
-constexpr int kSwizzle = 8;  // rows of tiles that are walked column by column
+constexpr std::int64_t kLine = 128;     // of an L2, bytes
+constexpr std::int64_t kBulkCopy = 16;  // [P] alignment that TMA and 16 B cp.async need
+constexpr int kSwizzle = 8;             // rows of tiles walked together, column by column
 constexpr int kMostParts = 16;
 constexpr int kLeastK = 256;  // of a part
 
@@ -56,19 +59,49 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .efficiency = kEfficiency * tile.reaches,
           .alone = 1,
           .wg = wg_of(tile, size.element_bytes, gpu),
-          .accumulates = size.accumulates};
+          .library = {.accumulates = size.accumulates}};
 }
 
 bool is_grouped(GemmKernels kernels) {
   return kernels == GemmKernels::grouped || kernels == GemmKernels::grouped_small;
 }
 
-// A tile's way out of its WG, and back in what it is added to.
+// The time for a tile to leave its WG, and for what it is added to to come in.
 Duration result_time(const TiledGemm& gemm, const LibraryGemmSpec& library) {
-  if (!gemm.accumulates || gemm.split_k > 1) return transfer_time(tile_result(gemm), library.load);
+  if (!gemm.library.accumulates || gemm.split_k > 1)
+    return transfer_time(tile_result(gemm), library.load);
   const std::int64_t elements = std::int64_t{gemm.tile_m} * gemm.tile_n;
   return transfer_time(bytes(elements * (gemm.result_bytes + kPartialBytes)), library.load) +
          transfer_time(bytes(elements * (kPartialBytes - gemm.result_bytes)), library.store);
+}
+
+// The largest power of two, up to a line of the L2, that divides a row's length.
+std::int64_t alignment(std::int64_t row_bytes) { return std::gcd(row_bytes, kLine); }
+
+struct Alignments {
+  std::int64_t a;
+  std::int64_t b;
+};
+// A vector is a single row of k elements in any layout.
+Alignments alignments_of(const GemmSize& size) {
+  const std::int64_t along_a = size.layout == GemmLayout::tn && size.m > 1 ? size.m : size.k;
+  const std::int64_t along_b = size.layout != GemmLayout::linear && size.n > 1 ? size.n : size.k;
+  return {alignment(along_a * size.element_bytes), alignment(along_b * size.element_bytes)};
+}
+
+bool copied_in_bulk(const Alignments& rows) { return std::min(rows.a, rows.b) >= kBulkCopy; }
+
+double load_cost(std::int64_t alignment) {
+  if (alignment < kBulkCopy) return static_cast<double>(kBulkCopy) / static_cast<double>(alignment);
+  return 2 - static_cast<double>(alignment) / kLine;
+}
+
+void add_alignment(TiledGemm& gemm, const Alignments& rows, const LibraryGemmSpec& library) {
+  gemm.library.a_cost = load_cost(rows.a);
+  gemm.library.b_cost = load_cost(rows.b);
+  if (copied_in_bulk(rows)) return;
+  gemm.library.a_cost = gemm.library.b_cost = load_cost(std::min(rows.a, rows.b));
+  gemm.library.fixed = gemm.library.fixed + library.unaligned;
 }
 
 // The same on a GPU whose kernels were measured; the WG has its CU to itself. Its fixed time
@@ -80,11 +113,12 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   gemm.wg.registers_per_thread = gpu.cu.registers / kThreads * 7 / 8;  // fusing adds some
   gemm.wg.lds = gpu.cu.lds;
   gemm.efficiency = library.efficiency;
-  gemm.load = library.load;
-  gemm.fixed = library.start + result_time(gemm, library);
-  if (split_k > 1) gemm.fixed = gemm.fixed + library.sum;
-  if (is_grouped(size.kernels)) gemm.fixed = gemm.fixed + library.grouped_tile;
-  gemm.operand_cost = library.operand_cost;
+  gemm.library.load = library.load;
+  gemm.library.fixed = library.start + result_time(gemm, library);
+  if (split_k > 1) gemm.library.fixed = gemm.library.fixed + library.sum;
+  if (is_grouped(size.kernels)) gemm.library.fixed = gemm.library.fixed + library.grouped_tile;
+  gemm.library.operand_cost = library.operand_cost;
+  add_alignment(gemm, alignments_of(size), library);
   return gemm;
 }
 
@@ -129,7 +163,10 @@ std::span<const Tile> tiles_for(const GemmSize& size, const GpuSpec& gpu) {
   if (size.kernels == GemmKernels::scaled) return {&kScaledTile, 1};
   if (size.kernels == GemmKernels::grouped) return {&kGroupedTile, 1};
   if (size.kernels == GemmKernels::grouped_small) return {&kSmallGroupedTile, 1};
-  if (gpu.library_gemm) return measured_tiles(gpu.library_gemm->tiles);
+  if (gpu.library_gemm) {
+    const bool bulk = copied_in_bulk(alignments_of(size));
+    return measured_tiles(bulk ? gpu.library_gemm->tiles : LibraryTiles::few);
+  }
   return kTiles;
 }
 
@@ -147,7 +184,7 @@ TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t pe
       if (split > 1 && (!may_split || size.k < std::int64_t{kLeastK} * split)) break;
       TiledGemm gemm =
           measured ? with_measured_tile(size, tile, gpu, split) : with_tile(size, tile, gpu, split);
-      if (is_grouped(size.kernels)) gemm.pair = kGroupedPair;
+      if (is_grouped(size.kernels)) gemm.library.pair = kGroupedPair;
       if (resident_on_cu(gpu, gemm.wg) == 0) break;
       const double time = gemm_seconds(gemm, gpu, size.batch);
       if (least > 0 && time >= least) continue;

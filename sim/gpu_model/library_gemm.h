@@ -7,11 +7,16 @@
 //   if it accumulates: + bytes of its fp32 numbers / load + those beyond a result's bytes / store
 //   kernel = rounds of tiles over the CUs, bent with the memory's time; split k: + sum
 //
-// Operands of fp8 have twice the rate, and are half as long. Where each row or each block of 128
-// has a scale, and where products of several sizes are one kernel, there is one tile and no split.
+// If an operand's rows are no multiple of 128 B long, each 128 B segment that a WG loads touches
+// 2 - a / 128 lines of the L2 on average, where a is the largest power of two that divides the
+// rows' length. Below 16 B there is no bulk copy: older kernels load a bytes at a time, so 16 / a
+// times as many loads.
 //
-// Of others a stage of the pipeline of operands holds 64 of k; a WG has as many stages, four
-// at most, as the CU's local memory holds for all WGs that fit its registers.
+// fp8 operands have twice the rate and half the bytes. With a scale for each row or each block of
+// 128, and in a kernel for products of several sizes, there is one tile and no split.
+//
+// On others a stage of the operand pipeline holds 64 elements of k; a WG has as many stages, at
+// most four, as the CU's LDS holds for all WGs that its registers allow.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +25,18 @@
 
 namespace weft {
 
+// Along which dimension the rows of A and B lie in memory.
+enum class GemmLayout {
+  linear,  // both along k: y = x w^T, a layer
+  nn,      // A along k, B along n: a gradient of inputs
+  tn,      // A along m, B along n: a gradient of weights
+};
+
 // Which of the library's kernels may take a product.
 enum class GemmKernels {
   any,            // the fastest of all
   scaled,         // of fp8, with a scale for each row or block: 128 x 128 (cuBLAS)
-  grouped,        // products of several sizes at once (CUTLASS): pairs of 128 x 256 ...
+  grouped,        // products of several sizes in one kernel (CUTLASS): pairs of 128 x 256 ...
   grouped_small,  // ... or of 64 x 128
 };
 
@@ -36,8 +48,9 @@ struct GemmSize {
   std::int64_t batch = 1;
   std::int64_t element_bytes = 2;  // of A and B
   std::int64_t result_bytes = 2;   // of C
+  GemmLayout layout = GemmLayout::linear;
   GemmKernels kernels = GemmKernels::any;
-  bool accumulates = false;  // into fp32 numbers that are there
+  bool accumulates = false;  // into existing fp32 numbers
 };
 
 // `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the

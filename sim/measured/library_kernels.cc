@@ -22,8 +22,7 @@ class Shapes {
                       .n = needed("n"),
                       .k = needed("k"),
                       .batch = line_.number("batch").value_or(1),
-                      .m_by_rank = {},
-                      .m_of_each = {}}};
+                      .layout = layout()}};
   }
 
   [[nodiscard]] Kernels gemm_fp8() const {
@@ -50,7 +49,8 @@ class Shapes {
     GemmShape shape{.m = needed("n"),
                     .n = needed("k"),
                     .k = round_up(needed("tokens"), experts),
-                    .batch = experts};
+                    .batch = experts,
+                    .layout = GemmLayout::tn};
     shape.grouped = true;
     return {shape};
   }
@@ -78,6 +78,12 @@ class Shapes {
   [[nodiscard]] Kernels decoding_layer() const { return layer(attention(1, needed("step") + 1)); }
 
  private:
+  // Layers where the line does not say.
+  [[nodiscard]] GemmLayout layout() const {
+    if (line_.says("layout", "nn")) return GemmLayout::nn;
+    return line_.says("layout", "tn") ? GemmLayout::tn : GemmLayout::linear;
+  }
+
   [[nodiscard]] Fp8Scales scales() const {
     if (line_.says("scaling", "row")) return Fp8Scales::row;
     if (line_.says("scaling", "block")) return Fp8Scales::block;

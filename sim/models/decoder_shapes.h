@@ -41,10 +41,17 @@ struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
+  GemmLayout layout = GemmLayout::linear;
   bool grouped = false;  // with others, of other sizes, in one kernel
 };
 inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 1) {
-  return {.m = p.m, .n = p.n, .k = p.k, .batch = batch, .dtype = dtype, .grouped = p.grouped};
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .batch = batch,
+          .dtype = dtype,
+          .layout = p.layout,
+          .grouped = p.grouped};
 }
 
 // For gradients of weights: if they are wider than the weights, each microbatch's GEMM adds to them
@@ -54,6 +61,7 @@ inline bool accumulates(DataType gradients, DataType weights) {
 }
 inline GemmShape gradient_of(const Product& p, const DecoderShapes& shapes, std::int64_t batch) {
   GemmShape gemm = gemm_of(p, shapes.decoder.dtype, batch);
+  gemm.layout = GemmLayout::tn;
   gemm.accumulates = accumulates(shapes.gradients, shapes.decoder.dtype);
   return gemm;
 }

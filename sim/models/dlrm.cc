@@ -119,10 +119,11 @@ class Dlrm {
           stream_of({.elements = samples_ * layer->out, .read = 2, .written = 1, .operations = 1},
                     dlrm_.mlp_dtype));
       if (!first || input == InputGradient::needed) {
-        add_back(name + "_input_gradient", "mlp", product(samples_, layer->in, layer->out));
+        add_back(name + "_input_gradient", "mlp",
+                 product(samples_, layer->in, layer->out, GemmLayout::nn));
       }
-      bucket_by_ =
-          add_back(name + "_weight_gradient", "mlp", product(layer->out, layer->in, samples_));
+      bucket_by_ = add_back(name + "_weight_gradient", "mlp",
+                            product(layer->out, layer->in, samples_, GemmLayout::tn));
       bucket_ += bytes_of(layer->in * layer->out, gradients_);
       if (bucket_ >= full_bucket_) sum_up();
     }
@@ -153,8 +154,9 @@ class Dlrm {
                        .after = {}});
   }
 
-  [[nodiscard]] GemmShape product(std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return {.m = m, .n = n, .k = k, .dtype = dlrm_.mlp_dtype, .m_by_rank = {}};
+  [[nodiscard]] GemmShape product(std::int64_t m, std::int64_t n, std::int64_t k,
+                                  GemmLayout layout = GemmLayout::linear) const {
+    return {.m = m, .n = n, .k = k, .dtype = dlrm_.mlp_dtype, .layout = layout};
   }
 
   // The vectors that interact, for all samples of a GPU: pooled rows and the bottom MLP's output.

@@ -96,7 +96,8 @@ void head_backward(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
   const OpId gathered = gpus.gather("head_gather_again", GradientOf::weights);
   const Product of = logits(shapes);
-  compute_head(gpus, "head_input_gradient", {.m = of.m, .n = of.k, .k = of.n});
+  compute_head(gpus, "head_input_gradient",
+               {.m = of.m, .n = of.k, .k = of.n, .layout = GemmLayout::nn});
   const OpId summed = gpus.reduce("head_gradient_reduce");
   gpus.out().wait_for(gathered);
   gpus.weight_gradient("head_weight_gradient", "head", {.m = of.n, .n = of.k, .k = of.m},

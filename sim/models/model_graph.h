@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/core/ids.h"
+#include "sim/gpu_model/library_gemm.h"
 #include "sim/models/recorded_shape.h"
 #include "sim/scenario/scenario.h"
 
@@ -21,24 +22,25 @@ using OpId = StrongId<struct OpTag>;
 using PlaceId = StrongId<struct PlaceTag>;
 using BlockId = StrongId<struct BlockTag>;
 
-// Operands of fp8, and what has a scale of its own.
+// Whether operands are fp8, and what has a scale of its own.
 enum class Fp8Scales { none, tensor, row, block };
 
-// `batch` products C = A B, C of m x n, on each GPU: a layer, a batched product, an expert each.
-// The library's kernel makes them, unless a scenario describes one down to its WGs.
+// `batch` products C = A B, C of m x n, on each GPU: one for a layer, several for a batched product
+// or one per expert. A library's kernel, unless the scenario describes one down to its WGs.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
   DataType dtype = DataType::bf16;  // of the result, and of operands unless they are fp8
+  GemmLayout layout = GemmLayout::linear;
   Fp8Scales fp8 = Fp8Scales::none;
-  // Added to fp32 gradients of weights that are there, in the same kernel.
+  // The kernel adds its result to existing fp32 gradients of weights.
   bool accumulates = false;
-  // Of experts whose tokens differ: m of each rank of its group, instead of `m`. Else empty.
+  // For experts with different numbers of tokens: the m of each rank, instead of `m`. Else empty.
   std::vector<std::int64_t> m_by_rank = {};
-  // By the library's kernel for products of several sizes; `m` is their mean then, unless
-  // m_of_each says them.
+  // The library's kernel for products of several sizes: `m` is their mean, unless m_of_each gives
+  // them.
   bool grouped = false;
   std::vector<std::int64_t> m_of_each = {};
   std::variant<std::monostate, GemmWork, GemvWork> described = {};

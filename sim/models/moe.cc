@@ -42,8 +42,9 @@ OpId Experts::exchange(const char* name, Direction direction) {
   return gpus_.out().exchange(name, std::move(call), place_);
 }
 
-void Experts::product(const char* name, std::int64_t n, std::int64_t k, GradientOf of) {
-  GemmShape gemm = gemm_of({.m = rows(0), .n = n, .k = k, .grouped = grouped()},
+void Experts::product(const char* name, std::int64_t n, std::int64_t k, GemmLayout layout,
+                      GradientOf of) {
+  GemmShape gemm = gemm_of({.m = rows(0), .n = n, .k = k, .layout = layout, .grouped = grouped()},
                            gpus_.shapes().decoder.dtype, routed_.busy);
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
@@ -60,7 +61,7 @@ void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t ou
                                  {.m = out, .n = in, .k = rows(0), .grouped = grouped()}, place_,
                                  routed_.busy);
   }
-  product(name, out, in, GradientOf::weights);
+  product(name, out, in, GemmLayout::tn, GradientOf::weights);
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
@@ -133,19 +134,19 @@ void Experts::backward() {
     feed_forward_backward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   gpus_.out().wait_for(dispatched);
-  product("experts_down_input_gradient", moe_.inner, hidden);
+  product("experts_down_input_gradient", moe_.inner, hidden, GemmLayout::nn);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
              {.read = sides() + 1,
               .written = sides(),
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
-  product("experts_up_input_gradient", hidden, up);
+  product("experts_up_input_gradient", hidden, up, GemmLayout::nn);
   const OpId combined = exchange("gradient_combine", Direction::combine);
   weight_gradient("experts_up_weight_gradient", hidden, up);
   gpus_.out().wait_for(combined);
   tokens("dispatch_copy_backward", moe_.top_k, 1, moe_.top_k);
-  const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts};
+  const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts, .layout = GemmLayout::nn};
   gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
   gpus_.weight_gradient("router_weight_gradient", "router",
                         {.m = moe_.experts, .n = hidden, .k = own_tokens()}, gpus_.place());

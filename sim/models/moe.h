@@ -23,16 +23,16 @@ class Experts {
   enum class Direction { dispatch, combine };  // to the experts, and home
   OpId exchange(const char* name, Direction direction);
   void product(const char* name, std::int64_t n, std::int64_t k,
-               GradientOf of = GradientOf::inputs);
+               GemmLayout layout = GemmLayout::linear, GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
   void gather_tokens(const char* name);
 
-  [[nodiscard]] std::int64_t own_tokens() const;  // of a GPU
+  [[nodiscard]] std::int64_t own_tokens() const;  // per GPU
   [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
-  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // of each busy expert
+  [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
   [[nodiscard]] std::int64_t sides() const;
 
   TensorParallel& gpus_;

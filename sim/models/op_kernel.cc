@@ -37,10 +37,10 @@ void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
 
 // Of all products together.
 std::int64_t rows_of_tiles(const GemmShape& shape, const GemmWork& gemm) {
-  const std::int64_t at_once = std::int64_t{gemm.tile_m} * gemm.pair;
-  if (shape.m_of_each.empty()) return round_up(shape.m, at_once) * gemm.pair * shape.batch;
+  const std::int64_t at_once = std::int64_t{gemm.tile_m} * gemm.library.pair;
+  if (shape.m_of_each.empty()) return round_up(shape.m, at_once) * gemm.library.pair * shape.batch;
   std::int64_t rows = 0;
-  for (const std::int64_t m : shape.m_of_each) rows += round_up(m, at_once) * gemm.pair;
+  for (const std::int64_t m : shape.m_of_each) rows += round_up(m, at_once) * gemm.library.pair;
   return rows;
 }
 
@@ -196,6 +196,7 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
                                          .batch = shape.batch,
                                          .element_bytes = fp8 ? 1 : result.count(),
                                          .result_bytes = result.count(),
+                                         .layout = shape.layout,
                                          .kernels = kernels_for(shape),
                                          .accumulates = shape.accumulates},
                                         gpu, peers);
@@ -212,12 +213,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
   gemm.alone = chosen.alone;
   gemm.schedule = GemmSchedule::persistent;
   gemm.wg = chosen.wg;
-  gemm.load = chosen.load;
-  gemm.fixed = chosen.fixed;
-  gemm.operand_cost = chosen.operand_cost;
-  gemm.accumulates = chosen.accumulates;
+  gemm.library = chosen.library;
   gemm.fp8 = fp8;
-  gemm.pair = chosen.pair;
   return gemm;
 }
 

@@ -26,11 +26,11 @@ struct OpKernel {
 // For GEMMs, attention, streams and recorded kernels; `rank` matters if ranks differ.
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
-// The first so many items, all of the kernel's first work, wait for what precedes the kernel.
+// The first `items` items, all of the kernel's first work, wait `setup` longer.
 void add_setup(OpKernel& kernel, Duration setup, std::int64_t items);
 
-// The library's choice: of the tiles and splits of k that there are, those with which the GEMM by
-// itself is done first. `peers` > 1: rows of tiles divide among so many.
+// The library's choice: of the available tiles and splits of k, those with which the GEMM by itself
+// is fastest. `peers` > 1: rows of tiles must divide among so many.
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers);
 
 }  // namespace weft

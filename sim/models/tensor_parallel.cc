@@ -29,7 +29,8 @@ void TensorParallel::product(const Linear& linear) {
 
 void TensorParallel::input_gradient(const Linear& linear) {
   compute(linear.name + "_input_gradient", linear.part,
-          gemm_of({.m = shapes_.tokens, .n = linear.in, .k = linear.out}, shapes_.decoder.dtype));
+          gemm_of({.m = shapes_.tokens, .n = linear.in, .k = linear.out, .layout = GemmLayout::nn},
+                  shapes_.decoder.dtype));
 }
 
 void TensorParallel::weight_gradient(const std::string& name, const std::string& part,

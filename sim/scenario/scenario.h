@@ -105,13 +105,8 @@ struct GemmWork {
   GemmSchedule schedule = GemmSchedule::tiles;
   WgShape wg;
   double jitter = 0;
-  // Of a library's kernel (sim/gpu_model/gemm_law.h); no file says them.
-  Bandwidth load = {};
-  Duration fixed = {};
-  double operand_cost = 1;
-  bool accumulates = false;
-  bool fp8 = false;  // its operands; `dtype` is the result's
-  int pair = 1;
+  LibraryKernel library;  // no file says it
+  bool fp8 = false;       // its operands; `dtype` is the result's
   bool operator==(const GemmWork&) const = default;
 };
 

@@ -54,15 +54,11 @@ TiledGemm tiled(const GemmWork& gemm) {
           .tile_m = gemm.tile_m,
           .tile_n = gemm.tile_n,
           .split_k = gemm.split_k,
-          .pair = gemm.pair,
           .group = rows_of_a_group(gemm),
           .efficiency = gemm.efficiency,
           .alone = gemm.alone,
           .wg = gemm.wg,
-          .load = gemm.load,
-          .fixed = gemm.fixed,
-          .operand_cost = gemm.operand_cost,
-          .accumulates = gemm.accumulates};
+          .library = gemm.library};
 }
 
 Work tile_work_written_here(const GemmWork& gemm, const GpuSpec& gpu, const GemmRun& run) {

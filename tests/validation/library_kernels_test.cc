@@ -131,11 +131,11 @@ TEST(OwnKernels, flash_attention_2_of_h200_takes_what_was_measured) {
   }
 }
 
-// 18 odd shapes take a kernel of an older generation.
+// Also those whose rows are no multiple of 16 B, which older kernels take.
 TEST(OwnKernels, gemms_of_h200_take_what_was_measured) {
   expect_within(errors_of(lines_of(kRoot / "calibration/measurements/h200-pytorch-gemm.jsonl"),
                           "node_8x_h200"),
-                {{"library.gemm", 256, 0.08, 0.4}});
+                {{"library.gemm", 256, 0.08, 0.2}});
 }
 
 }  // namespace

@@ -132,6 +132,35 @@ TEST(LibraryGemm, with_scales_of_rows_has_one_tile_and_never_splits_k) {
   EXPECT_EQ(chosen.split_k, 1);
 }
 
+// (128 a_cost + 128 b_cost) x k bytes at 100 GB/s; rows of 8,256 B are multiples of 64 B, so each
+// 128 B of them touch 1.5 lines. 0.5 is `start`, 0.328 the result.
+TEST(LibraryGemm, rows_that_are_no_multiple_of_a_line_take_more_lines) {
+  GemmSize size{.m = 128, .n = 128, .k = 8256, .element_bytes = 1, .kernels = GemmKernels::scaled};
+  const auto alone = [&](GemmLayout layout) {
+    size.layout = layout;
+    const TiledGemm chosen = library_gemm(size, measured_gpu(), 1);
+    return to_microseconds(
+        tile_work(chosen, measured_gpu(), {.cus = 100, .wgs_on_cu = 1, .peers = 1}).memory_alone);
+  };
+  EXPECT_NEAR(alone(GemmLayout::linear), 256 * 1.5 * 0.08256 + 0.5 + 0.328, 0.01);
+  EXPECT_NEAR(alone(GemmLayout::nn), 128 * 2.5 * 0.08256 + 0.5 + 0.328, 0.01);
+  EXPECT_NEAR(alone(GemmLayout::tn), 256 * 0.08256 + 0.5 + 0.328, 0.01);
+}
+
+// Rows of 8,193 B come byte by byte, 16 times as many loads. A vector is one row in any layout.
+TEST(LibraryGemm, without_bulk_copies_loads_as_much_as_rows_are_aligned_to) {
+  GpuSpec spec = measured_gpu();
+  spec.library_gemm->unaligned = microseconds(3);
+  GemmSize size{.m = 128, .n = 128, .k = 8193, .element_bytes = 1, .kernels = GemmKernels::scaled};
+  const GemmRun run{.cus = 100, .wgs_on_cu = 1, .peers = 1};
+  EXPECT_NEAR(to_microseconds(tile_work(library_gemm(size, spec, 1), spec, run).memory_alone),
+              256 * 16 * 0.08193 + 0.5 + 0.328 + 3, 0.01);
+  size.layout = GemmLayout::tn;
+  EXPECT_EQ(library_gemm(size, spec, 1).library.a_cost, 1);
+  size.m = 1;
+  EXPECT_EQ(library_gemm(size, spec, 1).library.a_cost, 16);
+}
+
 // 300 rows are three tiles of 128, so two pairs; the fourth has nothing to do and its time all the
 // same.
 TEST(LibraryGemm, of_several_sizes_has_pairs_of_tiles) {

@@ -102,7 +102,7 @@ TEST(RecordedKernel, says_what_of_the_peaks_it_reached) {
   unknown.time = microseconds(100);
   model.add("unknown", "compute", unknown, place, {});
   const std::string good = peak_shares_text(model.graph, gpu);
-  EXPECT_NE(good.find("of 50 % of the kernels' time"), std::string::npos) << good;
+  EXPECT_NE(good.find("for 50 % of the kernels' time"), std::string::npos) << good;
   EXPECT_NE(good.find("0.70 (0.70 to 0.70), 1 kernels"), std::string::npos) << good;
   EXPECT_EQ(good.find("warning"), std::string::npos) << good;
   gemm.work->flops = flops(130'000'000'000'000);
