@@ -24,7 +24,7 @@ END = "<!-- end of errors -->"
 
 def validate(measured, out, jobs, name=None):
     """What `weft validate` finds in one set; its CSV and figure stay in `out`."""
-    name = name or pathlib.Path(measured["measured"]).stem
+    name = name or "_on_".join(pathlib.Path(measured[of]).stem for of in ("measured", "cluster"))
     files = {end: out / f"{name}.{end}" for end in ("json", "csv", "svg")}
     command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"],
                "--kernels", measured.get("kernels", "configs/validation"),

@@ -40,6 +40,10 @@ std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
     const bool one_switch = row_of(choice.algorithm).carrier == Carrier::one_switch;
     return one_switch ? run_in_switch(run) : run_in_switch_tree(run);
   }
+  if (choice.of_engine) {
+    CollectiveRun run(graph, cluster, call, std::move(group), choice);
+    return run_loads(run);
+  }
   const std::vector<Plan> plans = plans_of(cluster, call, group, choice.algorithm);
   CollectiveRun run(graph, cluster, call, std::move(group), choice);
   if (dma) return run_copies(run, plans.front());
@@ -55,8 +59,9 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const bool dma = call.options.executor == CollectiveExecutor::dma;
   const Carrier carrier = row_of(choice.algorithm).carrier;
-  if (carrier == Carrier::one_switch) return count_in_switch(cluster, call, group.size());
+  if (carrier == Carrier::one_switch) return count_in_switch(cluster, call, group.size(), choice);
   if (carrier == Carrier::several_switches) return count_in_switch_tree(cluster, call, group);
+  if (choice.of_engine) return count_loads(cluster, call, group.size(), choice.algorithm);
   const PlanCounts plans = count_plans(cluster, call, group, choice.algorithm);
   if (dma) return count_copies(cluster, call, plans.transfers);
   const std::int64_t n = group.size();

@@ -7,6 +7,7 @@
 //   collective_steps.cc     plans of several steps: each channel has a part of the buffer
 //   collective_copies.cc    copy engines
 //   collective_in_switch.cc no plan: the switch adds up and copies
+//   collective_loads.cc     no plan: an inference engine's WGs load from their peers' memory
 #pragma once
 
 #include <cstdint>

@@ -55,8 +55,38 @@ bool library_has(const CollectiveSpec& library, const PlanRequest& request,
 AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
                          const RankGroup& group) {
   const AskedAlgorithm& asked = call.options.algorithm;
-  if (!asked.named || is_possible(cluster, call, group, *asked.named)) return asked;
-  return {.named = std::nullopt, .of_library = true};
+  const bool possible = !asked.named || is_possible(cluster, call, group, *asked.named);
+  if (possible && !asked.of_engine) return asked;
+  return CollectiveOptions{}.algorithm;
+}
+
+// The engine's row for a group of so many GPUs.
+const EngineRow* row_of_engine(const EngineSpec& engine, std::int64_t gpus) {
+  const auto row = std::find_if(engine.rows.begin(), engine.rows.end(),
+                                [&](const EngineRow& one) { return gpus <= one.gpus; });
+  return row == engine.rows.end() ? nullptr : &*row;
+}
+
+// The engine's kernel for this call; nothing where it leaves it to the library.
+std::optional<CollectiveChoice> engine_choice(const Cluster& cluster, const CollectiveCall& call,
+                                              const RankGroup& group) {
+  const AskedAlgorithm& asked = call.options.algorithm;
+  const std::optional<EngineSpec>& engine = cluster.spec.gpu.collective.engine;
+  if (!asked.of_engine || !engine || call.op != CollectiveOp::all_reduce || !group.one_node) {
+    return std::nullopt;
+  }
+  const auto by = [](Algorithm algorithm) {
+    return CollectiveChoice{
+        .algorithm = algorithm, .protocol = Protocol::simple, .of_engine = true};
+  };
+  if (asked.named) return by(*asked.named);
+  const EngineRow* row = row_of_engine(*engine, group.size());
+  if (row == nullptr) return std::nullopt;
+  if (call.buffer < row->one_shot_below) return by(Algorithm::one_shot);
+  if (call.buffer < row->two_shot_below) return by(Algorithm::direct);
+  const bool by_switch = engine->in_switch && call.buffer < row->in_switch_below &&
+                         is_possible(cluster, call, group, Algorithm::in_switch);
+  return by_switch ? std::optional(by(Algorithm::in_switch)) : std::nullopt;
 }
 
 std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall& call,
@@ -84,7 +114,7 @@ std::vector<CollectiveChoice> ways(const Cluster& cluster, const CollectiveCall&
   if (!all.empty()) return all;
   // A library that has nothing for this: every library is assumed to have a ring.
   CollectiveCall ring = call;
-  ring.options.algorithm = {.named = Algorithm::ring, .of_library = false};
+  ring.options.algorithm = {.named = Algorithm::ring, .of_library = false, .of_engine = false};
   return ways(cluster, ring, group);
 }
 
@@ -125,6 +155,7 @@ bool is_direct(const CollectiveCall& call) {
 // The choices of which the fastest has to be found; a single one where that is already decided.
 std::vector<CollectiveChoice> candidates(const Cluster& cluster, const CollectiveCall& call,
                                          const RankGroup& group) {
+  if (const auto engine = engine_choice(cluster, call, group)) return {*engine};
   if (is_direct(call)) return {exchange_choice(cluster, call, group)};
   std::vector<CollectiveChoice> all = ways(cluster, call, group);
   if (all.size() > 1 && asked_for(cluster, call, group).of_library) {
@@ -177,6 +208,11 @@ std::vector<CollectiveChoice> possible_choices(const Cluster& cluster, const Col
 }
 
 std::string text_of(CollectiveChoice choice) {
+  if (choice.of_engine) {
+    const bool two_shot = choice.algorithm == Algorithm::direct;
+    return std::string("engine, ") +
+           (two_shot ? "two_shot" : std::string(names::word(names::kAlgorithms, choice.algorithm)));
+  }
   return std::string(names::word(names::kAlgorithms, choice.algorithm)) + ", " +
          std::string(names::word(names::kProtocolWords, choice.protocol));
 }

@@ -1,6 +1,7 @@
 // Which algorithm and protocol a collective is run by, and over which ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,14 @@ namespace weft {
 struct CollectiveChoice {
   Algorithm algorithm = Algorithm::direct;
   Protocol protocol = Protocol::simple;
+  bool of_engine = false;  // an inference engine's kernel, which has no protocol
   bool operator==(const CollectiveChoice&) const = default;
 };
+
+// By what the switch's work is described: the library's numbers, or the engine's.
+inline const std::optional<InSwitchSpec>& in_switch_of(const CollectiveSpec& gpu, bool of_engine) {
+  return of_engine ? gpu.engine->in_switch : gpu.in_switch;
+}
 
 // What the options name; where they leave it open, what the library is assumed to choose, or the
 // fastest of all, found by trying (collective_trials.h). All-to-all and point to point are direct,

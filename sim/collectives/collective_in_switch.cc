@@ -6,6 +6,7 @@
 //   all_reduce      ready, load, store      reduce_scatter  ready, load
 //   all_gather      ready, store            broadcast       ready, store by the root
 #include <algorithm>
+#include <optional>
 
 #include "sim/collectives/collective_run.h"
 #include "sim/core/assert.h"
@@ -35,11 +36,12 @@ std::int64_t chunk_of(const InSwitchSpec& spec, std::int64_t turns_of_whole) {
   return spec.chunk.count() / (turns_of_whole >= 1 ? 2 : 4);
 }
 
-Pieces cut(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks) {
+Pieces cut(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks,
+           CollectiveChoice choice) {
   const std::int64_t block = exchanged_bytes(call, ranks, Algorithm::in_switch);
   const std::int64_t channels = channels_of(cluster, call);
   std::int64_t most = cluster.spec.gpu.collective.chunk.count();
-  if (const auto& spec = cluster.spec.gpu.collective.in_switch) {
+  if (const auto& spec = in_switch_of(cluster.spec.gpu.collective, choice.of_engine)) {
     most = chunk_of(*spec, block / (channels * spec->chunk.count()));
     most = std::max(most, round_up(block, channels * kMostTurns));
   } else if (reduces(call.op)) {
@@ -55,7 +57,8 @@ class InSwitchRun {
         loads_(reduces(run.call().op)),
         stores_(run.call().op != CollectiveOp::reduce_scatter),
         group_(run.graph().add_group(run.group().gpus)),
-        pieces_(cut(run.cluster(), run.call(), run.ranks())),
+        spec_(in_switch_of(run.cluster().spec.gpu.collective, run.choice().of_engine)),
+        pieces_(cut(run.cluster(), run.call(), run.ranks(), run.choice())),
         channels_(std::min<std::int64_t>(channels_of(run.cluster(), run.call()), pieces_.pieces)) {}
 
   std::vector<KernelId> lower() {
@@ -81,11 +84,10 @@ class InSwitchRun {
   // in and out.
   [[nodiscard]] Duration moving() const {
     const CollectiveSpec& library = run_.cluster().spec.gpu.collective;
-    if (!library.in_switch) return run_.wire_time(pieces_.size, library.channel_rate);
+    if (!spec_) return run_.wire_time(pieces_.size, library.channel_rate);
     const std::int64_t ranks = run_.ranks();
-    const std::int64_t turns = round_up(pieces_.size, library.in_switch->chunk.count());
-    return library.in_switch->turn * (ranks * turns) +
-           run_.wire_time(ranks * pieces_.size, library.in_switch->rate);
+    const std::int64_t turns = round_up(pieces_.size, spec_->chunk.count());
+    return spec_->turn * (ranks * turns) + run_.wire_time(ranks * pieces_.size, spec_->rate);
   }
 
   // One per rank, numbered consecutively; returns the first.
@@ -99,8 +101,8 @@ class InSwitchRun {
 
   KernelId add_kernel(std::uint32_t rank) {
     Kernel kernel = run_.kernel(rank, static_cast<std::uint32_t>(channels_));
-    if (const auto& spec = run_.cluster().spec.gpu.collective.in_switch) {
-      kernel.startup = spec->startup;
+    if (spec_) {
+      kernel.startup = spec_->startup;
       kernel.flag = {};
     }
     if (stores_) kernel.finish = LatchId(finish_.value + rank);
@@ -175,6 +177,7 @@ class InSwitchRun {
   bool loads_;
   bool stores_;
   std::uint16_t group_;
+  const std::optional<InSwitchSpec>& spec_;
   Pieces pieces_;
   std::int64_t channels_;
   LatchId ready_ = LatchId::none();   // rank 0's: all ranks are ready
@@ -189,9 +192,9 @@ class InSwitchRun {
 std::vector<KernelId> run_in_switch(CollectiveRun& run) { return InSwitchRun(run).lower(); }
 
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
-                                 std::int64_t ranks) {
+                                 std::int64_t ranks, CollectiveChoice choice) {
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
-  const std::int64_t pieces = cut(cluster, call, ranks).pieces;
+  const std::int64_t pieces = cut(cluster, call, ranks, choice).pieces;
   const std::int64_t channels = std::min<std::int64_t>(channels_of(cluster, call), pieces);
   const std::int64_t listed = round_up(pieces, channels) * channels;
   const bool loads = reduces(call.op);

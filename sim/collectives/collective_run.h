@@ -78,6 +78,7 @@ std::vector<KernelId> run_peer_parts(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_steps(CollectiveRun& run, const std::vector<Plan>& plans);
 std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan);
 std::vector<KernelId> run_in_switch(CollectiveRun& run);
+std::vector<KernelId> run_loads(CollectiveRun& run);
 std::vector<KernelId> run_in_switch_tree(CollectiveRun& run);
 
 // Items and sends of a call whose channels are divided among the peers.
@@ -85,9 +86,11 @@ CollectiveCounts count_peer_parts(const Cluster& cluster, const CollectiveCall& 
                                   std::int64_t ranks, double sent);
 
 // Items and sends of a call that the switch performs; a load counts once per GPU that it reads.
-
 CollectiveCounts count_in_switch(const Cluster& cluster, const CollectiveCall& call,
-                                 std::int64_t ranks);
+                                 std::int64_t ranks, CollectiveChoice choice);
+// Items and sends of an engine's kernel that loads from its peers' memory.
+CollectiveCounts count_loads(const Cluster& cluster, const CollectiveCall& call, std::int64_t ranks,
+                             Algorithm algorithm);
 CollectiveCounts count_in_switch_tree(const Cluster& cluster, const CollectiveCall& call,
                                       const RankGroup& group);
 // Items and sends of a call by copy engines.

@@ -150,6 +150,36 @@ static void fields(Fields& map, InSwitchSpec& in_switch) {
   map.add("rate", in_switch.rate, {.help = "bandwidth of a channel, of the parts of all GPUs"});
 }
 
+static void fields(Fields& map, EngineRow& row) {
+  map.add("gpus", row.gpus, {.help = "for groups of up to so many GPUs", .range = {{2, 1'024}}});
+  map.add("one_shot_below", row.one_shot_below,
+          {.help = "smaller buffers: each GPU loads all others' and adds them up"});
+  map.add("two_shot_below", row.two_shot_below,
+          {.help = "smaller buffers: each GPU adds up its part, then all load the sums",
+           .fallback = bytes(0),
+           .quiet = true});
+  map.add("in_switch_below", row.in_switch_below,
+          {.help = "smaller buffers: the switch adds up and copies; larger ones: the library",
+           .fallback = bytes(0),
+           .quiet = true});
+}
+
+static void fields(Fields& map, EngineSpec& engine) {
+  map.add("startup", engine.startup,
+          {.help = "from the launch of such a kernel to its first flag"});
+  map.add("load", engine.load,
+          {.help = "a load from a peer's memory on idle links, there and back"});
+  map.add("fence", engine.fence,
+          {.help = "how much longer a flag with release and acquire takes than a plain one"});
+  map.add("wgs", engine.wgs, {.help = "WGs of the kernel, at most", .range = {{1, 65'536}}});
+  map.add("threads", engine.threads,
+          {.help = "threads of a WG, each with a load of 16 B from each peer in flight",
+           .range = {{1, 1'024}}});
+  map.optional_maps("rows", engine.rows, "what the engine takes, by GPUs and size");
+  map.optional_map("in_switch", engine.in_switch,
+                   "how its kernel has the switch add up and copy, copies of the buffer included");
+}
+
 namespace {
 
 void protocols(Fields& map, CollectiveSpec& collective) {
@@ -208,6 +238,8 @@ void fields(Fields& map, CollectiveSpec& collective) {
   map.optional_map("peer_parts", collective.peer_parts, "an all-to-all assigns channels to peers");
   map.optional_map("in_switch", collective.in_switch,
                    "how channels have the switch add up and copy");
+  map.optional_map("engine", collective.engine,
+                   "all-reduces of inference engines (collective.algorithm: engine)");
   map.add("spread", collective.spread,
           {.help = "time from the start of the first of many channels to the last one's",
            .fallback = nanoseconds(0),

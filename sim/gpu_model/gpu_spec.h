@@ -217,6 +217,29 @@ struct InSwitchSpec {
 };
 
 // The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
+
+// What an inference engine takes for all-reduces of groups of up to `gpus` GPUs of a node: buffers
+// below the first size go by one_shot, below the second by two_shot, below the third by the switch;
+// from there on the library does them.
+struct EngineRow {
+  int gpus = 0;
+  Bytes one_shot_below;
+  Bytes two_shot_below;
+  Bytes in_switch_below;
+};
+
+// All-reduce kernels of inference engines (sim/collectives/collective_loads.cc): WGs load what they
+// add up from their peers' memory, each thread kLoadBytes at a time from each peer.
+struct EngineSpec {
+  Duration startup;  // from the launch of such a kernel to its first flag
+  Duration load;     // of a peer's memory on idle links, there and back
+  Duration fence;    // what a flag with release and acquire takes more than a plain one
+  int wgs = 0;       // of the kernel, at most
+  int threads = 0;   // of a WG
+  std::vector<EngineRow> rows;
+  std::optional<InSwitchSpec> in_switch;  // copies into and out of the shared buffer included
+};
+
 struct CollectiveSpec {
   std::array<ProtocolSpec, kProtocols> protocols;
   std::vector<Algorithm> algorithms;        // of the library, for reductions and gathers
@@ -231,6 +254,7 @@ struct CollectiveSpec {
   std::vector<BetweenNodesSpec> between_nodes;  // what it uses there; none: the fastest
   std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
   std::optional<InSwitchSpec> in_switch;   // else channels move channel_rate, in small pieces
+  std::optional<EngineSpec> engine;  // none: no inference engine's all-reduces are known
   Duration spread{};  // from the start of the first of many channels to that of the last
 };
 

@@ -60,6 +60,7 @@ constexpr std::array kFamilies = {
     Family{"gemm_rs", "validation/gemm_rs", kGemmColumns},
     Family{"c3", "validation/c3", kC3Columns},
     Family{"micro", "validation/collective", kLibraryColumns},
+    Family{"engine", "validation/all_reduce_engine", kLibraryColumns},
 };
 
 // What is the same for all lines of a kind.
@@ -107,6 +108,7 @@ constexpr std::array kKinds = {
     Kind{"micro.nccl_allreduce", Mode::bulk, Until::all_done, "workload.op=all_reduce"},
     Kind{"micro.nccl_allgather", Mode::bulk, Until::all_done, "workload.op=all_gather"},
     Kind{"micro.nccl_reducescatter", Mode::bulk, Until::all_done, "workload.op=reduce_scatter"},
+    Kind{"engine.all_reduce"},
 };
 
 const Kind* find_kind(std::string_view word) {

@@ -8,12 +8,23 @@
 namespace weft {
 namespace {
 
+struct Collective {
+  const char* set;
+  const char* op;
+  const char* kind;
+};
 constexpr std::array kCollectives = {
-    std::pair{"all_gather", "micro.nccl_allgather"},
-    std::pair{"all_reduce", "micro.nccl_allreduce"},
-    std::pair{"alltoall", "micro.nccl_alltoall"},
-    std::pair{"all_to_all", "micro.nccl_alltoall"},
-    std::pair{"reduce_scatter", "micro.nccl_reducescatter"},
+    Collective{"nccl", "all_gather", "micro.nccl_allgather"},
+    Collective{"nccl", "all_reduce", "micro.nccl_allreduce"},
+    Collective{"nccl", "alltoall", "micro.nccl_alltoall"},
+    Collective{"nccl", "all_to_all", "micro.nccl_alltoall"},
+    Collective{"nccl", "reduce_scatter", "micro.nccl_reducescatter"},
+    Collective{"multi", "all_gather", "micro.nccl_allgather"},
+    Collective{"multi", "all_reduce", "micro.nccl_allreduce"},
+    Collective{"multi", "alltoall", "micro.nccl_alltoall"},
+    Collective{"multi", "all_to_all", "micro.nccl_alltoall"},
+    Collective{"multi", "reduce_scatter", "micro.nccl_reducescatter"},
+    Collective{"engine", "all_reduce", "engine.all_reduce"},
 };
 
 // The word that a line has under this name, or an empty one.
@@ -28,11 +39,12 @@ void name_by_set(MeasuredLine& line) {
   const std::string set = word_of(line, "set");
   const std::string op = word_of(line, "op");
   line.kind = set;
-  if (set != "nccl" && set != "multi") return;
-  const auto* const found = std::find_if(kCollectives.begin(), kCollectives.end(),
-                                         [&](const auto& known) { return op == known.first; });
+  const auto* const found =
+      std::find_if(kCollectives.begin(), kCollectives.end(), [&](const Collective& known) {
+        return set == known.set && op == known.op;
+      });
   if (found == kCollectives.end()) return;
-  line.kind = found->second;
+  line.kind = found->kind;
   line.words.erase("set");
   line.words.erase("op");
   line.words["timing"] = "in_a_row";  // as the first lines of the sets say

@@ -14,7 +14,7 @@
 namespace weft {
 
 // Gives a line of a set the kind and the numbers of its case: for `nccl` and `multi`, a library's
-// collective. A line of another set, or with an op that weft does not know, gets the set's name as
+// collective; for `engine`, an inference engine's all-reduce. A line of another set, or with an op that weft does not know, gets the set's name as
 // its kind.
 void name_by_set(MeasuredLine& line);
 

@@ -215,17 +215,28 @@ inline constexpr auto kWaitFors = with_auto(std::array{
     Choice<WaitFor>{"data_and_control", WaitFor::data_and_control, "data and control dependencies"},
 });
 template <std::size_t n>
-constexpr std::array<Choice<AskedAlgorithm>, n + 2> with_auto_and_library(
+constexpr std::array<Choice<AskedAlgorithm>, n + 5> with_who_chooses(
     const std::array<Choice<Algorithm>, n>& choices) {
-  std::array<Choice<AskedAlgorithm>, n + 2> all{};
+  std::array<Choice<AskedAlgorithm>, n + 5> all{};
   all[0] = {"auto", {}, "the fastest of all algorithms, found by trying each alone"};
-  all[1] = {"library", {std::nullopt, true}, "what the GPU's library would choose"};
+  all[1] = {"library", {std::nullopt, true, false}, "what the GPU's library would choose"};
+  all[2] = {"engine",
+            {std::nullopt, true, true},
+            "what an inference engine takes for all-reduces in a node; the library for the rest"};
+  all[3] = {"engine_one_shot",
+            {Algorithm::one_shot, false, true},
+            "an engine's kernel: each GPU loads all others' whole buffers; the library for the "
+            "rest"};
+  all[4] = {"engine_two_shot",
+            {Algorithm::direct, false, true},
+            "an engine's kernel: each GPU adds up a part, all load the sums; the library for the "
+            "rest"};
   for (std::size_t i = 0; i < n; ++i) {
-    all[i + 2] = {choices[i].name, {choices[i].value, false}, choices[i].meaning};
+    all[i + 5] = {choices[i].name, {choices[i].value, false, false}, choices[i].meaning};
   }
   return all;
 }
-inline constexpr auto kAlgorithmChoices = with_auto_and_library(kAlgorithms);
+inline constexpr auto kAlgorithmChoices = with_who_chooses(kAlgorithms);
 inline constexpr auto kProtocolChoices = with_auto(kProtocolWords);
 
 }  // namespace weft::names

@@ -204,10 +204,12 @@ enum class DmaPattern {
   broadcast      // a command reads once and writes to two peers
 };
 
-// An algorithm by name, the one that the GPU's library would take, or (neither) the fastest.
+// An algorithm by name, the one that the GPU's library would take, or (neither) the fastest. An
+// inference engine has kernels of its own for all-reduces, the library does the rest.
 struct AskedAlgorithm {
   std::optional<Algorithm> named;
   bool of_library = false;
+  bool of_engine = false;
   bool operator==(const AskedAlgorithm&) const = default;
 };
 
@@ -215,7 +217,7 @@ struct AskedAlgorithm {
 struct CollectiveOptions {
   CollectiveExecutor executor = CollectiveExecutor::cu;
   DmaPattern dma = DmaPattern::direct;
-  AskedAlgorithm algorithm = {.named = std::nullopt, .of_library = true};
+  AskedAlgorithm algorithm = {.named = std::nullopt, .of_library = true, .of_engine = false};
   std::optional<Protocol> protocol;  // none: as the algorithm is chosen
   int channels = 0;                  // 0: the GPU's
 };

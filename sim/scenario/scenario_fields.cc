@@ -51,7 +51,7 @@ void collective_options(Fields& map, CollectiveOptions& options) {
   Fields of_channels = map.where("executor", {"cu"});
   of_channels.choice("algorithm", options.algorithm, names::kAlgorithmChoices,
                      {.help = "algorithm of the collective",
-                      .fallback = AskedAlgorithm{.named = std::nullopt, .of_library = true}});
+                      .fallback = CollectiveOptions{}.algorithm});
   of_channels.choice("protocol", options.protocol, names::kProtocolChoices,
                      {.help = "how channels synchronise; auto: chosen with the algorithm",
                       .fallback = names::kAuto<Protocol>});

@@ -60,13 +60,39 @@ void the_algorithm_suits_the_collective(const Check& check) {
   const CollectiveOp op = collective_of(check.scenario.workload);
   const std::optional<Algorithm> algorithm = check.scenario.collective.algorithm.named;
   if (!algorithm || exists(op, *algorithm)) return;
-  std::string known = "auto library";
+  std::string known = "auto library engine";
   for (const Choice<Algorithm>& choice : names::kAlgorithms) {
     if (exists(op, choice.value)) known += ' ' + std::string(choice.name);
   }
   check.fail("collective.algorithm", word_of(op) + " has no algorithm '" +
                                          std::string(names::word(names::kAlgorithms, *algorithm)) +
                                          "'; use one of " + known);
+}
+
+void the_engines_kernels_are_known(const Check& check) {
+  const AskedAlgorithm& asked = check.scenario.collective.algorithm;
+  if (!runs(check) || !check.good({"collective.algorithm"}) || !asked.of_engine) return;
+  if (!check.good_within({"cluster.gpu"}) || check.scenario.cluster.gpu.collective.engine) return;
+  check.fail("collective.algorithm",
+             "no inference engine's all-reduces are known for this GPU; give it "
+             "cluster.gpu.collective.engine, or use library");
+}
+
+// Of several rows that hold for a number of GPUs the one for fewest is taken.
+void rows_of_an_engine_are_in_order(const Check& check) {
+  const std::string path = "cluster.gpu.collective.engine";
+  if (!check.good_within({path}) || !check.scenario.cluster.gpu.collective.engine) return;
+  const EngineSpec& engine = *check.scenario.cluster.gpu.collective.engine;
+  for (std::size_t i = 0; i < engine.rows.size(); ++i) {
+    const std::string row = path + ".rows[" + std::to_string(i) + ']';
+    if (i > 0 && engine.rows[i].gpus <= engine.rows[i - 1].gpus) {
+      check.fail(row + ".gpus", "rows follow one another by GPUs; the one before is up to " +
+                                    text(engine.rows[i - 1].gpus));
+    }
+    if (engine.rows[i].in_switch_below > bytes(0) && !engine.in_switch) {
+      check.fail(row + ".in_switch_below", "needs " + path + ".in_switch, which is not given");
+    }
+  }
 }
 
 // Whether the key says that the switch is to do it.
@@ -259,6 +285,8 @@ void rows_between_nodes_are_in_order(const Check& check) {
 
 void validate_collective(const Check& check) {
   rows_between_nodes_are_in_order(check);
+  rows_of_an_engine_are_in_order(check);
+  the_engines_kernels_are_known(check);
   copy_engines_add_nothing_up(check);
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);

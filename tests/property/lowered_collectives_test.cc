@@ -41,7 +41,9 @@ std::string cluster_text(Rng& rng, int nodes, int gpus) {
          "\n  gpus_per_node: " + std::to_string(gpus) +
          "\n  gpu: {base: gpus/mi300x, collective: {channels: " +
          std::to_string(rng.between(1, 12)) + ", chunk: " + std::to_string(rng.between(3, 40)) +
-         " kB}}\n  scale_up: {shape: " + shape +
+         " kB, engine: {startup: 1 us, load: 1 us, fence: 1 us, wgs: " +
+         std::to_string(rng.between(1, 9)) +
+         ", threads: 128, rows: [{gpus: 2, one_shot_below: 1 B}]}}}\n  scale_up: {shape: " + shape +
          ", link: {bandwidth: 48 GB/s, latency: 500 ns}}\n"
          "  scale_out: {shape: switch, link: {bandwidth: 25 GB/s, latency: 300 ns}}\n"
          "  nic: {base: nics/connectx6, per_node: " +
@@ -86,6 +88,12 @@ Case random_case(std::uint64_t seed) {
   const RankGroup group = group_of(made.cluster, call);
   if (is_possible(made.cluster, call, group, row.algorithm)) {
     call.options.algorithm.named = row.algorithm;
+  }
+  if (call.op == CollectiveOp::all_reduce && group.one_node && rng.between(0, 2) == 0) {
+    const bool two_shot = rng.between(0, 1) == 0;
+    call.options.algorithm = {.named = two_shot ? Algorithm::direct : Algorithm::one_shot,
+                              .of_library = false,
+                              .of_engine = true};
   }
   const bool by_switch = call.options.algorithm.named && by_switches(row.algorithm);
   if (rng.between(0, 1) == 0 && !by_switch) {
@@ -273,7 +281,9 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
                           : choice.protocol == Protocol::ll128 ? 16.0 / 15
                                                                : 1;
     // Each message is rounded up to a byte, and blocks that do not divide evenly differ by one.
-    const double over = 4 * static_cast<double>(graph.sends.size()) * plan.blocks;
+    // An engine's flags are messages of 8 B.
+    const double over = (4 * plan.blocks + (choice.of_engine ? 8 : 0)) *
+                        static_cast<double>(graph.sends.size());
     EXPECT_NEAR(static_cast<double>(sent), factor * static_cast<double>(payload), over);
   });
 }

@@ -36,6 +36,15 @@ TEST(PublicSets, a_line_of_nccl_is_a_collective_of_the_library_in_a_row) {
   EXPECT_EQ(one.sets.front(), "cluster.gpus_per_node=4");
 }
 
+TEST(PublicSets, an_engines_all_reduce_is_a_scenario_of_its_own) {
+  const MeasuredLine line = line_of(
+      R"({"set": "engine", "op": "all_reduce", "gpus": 8, "bytes": 512, "us": 5})");
+  EXPECT_EQ(line.kind, "engine.all_reduce");
+  Diagnostics problems;
+  EXPECT_EQ(case_of(line, {}, problems).scenario, "validation/all_reduce_engine");
+  EXPECT_FALSE(has_case(line_of(R"({"set": "engine", "op": "all_gather", "us": 5})").kind));
+}
+
 TEST(PublicSets, a_line_between_nodes_sets_nodes_and_the_gpus_of_each) {
   const MeasuredLine line = line_of(
       R"({"set": "multi", "op": "all_reduce", "nodes": 4, "gpus": 32, "bytes": 512, "us": 9})");
