@@ -16,6 +16,8 @@ import sys
 
 import yaml
 
+import reproduce_sources
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WEFT = ROOT / "build/release/sim/weft"
 BEGIN = "<!-- errors: scripts/reproduce validation --update -->"
@@ -124,7 +126,12 @@ def pages(sets, found, families):
                 "Made by `scripts/reproduce validation --update`; do not edit. The reasons for the "
                 "errors are in\n[validation.md](validation.md), what was measured and "
                 "how in [calibration/README.md](../calibration/README.md).\n\n"
-                + long_tables(sets, found))
+                + long_tables(sets, found)
+                + "\n## What the GPUs' numbers rest on\n\n"
+                "Numbers in `configs/gpus`, by the tag behind each: measured, published (or quoted "
+                "by others), derived from such, general knowledge that nobody checked.\nWhat error "
+                "to expect is in [validation.md](validation.md).\n\n"
+                + reproduce_sources.table() + "\n")
     return {ROOT / "README.md": f"{before}{BEGIN}\n{table}\n{END}{after}",
             ROOT / "docs/accuracy.md": accuracy}
 

@@ -235,11 +235,11 @@ CollectiveCounts count_loads(const Cluster& cluster, const CollectiveCall& call,
   const std::int64_t peers = ranks - 1;
   const std::int64_t times = two ? 2 : 1;  // each byte of a part is summed, then gathered
   const std::int64_t flags = 2 * by.wgs * peers;
-  return {.items = real(ranks * by.wgs * (3 + by.turns() * (two ? ranks : 1))),
-          .sends = real(ranks * (flags + times * by.pieces * peers)),
-          .bytes = real(ranks * peers) * (real(times * (call.buffer.count() + by.size)) /
-                                          real(parts)) +
-                   real(ranks * flags * kFlagBytes)};
+  return {
+      .items = real(ranks * by.wgs * (3 + by.turns() * (two ? ranks : 1))),
+      .sends = real(ranks * (flags + times * by.pieces * peers)),
+      .bytes = real(ranks * peers) * (real(times * (call.buffer.count() + by.size)) / real(parts)) +
+               real(ranks * flags * kFlagBytes)};
 }
 
 }  // namespace weft

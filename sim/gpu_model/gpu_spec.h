@@ -254,7 +254,7 @@ struct CollectiveSpec {
   std::vector<BetweenNodesSpec> between_nodes;  // what it uses there; none: the fastest
   std::optional<PeerPartSpec> peer_parts;  // else all channels take pieces for all peers in turn
   std::optional<InSwitchSpec> in_switch;   // else channels move channel_rate, in small pieces
-  std::optional<EngineSpec> engine;  // none: no inference engine's all-reduces are known
+  std::optional<EngineSpec> engine;        // none: no inference engine's all-reduces are known
   Duration spread{};  // from the start of the first of many channels to that of the last
 };
 

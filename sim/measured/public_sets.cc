@@ -40,9 +40,8 @@ void name_by_set(MeasuredLine& line) {
   const std::string op = word_of(line, "op");
   line.kind = set;
   const auto* const found =
-      std::find_if(kCollectives.begin(), kCollectives.end(), [&](const Collective& known) {
-        return set == known.set && op == known.op;
-      });
+      std::find_if(kCollectives.begin(), kCollectives.end(),
+                   [&](const Collective& known) { return set == known.set && op == known.op; });
   if (found == kCollectives.end()) return;
   line.kind = found->kind;
   line.words.erase("set");

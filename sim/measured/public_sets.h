@@ -14,8 +14,8 @@
 namespace weft {
 
 // Gives a line of a set the kind and the numbers of its case: for `nccl` and `multi`, a library's
-// collective; for `engine`, an inference engine's all-reduce. A line of another set, or with an op that weft does not know, gets the set's name as
-// its kind.
+// collective; for `engine`, an inference engine's all-reduce. A line of another set, or with an op
+// that weft does not know, gets the set's name as its kind.
 void name_by_set(MeasuredLine& line);
 
 // Whether a line is from GPUs of this name: the part of its `system` before the first _, such as

@@ -11,6 +11,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/models/single_operator.h"
+#include "sim/report/baseline.h"
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
@@ -278,7 +279,9 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     if (run.result.mode != Mode::fused) continue;
     price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, run.result, other));
   }
+  const std::string baseline = baseline_text(report, bulk_run.result);
   std::string text = effects + (effects.empty() ? "" : ".") + price;
+  if (!effects.empty() && !baseline.empty()) text += fmt::format(" Bulk here: {}.", baseline);
   if (!same.empty()) {
     text += fmt::format(" The same as bulk, because nothing could be overlapped: {}.",
                         fmt::join(same, ", "));

@@ -49,9 +49,9 @@ void collective_options(Fields& map, CollectiveOptions& options) {
           "dma", options.dma, names::kDmaPatterns,
           {.help = "how copy engines are given their commands", .fallback = DmaPattern::direct});
   Fields of_channels = map.where("executor", {"cu"});
-  of_channels.choice("algorithm", options.algorithm, names::kAlgorithmChoices,
-                     {.help = "algorithm of the collective",
-                      .fallback = CollectiveOptions{}.algorithm});
+  of_channels.choice(
+      "algorithm", options.algorithm, names::kAlgorithmChoices,
+      {.help = "algorithm of the collective", .fallback = CollectiveOptions{}.algorithm});
   of_channels.choice("protocol", options.protocol, names::kProtocolChoices,
                      {.help = "how channels synchronise; auto: chosen with the algorithm",
                       .fallback = names::kAuto<Protocol>});

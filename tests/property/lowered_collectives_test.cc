@@ -282,8 +282,8 @@ TEST(LoweredCollectives, messages_hold_what_the_plans_send) {
                                                                : 1;
     // Each message is rounded up to a byte, and blocks that do not divide evenly differ by one.
     // An engine's flags are messages of 8 B.
-    const double over = (4 * plan.blocks + (choice.of_engine ? 8 : 0)) *
-                        static_cast<double>(graph.sends.size());
+    const double over =
+        (4 * plan.blocks + (choice.of_engine ? 8 : 0)) * static_cast<double>(graph.sends.size());
     EXPECT_NEAR(static_cast<double>(sent), factor * static_cast<double>(payload), over);
   });
 }

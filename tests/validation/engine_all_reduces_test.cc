@@ -35,8 +35,7 @@ ErrorSummary errors_of(const std::vector<Outcome>& outcomes, const std::string& 
 
 // One of H100's lines (8 KiB on 8 GPUs: 11.1 us) is twice as long as its neighbours.
 TEST(EngineAllReduces, of_vllm_are_within_a_few_per_cent) {
-  const MeasuredFile file =
-      read_measured(kRoot / "calibration/measurements/vllm-all-reduce.jsonl");
+  const MeasuredFile file = read_measured(kRoot / "calibration/measurements/vllm-all-reduce.jsonl");
   ASSERT_EQ(file.problems.to_text(), "");
   for (const std::string gpu : {"a100", "h100", "h200", "b200"}) {
     const Predictions predictions =

@@ -29,9 +29,7 @@ std::string way(const Scenario& scenario) {
   return name.substr(name.find('('));
 }
 
-double time_us(const Scenario& scenario) {
-  return to_microseconds(run(scenario).time);
-}
+double time_us(const Scenario& scenario) { return to_microseconds(run(scenario).time); }
 
 TEST(CollectiveOfEngine, its_rows_say_which_kernel_a_size_gets) {
   EXPECT_EQ(way(all_reduce(4, "8191 B", "engine")), "(engine, one_shot)");
@@ -72,8 +70,7 @@ TEST(CollectiveOfEngine, one_shot_takes_a_load_a_round) {
 // Startup, flags, load, flags. A flag takes 2 links of 444 ns; a kernel launched alone begins after
 // launch.queue.
 TEST(CollectiveOfEngine, one_shot_is_start_flags_load_flags) {
-  EXPECT_NEAR(time_us(all_reduce(2, "1 KiB", "engine_one_shot")),
-              1.411 + 1 + 2 * 0.888 + 2, 0.03);
+  EXPECT_NEAR(time_us(all_reduce(2, "1 KiB", "engine_one_shot")), 1.411 + 1 + 2 * 0.888 + 2, 0.03);
 }
 
 // With n ranks: the same, 3 us more for the second flags, and n - 1 loads of sums one by one
@@ -95,7 +92,8 @@ TEST(CollectiveOfEngine, more_peers_are_more_loads_in_flight) {
   EXPECT_NEAR(time_us(four) - time_us(two), 1.585, 0.03);
 }
 
-// Link-bound: 7 x 64 MiB arrive over 358 GB/s in 1312 us; each WG has 32 KiB of rounds put together.
+// Link-bound: 7 x 64 MiB arrive over 358 GB/s in 1312 us; each WG has 32 KiB of rounds put
+// together.
 TEST(CollectiveOfEngine, a_large_one_is_bound_by_the_link) {
   Scenario large = all_reduce(8, "64 MiB", "engine_one_shot");
   large.cluster.gpu.collective.engine->wgs = 132;

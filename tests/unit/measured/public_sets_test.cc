@@ -37,8 +37,8 @@ TEST(PublicSets, a_line_of_nccl_is_a_collective_of_the_library_in_a_row) {
 }
 
 TEST(PublicSets, an_engines_all_reduce_is_a_scenario_of_its_own) {
-  const MeasuredLine line = line_of(
-      R"({"set": "engine", "op": "all_reduce", "gpus": 8, "bytes": 512, "us": 5})");
+  const MeasuredLine line =
+      line_of(R"({"set": "engine", "op": "all_reduce", "gpus": 8, "bytes": 512, "us": 5})");
   EXPECT_EQ(line.kind, "engine.all_reduce");
   Diagnostics problems;
   EXPECT_EQ(case_of(line, {}, problems).scenario, "validation/all_reduce_engine");

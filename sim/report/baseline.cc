@@ -1,0 +1,44 @@
+#include "sim/report/baseline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+namespace {
+
+void add_once(std::vector<std::string>& all, std::string one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::string baseline_text(const RunReport& report, const RunResult& bulk) {
+  std::vector<std::string> parts;
+  const auto has_lookups = [](const std::string& part) {
+    return part.find("/lookups_") != std::string::npos;
+  };
+  for (const InputFile& input : report.inputs) {
+    const std::filesystem::path file = input.path;
+    if (file.parent_path().filename() != "kernels") continue;
+    add_once(parts, "kernels/" + file.stem().string());
+  }
+  if (row_of(report.scenario.workload.kind).computes == Computes::pooling &&
+      std::none_of(parts.begin(), parts.end(), has_lookups)) {
+    parts.emplace_back("the scenario's own lookups");
+  }
+  for (const OperatorUse& use : bulk.operators) {
+    const std::size_t how = use.name.rfind(" (");
+    if (use.role != KernelRole::collective || how == std::string::npos) continue;
+    // The part of a model names the collective; a single operator is its own part.
+    const bool has_part = !use.part.empty() && use.part != use.name;
+    add_once(parts, has_part ? use.part + use.name.substr(how) : use.name);
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace weft
