@@ -24,7 +24,7 @@ PredictOptions options_of(const ValidateCommand& command) {
   return {.cluster = command.cluster,
           .config_dirs = config_dirs(command.cluster),
           .kernels = command.kernels,
-          .sets = {},
+          .sets = command.sets,
           .jobs = jobs_or_cores(command.jobs),
           .on_progress = {}};
 }

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace weft {
 
@@ -10,6 +12,7 @@ struct ValidateCommand {
   std::filesystem::path measured;
   std::filesystem::path cluster;
   std::filesystem::path kernels;  // folder of their scenarios; empty: of the configs
+  std::vector<std::string> sets;  // PATH=VALUE, in every case
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> csv;
   // For all times together, in per cent; exit code 1 if it is exceeded.

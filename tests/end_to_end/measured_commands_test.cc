@@ -109,6 +109,15 @@ TEST_F(MeasuredCommands, a_bound_that_is_exceeded_is_exit_1) {
   EXPECT_TRUE(ended.says("the overall 90th percentile error is")) << ended.err;
 }
 
+// On links of 1 MB/s nothing is within 1000 % any more.
+TEST_F(MeasuredCommands, a_value_can_be_changed_in_all_cases) {
+  const std::string slow = "validate measured.jsonl -q --max-median 1000 --set cluster.scale_up.";
+  EXPECT_EQ(weft(slow + "link.bandwidth='1 MB/s'" + kCluster).status, 1);
+  const Ended wrong = weft(slow + "link.bandwith='1 MB/s'" + kCluster);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_TRUE(wrong.says("did you mean 'bandwidth'")) << wrong.err;
+}
+
 TEST_F(MeasuredCommands, the_kernels_of_the_lines_may_be_described_elsewhere) {
   fs::create_directories(folder_ / "mine");
   fs::copy(kConfigs + "/validation/collective.yaml", folder_ / "mine");
