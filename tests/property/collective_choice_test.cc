@@ -203,6 +203,7 @@ TEST(CollectiveChoice, no_collective_is_slower_with_more_bandwidth) {
     more.push_back(one.raised);
     for (const std::string& op : kOps) {
       for (const std::int64_t size : {65'536, 4'194'304, 33'554'432}) {
+        if (kSanitized && size == 33'554'432) continue;  // takes most of the time
         EXPECT_LE(us(one.cluster, op, size, "auto", more).value(),
                   us(one.cluster, op, size, "auto", one.from).value() * 1.001)
             << one.cluster << ' ' << op << ' ' << size << ' ' << one.raised;

@@ -120,7 +120,9 @@ std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data
 }
 
 void expect_folded_within(double fraction, int data) {
+  std::size_t at = 0;
   for (const ScheduleRow& row : schedules()) {
+    if (kSanitized && at++ % 2 != 0) continue;  // a whole pipeline takes seconds then
     const auto any = [&](std::uint64_t seed) { return random_pipeline(seed, row, data); };
     for_each_seed(2, any, [&](std::uint64_t, const std::string& text) {
       const Scenario scenario = scenario_of(text);
