@@ -1,31 +1,46 @@
-"""What the numbers of the GPUs in configs/gpus rest on: counted by the tags behind them."""
+"""What the numbers of the GPUs in configs/gpus rest on: lines counted by the tags behind them."""
 import pathlib
 import re
+
+import yaml
 
 GPUS = pathlib.Path(__file__).resolve().parent.parent / "configs/gpus"
 TAGS = {"M": "measured", "P": "published", "S": "published", "D": "derived", "BG": "unverified"}
 KINDS = ("measured", "published", "derived", "unverified")
-LINE = re.compile(r"(?P<indent> *)(?P<item>- )?(?P<key>[\w]+)?:?(?P<rest>.*)")
 TAG = re.compile(r"\[(M|P|S|D|BG)\]")
 
 
+def paths_of(node, path=()):
+    """Each value's path and the line that it begins in. A list replaces a base's whole."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from paths_of(value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        yield path, node.start_mark.line
+        for item in node.value:
+            yield (*path, item.start_mark.line), item.start_mark.line
+    else:
+        yield path, node.start_mark.line
+
+
 def numbers_of(name):
-    """The tag of each number that the file itself gives, by its path; and its base."""
-    tags, path, base = {}, [], None
-    for at, line in enumerate((GPUS / f"{name}.yaml").read_text(encoding="utf-8").splitlines()):
-        text = line.split("#")[0].rstrip()
-        if not text:
-            continue
-        found = LINE.match(text)
-        depth = len(found["indent"])
-        path = [(d, key) for d, key in path if d < depth] + [(depth, found["key"] or str(at))]
-        where = ".".join(key for _, key in path)
-        if where == "base":
-            base = text.split(":")[1].strip()
-        tag = TAG.search(line)
-        if tag and text.split(":", 1)[-1].strip():
-            tags[where] = TAGS[tag[1]]
-    return tags, base
+    """The tags of the lines with numbers, by the first path there; all paths; the base."""
+    text = (GPUS / f"{name}.yaml").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    paths = list(paths_of(yaml.compose(text)))
+    tags, seen = {}, set()
+    for path, line in paths:
+        tag = TAG.search(lines[line])
+        says_more = not lines[line].split("#")[0].rstrip().endswith(":")
+        if tag and says_more and line not in seen:
+            seen.add(line)
+            tags[path] = TAGS[tag[1]]
+    return tags, {path for path, _ in paths}, yaml.safe_load(text).get("base")
+
+
+def is_hidden(path, own):
+    """Whether the file says something else there, or for all around it."""
+    return any(path[:len(other)] == other or other[:len(path)] == path for other in own)
 
 
 def counts(tags):
@@ -34,19 +49,17 @@ def counts(tags):
 
 def table():
     lines = ["| GPU | measured | published | derived | unverified "
-             "| taken over: from, numbers, of them measured |", "|---|---|---|---|---|---|"]
+             "| taken over: from, lines, of them measured |", "|---|---|---|---|---|---|"]
     for file in sorted(GPUS.glob("*.yaml")):
-        own, base = numbers_of(file.stem)
+        own, said, base = numbers_of(file.stem)
         if not own:
             continue
         over, bases = {}, []
         while base:
             bases.append(base)
-            given, base = numbers_of(base)
-            over = {**given, **over}
-        over = {where: tag for where, tag in over.items()
-                if not any(f"{where}.".startswith(f"{key}.") or key.startswith(f"{where}.")
-                           for key in own)}
+            given, paths, base = numbers_of(base)
+            over |= {path: tag for path, tag in given.items() if not is_hidden(path, said)}
+            said |= paths
         taken = (f"{', '.join(bases)}, {len(over)}, {counts(over)[0]}" if bases else "")
         lines.append(f"| {file.stem} | {' | '.join(map(str, counts(own)))} | {taken} |")
     return "\n".join(lines)

@@ -231,7 +231,9 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
                    "configs/validation")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
-  validate->add_option("--set", command.sets, "Change one value in all cases (repeatable)")
+  validate
+      ->add_option("--set", command.sets,
+                   "Change one value in all cases (repeatable); what a line itself says stays")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
   validate->add_option("--json", command.json, "Write every case and the summaries to this file")

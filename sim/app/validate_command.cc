@@ -49,7 +49,7 @@ Predictions simulated(const MeasuredFile& measured, const ValidateCommand& comma
 
 void write(const ValidateCommand& command, const ErrorReport& report) {
   Staged staged;
-  if (command.json) staged.add(*command.json, error_json(report));
+  if (command.json) staged.add(*command.json, error_json(report, command.sets));
   if (command.csv) staged.add(*command.csv, error_csv(report));
   staged.commit();
 }

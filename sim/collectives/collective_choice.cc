@@ -60,10 +60,10 @@ AskedAlgorithm asked_for(const Cluster& cluster, const CollectiveCall& call,
   return CollectiveOptions{}.algorithm;
 }
 
-// The engine's row for a group of so many GPUs.
+// The engine's row for a group of so many GPUs: it has no kernels for other numbers.
 const EngineRow* row_of_engine(const EngineSpec& engine, std::int64_t gpus) {
   const auto row = std::find_if(engine.rows.begin(), engine.rows.end(),
-                                [&](const EngineRow& one) { return gpus <= one.gpus; });
+                                [&](const EngineRow& one) { return gpus == one.gpus; });
   return row == engine.rows.end() ? nullptr : &*row;
 }
 

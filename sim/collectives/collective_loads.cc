@@ -31,12 +31,16 @@ struct Deal {
   [[nodiscard]] std::int64_t turns() const { return round_up(pieces, wgs); }
 };
 
-Deal deal(const EngineSpec& engine, std::int64_t buffer, std::int64_t parts) {
+Deal deal(const Cluster& cluster, const CollectiveCall& call, std::int64_t parts) {
+  const EngineSpec& engine = *cluster.spec.gpu.collective.engine;
+  const std::int64_t buffer = call.buffer.count();
+  const int most = call.options.channels > 0 ? call.options.channels : engine.wgs;
   const std::int64_t part = std::max<std::int64_t>(round_up(buffer, parts), 1);
   const std::int64_t round = engine.threads * kLoadBytes;
   Deal deal;
-  deal.wgs = std::min<std::int64_t>(engine.wgs, round_up(std::max<std::int64_t>(buffer, 1), round));
-  deal.rounds = round_up(round_up(part, round), deal.wgs * kMostTurns);
+  deal.wgs = std::min<std::int64_t>(most, round_up(std::max<std::int64_t>(buffer, 1), round));
+  deal.rounds =
+      std::min(round_up(round_up(part, round), deal.wgs * kMostTurns), kMostOfMessage / round);
   deal.size = std::min(round * deal.rounds, part);
   deal.pieces = round_up(part, deal.size);
   return deal;
@@ -52,7 +56,7 @@ class LoadsRun {
         two_(in_two(run.choice().algorithm)),
         peers_(run.ranks() - 1),
         part_(round_up(run.call().buffer.count(), two_ ? run.ranks() : 1)),
-        deal_(deal(engine_, run.call().buffer.count(), two_ ? run.ranks() : 1)) {}
+        deal_(deal(run.cluster(), run.call(), two_ ? run.ranks() : 1)) {}
 
   std::vector<KernelId> lower() {
     SIM_ASSERT(run_.group().one_node && reduces(run_.call().op));
@@ -231,7 +235,7 @@ CollectiveCounts count_loads(const Cluster& cluster, const CollectiveCall& call,
   const auto real = [](std::int64_t count) { return static_cast<double>(count); };
   const bool two = in_two(algorithm);
   const std::int64_t parts = two ? ranks : 1;
-  const Deal by = deal(*cluster.spec.gpu.collective.engine, call.buffer.count(), parts);
+  const Deal by = deal(cluster, call, parts);
   const std::int64_t peers = ranks - 1;
   const std::int64_t times = two ? 2 : 1;  // each byte of a part is summed, then gathered
   const std::int64_t flags = 2 * by.wgs * peers;

@@ -59,11 +59,13 @@ Memo::Key key_of(const CollectiveCall& call, const std::vector<RankGroup>& group
   return key;
 }
 
-// Leaves options.algorithm.of_library as it is, because that decides the channels too.
+// By the library's kernels, for an engine's are not tried. Leaves options.algorithm.of_library as
+// it is, because that decides the channels too.
 CollectiveCall by(const Trial& trial, const RankGroup& group, CollectiveChoice way) {
   CollectiveCall one = trial.call;
   one.ranks = group.gpus;
   one.options.algorithm.named = way.algorithm;
+  one.options.algorithm.of_engine = false;
   one.options.protocol = way.protocol;
   return one;
 }

@@ -151,7 +151,7 @@ static void fields(Fields& map, InSwitchSpec& in_switch) {
 }
 
 static void fields(Fields& map, EngineRow& row) {
-  map.add("gpus", row.gpus, {.help = "for groups of up to so many GPUs", .range = {{2, 1'024}}});
+  map.add("gpus", row.gpus, {.help = "for groups of so many GPUs", .range = {{2, 1'024}}});
   map.add("one_shot_below", row.one_shot_below,
           {.help = "smaller buffers: each GPU loads all others' and adds them up"});
   map.add("two_shot_below", row.two_shot_below,

@@ -216,9 +216,7 @@ struct InSwitchSpec {
   Bandwidth rate;  // ... and by its size
 };
 
-// The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
-
-// What an inference engine takes for all-reduces of groups of up to `gpus` GPUs of a node: buffers
+// What an inference engine takes for all-reduces of groups of `gpus` GPUs of a node: buffers
 // below the first size go by one_shot, below the second by two_shot, below the third by the switch;
 // from there on the library does them.
 struct EngineRow {
@@ -240,6 +238,7 @@ struct EngineSpec {
   std::optional<InSwitchSpec> in_switch;  // copies into and out of the shared buffer included
 };
 
+// The library's collective kernels on this GPU (docs/model.md, "Collective kernels").
 struct CollectiveSpec {
   std::array<ProtocolSpec, kProtocols> protocols;
   std::vector<Algorithm> algorithms;        // of the library, for reductions and gathers

@@ -147,8 +147,9 @@ std::string error_csv(const ErrorReport& report) {
   return text;
 }
 
-std::string error_json(const ErrorReport& report) {
+std::string error_json(const ErrorReport& report, const std::vector<std::string>& sets) {
   OrderedJson all;
+  if (!sets.empty()) all["set"] = sets;
   all["error_by_kind"] = summaries_json(report.by_kind);
   all["fused_over_bulk_difference_by_kind"] = summaries_json(report.of_ratios);
   OrderedJson cases = OrderedJson::array();

@@ -37,6 +37,7 @@ ErrorReport report_errors(std::vector<Outcome> outcomes);
 
 std::string error_table(const ErrorReport& report);  // Markdown
 std::string error_csv(const ErrorReport& report);
-std::string error_json(const ErrorReport& report);
+// `sets`: the values that were changed in all cases.
+std::string error_json(const ErrorReport& report, const std::vector<std::string>& sets);
 
 }  // namespace weft

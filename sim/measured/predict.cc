@@ -63,7 +63,9 @@ class Simulations {
   // The cluster, or problems.
   std::optional<ClusterSpec> cluster(Diagnostics& problems) {
     std::vector<std::string> sets{cluster_set()};
-    sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
+    for (const std::string& set : options_.sets) {
+      if (!set.starts_with("workload.")) sets.push_back(set);  // another kind's, perhaps
+    }
     Loaded loaded = load_any(sets);
     problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
@@ -167,9 +169,7 @@ class Simulations {
     if (!loaded.scenario) {
       return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
     }
-    Scenario scenario = *loaded.scenario;
-    // The collective that was measured is a library's.
-    if (!scenario.collective.algorithm.named) scenario.collective.algorithm.of_library = true;
+    const Scenario& scenario = *loaded.scenario;
     const Cluster cluster = build_cluster(scenario.cluster);
     const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
     if (result.ending != Ending::finished) {

@@ -18,13 +18,15 @@ namespace {
 
 // An algorithm that none of the model's collectives has would change nothing without a word.
 void check_algorithm(const Scenario& scenario, Model& model) {
-  const std::optional<Algorithm>& algorithm = scenario.collective.algorithm.named;
-  if (!algorithm || !model.graph || !is_model(scenario.workload.kind)) return;
+  const AskedAlgorithm& asked = scenario.collective.algorithm;
+  if (!(asked.named || asked.of_engine) || !model.graph || !is_model(scenario.workload.kind))
+    return;
   std::set<std::string_view> others;
   for (const ModelOp& op : model.graph->ops) {
     const auto* call = std::get_if<CommunicationShape>(&op.shape);
     if (call == nullptr) continue;
-    if (exists(call->op, *algorithm)) return;
+    const bool reduced = call->op == CollectiveOp::all_reduce;
+    if (asked.of_engine ? reduced : exists(call->op, *asked.named)) return;
     others.insert(names::word(names::kCollectiveOps, call->op));
   }
   if (others.empty()) return;  // nothing travels, whoever carries it
@@ -34,7 +36,7 @@ void check_algorithm(const Scenario& scenario, Model& model) {
   problem.message = fmt::format(
       "'{}' does not exist for this model's collectives ({}); the library's choice is used for "
       "them",
-      names::word(names::kAlgorithms, *algorithm), fmt::join(others, ", "));
+      names::word(names::kAlgorithmChoices, asked), fmt::join(others, ", "));
   problem.severity = Severity::warning;
   model.problems.add(std::move(problem));
 }

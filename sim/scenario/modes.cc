@@ -43,7 +43,10 @@ bool has_partition(Mode mode) {
 }
 
 int channels_of(const CollectiveOptions& options, const GpuSpec& gpu) {
-  return options.channels > 0 ? options.channels : gpu.collective.channels;
+  if (options.channels > 0) return options.channels;
+  const bool loads =
+      options.algorithm.of_engine && options.algorithm.named && gpu.collective.engine;
+  return loads ? gpu.collective.engine->wgs : gpu.collective.channels;
 }
 
 bool can_use_copy_engines(const Scenario& scenario) {

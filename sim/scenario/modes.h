@@ -25,7 +25,7 @@ bool uses_copy_engines(Mode mode);
 // Strategies of c3 in which the collective has CUs of its own: c3.partition_cus of them.
 bool has_partition(Mode mode);
 
-// Channels of a collective's kernel that nobody restricts.
+// Channels of a collective's kernel that nobody restricts; WGs of an engine's kernel that is named.
 int channels_of(const CollectiveOptions& options, const GpuSpec& gpu);
 
 // Whether copy engines could carry the collective of c3: they reach the GPUs of one node, and they

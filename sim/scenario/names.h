@@ -224,11 +224,11 @@ constexpr std::array<Choice<AskedAlgorithm>, n + 5> with_who_chooses(
             {std::nullopt, true, true},
             "what an inference engine takes for all-reduces in a node; the library for the rest"};
   all[3] = {"engine_one_shot",
-            {Algorithm::one_shot, false, true},
+            {Algorithm::one_shot, true, true},
             "an engine's kernel: each GPU loads all others' whole buffers; the library for the "
             "rest"};
   all[4] = {"engine_two_shot",
-            {Algorithm::direct, false, true},
+            {Algorithm::direct, true, true},
             "an engine's kernel: each GPU adds up a part, all load the sums; the library for the "
             "rest"};
   for (std::size_t i = 0; i < n; ++i) {

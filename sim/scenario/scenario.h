@@ -205,7 +205,8 @@ enum class DmaPattern {
 };
 
 // An algorithm by name, the one that the GPU's library would take, or (neither) the fastest. An
-// inference engine has kernels of its own for all-reduces, the library does the rest.
+// inference engine has kernels of its own for all-reduces (`named`, or by its rows); the library
+// does the rest.
 struct AskedAlgorithm {
   std::optional<Algorithm> named;
   bool of_library = false;

@@ -57,6 +57,7 @@ void a_command_for_two_peers_copies_the_same_to_both(const Check& check) {
 
 void the_algorithm_suits_the_collective(const Check& check) {
   if (!runs(check) || is_of_a_model(check) || !check.good({"collective.algorithm"})) return;
+  if (check.scenario.collective.algorithm.of_engine) return;  // the rest is the library's
   const CollectiveOp op = collective_of(check.scenario.workload);
   const std::optional<Algorithm> algorithm = check.scenario.collective.algorithm.named;
   if (!algorithm || exists(op, *algorithm)) return;
@@ -78,7 +79,41 @@ void the_engines_kernels_are_known(const Check& check) {
              "cluster.gpu.collective.engine, or use library");
 }
 
-// Of several rows that hold for a number of GPUs the one for fewest is taken.
+void the_engine_has_rows_to_choose_by(const Check& check) {
+  const AskedAlgorithm& asked = check.scenario.collective.algorithm;
+  if (!runs(check) || !check.good({"collective.algorithm"}) || !asked.of_engine) return;
+  const std::optional<EngineSpec>& engine = check.scenario.cluster.gpu.collective.engine;
+  if (asked.named || !check.good_within({"cluster.gpu"}) || !engine || !engine->rows.empty())
+    return;
+  check.fail("collective.algorithm",
+             "cluster.gpu.collective.engine.rows, which say what the engine takes, are not given; "
+             "give them, or use engine_one_shot or engine_two_shot");
+}
+
+void an_engine_has_no_protocols(const Check& check) {
+  if (!runs(check) || !check.good({"collective.algorithm", "collective.protocol"})) return;
+  const CollectiveOptions& options = check.scenario.collective;
+  if (!options.algorithm.of_engine || !options.protocol) return;
+  check.fail("collective.protocol",
+             "an engine's kernels have none, and what is left to the library goes by the library's "
+             "choice; leave it out, or use another collective.algorithm");
+}
+
+// A size that is not above the one before would never apply; 0 leaves that kernel out.
+void sizes_of_a_row_rise(const Check& check, const EngineRow& row, const std::string& path) {
+  Bytes before = row.one_shot_below;
+  const auto rises = [&](const char* key, Bytes size) {
+    if (size == bytes(0)) return;
+    if (size <= before) {
+      check.fail(path + '.' + key, to_text(size) + " is not above the size before it, " +
+                                       to_text(before) + "; leave it out, or give a larger one");
+    }
+    before = size;
+  };
+  rises("two_shot_below", row.two_shot_below);
+  rises("in_switch_below", row.in_switch_below);
+}
+
 void rows_of_an_engine_are_in_order(const Check& check) {
   const std::string path = "cluster.gpu.collective.engine";
   if (!check.good_within({path}) || !check.scenario.cluster.gpu.collective.engine) return;
@@ -92,6 +127,7 @@ void rows_of_an_engine_are_in_order(const Check& check) {
     if (engine.rows[i].in_switch_below > bytes(0) && !engine.in_switch) {
       check.fail(row + ".in_switch_below", "needs " + path + ".in_switch, which is not given");
     }
+    sizes_of_a_row_rise(check, engine.rows[i], row);
   }
 }
 
@@ -287,6 +323,8 @@ void validate_collective(const Check& check) {
   rows_between_nodes_are_in_order(check);
   rows_of_an_engine_are_in_order(check);
   the_engines_kernels_are_known(check);
+  the_engine_has_rows_to_choose_by(check);
+  an_engine_has_no_protocols(check);
   copy_engines_add_nothing_up(check);
   copy_engines_reach_every_peer(check);
   a_command_for_two_peers_copies_the_same_to_both(check);

@@ -1,6 +1,7 @@
 // What a WG takes of its CU, and whether there is so much.
 #include <string>
 
+#include "sim/gpu_model/residency.h"
 #include "sim/scenario/check.h"
 
 namespace weft::rules {
@@ -62,11 +63,30 @@ void a_channel_fits_on_a_cu(const Check& check) {
                           "cluster.gpu.collective.channel");
 }
 
+// It has the registers of a channel.
+void a_wg_of_an_engine_fits_on_a_cu(const Check& check) {
+  if (!check.good({"cluster.gpu.cu", "cluster.gpu.wave_size", "cluster.gpu.collective.channel",
+                   "cluster.gpu.collective.engine.threads"}))
+    return;
+  const GpuSpec& gpu = check.scenario.cluster.gpu;
+  if (!gpu.collective.engine) return;
+  WgShape wg = gpu.collective.channel;
+  wg.threads = gpu.collective.engine->threads;
+  wg.lds = bytes(0);
+  if (wgs_per_cu(gpu.cu, footprint(wg.threads, wg.registers_per_thread, wg.lds, gpu.wave_size)) > 0)
+    return;
+  check.fail("cluster.gpu.collective.engine.threads",
+             text(wg.threads) + " threads with the " + text(wg.registers_per_thread) +
+                 " registers of a channel do not fit on a CU of " + text(gpu.cu.registers) +
+                 " registers and " + text(gpu.cu.waves) + " waves");
+}
+
 }  // namespace
 
 void validate_places(const Check& check) {
   a_wg_fits_on_a_cu(check);
   a_channel_fits_on_a_cu(check);
+  a_wg_of_an_engine_fits_on_a_cu(check);
 }
 
 }  // namespace weft::rules

@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 const fs::path kRoot = WEFT_SOURCE_DIR;
 
 bool is_predicted(const MeasuredLine& line) {
-  if (!line.says("kernel", "in_switch")) return line.number("gpus") == 8;
+  const bool by_switch = line.says("kernel", "in_switch");
+  if (line.number("gpus") != 8) return by_switch;
+  if (!by_switch) return true;
   const std::int64_t size = line.number("bytes_per_gpu").value_or(1);
   int doublings = 0;
   while ((std::int64_t{1} << doublings) < size) ++doublings;

@@ -35,11 +35,51 @@ TEST(CollectiveOfEngine, its_rows_say_which_kernel_a_size_gets) {
   EXPECT_EQ(way(all_reduce(4, "8191 B", "engine")), "(engine, one_shot)");
   EXPECT_EQ(way(all_reduce(4, "8 KiB", "engine")), "(engine, two_shot)");
   EXPECT_EQ(way(all_reduce(4, "64 KiB", "engine")), way(all_reduce(4, "64 KiB", "library")));
-  EXPECT_EQ(way(all_reduce(2, "1 KiB", "engine")), "(engine, one_shot)");
 }
 
-TEST(CollectiveOfEngine, groups_larger_than_its_rows_are_the_librarys) {
+TEST(CollectiveOfEngine, groups_of_other_numbers_than_its_rows_are_the_librarys) {
   EXPECT_EQ(way(all_reduce(6, "1 KiB", "engine")), way(all_reduce(6, "1 KiB", "library")));
+  EXPECT_EQ(way(all_reduce(3, "1 KiB", "engine")), way(all_reduce(3, "1 KiB", "library")));
+}
+
+// All that a choice leads to, not only its name: the library divides a call for itself otherwise.
+TEST(CollectiveOfEngine, what_the_library_has_to_try_takes_as_long_as_by_the_library) {
+  const auto time = [](const std::string& cluster, const std::string& bytes, const char* groups,
+                       const std::string& algorithm) {
+    return time_us(
+        scenario_of("name: engine\ncluster: {base: clusters/" + cluster +
+                        "}\nworkload: {kind: collective, op: all_reduce, bytes: " + bytes + groups +
+                        "}\ncollective: {algorithm: " + algorithm + "}\n",
+                    {kEngine}));
+  };
+  const std::string h100 = "nodes_16x_8x_h100, nodes: 4";
+  const char* parts = ", groups: {size: 4, stride: 4}";
+  for (const std::string algorithm : {"engine", "engine_one_shot", "engine_two_shot"}) {
+    EXPECT_EQ(time("nodes_16x_8x_a100_roce, nodes: 4", "1 MiB", "", algorithm),
+              time("nodes_16x_8x_a100_roce, nodes: 4", "1 MiB", "", "library"));
+    EXPECT_EQ(time(h100, "1 MiB", parts, algorithm), time(h100, "1 MiB", parts, "library"));
+  }
+  EXPECT_EQ(time("node_8x_mi300x", "64 KiB", "", "engine"),
+            time("node_8x_mi300x", "64 KiB", "", "library"));
+}
+
+// A message's size has 32 bits: one WG's rounds are put together to less than that.
+TEST(CollectiveOfEngine, loads_all_of_a_large_buffer) {
+  Scenario scenario = all_reduce(2, "300 GiB", "engine_one_shot");
+  scenario.collective.channels = 1;
+  scenario.cluster.gpu.collective.engine->load = nanoseconds(1);
+  const RunResult result = run(scenario);
+  EXPECT_EQ(result.ending, Ending::finished);
+  EXPECT_GE(result.ledger.message_bytes.done, 2 * (std::int64_t{300} << 30U));
+  EXPECT_LT(result.ledger.message_bytes.done, 2 * (std::int64_t{301} << 30U));
+}
+
+TEST(CollectiveOfEngine, channels_are_the_wgs_of_its_kernel) {
+  Scenario four = all_reduce(2, "64 KiB", "engine_one_shot");
+  Scenario two = four;
+  two.collective.channels = 2;
+  // 64 rounds of 1 KiB: 16 turns of 4 WGs, or 32 of 2, each turn 2 us.
+  EXPECT_NEAR(time_us(two) - time_us(four), 16 * 2, 1);
 }
 
 TEST(CollectiveOfEngine, a_kernel_can_be_named) {

@@ -57,7 +57,8 @@ TEST(Errors, kinds_in_the_order_of_their_first_lines_and_all_at_the_end) {
 TEST(Errors, json_and_csv_hold_every_case) {
   const ErrorReport report =
       report_errors({outcome("emb.bulk", 100, 120), outcome("emb.fused", 80, 90)});
-  const auto json = nlohmann::json::parse(error_json(report));
+  const auto json = nlohmann::json::parse(error_json(report, {"cluster.gpus_per_node=4"}));
+  EXPECT_EQ(json["set"][0], "cluster.gpus_per_node=4");
   EXPECT_EQ(json["cases"].size(), 2U);
   EXPECT_EQ(json["cases"][1]["predicted_us"], 90);
   EXPECT_EQ(json["error_by_kind"]["all"]["cases"], 2);

@@ -195,6 +195,32 @@ TEST(LoadScenario, a_librarys_rows_between_nodes_are_in_order) {
       << text;
 }
 
+TEST(LoadScenario, an_engines_kernels_must_fit_rise_by_size_and_have_no_protocol) {
+  const std::string scenario =
+      "cluster: {base: clusters/node_8x_h200}\nworkload: {kind: collective, op: all_reduce, bytes: "
+      "1 "
+      "MiB}\n";
+  const std::string engine = "cluster.gpu.collective.engine.";
+  const auto problems = [&](std::vector<std::string> sets) {
+    sets.emplace_back("collective.algorithm=engine");
+    return load_scenario_text("name: engine\n" + scenario, "engine.yaml", options(std::move(sets)))
+        .problems.to_text();
+  };
+  const std::string rows = problems({engine + "threads=1024", "collective.protocol=ll",
+                                     engine + "rows=[{gpus: 8, one_shot_below: 1 MiB, "
+                                              "two_shot_below: 64 KiB}]"});
+  EXPECT_NE(rows.find("rows[0].two_shot_below: 64 KiB is not above the size before it, 1 MiB"),
+            std::string::npos)
+      << rows;
+  EXPECT_NE(rows.find("engine.threads: 1024 threads with the"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("collective.protocol: an engine's kernels have none"), std::string::npos)
+      << rows;
+  const std::string none = problems({engine + "rows=~"});
+  EXPECT_NE(none.find("collective.algorithm: cluster.gpu.collective.engine.rows"),
+            std::string::npos)
+      << none;
+}
+
 TEST(LoadScenario, a_file_that_is_not_there_is_a_problem) {
   const Loaded result = load_scenario("nowhere/none.yaml", {});
   EXPECT_FALSE(result.scenario);
