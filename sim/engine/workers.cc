@@ -87,7 +87,9 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
     if (index < kernel.items) ++state.next_item;
   } else {
     std::uint32_t& next = gpus_[gpu].spares[w].next_static;
-    index = next;
+    const bool from_counter = kernel.work_list == WorkList::first_static && next >= state.grid;
+    index = from_counter ? state.grid + state.next_item : next;
+    if (from_counter && index < kernel.items) ++state.next_item;
     next += state.grid;
   }
   if (index >= kernel.items) {

@@ -144,6 +144,7 @@ class ModelToTasks {
   void add_items(Kernel& kernel, const OpShape& shape, std::uint32_t rank) {
     const OpKernel& plan = plan_of(shape, rank);
     set_grid(kernel, plan.wg, plan.persistent);
+    kernel.work_list = plan.work_list;
     for (const OpKernel::Run& run : plan.runs) {
       const std::uint32_t work = tasks_.add_work(plan.works[run.work]);
       tasks_.items.insert(tasks_.items.end(), run.count,

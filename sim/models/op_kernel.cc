@@ -16,23 +16,25 @@ namespace {
 
 constexpr std::uint32_t kMostRounds = 15;  // that an item's scale can hold: 24 bits of 2^-20
 
-// Deals tiles to the WGs of a persistent grid in turn: some have one more than the others.
+// Cuts the tiles into items for a grid whose WGs take them as they come: first one for each WG, then
+// as many rounds as leave half of them for later, again and again, so that WGs share them evenly even
+// where some of the grid find no slot; last the tiles beyond whole rounds. Alone, every WG takes one
+// item of each.
 void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
   const std::int64_t grid = std::min(tiles, fit);
-  std::int64_t each = tiles / grid;
-  const std::int64_t with_more = tiles % grid;
-  for (; each > kMostRounds - 1; each -= kMostRounds) {
-    kernel.runs.push_back(
-        {.work = 0, .scale = kMostRounds * Item::kUnit, .count = static_cast<std::uint32_t>(grid)});
-  }
-  const auto run = [&](std::int64_t rounds, std::int64_t wgs) {
-    if (wgs == 0 || rounds == 0) return;
+  const auto run = [&](std::int64_t rounds, std::int64_t items) {
+    if (items == 0) return;
     kernel.runs.push_back({.work = 0,
                            .scale = static_cast<std::uint32_t>(rounds) * Item::kUnit,
-                           .count = static_cast<std::uint32_t>(wgs)});
+                           .count = static_cast<std::uint32_t>(items)});
   };
-  run(each + 1, with_more);
-  run(each, grid - with_more);
+  run(1, grid);
+  for (std::int64_t left = tiles / grid - 1; left > 0;) {
+    const std::int64_t rounds = std::min<std::int64_t>(round_up(left, 2), kMostRounds);
+    run(rounds, grid);
+    left -= rounds;
+  }
+  run(1, tiles % grid);
 }
 
 // Of all products together.
@@ -74,6 +76,9 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
       rows_of_tiles(own, gemm) * round_up(gemm.n, gemm.tile_n) * gemm.split_k;
   kernel.wg = gemm.wg;
   kernel.persistent = true;
+  // In clusters of two, a cluster's first tile is by its number ([M] H200, cuBLAS: one of a grid that
+  // finds no slots does this tile when all others are done).
+  kernel.work_list = gemm.library.pair > 1 ? WorkList::first_static : WorkList::dynamic_list;
   kernel.works = {tile_work_written_here(
       gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, {}), .peers = 1})};
   deal(kernel, tiles, fit);

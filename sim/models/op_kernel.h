@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// One GPU's kernel. Persistent: the WGs of the grid stay, each for the tiles assigned to it; an
-// item is all that one WG does, or as much of it as an item's scale can hold.
+// One GPU's kernel. Persistent: the WGs of the grid stay and take items of one or several tiles; with
+// a static list, an item is all that one WG does, or as much of it as an item's scale can hold.
 struct OpKernel {
   struct Run {  // of equal items
     std::uint32_t work = 0;
@@ -19,6 +19,7 @@ struct OpKernel {
   };
   WgShape wg;
   bool persistent = false;
+  WorkList work_list = WorkList::static_list;
   std::vector<Work> works;
   std::vector<Run> runs;
 };
