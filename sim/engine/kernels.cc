@@ -45,7 +45,7 @@ void Simulator::dispatch(std::uint32_t gpu) {
   for (std::size_t i = 0; i < active.size();) {
     const std::uint32_t k = active[i];
     const Kernel& kernel = graph_.kernels[KernelId(k)];
-    while (kernels_[k].dispatched < kernels_[k].grid) {
+    while (!kernels_[k].draining && kernels_[k].dispatched < kernels_[k].grid) {
       std::uint32_t cu = kNone;
       if (kernel.executor == Executor::cu) {
         cu = cus_[gpu].place(kernel.wg, kernel.cus);
@@ -112,6 +112,9 @@ void Simulator::out_of_items(std::uint32_t gpu, std::uint32_t w) {
     std::vector<std::uint32_t>& active = gpus_[gpu].active;
     active.erase(std::remove(active.begin(), active.end(), k), active.end());
   }
+  if (kernel.persistent && kernel.work_list == WorkList::first_static) {
+    state.draining = state.dispatched < state.grid;
+  }
   if (kernel.persistent && !state.flags_seen && kernel.executor == Executor::cu) {
     worker.phase = Phase::linger;
     worker.since = now_;
@@ -120,6 +123,10 @@ void Simulator::out_of_items(std::uint32_t gpu, std::uint32_t w) {
   }
   release_place(gpu, w);
   state.retired += 1;
+  if (state.draining && state.retired == state.dispatched) {
+    state.draining = false;
+    dispatch(gpu);
+  }
   finish_if_done(k);
 }
 
@@ -161,8 +168,8 @@ std::size_t Simulator::next_in_turn(std::uint32_t gpu, std::uint32_t cu) {
   const bool take_turns = cluster_.spec.gpu.launch.arbitration == Arbitration::round_robin;
   const auto fits = [&](std::size_t i) {
     const Kernel& kernel = graph_.kernels[KernelId(state.active[i])];
-    return kernel.executor == Executor::cu && kernel.cus.contains(cu) &&
-           cus_[gpu].place_on(cu, kernel.wg);
+    return kernel.executor == Executor::cu && !kernels_[state.active[i]].draining &&
+           kernel.cus.contains(cu) && cus_[gpu].place_on(cu, kernel.wg);
   };
   for (std::size_t begin = 0, end = 0; begin < all; begin = end) {
     std::size_t first = begin;

@@ -110,6 +110,8 @@ class Simulator {
     std::uint32_t lingering = 0;
     bool flags_seen = false;
     bool finished = false;
+    bool draining =
+        false;  // WGs of the grid that have no slot yet wait until the others have ended
     KernelSpan span;
   };
 

@@ -15,8 +15,10 @@ constexpr std::array kArbitrations = {
 };
 constexpr std::array kLibraryTiles = {
     Choice<LibraryTiles>{"few", LibraryTiles::few, "sides of powers of two, 16 to 256"},
-    Choice<LibraryTiles>{"by_16", LibraryTiles::by_16,
-                         "also sides that are multiples of 16, so that one round fills the GPU"},
+    Choice<LibraryTiles>{
+        "by_16", LibraryTiles::by_16,
+        "also sides that are multiples of 16, so that one round fills the GPU; WGs stay and "
+        "take tiles from a counter, the first by their number"},
 };
 constexpr std::array kFences = {
     Choice<Fences>{"independent", Fences::independent, "each WG waits for its own stores"},

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::uint32_t kMostRounds = 15;  // that an item's scale can hold: 24 bits of 2^-20
 
-// Cuts the tiles into items for a grid whose WGs take them as they come: first one for each WG, then
-// as many rounds as leave half of them for later, again and again, so that WGs share them evenly even
-// where some of the grid find no slot; last the tiles beyond whole rounds. Alone, every WG takes one
-// item of each.
+// Cuts the tiles into items for a grid whose WGs take them as they come: first one for each WG,
+// then as many rounds as leave half of them for later, again and again, so that WGs share them
+// evenly even where some of the grid find no slot; last the tiles beyond whole rounds. Alone, every
+// WG takes one item of each.
 void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
   const std::int64_t grid = std::min(tiles, fit);
   const auto run = [&](std::int64_t rounds, std::int64_t items) {
@@ -65,6 +65,16 @@ Duration setup_of(const GemmShape& shape, const GpuSpec& gpu) {
   return shape.fp8 == Fp8Scales::none ? Duration{} : gpu.library_gemm->scaled;
 }
 
+// How WGs come to their tiles where some find no slot. The hardware deals out WGs of one tile; on
+// GPUs whose kernels fill them in one round WGs stay: cuBLAS's take tiles from a counter but the
+// first
+// ([M] H200 beside kernels that hold SMs), CUTLASS's have those of their numbers.
+WorkList list_of(const GemmShape& shape, const GpuSpec& gpu) {
+  const bool stay = gpu.library_gemm && gpu.library_gemm->tiles == LibraryTiles::by_16;
+  if (!stay) return WorkList::dynamic_list;
+  return shape.grouped ? WorkList::static_list : WorkList::first_static;
+}
+
 OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_t rank) {
   GemmShape own = shape;
   if (!shape.m_by_rank.empty()) own.m = shape.m_by_rank[rank];
@@ -76,9 +86,7 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
       rows_of_tiles(own, gemm) * round_up(gemm.n, gemm.tile_n) * gemm.split_k;
   kernel.wg = gemm.wg;
   kernel.persistent = true;
-  // In clusters of two, a cluster's first tile is by its number ([M] H200, cuBLAS: one of a grid that
-  // finds no slots does this tile when all others are done).
-  kernel.work_list = gemm.library.pair > 1 ? WorkList::first_static : WorkList::dynamic_list;
+  kernel.work_list = list_of(shape, gpu);
   kernel.works = {tile_work_written_here(
       gemm, gpu, {.cus = gpu.cus, .wgs_on_cu = resident(gpu, gemm.wg, {}), .peers = 1})};
   deal(kernel, tiles, fit);

@@ -191,7 +191,9 @@ enum class LaunchKind { host, queue, graph };
 enum class CollectiveExecutor { cu, dma };
 enum class DestinationOrder { remote_first, local_first, staggered, given };
 // How the WGs of a persistent grid share its items: as they come; each those of its number; or each
-// the one of its number first, then as they come (libraries' kernels, not in files).
+// the one of its number first, then as they come, and those that find no room until one of the
+// others has found no more items, wait until all others have ended (libraries' kernels, not in
+// files).
 enum class WorkList { dynamic_list, static_list, first_static };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
