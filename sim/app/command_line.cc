@@ -227,13 +227,11 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
       ->required();
   validate
       ->add_option("--kernels", command.kernels,
-                   "Folder of the scenarios that describe the measured kernels; default: "
-                   "configs/validation")
+                   "Folder of the measured kernels' scenarios; default: configs/validation")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
   validate
-      ->add_option("--set", command.sets,
-                   "Change one value in all cases (repeatable); what a line itself says stays")
+      ->add_option("--set", command.sets, "Change one value that no line says itself (repeatable)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
   validate->add_option("--json", command.json, "Write every case and the summaries to this file")

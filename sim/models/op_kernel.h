@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// One GPU's kernel. Persistent: the WGs of the grid stay and take items of one or several tiles; with
-// a static list, an item is all that one WG does, or as much of it as an item's scale can hold.
+// One GPU's kernel. Persistent: the WGs of the grid stay and take items, each of one or several
+// tiles or blocks, as the list says.
 struct OpKernel {
   struct Run {  // of equal items
     std::uint32_t work = 0;

@@ -66,10 +66,10 @@ void a_channel_fits_on_a_cu(const Check& check) {
 // It has the registers of a channel.
 void a_wg_of_an_engine_fits_on_a_cu(const Check& check) {
   if (!check.good({"cluster.gpu.cu", "cluster.gpu.wave_size", "cluster.gpu.collective.channel",
-                   "cluster.gpu.collective.engine.threads"}))
+                   "cluster.gpu.collective.engine.threads", "collective.algorithm"}))
     return;
   const GpuSpec& gpu = check.scenario.cluster.gpu;
-  if (!gpu.collective.engine) return;
+  if (!gpu.collective.engine || !check.scenario.collective.algorithm.of_engine) return;
   WgShape wg = gpu.collective.channel;
   wg.threads = gpu.collective.engine->threads;
   wg.lds = bytes(0);
