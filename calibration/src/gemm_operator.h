@@ -5,16 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "gemm_tile.h"
+#include "gemm_kernels.h"
 #include "operator.h"
-#include "slices.h"
 
 // What GEMM + all-to-all and GEMM + reduce-scatter have in common: the matrices on each GPU, and
 // the kernel that computes all tiles of C, one WG a tile. Rows of C are grouped by GPU.
 
 namespace calibration {
-
-constexpr int gemm_occupancy = 2;  // WGs on an SM or CU
 
 struct GemmShape {
   int m;
@@ -59,30 +56,6 @@ class GemmOperator : public Operator<bf16_bits> {
   Buffers<bf16_bits> c_;
   Grid grid_;
 };
-
-// The place of a slice's tile in C, and in the rows that its destination has of it.
-struct SlicePlace {
-  TilePlace in_all;
-  TilePlace at_destination;
-  int rows;  // of each destination
-};
-
-__device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice, int n) {
-  const int across = n / tile_n;
-  const int rows = order.slices_per_destination / across * tile_m;
-  const TilePlace own{slice.index / across * tile_m, slice.index % across * tile_n};
-  return {{slice.destination * rows + own.row, own.column}, own, rows};
-}
-
-// Computes the tile of `slice` and stores it in `to`, [source][row of the destination][column].
-__device__ inline void send_tile(const Product& product, const SliceOrder& order, Slice slice,
-                                 bf16_bits* to) {
-  const SlicePlace place = place_of_slice(order, slice, product.n);
-  const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
-  make_tile(product, place.in_all,
-            to + row * static_cast<std::size_t>(product.n) + place.at_destination.column,
-            product.n);
-}
 
 GemmShape gemm_shape(const Plan& plan, const GemmShape& usual);  // whole tiles for each GPU
 OperatorLine gemm_line(const char* name, const Plan& plan, const GemmShape& shape, int occupancy);

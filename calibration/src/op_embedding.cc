@@ -6,15 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "flags.h"
+#include "embedding_kernels.h"
 #include "operator.h"
-#include "slices.h"
 
 namespace calibration {
 namespace {
-
-constexpr int usual_occupancy = 6;  // WGs on an SM or CU
-constexpr int loads_in_flight = 4;  // of 16 bytes, in a thread
 
 struct Shape {
   int batch;
@@ -30,106 +26,6 @@ struct Shape {
   }
   std::size_t results() const { return pooled_rows() * static_cast<std::size_t>(dim); }
 };
-
-// A pooled row is a sample of the batch and a table: row / tables and row % tables.
-struct Lookup {
-  const float4* table_rows;
-  const std::uint32_t* indices;  // `pooling` of a pooled row
-  unsigned tables;
-  unsigned lanes;  // threads a row takes: 16 bytes each
-  unsigned pooling;
-  unsigned rows_per_table;
-  unsigned rows_per_wg;
-};
-
-__device__ void add_to(float4& sum, const float4& row) {
-  sum.x += row.x;
-  sum.y += row.y;
-  sum.z += row.z;
-  sum.w += row.w;
-}
-
-// Pools `rows_per_wg` rows from `first_row` on into `out`. Four rows are in flight in a thread.
-__device__ void pool_rows(const Lookup& lookup, unsigned first_row, float4* out) {
-  const unsigned lane = threadIdx.x % lookup.lanes;
-  const unsigned rows_at_once = blockDim.x / lookup.lanes;
-  for (unsigned r = threadIdx.x / lookup.lanes; r < lookup.rows_per_wg; r += rows_at_once) {
-    const unsigned row = first_row + r;
-    const unsigned table = row % lookup.tables;
-    const float4* rows =
-        lookup.table_rows + static_cast<std::size_t>(table) * lookup.rows_per_table * lookup.lanes;
-    const std::uint32_t* indices = lookup.indices + static_cast<std::size_t>(row) * lookup.pooling;
-    const auto at = [&](unsigned p) {
-      return rows + static_cast<std::size_t>(indices[p]) * lookup.lanes + lane;
-    };
-    float4 sum = make_float4(0, 0, 0, 0);
-    unsigned p = 0;
-    for (; p + 4 <= lookup.pooling; p += 4) {
-      const float4 v0 = *at(p);
-      const float4 v1 = *at(p + 1);
-      const float4 v2 = *at(p + 2);
-      const float4 v3 = *at(p + 3);
-      add_to(sum, v0);
-      add_to(sum, v1);
-      add_to(sum, v2);
-      add_to(sum, v3);
-    }
-    for (; p < lookup.pooling; ++p) {
-      add_to(sum, *at(p));
-    }
-    out[static_cast<std::size_t>(r) * lookup.lanes + lane] = sum;
-  }
-}
-
-__global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
-    pool(Lookup lookup, float4* out) {
-  const unsigned first_row = blockIdx.x * lookup.rows_per_wg;
-  pool_rows(lookup, first_row, out + static_cast<std::size_t>(first_row) * lookup.lanes);
-}
-
-struct Sending {
-  SliceOrder order;
-  int flags_per_destination;
-  PerGpu<float4> out;  // [source][sample of mine][table][dim]
-  PerGpu<Flag> flags;  // [source][flag]
-  unsigned* counters;  // [destination][flag]
-  unsigned run;
-};
-
-// Persistent: slices in the order given, stored straight into the output of their destination.
-__global__ void __launch_bounds__(threads_per_wg, usual_occupancy)
-    pool_and_send(Lookup lookup, Sending sending) {
-  const SliceOrder& order = sending.order;
-  const int groups = sending.flags_per_destination;
-  const std::size_t words_per_slice = static_cast<std::size_t>(lookup.rows_per_wg) * lookup.lanes;
-  const std::size_t words_per_source =
-      words_per_slice * static_cast<std::size_t>(order.slices_per_destination);
-  const int slices_per_flag = (order.slices_per_destination + groups - 1) / groups;
-  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
-       position += static_cast<int>(gridDim.x)) {
-    const Slice slice = order.at(position);
-    const int whole = slice.destination * order.slices_per_destination + slice.index;
-    float4* out = sending.out.at[slice.destination] +
-                  static_cast<std::size_t>(order.me) * words_per_source +
-                  static_cast<std::size_t>(slice.index) * words_per_slice;
-    pool_rows(lookup, static_cast<unsigned>(whole) * lookup.rows_per_wg, out);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      const int group = slice.index / slices_per_flag;
-      const int left = order.slices_per_destination - group * slices_per_flag;
-      const int expected = left < slices_per_flag ? left : slices_per_flag;
-      arrive(sending.counters + slice.destination * groups + group, static_cast<unsigned>(expected),
-             sending.flags.at[slice.destination] + order.me * groups + group, sending.run);
-    }
-  }
-  const int flags = (order.slices_per_destination + slices_per_flag - 1) / slices_per_flag;
-  if (blockIdx.x == 0) {
-    for (int f = static_cast<int>(threadIdx.x); f < order.gpus * flags;
-         f += static_cast<int>(blockDim.x)) {
-      wait_for_flag(sending.flags.at[order.me] + f / flags * groups + f % flags, sending.run);
-    }
-  }
-}
 
 constexpr std::uint32_t table_seed = 100;
 constexpr std::uint32_t index_seed = 200;
@@ -169,7 +65,7 @@ class Draws {
 struct Fusion {
   const char* part = "fused";
   Order order = Order::remote_first;
-  int occupancy = usual_occupancy;
+  int occupancy = pooling_occupancy;
   int flags_per_destination = 1;
 };
 
@@ -184,7 +80,7 @@ class EmbeddingAllToAll final : public Operator<float> {
                  Reach::local),
         pooled_(machine(), shape.results(), Reach::local),
         grid_(limit_occupancy(machine(), pool, {.wgs = slices_per_destination() * machine().size()},
-                              usual_occupancy)) {
+                              pooling_occupancy)) {
     for (int g = 0; g < machine().size(); ++g) {
       const Gpu& gpu = machine().gpu(g);
       fill_test_data(gpu, tables_[g], tables_.count(), table_seed + static_cast<unsigned>(g));
@@ -208,12 +104,13 @@ class EmbeddingAllToAll final : public Operator<float> {
     const Grid grid = persistent_grid(machine(), pool_and_send, {.wgs = wgs}, fusion.occupancy);
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
-        Sending sending{.order = {machine().size(), g, slices_per_destination(), fusion.order},
-                        .flags_per_destination = fusion.flags_per_destination,
-                        .out = {},
-                        .flags = arrived.all(),
-                        .counters = counters[g],
-                        .run = run};
+        PooledSending sending{
+            .order = {machine().size(), g, slices_per_destination(), fusion.order},
+            .flags_per_destination = fusion.flags_per_destination,
+            .out = {},
+            .flags = arrived.all(),
+            .counters = counters[g],
+            .run = run};
         for (int to = 0; to < machine().size(); ++to) {
           sending.out.at[to] = reinterpret_cast<float4*>(results()[to]);
         }
@@ -334,7 +231,7 @@ OperatorLine line_for(const Plan& plan, const Shape& shape, int occupancy) {
                               {"rows_per_wg", shape.rows_per_wg},
                               {"dtype_bytes", 4}},
                     .kernel = {{"threads", threads_per_wg},
-                               {"loads_in_flight", loads_in_flight},
+                               {"loads_in_flight", pooling_loads},
                                {"occupancy", occupancy}}};
   if (shape.zipf_percent != 0) {
     line.shape.emplace_back("zipf_percent", shape.zipf_percent);
@@ -358,7 +255,7 @@ void add_fused(const Plan& plan, const Shape& shape, const Fusion& fusion, Depth
 
 void add_shape(const Plan& plan, const Shape& shape, Depth depth, Cases& cases) {
   add_unfused(
-      line_for(plan, shape, usual_occupancy), depth,
+      line_for(plan, shape, pooling_occupancy), depth,
       [=](const Bench& bench) { return EmbeddingAllToAll(bench, shape); }, cases);
   for (const Fusion& fusion :
        {Fusion{}, Fusion{.part = "fused_local_first", .order = Order::local_first},

@@ -1,37 +1,9 @@
 // GEMM + all-to-all: rows of C are grouped by the GPU they are for.
 
-#include "flags.h"
 #include "gemm_operator.h"
 
 namespace calibration {
 namespace {
-
-struct Sending {
-  SliceOrder order;
-  PerGpu<bf16_bits> out;  // [source][row of mine][column]
-  PerGpu<Flag> flags;     // [source]
-  unsigned* counters;     // [destination]
-  unsigned run;
-};
-
-// Persistent: tiles in the order given, stored straight into the output of their destination.
-__global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    multiply_and_send(Product product, Sending sending) {
-  const SliceOrder& order = sending.order;
-  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
-       position += static_cast<int>(gridDim.x)) {
-    const Slice slice = order.at(position);
-    send_tile(product, order, slice, sending.out.at[slice.destination]);
-    if (threadIdx.x == 0) {
-      arrive(sending.counters + slice.destination,
-             static_cast<unsigned>(order.slices_per_destination),
-             sending.flags.at[slice.destination] + order.me, sending.run);
-    }
-  }
-  if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < order.gpus) {
-    wait_for_flag(sending.flags.at[order.me] + threadIdx.x, sending.run);
-  }
-}
 
 class GemmAllToAll final : public GemmOperator {
  public:
@@ -50,8 +22,9 @@ class GemmAllToAll final : public GemmOperator {
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
-        launch(multiply_and_send, grid, machine().gpu(g).main, product(g),
-               Sending{order_of(g, fusion.order), results().all(), flags.all(), counters[g], run});
+        launch(
+            multiply_and_send, grid, machine().gpu(g).main, product(g),
+            TileSending{order_of(g, fusion.order), results().all(), flags.all(), counters[g], run});
       }
     };
     return time_fused({.queue = queue,

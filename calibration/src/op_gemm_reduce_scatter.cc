@@ -3,79 +3,10 @@
 
 #include <cmath>
 
-#include "flags.h"
 #include "gemm_operator.h"
 
 namespace calibration {
 namespace {
-
-struct Reducing {
-  SliceOrder order;
-  PerGpu<bf16_bits> parts;  // [source][row of mine][column], at the owner
-  PerGpu<Flag> flags;       // [source][tile of mine]
-  bf16_bits* sums;          // [row of mine][column]
-  unsigned run;
-};
-
-__device__ void send_parts(const Product& product, const Reducing& reducing) {
-  const SliceOrder& order = reducing.order;
-  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
-       position += static_cast<int>(gridDim.x)) {
-    const Slice slice = order.at(position);
-    send_tile(product, order, slice, reducing.parts.at[slice.destination]);
-    if (threadIdx.x == 0) {
-      set_flag(reducing.flags.at[slice.destination] + order.me * order.slices_per_destination +
-                   slice.index,
-               reducing.run);
-    }
-  }
-}
-
-__device__ unsigned add_pairs(const unsigned* words, int count) {
-  float low = 0;
-  float high = 0;
-  for (int i = 0; i < count; ++i) {
-    low += from_bf16(static_cast<bf16_bits>(words[i] & 0xFFFFU));
-    high += from_bf16(static_cast<bf16_bits>(words[i] >> 16U));
-  }
-  return to_bf16(low) | static_cast<unsigned>(to_bf16(high)) << 16U;
-}
-
-__device__ void sum_tile(const Reducing& reducing, TilePlace at, int rows, int n) {
-  const int gpus = reducing.order.gpus;
-  const bf16_bits* parts = reducing.parts.at[reducing.order.me];
-  const auto pitch = static_cast<std::size_t>(n);
-  constexpr int words = tile_n / 2;  // pairs of elements in a row
-  for (int i = static_cast<int>(threadIdx.x); i < tile_m * words; i += threads_per_wg) {
-    const std::size_t element = static_cast<std::size_t>(at.row + i / words) * pitch +
-                                static_cast<std::size_t>(at.column + i % words * 2);
-    unsigned pairs[gpus_max];
-    for (int source = 0; source < gpus; ++source) {
-      pairs[source] = *reinterpret_cast<const unsigned*>(
-          parts + static_cast<std::size_t>(source * rows) * pitch + element);
-    }
-    *reinterpret_cast<unsigned*>(reducing.sums + element) = add_pairs(pairs, gpus);
-  }
-}
-
-// Persistent: sends all parts, then sums the tiles it owns as their parts come.
-__global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    multiply_and_reduce(Product product, Reducing reducing) {
-  const SliceOrder& order = reducing.order;
-  send_parts(product, reducing);
-  for (int tile = static_cast<int>(blockIdx.x); tile < order.slices_per_destination;
-       tile += static_cast<int>(gridDim.x)) {
-    const int source = static_cast<int>(threadIdx.x);
-    if (source < order.gpus) {
-      wait_for_flag(reducing.flags.at[order.me] + source * order.slices_per_destination + tile,
-                    reducing.run);
-    }
-    __syncthreads();
-    const SlicePlace place = place_of_slice(order, {order.me, tile}, product.n);
-    sum_tile(reducing, place.at_destination, place.rows, product.n);
-    __syncthreads();
-  }
-}
 
 class GemmReduceScatter final : public GemmOperator {
  public:
@@ -93,8 +24,9 @@ class GemmReduceScatter final : public GemmOperator {
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
-        launch(multiply_and_reduce, grid, machine().gpu(g).main, product(g),
-               Reducing{order_of(g, fusion.order), parts.all(), flags.all(), results()[g], run});
+        launch(
+            multiply_and_reduce, grid, machine().gpu(g).main, product(g),
+            TileReducing{order_of(g, fusion.order), parts.all(), flags.all(), results()[g], run});
       }
     };
     // The library rounds to bf16 after each part, in an order of its own.
