@@ -29,6 +29,7 @@ constexpr cudaStreamCaptureMode hipStreamCaptureModeThreadLocal = cudaStreamCapt
 constexpr cudaFuncAttribute hipFuncAttributeMaxDynamicSharedMemorySize =
     cudaFuncAttributeMaxDynamicSharedMemorySize;
 constexpr cudaDeviceAttr hipDeviceAttributeClockRate = cudaDevAttrClockRate;
+constexpr cudaDeviceAttr hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
 
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
