@@ -10,7 +10,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "torch")]
+sys.path.insert(0, HERE)
 
 try:
     import numpy as np

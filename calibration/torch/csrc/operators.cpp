@@ -1,5 +1,5 @@
 // The launches as operators of PyTorch, `weft_kernels`: they take pointers and say what they write.
-// The operators for users are above them, in Python (weft_fused/operators.py). No header of CUDA or
+// The operators for users are above them, in Python (src/weft_fused/operators.py). No header of CUDA or
 // ROCm: the stream comes as a number, so that one source serves both.
 
 #include <ATen/core/Tensor.h>

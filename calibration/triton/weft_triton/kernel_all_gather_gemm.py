@@ -33,9 +33,10 @@ def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, queue, run, ro
                     SENDS: tl.constexpr, DESCRIPTORS: tl.constexpr):
     """Persistent. Data: A of all, [source][row][K]; a rank's own rows are read from its shard.
 
-    `flag_rows` rows share a flag. `a_own` and `a_all` are the shard and the data, as `multiply` takes them. SENDS: the first
-    `senders` programs store the shard to the others; without it, copy engines do (operators.py).
-    All take tiles from a queue, those of the own rows first, then each rank's as they come.
+    `flag_rows` rows share a flag. `a_own` and `a_all` are the shard and the data, as `multiply`
+    takes them. SENDS: the first `senders` programs store the shard to the others; without it, copy
+    engines do (operators.py). All take tiles from a queue, those of the own rows first, then each
+    rank's as they come.
     """
     if SENDS:
         if tl.program_id(0) < senders:

@@ -40,6 +40,17 @@ class Config:
 LARGE = Config(128, 256, 64, warps=8, stages=3)
 SMALL = Config(128, 128, 64, warps=4, stages=3, on_sm=2)
 
+# What `measure.py --configs` compares.
+NAMED = {
+    "large3": LARGE,
+    "large4": dataclasses.replace(LARGE, stages=4),
+    "tall3": Config(256, 128, 64, warps=8, stages=3),
+    "small3": SMALL,
+    "small4": dataclasses.replace(SMALL, stages=4, on_sm=1, warps=8),
+    "pointers": dataclasses.replace(LARGE, descriptors=False),
+    "remote_first": dataclasses.replace(LARGE, mixed=False),
+}
+
 SENDERS = 16           # programs of all_gather_gemm that send
 ENGINE_CHUNKS = 4      # copies of a shard to each rank by copy engines
 
