@@ -52,7 +52,7 @@ def selected(operator, ranks, options):
     if options.quick:
         return all_[:1] + all_[-1:]
     if options.configs:
-        return [s for s in all_ if s["m"] == 4096][:8:2]
+        return [s for s in all_ if s["m"] == 4096][:8:3]
     return all_
 
 

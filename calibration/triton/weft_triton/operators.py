@@ -44,10 +44,7 @@ SMALL = Config(128, 128, 64, warps=4, stages=3, on_sm=2)
 NAMED = {
     "large3": LARGE,
     "large4": dataclasses.replace(LARGE, stages=4),
-    "tall3": Config(256, 128, 64, warps=8, stages=3),
     "small3": SMALL,
-    "small4": dataclasses.replace(SMALL, stages=4, on_sm=1, warps=8),
-    "pointers": dataclasses.replace(LARGE, descriptors=False),
     "remote_first": dataclasses.replace(LARGE, mixed=False),
 }
 
