@@ -52,7 +52,7 @@ def selected(operator, ranks, options):
     if options.quick:
         return all_[:1] + all_[-1:]
     if options.configs:
-        return [s for s in all_ if s["m"] == 4096][:8:3]
+        return all_[::9] if operator == "gemv" else [s for s in all_ if s["m"] == 4096][:8:3]
     return all_
 
 
@@ -94,7 +94,7 @@ class Measuring:
     def shape(self, operator, shape):
         from together import difference, summary
         from ways import WAYS, forget_outputs
-        more = (True,) if self.options.configs and operator.startswith(("gemm", "ag")) else ()
+        more = (True,) if self.options.configs and operator != "emb" else ()
         ways, tolerance = WAYS[operator](shape, self.group, self.overlap, *more)
         wanted = self.options.by.split(",") if self.options.by else list(ways)
         expected, seen = None, []

@@ -94,7 +94,7 @@ class Lines:
 
 def difference(got, expected):
     """Relative, over all elements of all ranks; not a number, or far off in one place: infinite."""
-    got, expected = got.float(), expected.float()
+    got, expected = got.detach().float(), expected.detach().float()
     error = (got - expected).norm() / expected.norm()
     worst = (got - expected).abs().max() / expected.abs().max()
     bad = torch.isnan(error) | (worst > 0.05)

@@ -106,13 +106,14 @@ def emb(shape, group, overlap):
     return ways, 1e-5
 
 
-def gemv(shape, group, overlap):
+def gemv(shape, group, overlap, every=False):
     from weft_triton import operators as written_in_triton
     m, k = shape["m"], shape["k"]
     torch.manual_seed(7 + dist.get_rank())
     w = torch.randn(m, k, device="cuda", dtype=torch.float16)
     x = torch.randn(k, device="cuda", dtype=torch.float16) / 64
     y = torch.empty(m, device="cuda", dtype=torch.float16)
+    straight = weft_fused.empty((m,), torch.float32, group)
 
     def compute():
         torch.mv(w, x, out=y)
@@ -122,8 +123,12 @@ def gemv(shape, group, overlap):
         dist.all_reduce(y)
     ways = {"compute": Way(compute), "comm": Way(lambda: dist.all_reduce(y)),
             "bulk": Way(whole, y),
-            "hip": Way(lambda: weft_fused.gemv_all_reduce(w, x, group)),
-            "triton": Way(lambda: written_in_triton.gemv_all_reduce(w, x, group))}
+            "hip": Way(lambda: weft_fused.gemv_all_reduce_out(w, x, straight, group), straight),
+            "hip_copy": Way(lambda: weft_fused.gemv_all_reduce(w, x, group))}
+    for name, config in ({"triton": None} if not every else {
+            f"triton {n}": c for n, c in written_in_triton.NAMED_GEMV.items()}).items():
+        ways[name] = Way(lambda config=config: written_in_triton.gemv_all_reduce(
+            w, x, group, config=config))
     for chunks in (2, 4):
         parts = m // chunks
 

@@ -136,7 +136,8 @@ class Kernels(unittest.TestCase):
             y = [stand_in.allocate(np.full(m, np.nan, np.float32)) for _ in range(ranks)]
             self.run_ranks(kernel_gemv_all_reduce.gemv_all_reduce, programs, [
                 {"w": stand_in.allocate(w[r])[0], "x": stand_in.allocate(x[r])[0], "y": y[r][0],
-                 "context": contexts[r], "run": 9, "M": m, "K": k, "BM": 8, "BK": 16}
+                 "context": contexts[r], "run": 9, "M": m, "K": k, "BM": 8, "BK": 16,
+                 "STAGES": 2}
                 for r in range(ranks)])
             for me in range(ranks):
                 np.testing.assert_array_equal(y[me][1], sum(p @ q for p, q in zip(w, x)))

@@ -44,10 +44,10 @@ void embedding_all_to_all(const Ranks& ranks, const EmbeddingShape& shape, const
 void pooled_embedding(const Ranks& ranks, const EmbeddingShape& shape, const float* tables,
                       const std::int32_t* indices, float* pooled);
 
-// Data: parts [source][row of mine] and then y [row], float32. Flags: for a slice of `rows_per_wg`
-// rows two, parts first.
-void gemv_all_reduce(const Ranks& ranks, int m, int k, int rows_per_wg, const void* w,
-                     const void* x);
+// Data: parts [source][row of mine], float32. `results` of each rank: y [row], float32. Flags: for
+// a slice of `rows_per_wg` rows two, parts first.
+void gemv_all_reduce(const Ranks& ranks, const std::vector<std::intptr_t>& results, int m, int k,
+                     int rows_per_wg, const void* w, const void* x);
 
 // Data: what a rank gets, [source][row of mine][n]. Flags, counters: one per rank.
 void gemm_all_to_all(const Ranks& ranks, const GemmShape& shape, const void* a, const void* b);

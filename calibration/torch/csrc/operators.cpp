@@ -1,6 +1,6 @@
 // The launches as operators of PyTorch, `weft_kernels`: they take pointers and say what they write.
-// The operators for users are above them, in Python (src/weft_fused/operators.py). No header of CUDA or
-// ROCm: the stream comes as a number, so that one source serves both.
+// The operators for users are above them, in Python (src/weft_fused/operators.py). No header of
+// CUDA or ROCm: the stream comes as a number, so that one source serves both.
 
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
@@ -58,12 +58,12 @@ void pooled_embedding(const at::Tensor& tables, const at::Tensor& indices, const
                                static_cast<float*>(pooled.data_ptr()));
 }
 
-void gemv_all_reduce(const at::Tensor& w, const at::Tensor& x, Pointers data, Pointers flags,
-                     const at::Tensor& counters, std::int64_t me, std::int64_t run,
+void gemv_all_reduce(const at::Tensor& w, const at::Tensor& x, Pointers results, Pointers data,
+                     Pointers flags, const at::Tensor& counters, std::int64_t me, std::int64_t run,
                      std::int64_t rows_per_wg, std::int64_t stream) {
-  weft_fused::gemv_all_reduce(ranks_of(me, run, stream, data, flags, counters), size_of(w, 0),
-                              size_of(w, 1), static_cast<int>(rows_per_wg), w.data_ptr(),
-                              x.data_ptr());
+  weft_fused::gemv_all_reduce(ranks_of(me, run, stream, data, flags, counters),
+                              {results.begin(), results.end()}, size_of(w, 0), size_of(w, 1),
+                              static_cast<int>(rows_per_wg), w.data_ptr(), x.data_ptr());
 }
 
 void gemm_all_to_all(const at::Tensor& a, const at::Tensor& b, Pointers data, Pointers flags,
@@ -102,8 +102,8 @@ TORCH_LIBRARY(weft_kernels, library) {
       "pooled_embedding(Tensor tables, Tensor indices, Tensor(a!) pooled, int rows_per_wg, "
       "int stream) -> ()");
   library.def(
-      "gemv_all_reduce(Tensor w, Tensor x, int[] data, int[] flags, Tensor(a!) counters, int me, "
-      "int run, int rows_per_wg, int stream) -> ()");
+      "gemv_all_reduce(Tensor w, Tensor x, int[] results, int[] data, int[] flags, "
+      "Tensor(a!) counters, int me, int run, int rows_per_wg, int stream) -> ()");
   library.def(
       "gemm_all_to_all(Tensor a, Tensor b, int[] data, int[] flags, Tensor(a!) counters, int me, "
       "int run, int stream) -> ()");

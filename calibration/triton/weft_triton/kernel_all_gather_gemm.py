@@ -48,18 +48,23 @@ def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, queue, run, ro
     down = rows // BM
     of_rank = down * across
     tiles = of_rank * ranks
+    # Two loops, as the copies that a loop has under way keep shared memory that is its own: both
+    # in one would need it twice.
     tile = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")
+    while tile < of_rank:
+        tile_row, tile_column = place(tile, down, across, GROUP)
+        acc = multiply(a_own, b, tile_row * BM, tile_column * BN, K, BM, BN, BK, DESCRIPTORS)
+        at = offsets(me * rows + tile_row * BM, tile_column * BN, N, BM, BN)
+        tl.store(c + at, acc.to(tl.bfloat16))
+        tile = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")
     while tile < tiles:
         source = (me + tile // of_rank) % ranks
         tile_row, tile_column = place(tile % of_rank, down, across, GROUP)
-        if source == me:
-            acc = multiply(a_own, b, tile_row * BM, tile_column * BN, K, BM, BN, BK, DESCRIPTORS)
-        else:
-            first = tile_row * BM // flag_rows
-            for group in range(first, (tile_row * BM + BM - 1) // flag_rows + 1):
-                wait(flags + source * (rows // flag_rows) + group, run)
-            acc = multiply(a_all, b, source * rows + tile_row * BM, tile_column * BN, K, BM, BN,
-                           BK, DESCRIPTORS)
+        first = tile_row * BM // flag_rows
+        for group in range(first, (tile_row * BM + BM - 1) // flag_rows + 1):
+            wait(flags + source * (rows // flag_rows) + group, run)
+        acc = multiply(a_all, b, source * rows + tile_row * BM, tile_column * BN, K, BM, BN, BK,
+                       DESCRIPTORS)
         at = offsets(source * rows + tile_row * BM, tile_column * BN, N, BM, BN)
         tl.store(c + at, acc.to(tl.bfloat16))
         tile = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")

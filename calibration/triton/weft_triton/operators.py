@@ -61,9 +61,12 @@ def units(device):
 
 
 def best(rows, ranks, n, device):
-    """Large tiles where they fill the GPU more than once."""
-    tiles = rows * ranks // LARGE.bm * (n // LARGE.bn)
-    return LARGE if n % LARGE.bn == 0 and tiles >= 2 * units(device) else SMALL
+    """By rounds of tiles, one of an SM at a time. A large tile is two small ones, which take two
+    thirds of its time each, as measured."""
+    def rounds(config):
+        return -(-(rows * ranks // config.bm * (n // config.bn)) // units(device))
+    large = n % LARGE.bn == 0 and rounds(LARGE) <= 2 / 3 * rounds(SMALL)
+    return LARGE if large else SMALL
 
 
 def as_operand(matrix, config, rows):
@@ -169,12 +172,29 @@ def all_gather_gemm(shard, b, group, by="kernel", config=None):
     return c
 
 
-def gemv_all_reduce(w, x, group, bm=16, bk=512, warps=4):
+@dataclasses.dataclass(frozen=True)
+class GemvConfig:
+    """Rows and columns that a program has in hand, and the steps of columns that are under way."""
+    bm: int = 16
+    bk: int = 512
+    warps: int = 4
+    stages: int = 3
+    on_sm: int = 4
+
+
+NAMED_GEMV = {"16x512": GemvConfig(), "8x512": GemvConfig(bm=8), "8x1024": GemvConfig(8, 1024),
+              "4x1024": GemvConfig(4, 1024, stages=4), "16x256": GemvConfig(16, 256, stages=4),
+              "16x512 plain": GemvConfig(stages=1), "8x512x8": GemvConfig(bm=8, on_sm=8)}
+
+
+def gemv_all_reduce(w, x, group, config=None):
     all_ = peers.peers_of(group)
     (m,) = shapes.gemv_all_reduce(w.shape, x.shape, all_.count)
     run = all_.run("gemv", 4 * m * all_.count)
     y = torch.empty(m, dtype=torch.float32, device=w.device)
-    wgs = min(m // bm, 4 * units(w.device))
+    config = config or GemvConfig()
+    wgs = min(m // config.bm, config.on_sm * units(w.device))
     kernel_gemv_all_reduce.gemv_all_reduce[(wgs,)](w, x, y, context_of(run), run.number, m,
-                                                   w.shape[1], BM=bm, BK=bk, num_warps=warps)
+                                                   w.shape[1], BM=config.bm, BK=config.bk,
+                                                   STAGES=config.stages, num_warps=config.warps)
     return y

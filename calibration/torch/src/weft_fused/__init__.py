@@ -5,7 +5,8 @@ import torch
 
 from . import bulk, shapes
 from .operators import (all_gather_gemm, embedding_all_to_all, embedding_all_to_all_out,
-                        gemm_all_to_all, gemm_all_to_all_out, gemm_reduce_scatter, gemv_all_reduce)
+                        gemm_all_to_all, gemm_all_to_all_out, gemm_reduce_scatter, gemv_all_reduce,
+                        gemv_all_reduce_out)
 from .peers import empty
 
 _library = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernels.so")
@@ -15,4 +16,4 @@ if built:
 
 __all__ = ["all_gather_gemm", "built", "bulk", "embedding_all_to_all", "embedding_all_to_all_out",
            "empty", "gemm_all_to_all", "gemm_all_to_all_out", "gemm_reduce_scatter",
-           "gemv_all_reduce", "shapes"]
+           "gemv_all_reduce", "gemv_all_reduce_out", "shapes"]

@@ -8,8 +8,8 @@
     all_gather_gemm(shard, b, group)               A B^T, of all ranks' rows of A
 
 `group` is a name: `torch.distributed.group.WORLD.group_name`. All ranks call with equal shapes, in
-the same order, on one stream. `..._out(..., out, group)` of the all-to-alls store straight into
-the peers' `out` (weft_fused.empty); the others copy the result out of a buffer that is used again.
+the same order, on one stream. `..._out(..., out, group)` of the all-to-alls and the all-reduce
+store straight into the peers' `out` (weft_fused.empty); without `_out` these copy the result out of a buffer that is used again.
 Not in CUDA graphs: the number of a run, which tells its flags from others', is an argument of its
 kernel.
 
@@ -112,14 +112,25 @@ def gemv_shape(w, x, group):
     return shapes.gemv_all_reduce(w.shape, x.shape, peers.ranks_of(group))
 
 
+def run_gemv(w, x, run, results, parts):
+    rows = shapes.rows_per_wg(w.shape[0] // run.count, most=16)
+    kernels().gemv_all_reduce(w, x, results, parts, run.flags, run.counters, run.me, run.number,
+                              rows, stream())
+
+
 def gemv_all_reduce(w: torch.Tensor, x: torch.Tensor, group: str) -> torch.Tensor:
     (m,) = gemv_shape(w, x, group)
+    run = peers.peers_of(group).run("gemv", 8 * m)  # y, then parts
+    run_gemv(w, x, run, run.data, [p + 4 * m for p in run.data])
+    return run.view((m,), torch.float32).clone()
+
+
+def gemv_all_reduce_out(w: torch.Tensor, x: torch.Tensor, out: torch.Tensor, group: str) -> None:
+    (m,) = gemv_shape(w, x, group)
+    shapes.need(tuple(out.shape) == (m,), f"out is {tuple(out.shape)}, not {(m,)}")
     all_ = peers.peers_of(group)
-    run = all_.run("gemv", 8 * m)  # parts, then y
-    rows = shapes.rows_per_wg(m // all_.count, most=16)
-    kernels().gemv_all_reduce(w, x, run.data, run.flags, run.counters, run.me, run.number, rows,
-                              stream())
-    return run.view((2 * m,), torch.float32)[m:].clone()
+    run = all_.run("gemv", 8 * m)
+    run_gemv(w, x, run, all_.output(out).pointers, run.data)
 
 
 def gemv_fake(w, x, group):
@@ -270,4 +281,5 @@ gemm_reduce_scatter = register(gemm_reduce_scatter, gemm_reduce_scatter_fake,
                                gemm_reduce_scatter_backward)
 all_gather_gemm = register(all_gather_gemm, all_gather_gemm_fake, all_gather_gemm_backward)
 embedding_all_to_all_out = register(embedding_all_to_all_out, out_fake, mutates=("out",))
+gemv_all_reduce_out = register(gemv_all_reduce_out, out_fake, mutates=("out",))
 gemm_all_to_all_out = register(gemm_all_to_all_out, out_fake, mutates=("out",))

@@ -88,11 +88,15 @@ class Peers:
         at = self.number % 2 * (buffer.bytes.numel() // 2)
         return Run(self, self.number, buffer, at)
 
-    def run_into(self, out):
-        """Begins a run whose results are stored into `out` of all ranks, of `empty`."""
+    def output(self, out):
         made = self.outputs.get(out.data_ptr())
         if made is None:
             raise ValueError("`out` has to come from weft_fused.empty: peers store into it")
+        return made
+
+    def run_into(self, out):
+        """Begins a run whose results are stored into `out` of all ranks, of `empty`."""
+        made = self.output(out)
         self.number += 1
         return Run(self, self.number, made, 0)
 
