@@ -153,7 +153,8 @@ def install():
         zeros=lambda shape, dtype: as_value(np.zeros(shape, dtype=dtype)),
         dot=lambda a, b, acc: as_value(acc + np.asarray(a) @ np.asarray(b)),
         sum=lambda x, axis: as_value(np.asarray(x).sum(axis=axis)),
-        range=lambda *of, **_: range(*map(int, of)), minimum=np.minimum, multiple_of=lambda x, _: x, debug_barrier=lambda: None,
+        range=lambda *of, **_: range(*map(int, of)), minimum=np.minimum,
+        multiple_of=lambda x, _: x, debug_barrier=lambda: None,
         program_id=lambda _: as_value(np.int32(_here.program)),
         num_programs=lambda _: as_value(np.int32(_here.programs)),
         inline_asm_elementwise=lambda *_, **__: None)
