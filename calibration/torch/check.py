@@ -3,6 +3,7 @@
 
     python3 calibration/torch/check.py
 """
+import dataclasses
 import os
 import sys
 
@@ -12,8 +13,8 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "triton")]
 SMALL = {
     "emb": {"batch": 64, "tables": 3, "dim": 64, "pooling": 5, "rows_per_table": 1000},
     "gemv": {"m": 512, "k": 1032},
-    "gemm": {"m": 512, "n": 384, "k": 320},
-    "gemm_rs": {"m": 1024, "n": 256, "k": 128},
+    "gemm": {"m": 512, "n": 384, "k": 1088},
+    "gemm_rs": {"m": 1024, "n": 256, "k": 1024},
     "ag_gemm": {"m": 1024, "n": 640, "k": 576},
 }
 
@@ -104,13 +105,16 @@ def check_triton(group):
     import torch
     import torch.distributed as dist
     small = ours.Config(64, 64, 64, warps=4, stages=3)
+    together = dataclasses.replace(small, together=True)
+    divided = dataclasses.replace(small, divide=True, together=False)
+    both = dataclasses.replace(small, divide=True, together=True)
     pointers = ours.Config(64, 64, 64, warps=4, stages=2, mixed=False, descriptors=False)
+    each = [{"config": c} for c in (small, together, divided, both, pointers)]
     good = True
     for name, operator, ways in (
-            ("gemm", ours.gemm_all_to_all, [{"config": small}, {"config": pointers}]),
-            ("gemm_rs", ours.gemm_reduce_scatter, [{"config": small}, {"config": pointers}]),
+            ("gemm", ours.gemm_all_to_all, each), ("gemm_rs", ours.gemm_reduce_scatter, each),
             ("ag_gemm", ours.all_gather_gemm,
-             [{"config": small}, {"config": pointers}, {"config": small, "by": "engine"}]),
+             each + [{"config": small, "by": "engine"}, {"config": both, "by": "engine"}]),
             ("gemv", ours.gemv_all_reduce, [{}])):
         held = operands(name)
         expected = all_ranks_results(name, *[[x.float() for x in gathered(h)] for h in held])

@@ -154,6 +154,7 @@ def install():
         dot=lambda a, b, acc: as_value(acc + np.asarray(a) @ np.asarray(b)),
         sum=lambda x, axis: as_value(np.asarray(x).sum(axis=axis)),
         range=lambda *of, **_: range(*map(int, of)), minimum=np.minimum,
+        maximum=np.maximum,
         multiple_of=lambda x, _: x, debug_barrier=lambda: None,
         program_id=lambda _: as_value(np.int32(_here.program)),
         num_programs=lambda _: as_value(np.int32(_here.programs)),
