@@ -10,8 +10,8 @@
 `group` is a name: `torch.distributed.group.WORLD.group_name`. All ranks call with equal shapes, in
 the same order, on one stream. `..._out(..., out, group)` of the all-to-alls and the all-reduce
 store straight into the peers' `out` (weft_fused.empty); without `_out` these copy the result out
-of a buffer that is used again. Not in CUDA graphs: the number of a run, which tells its flags from others', is an argument of its
-kernel.
+of a buffer that is used again. Not in CUDA graphs: the number of a run, which tells its flags from
+others', is an argument of its kernel.
 
 Each operator has a fake function, so that torch.compile takes it, and a gradient. Gradients are
 made kernel by kernel: the harness has no fused kernels for them.
