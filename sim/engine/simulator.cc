@@ -51,6 +51,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       transport_(cluster.network),
       gpus_(cluster.gpus()),
       memory_timers_(cluster.gpus()),
+      clock_(cluster.spec.gpu.power),
       kernels_(graph.kernels.size()),
       kernels_left_(static_cast<std::uint32_t>(graph.kernels.size())),
       accounts_(cluster, graph) {
@@ -80,6 +81,14 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
     const MemoryJob job = memory_job(work, capacity, kRateUnit);
     demand_.push_back(job.demand);
     alone_.push_back(job.alone);
+    if (clock_.falls()) {
+      matrix_share_.push_back(
+          share_of_matrix(gpu, work.flops, longer(job.alone, work.arithmetic_alone)));
+    }
+  }
+  if (clock_.falls()) {
+    matrix_now_.resize(cluster.gpus());
+    matrix_before_.resize(cluster.gpus());
   }
 
   latches_.reserve(graph.latches.size());
@@ -235,6 +244,7 @@ void Simulator::settle_instant() {
   starting_.clear();
   for (const std::uint32_t gpu : dirty_memory_) {
     settle(memory_[gpu], memory_timers_[gpu], EventKind::memory, gpu);
+    if (clock_.falls()) matrix_before_[gpu] = matrix_now_[gpu];
   }
   dirty_memory_.clear();
   for (const std::uint32_t cu : dirty_arithmetic_) {

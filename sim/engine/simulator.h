@@ -17,6 +17,7 @@
 #include "sim/engine/critical_path.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/simulate.h"
+#include "sim/gpu_model/power_law.h"
 
 namespace weft {
 
@@ -177,6 +178,8 @@ class Simulator {
   bool sees(std::uint32_t gpu, std::uint32_t worker, LatchId latch);
   bool begin_item(std::uint32_t gpu, std::uint32_t worker);
   bool start_work(std::uint32_t gpu, std::uint32_t worker);
+  void slow_down(std::uint32_t gpu, const Kernel& kernel, Duration& alone,
+                 std::uint32_t& demand) const;
   void part_done(std::uint32_t gpu, std::uint32_t worker);
   void finish_item(std::uint32_t gpu, std::uint32_t worker);
   bool send_next(std::uint32_t gpu, std::uint32_t worker);
@@ -257,6 +260,13 @@ class Simulator {
   // For each work: what it demands of the memory.
   std::vector<std::uint32_t> demand_;  // kB/s
   std::vector<Duration> alone_;
+  ClockBeside clock_;
+  // For each work: its share of what the GPU can compute. Empty where no clock falls.
+  std::vector<std::uint32_t> matrix_share_;
+  // By GPU: the sum over works in progress, now and, so that the order of ties does not matter,
+  // when an instant last ended.
+  std::vector<std::uint64_t> matrix_now_;
+  std::vector<std::uint64_t> matrix_before_;
   std::vector<KernelState> kernels_;
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;

@@ -140,14 +140,18 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Item& item = graph_.items[worker.item];
-  const std::uint32_t kind = graph_.kernels[KernelId(worker.kernel)].first_work + item.work;
+  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
+  const std::uint32_t kind = kernel.first_work + item.work;
   const Work& work = graph_.works[kind];
   worker.phase = Phase::done;
+  if (clock_.falls()) matrix_now_[gpu] += matrix_share_[kind];
   if (alone_[kind].count() > 0) {
     worker.parts += 1;
-    const Duration alone = part_of(alone_[kind], item, work.shares);
-    memory_[gpu].add(now_, w, alone, demand_[kind]);
-    if (recorder_) recorder_->memory_job(gpu, demand_[kind], alone);
+    Duration alone = part_of(alone_[kind], item, work.shares);
+    std::uint32_t demand = demand_[kind];
+    if (clock_.falls()) slow_down(gpu, kernel, alone, demand);
+    memory_[gpu].add(now_, w, alone, demand);
+    if (recorder_) recorder_->memory_job(gpu, demand, alone);
     mark_memory(gpu);
   }
   if (work.arithmetic_alone.count() > 0) {
@@ -160,6 +164,16 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   return worker.parts == 0;
 }
 
+// A channel beside arithmetic that holds the clock down. A step is short, so it has the clock of its
+// beginning.
+void Simulator::slow_down(std::uint32_t gpu, const Kernel& kernel, Duration& alone,
+                          std::uint32_t& demand) const {
+  if (kernel.role != KernelRole::collective || kernel.executor != Executor::cu) return;
+  const std::uint32_t stretch = clock_.at(matrix_before_[gpu]);
+  alone = picoseconds(scaled(alone.count(), stretch));
+  demand = static_cast<std::uint32_t>((std::uint64_t{demand} << ClockBeside::kUnitBits) / stretch);
+}
+
 void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   SIM_ASSERT(worker.parts > 0);
@@ -170,7 +184,9 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
   const Item& item = graph_.items[worker.item];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const Work& work = graph_.work_of(kernel, item);
+  const std::uint32_t kind = kernel.first_work + item.work;
+  const Work& work = graph_.works[kind];
+  if (clock_.falls()) matrix_now_[gpu] -= matrix_share_[kind];
   if (worker.share + 1U < work.shares) {
     worker.phase = Phase::share;
     return;

@@ -155,6 +155,9 @@ struct PowerSpec {
   double matrix = 0;    // added while GEMMs of the library run at the clock of short kernels
   double memory = 0;    // added while the HBM is at its bandwidth
   double exponent = 0;  // `matrix` scales with this power of the clock
+  // Clock of a large GEMM over that of kernels that do little arithmetic, from its first
+  // milliseconds on. Rates of GEMMs have it in them; kernels of collectives beside them slow down.
+  double gemm_clock = 1;
 };
 
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one

@@ -42,8 +42,29 @@ double matrix_seconds(const GpuSpec& gpu, double operations) {
   return large_gemm_seconds(gpu, operations, efficiency);
 }
 
+ClockBeside::ClockBeside(const std::optional<PowerSpec>& power) {
+  static_assert(kSteps == 1U << 8U);
+  if (!power || power->gemm_clock >= 1) return;
+  stretch.push_back(1U << kUnitBits);
+  for (unsigned i = 1; i <= kSteps; ++i) {
+    const double clock =
+        power->gemm_clock * std::pow(static_cast<double>(i) / kSteps, -1 / power->exponent);
+    stretch.push_back(static_cast<std::uint32_t>(
+        std::llround(static_cast<double>(1U << kUnitBits) / std::min(1.0, clock))));
+  }
+}
+
+std::uint32_t share_of_matrix(const GpuSpec& gpu, Flops operations, Duration time) {
+  if (operations == Flops{} || time == Duration{}) return 0;
+  const double share =
+      matrix_seconds(gpu, static_cast<double>(operations.count())) / to_seconds(time);
+  return static_cast<std::uint32_t>(
+      std::llround(std::min(1.0, share) * (1U << ClockBeside::kShareBits)));
+}
+
 GpuSpec at_clock(const GpuSpec& gpu, double clock) {
   GpuSpec slow = gpu;
+  if (slow.power) slow.power->gemm_clock *= clock;
   slow.bf16_matrix = slower(gpu.bf16_matrix, clock);
   slow.fp32_vector = slower(gpu.fp32_vector, clock);
   if (auto& gemm = slow.library_gemm) {

@@ -8,7 +8,21 @@
 // c: the clock over that of short kernels; T: the time of a step; m: its operations over the rate
 // that the library's GEMMs reach at clock 1; h: its bytes over the memory's bandwidth. The part of
 // T that the operations need grows as 1 / c.
+//
+// Within milliseconds, too, a GPU that computes has a lower clock than one that copies. GEMMs whose
+// operations come at a fraction x of the rate of large ones leave
+//
+//   clock(x) = gemm_clock x^(-1 / exponent), at most 1
+//
+// as power(c) has it without memory: x c^exponent is the same for all x. The rates of GEMMs are
+// measured at that clock. What else runs beside them at the clock of the CUs takes 1 / clock(x)
+// times as long: the channels of collectives.
 #pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "sim/gpu_model/gpu_spec.h"
 
@@ -28,8 +42,26 @@ double sustained_clock(const PowerSpec& power, const StepLoad& load, double cloc
 // Operations over the rate that the library's GEMMs reach at this GPU's clock, in seconds.
 double matrix_seconds(const GpuSpec& gpu, double operations);
 
-// The GPU at this fraction of its clock: CUs compute, load and store more slowly by it; the memory,
-// the links and the kernels of collectives do not slow down.
+// The GPU at this fraction of its clock: CUs compute, load and store more slowly by it, and kernels
+// of collectives beside GEMMs; the memory and the links do not slow down.
 GpuSpec at_clock(const GpuSpec& gpu, double clock);
+
+// How much longer channels take beside arithmetic: entry i for a fraction i / kSteps of the rate of
+// large GEMMs, in units of 2^-20. Empty where the clock is not known to fall.
+struct ClockBeside {
+  static constexpr unsigned kShareBits = 24;  // shares are in units of 2^-24
+  static constexpr unsigned kSteps = 256;
+  static constexpr unsigned kUnitBits = 20;
+  std::vector<std::uint32_t> stretch;
+
+  explicit ClockBeside(const std::optional<PowerSpec>& power);
+  [[nodiscard]] bool falls() const { return !stretch.empty(); }
+  [[nodiscard]] std::uint32_t at(std::uint64_t share) const {
+    return stretch[std::min<std::uint64_t>(share >> (kShareBits - 8), kSteps)];
+  }
+};
+
+// The share of the rate of the library's large GEMMs that `operations` in `time` are.
+std::uint32_t share_of_matrix(const GpuSpec& gpu, Flops operations, Duration time);
 
 }  // namespace weft

@@ -151,6 +151,8 @@ class CaseMaker {
     set_hot_rows();
     if (prefix == "gemv") place_weights();
     if (prefix == "c3") set_collective();
+    // NCCL was told to have as many channels, which may be more than it takes by itself.
+    if (kind.mode == Mode::partition) set("collective.channels", needed("ctas"));
     if (kind.mode == Mode::fused) limit_residents();
     return case_;
   }

@@ -49,9 +49,21 @@ void Gradients::close() {
   close(experts_bucket_);
 }
 
+// A kernel that divides them by the number of copies.
+void Gradients::scale(const LayerWeights& weights) {
+  if (!workload_.scales_gradients) return;
+  const std::int64_t summed = (of_common().count > 1 ? weights.common : 0) +
+                              (of_experts().count > 1 ? weights.experts : 0);
+  if (summed == 0) return;
+  const Bytes size = bytes_of(summed, workload_.gradients);
+  out_.compute("gradient_scale", "gradients", StreamShape{.read = size, .written = size, .flops = flops(summed)},
+               stage_.tensor, GradientOf::weights);
+}
+
 void Gradients::made(std::int64_t weights) {
   const Bytes full = workload_.gradient_bucket;
   if (full == Bytes{}) return;
+  scale({.common = weights});
   of_layer_ += weights;
   common_bucket_.common += weights;
   if (bytes_of(common_bucket_.common, workload_.gradients) >= full) close(common_bucket_);
@@ -60,12 +72,14 @@ void Gradients::made(std::int64_t weights) {
 void Gradients::are_ready(const LayerWeights& layer) {
   const Bytes full = workload_.gradient_bucket;
   if (full == Bytes{}) {
+    scale(layer);
     common_bucket_ = layer;
     return close(common_bucket_);
   }
   SIM_ASSERT(of_layer_ <= layer.common);
   made(layer.common - of_layer_);
   of_layer_ = 0;
+  scale({.experts = layer.experts});
   experts_bucket_.experts += layer.experts;
   if (bytes_of(experts_bucket_.experts, workload_.gradients) >= full) close(experts_bucket_);
 }

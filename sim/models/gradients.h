@@ -53,6 +53,7 @@ class Gradients {
   [[nodiscard]] Copies of_common() const;
   [[nodiscard]] Copies of_experts() const;
   void close(LayerWeights& bucket);
+  void scale(const LayerWeights& weights);
   void sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
   void spread(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
 

@@ -4,7 +4,6 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
-#include "sim/gpu_model/library_gemm.h"
 #include "sim/gpu_model/memory_law.h"
 #include "sim/models/attention_kernel.h"
 #include "sim/models/recorded_kernel.h"
@@ -65,13 +64,9 @@ Duration setup_of(const GemmShape& shape, const GpuSpec& gpu) {
   return shape.fp8 == Fp8Scales::none ? Duration{} : gpu.library_gemm->scaled;
 }
 
-// How WGs come to their tiles where some find no slot. The hardware deals out WGs of one tile; on
-// GPUs whose kernels fill them in one round WGs stay: cuBLAS's take tiles from a counter but the
-// first
-// ([M] H200 beside kernels that hold SMs), CUTLASS's have those of their numbers.
+// CUTLASS's grouped kernels have the tiles of their numbers.
 WorkList list_of(const GemmShape& shape, const GpuSpec& gpu) {
-  const bool stay = gpu.library_gemm && gpu.library_gemm->tiles == LibraryTiles::by_16;
-  if (!stay) return WorkList::dynamic_list;
+  if (library_schedule(gpu) != GemmSchedule::counter) return WorkList::dynamic_list;
   return shape.grouped ? WorkList::static_list : WorkList::first_static;
 }
 
@@ -201,34 +196,17 @@ void add_setup(OpKernel& kernel, Duration setup, std::int64_t items) {
 }
 
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
-  const bool fp8 = shape.fp8 != Fp8Scales::none;
   const Bytes result = size_of(shape.dtype);
-  const TiledGemm chosen = library_gemm({.m = shape.m,
-                                         .n = shape.n,
-                                         .k = shape.k,
-                                         .batch = shape.batch,
-                                         .element_bytes = fp8 ? 1 : result.count(),
-                                         .result_bytes = result.count(),
-                                         .layout = shape.layout,
-                                         .kernels = kernels_for(shape),
-                                         .accumulates = shape.accumulates},
-                                        gpu, peers);
-  GemmWork gemm;
-  gemm.m = chosen.m;
-  gemm.n = chosen.n;
-  gemm.k = chosen.k;
-  gemm.dtype = shape.dtype;
-  gemm.tile_m = chosen.tile_m;
-  gemm.tile_n = chosen.tile_n;
-  gemm.split_k = chosen.split_k;
-  gemm.swizzle = static_cast<int>(chosen.group);
-  gemm.efficiency = chosen.efficiency;
-  gemm.alone = chosen.alone;
-  gemm.schedule = GemmSchedule::persistent;
-  gemm.wg = chosen.wg;
-  gemm.library = chosen.library;
-  gemm.fp8 = fp8;
-  return gemm;
+  return library_work({.m = shape.m,
+                       .n = shape.n,
+                       .k = shape.k,
+                       .batch = shape.batch,
+                       .element_bytes = shape.fp8 != Fp8Scales::none ? 1 : result.count(),
+                       .result_bytes = result.count(),
+                       .layout = shape.layout,
+                       .kernels = kernels_for(shape),
+                       .accumulates = shape.accumulates},
+                      shape.dtype, gpu, peers);
 }
 
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank) {

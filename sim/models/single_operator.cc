@@ -94,6 +94,7 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
 // The two operators on two streams.
 void add_two_apart(ModelGraph& graph, const Scenario& scenario) {
   ModelOp op = computing_op(scenario.workload);
+  std::get<GemmShape>(op.shape).described = c3_pair(scenario).gemm;
   ModelOp collective = communicating_op({.op = scenario.workload.collective.op,
                                          .buffer = scenario.workload.collective.bytes,
                                          .pair_bytes = {}});

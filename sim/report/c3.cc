@@ -10,6 +10,7 @@
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
 #include "sim/scenario/modes.h"
+#include "sim/workloads/c3.h"
 
 namespace weft {
 namespace {
@@ -48,11 +49,14 @@ int cus_left(const RunReport& report, const ModeRun& run) {
 std::string waves_text(const RunReport& report, const OperatorUse& gemm, int cus_left) {
   const int all = report.cluster.spec.gpu.cus;
   if (cus_left == all || cus_left == 0) return "";
-  switch (report.scenario.workload.gemm.schedule) {
+  switch (c3_pair(report.scenario).gemm.schedule) {
     case GemmSchedule::persistent:
       return fmt::format("{} of {} CUs", cus_left, all);
     case GemmSchedule::stream_k:
       return fmt::format("{} of {} CUs, and its WGs end together", cus_left, all);
+    case GemmSchedule::counter:
+      return fmt::format("{} of {} CUs, and WGs without one do their first tile last", cus_left,
+                         all);
     case GemmSchedule::dynamic:
     case GemmSchedule::tiles:
       break;

@@ -53,6 +53,13 @@ inline constexpr std::array kPhases = {
     Choice<Phase>{"prefill", Phase::prefill, "all tokens of the prompt together"},
     Choice<Phase>{"decode", Phase::decode, "one more token for each sequence"},
 };
+inline constexpr std::array kGradientScalings = {
+    Choice<bool>{"none", false,
+                 "without a kernel: the collective averages, or the loss is scaled (Megatron-LM's "
+                 "average_in_collective)"},
+    Choice<bool>{"kernel", true,
+                 "a kernel divides each layer's gradients before they are summed (PyTorch's DDP)"},
+};
 inline constexpr std::array kRecomputes = {
     Choice<Recompute>{"none", Recompute::none, "nothing"},
     Choice<Recompute>{"layer", Recompute::layer, "each layer's forward pass"},
@@ -167,6 +174,16 @@ inline constexpr std::array kGemmSchedules = {
     Choice<GemmSchedule>{
         "stream_k", GemmSchedule::stream_k,
         "WGs stay resident and share all tiles evenly, splitting tiles; they end together"},
+    Choice<GemmSchedule>{
+        "counter", GemmSchedule::counter,
+        "WGs stay resident; each has a first tile of its own, the others come from a counter; WGs "
+        "that find no slot do their first tile when all others have ended (cuBLAS on Hopper)"},
+};
+inline constexpr std::array kGemmKernels = {
+    Choice<bool>{"described", false, "as the other keys say"},
+    Choice<bool>{"library", true,
+                 "the GPU's library chooses tile, split of k and schedule (cluster.gpu.library_gemm); "
+                 "kind: c3 only"},
 };
 inline constexpr std::array kTableWalks = {
     Choice<TableWalk>{"by_table", TableWalk::by_table,

@@ -87,7 +87,7 @@ struct GemvWork {
 };
 
 enum class TileOrder { row, column, swizzled };
-enum class GemmSchedule { tiles, persistent, dynamic, stream_k };
+enum class GemmSchedule { tiles, persistent, dynamic, stream_k, counter };
 
 // C = A B on every GPU, C of m x n.
 struct GemmWork {
@@ -95,15 +95,18 @@ struct GemmWork {
   std::int64_t n = 0;
   std::int64_t k = 0;
   DataType dtype = DataType::bf16;
-  int tile_m = 0;  // of C, made by one WG ...
-  int tile_n = 0;
+  bool by_library = false;  // a kernel of the GPU's library, which decides all that follows
+  int tile_m = 128;         // of C, made by one WG ...
+  int tile_n = 128;
   int split_k = 1;  // ... or by so many, each for its part of k
   TileOrder order = TileOrder::swizzled;
-  int swizzle = 0;        // rows of tiles in a group, where the order is swizzled
-  double efficiency = 0;  // of the matrix peak, on a CU full of WGs
-  double alone = 0;       // part of it that one WG reaches that has its CU to itself
+  int swizzle = 8;          // rows of tiles in a group, where the order is swizzled
+  double efficiency = 0.7;  // of the matrix peak, on a CU full of WGs
+  double alone = 1;         // part of it that one WG reaches that has its CU to itself
   GemmSchedule schedule = GemmSchedule::tiles;
-  WgShape wg;
+  // A tile of accumulators and a pipeline of operands: two WGs of 128 x 128 on most CUs.
+  WgShape wg = {
+      .threads = 256, .registers_per_thread = 128, .lds = bytes(32'768), .loads_in_flight = 8};
   double jitter = 0;
   LibraryKernel library;  // no file says it
   bool fp8 = false;       // its operands; `dtype` is the result's
@@ -145,6 +148,7 @@ struct Workload : ModelSpecs {
   Phase phase = Phase::inference;
   DataType gradients = DataType::fp32;  // as data parallelism adds them up
   DataType optimizer = DataType::fp32;  // its moments, and a copy of narrower weights
+  bool scales_gradients = false;        // by a kernel, before they are summed
   FuseOptions fuse;
   Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
   TraceWork trace;

@@ -117,6 +117,15 @@ void tiles_can_be_counted(const Check& check) {
              " smaller matrices");
 }
 
+// Others need to know which WGs make what is sent to each peer.
+void only_c3_leaves_the_kernel_to_the_library(const Check& check) {
+  if (check.is(WorkloadKind::c3) || !check.good({"workload.kind", "workload.gemm.kernel"})) return;
+  if (!check.scenario.workload.gemm.by_library) return;
+  check.fail("workload.gemm.kernel",
+             "only with kind: c3; this kind's WGs are cut by peer, so use described. In a whole "
+             "model (kind: transformer) bulk runs the library's kernels");
+}
+
 void only_c3_shares_tiles(const Check& check) {
   if (check.is(WorkloadKind::c3) || !check.good({"workload.kind", "workload.gemm.schedule"}))
     return;
@@ -136,6 +145,7 @@ void validate_c3(const Check& check) {
   a_buffer_has_a_block_for_every_gpu(check);
   tiles_can_be_counted(check);
   only_c3_shares_tiles(check);
+  only_c3_leaves_the_kernel_to_the_library(check);
 }
 
 }  // namespace weft::rules

@@ -10,9 +10,6 @@ constexpr WgShape kBagWg{
     .threads = 256, .registers_per_thread = 64, .lds = bytes(0), .loads_in_flight = 4};
 constexpr WgShape kGemvWg{
     .threads = 256, .registers_per_thread = 64, .lds = bytes(0), .loads_in_flight = 1};
-// A tile of accumulators and a pipeline of operands: two WGs of 128 x 128 on most CUs.
-constexpr WgShape kGemmWg{
-    .threads = 256, .registers_per_thread = 128, .lds = bytes(32'768), .loads_in_flight = 8};
 
 void wg_fields(Fields& map, WgShape& wg, const WgShape& fallback) {
   map.map_of_defaults("wg", "what a WG needs on its CU", [&](Fields& inner) {
@@ -102,13 +99,9 @@ void gemv_fields(Fields& map, GemvWork& gemv) {
   jitter_field(map, gemv.jitter);
 }
 
-void gemm_fields(Fields& map, GemmWork& gemm) {
+// What a library's kernel decides by itself.
+void described_gemm_fields(Fields map, GemmWork& gemm) {
   constexpr Range<int> kTile{1, 4'096};
-  map.add("m", gemm.m, {.help = "rows of C, of all peers together"});
-  map.add("n", gemm.n, {.help = "columns of C"});
-  map.add("k", gemm.k, {.help = "length of the sums on each GPU"});
-  map.choice("dtype", gemm.dtype, names::kDataTypes,
-             {.help = "type bytes of an element", .fallback = DataType::bf16});
   map.add("tile_m", gemm.tile_m, {.help = "rows of C per WG", .range = kTile, .fallback = 128});
   map.add("tile_n", gemm.tile_n, {.help = "columns of C per WG", .range = kTile, .fallback = 128});
   map.add("split_k", gemm.split_k,
@@ -132,7 +125,18 @@ void gemm_fields(Fields& map, GemmWork& gemm) {
                 .fallback = 1});
   map.choice("schedule", gemm.schedule, names::kGemmSchedules,
              {.help = "how tiles are assigned to WGs", .fallback = GemmSchedule::tiles});
-  wg_fields(map, gemm.wg, kGemmWg);
+  wg_fields(map, gemm.wg, GemmWork{}.wg);
+}
+
+void gemm_fields(Fields& map, GemmWork& gemm) {
+  map.add("m", gemm.m, {.help = "rows of C, of all peers together"});
+  map.add("n", gemm.n, {.help = "columns of C"});
+  map.add("k", gemm.k, {.help = "length of the sums on each GPU"});
+  map.choice("dtype", gemm.dtype, names::kDataTypes,
+             {.help = "type bytes of an element", .fallback = DataType::bf16});
+  map.choice("kernel", gemm.by_library, names::kGemmKernels,
+             {.help = "whose kernel", .fallback = false});
+  described_gemm_fields(map.where("kernel", {"described"}), gemm);
   jitter_field(map, gemm.jitter);
 }
 

@@ -40,6 +40,18 @@ void part(C3Strategy& strategy, PartitionBy by, int cus) {
   strategy.gemm_cus = all_but_the_first(cus);
 }
 
+// As described, or the library's.
+GemmWork kernel_of(const GemmWork& said, const GpuSpec& gpu) {
+  if (!said.by_library) return said;
+  const std::int64_t size = size_of(said.dtype).count();
+  GemmWork gemm = library_work(
+      {.m = said.m, .n = said.n, .k = said.k, .element_bytes = size, .result_bytes = size},
+      said.dtype, gpu, 1);
+  gemm.schedule = library_schedule(gpu);
+  gemm.jitter = said.jitter;
+  return gemm;
+}
+
 class C3 {
  public:
   C3(const C3Pair& pair, const Cluster& cluster, const C3Strategy& strategy)
@@ -109,7 +121,7 @@ class C3 {
 }  // namespace
 
 C3Pair c3_pair(const Scenario& scenario) {
-  return {.gemm = scenario.workload.gemm,
+  return {.gemm = kernel_of(scenario.workload.gemm, scenario.cluster.gpu),
           .op = scenario.workload.collective.op,
           .bytes = scenario.workload.collective.bytes,
           .options = scenario.c3,

@@ -12,6 +12,7 @@ namespace {
 bool is_persistent(GemmSchedule schedule) { return schedule != GemmSchedule::tiles; }
 
 WorkList work_list_of(GemmSchedule schedule) {
+  if (schedule == GemmSchedule::counter) return WorkList::first_static;
   return schedule == GemmSchedule::dynamic ? WorkList::dynamic_list : WorkList::static_list;
 }
 
@@ -100,6 +101,33 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
   grid.written = tile_work_written_here(gemm, gpu, run);
   grid.stored = to_work(tile_work(tiled(gemm), gpu, run));
   return grid;
+}
+
+GemmWork library_work(const GemmSize& size, DataType result, const GpuSpec& gpu,
+                      std::int64_t peers) {
+  const TiledGemm chosen = library_gemm(size, gpu, peers);
+  GemmWork gemm;
+  gemm.by_library = true;
+  gemm.m = chosen.m;
+  gemm.n = chosen.n;
+  gemm.k = chosen.k;
+  gemm.dtype = result;
+  gemm.tile_m = chosen.tile_m;
+  gemm.tile_n = chosen.tile_n;
+  gemm.split_k = chosen.split_k;
+  gemm.swizzle = static_cast<int>(chosen.group);
+  gemm.efficiency = chosen.efficiency;
+  gemm.alone = chosen.alone;
+  gemm.schedule = GemmSchedule::persistent;
+  gemm.wg = chosen.wg;
+  gemm.library = chosen.library;
+  gemm.fp8 = size.element_bytes < size_of(result).count();
+  return gemm;
+}
+
+GemmSchedule library_schedule(const GpuSpec& gpu) {
+  const bool stay = gpu.library_gemm && gpu.library_gemm->tiles == LibraryTiles::by_16;
+  return stay ? GemmSchedule::counter : GemmSchedule::dynamic;
 }
 
 Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
