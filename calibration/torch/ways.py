@@ -7,9 +7,7 @@
     pytorch              torch.ops.symm_mem: peer by peer with copy engines, on two streams
     hip                  this harness's fused kernel; hip_copy: and the copy out of its buffer
     hip_bulk             this harness's kernel alone, then the collective (embedding)
-    triton               this folder's neighbour, as it chooses. triton_apart: each rank's tiles
-                         apart, one program each; triton_divided: the last round's divided;
-                         .._engine: copy engines send the shard. GEMV: triton_32: 32 rows a program
+    triton               this folder's neighbour; triton_engine: copy engines send the shard
 """
 import torch
 import torch.distributed as dist
@@ -127,8 +125,7 @@ def gemv(shape, group, overlap, every=False):
             "bulk": Way(whole, y),
             "hip": Way(lambda: weft_fused.gemv_all_reduce_out(w, x, straight, group), straight),
             "hip_copy": Way(lambda: weft_fused.gemv_all_reduce(w, x, group))}
-    few = {"triton": None, "triton_32": written_in_triton.NAMED_GEMV["32x256"]}
-    for name, config in (few if not every else {
+    for name, config in ({"triton": None} if not every else {
             f"triton {n}": c for n, c in written_in_triton.NAMED_GEMV.items()}).items():
         ways[name] = Way(lambda config=config: written_in_triton.gemv_all_reduce(
             w, x, group, config=config))
@@ -147,9 +144,7 @@ def gemv(shape, group, overlap, every=False):
 def configurations(every):
     from weft_triton import operators as written_in_triton
     if not every:
-        named = written_in_triton.NAMED
-        return {"triton": None, "triton_apart": named["apart"],
-                "triton_divided": named["apart divided"]}
+        return {"triton": None}
     return {f"triton {name}": config for name, config in written_in_triton.NAMED.items()}
 
 

@@ -24,7 +24,7 @@ if np is not None:
                              kernel_gemm_reduce_scatter, kernel_gemv_all_reduce)
 
 BM, BN, BK = 16, 8, 4
-TILE = {"BM": BM, "BN": BN, "BK": BK, "GROUP": 2, "ROWS": 8}
+TILE = {"BM": BM, "BN": BN, "BK": BK, "GROUP": 2}
 
 
 @unittest.skipIf(np is None, "numpy is not installed: no kernel was run")
@@ -56,14 +56,6 @@ class Kernels(unittest.TestCase):
         self.assertFalse(any(view.any() for view in self.counted), "a counter was not cleared")
         self.counted = []
 
-    def shares(self, tiles, programs, divide):
-        """Arguments for whole tiles, or with the last round's divided among all programs."""
-        left = tiles % programs if divide else 0
-        sums = np.full(2 * programs * BM * BN, np.nan, np.float32)
-        sharers = min(programs, left * 3)  # each has a step of k at least, as k has 3 or 4
-        return {"whole": tiles - left, "divided": left, "sharers": sharers}, {
-            "scratch": stand_in.allocate(sums)[0], "pieces": self.counters(programs)}
-
     def operand(self, matrix, block, descriptors):
         pointer, _ = stand_in.allocate(matrix)
         return stand_in.Matrix(pointer, matrix.shape[1], block) if descriptors else pointer
@@ -81,16 +73,14 @@ class Kernels(unittest.TestCase):
         for ranks, programs, descriptors in self.each_case():
             a = [self.numbers(ranks * rows, k) for _ in range(ranks)]
             b = [self.numbers(n, k) for _ in range(ranks)]
-            for mixed, divide in ((False, False), (True, False), (True, True)):
+            for mixed in (False, True):
                 contexts, out, _ = self.ranks(ranks, (ranks, rows, n), ranks)
                 for run in (1, 2):
-                    counts, _ = self.shares(9 * ranks, programs, divide)
                     self.run_ranks(kernel_gemm_all_to_all.gemm_all_to_all, programs, [
                         {"a": self.operand(a[r], (BM, BK), descriptors),
                          "b": self.operand(b[r], (BN, BK), descriptors), "context": contexts[r],
                          "counters": self.counters(ranks), "run": run, "rows": rows, "N": n,
-                         "K": k, "MIXED": mixed, "DESCRIPTORS": descriptors, **TILE, **counts,
-                         **self.shares(9 * ranks, programs, divide)[1]}
+                         "K": k, "MIXED": mixed, "DESCRIPTORS": descriptors, **TILE}
                         for r in range(ranks)])
                 for me in range(ranks):
                     for source in range(ranks):
@@ -104,17 +94,15 @@ class Kernels(unittest.TestCase):
             a = [self.numbers(ranks * rows, k) for _ in range(ranks)]
             b = [self.numbers(n, k) for _ in range(ranks)]
             all_ = sum(x @ y.T for x, y in zip(a, b))
-            for paired, divide in ((False, False), (True, False), (False, True), (True, True)):
+            for paired in (False, True):
                 contexts, _, _ = self.ranks(ranks, (ranks, rows, n), ranks * rows * n)
                 sums = [stand_in.allocate(np.full((rows, n), np.nan, np.float32))
                         for _ in range(ranks)]
-                counts, _ = self.shares(9 * ranks, programs, divide)
                 self.run_ranks(kernel_gemm_reduce_scatter.gemm_reduce_scatter, programs, [
                     {"a": self.operand(a[r], (BM, BK), descriptors),
                      "b": self.operand(b[r], (BN, BK), descriptors), "sums": sums[r][0],
                      "context": contexts[r], "run": 3, "rows": rows, "N": n, "K": k,
-                     "PAIRED": paired, "DESCRIPTORS": descriptors, **TILE, **counts,
-                     **self.shares(9 * ranks, programs, divide)[1]} for r in range(ranks)])
+                     "PAIRED": paired, "DESCRIPTORS": descriptors, **TILE} for r in range(ranks)])
                 for me in range(ranks):
                     np.testing.assert_array_equal(sums[me][1], all_[me * rows:(me + 1) * rows])
 
@@ -123,14 +111,10 @@ class Kernels(unittest.TestCase):
         for ranks, programs, descriptors in self.each_case():
             shards = [self.numbers(rows, k) for _ in range(ranks)]
             b = [self.numbers(n, k) for _ in range(ranks)]
-            tiles = rows // BM * (n // BN) * ranks
-            for flag_rows, senders, shared, divide in (
-                    (16, 1, False, False), (32, 2, True, False), (32, 1, True, True),
-                    (16, 2, False, tiles % programs <= tiles // ranks)):
-                counts, _ = self.shares(tiles, programs, divide)
-                head = tiles // ranks
-                if shared:
-                    head = min(counts["whole"] // (rows // BM), 2) * (rows // BM)
+            down, across = rows // BM, n // BN
+            for flag_rows, senders, shared, head in (
+                    (16, 1, False, across), (32, 2, False, across), (16, 1, True, 0),
+                    (16, 2, True, 2), (32, 1, True, across)):
                 contexts, _, data = self.ranks(ranks, (ranks * rows, k), ranks * rows)
                 c = [stand_in.allocate(np.full((ranks * rows, n), np.nan, np.float32))
                      for _ in range(ranks)]
@@ -143,9 +127,8 @@ class Kernels(unittest.TestCase):
                      "context": contexts[r], "counters": self.counters(ranks * rows),
                      "queue": self.counters(2), "run": 5, "rows": rows, "N": n, "K": k,
                      "flag_rows": flag_rows, "senders": senders, "SR": 8, "SK": 8,
-                     "SENDS": True, "SHARED": shared, "head": head,
-                     "DESCRIPTORS": descriptors, **TILE, **counts,
-                     **self.shares(tiles, programs, divide)[1]} for r in range(ranks)])
+                     "SENDS": True, "SHARED": shared, "head": head * down,
+                     "DESCRIPTORS": descriptors, **TILE} for r in range(ranks)])
                 for me in range(ranks):
                     np.testing.assert_array_equal(c[me][1], np.concatenate(shards) @ b[me].T)
 

@@ -3,7 +3,7 @@ import triton
 import triton.language as tl
 
 from .communication import arrive, flag_pointer, my_rank, peer_pointer, put, rank_count, wait
-from .tiles import added, keep, multiply, offsets, place, stretch
+from .tiles import multiply, offsets, place
 
 
 @triton.jit
@@ -59,37 +59,34 @@ def wait_for_rows(flags, source, tile_row, rows, flag_rows, run, BM: tl.constexp
         wait(flags + source * (rows // flag_rows) + group, run)
 
 
-@triton.jit(do_not_specialize=["run", "whole", "divided", "sharers", "head"])
-def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, scratch, pieces, queue, run,
-                    rows, N, K, flag_rows, senders, head, whole, divided, sharers,
-                    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                    SR: tl.constexpr, SK: tl.constexpr, SENDS: tl.constexpr, SHARED: tl.constexpr,
-                    DESCRIPTORS: tl.constexpr, ROWS: tl.constexpr):
+@triton.jit(do_not_specialize=["run", "head"])
+def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, queue, run, rows, N, K,
+                    flag_rows, senders, head, BM: tl.constexpr, BN: tl.constexpr,
+                    BK: tl.constexpr, GROUP: tl.constexpr, SR: tl.constexpr, SK: tl.constexpr,
+                    SENDS: tl.constexpr, SHARED: tl.constexpr, DESCRIPTORS: tl.constexpr):
     """Persistent. Data: A of all, [source][row][K].
 
     `flag_rows` rows share a flag. `a_own` and `a_all` are the shard and the data, as `multiply`
     takes them. SENDS: the first `senders` programs store the shard to the others; without it, copy
     engines do (operators.py).
 
-    The first `head` tiles are of own rows, read from the shard. Not SHARED: these are all own
-    tiles, and each rank's come after them. SHARED, for few rows: only as many as fill the time in
-    which the others' rows come; then the tiles of all ranks' rows in a column come together, so
-    that B is read from memory once and not once for each rank. `whole` tiles are taken from a
-    queue, the last `divided` are divided among `sharers` programs.
+    All take tiles from a queue. The first `head` are of own rows, read from the shard. Not SHARED:
+    these are all own tiles, and each rank's come after them. SHARED, for few rows: only as many as
+    fill the time in which the others' rows come; then the tiles of all ranks' rows in a column come
+    together, so that B is read from memory once and not once for each rank.
 
-    Three loops, as the copies that a loop has under way keep shared memory that is its own.
+    Two loops, as the copies that a loop has under way keep shared memory that is its own: both
+    sources of A in one would need it twice.
     """
-    program = tl.program_id(0)
-    programs = tl.num_programs(0)
     if SENDS:
-        if program < senders:
+        if tl.program_id(0) < senders:
             send_rows(shard, context, counters, run, rows, K, flag_rows, senders, SHARED, SR, SK)
     me = my_rank(context)
     ranks = rank_count(context)
     flags = flag_pointer(context, me)
     across = N // BN
     down = rows // BM
-    steps = K // BK
+    tiles = down * across * ranks
     position = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")
     while position < head:
         if SHARED:
@@ -97,39 +94,18 @@ def all_gather_gemm(a_own, a_all, b, shard, c, context, counters, scratch, piece
             tile_column = position // down
         else:
             tile_row, tile_column = place(position, down, across, GROUP)
-        acc = multiply(a_own, b, tile_row * BM, tile_column * BN, K, 0, K, BM, BN, BK, DESCRIPTORS)
+        acc = multiply(a_own, b, tile_row * BM, tile_column * BN, K, BM, BN, BK, DESCRIPTORS)
         at = offsets(me * rows + tile_row * BM, tile_column * BN, N, BM, BN)
         tl.store(c + at, acc.to(tl.bfloat16))
         position = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")
-    while position < whole:
+    while position < tiles:
         source, tile_row, tile_column = source_of(position, me, ranks, down, across, head, GROUP,
                                                   SHARED)
         wait_for_rows(flags, source, tile_row, rows, flag_rows, run, BM)
-        acc = multiply(a_all, b, source * rows + tile_row * BM, tile_column * BN, K, 0, K, BM, BN,
-                       BK, DESCRIPTORS)
-        at = offsets(source * rows + tile_row * BM, tile_column * BN, N, BM, BN)
-        tl.store(c + at, acc.to(tl.bfloat16))
+        row = source * rows + tile_row * BM
+        acc = multiply(a_all, b, row, tile_column * BN, K, BM, BN, BK, DESCRIPTORS)
+        tl.store(c + offsets(row, tile_column * BN, N, BM, BN), acc.to(tl.bfloat16))
         position = tl.atomic_add(queue, 1, sem="relaxed", scope="gpu")
-    if tl.atomic_add(queue + 1, 1, sem="acq_rel", scope="gpu") == programs - 1:
+    if tl.atomic_add(queue + 1, 1, sem="acq_rel", scope="gpu") == tl.num_programs(0) - 1:
         tl.atomic_xchg(queue, 0, sem="relaxed", scope="gpu")
         tl.atomic_xchg(queue + 1, 0, sem="relaxed", scope="gpu")
-    if program < sharers:
-        for piece in range(0, 2):
-            tile, first, last = stretch(program, piece, sharers, divided, steps)
-            if first < last:
-                source, tile_row, tile_column = source_of(whole + tile, me, ranks, down, across,
-                                                          head, GROUP, SHARED)
-                wait_for_rows(flags, source, tile_row, rows, flag_rows, run, BM)
-                row = source * rows + tile_row * BM
-                acc = multiply(a_all, b, row, tile_column * BN, K, first * BK, last * BK, BM, BN,
-                               BK, DESCRIPTORS)
-                if last - first == steps:
-                    at = offsets(row, tile_column * BN, N, BM, BN)
-                    tl.store(c + at, acc.to(tl.bfloat16))
-                else:
-                    if keep(acc, scratch, pieces, program, piece, tile, sharers, divided, steps,
-                            BM, BN):
-                        for r in range(0, BM, ROWS):
-                            sums = added(scratch, r, tile, sharers, divided, steps, BM, BN, ROWS)
-                            at = offsets(row + r, tile_column * BN, N, ROWS, BN)
-                            tl.store(c + at, sums.to(tl.bfloat16))
