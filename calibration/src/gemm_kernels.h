@@ -202,7 +202,7 @@ __device__ inline void send_shard(const Gathering& gathering, int k) {
 
 // The next tile, for the whole WG. The last WG that finds none left clears the queue.
 __device__ inline int take_tile(const Gathering& gathering, int tiles) {
-  __shared__ int taken;
+  int& taken = *reinterpret_cast<int*>(tile_shared());  // between two tiles nothing else is there
   if (threadIdx.x == 0) {
     taken = static_cast<int>(
         __hip_atomic_fetch_add(gathering.queue, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT));
