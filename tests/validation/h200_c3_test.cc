@@ -63,7 +63,7 @@ double simulated_us(const Case& of, Mode mode) {
     sets.push_back("collective.channels=" + channels);
   }
   const Loaded loaded =
-      load_scenario(kConfigs / "scenarios/c3/h200.yaml", {.sets = sets, .config_dirs = {kConfigs}});
+      load_scenario(kConfigs / "validation/c3.yaml", {.sets = sets, .config_dirs = {kConfigs}});
   EXPECT_TRUE(loaded.scenario) << loaded.problems.to_text();
   if (!loaded.scenario) return 0;
   const Cluster cluster = build_cluster(loaded.scenario->cluster);
@@ -96,6 +96,9 @@ const Case& collective_of(const std::vector<Case>& cases, const Case& of) {
 
 // The chip heats up: one shape's GEMM alone took up to 18 % longer at one moment than at another.
 constexpr double kHeat = 0.18;
+// Of a partition: the collective has the clock that the GEMM's WGs hold down, whereas WGs that begin
+// after it run with few others, at up to 1.25 times that clock, which weft does not have.
+constexpr double kLateClock = 0.08;
 
 TEST(H200C3, a_gemm_and_copy_engines_take_about_as_long_as_measured) {
   for (const Case& one : measured()) {
@@ -118,7 +121,8 @@ TEST(H200C3, a_gemm_adds_its_whole_time_to_a_collectives_kernel) {
     const Case& alone = collective_of(cases, one);
     const double added = one.us - alone.us;
     const double simulated = simulated_us(one, mode) - simulated_us(alone, Mode::comm_alone);
-    EXPECT_NEAR(simulated, added, kHeat * added) << one.line;
+    const double within = mode == Mode::partition ? kHeat + kLateClock : kHeat;
+    EXPECT_NEAR(simulated, added, within * added) << one.line;
   }
 }
 

@@ -54,6 +54,20 @@ TEST(C3Time, one_after_the_other_is_the_sum) {
   EXPECT_NEAR(time_us(toy(), Mode::serial), 400, kPiece);
 }
 
+// Two channels of 10 GB/s take 400 us. The GEMM, on the 6 other CUs, does 6, 6 and 4 tiles of 100 us:
+// three quarters of what the GPU can compute for 200 us, then half of it, which leaves the clock
+// (0.8 x 0.75^(-1/3) = 0.8805, then 0.8 x 0.5^(-1/3) > 1). So 200 us bring the collective 176.1 us
+// further, and it ends after 200 + 400 - 176.1 us.
+TEST(C3Time, channels_beside_a_gemm_have_the_clock_that_it_leaves) {
+  const std::vector<std::string> few = {"collective.channels=2"};
+  std::vector<std::string> slow = few;
+  slow.emplace_back(
+      "cluster.gpu.power={idle: 0, matrix: 1, memory: 0, exponent: 3, gemm_clock: 0.8}");
+  EXPECT_NEAR(time_us(toy(few), Mode::comm_first), 400, kPiece);
+  EXPECT_NEAR(time_us(toy(slow), Mode::comm_alone), 400, kPiece);
+  EXPECT_NEAR(time_us(toy(slow), Mode::comm_first), 423.9, kPiece);
+}
+
 // The GEMM's second 8 WGs wait longest, and get the CUs that the first 8 leave.
 TEST(C3Time, where_kernels_are_served_in_order_the_collective_waits_for_the_gemms_last_wgs) {
   EXPECT_NEAR(time_us(toy(), Mode::base), 400, kPiece);

@@ -50,6 +50,28 @@ TEST(PowerLaw, at_half_its_clock_a_gpu_computes_half_as_fast_and_its_memory_is_t
   EXPECT_EQ(slow.library_gemm->store, gigabytes_per_second(20));
   EXPECT_EQ(slow.library_gemm->start, nanoseconds(1000));
   EXPECT_EQ(slow.memory.bandwidth, gpu.memory.bandwidth);
+  gpu.power = PowerSpec{.gemm_clock = 0.8};
+  EXPECT_EQ(at_clock(gpu, 0.5).power->gemm_clock, 0.4);
+}
+
+// clock(x) = 0.8 x^(-1/3), at most 1: 0.8 for x = 1, 0.9 for (8/9)^3, 1 from x = 0.8^3 = 0.512 on.
+TEST(PowerLaw, channels_beside_arithmetic_have_the_clock_that_it_leaves) {
+  PowerSpec power = kPower;
+  power.gemm_clock = 0.8;
+  const ClockBeside clock(power);
+  ASSERT_TRUE(clock.falls());
+  const auto stretch = [&](double share) {
+    const double units = share * (1U << ClockBeside::kShareBits);
+    return static_cast<double>(clock.at(static_cast<std::uint64_t>(units))) /
+           (1U << ClockBeside::kUnitBits);
+  };
+  EXPECT_NEAR(stretch(1), 1.25, 1e-6);
+  EXPECT_NEAR(stretch(2), 1.25, 1e-6);                         // fp8, at twice the rate
+  EXPECT_NEAR(stretch(std::pow(8.0 / 9, 3)), 1 / 0.9, 0.002);  // steps of 1/256
+  EXPECT_EQ(stretch(0.5), 1);
+  EXPECT_EQ(stretch(0), 1);
+  EXPECT_FALSE(ClockBeside(kPower).falls());
+  EXPECT_FALSE(ClockBeside(std::nullopt).falls());
 }
 
 }  // namespace

@@ -63,6 +63,20 @@ TEST(SingleOperator, of_c3_the_two_do_not_wait_for_each_other) {
   EXPECT_NE(graph.ops[OpId(0)].stream, graph.ops[OpId(1)].stream);
 }
 
+// What a whole model's GEMM of this size has: on an H200, cuBLAS's tile, taken from a counter.
+TEST(SingleOperator, of_c3_may_be_the_librarys_gemm) {
+  const Scenario scenario = shipped("c3/h200");
+  const ModelGraph graph = build_single(scenario);
+  const auto& shape = std::get<GemmShape>(graph.ops[OpId(0)].shape);
+  const auto& gemm = std::get<GemmWork>(shape.described);
+  GemmShape plain{.m = 8192, .n = 8192, .k = 8192, .m_by_rank = {}};
+  const GemmWork chosen = choose_gemm(plain, scenario.cluster.gpu, 1);
+  EXPECT_EQ(gemm.tile_m, chosen.tile_m);
+  EXPECT_EQ(gemm.tile_n, chosen.tile_n);
+  EXPECT_EQ(gemm.efficiency, chosen.efficiency);
+  EXPECT_EQ(gemm.schedule, GemmSchedule::counter);
+}
+
 // Every grain overlaps the pair, faster or not: nothing is chosen, so nothing is tried.
 TEST(SingleOperator, a_run_overlaps_it_in_every_mode_and_tries_no_candidates) {
   const Scenario scenario = shipped("gemv_ar_4_gpus");

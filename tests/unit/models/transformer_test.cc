@@ -164,6 +164,24 @@ TEST(Transformer, gradients_are_added_up_beside_the_next_layers_way_back) {
   EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum"});
 }
 
+// Read and written once, in fp32, before they are summed.
+TEST(Transformer, a_kernel_divides_each_layers_gradients_before_they_are_summed) {
+  const std::string step = "phase: training, sequences: 32, parallel: {data: 8}";
+  EXPECT_TRUE(ops_named(tiny(step), "gradient_scale").empty());
+  const ModelGraph graph = tiny(step + ", gradient_scaling: kernel");
+  const std::vector<const ModelOp*> scales = ops_named(graph, "gradient_scale");
+  ASSERT_EQ(scales.size(), 4U);  // head, two layers, embedding
+  const std::int64_t layer = 64 * 64 + 2 * 64 * 32 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+  const auto& shape = std::get<StreamShape>(scales[1]->shape);
+  EXPECT_EQ(shape.read, bytes(layer * 4));
+  EXPECT_EQ(shape.written, bytes(layer * 4));
+  EXPECT_EQ(names_after(graph, *ops_named(graph, "gradient_sum")[1]), Names{"gradient_scale"});
+  EXPECT_TRUE(ops_named(tiny("phase: training, sequences: 4, parallel: {tensor: 8}, "
+                             "gradient_scaling: kernel"),
+                        "gradient_scale")
+                  .empty());  // nothing to sum
+}
+
 TEST(Transformer, a_sharded_optimizer_scatters_gradients_and_gathers_parameters) {
   const ModelGraph graph = tiny(
       "phase: training, sequences: 16, gradient_dtype: bf16, "
