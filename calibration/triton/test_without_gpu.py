@@ -147,6 +147,23 @@ class Kernels(unittest.TestCase):
             for me in range(ranks):
                 np.testing.assert_array_equal(y[me][1], sum(p @ q for p, q in zip(w, x)))
 
+    def test_example_of_the_readme(self):
+        """The kernel in README.md, as it stands there."""
+        with open(os.path.join(HERE, "README.md"), encoding="utf-8") as readme:
+            code = readme.read().split("```python\n")[1].split("```")[0]
+        found = {}
+        exec(code, found)
+        for ranks in (2, 3):
+            stand_in.reset()
+            contexts, _, _ = self.ranks(ranks, (ranks, 32), ranks)
+            x = [self.numbers(32) for _ in range(ranks)]
+            y = [stand_in.allocate(np.zeros(32, np.float32)) for _ in range(ranks)]
+            self.run_ranks(found["add_all"], 1, [
+                {"x": stand_in.allocate(x[r])[0], "y": y[r][0], "context": contexts[r], "run": 1,
+                 "BLOCK": 32} for r in range(ranks)])
+            for me in range(ranks):
+                np.testing.assert_array_equal(y[me][1], sum(x))
+
     def test_put_signal_and_fence(self):
         contexts, _, data = self.ranks(2, (8,), 2)
 
