@@ -3,7 +3,7 @@
 
     python3 calibration/triton/test_without_gpu.py
 
-Needs numpy. Says what could not be tested; Triton's compiler is used only where Triton is.
+Needs numpy. The stand-in is used also where Triton is installed; what that leaves out is said.
 """
 import os
 import sys
