@@ -182,6 +182,41 @@ def measure_pairs(lines, timer, quick):
             lines.write(timer.line({"kind": "c3.base", **facts}, gemm, comm, False))
 
 
+def streams():
+    """Kernels that the memory holds up: name, bytes read and written, a call of about 2 ms."""
+    n = 1 << 31
+    x, y = (torch.ones(n, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    half = n // 2
+    rows = torch.ones(half // 8192, 8192, device="cuda", dtype=torch.bfloat16)
+    vector = torch.ones(8192, device="cuda", dtype=torch.bfloat16)
+    return (("copy", 4 * n, lambda: y.copy_(x)),
+            ("sum", 2 * n, lambda: x.view(1 << 16, -1).sum(1)),
+            ("add", 6 * half, lambda: torch.add(x[:half], y[:half], out=x[half:])),
+            ("gemv", 2 * half, lambda: torch.mv(rows, vector)))
+
+
+def measure_streams(lines, timer, quick):
+    """The same beside kernels that move bytes instead of computing."""
+    groups = groups_by_channels((4, 8, 16))
+    collectives = Collectives(1 << 30)
+    gpus = {"gpus": dist.get_world_size()}
+    alone = {}
+    for (name, moved, call), op, channels in itertools.product(
+            streams(), ("all_gather", "all_reduce"), (0, 8) if quick else (0, 4, 8, 16)):
+        buffer = (64 if channels == 4 else 128 if channels == 8 else 256) * MIB
+        comm = collectives.call(op, buffer, groups[channels])
+        facts = {**gpus, "collective": op.replace("_", ""), "bytes_per_gpu": buffer,
+                 "ctas": channels}
+        if name not in alone:
+            alone[name] = lines.write(timer.line({"kind": "stream_alone", **gpus, "stream": name,
+                                                  "bytes": moved}, call))
+        if (op, channels) not in alone:
+            alone[op, channels] = lines.write(timer.line({"kind": "stream_comm_alone", **facts},
+                                                         None, comm))
+        lines.write(timer.line({"kind": "stream_beside", **facts, "stream": name, "bytes": moved},
+                               call, comm, True))
+
+
 def step_times(step, repeats):
     """Milliseconds of steps one after another, after some to warm up; the slowest GPU's."""
     for _ in range(3):
@@ -205,10 +240,10 @@ def step_times(step, repeats):
 
 
 def measure_steps(lines, quick):
-    """Layers as of Llama 3 8B, forward and backward, as DDP sums up their gradients, and without."""
+    """Layers as of Llama 3 8B, forward and backward: as DDP sums their gradients, and without."""
     from torch.nn.parallel import DistributedDataParallel
-    for layers, tokens, bucket in ((6, 2048, 25), (6, 2048, 200), (6, 4096, 25), (6, 4096, 200),
-                                   (6, 2048, 100), (4, 8192, 25), (6, 1024, 25)):
+    for layers, tokens, bucket in ((6, 2048, 25), (6, 2048, 200), (6, 4096, 25),
+                                   (6, 4096, 200), (6, 2048, 100), (4, 8192, 25), (6, 1024, 25)):
         if quick and (tokens, bucket) != (2048, 25):
             continue
         model = torch.nn.Sequential(*(Layer() for _ in range(layers)))
@@ -239,8 +274,9 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a few of everything")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--only", default="pairs,steps")
-    parser.add_argument("-o", "--out", required=True, help="folder; the lines go to with_collectives.jsonl")
+    parser.add_argument("--only", default="pairs,streams,steps")
+    parser.add_argument("-o", "--out", required=True,
+                        help="folder; the lines go to with_collectives.jsonl")
     options = parser.parse_args()
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
@@ -255,6 +291,9 @@ def main():
     if "pairs" in options.only:
         measure_pairs(lines, Timer(3 if options.quick else options.repeats), options.quick)
         print(f"pairs: {time.monotonic() - begin:.0f} s", flush=True)
+    if "streams" in options.only:
+        measure_streams(lines, Timer(3 if options.quick else options.repeats), options.quick)
+        print(f"streams: {time.monotonic() - begin:.0f} s", flush=True)
     if "steps" in options.only:
         measure_steps(lines, options.quick)
         print(f"all: {time.monotonic() - begin:.0f} s", flush=True)

@@ -164,8 +164,8 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   return worker.parts == 0;
 }
 
-// A channel beside arithmetic that holds the clock down. A step is short, so it has the clock of its
-// beginning.
+// A channel beside arithmetic that holds the clock down. A step is short, so it has the clock of
+// its beginning.
 void Simulator::slow_down(std::uint32_t gpu, const Kernel& kernel, Duration& alone,
                           std::uint32_t& demand) const {
   if (kernel.role != KernelRole::collective || kernel.executor != Executor::cu) return;

@@ -182,11 +182,12 @@ static void fields(Fields& map, PowerSpec& power) {
           {.help = "more while the HBM is at its bandwidth / power limit", .range = {{0, 1}}});
   map.add("exponent", power.exponent,
           {.help = "power of the clock that `matrix` goes with", .range = {{1, 4}}});
-  map.add("gemm_clock", power.gemm_clock,
-          {.help = "clock of a large GEMM of milliseconds / that of kernels with little arithmetic; "
-                   "concurrent kernels of collectives are slower by it",
-           .range = {{0.1, 1}},
-           .fallback = 1.0});
+  map.add(
+      "gemm_clock", power.gemm_clock,
+      {.help = "clock of a large GEMM of milliseconds / that of kernels with little arithmetic; "
+               "concurrent kernels of collectives are slower by it",
+       .range = {{0.1, 1}},
+       .fallback = 1.0});
 }
 
 namespace {

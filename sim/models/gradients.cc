@@ -52,12 +52,13 @@ void Gradients::close() {
 // A kernel that divides them by the number of copies.
 void Gradients::scale(const LayerWeights& weights) {
   if (!workload_.scales_gradients) return;
-  const std::int64_t summed = (of_common().count > 1 ? weights.common : 0) +
-                              (of_experts().count > 1 ? weights.experts : 0);
+  const std::int64_t summed =
+      (of_common().count > 1 ? weights.common : 0) + (of_experts().count > 1 ? weights.experts : 0);
   if (summed == 0) return;
   const Bytes size = bytes_of(summed, workload_.gradients);
-  out_.compute("gradient_scale", "gradients", StreamShape{.read = size, .written = size, .flops = flops(summed)},
-               stage_.tensor, GradientOf::weights);
+  out_.compute("gradient_scale", "gradients",
+               StreamShape{.read = size, .written = size, .flops = flops(summed)}, stage_.tensor,
+               GradientOf::weights);
 }
 
 void Gradients::made(std::int64_t weights) {

@@ -26,6 +26,7 @@ constexpr double kBound = 0.8;
 constexpr double kPhase = 0.1;          // a part of the time worth a clause of its own
 constexpr double kSame = 0.005;         // times this near are equal
 constexpr double kNotableWait = 0.005;  // of the WGs' time
+constexpr double kNotablyLonger = 1.25;
 
 double part(Duration duration, Duration whole) {
   return whole.count() > 0 ? in_us(duration) / in_us(whole) : 0;
@@ -255,6 +256,26 @@ std::string order_text(const RunReport& report, const RunResult& result, const M
       percent_text(filled));
 }
 
+Duration of_collectives(const RunResult& result) {
+  Duration sum;
+  for (const OperatorUse& use : result.operators) {
+    if (use.role == KernelRole::collective) sum += use.sum;
+  }
+  return sum;
+}
+
+// Kernels that ask more of the HBM than it gives slow down all that moves bytes there, channels of
+// collectives included (docs/model.md, "Beside kernels bound by memory").
+std::string crowded_text(const RunResult& bulk, const ModeRun& run, const Measures& measured) {
+  if (run.result.mode != Mode::kernel || measured.hbm_busy_computing < kBound) return "";
+  const double longer = part(of_collectives(run.result), of_collectives(bulk));
+  if (longer < kNotablyLonger) return "";
+  return fmt::format(
+      " In kernel, collectives take {} their time in bulk: concurrent kernels ask more of the HBM "
+      "than it gives, which slows down channels too.",
+      ratio_text(longer));
+}
+
 // The very run that bulk was: nothing of this mode could be done otherwise.
 bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
   return bulk != nullptr && &run != bulk && run.result.fingerprint != 0 &&
@@ -264,6 +285,7 @@ bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
 std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   const Measures bulk = measure(report, bulk_run.result);
   std::string effects;
+  std::string crowded;
   std::string price;
   std::vector<std::string_view> same;
   for (const ModeRun& run : report.runs) {
@@ -276,11 +298,12 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     const Measures other = measure(report, run.result);
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
                            effect_text(bulk, other));
+    crowded += crowded_text(bulk_run.result, run, other);
     if (run.result.mode != Mode::fused) continue;
     price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, run.result, other));
   }
   const std::string baseline = baseline_text(report, bulk_run.result);
-  std::string text = effects + (effects.empty() ? "" : ".") + price;
+  std::string text = effects + (effects.empty() ? "" : ".") + crowded + price;
   if (!effects.empty() && !baseline.empty()) text += fmt::format(" Bulk here: {}.", baseline);
   if (!same.empty()) {
     text += fmt::format(" The same as bulk, because nothing could be overlapped: {}.",

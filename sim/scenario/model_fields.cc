@@ -76,15 +76,16 @@ void model_fields(Fields& map, Workload& workload) {
           "gradient_dtype", workload.gradients, names::kDataTypes,
           {.help = "type of a gradient that data parallelism sums", .fallback = DataType::fp32});
   Fields trained =
-      map.where("phase", {"training"})
-          .where("kind", words_where([](const ModelKind& model) { return model.has_moments; }));
+      map.where("phase", {"training"}).where("kind", words_where([](const ModelKind& model) {
+                                               return model.has_moments;
+                                             }));
   trained.choice("optimizer_dtype", workload.optimizer, names::kDataTypes,
                  {.help = "type of the optimizer's moments, and of its copy of the weights if "
                           "theirs is narrower",
                   .fallback = DataType::fp32});
-  trained.choice("gradient_scaling", workload.scales_gradients, names::kGradientScalings,
-                 {.help = "how the sum over data-parallel copies becomes a mean",
-                  .fallback = false});
+  trained.choice(
+      "gradient_scaling", workload.scales_gradients, names::kGradientScalings,
+      {.help = "how the sum over data-parallel copies becomes a mean", .fallback = false});
   own_fields(map, workload, true);
   bucket_field(map.where("kind", described), row_of(workload.kind).model, workload.gradient_bucket);
   own_fields(map, workload, false);

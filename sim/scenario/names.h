@@ -181,9 +181,10 @@ inline constexpr std::array kGemmSchedules = {
 };
 inline constexpr std::array kGemmKernels = {
     Choice<bool>{"described", false, "as the other keys say"},
-    Choice<bool>{"library", true,
-                 "the GPU's library chooses tile, split of k and schedule (cluster.gpu.library_gemm); "
-                 "kind: c3 only"},
+    Choice<bool>{
+        "library", true,
+        "the GPU's library chooses tile, split of k and schedule (cluster.gpu.library_gemm); "
+        "kind: c3 only"},
 };
 inline constexpr std::array kTableWalks = {
     Choice<TableWalk>{"by_table", TableWalk::by_table,

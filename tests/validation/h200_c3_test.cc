@@ -96,8 +96,8 @@ const Case& collective_of(const std::vector<Case>& cases, const Case& of) {
 
 // The chip heats up: one shape's GEMM alone took up to 18 % longer at one moment than at another.
 constexpr double kHeat = 0.18;
-// Of a partition: the collective has the clock that the GEMM's WGs hold down, whereas WGs that begin
-// after it run with few others, at up to 1.25 times that clock, which weft does not have.
+// Of a partition: the collective has the clock that the GEMM's WGs hold down, whereas WGs that
+// begin after it run with few others, at up to 1.25 times that clock, which weft does not have.
 constexpr double kLateClock = 0.08;
 
 TEST(H200C3, a_gemm_and_copy_engines_take_about_as_long_as_measured) {

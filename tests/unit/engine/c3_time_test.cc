@@ -54,10 +54,10 @@ TEST(C3Time, one_after_the_other_is_the_sum) {
   EXPECT_NEAR(time_us(toy(), Mode::serial), 400, kPiece);
 }
 
-// Two channels of 10 GB/s take 400 us. The GEMM, on the 6 other CUs, does 6, 6 and 4 tiles of 100 us:
-// three quarters of what the GPU can compute for 200 us, then half of it, which leaves the clock
-// (0.8 x 0.75^(-1/3) = 0.8805, then 0.8 x 0.5^(-1/3) > 1). So 200 us bring the collective 176.1 us
-// further, and it ends after 200 + 400 - 176.1 us.
+// Two channels of 10 GB/s take 400 us. The GEMM, on the 6 other CUs, does 6, 6 and 4 tiles of 100
+// us: three quarters of what the GPU can compute for 200 us, then half of it, which leaves the
+// clock (0.8 x 0.75^(-1/3) = 0.8805, then 0.8 x 0.5^(-1/3) > 1). So 200 us bring the collective
+// 176.1 us further, and it ends after 200 + 400 - 176.1 us.
 TEST(C3Time, channels_beside_a_gemm_have_the_clock_that_it_leaves) {
   const std::vector<std::string> few = {"collective.channels=2"};
   std::vector<std::string> slow = few;
