@@ -271,8 +271,8 @@ std::string crowded_text(const RunResult& bulk, const ModeRun& run, const Measur
   const double longer = part(of_collectives(run.result), of_collectives(bulk));
   if (longer < kNotablyLonger) return "";
   return fmt::format(
-      " In kernel, collectives take {} their time in bulk: concurrent kernels ask more of the HBM "
-      "than it gives, which slows down channels too.",
+      " In kernel, collectives take {} their time in bulk: each chunk starts one, and concurrent "
+      "kernels ask more of the HBM than it gives, which slows down channels too.",
       ratio_text(longer));
 }
 

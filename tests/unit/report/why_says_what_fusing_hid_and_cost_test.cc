@@ -57,6 +57,25 @@ TEST_F(WhyAgainstBulk, faster_with_what_was_hidden) {
       << why(report_);
 }
 
+// 200 us of collectives in bulk, 500 us in chunks. It is the HBM only where kernels fill it.
+TEST_F(WhyAgainstBulk, kernels_that_fill_the_hbm_slow_down_the_collectives_beside_them) {
+  const auto collectives = [](RunResult& result, Duration sum) {
+    OperatorUse use;
+    use.name = "all_to_all";
+    use.role = KernelRole::collective;
+    use.sum = sum;
+    result.operators.push_back(use);
+  };
+  collectives(report_.runs[0].result, microseconds(200));
+  RunResult& chunked = add_run(report_, Mode::kernel, microseconds(1000),
+                               {.computing = 90, .exposed = 5, .hbm = 88});
+  EXPECT_FALSE(says("In kernel, collectives take"));
+  collectives(chunked, microseconds(500));
+  EXPECT_TRUE(says("In kernel, collectives take 2.50x their time in bulk")) << why(report_);
+  chunked.operators[0].hbm = {};
+  EXPECT_FALSE(says("In kernel, collectives take")) << why(report_);
+}
+
 TEST_F(WhyAgainstBulk, kernel_and_fused_share_a_sentence_and_only_fusing_has_a_price) {
   add_run(report_, Mode::kernel, microseconds(800), {.computing = 70, .exposed = 25, .link = 90});
   EXPECT_FALSE(says("price"));
