@@ -26,8 +26,8 @@ TEST(SingleOperator, results_that_travel_make_the_collective_come_second) {
   const ModelGraph graph = build_single(scenario);
   ASSERT_EQ(graph.ops.size(), 2U);
   const GemmWork& work = scenario.workload.gemm;
-  const auto& gemm = std::get<GemmShape>(graph.ops[OpId(0)].shape);
-  EXPECT_EQ(std::get<GemmWork>(gemm.described), work);
+  const DescribedKernel& gemm = graph.ops[OpId(0)].described;
+  EXPECT_EQ(std::get<GemmWork>(gemm.work), work);
   EXPECT_EQ(call_of(graph, 1).op, CollectiveOp::reduce_scatter);
   // All of C, m x n, of two bytes each, is summed.
   EXPECT_EQ(call_of(graph, 1).buffer.count(), work.m * work.n * 2);
