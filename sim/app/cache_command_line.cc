@@ -18,9 +18,8 @@ constexpr const char* kCacheExample =
     "of\n"
     "those that are run. stalled: share of the slices' time in which they wait for an MSHR or a\n"
     "line. What files and columns mean: docs/cache.md\n"
-    "exit status: 0 done; 1 a mistake in a file or on the command line; 2 the system failed "
-    "(cannot write\n"
-    "allocate)\n";
+    "exit status: 0 done; 1 a mistake in a file or on the command line; 2 the system failed\n"
+    "(cannot write or allocate)\n";
 
 std::vector<std::string> policy_names() {
   std::vector<std::string> names;

@@ -19,7 +19,7 @@ void protocol_fields(Fields& map, ProtocolSpec& protocol, Protocol which) {
       "step", protocol.step,
       {.help = "from a step's last byte in the peer's memory to the peer's channel continuing"});
   map.add("handover", protocol.handover,
-          {.help = "between nodes: a channel's word to its CPU thread taking it up",
+          {.help = "between nodes: from a channel's request until its CPU thread takes it up",
            .fallback = nanoseconds(0),
            .quiet = true});
   if (which != Protocol::ll128) {
@@ -106,7 +106,8 @@ void cost_fields(Fields& map, CostTable& table) {
 
 static void fields(Fields& map, BetweenNodesSpec& row) {
   map.add("nodes", row.nodes,
-          {.help = "whole nodes: so many, up to the next row's", .range = {{2, 1'000'000}}});
+          {.help = "number of whole nodes from which this row applies, up to the next row's",
+           .range = {{2, 1'000'000}}});
   map.add("tree_up_to", row.tree_up_to,
           {.help = "a buffer up to this goes by tree, above it by rings"});
   map.add("in_switch_tree_up_to", row.in_switch_tree_up_to,
@@ -151,7 +152,7 @@ static void fields(Fields& map, InSwitchSpec& in_switch) {
 }
 
 static void fields(Fields& map, EngineRow& row) {
-  map.add("gpus", row.gpus, {.help = "for groups of so many GPUs", .range = {{2, 1'024}}});
+  map.add("gpus", row.gpus, {.help = "number of GPUs of a group", .range = {{2, 1'024}}});
   map.add("one_shot_below", row.one_shot_below,
           {.help = "smaller buffers: each GPU loads all others' and adds them up"});
   map.add("two_shot_below", row.two_shot_below,
@@ -171,7 +172,7 @@ static void fields(Fields& map, EngineSpec& engine) {
           {.help = "a load from a peer's memory on idle links, there and back"});
   map.add("fence", engine.fence,
           {.help = "how much longer a flag with release and acquire takes than a plain one"});
-  map.add("wgs", engine.wgs, {.help = "WGs of the kernel, at most", .range = {{1, 65'536}}});
+  map.add("wgs", engine.wgs, {.help = "most WGs of the kernel", .range = {{1, 65'536}}});
   map.add("threads", engine.threads,
           {.help = "threads of a WG, each with a load of 16 B from each peer in flight",
            .range = {{1, 1'024}}});

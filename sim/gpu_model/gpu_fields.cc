@@ -141,16 +141,16 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
   map.add("start", gemm.start, {.help = "time of a tile before and after its loop over k"});
   map.add("sum", gemm.sum, {.help = "time of the second kernel that sums the parts of a split k"});
   map.add("unaligned", gemm.unaligned,
-          {.help = "more time of a tile than `start` if rows of operands are no multiple of 16 B",
+          {.help = "time added to `start` if an operand's rows are not a multiple of 16 B",
            .fallback = Duration{}});
   map.add(
       "scaled", gemm.scaled,
-      {.help = "time before the first tile of a kernel of fp8 operands", .fallback = Duration{}});
+      {.help = "time before the first tile of a kernel with fp8 operands", .fallback = Duration{}});
   map.add("grouped", gemm.grouped,
           {.help = "time before the first tile of a kernel of products of several sizes (experts)",
            .fallback = Duration{}});
   map.add("grouped_tile", gemm.grouped_tile,
-          {.help = "more time of each tile of such a kernel than `start`", .fallback = Duration{}});
+          {.help = "time added to `start` for each tile of such a kernel", .fallback = Duration{}});
   map.add("operand_cost", gemm.operand_cost,
           {.help = "cost of an operand's byte in HBM, relative to a stream's",
            .range = {{1, 10}},
@@ -175,19 +175,21 @@ static void fields(Fields& map, LibraryAttentionSpec& attention) {
 
 static void fields(Fields& map, PowerSpec& power) {
   map.add("idle", power.idle, {.help = "power of an idle GPU / power limit", .range = {{0, 1}}});
-  map.add("matrix", power.matrix,
-          {.help = "more while the library's GEMMs run at the clock of short kernels / power limit",
-           .range = {{0, 10}}});
-  map.add("memory", power.memory,
-          {.help = "more while the HBM is at its bandwidth / power limit", .range = {{0, 1}}});
-  map.add("exponent", power.exponent,
-          {.help = "power of the clock that `matrix` goes with", .range = {{1, 4}}});
   map.add(
-      "gemm_clock", power.gemm_clock,
-      {.help = "clock of a large GEMM of milliseconds / that of kernels with little arithmetic; "
-               "concurrent kernels of collectives are slower by it",
-       .range = {{0.1, 1}},
-       .fallback = 1.0});
+      "matrix", power.matrix,
+      {.help =
+           "power added while the library's GEMMs run at the clock of short kernels / power limit",
+       .range = {{0, 10}}});
+  map.add(
+      "memory", power.memory,
+      {.help = "power added while the HBM is at its bandwidth / power limit", .range = {{0, 1}}});
+  map.add("exponent", power.exponent,
+          {.help = "`matrix` is proportional to the clock to this power", .range = {{1, 4}}});
+  map.add("gemm_clock", power.gemm_clock,
+          {.help = "clock of a large GEMM of milliseconds / clock of kernels with little "
+                   "arithmetic; concurrent kernels of collectives are slower by it",
+           .range = {{0.1, 1}},
+           .fallback = 1.0});
 }
 
 namespace {
@@ -236,7 +238,8 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.optional_map("library_gemm", gpu.library_gemm, "GEMM kernels of the GPU's library");
   map.optional_map("library_attention", gpu.library_attention,
                    "attention kernels of the GPU's libraries");
-  map.optional_map("power", gpu.power, "how the power limit holds down the clock; default: not");
+  map.optional_map("power", gpu.power,
+                   "how the power limit lowers the clock; default: it does not");
 }
 
 }  // namespace weft

@@ -5,11 +5,16 @@
 #include <array>
 
 #include "sim/core/assert.h"
-#include "sim/models/dlrm.h"
 #include "sim/models/single_operator.h"
-#include "sim/models/transformer.h"
 
 namespace weft {
+
+// Each in a file of its own.
+namespace builders {
+ModelGraph dlrm(const Workload& workload, int gpus);
+ModelGraph transformer(const Workload& workload, int gpus);
+}  // namespace builders
+
 namespace {
 
 struct BuilderRow {
@@ -18,8 +23,8 @@ struct BuilderRow {
 };
 
 constexpr std::array kBuilders = {
-    BuilderRow{&model_kinds::dlrm, build_dlrm},
-    BuilderRow{&model_kinds::decoder, build_transformer},
+    BuilderRow{&model_kinds::dlrm, builders::dlrm},
+    BuilderRow{&model_kinds::decoder, builders::transformer},
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "sim/models/dlrm.h"
-
+// A recommendation model: embedding tables spread over the GPUs, the MLPs on each of them.
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "sim/models/model_graph.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/model_size.h"
 
@@ -218,8 +218,12 @@ class Dlrm {
 
 }  // namespace
 
-ModelGraph build_dlrm(const Workload& workload, int gpus) {
+namespace builders {
+
+ModelGraph dlrm(const Workload& workload, int gpus) {
   return Dlrm(workload, gpus).build(workload.phase);
 }
+
+}  // namespace builders
 
 }  // namespace weft

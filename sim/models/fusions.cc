@@ -27,33 +27,35 @@ std::vector<std::uint32_t> gpus_of(const Groups& place) {
 
 // What find_fusions needs to know of an operator that computes.
 struct Partner {
-  Computes computes = Computes::nothing;
+  const OperatorKind* computes = nullptr;
   bool gives = true;   // its results may travel ...
   bool takes = false;  // ... and its input may
 };
 
 Partner product(std::int64_t rows) {
-  return {.computes = rows == 1 ? Computes::gemv : Computes::gemm, .takes = true};
+  return {.computes = rows == 1 ? &operators::gemv : &operators::gemm, .takes = true};
 }
 
-Partner partner_of(const OpShape& shape) {
+Partner partner_of(const ModelOp& op) {
+  if (op.described.kind != nullptr) return {.computes = op.described.kind, .takes = true};
+  const OpShape& shape = op.shape;
   if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
-    return {.computes = Computes::pooling, .gives = !bag->backward, .takes = bag->backward};
+    return {.computes = &operators::embedding, .gives = !bag->backward, .takes = bag->backward};
   }
   if (const auto* gemm = std::get_if<GemmShape>(&shape)) return product(gemm->m);
   const auto* recorded = std::get_if<RecordedShape>(&shape);
   if (recorded == nullptr || recorded->wgs == 1) return {};  // one WG: no grid was recorded
   const auto& work = recorded->work;
-  if (work && work->kind == RecordedKind::embedding) return {.computes = Computes::pooling};
+  if (work && work->kind == RecordedKind::embedding) return {.computes = &operators::embedding};
   if (work && work->gemm) return product(work->gemm->m);
-  return {.computes = Computes::gemm};  // it is unknown what it computes, but in several WGs
+  return {.computes = &operators::gemm};  // it is unknown what it computes, but in several WGs
 }
 
 // The pattern that the two form, if any. Where there is none for a GEMV, that of a GEMM of one row.
 std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Travels travels) {
-  const Partner partner = partner_of(op.shape);
+  const Partner partner = partner_of(op);
   if (travels == Travels::result ? !partner.gives : !partner.takes) return std::nullopt;
-  const auto found = [&](Computes computes) -> std::optional<WorkloadKind> {
+  const auto found = [&](const OperatorKind* computes) -> std::optional<WorkloadKind> {
     for (const KindRow& row : kKindRows) {
       if (row.family == Family::pair && row.computes == computes && row.collective == call &&
           row.travels == travels) {
@@ -63,7 +65,7 @@ std::optional<WorkloadKind> pattern_of(const ModelOp& op, CollectiveOp call, Tra
     return std::nullopt;
   };
   const std::optional<WorkloadKind> pattern = found(partner.computes);
-  return pattern || partner.computes != Computes::gemv ? pattern : found(Computes::gemm);
+  return pattern || partner.computes != &operators::gemv ? pattern : found(&operators::gemm);
 }
 
 // The obstacle if grid and collective disagree on how much travels.

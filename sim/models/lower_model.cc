@@ -239,9 +239,9 @@ class ModelToTasks {
   // --- an operator and a collective that do not depend on each other
 
   [[nodiscard]] C3Pair two_apart() const {
-    const auto& gemm = std::get<GemmShape>(graph_.ops[OpId(0)].shape);
+    const ModelOp& gemm = graph_.ops[OpId(0)];
     const auto& call = std::get<CommunicationShape>(graph_.ops[OpId(1)].shape);
-    return {.gemm = std::get<GemmWork>(gemm.described),
+    return {.gemm = std::get<GemmWork>(gemm.described.work),
             .op = call.op,
             .bytes = call.buffer,
             .options = {},

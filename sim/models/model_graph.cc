@@ -39,12 +39,13 @@ std::string text_of(const std::optional<RecordedWork>& work) {
 }
 
 std::string kernel_of(const GemmShape& gemm) {
-  const auto* tiles = std::get_if<GemmWork>(&gemm.described);
-  if (tiles == nullptr) {
-    return fmt::format("{}{}{}", gemm.fp8 == Fp8Scales::none ? "" : ", fp8",
-                       gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
-  }
-  return fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
+  return fmt::format("{}{}{}", gemm.fp8 == Fp8Scales::none ? "" : ", fp8",
+                     gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
+}
+
+std::string text_of(const DescribedKernel& kernel) {
+  const auto* tiles = std::get_if<GemmWork>(&kernel.work);
+  return tiles == nullptr ? "" : fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
 }
 
 std::string text_of(const OpShape& shape) {
@@ -152,9 +153,9 @@ std::string to_text(const ModelGraph& graph) {
   for (std::uint32_t i = 0; i < graph.ops.size(); ++i) {
     const ModelOp& op = graph.ops[OpId(i)];
     const Groups& place = graph.places[op.place];
-    text +=
-        fmt::format("{:5} {:<28} {:<12} {}; {} groups of {}, stream {}", i, op.name, op.part,
-                    text_of(op.shape), place.groups.size(), place.groups.front().size(), op.stream);
+    text += fmt::format("{:5} {:<28} {:<12} {}{}; {} groups of {}, stream {}", i, op.name, op.part,
+                        text_of(op.shape), text_of(op.described), place.groups.size(),
+                        place.groups.front().size(), op.stream);
     for (std::size_t a = 0; a < op.after.size(); ++a) {
       text += (a == 0 ? ", after " : " ") + std::to_string(op.after[a].value);
     }

@@ -26,7 +26,7 @@ using BlockId = StrongId<struct BlockTag>;
 enum class Fp8Scales { none, tensor, row, block };
 
 // `batch` products C = A B, C of m x n, on each GPU: one for a layer, several for a batched product
-// or one per expert. A library's kernel, unless the scenario describes one down to its WGs.
+// or one per expert. A library's kernel, unless the operator has one that is described.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -43,7 +43,6 @@ struct GemmShape {
   // them.
   bool grouped = false;
   std::vector<std::int64_t> m_of_each = {};
-  std::variant<std::monostate, GemmWork, GemvWork> described = {};
   bool operator==(const GemmShape&) const = default;
 };
 
@@ -113,9 +112,10 @@ struct ModelOp {
   std::string name;  // "mlp_up"; the same in all layers, so that reports add them up
   std::string part;  // what reports count it as: "embedding", "mlp", "attention", "all_reduce"
   OpShape shape;
-  PlaceId place;             // on which GPUs
-  std::uint32_t stream = 0;  // 0 computes. A GPU's operators of one stream run in graph order
-  std::vector<OpId> after;   // earlier operators that it waits for besides, on the same GPU
+  DescribedKernel described = {};  // of single operators (operators.h), instead of a library's
+  PlaceId place;                   // on which GPUs
+  std::uint32_t stream = 0;        // 0 computes. A GPU's operators of one stream run in graph order
+  std::vector<OpId> after;         // earlier operators that it waits for besides, on the same GPU
   BlockId block = BlockId::none();
 };
 

@@ -8,6 +8,7 @@
 #include "sim/core/round_up.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
+#include "sim/models/operators.h"
 #include "sim/models/recorded_grid.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
@@ -30,10 +31,6 @@ Grid grid_of(const GemmWork& work, const GpuSpec& gpu, std::uint32_t peers, Vers
   return version != nullptr ? gemm_grid(work, gpu, peers, *version) : gemm_shape(work, peers);
 }
 
-Grid grid_of(const GemvWork& work, const GpuSpec& gpu, std::uint32_t peers, Version version) {
-  return gemv_grid(work, gpu, peers, version != nullptr ? *version : KernelVersion{});
-}
-
 // y = W x for one row of A: its W is B transposed, so y has n elements.
 PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t peers,
                      Version version) {
@@ -47,7 +44,7 @@ PeerGrid vector_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_t pe
     return no(fmt::format("{} columns do not divide among {} GPUs in WGs of {}", gemm.n, peers,
                           gemv.rows_per_wg));
   }
-  Grid grid = grid_of(gemv, gpu, peers, version);
+  Grid grid = gemv_grid(gemv, gpu, peers, version != nullptr ? *version : KernelVersion{});
   grid.result_bytes = gemv.rows_per_wg * size_of(gemm.dtype).count();
   grid.element_bytes = size_of(gemm.dtype).count();
   return {.grid = grid, .obstacle = {}};
@@ -73,12 +70,6 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
 
 PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
                         std::uint32_t peers, Version version) {
-  if (const auto* tiles = std::get_if<GemmWork>(&gemm.described)) {
-    return {.grid = grid_of(*tiles, gpu, peers, version), .obstacle = {}};
-  }
-  if (const auto* rows = std::get_if<GemvWork>(&gemm.described)) {
-    return {.grid = grid_of(*rows, gpu, peers, version), .obstacle = {}};
-  }
   if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
     return no("its rows do not divide evenly among the GPUs");
   }
@@ -124,7 +115,9 @@ PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std:
 PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                  std::uint32_t peers, Version version) {
   PeerGrid made;
-  if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
+  if (op.described.kind != nullptr) {
+    made.grid = described_grid(op.described, gpu, peers, version);
+  } else if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
     made = gemm_peer_grid(*gemm, call, gpu, peers, version);
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
     made = embedding_peer_grid(*bag, gpu, peers, version);

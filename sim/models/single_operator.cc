@@ -7,41 +7,11 @@
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/operators.h"
 #include "sim/workloads/destination_order.h"
 
 namespace weft {
 namespace {
-
-ModelOp computing_op(const Workload& work) {
-  ModelOp op;
-  switch (row_of(work.kind).computes) {
-    case Computes::pooling:
-      op.name = results_travel(work.kind) ? "embedding" : "embedding_backward";
-      op.shape = EmbeddingShape{.work = work.embedding, .backward = !results_travel(work.kind)};
-      return op;
-    case Computes::gemv:  // one row of A times W transposed
-      op.name = "gemv";
-      op.shape = GemmShape{.m = 1,
-                           .n = work.gemv.m,
-                           .k = work.gemv.k,
-                           .dtype = work.gemv.dtype,
-                           .m_by_rank = {},
-                           .described = work.gemv};
-      return op;
-    case Computes::gemm:
-      op.name = "gemm";
-      op.shape = GemmShape{.m = work.gemm.m,
-                           .n = work.gemm.n,
-                           .k = work.gemm.k,
-                           .dtype = work.gemm.dtype,
-                           .m_by_rank = {},
-                           .described = work.gemm};
-      return op;
-    case Computes::nothing:
-      break;
-  }
-  SIM_ASSERT(false);
-}
 
 ModelOp communicating_op(const CommunicationShape& shape) {
   ModelOp op;
@@ -60,7 +30,7 @@ Groups all_gpus(std::uint32_t gpus) {
 void add_pair(ModelGraph& graph, const Scenario& scenario) {
   const KindRow& row = row_of(scenario.workload.kind);
   const auto gpus = static_cast<std::uint32_t>(scenario.cluster.gpus());
-  ModelOp op = computing_op(scenario.workload);
+  ModelOp op = described_op(scenario.workload);
   CommunicationShape call{.op = *row.collective, .buffer = {}, .pair_bytes = {}};
   const PeerGrid made = peer_shape(op, call, scenario.cluster.gpu, gpus);
   call.buffer = bytes(bytes_per_pair(*made.grid, row.travels) * gpus);
@@ -93,8 +63,8 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
 
 // The two operators on two streams.
 void add_two_apart(ModelGraph& graph, const Scenario& scenario) {
-  ModelOp op = computing_op(scenario.workload);
-  std::get<GemmShape>(op.shape).described = c3_pair(scenario).gemm;
+  ModelOp op = described_op(scenario.workload);
+  op.described.work = c3_pair(scenario).gemm;
   ModelOp collective = communicating_op({.op = scenario.workload.collective.op,
                                          .buffer = scenario.workload.collective.bytes,
                                          .pair_bytes = {}});

@@ -1,5 +1,5 @@
-#include "sim/models/transformer.h"
-
+// A decoder-only language model, dense or with experts: a training step, a prompt or one token
+// more.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
 #include "sim/models/gradients.h"
+#include "sim/models/model_graph.h"
 #include "sim/models/moe.h"
 #include "sim/models/stage.h"
 #include "sim/pipeline/pipeline.h"
@@ -334,8 +335,13 @@ class Transformer {
 
 }  // namespace
 
-ModelGraph build_transformer(const Workload& workload, int /*gpus*/) {
+namespace builders {
+
+// Of kinds transformer and moe.
+ModelGraph transformer(const Workload& workload, int /*gpus*/) {
   return Transformer(workload).build();
 }
+
+}  // namespace builders
 
 }  // namespace weft

@@ -170,7 +170,7 @@ class Dragonfly final : public TopologySpec {
                      "follows from that of endpoints",
              .range = {{1, kMost}}});
     map.add("links_between_groups", between_,
-            {.help = "links from each group to each other one; a group's routers take them in turn",
+            {.help = "links from each group to every other; a group's routers have them in turn",
              .range = {{1, kMost}}});
     map.choice("global_routing", routing_, kGlobalRoutings,
                {.help = "what chooses among the links to another group that lead to equally short "

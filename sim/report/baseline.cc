@@ -27,7 +27,7 @@ std::string baseline_text(const RunReport& report, const RunResult& bulk) {
     if (file.parent_path().filename() != "kernels") continue;
     add_once(parts, "kernels/" + file.stem().string());
   }
-  if (row_of(report.scenario.workload.kind).computes == Computes::pooling &&
+  if (embeds(report.scenario.workload.kind) &&
       std::none_of(parts.begin(), parts.end(), has_lookups)) {
     parts.emplace_back("the scenario's own lookups");
   }

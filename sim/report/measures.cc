@@ -38,7 +38,7 @@ LinkPeak busiest_link(const RunResult& result) {
 int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   const WorkloadKind kind = scenario.workload.kind;
   if (kind == WorkloadKind::collective || is_model(kind)) return 0;
-  const WgShape& wg = wg_of(scenario.workload);
+  const WgShape wg = wg_of(scenario.workload);
   if (mode == Mode::comm_alone || mode == Mode::comm_alone_dma) return 0;
   return resident(gpu, wg, mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{});
 }

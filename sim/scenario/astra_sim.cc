@@ -88,8 +88,8 @@ class Reader {
 
   void check(const Dimension& dimension) {
     if (!dimension.is("Ring") && !dimension.is("Switch") && !dimension.is("FullyConnected")) {
-      fail(dimension.topology->at,
-           "topology: '" + dimension.topology->text + "'; one of Ring Switch FullyConnected");
+      fail(dimension.topology->at, "topology: must be one of Ring Switch FullyConnected, not '" +
+                                       dimension.topology->text + "'");
     }
     expect_number(*dimension.npus, "npus_count: must be a number of NPUs");
     expect_number(*dimension.bandwidth, "bandwidth: must be a number of GB/s");

@@ -49,7 +49,6 @@ std::int64_t wgs_per_destination(const Scenario& scenario);
 void validate_cluster(const Check& check);
 void warn_of_ceilings(const Check& check);
 void validate_workload(const Check& check);
-void validate_operators(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);

@@ -1,5 +1,5 @@
 // A recommendation model: its keys, and what its MLPs must be for its tables. The tables have the
-// keys and rules of every embedding (workload_fields.cc, validate_workload.cc).
+// keys and rules of every embedding (embedding_operator.cc).
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -107,7 +107,7 @@ void dlrm_fields(Fields& workload_map, Workload& workload) {
                       "or their sum",
               .fallback = Interaction::dot});
   map.choice("mlp_dtype", dlrm.mlp_dtype, names::kDataTypes,
-             {.help = "type bytes of an element of the MLPs", .fallback = DataType::bf16});
+             {.help = "type of an element of the MLPs", .fallback = DataType::bf16});
   map.fraction(
       "pooling_spread", dlrm.pooling_spread,
       {.help = "the number of rows per lookup varies uniformly by +- this fraction of pooling",

@@ -5,6 +5,7 @@
 #include "sim/core/quantity.h"
 #include "sim/scenario/check.h"
 #include "sim/scenario/modes.h"
+#include "sim/scenario/operator_kind.h"
 #include "sim/scenario/validate.h"
 
 namespace weft {
@@ -47,7 +48,6 @@ class Defaults {
            good({"workload.kind", "workload.gemm.m", "workload.gemm.n", "cluster.nodes",
                  "cluster.gpus_per_node"});
   }
-  [[nodiscard]] const GemmWork& gemm() const { return scenario_.workload.gemm; }
 
   // Of c3: those with two parts of CUs, on a GPU that has no two.
   void fit_modes() {
@@ -69,15 +69,12 @@ class Defaults {
 
   // What a WG asks of its CU, and what fusing adds to that.
   void fit_wg() {
-    const WorkloadKind kind = scenario_.workload.kind;
-    if (row_of(kind).computes == Computes::nothing) return;
+    const OperatorKind* const computes = row_of(scenario_.workload.kind).computes;
+    if (computes == nullptr) return;
     if (!good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
     const GpuSpec& gpu = scenario_.cluster.gpu;
-    Workload& workload = scenario_.workload;
-    const std::string path = path_of_wg(kind);
-    WgShape* wg = has_gemm(kind)   ? &workload.gemm.wg
-                  : has_gemv(kind) ? &workload.gemv.wg
-                                   : &workload.embedding.wg;
+    const std::string path = computes->path_of_wg;
+    WgShape* const wg = &computes->wg(scenario_.workload);
     take(path + ".threads", wg->threads, std::min(wg->threads, gpu.cu.waves * gpu.wave_size),
          "a CU has only that much");
     take(path + ".lds", wg->lds, std::min(wg->lds, gpu.cu.lds), "a CU has only that much");
@@ -109,31 +106,16 @@ class Defaults {
          "tiles must divide " + text(tiled.n) + " columns");
   }
 
-  // What each peer has that chunks do not cut; 0: not known, or it does not divide.
-  struct Units {
-    std::int64_t count = 0;
-    const char* one = "";
-    const char* several = "";
-  };
-  [[nodiscard]] Units units() const {
-    const Workload& workload = scenario_.workload;
+  [[nodiscard]] WholeUnits units() const {
+    const OperatorKind* const computes = row_of(scenario_.workload.kind).computes;
     if (!good({"workload.kind", "cluster.nodes", "cluster.gpus_per_node"})) return {};
-    const std::int64_t gpus = scenario_.cluster.gpus();
-    if (embeds(workload.kind) && good({"workload.tables_per_gpu"})) {
-      return {workload.embedding.tables_per_gpu, "table", "tables"};
-    }
-    if (has_gemv(workload.kind) && good({"workload.gemv"})) {
-      return {workload.gemv.m / (workload.gemv.rows_per_wg * gpus), "WG", "WGs"};
-    }
-    if (has_peer_gemm() && good({"workload.gemm.tile_m"})) {
-      return {gemm().m / (gemm().tile_m * gpus), "row of tiles", "rows of tiles"};
-    }
-    return {};
+    if (computes == nullptr) return {};
+    return computes->units({.scenario = scenario_, .reading = reading_});
   }
 
   void fit_chunks() {
     int& chunks = scenario_.kernel.chunks;
-    const Units each = units();
+    const WholeUnits each = units();
     if (each.count < 1 || each.count >= chunks) return;
     const auto fitting = static_cast<int>(each.count);
     if (has(Mode::kernel) && !is_model(scenario_.workload.kind)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sim/core/quantity.h"
@@ -113,6 +114,12 @@ struct GemmWork {
   bool operator==(const GemmWork&) const = default;
 };
 
+// The kernel of an operator that a scenario describes down to its WGs.
+struct DescribedKernel {
+  const OperatorKind* kind = nullptr;  // null: a library's kernel
+  std::variant<std::monostate, GemvWork, GemmWork> work = {};
+};
+
 // Groups of GPUs: given one by one, or in a regular form, or (all zero) one of all GPUs.
 struct GroupsWork {
   int size = 0;                                 // GPUs of a group ...
@@ -159,9 +166,8 @@ constexpr bool keeps_a_copy(const Workload& workload) {
   return size_of(workload.optimizer) > size_of(workload.transformer.decoder.dtype);
 }
 
-// Of the kernel that computes; where it stands in the file.
-const WgShape& wg_of(const Workload& workload);
-const char* path_of_wg(WorkloadKind kind);
+// Of the kernel that computes.
+WgShape wg_of(Workload workload);
 
 // What is run alone, or concurrently with the kernel.
 CollectiveOp collective_of(const Workload& workload);

@@ -5,6 +5,7 @@
 
 #include "sim/scenario/check.h"
 #include "sim/scenario/model_kind.h"
+#include "sim/scenario/operator_kind.h"
 
 namespace weft {
 namespace rules {
@@ -62,7 +63,8 @@ void validate(const Scenario& scenario, Reading& reading) {
   const rules::Check check{.scenario = scenario, .reading = reading};
   rules::validate_cluster(check);
   rules::validate_workload(check);
-  rules::validate_operators(check);
+  const OperatorKind* const computes = row_of(scenario.workload.kind).computes;
+  if (computes != nullptr && check.good({"workload.kind"})) computes->rules(check);
   rules::validate_c3(check);
   rules::validate_collective(check);
   const ModelKind* const model = row_of(scenario.workload.kind).model;

@@ -3,6 +3,7 @@
 
 #include "sim/gpu_model/residency.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/operator_kind.h"
 
 namespace weft::rules {
 namespace {
@@ -38,10 +39,10 @@ void a_wg_of_this_shape_fits(const Check& check, const WgShape& wg, const std::s
 void a_wg_fits_on_a_cu(const Check& check) {
   if (!check.good({"workload.kind", "cluster.gpu.cu", "cluster.gpu.wave_size"})) return;
   const Workload& workload = check.scenario.workload;
-  const std::string path = path_of_wg(workload.kind);
-  const bool has_wg = row_of(workload.kind).computes != Computes::nothing;
-  if (!has_wg || !check.good({path})) return;
-  const WgShape& wg = wg_of(workload);
+  const OperatorKind* const computes = row_of(workload.kind).computes;
+  if (computes == nullptr || !check.good({computes->path_of_wg})) return;
+  const std::string path = computes->path_of_wg;
+  const WgShape wg = wg_of(workload);
   a_wg_of_this_shape_fits(check, wg, path);
   const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;
   if (wg.registers_per_thread > most || !check.has(Mode::fused)) return;

@@ -37,11 +37,16 @@ enum class Family : std::uint8_t {
   trace        // the same, recorded, not described
 };
 
-// The kernel whose WGs the workload describes, if it does.
-enum class Computes : std::uint8_t { pooling, gemv, gemm, nothing };
-
 // Of a pair: results travel after the kernel, or its input before it.
 enum class Travels : std::uint8_t { result, input };
+
+struct OperatorKind;  // operator_kind.h
+
+namespace operators {
+extern const OperatorKind embedding;
+extern const OperatorKind gemv;
+extern const OperatorKind gemm;
+}  // namespace operators
 
 struct ModelKind;  // model_kind.h
 
@@ -55,7 +60,7 @@ struct KindRow {
   WorkloadKind kind;
   const char* meaning;
   Family family;
-  Computes computes;
+  const OperatorKind* computes;                 // whose WGs the workload describes; or null
   const char* title = "";                       // for people; models have one by phase
   std::optional<CollectiveOp> collective = {};  // of a pair; else the workload says it
   Travels travels = Travels::result;
@@ -68,41 +73,40 @@ struct KindRow {
 // Pairs come first: these are what a model's operators may be fused as.
 inline constexpr auto kKindRows = std::to_array<KindRow>({
     {"embedding_all_to_all", WorkloadKind::embedding_all_to_all,
-     "rows are looked up, pooled and sent to the samples' owners", Family::pair, Computes::pooling,
-     "embedding + all-to-all", CollectiveOp::all_to_all},
+     "rows are looked up, pooled and sent to the samples' owners", Family::pair,
+     &operators::embedding, "embedding + all-to-all", CollectiveOp::all_to_all},
     {"embedding_backward", WorkloadKind::embedding_backward,
      "gradients are sent to the tables' owners and added to the rows", Family::pair,
-     Computes::pooling, "all-to-all + embedding backward", CollectiveOp::all_to_all,
+     &operators::embedding, "all-to-all + embedding backward", CollectiveOp::all_to_all,
      Travels::input},
     {"gemv_all_reduce", WorkloadKind::gemv_all_reduce,
      "y = W x, with a partial sum on each GPU; all GPUs get the total", Family::pair,
-     Computes::gemv, "GEMV + all-reduce", CollectiveOp::all_reduce},
+     &operators::gemv, "GEMV + all-reduce", CollectiveOp::all_reduce},
     {"gemm_all_to_all", WorkloadKind::gemm_all_to_all,
-     "an expert's GEMM; rows of C are sent to their tokens' owners", Family::pair, Computes::gemm,
+     "an expert's GEMM; rows of C are sent to their tokens' owners", Family::pair, &operators::gemm,
      "GEMM + all-to-all", CollectiveOp::all_to_all},
     {"gemm_reduce_scatter", WorkloadKind::gemm_reduce_scatter,
      "C = A B, with a partial sum on each GPU; each gets its rows of the total", Family::pair,
-     Computes::gemm, "GEMM + reduce-scatter", CollectiveOp::reduce_scatter},
+     &operators::gemm, "GEMM + reduce-scatter", CollectiveOp::reduce_scatter},
     {"gemm_all_reduce", WorkloadKind::gemm_all_reduce, "the same, but all GPUs get the whole total",
-     Family::pair, Computes::gemm, "GEMM + all-reduce", CollectiveOp::all_reduce},
+     Family::pair, &operators::gemm, "GEMM + all-reduce", CollectiveOp::all_reduce},
     {"all_gather_gemm", WorkloadKind::all_gather_gemm, "rows of A are gathered, then multiplied",
-     Family::pair, Computes::gemm, "all-gather + GEMM", CollectiveOp::all_gather, Travels::input},
-    {"collective", WorkloadKind::collective, "a collective alone", Family::collective,
-     Computes::nothing},
+     Family::pair, &operators::gemm, "all-gather + GEMM", CollectiveOp::all_gather, Travels::input},
+    {"collective", WorkloadKind::collective, "a collective alone", Family::collective, nullptr},
     {"c3", WorkloadKind::c3, "a GEMM and an independent collective at the same time", Family::c3,
-     Computes::gemm, "GEMM with a concurrent collective"},
+     &operators::gemm, "GEMM with a concurrent collective"},
     {.name = "dlrm",
      .kind = WorkloadKind::dlrm,
      .meaning = "a recommendation model",
      .family = Family::model,
-     .computes = Computes::pooling,
+     .computes = &operators::embedding,
      .title = "recommendation model",
      .model = &model_kinds::dlrm},
     {.name = "transformer",
      .kind = WorkloadKind::transformer,
      .meaning = "decoder-only language model",
      .family = Family::model,
-     .computes = Computes::nothing,
+     .computes = nullptr,
      .title = "language model",
      .model = &model_kinds::decoder,
      .adds_up = true},
@@ -110,7 +114,7 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .kind = WorkloadKind::moe,
      .meaning = "the same with a mixture of experts",
      .family = Family::model,
-     .computes = Computes::nothing,
+     .computes = nullptr,
      .title = "language model with experts",
      .model = &model_kinds::decoder,
      .adds_up = true},
@@ -118,7 +122,7 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .kind = WorkloadKind::chakra,
      .meaning = "a recorded trace in Chakra's format",
      .family = Family::trace,
-     .computes = Computes::nothing,
+     .computes = nullptr,
      .title = "recorded trace",
      .files = "PATH.0.et, PATH.1.et ...",
      .wgs_unknown = true},
@@ -126,7 +130,7 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .kind = WorkloadKind::pytorch,
      .meaning = "a trace recorded by PyTorch",
      .family = Family::trace,
-     .computes = Computes::nothing,
+     .computes = nullptr,
      .title = "recorded trace",
      .files = "folder of Kineto profiles"},
 });
@@ -151,9 +155,9 @@ constexpr bool is_model(WorkloadKind kind) {
 }
 
 // Has an EmbeddingWork; a GemvWork; a GemmWork.
-constexpr bool embeds(WorkloadKind kind) { return row_of(kind).computes == Computes::pooling; }
-constexpr bool has_gemv(WorkloadKind kind) { return row_of(kind).computes == Computes::gemv; }
-constexpr bool has_gemm(WorkloadKind kind) { return row_of(kind).computes == Computes::gemm; }
+constexpr bool embeds(WorkloadKind kind) { return row_of(kind).computes == &operators::embedding; }
+constexpr bool has_gemv(WorkloadKind kind) { return row_of(kind).computes == &operators::gemv; }
+constexpr bool has_gemm(WorkloadKind kind) { return row_of(kind).computes == &operators::gemm; }
 
 // Results travel to the peers; for other kinds, input comes from the peers.
 constexpr bool results_travel(WorkloadKind kind) { return row_of(kind).travels == Travels::result; }

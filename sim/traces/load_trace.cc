@@ -5,10 +5,15 @@
 #include <array>
 
 #include "sim/core/assert.h"
-#include "sim/traces/chakra/chakra.h"
-#include "sim/traces/pytorch/pytorch.h"
 
 namespace weft {
+
+// Each in a folder of its own.
+namespace readers {
+LoadedTrace chakra(const TraceWork& work, int gpus, Bytes memory);
+LoadedTrace pytorch(const TraceWork& work, int gpus, Bytes memory);
+}  // namespace readers
+
 namespace {
 
 struct ReaderRow {
@@ -17,8 +22,8 @@ struct ReaderRow {
 };
 
 constexpr std::array kReaders = {
-    ReaderRow{WorkloadKind::chakra, load_chakra},
-    ReaderRow{WorkloadKind::pytorch, load_pytorch},
+    ReaderRow{WorkloadKind::chakra, readers::chakra},
+    ReaderRow{WorkloadKind::pytorch, readers::pytorch},
 };
 
 }  // namespace

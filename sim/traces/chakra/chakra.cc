@@ -1,5 +1,4 @@
-#include "sim/traces/chakra/chakra.h"
-
+// Chakra execution traces: loads the files of all ranks into one ModelGraph.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include "sim/files/file_set.h"
 #include "sim/traces/chakra/chakra_rank.h"
 #include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/load_trace.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
 
@@ -186,8 +186,12 @@ class ChakraLoader {
 
 }  // namespace
 
-LoadedTrace load_chakra(const TraceWork& work, int gpus, Bytes memory) {
+namespace readers {
+
+LoadedTrace chakra(const TraceWork& work, int gpus, Bytes memory) {
   return ChakraLoader(work, gpus, memory).load();
 }
+
+}  // namespace readers
 
 }  // namespace weft

@@ -1,5 +1,4 @@
-#include "sim/traces/pytorch/pytorch.h"
-
+// PyTorch: Kineto profiles of all ranks, and execution traces if the profiles lack the sizes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +11,7 @@
 
 #include "sim/traces/chakra/process_groups.h"
 #include "sim/traces/gunzip.h"
+#include "sim/traces/load_trace.h"
 #include "sim/traces/pytorch/pytorch_rank.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
@@ -289,8 +289,12 @@ class PyTorchLoader {
 
 }  // namespace
 
-LoadedTrace load_pytorch(const TraceWork& work, int gpus, Bytes memory) {
+namespace readers {
+
+LoadedTrace pytorch(const TraceWork& work, int gpus, Bytes memory) {
   return PyTorchLoader(work, gpus, memory).load();
 }
+
+}  // namespace readers
 
 }  // namespace weft

@@ -50,12 +50,35 @@ TEST(Algorithms, are_named_by_their_row_and_their_own_file) {
   EXPECT_EQ(files_with("Algorithm::hierarchical"), Files{"plans/algorithms.h"});
 }
 
+TEST(Pairs, are_named_by_their_row) {
+  EXPECT_EQ(files_with("gemv_all_reduce"), Files{"scenario/workload_kinds.h"});
+  EXPECT_EQ(files_with("gemm_reduce_scatter"), Files{"scenario/workload_kinds.h"});
+}
+
+// A model's products of one row are such operators too (fusions.cc, peer_grid.cc).
+TEST(Operators, are_named_by_their_rows_their_keys_and_their_own_file) {
+  EXPECT_EQ(files_with("operators::gemv"),
+            (Files{"models/fusions.cc", "models/operators.cc", "scenario/gemv_operator.cc",
+                   "scenario/workload_kinds.h"}));
+  EXPECT_EQ(files_with("GemvWork"),
+            (Files{"models/operators.cc", "models/peer_grid.cc", "scenario/gemv_operator.cc",
+                   "scenario/scenario.h", "scenario/workload_kinds.h", "workloads/gemv.cc",
+                   "workloads/gemv.h"}));
+}
+
+TEST(Modes, are_named_by_their_row_their_kind_and_what_they_do) {
+  EXPECT_EQ(files_with("\"launch_order\""), Files{"scenario/mode_rows.h"});
+  EXPECT_EQ(files_with("Mode::launch_order"),
+            (Files{"scenario/mode_rows.h", "scenario/modes.cc", "workloads/c3.cc"}));
+}
+
 TEST(KindsOfModels, are_named_by_their_row) {
   EXPECT_EQ(files_with("\"dlrm\""), Files{"scenario/workload_kinds.h"});
   EXPECT_EQ(files_with("WorkloadKind::dlrm"), Files{"scenario/workload_kinds.h"});
   EXPECT_EQ(
       files_with("model_kinds::dlrm"),
       (Files{"models/build_model.cc", "scenario/dlrm_model.cc", "scenario/workload_kinds.h"}));
+  EXPECT_EQ(files_with("builders::dlrm"), Files{"models/build_model.cc"});
 }
 
 TEST(FormatsOfTraces, are_named_by_their_row_their_reader_and_their_keys) {
@@ -63,6 +86,7 @@ TEST(FormatsOfTraces, are_named_by_their_row_their_reader_and_their_keys) {
   EXPECT_EQ(
       files_with("WorkloadKind::pytorch"),
       (Files{"scenario/trace_fields.cc", "scenario/workload_kinds.h", "traces/load_trace.cc"}));
+  EXPECT_EQ(files_with("readers::pytorch"), Files{"traces/load_trace.cc"});
 }
 
 }  // namespace
