@@ -213,6 +213,18 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
          product.m * product.n * product.batch;
 }
 
+bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
+  const ModelOp& call = graph.ops[communicating(fusion)];
+  if (call_of(call).op == CollectiveOp::all_reduce) return false;
+  const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
+    return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+      return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(group.front()));
+    });
+  };
+  const Groups& place = graph.places[call.place];
+  return std::all_of(place.groups.begin(), place.groups.end(), in_a_node);
+}
+
 OpId computing(const Fusion& fusion) {
   return fusion.travels == Travels::result ? fusion.first : fusion.second;
 }

@@ -108,6 +108,24 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
   return counts;
 }
 
+// Kernels of parts, copies, and barriers whose flags go to all. A library's part may have tiles of
+// its own, as many as twice the grid's.
+CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape,
+                             const Groups& place, const Counting& how) {
+  CommunicationShape exchange = shape;
+  exchange.op = CollectiveOp::all_to_all;
+  Counting by_engines = how;
+  by_engines.mode = Mode::dma;
+  CollectiveCounts counts = count_call(exchange, place, by_engines);
+  const double gpus = gpus_in(place);
+  const double barriers = 2.0 * grid.gpus;
+  const double streams = 8.0 * how.cluster.spec.gpu.cus;  // copying and adding up
+  counts.items += gpus * (2.0 * grid.gpus * grid.per_peer + barriers + grid.gpus + streams);
+  counts.sends += gpus * (barriers * (grid.gpus - 1));
+  counts.bytes += gpus * (barriers * (grid.gpus - 1)) * kFlagBytes;
+  return counts;
+}
+
 // An operator and its collective, as the mode overlaps them.
 CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
   const ModelOp& collective = graph.ops[communicating(fusion)];
@@ -118,6 +136,9 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
       *peer_shape(fused_operator(graph, fusion), call, how.cluster.spec.gpu, peers).grid;
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
+  if (how.mode == Mode::pipelined && can_pipeline(graph, fusion, how.cluster)) {
+    return count_peers(grid, call, place, how);
+  }
   if (how.mode != Mode::fused) {
     return count_chunks(grid, call, place, how,
                         how.mode == Mode::kernel ? options.kernel.chunks : 1);

@@ -75,6 +75,16 @@ inline constexpr auto kModes = [] {
   }
   return choices;
 }();
+// What the key `modes` lists: these, or all that suit.
+using AskedMode = std::optional<Mode>;
+inline constexpr auto kAskedModes = [] {
+  std::array<Choice<AskedMode>, kModes.size() + 1> choices{};
+  for (std::size_t i = 0; i < kModes.size(); ++i) {
+    choices[i] = {kModes[i].name, kModes[i].value, kModes[i].meaning};
+  }
+  choices[kModes.size()] = {"all", std::nullopt, "all that suit the workload"};
+  return choices;
+}();
 inline constexpr std::array kPartitions = {
     Choice<PartitionBy>{"masks", PartitionBy::masks, "CU masks on both streams"},
     Choice<PartitionBy>{

@@ -170,6 +170,7 @@ std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int 
 enum class Mode {
   bulk,
   kernel,
+  pipelined,
   fused,
   compute_alone,
   comm_alone,

@@ -50,6 +50,7 @@ OverlapOptions overlap_options(const Scenario& scenario) {
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu) {
   if (mode == Mode::fused) return fused_version(options.fused);
   KernelVersion version;
+  version.of_a_peer = mode == Mode::pipelined;
   if (mode == Mode::kernel && options.kernel.chunks > 1) {
     version.beside = through_channels(gpu.collective);
   }

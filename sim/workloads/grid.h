@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/gpu_model/cu_law.h"
 #include "sim/gpu_model/memory_law.h"
@@ -66,6 +68,7 @@ struct KernelVersion {
   int most_on_cu = 0;       // WGs; 0: as many as fit
   int chain = 0;            // loads that wait for one another; 0: as in the plain kernel
   Bandwidth beside = {};    // what a concurrent collective moves through the L2s
+  bool of_a_peer = false;   // there is a kernel for each peer
   bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
@@ -100,6 +103,28 @@ void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 // The time that the whole memory needs for the work.
 Duration memory_time(const Work& work, const GpuSpec& gpu);
 
+// One GPU's kernel. Persistent: the WGs of the grid stay and take items, each of one or several
+// tiles or blocks, as the list says.
+struct OpKernel {
+  struct Run {  // of equal items
+    std::uint32_t work = 0;
+    std::uint32_t scale = 0;
+    std::uint32_t count = 0;
+  };
+  WgShape wg;
+  bool persistent = false;
+  WorkList work_list = WorkList::static_list;
+  std::vector<Work> works;
+  std::vector<Run> runs;
+};
+
+// What mode pipelined runs instead of one kernel and one collective.
+struct PeerKernels {
+  std::optional<OpKernel> part;  // of one peer, where a library chooses it; else the grid's WGs
+  OpKernel staging;              // copies what peers fetch to where they can
+  OpKernel sum;                  // adds up what has come from all
+};
+
 // GPUs that run an operator and its collective together, and what they wait for.
 struct Team {
   std::vector<std::uint32_t> gpus;           // by rank
@@ -115,6 +140,8 @@ struct Overlap {
   Travels travels;
   std::vector<Team> teams;
   std::string collective = {};       // its name
+  Bytes from_each = {};              // what travels from one GPU to one other
+  std::optional<PeerKernels> peer_kernels = {};  // of mode pipelined
   std::string part = {};             // of the model: what the operator counts as ...
   std::string collective_part = {};  // ... and what the collective counts as
 };
@@ -136,7 +163,10 @@ constexpr std::int64_t input_pieces(std::int64_t size) {
   return (size + kInputPiece - 1) / kInputPiece;
 }
 
-// Lowers as the mode says: bulk, kernel or fused.
+// Peer by peer: while copy engines carry the part of one, the kernel of another's runs.
+LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
+
+// Lowers as the mode says: bulk, kernel, pipelined or fused.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
 // WG-granular overlap: one persistent kernel per GPU.

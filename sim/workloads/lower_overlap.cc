@@ -10,6 +10,8 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::kernel:
       return lower_chunked(graph, overlap,
                            static_cast<std::uint32_t>(overlap.options.kernel.chunks));
+    case Mode::pipelined:
+      return lower_pipelined(graph, overlap);
     case Mode::fused:
       return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
                                                 : lower_fused_consumer(graph, overlap);
