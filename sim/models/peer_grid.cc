@@ -135,6 +135,7 @@ PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpe
     made = no("no kernel that sends or receives by WG is known for it");
   }
   if (made.grid) made.grid->name = op.name;
+  if (made.grid && version != nullptr) add_spills(*made.grid, gpu, *version);
   return made;
 }
 

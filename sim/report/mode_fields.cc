@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "sim/report/baseline.h"
 #include "sim/report/field_names.h"
 #include "sim/report/numbers.h"
 #include "sim/scenario/modes.h"
@@ -25,6 +26,21 @@ FieldValue over_baseline(const ModeView& mode) {
 FieldValue speedup_over(const ModeView& mode, Mode baseline) {
   const bool compared = baseline_of(mode.report.scenario.workload.kind) == baseline;
   return compared && mode.run.result.mode != baseline ? over_baseline(mode) : FieldValue{};
+}
+
+FieldValue over_unfused(const ModeView& mode) {
+  const RunResult& result = mode.run.result;
+  const ModeRun* best = best_unfused(mode.report);
+  if (best == nullptr || result.mode != Mode::fused || result.time.count() == 0) return {};
+  return in_us(best->result.time) / in_us(result.time);
+}
+
+// And which one that is.
+std::string over_unfused_text(const ModeView& mode) {
+  const FieldValue value = over_unfused(mode);
+  const std::string text = table_text(value, Unit::ratio);
+  if (!is_there(value)) return text;
+  return fmt::format("{} {}", text, name_of(best_unfused(mode.report)->result.mode));
 }
 
 std::string over_baseline_text(const ModeView& mode) {
@@ -63,6 +79,13 @@ constexpr auto kFields = std::to_array<ModeField>({
      "bulk's time / this mode's; absent without bulk",
      [](const ModeView& mode) { return speedup_over(mode, Mode::bulk); },
      {.heading = "vs bulk", .cell = over_baseline_text}},
+    {"speedup.<mode>_vs_unfused",
+     Unit::ratio,
+     "speed-up over the best without fusing",
+     "fused: time of the fastest of bulk, kernel and pipelined / this one's; absent if only bulk was "
+     "run",
+     over_unfused,
+     {.heading = "vs unfused", .cell = over_unfused_text, .if_any = true}},
     {"speedup.<mode>_vs_serial",
      Unit::ratio,
      "speed-up over serial",

@@ -156,6 +156,14 @@ inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy, "where it belongs"},
     Choice<Staging>{"staged", Staging::staged, "in a buffer, from which the slice's last WG sends"},
 };
+inline constexpr std::array kFusedRegisters = {
+    Choice<FusedRegisters>{"auto", FusedRegisters::automatic,
+                           "capped where else half of the WGs on a CU or more would be lost"},
+    Choice<FusedRegisters>{"all", FusedRegisters::all, "all that it needs, for fewer WGs on a CU"},
+    Choice<FusedRegisters>{"capped", FusedRegisters::capped,
+                           "as many as leave the plain kernel's WGs on a CU (__launch_bounds__); "
+                           "the rest is spilled"},
+};
 inline constexpr std::array kExpertKernels = {
     Choice<ExpertKernel>{"batched", ExpertKernel::batched,
                          "the library's, for products of one size (cuBLAS)"},

@@ -125,6 +125,9 @@ void residency_options(Fields& map, FusedOptions& fused) {
           {.help = "registers per thread that in-kernel communication costs",
            .range = {{0, kRegistersPerThread.high}},
            .fallback = 8});
+  map.choice("registers", fused.registers, names::kFusedRegisters,
+             {.help = "how many of these registers the fused kernel is compiled with",
+              .fallback = FusedRegisters::automatic});
   map.add("max_wgs_per_cu", fused.max_wgs_per_cu,
           {.help = "resident WGs of the fused kernel; default: what fits",
            .range = {{1, 1'024}},

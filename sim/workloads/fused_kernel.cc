@@ -16,11 +16,12 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
   const WgShape& wg = grid_.wg;
   Kernel kernel{.gpu = id, .op = op, .role = KernelRole::fused};
-  kernel.wg = footprint(wg.threads, wg.registers_per_thread + fused.extra_registers_per_thread,
-                        wg.lds, gpu.wave_size);
+  const KernelVersion version = fused_version(fused);
+  kernel.wg =
+      footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, fused_version(fused)));
+  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, version));
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {

@@ -65,6 +65,7 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 // How a version of a kernel differs from the plain kernel running alone.
 struct KernelVersion {
   int extra_registers = 0;  // per thread
+  FusedRegisters registers = FusedRegisters::automatic;  // how it is compiled with them
   int most_on_cu = 0;       // WGs; 0: as many as fit
   int chain = 0;            // loads that wait for one another; 0: as in the plain kernel
   Bandwidth beside = {};    // what a concurrent collective moves through the L2s
@@ -88,6 +89,16 @@ KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec
 
 // The most that all channels of a collective together read and write.
 Bandwidth through_channels(const CollectiveSpec& collective);
+
+// What a compiler makes of the registers that this version needs.
+struct Compiled {
+  int registers = 0;  // per thread
+  int spilled = 0;    // of a thread, kept in memory
+};
+Compiled compiled(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
+
+// Adds to both works what spilled registers take.
+void add_spills(Grid& grid, const GpuSpec& gpu, const KernelVersion& version);
 
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
