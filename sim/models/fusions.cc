@@ -154,8 +154,11 @@ class Finder {
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
     const PeerGrid made = peer_shape(op, call_of(collective), gpu_, peers);
-    fusion.obstacle =
-        made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
+    fusion.obstacle = made.obstacle;
+    if (made.grid && !made.grid->scattered) {
+      fusion.obstacle = sizes_differ(*made.grid, call_of(collective), travels);
+    }
+    fusion.scatters = made.grid && made.grid->scattered;
     if (fusion.obstacle.empty()) {
       taken_[first] = taken_[second] = true;
       if (!through.is_none()) taken_[through.value] = true;
@@ -215,7 +218,7 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
 
 bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
   const ModelOp& call = graph.ops[communicating(fusion)];
-  if (call_of(call).op == CollectiveOp::all_reduce) return false;
+  if (fusion.scatters || call_of(call).op == CollectiveOp::all_reduce) return false;
   const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
     return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
       return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(group.front()));

@@ -19,6 +19,7 @@ struct Fusion {
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
   std::string obstacle;  // why it is impossible, as a message; empty if it is possible
+  bool scatters = false;  // its WGs have results for several peers: it has no chunks or parts
 };
 
 // In the order of the graph. Each operator is in at most one of them: a producer with its

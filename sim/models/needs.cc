@@ -108,6 +108,27 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
   return counts;
 }
 
+// Fused, each tile, its rows for each peer and their flags; else it is not overlapped.
+CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
+  CollectiveCounts counts;
+  if (mode != Mode::fused) return counts;
+  const ScatteredTiles& tiles = *grid.scattered;
+  for (const auto& of_rank : tiles.rows) {
+    for (const ScatteredTiles::Row& row : of_rank) {
+      counts.items += tiles.columns;
+      for (const std::int64_t rows : row) {
+        if (rows == 0) continue;
+        counts.sends += 2.0 * tiles.columns;
+        counts.bytes += static_cast<double>(rows * tiles.row_elements * tiles.element_bytes);
+      }
+    }
+  }
+  const auto teams = static_cast<double>(place.groups.size());
+  return {.items = counts.items * teams + grid.gpus * teams,
+          .sends = counts.sends * teams,
+          .bytes = counts.bytes * teams};
+}
+
 // Kernels of parts, copies, and barriers whose flags go to all. A library's part may have tiles of
 // its own, as many as twice the grid's.
 CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape,
@@ -136,6 +157,7 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
       *peer_shape(fused_operator(graph, fusion), call, how.cluster.spec.gpu, peers).grid;
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
+  if (grid.scattered) return count_scattered(grid, place, how.mode);
   if (how.mode == Mode::pipelined && can_pipeline(graph, fusion, how.cluster)) {
     return count_peers(grid, call, place, how);
   }

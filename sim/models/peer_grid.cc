@@ -9,6 +9,7 @@
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/recorded_grid.h"
+#include "sim/models/scattered_grid.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -80,6 +81,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
     return {.grid = grid_of(*rows, gpu, peers, version), .obstacle = {}};
   }
   if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
+    if (call.op == CollectiveOp::all_to_all) {
+      return scattered_grid(gemm, call, gpu, peers, version);
+    }
     return no("its rows do not divide evenly among the GPUs");
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
@@ -91,6 +95,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
   all.m *= gemm.batch;
   all.batch = 1;
   const GemmWork work = choose_gemm(all, gpu, peers);
+  if (work.m == 0 && call.op == CollectiveOp::all_to_all) {
+    return scattered_grid(gemm, call, gpu, peers, version);
+  }
   if (work.m == 0) {
     return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
   }

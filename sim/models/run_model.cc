@@ -211,7 +211,7 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
     return simulate(cluster, tasks, scenario_.run).time;
   };
   candidate.bulk = time(Mode::bulk, {});
-  candidate.chunked = time(Mode::kernel, {fusion});
+  if (!fusion.scatters) candidate.chunked = time(Mode::kernel, {fusion});
   if (asks_for(Mode::pipelined) && can_pipeline(alone, fusion, cluster)) {
     candidate.pipelined = time(Mode::pipelined, {fusion});
   }

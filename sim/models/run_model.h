@@ -23,7 +23,7 @@ struct Candidate {
   std::string obstacle;    // why it cannot be fused; then it has no times
   std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
   Duration bulk;
-  Duration chunked;
+  Duration chunked;    // 0: its WGs have results for several peers
   Duration pipelined;  // 0: no mode of the scenario asks for it, or it does not suit the pair
   Duration fused;
   int wgs_per_cu_bulk = 0;  // resident

@@ -77,7 +77,7 @@ constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
     {"bulk_us", Unit::us, "bulk",
      "time of one pair by itself, kernel after kernel; 0: it cannot be fused",
      [](const Candidate& pair) { return value_of(pair.bulk); }},
-    {"chunked_us", Unit::us, "chunked", "the same in mode kernel",
+    {"chunked_us", Unit::us, "chunked", "the same in mode kernel; 0: it has no chunks",
      [](const Candidate& pair) { return value_of(pair.chunked); }},
     {"pipelined_us", Unit::us, "pipelined",
      "the same in mode pipelined; 0: not asked for, or copy engines cannot carry it",

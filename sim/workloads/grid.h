@@ -16,6 +16,21 @@
 
 namespace weft {
 
+// Tiles whose rows belong to several peers: of experts, to which tokens come from everywhere.
+struct ScatteredTiles {
+  using Row = std::vector<std::int64_t>;  // of tiles: rows of C, by the rank that they go to
+  std::vector<std::vector<Row>> rows;     // by rank
+  std::vector<Work> works;                // by rank: of a tile
+  std::uint32_t columns = 0;              // of tiles
+  std::int64_t width = 0;                 // of a column, in elements; the last may be narrower
+  std::int64_t row_elements = 0;
+  std::int64_t element_bytes = 0;
+  // Of a row of C, in this column of tiles.
+  [[nodiscard]] std::int64_t bytes_of_column(std::uint32_t column) const {
+    return std::min(width, row_elements - column * width) * element_bytes;
+  }
+};
+
 struct Grid {
   std::string name;  // of the operator
   std::uint32_t gpus = 0;
@@ -35,6 +50,8 @@ struct Grid {
   WorkList work_list = WorkList::static_list;  // ... and how its WGs share the items
   double jitter = 0;        // each WG's work varies uniformly by +- this fraction
   const char* stream = "";  // of random numbers
+  // If its tiles have rows of several peers: these, and none of the numbers by peer above hold.
+  std::optional<ScatteredTiles> scattered = {};
 
   [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {
@@ -182,6 +199,7 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
 // WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_scatter(TaskGraph& graph, const Overlap& overlap);
 LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap);
 
 }  // namespace weft

@@ -13,6 +13,7 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::pipelined:
       return lower_pipelined(graph, overlap);
     case Mode::fused:
+      if (overlap.grid.scattered) return lower_fused_scatter(graph, overlap);
       return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
                                                 : lower_fused_consumer(graph, overlap);
     default:
