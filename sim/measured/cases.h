@@ -21,7 +21,7 @@ struct Case {
   Mode mode = Mode::bulk;
   Until until = Until::all_done;
   std::optional<TorchPair> pair = {};  // if given: it, with launches in a queue, and no scenario
-  std::vector<OpShape> kernels = {};  // if not empty: these, one after another, and no scenario
+  std::vector<OpShape> kernels = {};   // if not empty: these, one after another, and no scenario
 };
 
 // False: weft has no simulation of this kind of line.

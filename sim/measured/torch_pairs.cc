@@ -40,8 +40,8 @@ constexpr std::array kWays = {
 
 template <class Row>
 const Row* find_row(const auto& rows, std::string_view name, std::string_view Row::*key) {
-  const auto* found = std::find_if(rows.begin(), rows.end(),
-                                   [&](const Row& row) { return row.*key == name; });
+  const auto* found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.*key == name; });
   return found == rows.end() ? nullptr : found;
 }
 const TorchOperator* find_operator(std::string_view name) {

@@ -1,5 +1,5 @@
-// Measured lines of calibration/torch: an operator and its collective on all GPUs of a node, in one of
-// several ways, whose GEMMs are a library's.
+// Measured lines of calibration/torch: an operator and its collective on all GPUs of a node, in one
+// of several ways, whose GEMMs are a library's.
 //
 //   {"kind":"ag_gemm","by":"pytorch","gpus":2,"m":4096,"n":3072,"k":4096, ... ,"us":101.2}
 //

@@ -131,8 +131,8 @@ CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mod
 
 // Kernels of parts, copies, and barriers whose flags go to all. A library's part may have tiles of
 // its own, as many as twice the grid's.
-CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape,
-                             const Groups& place, const Counting& how) {
+CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape, const Groups& place,
+                             const Counting& how) {
   CommunicationShape exchange = shape;
   exchange.op = CollectiveOp::all_to_all;
   Counting by_engines = how;

@@ -84,7 +84,8 @@ constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
      [](const Candidate& pair) { return value_of(pair.pipelined); }},
     {"fused_us", Unit::us, "fused", "the same fused",
      [](const Candidate& pair) { return value_of(pair.fused); }},
-    {"best", Unit::text, "best", "the mode in which the pair takes least; empty: it cannot be fused",
+    {"best", Unit::text, "best",
+     "the mode in which the pair takes least; empty: it cannot be fused",
      [](const Candidate& pair) { return value_of(best_text(pair)); }},
     {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator's kernel per CU",
      [](const Candidate& pair) { return value_of(pair.wgs_per_cu_bulk); }},
@@ -174,9 +175,14 @@ std::string fusions_table(const RunReport& report) {
     const auto time = [fuses](Duration of) {
       return fuses && of.count() > 0 ? time_text(of) : std::string("-");
     };
-    TableRow row{candidate.name,           name_of(candidate.pattern), count_text(candidate.times),
-                 time(candidate.bulk),     time(candidate.chunked),    time(candidate.pipelined),
-                 time(candidate.fused),    fuses ? gain_text(candidate) : "-",
+    TableRow row{candidate.name,
+                 name_of(candidate.pattern),
+                 count_text(candidate.times),
+                 time(candidate.bulk),
+                 time(candidate.chunked),
+                 time(candidate.pipelined),
+                 time(candidate.fused),
+                 fuses ? gain_text(candidate) : "-",
                  fuses ? best_text(candidate) : "-"};
     row.push_back(fuses ? residency_text(candidate) : "-");
     row.push_back(candidate.obstacle);

@@ -17,8 +17,7 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   const WgShape& wg = grid_.wg;
   Kernel kernel{.gpu = id, .op = op, .role = KernelRole::fused};
   const KernelVersion version = fused_version(fused);
-  kernel.wg =
-      footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
+  kernel.wg = footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
   kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, version));

@@ -1,7 +1,8 @@
-// Fused: results of tiles whose rows belong to several peers, an expert's whose tokens came from all
-// of them in uneven numbers. One persistent kernel per GPU; a WG stores each row of its tile into its
-// owner's memory, or puts it there, then one flag for each owner: no staging, nothing padded but the
-// last row of tiles of an expert. How many flags will come is known from the dispatch.
+// Fused: results of tiles whose rows belong to several peers, an expert's whose tokens came from
+// all of them in uneven numbers. One persistent kernel per GPU; a WG stores each row of its tile
+// into its owner's memory, or puts it there, then one flag for each owner: no staging, nothing
+// padded but the last row of tiles of an expert. How many flags will come is known from the
+// dispatch.
 
 #include <algorithm>
 

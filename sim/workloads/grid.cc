@@ -78,6 +78,8 @@ void add_spills(Grid& grid, const GpuSpec& gpu, const KernelVersion& version) {
   const Duration time = spill_time(gpu, grid.wg, compiled(gpu, grid.wg, version).spilled);
   grid.written.memory_alone += time;
   grid.stored.memory_alone += time;
+  if (!grid.scattered) return;
+  for (Work& work : grid.scattered->works) work.memory_alone += time;
 }
 
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version) {

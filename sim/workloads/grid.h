@@ -81,13 +81,13 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
 // How a version of a kernel differs from the plain kernel running alone.
 struct KernelVersion {
-  int extra_registers = 0;  // per thread
+  int extra_registers = 0;                               // per thread
   FusedRegisters registers = FusedRegisters::automatic;  // how it is compiled with them
-  int most_on_cu = 0;       // WGs; 0: as many as fit
-  int chain = 0;            // loads that wait for one another; 0: as in the plain kernel
-  Bandwidth beside = {};    // what a concurrent collective moves through the L2s
-  bool of_a_peer = false;   // there is a kernel for each peer
-  bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
+  int most_on_cu = 0;                                    // WGs; 0: as many as fit
+  int chain = 0;           // loads that wait for one another; 0: as in the plain kernel
+  Bandwidth beside = {};   // what a concurrent collective moves through the L2s
+  bool of_a_peer = false;  // there is a kernel for each peer
+  bool fences = false;     // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
 
@@ -167,11 +167,11 @@ struct Overlap {
   CollectiveOp op;
   Travels travels;
   std::vector<Team> teams;
-  std::string collective = {};       // its name
-  Bytes from_each = {};              // what travels from one GPU to one other
+  std::string collective = {};                   // its name
+  Bytes from_each = {};                          // what travels from one GPU to one other
   std::optional<PeerKernels> peer_kernels = {};  // of mode pipelined
-  std::string part = {};             // of the model: what the operator counts as ...
-  std::string collective_part = {};  // ... and what the collective counts as
+  std::string part = {};                         // of the model: what the operator counts as ...
+  std::string collective_part = {};              // ... and what the collective counts as
 };
 
 // The last kernels of each team's GPUs, team after team: of the operator and of the collective.

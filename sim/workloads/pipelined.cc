@@ -43,9 +43,9 @@ class Pipelined {
     for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
       const std::string suffix = "." + std::to_string(step);
       parts_.push_back(add_operator(grid_.name + suffix, KernelRole::compute));
-      copies_.push_back(step == 0 ? OperatorId::none()
-                                  : add_operator(overlap.collective + suffix,
-                                                 KernelRole::collective));
+      copies_.push_back(step == 0
+                            ? OperatorId::none()
+                            : add_operator(overlap.collective + suffix, KernelRole::collective));
     }
     if (sums()) sum_ = add_operator("sum", KernelRole::collective);
   }
@@ -69,9 +69,7 @@ class Pipelined {
   OperatorId add_operator(const std::string& name, KernelRole role) {
     const bool computes = role == KernelRole::compute;
     return graph_.operators.push_back(
-        {.name = name,
-         .role = role,
-         .part = computes ? overlap_.part : overlap_.collective_part});
+        {.name = name, .role = role, .part = computes ? overlap_.part : overlap_.collective_part});
   }
 
   ByRank consume() {
@@ -142,8 +140,7 @@ class Pipelined {
     ByRank kernels;
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       constexpr int kRegisters = 32;  // [BG] of a thread that polls
-      Kernel kernel{
-          .gpu = GpuId(team_->gpus[r]), .op = barrier_, .role = KernelRole::collective};
+      Kernel kernel{.gpu = GpuId(team_->gpus[r]), .op = barrier_, .role = KernelRole::collective};
       kernel.wg = footprint(gpu_.wave_size, kRegisters, bytes(0), gpu_.wave_size);
       kernel.launch = launch_;
       kernel.fenced = true;
@@ -159,8 +156,7 @@ class Pipelined {
                          .arrives = told[to],
                          .op = static_cast<std::uint16_t>(barrier_.value)});
       }
-      graph_.items.push_back(
-          {.counts_down = out, .work = nothing & 0xFFU, .scale = Item::kUnit});
+      graph_.items.push_back({.counts_down = out, .work = nothing & 0xFFU, .scale = Item::kUnit});
       kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - r;
       kernel.team_size = ranks();
       kernels.push_back(graph_.add_kernel(kernel, after[r]));
@@ -169,8 +165,7 @@ class Pipelined {
   }
 
   KernelId add_stream(std::uint32_t rank, OperatorId op, const OpKernel& plan, KernelId after) {
-    Kernel kernel{
-        .gpu = GpuId(team_->gpus[rank]), .op = op, .role = graph_.operators[op].role};
+    Kernel kernel{.gpu = GpuId(team_->gpus[rank]), .op = op, .role = graph_.operators[op].role};
     kernel.launch = compute_gap(gpu_.launch, overlap_.options.launch);
     add_items(graph_, kernel, plan, gpu_);
     return graph_.add_kernel(kernel, {after});

@@ -48,8 +48,7 @@ KernelId add_plain_kernels(TaskGraph& graph, const Overlap& overlap, const Kerne
 }
 
 void add_items(TaskGraph& graph, Kernel& kernel, const OpKernel& plan, const GpuSpec& gpu) {
-  kernel.wg =
-      footprint(plan.wg.threads, plan.wg.registers_per_thread, plan.wg.lds, gpu.wave_size);
+  kernel.wg = footprint(plan.wg.threads, plan.wg.registers_per_thread, plan.wg.lds, gpu.wave_size);
   kernel.persistent = plan.persistent;
   kernel.work_list = plan.work_list;
   kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, plan.wg, {}));

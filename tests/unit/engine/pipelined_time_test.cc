@@ -59,7 +59,8 @@ TEST(PipelinedTime, of_a_short_copy_is_that_of_both_kernels_and_four_boundaries)
 TEST(PipelinedTime, of_a_long_copy_is_that_of_the_copy_and_one_kernel) {
   // Three launches, that of the copy, 4 MB / 10 GB/s = 400 us, launch, the peer's part, barrier.
   EXPECT_NEAR(time_us(toy("all_gather_gemm", "10 GB/s")), 4 + 400 + 1 + 200 + 1, kPart);
-  // The peer's part; barrier, copy of 320 us, barrier, each launched; the last barrier, and the sum.
+  // The peer's part; barrier, copy of 320 us, barrier, each launched; the last barrier, and the
+  // sum.
   EXPECT_NEAR(time_us(toy("gemm_reduce_scatter", "1 GB/s")), 2 + 200 + 1 + 1 + 320 + 1 + 1 + 1,
               70);  // of 64 KiB at 1 GB/s
 }

@@ -1,4 +1,5 @@
-// Experts whose tokens came from all GPUs in uneven numbers: tiles, and what the fused kernel sends.
+// Experts whose tokens came from all GPUs in uneven numbers: tiles, and what the fused kernel
+// sends.
 #include "sim/models/scattered_grid.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,8 @@ TEST(ScatteredGrid, cuts_each_experts_rows_into_tiles_by_owner) {
   const ScatteredTiles& tiles = *made.grid->scattered;
   const std::int64_t tile_m = made.grid->result_bytes / tiles.width / 2;
   // The first tile has the 3 rows that stay and what fits of the 70 after them; and so on.
-  EXPECT_EQ(tiles.rows[0].front(), (ScatteredTiles::Row{3, std::min<std::int64_t>(70, tile_m - 3)}));
+  EXPECT_EQ(tiles.rows[0].front(),
+            (ScatteredTiles::Row{3, std::min<std::int64_t>(70, tile_m - 3)}));
   std::int64_t sent = 0;
   for (const ScatteredTiles::Row& row : tiles.rows[0]) {
     EXPECT_LE(row[0] + row[1], tile_m);
@@ -83,10 +85,9 @@ TEST(ScatteredGrid, is_fused_and_sends_each_row_home) {
   EXPECT_EQ(fusions[0].obstacle, "");
   EXPECT_TRUE(fusions[0].scatters);
   const auto result = [&](Mode mode, const std::vector<Fusion>& fused) {
-    const TaskGraph tasks = lower_model(graph, {.options = overlap_options(scenario),
-                                                .cluster = cluster,
-                                                .mode = mode,
-                                                .fusions = fused});
+    const TaskGraph tasks = lower_model(
+        graph,
+        {.options = overlap_options(scenario), .cluster = cluster, .mode = mode, .fusions = fused});
     std::int64_t payload = 0;
     for (const Send& send : tasks.sends) payload += send.size == kFlagBytes ? 0 : send.size;
     EXPECT_EQ(mode == Mode::fused ? payload : 75 * kRow, 75 * kRow);

@@ -196,8 +196,9 @@ TEST_F(WhyAgainstBulk, registers_that_are_spilled) {
   // 2 WGs of 256 threads x 256 registers fill a CU; with 8 more it would hold one.
   report_.scenario.workload.embedding.wg.registers_per_thread = 256;
   add_run(report_, Mode::fused, microseconds(500), {.computing = 80});
-  EXPECT_TRUE(says("The price of fusing: 8 registers a thread are spilled, or a CU would hold fewer "
-                   "WGs."))
+  EXPECT_TRUE(
+      says("The price of fusing: 8 registers a thread are spilled, or a CU would hold fewer "
+           "WGs."))
       << why(report_);
 }
 
