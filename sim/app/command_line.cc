@@ -57,7 +57,7 @@ constexpr const char* kValidateExample =
     "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
     "A line is a kernel of --kernels (calibration/README.md), a collective of the library, or one\n"
     "of its GEMMs or attention kernels alone (sets nccl, multi, gemm, attention, or\n"
-    "calibration/pytorch).\n"
+    "calibration/pytorch), or such a GEMM and a collective of all GPUs (calibration/torch).\n"
     "Kinds of lines that weft cannot simulate are listed as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 

@@ -26,34 +26,33 @@ constexpr std::array kOperators = {
 };
 
 struct Way {
-  std::string_view by;
+  std::string_view end;  // of the kind
   bool computes = true;
   bool communicates = true;
   Mode mode = Mode::bulk;
 };
 constexpr std::array kWays = {
-    Way{"compute", true, false},
-    Way{"comm", false, true},
-    Way{"bulk"},
-    Way{"pytorch", true, true, Mode::pipelined},
+    Way{".compute", true, false},
+    Way{".comm", false, true},
+    Way{".bulk"},
+    Way{".pytorch", true, true, Mode::pipelined},
 };
 
-template <class Row>
-const Row* find_row(const auto& rows, std::string_view name, std::string_view Row::*key) {
-  const auto* found =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.*key == name; });
-  return found == rows.end() ? nullptr : found;
-}
 const TorchOperator* find_operator(std::string_view name) {
-  return find_row<TorchOperator>(kOperators, name, &TorchOperator::name);
+  const auto* found = std::find_if(kOperators.begin(), kOperators.end(),
+                                   [&](const TorchOperator& row) { return row.name == name; });
+  return found == kOperators.end() ? nullptr : found;
 }
-const Way* find_way(std::string_view by) { return find_row<Way>(kWays, by, &Way::by); }
+const Way* find_way(std::string_view kind) {
+  const auto* found = std::find_if(kWays.begin(), kWays.end(),
+                                   [&](const Way& way) { return kind.ends_with(way.end); });
+  return found == kWays.end() ? nullptr : found;
+}
 
-// "ag_gemm" and "pytorch" of "torch.ag_gemm.pytorch".
-std::pair<std::string_view, std::string_view> parts_of(std::string_view kind) {
+// "ag_gemm" of "torch.ag_gemm.bulk".
+std::string_view operator_of(std::string_view kind) {
   kind.remove_prefix(kPrefix.size());
-  const std::size_t dot = kind.find('.');
-  return {kind.substr(0, dot), kind.substr(dot + 1)};
+  return kind.substr(0, kind.find('.'));
 }
 
 }  // namespace
@@ -69,8 +68,7 @@ bool name_torch_pair(MeasuredLine& line) {
 
 bool is_torch_pair(const std::string& kind) {
   if (!kind.starts_with(kPrefix)) return false;
-  const auto [name, by] = parts_of(kind);
-  return find_operator(name) != nullptr && find_way(by) != nullptr;
+  return find_operator(operator_of(kind)) != nullptr && find_way(kind) != nullptr;
 }
 
 std::string bulk_of_torch_pair(const std::string& kind) {
@@ -80,9 +78,8 @@ std::string bulk_of_torch_pair(const std::string& kind) {
 
 TorchPair torch_pair(const MeasuredLine& line, Diagnostics& problems) {
   const auto needed = [&](const char* name) { return line.needed(name, problems).value_or(1); };
-  const auto [name, by] = parts_of(line.kind);
-  const TorchOperator* what = find_operator(name);
-  const Way* way = find_way(by);
+  const TorchOperator* what = find_operator(operator_of(line.kind));
+  const Way* way = find_way(line.kind);
   SIM_ASSERT(what != nullptr && way != nullptr);
   const GemmShape gemm{.m = needed("m"), .n = needed("n"), .k = needed("k")};
   const std::int64_t width = what->travels == Travels::input ? gemm.k : gemm.n;

@@ -1,7 +1,7 @@
 // Measured lines of calibration/torch: an operator and its collective on all GPUs of a node, in one
 // of several ways, whose GEMMs are a library's.
 //
-//   {"kind":"ag_gemm","by":"pytorch","gpus":2,"m":4096,"n":3072,"k":4096, ... ,"us":101.2}
+//   {"kind":"ag_gemm","by":"bulk","gpus":2,"m":4096,"n":3072,"k":4096, ... ,"us":101.2}
 //
 // compute and comm are halves of bulk alone; pytorch is torch.ops.symm_mem's own.
 #pragma once

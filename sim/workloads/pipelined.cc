@@ -18,6 +18,7 @@
 #include <string>
 
 #include "sim/collectives/collective.h"
+#include "sim/collectives/copy.h"
 #include "sim/core/assert.h"
 #include "sim/workloads/plain_kernel.h"
 
@@ -43,9 +44,9 @@ class Pipelined {
     for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
       const std::string suffix = "." + std::to_string(step);
       parts_.push_back(add_operator(grid_.name + suffix, KernelRole::compute));
-      copies_.push_back(step == 0
-                            ? OperatorId::none()
-                            : add_operator(overlap.collective + suffix, KernelRole::collective));
+      copies_.push_back(step == 0 ? OperatorId::none()
+                                  : add_operator(overlap.collective + suffix + " (copy engines)",
+                                                 KernelRole::collective));
     }
     if (sums()) sum_ = add_operator("sum", KernelRole::collective);
   }
@@ -82,7 +83,7 @@ class Pipelined {
     for (std::uint32_t step = 1; step < ranks(); ++step) {
       for (std::uint32_t r = 0; r < ranks(); ++r) {
         const std::uint32_t from = (r + step) % ranks();
-        add_copy(from, r, step);
+        add_copy_to(r, from, step);
         add_part(r, from, step, step % 2);
       }
     }
@@ -96,7 +97,7 @@ class Pipelined {
       for (std::uint32_t r = 0; r < ranks(); ++r) add_part(r, (r + step) % ranks(), step, stream);
       last_[stream] = add_barrier(each(last_[stream]));
       for (std::uint32_t r = 0; r < ranks(); ++r) {
-        add_copy((r + ranks() - step) % ranks(), r, step);
+        add_copy_to(r, (r + ranks() - step) % ranks(), step);
       }
       // Only then may the next result overwrite what a peer has fetched.
       last_[stream] = add_barrier(each(last_[stream]));
@@ -190,18 +191,17 @@ class Pipelined {
     last = add_plain_kernels(graph_, overlap_, kernel, range, {last});
   }
 
-  // Goes on on the receiver's stream; what is to be copied has been ready since a barrier.
-  void add_copy(std::uint32_t from, std::uint32_t to, std::uint32_t step) {
-    KernelId& last = last_[step % 2][to];
-    CollectiveCall call;
-    call.op = CollectiveOp::point_to_point;
-    call.buffer = overlap_.from_each;
-    call.options.executor = CollectiveExecutor::dma;
-    call.operator_id = copies_[step];
-    call.launch = launch_;
-    call.after = {{last}, {last}};
-    call.ranks = {team_->gpus[from], team_->gpus[to]};
-    last = add_collective(graph_, overlap_.cluster, call).back();
+  // The receiver's stream gives the command, and waits for the last byte; what is to be copied has
+  // been ready since a barrier.
+  void add_copy_to(std::uint32_t rank, std::uint32_t from, std::uint32_t step) {
+    KernelId& last = last_[step % 2][rank];
+    last = add_copy(graph_, overlap_.cluster,
+                    {.from = team_->gpus[from],
+                     .to = team_->gpus[rank],
+                     .size = overlap_.from_each,
+                     .operator_id = copies_[step],
+                     .launch = launch_,
+                     .after = {last}});
   }
 
   TaskGraph& graph_;

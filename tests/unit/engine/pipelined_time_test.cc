@@ -9,9 +9,10 @@
 namespace weft::pipelined_time_test {
 namespace {
 
-// Two GPUs of 8 CUs that hold one WG each; a launch takes 1 us, all else but tiles and copies
-// nothing. Each peer's part has 16 tiles of 100 us: two rounds, 200 us. Of the input a peer has 400
-// rows of 5,000 elements of 2 B, 4 MB; its results are 400 x 400 elements, 320 kB.
+// Two GPUs of 8 CUs that hold one WG of the GEMM each, which needs all of the LDS, and a barrier's;
+// a launch takes 1 us, all else but tiles and copies nothing. Each peer's part has 16 tiles of 100
+// us: two rounds, 200 us. Of the input a peer has 400 rows of 5,000 elements of 2 B, 4 MB; its
+// results are 400 x 400 elements, 320 kB.
 Scenario toy(const std::string& kind, const std::string& engine,
              std::vector<std::string> sets = {}) {
   sets.push_back("workload.kind=" + kind);
@@ -25,14 +26,16 @@ cluster:
   gpu:
     base: gpus/ideal
     cus: 8
-    cu: {wgs: 1}
+    cu: {wgs: 2}
     bf16_matrix: 8 TFLOP/s
     launch: {queue: 1 us}
     dma: {engines: 1}
   scale_up: {shape: fully_connected, link: {bandwidth: 50 GB/s, latency: 0 ns}}
 workload:
   kind: gemm_all_to_all
-  gemm: {m: 800, n: 400, k: 5000, tile_m: 100, tile_n: 100, efficiency: 1, schedule: tiles}
+  gemm:
+    {m: 800, n: 400, k: 5000, tile_m: 100, tile_n: 100, efficiency: 1, schedule: tiles,
+     wg: {lds: 64 KiB}}
 modes: [bulk, pipelined]
 )",
                      sets);
@@ -84,6 +87,13 @@ TEST(PipelinedTime, starts_no_copy_before_its_barrier) {
     if (!use.name.starts_with("all_to_all.1")) continue;
     EXPECT_GE(to_microseconds(use.last_end - SimTime{}), 2 + 400 + 160);
   }
+}
+
+TEST(PipelinedTime, has_barriers_that_wait_for_room_beside_the_other_streams_kernel) {
+  // The own part's tiles come first where a CU holds one WG: the barrier is placed behind the last
+  // of them, at 402 us. Then the launch of the copy and its 160 us, a barrier and the last one.
+  const Scenario full = toy("gemm_all_to_all", "2 GB/s", {"cluster.gpu.cu.wgs=1"});
+  EXPECT_NEAR(time_us(full), 402 + 1 + 160 + 1 + 1, kPart);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(CompiledRegisters, hardly_change_what_fusing_brings) {
   const double without =
       fused_over_bulk(scenario_with(256, 128, {"fused.extra_registers_per_thread=0"}));
   EXPECT_NEAR(fused_over_bulk(scenario_with(256, 128)), without, 0.01 * without);
-  EXPECT_LT(fused_over_bulk(scenario_with(256, 128, {"fused.registers=all"})), 0.95 * without);
+  EXPECT_LT(fused_over_bulk(scenario_with(256, 128, {"fused.registers=all"})), 0.98 * without);
 }
 
 }  // namespace
