@@ -57,7 +57,7 @@ constexpr const char* kValidateExample =
     "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
     "A line is a kernel of --kernels (calibration/README.md), a collective of the library, or one\n"
     "of its GEMMs or attention kernels alone (sets nccl, multi, gemm, attention, or\n"
-    "calibration/pytorch).\n"
+    "calibration/pytorch), or such a GEMM and a collective of all GPUs (calibration/torch).\n"
     "Kinds of lines that weft cannot simulate are listed as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
@@ -117,8 +117,8 @@ std::string is_size(const std::string& text) {
 
 std::vector<std::string> mode_names() {
   std::vector<std::string> names;
-  names.reserve(names::kModes.size());
-  for (const Choice<Mode>& choice : names::kModes) names.emplace_back(choice.name);
+  names.reserve(names::kAskedModes.size());
+  for (const auto& choice : names::kAskedModes) names.emplace_back(choice.name);
   return names;
 }
 
@@ -157,7 +157,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   run->add_option("--set", raw.sets, "Change one value, for example cluster.nodes=4 (repeatable)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  run->add_option("--mode", raw.modes, "Only this mode (repeatable)")
+  run->add_option("--mode", raw.modes, "Only this mode (repeatable); all: those that suit")
       ->type_name("MODE")
       ->allow_extra_args(false)
       ->check(one_of(mode_names()));

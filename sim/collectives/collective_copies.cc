@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/collectives/collective_run.h"
+#include "sim/collectives/copy.h"
 #include "sim/core/assert.h"
 
 namespace weft {
@@ -148,6 +149,40 @@ class Copies {
 
 std::vector<KernelId> run_copies(CollectiveRun& run, const Plan& plan) {
   return Copies(run, plan).lower();
+}
+
+KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call) {
+  const DmaSpec& dma = cluster.spec.gpu.dma;
+  const std::int64_t size = std::max<std::int64_t>(call.size.count(), 1);
+  const std::int64_t part = part_size(size);
+  Work further;
+  further.traffic = bytes(part);
+  further.memory_alone = transfer_time(further.traffic, dma.rate);
+  Work first = further;
+  first.fixed = dma.schedule;
+  const CollectiveRun::WorkKind kinds[] = {{.work = graph.add_work(first), .bytes = part},
+                                           {.work = graph.add_work(further), .bytes = part}};
+  Kernel kernel{.gpu = GpuId(call.from), .op = call.operator_id, .role = KernelRole::collective};
+  kernel.executor = Executor::dma;
+  kernel.persistent = true;
+  kernel.work_list = WorkList::static_list;
+  kernel.max_grid = 1;
+  kernel.launch = call.launch;
+  kernel.flag = dma.signal;
+  kernel.finish = graph.add_latch(static_cast<std::uint32_t>(round_up(size, part)));
+  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
+  for (std::int64_t at = 0; at < size; at += part) {
+    const std::int64_t here = std::min(part, size - at);
+    const LatchId out = graph.add_latch(1);
+    graph.add_send({.to = call.to,
+                    .size = static_cast<std::uint32_t>(here),
+                    .arrives = kernel.finish,
+                    .op = static_cast<std::uint16_t>(call.operator_id.value),
+                    .from_engine = 1});
+    graph.items.push_back(CollectiveRun::item(kinds[at == 0 ? 0 : 1], here, out, LatchId::none()));
+  }
+  kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
+  return graph.add_kernel(kernel, call.after);
 }
 
 CollectiveCounts count_copies(const Cluster& cluster, const CollectiveCall& call,

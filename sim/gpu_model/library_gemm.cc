@@ -174,7 +174,7 @@ std::span<const Tile> tiles_for(const GemmSize& size, const GpuSpec& gpu) {
 
 TiledGemm library_gemm(const GemmSize& size, const GpuSpec& gpu, std::int64_t peers) {
   const bool measured = gpu.library_gemm.has_value();
-  const bool may_split = peers == 1 && size.kernels == GemmKernels::any;
+  const bool may_split = peers == 1 && !size.whole_k && size.kernels == GemmKernels::any;
   TiledGemm best;
   double least = 0;
   for (const Tile& tile : tiles_for(size, gpu)) {

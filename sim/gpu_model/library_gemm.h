@@ -51,6 +51,7 @@ struct GemmSize {
   GemmLayout layout = GemmLayout::linear;
   GemmKernels kernels = GemmKernels::any;
   bool accumulates = false;  // into existing fp32 numbers
+  bool whole_k = false;      // k is not split
 };
 
 // `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the

@@ -88,4 +88,9 @@ double transfer_seconds(double bytes, Bandwidth rate) {
   return bytes / static_cast<double>(rate.count());
 }
 
+Duration spill_time(const GpuSpec& gpu, const WgShape& wg, int spilled_per_thread) {
+  constexpr std::int64_t kRegister = 4;  // B
+  return gpu.l2.latency * waits_for(spilled_per_thread * kRegister * wg.threads, wg);
+}
+
 }  // namespace weft

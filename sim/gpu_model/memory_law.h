@@ -59,4 +59,8 @@ double l2_stream_seconds(const GpuSpec& gpu, const StreamKernel& kernel);
 // The time of `bytes` at this rate, in seconds, not rounded.
 double transfer_seconds(double bytes, Bandwidth rate);
 
+// What a WG takes for registers that its threads keep in memory: they are stored once, which is
+// posted, and loaded once, from the L2, a thread's `loads_in_flight` words of 16 B at a time.
+Duration spill_time(const GpuSpec& gpu, const WgShape& wg, int spilled_per_thread);
+
 }  // namespace weft

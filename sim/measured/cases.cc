@@ -249,7 +249,7 @@ class CaseMaker {
 }  // namespace
 
 bool has_case(const std::string& kind) {
-  return find_kind(kind) != nullptr || is_library_kernel(kind);
+  return find_kind(kind) != nullptr || is_library_kernel(kind) || is_torch_pair(kind);
 }
 
 Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
@@ -258,12 +258,18 @@ Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems
     one.kernels = library_kernels(line, problems);
     return one;
   }
+  if (is_torch_pair(line.kind)) {
+    Case one;
+    one.pair = torch_pair(line, problems);
+    return one;
+  }
   const Kind* kind = find_kind(line.kind);
   SIM_ASSERT(kind != nullptr);
   return CaseMaker(line, gpu, problems).make(*kind);
 }
 
 std::string bulk_kind_of(const std::string& kind) {
+  if (is_torch_pair(kind)) return bulk_of_torch_pair(kind);
   const Kind* found = find_kind(kind);
   if (found == nullptr || found->mode != Mode::fused) return "";
   return std::string(prefix_of(kind)) + ".bulk";

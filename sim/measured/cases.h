@@ -1,10 +1,12 @@
 // Cases: the simulation of exactly what a measured line says was run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/measured/lines.h"
+#include "sim/measured/torch_pairs.h"
 #include "sim/models/model_graph.h"
 #include "sim/scenario/scenario.h"
 
@@ -18,7 +20,8 @@ struct Case {
   std::vector<std::string> sets;  // this case's numbers, "workload.batch=2048"
   Mode mode = Mode::bulk;
   Until until = Until::all_done;
-  std::vector<OpShape> kernels = {};  // if not empty: these, one after another, and no scenario
+  std::optional<TorchPair> pair = {};  // if given: it, with launches in a queue, and no scenario
+  std::vector<OpShape> kernels = {};   // if not empty: these, one after another, and no scenario
 };
 
 // False: weft has no simulation of this kind of line.

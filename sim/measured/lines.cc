@@ -11,6 +11,7 @@
 #include "sim/files/read_text.h"
 #include "sim/measured/library_kernels.h"
 #include "sim/measured/public_sets.h"
+#include "sim/measured/torch_pairs.h"
 
 namespace weft {
 namespace {
@@ -48,7 +49,7 @@ class LineReader {
     if (!object.contains("kind") && object.contains("meta")) return;  // of a public set
     for (const auto& [name, value] : object.items()) take(name, value);
     if (line_.kind.empty() && line_.words.contains("set")) name_by_set(line_);
-    name_library_kernel(line_);
+    if (!name_torch_pair(line_)) name_library_kernel(line_);
     if (line_.kind.empty() && !failed_) fail("kind", "missing; it says what was run");
     if (line_.kind == "meta") {
       const auto device = line_.words.find("device");

@@ -87,7 +87,7 @@ class Simulations {
 
   // The file of the case's kernel, if the folder of kernels lacks it.
   [[nodiscard]] std::optional<fs::path> missing_kernel(const Case& one) const {
-    if (options_.kernels.empty() || !one.kernels.empty()) return std::nullopt;
+    if (options_.kernels.empty() || !one.kernels.empty() || one.pair) return std::nullopt;
     const fs::path file = scenario_file(one.scenario);
     if (fs::exists(file)) return std::nullopt;
     return file;
@@ -95,7 +95,7 @@ class Simulations {
 
   // Adds the simulation of this case; returns its index in results().
   std::size_t add(const Case& one) {
-    if (!one.kernels.empty()) {
+    if (!one.kernels.empty() || one.pair) {
       cases_.push_back(one);
       return cases_.size() - 1;
     }
@@ -163,7 +163,42 @@ class Simulations {
     return simulated;
   }
 
+  // On as many GPUs of the node as the line says.
+  [[nodiscard]] Simulated simulate_pair(const TorchPair& pair) const {
+    std::vector<std::string> sets{cluster_set(),
+                                  fmt::format("cluster.gpus_per_node={}", pair.gpus)};
+    for (const std::string& set : options_.sets) {
+      if (!set.starts_with("workload.")) sets.push_back(set);
+    }
+    const Loaded loaded = load_any(sets);
+    if (!loaded.scenario) {
+      return {.trouble = loaded.problems.to_text(), .mistake = places_of(loaded.problems)};
+    }
+    const Scenario& scenario = *loaded.scenario;
+    const Cluster cluster = build_cluster(scenario.cluster);
+    std::vector<Fusion> fusions;
+    if (pair.mode != Mode::bulk) fusions = find_fusions(pair.graph, scenario.cluster.gpu);
+    for (const Fusion& fusion : fusions) {
+      if (fusion.obstacle.empty()) continue;
+      return {.trouble = fusion.obstacle + "\n", .mistake = fusion.obstacle};
+    }
+    const TaskGraph tasks = lower_model(pair.graph, {.options = overlap_options(scenario),
+                                                     .cluster = cluster,
+                                                     .mode = pair.mode,
+                                                     .fusions = fusions});
+    const RunResult result = simulate(cluster, tasks, scenario.run);
+    if (result.ending != Ending::finished) {
+      return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
+    }
+    SIM_ASSERT(result.ledger.balanced());
+    Simulated simulated;
+    simulated.all_done_us = to_microseconds(result.time);
+    simulated.clock_us = to_microseconds(scenario.cluster.gpu.launch.clock);
+    return simulated;
+  }
+
   [[nodiscard]] Simulated simulate_case(const Case& one) const {
+    if (one.pair) return simulate_pair(*one.pair);
     if (!one.kernels.empty()) return simulate_kernels(one.kernels);
     const Loaded loaded = load(one);
     if (!loaded.scenario) {

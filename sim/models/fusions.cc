@@ -156,8 +156,11 @@ class Finder {
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
     const PeerGrid made = peer_shape(op, call_of(collective), gpu_, peers);
-    fusion.obstacle =
-        made.grid ? sizes_differ(*made.grid, call_of(collective), travels) : made.obstacle;
+    fusion.obstacle = made.obstacle;
+    if (made.grid && !made.grid->scattered) {
+      fusion.obstacle = sizes_differ(*made.grid, call_of(collective), travels);
+    }
+    fusion.scatters = made.grid && made.grid->scattered;
     if (fusion.obstacle.empty()) {
       taken_[first] = taken_[second] = true;
       if (!through.is_none()) taken_[through.value] = true;
@@ -213,6 +216,18 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
   const RecordedGemm& product = *before->work->gemm;
   return behind->work->written.count() / behind->work->element_bytes ==
          product.m * product.n * product.batch;
+}
+
+bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
+  const ModelOp& call = graph.ops[communicating(fusion)];
+  if (fusion.scatters || call_of(call).op == CollectiveOp::all_reduce) return false;
+  const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
+    return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+      return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(group.front()));
+    });
+  };
+  const Groups& place = graph.places[call.place];
+  return std::all_of(place.groups.begin(), place.groups.end(), in_a_node);
 }
 
 OpId computing(const Fusion& fusion) {

@@ -18,7 +18,8 @@ struct Fusion {
   OpId through = OpId::none();
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
-  std::string obstacle;  // why it is impossible, as a message; empty if it is possible
+  std::string obstacle;   // why it is impossible, as a message; empty if it is possible
+  bool scatters = false;  // its WGs have results for several peers: it has no chunks or parts
 };
 
 // In the order of the graph. Each operator is in at most one of them: a producer with its
@@ -50,6 +51,10 @@ PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuS
 // The same without the work of each WG, which may take cache simulations to find.
 PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                     std::uint32_t peers);
+
+// Whether copy engines could carry the pair's parts, peer by peer: they reach the GPUs of a node,
+// and an all-reduce has no parts.
+bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster);
 
 // What travels from one GPU to one other.
 std::int64_t bytes_per_pair(const Grid& grid, Travels travels);

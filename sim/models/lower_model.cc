@@ -9,7 +9,9 @@
 #include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
 #include "sim/models/op_kernel.h"
+#include "sim/models/peer_kernels.h"
 #include "sim/workloads/embedding.h"
+#include "sim/workloads/plain_kernel.h"
 #include "sim/workloads/stragglers.h"
 
 namespace weft {
@@ -133,26 +135,9 @@ class ModelToTasks {
         }
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
         kernel.launch = compute_launch_;
-        kernel.first_item = static_cast<std::uint32_t>(tasks_.items.size());
-        add_items(kernel, op.shape, rank);
-        kernel.items = static_cast<std::uint32_t>(tasks_.items.size()) - kernel.first_item;
+        add_items(tasks_, kernel, plan_of(op.shape, rank), gpu_);
         done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
       }
-    }
-  }
-
-  void add_items(Kernel& kernel, const OpShape& shape, std::uint32_t rank) {
-    const OpKernel& plan = plan_of(shape, rank);
-    set_grid(kernel, plan.wg, plan.persistent);
-    kernel.work_list = plan.work_list;
-    for (const OpKernel::Run& run : plan.runs) {
-      const std::uint32_t work = tasks_.add_work(plan.works[run.work]);
-      tasks_.items.insert(tasks_.items.end(), run.count,
-                          {.work = work & 0xFFU, .scale = run.scale & 0xFFFFFFU});
-    }
-    if (plan.runs.empty()) {  // an expert without tokens
-      kernel.wg = footprint(gpu_.wave_size, 1, bytes(0), gpu_.wave_size);
-      tasks_.items.push_back({.work = tasks_.add_work({}) & 0xFFU, .scale = Item::kUnit});
     }
   }
 
@@ -283,6 +268,8 @@ class ModelToTasks {
                           .travels = fusion.travels,
                           .teams = std::move(teams),
                           .collective = collective.name,
+                          .from_each = bytes(call.buffer.count() / peers),
+                          .peer_kernels = kernels_of_peers(op, call, peers),
                           .part = op.part,
                           .collective_part = collective.part};
     tasks_.begin_works();
@@ -296,6 +283,13 @@ class ModelToTasks {
         ++at;
       }
     }
+  }
+
+  [[nodiscard]] std::optional<PeerKernels> kernels_of_peers(const ModelOp& op,
+                                                            const CommunicationShape& call,
+                                                            std::uint32_t peers) const {
+    if (how_.mode != Mode::pipelined) return std::nullopt;
+    return peer_kernels(op, call, gpu_, peers);
   }
 
   // Copy engines cannot add: where they do the rest, channels do what reduces.

@@ -108,6 +108,45 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
   return counts;
 }
 
+// Fused, each tile, its rows for each peer and their flags; else it is not overlapped.
+CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
+  CollectiveCounts counts;
+  if (mode != Mode::fused) return counts;
+  const ScatteredTiles& tiles = *grid.scattered;
+  for (const auto& of_rank : tiles.rows) {
+    for (const ScatteredTiles::Row& row : of_rank) {
+      counts.items += tiles.columns;
+      for (const std::int64_t rows : row) {
+        if (rows == 0) continue;
+        counts.sends += 2.0 * tiles.columns;
+        counts.bytes += static_cast<double>(rows * tiles.row_elements * tiles.element_bytes);
+      }
+    }
+  }
+  const auto teams = static_cast<double>(place.groups.size());
+  return {.items = counts.items * teams + grid.gpus * teams,
+          .sends = counts.sends * teams,
+          .bytes = counts.bytes * teams};
+}
+
+// Kernels of parts, copies, and barriers whose flags go to all. A library's part may have tiles of
+// its own, as many as twice the grid's.
+CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape, const Groups& place,
+                             const Counting& how) {
+  CommunicationShape exchange = shape;
+  exchange.op = CollectiveOp::all_to_all;
+  Counting by_engines = how;
+  by_engines.mode = Mode::dma;
+  CollectiveCounts counts = count_call(exchange, place, by_engines);
+  const double gpus = gpus_in(place);
+  const double barriers = 2.0 * grid.gpus;
+  const double streams = 8.0 * how.cluster.spec.gpu.cus;  // copying and adding up
+  counts.items += gpus * (2.0 * grid.gpus * grid.per_peer + barriers + grid.gpus + streams);
+  counts.sends += gpus * (barriers * (grid.gpus - 1));
+  counts.bytes += gpus * (barriers * (grid.gpus - 1)) * kFlagBytes;
+  return counts;
+}
+
 // An operator and its collective, as the mode overlaps them.
 CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
   const ModelOp& collective = graph.ops[communicating(fusion)];
@@ -118,6 +157,10 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
       *peer_shape(fused_operator(graph, fusion), call, how.cluster.spec.gpu, peers).grid;
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
+  if (grid.scattered) return count_scattered(grid, place, how.mode);
+  if (how.mode == Mode::pipelined && can_pipeline(graph, fusion, how.cluster)) {
+    return count_peers(grid, call, place, how);
+  }
   if (how.mode != Mode::fused) {
     return count_chunks(grid, call, place, how,
                         how.mode == Mode::kernel ? options.kernel.chunks : 1);

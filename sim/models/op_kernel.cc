@@ -205,7 +205,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
                        .result_bytes = result.count(),
                        .layout = shape.layout,
                        .kernels = kernels_for(shape),
-                       .accumulates = shape.accumulates},
+                       .accumulates = shape.accumulates,
+                       .whole_k = shape.whole_k},
                       shape.dtype, gpu, peers);
 }
 

@@ -10,6 +10,7 @@
 #include "sim/models/op_kernel.h"
 #include "sim/models/operators.h"
 #include "sim/models/recorded_grid.h"
+#include "sim/models/scattered_grid.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
 #include "sim/workloads/gemv.h"
@@ -71,6 +72,9 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
 PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
                         std::uint32_t peers, Version version) {
   if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
+    if (call.op == CollectiveOp::all_to_all) {
+      return scattered_grid(gemm, call, gpu, peers, version);
+    }
     return no("its rows do not divide evenly among the GPUs");
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
@@ -82,6 +86,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
   all.m *= gemm.batch;
   all.batch = 1;
   const GemmWork work = choose_gemm(all, gpu, peers);
+  if (work.m == 0 && call.op == CollectiveOp::all_to_all) {
+    return scattered_grid(gemm, call, gpu, peers, version);
+  }
   if (work.m == 0) {
     return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
   }
@@ -128,6 +135,7 @@ PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpe
     made = no("no kernel that sends or receives by WG is known for it");
   }
   if (made.grid) made.grid->name = op.name;
+  if (made.grid && version != nullptr) add_spills(*made.grid, gpu, *version);
   return made;
 }
 

@@ -123,6 +123,12 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
   return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
 }
 
+// What the pair takes by itself as the mode overlaps it.
+Duration overlapped_time(const Candidate& pair, Mode mode) {
+  if (mode == Mode::kernel) return pair.chunked;
+  return mode == Mode::pipelined ? pair.pipelined : pair.fused;
+}
+
 FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
   FirstOperators first(cluster.gpus(), OperatorId::none());
   for (const Kernel& kernel : tasks.kernels) {
@@ -205,12 +211,19 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
     return simulate(cluster, tasks, scenario_.run).time;
   };
   candidate.bulk = time(Mode::bulk, {});
-  candidate.chunked = time(Mode::kernel, {fusion});
+  if (!fusion.scatters) candidate.chunked = time(Mode::kernel, {fusion});
+  if (asks_for(Mode::pipelined) && can_pipeline(alone, fusion, cluster)) {
+    candidate.pipelined = time(Mode::pipelined, {fusion});
+  }
   candidate.fused = time(Mode::fused, {fusion});
   const GpuSpec& gpu = cluster_.spec.gpu;
   const KernelVersion fused = fused_version(scenario_.fused);
   candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
   candidate.wgs_per_cu_fused = resident(gpu, wg_of_op(alone, fusion, gpu, fused), fused);
+}
+
+bool ModelRun::asks_for(Mode mode) const {
+  return std::find(scenario_.modes.begin(), scenario_.modes.end(), mode) != scenario_.modes.end();
 }
 
 void ModelRun::count_times(const Folding& folding) {
@@ -241,7 +254,8 @@ std::vector<Fusion> ModelRun::chosen(const std::vector<Pair>& pairs, Mode mode) 
     }
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
-    const Duration overlapped = mode == Mode::kernel ? candidate.chunked : candidate.fused;
+    const Duration overlapped = overlapped_time(candidate, mode);
+    if (overlapped == Duration{}) continue;
     const bool asked = std::find(options.patterns.begin(), options.patterns.end(),
                                  candidate.pattern) != options.patterns.end();
     if (options.automatic ? overlapped < candidate.bulk : asked) fusions.push_back(pair.fusion);

@@ -23,7 +23,8 @@ struct Candidate {
   std::string obstacle;    // why it cannot be fused; then it has no times
   std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
   Duration bulk;
-  Duration chunked;
+  Duration chunked;    // 0: its WGs have results for several peers
+  Duration pipelined;  // 0: no mode of the scenario asks for it, or it does not suit the pair
   Duration fused;
   int wgs_per_cu_bulk = 0;  // resident
   int wgs_per_cu_fused = 0;
@@ -92,6 +93,7 @@ class ModelRun {
   };
   std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
   void measure(Candidate& candidate, const Tried& tried) const;
+  [[nodiscard]] bool asks_for(Mode mode) const;
   void count_times(const Folding& folding);
   [[nodiscard]] bool is_single() const { return !is_model(scenario_.workload.kind); }
   [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;

@@ -17,6 +17,18 @@ void add_once(std::vector<std::string>& all, std::string one) {
 
 }  // namespace
 
+const ModeRun* best_unfused(const RunReport& report) {
+  const ModeRun* best = find_run(report, Mode::bulk);
+  bool overlaps = false;
+  for (const Mode mode : {Mode::kernel, Mode::pipelined}) {
+    const ModeRun* run = find_run(report, mode);
+    if (run == nullptr) continue;
+    overlaps = true;
+    if (best == nullptr || run->result.time < best->result.time) best = run;
+  }
+  return overlaps ? best : nullptr;
+}
+
 std::string baseline_text(const RunReport& report, const RunResult& bulk) {
   std::vector<std::string> parts;
   const auto has_lookups = [](const std::string& part) {

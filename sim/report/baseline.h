@@ -7,6 +7,10 @@
 
 namespace weft {
 
+// The fastest of the modes that overlap whole kernels or nothing. Null unless one that overlaps was
+// run.
+const ModeRun* best_unfused(const RunReport& report);
+
 // "kernels/lookups_pytorch; all_to_all (direct, simple)": the presets of kernels that the scenario
 // names, "the scenario's own lookups" where it looks up rows without one, and how bulk's
 // collectives are done. Empty where nothing is known.

@@ -35,6 +35,13 @@ LinkPeak busiest_link(const RunResult& result) {
           .link_class = busiest->link_class};
 }
 
+// Whole models have several kernels: no number stands for all.
+int spilled_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
+  if (mode != Mode::fused || row_of(scenario.workload.kind).computes == nullptr) return 0;
+  if (is_model(scenario.workload.kind)) return 0;
+  return compiled(gpu, wg_of(scenario.workload), fused_version(scenario.fused)).spilled;
+}
+
 int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   const WorkloadKind kind = scenario.workload.kind;
   if (kind == WorkloadKind::collective || is_model(kind)) return 0;
@@ -131,6 +138,7 @@ Measures measure(const RunReport& report, const RunResult& result) {
     m.proxy_busy = std::max(m.proxy_busy, share(in_us(use.proxy), in_us(result.time)));
   }
   m.wgs_per_cu = wgs_per_cu_of(report.scenario, gpu, result.mode);
+  m.spilled = spilled_of(report.scenario, gpu, result.mode);
   for (std::size_t i = 0; i < kWaits; ++i) {
     m.wait_us[i] =
         sum_over(result.gpus, [i](const GpuUse& use) { return use.waits[i].count(); }) / 1e6;

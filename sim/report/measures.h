@@ -28,6 +28,7 @@ struct Measures {
   LinkPeak link;                         // the busiest one
   double proxy_busy = 0;                 // of the busiest GPU's CPU thread; 0 where GPUs post
   int wgs_per_cu = 0;                    // of the kernel that computes; 0: the workload has none
+  int spilled = 0;                       // registers of its threads that are kept in memory
   double wg_time_us = 0;                 // WGs at work, summed
   std::array<double, kWaits> wait_us{};  // WGs waiting, summed
   double gpu_end_skew = 0;               // latest end / earliest end - 1

@@ -32,6 +32,7 @@ struct Shown {
   const char* heading = nullptr;     // of its column in the terminal's table; null: no column
   const char* c3_heading = nullptr;  // the same, for kind c3
   std::string (*cell)(const ModeView& mode) = nullptr;  // the text there; null: the value
+  bool if_any = false;  // the terminal's table has the column only where a mode has a value
   // A field below modes.<mode> that a run's HTML page offers; a sweep's page offers every
   // number.
   bool in_run_page = false;

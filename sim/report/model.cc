@@ -29,6 +29,28 @@ std::string gain_text(const Candidate& candidate) {
   return fmt::format("{:+.1f} %", -100 * gain);
 }
 
+std::string residency_text(const Candidate& pair) {
+  const std::string fused = count_text(pair.wgs_per_cu_fused);
+  if (pair.wgs_per_cu_bulk == pair.wgs_per_cu_fused) return fused;
+  return fmt::format("{}, not {}", fused, pair.wgs_per_cu_bulk);
+}
+
+// The mode in which the pair by itself takes least, the coarser one of two that take as long.
+std::string best_text(const Candidate& pair) {
+  if (!pair.obstacle.empty()) return "";
+  Mode best = Mode::bulk;
+  Duration least = pair.bulk;
+  const auto compare = [&](Mode mode, Duration time) {
+    if (time == Duration{} || time >= least) return;
+    best = mode;
+    least = time;
+  };
+  compare(Mode::kernel, pair.chunked);
+  compare(Mode::pipelined, pair.pipelined);
+  compare(Mode::fused, pair.fused);
+  return name_of(best);
+}
+
 constexpr const char* kIdlePart = "idle";
 
 // A part has the fields of a mode that say <part>, by the last word of their path.
@@ -55,10 +77,16 @@ constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
     {"bulk_us", Unit::us, "bulk",
      "time of one pair by itself, kernel after kernel; 0: it cannot be fused",
      [](const Candidate& pair) { return value_of(pair.bulk); }},
-    {"chunked_us", Unit::us, "chunked", "the same in mode kernel",
+    {"chunked_us", Unit::us, "chunked", "the same in mode kernel; 0: it has no chunks",
      [](const Candidate& pair) { return value_of(pair.chunked); }},
+    {"pipelined_us", Unit::us, "pipelined",
+     "the same in mode pipelined; 0: not asked for, or copy engines cannot carry it",
+     [](const Candidate& pair) { return value_of(pair.pipelined); }},
     {"fused_us", Unit::us, "fused", "the same fused",
      [](const Candidate& pair) { return value_of(pair.fused); }},
+    {"best", Unit::text, "best",
+     "the mode in which the pair takes least; empty: it cannot be fused",
+     [](const Candidate& pair) { return value_of(best_text(pair)); }},
     {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator's kernel per CU",
      [](const Candidate& pair) { return value_of(pair.wgs_per_cu_bulk); }},
     {"wgs_per_cu_fused", Unit::count, "WGs per CU, fused",
@@ -137,21 +165,32 @@ std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) {
     return "no pair of operator and collective can be fused\n";
   }
-  std::vector<TableRow> rows{{"could be fused", "pattern", "count", "bulk", "chunked", "fused",
-                              "change", "WGs per CU", ""}};
+  const bool pipelined =
+      std::any_of(report.candidates.begin(), report.candidates.end(),
+                  [](const Candidate& pair) { return pair.pipelined.count() > 0; });
+  std::vector<TableRow> rows{{"could be fused", "pattern", "count", "bulk", "chunked", "pipelined",
+                              "fused", "change", "best", "WGs per CU", ""}};
   for (const Candidate& candidate : report.candidates) {
-    if (!candidate.obstacle.empty()) {
-      rows.push_back({candidate.name, name_of(candidate.pattern), count_text(candidate.times), "-",
-                      "-", "-", "-", "-", candidate.obstacle});
-      continue;
-    }
-    rows.push_back(
-        {candidate.name, name_of(candidate.pattern), count_text(candidate.times),
-         time_text(candidate.bulk), time_text(candidate.chunked), time_text(candidate.fused),
-         gain_text(candidate),
-         candidate.wgs_per_cu_bulk == candidate.wgs_per_cu_fused
-             ? count_text(candidate.wgs_per_cu_fused)
-             : fmt::format("{}, not {}", candidate.wgs_per_cu_fused, candidate.wgs_per_cu_bulk)});
+    const bool fuses = candidate.obstacle.empty();
+    const auto time = [fuses](Duration of) {
+      return fuses && of.count() > 0 ? time_text(of) : std::string("-");
+    };
+    TableRow row{candidate.name,
+                 name_of(candidate.pattern),
+                 count_text(candidate.times),
+                 time(candidate.bulk),
+                 time(candidate.chunked),
+                 time(candidate.pipelined),
+                 time(candidate.fused),
+                 fuses ? gain_text(candidate) : "-",
+                 fuses ? best_text(candidate) : "-"};
+    row.push_back(fuses ? residency_text(candidate) : "-");
+    row.push_back(candidate.obstacle);
+    rows.push_back(std::move(row));
+  }
+  if (!pipelined) {
+    constexpr std::ptrdiff_t kPipelined = 5;
+    for (TableRow& row : rows) row.erase(row.begin() + kPipelined);
   }
   for (TableRow& row : rows) row.resize(rows.front().size());
   return aligned(rows);

@@ -18,15 +18,22 @@
 namespace weft {
 namespace {
 
-// A column's heading; null: this kind's table does not have it.
-const char* heading_of(const ModeField& field, WorkloadKind kind) {
-  return kind == WorkloadKind::c3 ? field.shown.c3_heading : field.shown.heading;
+// Whether this report's table has the field's column.
+bool has_column(const ModeField& field, const RunReport& report) {
+  const bool c3 = report.scenario.workload.kind == WorkloadKind::c3;
+  if ((c3 ? field.shown.c3_heading : field.shown.heading) == nullptr) return false;
+  return !field.shown.if_any ||
+         std::any_of(report.runs.begin(), report.runs.end(), [&](const ModeRun& run) {
+           return is_there(field.value(view_of(report, run)));
+         });
 }
 
-TableRow headings(WorkloadKind kind) {
+TableRow headings(const RunReport& report) {
+  const bool c3 = report.scenario.workload.kind == WorkloadKind::c3;
   TableRow row{"mode"};
   for (const ModeField& field : mode_fields()) {
-    if (const char* heading = heading_of(field, kind)) row.emplace_back(heading);
+    if (!has_column(field, report)) continue;
+    row.emplace_back(c3 ? field.shown.c3_heading : field.shown.heading);
   }
   return row;
 }
@@ -34,7 +41,7 @@ TableRow headings(WorkloadKind kind) {
 TableRow row_of(const ModeView& mode) {
   TableRow row{name_of(mode.run.result.mode)};
   for (const ModeField& field : mode_fields()) {
-    if (heading_of(field, mode.report.scenario.workload.kind) == nullptr) continue;
+    if (!has_column(field, mode.report)) continue;
     row.push_back(field.shown.cell != nullptr ? field.shown.cell(mode)
                                               : table_text(field.value(mode), field.unit));
   }
@@ -135,7 +142,7 @@ std::string title_of(const Workload& workload) {
 }  // namespace
 
 std::string table(const RunReport& report) {
-  std::vector<TableRow> rows{headings(report.scenario.workload.kind)};
+  std::vector<TableRow> rows{headings(report)};
   for (const ModeRun& run : report.runs) rows.push_back(row_of(view_of(report, run)));
   return fmt::format("{}   {}\n", title_of(report.scenario.workload), one_line(report.cluster)) +
          aligned(rows) + (is_model(report.scenario.workload.kind) ? model_tables(report) : "") +

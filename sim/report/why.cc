@@ -208,6 +208,10 @@ std::string price_text(const Measures& bulk, const Measures& fused) {
   if (fused.wgs_per_cu < bulk.wgs_per_cu) {
     price = fmt::format("{} WGs per CU instead of {}", fused.wgs_per_cu, bulk.wgs_per_cu);
   }
+  if (fused.spilled > 0) {
+    price += fmt::format("{}{} registers a thread are spilled, or a CU would hold fewer WGs",
+                         price.empty() ? "" : "; ", fused.spilled);
+  }
   const std::string waits = waits_text(fused);
   if (!waits.empty()) price += fmt::format("{}WGs spend {}", price.empty() ? "" : "; ", waits);
   if (price.empty()) price = "as many WGs per CU as in bulk, and hardly any waiting";
@@ -282,6 +286,24 @@ bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
          run.result.fingerprint == bulk->result.fingerprint && run.result.time == bulk->result.time;
 }
 
+// What fusing brings over the best that whole kernels reach.
+std::string over_unfused_text(const RunReport& report) {
+  const ModeRun* fused = find_run(report, Mode::fused);
+  const ModeRun* best = best_unfused(report);
+  if (fused == nullptr || best == nullptr || best->result.mode == Mode::bulk) return "";
+  const char* name = name_of(best->result.mode);
+  const double ratio = part(fused->result.time, best->result.time);
+  if (std::abs(ratio - 1) < kSame) {
+    return fmt::format(" Fusing takes as long as {}, the best without it.", name);
+  }
+  if (ratio > 1) {
+    return fmt::format(" Fusing is slower by {} than {}, the best without it.",
+                       percent_text(ratio - 1), name);
+  }
+  return fmt::format(" Over {}, the best without fusing, fused is {} as fast.", name,
+                     ratio_text(1 / ratio));
+}
+
 std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   const Measures bulk = measure(report, bulk_run.result);
   std::string effects;
@@ -303,7 +325,8 @@ std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
     price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, run.result, other));
   }
   const std::string baseline = baseline_text(report, bulk_run.result);
-  std::string text = effects + (effects.empty() ? "" : ".") + crowded + price;
+  std::string text =
+      effects + (effects.empty() ? "" : ".") + over_unfused_text(report) + crowded + price;
   if (!effects.empty() && !baseline.empty()) text += fmt::format(" Bulk here: {}.", baseline);
   if (!same.empty()) {
     text += fmt::format(" The same as bulk, because nothing could be overlapped: {}.",

@@ -15,11 +15,15 @@ struct ModeRow {
 };
 
 // Okabe and Ito's colours come first, which colour-blind readers tell apart. The strategies of kind
-// c3 are never drawn beside the first three modes, so some have the same ones.
+// c3 are never drawn beside the first four modes, so some have the same ones.
 inline constexpr auto kModeRows = std::to_array<ModeRow>({
     {"bulk", Mode::bulk, "the kernel, a kernel boundary, the collective", "#0072B2"},
     {"kernel", Mode::kernel,
      "in chunks: the collective of one runs concurrently with the kernel of the next", "#E69F00"},
+    {"pipelined", Mode::pipelined,
+     "peer by peer, by copy engines beside kernels of each peer's part (PyTorch's async tensor "
+     "parallelism)",
+     "#CC79A7"},
     {"fused", Mode::fused, "one kernel whose WGs send and wait by themselves", "#009E73"},
     {"compute_alone", Mode::compute_alone, "c3: the GEMM alone", "#8C8C8C"},
     {"comm_alone", Mode::comm_alone, "the collective's kernel alone", "#B8B8B8"},

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-constexpr std::array kGrains = {Mode::bulk, Mode::kernel, Mode::fused};
+constexpr std::array kGrains = {Mode::bulk, Mode::kernel, Mode::pipelined, Mode::fused};
 constexpr std::array kNoKernel = {Mode::bulk};
 constexpr std::array kStrategies = {
     Mode::compute_alone, Mode::comm_alone,   Mode::comm_alone_dma, Mode::serial,
@@ -25,6 +25,18 @@ std::span<const Mode> modes_of(WorkloadKind kind) {
   const Family family = row_of(kind).family;
   if (family == Family::c3) return kStrategies;
   return family == Family::collective ? std::span<const Mode>(kNoKernel) : kGrains;
+}
+
+bool is_extra(Mode mode) { return mode == Mode::pipelined; }
+
+std::string why_not_pipelined(const Scenario& scenario) {
+  const WorkloadKind kind = scenario.workload.kind;
+  if (!is_pair(kind)) return "";
+  if (row_of(kind).collective == CollectiveOp::all_reduce) {
+    return "an all-reduce has no part for each peer; the pair of a reduce-scatter has";
+  }
+  if (scenario.cluster.nodes > 1) return "copy engines reach the GPUs of one node only";
+  return "";
 }
 
 Mode baseline_of(WorkloadKind kind) { return kind == WorkloadKind::c3 ? Mode::serial : Mode::bulk; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "sim/scenario/scenario.h"
 
@@ -10,8 +11,15 @@ namespace weft {
 const char* name_of(Mode mode);
 const char* name_of(WorkloadKind kind);
 
-// In the order in which they are run by default.
+// All of them, in the order in which they are run.
 std::span<const Mode> modes_of(WorkloadKind kind);
+
+// Not run unless they are asked for.
+bool is_extra(Mode mode);
+
+// Why mode pipelined does not suit the scenario's operator and collective; empty if it does. A
+// model has it for those of its pairs that it suits.
+std::string why_not_pipelined(const Scenario& scenario);
 
 // What the others of this kind are compared with.
 Mode baseline_of(WorkloadKind kind);

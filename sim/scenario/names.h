@@ -82,6 +82,16 @@ inline constexpr auto kModes = [] {
   }
   return choices;
 }();
+// What the key `modes` lists: these, or all that suit.
+using AskedMode = std::optional<Mode>;
+inline constexpr auto kAskedModes = [] {
+  std::array<Choice<AskedMode>, kModes.size() + 1> choices{};
+  for (std::size_t i = 0; i < kModes.size(); ++i) {
+    choices[i] = {kModes[i].name, kModes[i].value, kModes[i].meaning};
+  }
+  choices[kModes.size()] = {"all", std::nullopt, "all that suit the workload"};
+  return choices;
+}();
 inline constexpr std::array kPartitions = {
     Choice<PartitionBy>{"masks", PartitionBy::masks, "CU masks on both streams"},
     Choice<PartitionBy>{
@@ -152,6 +162,14 @@ inline constexpr std::array kAcquires = {
 inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy, "where it belongs"},
     Choice<Staging>{"staged", Staging::staged, "in a buffer, from which the slice's last WG sends"},
+};
+inline constexpr std::array kFusedRegisters = {
+    Choice<FusedRegisters>{"auto", FusedRegisters::automatic,
+                           "capped where else half of the WGs on a CU or more would be lost"},
+    Choice<FusedRegisters>{"all", FusedRegisters::all, "all that it needs, for fewer WGs on a CU"},
+    Choice<FusedRegisters>{"capped", FusedRegisters::capped,
+                           "as many as leave the plain kernel's WGs on a CU (__launch_bounds__); "
+                           "the rest is spilled"},
 };
 inline constexpr std::array kExpertKernels = {
     Choice<ExpertKernel>{"batched", ExpertKernel::batched,

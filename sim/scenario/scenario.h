@@ -175,12 +175,13 @@ CollectiveOp collective_of(const Workload& workload);
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
-// Bulk to fused: grains of overlap of an operator and the collective that depends on it. The others
-// are of kind c3: a GEMM and a collective that know nothing of one another.
+// The first four: grains of overlap of an operator and the collective that depends on it. The
+// others are of kind c3: a GEMM and a collective that know nothing of one another.
 enum class Mode {
   bulk,
   kernel,
   fused,
+  pipelined,
   compute_alone,
   comm_alone,
   comm_alone_dma,
@@ -210,6 +211,10 @@ enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };
 enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
+// Registers of a kernel that needs more than the plain one: all that it needs; or no more than
+// leave as many WGs on a CU, and the rest is spilled; or (automatic) that where else half of the
+// WGs or more would be lost.
+enum class FusedRegisters : std::uint8_t { automatic, all, capped };
 
 // How copy engines are given their commands.
 enum class DmaPattern {
@@ -248,10 +253,11 @@ struct FusedOptions {
   Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put
-  int extra_registers_per_thread = 0;  // what in-kernel communication costs: lowers residency
-  int max_wgs_per_cu = 0;              // 0: as many as fit
-  int chain = 0;                       // of the fused embedding kernel; 0: the plain one's
-  Bytes add_load = {};                 // of each part, in a thread adding up; 0: all in flight
+  int extra_registers_per_thread = 0;  // what in-kernel communication costs
+  FusedRegisters registers = FusedRegisters::automatic;
+  int max_wgs_per_cu = 0;  // 0: as many as fit
+  int chain = 0;           // of the fused embedding kernel; 0: the plain one's
+  Bytes add_load = {};     // of each part, in a thread adding up; 0: all in flight
 };
 
 // Who keeps the GEMM off the collective's CUs.

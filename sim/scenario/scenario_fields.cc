@@ -13,19 +13,40 @@
 namespace weft {
 namespace {
 
-// Those asked for; of kind c3 behind the isolated runs, which every measure of it is made from.
-std::vector<Mode> modes_to_run(const Scenario& scenario,
-                               const std::optional<std::vector<Mode>>& asked) {
-  const WorkloadKind kind = scenario.workload.kind;
-  const std::span<const Mode> suiting = modes_of(kind);
-  std::vector<Mode> modes = asked.value_or(std::vector<Mode>(suiting.begin(), suiting.end()));
-  const bool engines = can_use_copy_engines(scenario);
-  if (!asked && !engines) {
-    modes.erase(std::remove_if(modes.begin(), modes.end(), uses_copy_engines), modes.end());
+// Whether a mode that nobody named is among those that suit.
+bool suits(const Scenario& scenario, Mode mode) {
+  if (uses_copy_engines(mode)) return can_use_copy_engines(scenario);
+  return mode != Mode::pipelined || why_not_pipelined(scenario).empty();
+}
+
+using AskedModes = std::vector<names::AskedMode>;
+
+// Without a list, what is not extra. In a list, `all` stands for all that suit.
+std::vector<Mode> modes_asked(const Scenario& scenario, const std::optional<AskedModes>& asked) {
+  const auto named = [&](names::AskedMode mode) {
+    return asked && std::find(asked->begin(), asked->end(), mode) != asked->end();
+  };
+  std::vector<Mode> modes;
+  if (asked && !named(std::nullopt)) {
+    for (const names::AskedMode mode : *asked) modes.push_back(*mode);
+    return modes;
   }
+  for (const Mode mode : modes_of(scenario.workload.kind)) {
+    if (named(mode) || (suits(scenario, mode) && (asked || !is_extra(mode)))) {
+      modes.push_back(mode);
+    }
+  }
+  return modes;
+}
+
+// Of kind c3 behind the isolated runs, which every measure of it is made from.
+std::vector<Mode> modes_to_run(const Scenario& scenario, const std::optional<AskedModes>& asked) {
+  const WorkloadKind kind = scenario.workload.kind;
+  std::vector<Mode> modes = modes_asked(scenario, asked);
   if (kind != WorkloadKind::c3) return modes;
+  const bool engines = can_use_copy_engines(scenario);
   std::vector<Mode> with_isolated;
-  for (const Mode mode : suiting) {
+  for (const Mode mode : modes_of(kind)) {
     const bool given = std::find(modes.begin(), modes.end(), mode) != modes.end();
     const bool always = is_isolated(mode) && (engines || !uses_copy_engines(mode));
     if (always && !given) with_isolated.push_back(mode);
@@ -35,8 +56,8 @@ std::vector<Mode> modes_to_run(const Scenario& scenario,
 }
 
 void modes_field(Fields& map, Scenario& scenario) {
-  std::optional<std::vector<Mode>> asked = scenario.modes;
-  map.choices("modes", asked, names::kModes, "all that apply to the kind",
+  std::optional<AskedModes> asked = AskedModes(scenario.modes.begin(), scenario.modes.end());
+  map.choices("modes", asked, names::kAskedModes, "all that apply to the kind, but for pipelined",
               "grains of overlap, or strategies of c3, to compare");
   if (!map.writes()) scenario.modes = modes_to_run(scenario, asked);
 }
@@ -104,6 +125,9 @@ void residency_options(Fields& map, FusedOptions& fused) {
           {.help = "registers per thread that in-kernel communication costs",
            .range = {{0, kRegistersPerThread.high}},
            .fallback = 8});
+  map.choice("registers", fused.registers, names::kFusedRegisters,
+             {.help = "how many of these registers the fused kernel is compiled with",
+              .fallback = FusedRegisters::automatic});
   map.add("max_wgs_per_cu", fused.max_wgs_per_cu,
           {.help = "resident WGs of the fused kernel; default: what fits",
            .range = {{1, 1'024}},

@@ -25,8 +25,20 @@ void modes_suit_the_workload(const Check& check) {
                           " has no mode " + wrong + "; it has " + right);
 }
 
+void copy_engines_can_pipeline(const Check& check) {
+  if (!check.has(Mode::pipelined) || !check.good({"modes", "workload.kind", "cluster.nodes"}))
+    return;
+  const std::string why_not = why_not_pipelined(check.scenario);
+  if (why_not.empty()) return;
+  check.fail("modes", "pipelined does not suit this workload: " + why_not +
+                          "; leave it out, or use all for the modes that do");
+}
+
 }  // namespace
 
-void validate_workload(const Check& check) { modes_suit_the_workload(check); }
+void validate_workload(const Check& check) {
+  modes_suit_the_workload(check);
+  copy_engines_can_pipeline(check);
+}
 
 }  // namespace weft::rules

@@ -169,6 +169,7 @@ C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int pa
       break;
     case Mode::bulk:
     case Mode::kernel:
+    case Mode::pipelined:
     case Mode::fused:
       SIM_ASSERT(false);
   }

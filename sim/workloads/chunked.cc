@@ -7,18 +7,12 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
-#include "sim/workloads/grid.h"
+#include "sim/workloads/plain_kernel.h"
 
 namespace weft {
 namespace {
 
 using ByGpu = std::vector<std::vector<KernelId>>;
-
-struct WgRange {  // some of the WGs of each peer
-  std::uint32_t first;
-  std::uint32_t last;
-  [[nodiscard]] std::uint32_t count() const { return last - first; }
-};
 
 class Chunked {
  public:
@@ -27,7 +21,7 @@ class Chunked {
         overlap_(overlap),
         grid_(overlap.grid),
         launch_(launch_gap(overlap.cluster.spec.gpu.launch, overlap.options.launch)) {
-    work_ = graph_.add_work(grid_.written);
+    graph_.add_work(grid_.written);  // the first of its operator
     if (graph_.items.empty()) {
       graph_.items.reserve(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
     }
@@ -46,8 +40,11 @@ class Chunked {
     SIM_ASSERT(chunks <= grid_.units());
     const std::uint64_t units = grid_.units();
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-      const WgRange range{static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
-                          static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
+      const WgRange range{
+          .first_peer = 0,
+          .last_peer = grid_.gpus,
+          .first = static_cast<std::uint32_t>(chunk * units / chunks) * grid_.unit,
+          .last = static_cast<std::uint32_t>((chunk + 1) * units / chunks) * grid_.unit};
       const std::string suffix = chunks == 1 ? "" : "." + std::to_string(chunk);
       if (overlap_.travels == Travels::result) {
         add_kernels(range, suffix, kernels_);
@@ -80,51 +77,16 @@ class Chunked {
   void add_kernels(WgRange range, const std::string& suffix, const ByGpu& after) {
     const OperatorId op = graph_.operators.push_back(
         {.name = grid_.name + suffix, .role = KernelRole::compute, .part = overlap_.part});
+    Kernel kernel{.op = op, .role = KernelRole::compute};
+    kernel.launch = compute_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch);
     std::size_t at = 0;
     for (const Team& team : overlap_.teams) {
       for (const std::uint32_t gpu : team.gpus) {
-        kernels_[at] = add_kernels_of(GpuId(gpu), op, range, after[at]);
+        kernel.gpu = GpuId(gpu);
+        kernels_[at] = {add_plain_kernels(graph_, overlap_, kernel, range, after[at])};
         ++at;
       }
     }
-  }
-
-  // One kernel for the range, or one after another for each of its rows.
-  std::vector<KernelId> add_kernels_of(GpuId gpu, OperatorId op, WgRange range,
-                                       std::vector<KernelId> after) {
-    const std::uint32_t step = grid_.kernel_a_row ? grid_.in_a_row : range.count();
-    for (std::uint32_t first = range.first; first < range.last; first += step) {
-      after = {add_kernel(gpu, op, {first, std::min(first + step, range.last)}, after)};
-    }
-    return after;
-  }
-
-  // A plain kernel that leaves its results in its own memory.
-  KernelId add_kernel(GpuId gpu, OperatorId op, WgRange range, const std::vector<KernelId>& after) {
-    const GpuSpec& spec = overlap_.cluster.spec.gpu;
-    const WgShape& wg = grid_.wg;
-    Kernel kernel{.gpu = gpu, .op = op, .role = KernelRole::compute};
-    kernel.wg = footprint(wg.threads, wg.registers_per_thread, wg.lds, spec.wave_size);
-    kernel.launch = compute_gap(spec.launch, overlap_.options.launch);
-    kernel.persistent = grid_.persistent;
-    kernel.work_list = grid_.work_list;
-    kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(spec, wg, {}));
-    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
-    for (std::uint32_t row = range.first; row < range.last; row += grid_.in_a_row) {
-      const std::uint32_t end = std::min(row + grid_.in_a_row, range.last);
-      for (std::uint32_t peer = 0; peer < grid_.gpus; ++peer) {
-        for (std::uint32_t i = row; i < end; ++i) {
-          const std::uint32_t scale =
-              scale_of(grid_, overlap_.options.seed, gpu.value, Logical{peer, i});
-          graph_.items.push_back({.counts_down = LatchId::none(),
-                                  .waits_for = LatchId::none(),
-                                  .work = work_ & 0xFFU,
-                                  .scale = scale & 0xFFFFFFU});
-        }
-      }
-    }
-    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    return graph_.add_kernel(kernel, after);
   }
 
   // Bytes that travel between each pair, or size of each block that is gathered or reduced.
@@ -159,7 +121,6 @@ class Chunked {
   const Overlap& overlap_;
   const Grid& grid_;
   Duration launch_;
-  std::uint32_t work_ = 0;
   std::optional<GroupsAtOnce> at_once_;  // all teams
   ByGpu kernels_;  // the last ones on each GPU's compute stream, team after team
   ByGpu collectives_;

@@ -101,7 +101,7 @@ class FusedConsumer {
     const std::uint32_t to = (g + step) % grid_.gpus;
     const auto slice = static_cast<std::uint32_t>(index / pieces_);
     const std::int64_t size = std::min(kInputPiece, slice_bytes_ - index % pieces_ * kInputPiece);
-    const LatchId out = sends_.send_to_all(graph_, gpu(g), {{gpu(to), here(to, g, slice)}}, size);
+    const LatchId out = sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});
     Work reading = sends_.reading(size);
     if (step > 1 && stays_in_cache_) reading.traffic = {};
     graph_.items.push_back({.counts_down = out,

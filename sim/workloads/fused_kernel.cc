@@ -16,11 +16,11 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
   const WgShape& wg = grid_.wg;
   Kernel kernel{.gpu = id, .op = op, .role = KernelRole::fused};
-  kernel.wg = footprint(wg.threads, wg.registers_per_thread + fused.extra_registers_per_thread,
-                        wg.lds, gpu.wave_size);
+  const KernelVersion version = fused_version(fused);
+  kernel.wg = footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, fused_version(fused)));
+  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, version));
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {
@@ -81,26 +81,30 @@ LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addre
 
 // Puts come first; then stores, of which only the last is fenced, and after it their flags.
 LatchId FusedSends::send_to_all(TaskGraph& graph, std::uint32_t from,
-                                const std::vector<Addressee>& peers, std::int64_t size) const {
-  std::vector<Addressee> near;
-  std::vector<Addressee> far;
-  for (const Addressee& peer : peers) (same_node(from, peer.gpu) ? near : far).push_back(peer);
+                                const std::vector<Parcel>& parcels) const {
+  std::vector<Parcel> near;
+  std::vector<Parcel> far;
+  for (const Parcel& parcel : parcels) {
+    (same_node(from, parcel.to.gpu) ? near : far).push_back(parcel);
+  }
   LatchId flags = LatchId::none();
   if (!near.empty()) {
     flags = graph.add_latch(1);
-    for (const Addressee& peer : near) graph.add_send(flag(peer.gpu, peer.told, Ordered::no));
+    for (const Parcel& parcel : near) {
+      graph.add_send(flag(parcel.to.gpu, parcel.to.told, Ordered::no));
+    }
   }
   const LatchId out = graph.add_latch(1);
-  for (const Addressee& peer : far) {
-    Send send = put(peer.gpu, size);
-    send.arrives = peer.told;
+  for (const Parcel& parcel : far) {
+    Send send = put(parcel.to.gpu, parcel.size);
+    send.arrives = parcel.to.told;
     send.entries = static_cast<std::uint16_t>(send.entries + 2);
     graph.add_send(send);
   }
-  for (const Addressee& peer : near) {
-    graph.add_send({.to = peer.gpu,
-                    .size = static_cast<std::uint32_t>(size),
-                    .issued = peer.gpu == near.back().gpu ? flags : LatchId::none()});
+  for (const Parcel& parcel : near) {
+    graph.add_send({.to = parcel.to.gpu,
+                    .size = static_cast<std::uint32_t>(parcel.size),
+                    .issued = parcel.to.gpu == near.back().to.gpu ? flags : LatchId::none()});
   }
   return out;
 }

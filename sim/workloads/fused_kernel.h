@@ -16,6 +16,12 @@ struct Addressee {
   LatchId told;  // counted down by the flag after the message
 };
 
+// What one WG sends to one of several peers.
+struct Parcel {
+  Addressee to;
+  std::int64_t size;
+};
+
 class FusedSends {
  public:
   FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid);
@@ -38,9 +44,9 @@ class FusedSends {
   LatchId send_slice(TaskGraph& graph, std::uint32_t from, const Addressee& peer, std::int64_t size,
                      std::uint32_t wgs, LatchId done) const;
 
-  // A latch for one WG that then sends `size` to all of them, each with its flag.
-  LatchId send_to_all(TaskGraph& graph, std::uint32_t from, const std::vector<Addressee>& peers,
-                      std::int64_t size) const;
+  // A latch for one WG that then sends all of them, each with its flag.
+  LatchId send_to_all(TaskGraph& graph, std::uint32_t from,
+                      const std::vector<Parcel>& parcels) const;
 
   // The same work, then copying its result to the buffer that it is sent from.
   [[nodiscard]] Work staged(Work work) const;

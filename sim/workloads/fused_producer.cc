@@ -170,12 +170,12 @@ class FusedProducer {
 
   // Sends the sum of a slice from its owner to everyone.
   LatchId send_sum(std::uint32_t g) {
-    std::vector<Addressee> peers;
+    std::vector<Parcel> peers;
     for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
       const std::uint32_t d = (g + step) % grid_.gpus;
-      peers.push_back({gpu(d), finished_[d]});
+      peers.push_back({{gpu(d), finished_[d]}, grid_.bytes_of(slice_wgs_)});
     }
-    return sends_.send_to_all(graph_, gpu(g), peers, grid_.bytes_of(slice_wgs_));
+    return sends_.send_to_all(graph_, gpu(g), peers);
   }
 
   void add_item(std::uint32_t g, const Logical& slice, std::uint32_t i, LatchId out,

@@ -93,13 +93,16 @@ Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus) {
 
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version) {
+  // A kernel of one peer's rows shares fewer of them, and reads all of B for itself.
+  GemmWork kernel = gemm;
+  if (version.of_a_peer) kernel.m /= gpus;
   const GemmRun run{.cus = gpu.cus,
                     .wgs_on_cu = resident(gpu, gemm.wg, version),
-                    .peers = gpus,
+                    .peers = version.of_a_peer ? 1 : gpus,
                     .beside = version.beside};
   Grid grid = gemm_shape(gemm, gpus);
-  grid.written = tile_work_written_here(gemm, gpu, run);
-  grid.stored = to_work(tile_work(tiled(gemm), gpu, run));
+  grid.written = tile_work_written_here(kernel, gpu, run);
+  grid.stored = to_work(tile_work(tiled(kernel), gpu, run));
   return grid;
 }
 

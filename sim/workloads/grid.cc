@@ -30,6 +30,7 @@ Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
 
 KernelVersion fused_version(const FusedOptions& fused) {
   return {.extra_registers = fused.extra_registers_per_thread,
+          .registers = fused.registers,
           .most_on_cu = fused.max_wgs_per_cu,
           .chain = fused.chain,
           .fences = true};
@@ -50,6 +51,7 @@ OverlapOptions overlap_options(const Scenario& scenario) {
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu) {
   if (mode == Mode::fused) return fused_version(options.fused);
   KernelVersion version;
+  version.of_a_peer = mode == Mode::pipelined;
   if (mode == Mode::kernel && options.kernel.chunks > 1) {
     version.beside = through_channels(gpu.collective);
   }
@@ -60,8 +62,29 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind) {
   return gap_of_work(launch, launch_gap(launch, kind));
 }
 
+Compiled compiled(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version) {
+  const int needed = wg.registers_per_thread + version.extra_registers;
+  const int plain = resident_on_cu(gpu, wg);
+  const int left = resident_on_cu(gpu, wg, version.extra_registers);
+  const bool caps = version.registers == FusedRegisters::automatic
+                        ? left * 2 <= plain
+                        : version.registers == FusedRegisters::capped;
+  if (!caps || left == plain) return {.registers = needed};
+  const int most = gpu.cu.registers / (plain * wg.threads);
+  return {.registers = most, .spilled = needed - most};
+}
+
+void add_spills(Grid& grid, const GpuSpec& gpu, const KernelVersion& version) {
+  const Duration time = spill_time(gpu, grid.wg, compiled(gpu, grid.wg, version).spilled);
+  grid.written.memory_alone += time;
+  grid.stored.memory_alone += time;
+  if (!grid.scattered) return;
+  for (Work& work : grid.scattered->works) work.memory_alone += time;
+}
+
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version) {
-  const int fit = resident_on_cu(gpu, wg, version.extra_registers);
+  const int more = compiled(gpu, wg, version).registers - wg.registers_per_thread;
+  const int fit = resident_on_cu(gpu, wg, more);
   return version.most_on_cu > 0 ? std::min(fit, version.most_on_cu) : fit;
 }
 

@@ -6,13 +6,30 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/gpu_model/cu_law.h"
 #include "sim/gpu_model/memory_law.h"
 #include "sim/tasks/task_graph.h"
 
 namespace weft {
+
+// Tiles whose rows belong to several peers: of experts, to which tokens come from everywhere.
+struct ScatteredTiles {
+  using Row = std::vector<std::int64_t>;  // of tiles: rows of C, by the rank that they go to
+  std::vector<std::vector<Row>> rows;     // by rank
+  std::vector<Work> works;                // by rank: of a tile
+  std::uint32_t columns = 0;              // of tiles
+  std::int64_t width = 0;                 // of a column, in elements; the last may be narrower
+  std::int64_t row_elements = 0;
+  std::int64_t element_bytes = 0;
+  // Of a row of C, in this column of tiles.
+  [[nodiscard]] std::int64_t bytes_of_column(std::uint32_t column) const {
+    return std::min(width, row_elements - column * width) * element_bytes;
+  }
+};
 
 struct Grid {
   std::string name;  // of the operator
@@ -33,6 +50,8 @@ struct Grid {
   WorkList work_list = WorkList::static_list;  // ... and how its WGs share the items
   double jitter = 0;        // each WG's work varies uniformly by +- this fraction
   const char* stream = "";  // of random numbers
+  // If its tiles have rows of several peers: these, and none of the numbers by peer above hold.
+  std::optional<ScatteredTiles> scattered = {};
 
   [[nodiscard]] std::uint32_t units() const { return per_peer / unit; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t wgs) const {
@@ -62,11 +81,13 @@ Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
 // How a version of a kernel differs from the plain kernel running alone.
 struct KernelVersion {
-  int extra_registers = 0;  // per thread
-  int most_on_cu = 0;       // WGs; 0: as many as fit
-  int chain = 0;            // loads that wait for one another; 0: as in the plain kernel
-  Bandwidth beside = {};    // what a concurrent collective moves through the L2s
-  bool fences = false;      // a WG that has sent its results fences, which empties its CU's L1
+  int extra_registers = 0;                               // per thread
+  FusedRegisters registers = FusedRegisters::automatic;  // how it is compiled with them
+  int most_on_cu = 0;                                    // WGs; 0: as many as fit
+  int chain = 0;           // loads that wait for one another; 0: as in the plain kernel
+  Bandwidth beside = {};   // what a concurrent collective moves through the L2s
+  bool of_a_peer = false;  // there is a kernel for each peer
+  bool fences = false;     // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
 
@@ -86,6 +107,16 @@ KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec
 // The most that all channels of a collective together read and write.
 Bandwidth through_channels(const CollectiveSpec& collective);
 
+// What a compiler makes of the registers that this version needs.
+struct Compiled {
+  int registers = 0;  // per thread
+  int spilled = 0;    // of a thread, kept in memory
+};
+Compiled compiled(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
+
+// Adds to both works what spilled registers take.
+void add_spills(Grid& grid, const GpuSpec& gpu, const KernelVersion& version);
+
 // WGs of this shape that a CU runs at once.
 int resident(const GpuSpec& gpu, const WgShape& wg, const KernelVersion& version);
 // WGs of this shape that all CUs together run at once.
@@ -99,6 +130,28 @@ void add_writes(Work& work, const GpuSpec& gpu, std::int64_t written);
 
 // The time that the whole memory needs for the work.
 Duration memory_time(const Work& work, const GpuSpec& gpu);
+
+// One GPU's kernel. Persistent: the WGs of the grid stay and take items, each of one or several
+// tiles or blocks, as the list says.
+struct OpKernel {
+  struct Run {  // of equal items
+    std::uint32_t work = 0;
+    std::uint32_t scale = 0;
+    std::uint32_t count = 0;
+  };
+  WgShape wg;
+  bool persistent = false;
+  WorkList work_list = WorkList::static_list;
+  std::vector<Work> works;
+  std::vector<Run> runs;
+};
+
+// What mode pipelined runs instead of one kernel and one collective.
+struct PeerKernels {
+  std::optional<OpKernel> part;  // of one peer, where a library chooses it; else the grid's WGs
+  OpKernel staging;              // copies what peers fetch to where they can
+  OpKernel sum;                  // adds up what has come from all
+};
 
 // GPUs that run an operator and its collective together, and what they wait for.
 struct Team {
@@ -114,9 +167,11 @@ struct Overlap {
   CollectiveOp op;
   Travels travels;
   std::vector<Team> teams;
-  std::string collective = {};       // its name
-  std::string part = {};             // of the model: what the operator counts as ...
-  std::string collective_part = {};  // ... and what the collective counts as
+  std::string collective = {};                   // its name
+  Bytes from_each = {};                          // what travels from one GPU to one other
+  std::optional<PeerKernels> peer_kernels = {};  // of mode pipelined
+  std::string part = {};                         // of the model: what the operator counts as ...
+  std::string collective_part = {};              // ... and what the collective counts as
 };
 
 // The last kernels of each team's GPUs, team after team: of the operator and of the collective.
@@ -136,11 +191,15 @@ constexpr std::int64_t input_pieces(std::int64_t size) {
   return (size + kInputPiece - 1) / kInputPiece;
 }
 
-// Lowers as the mode says: bulk, kernel or fused.
+// Peer by peer: while copy engines carry the part of one, the kernel of another's runs.
+LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
+
+// Lowers as the mode says: bulk, kernel, pipelined or fused.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
 // WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_scatter(TaskGraph& graph, const Overlap& overlap);
 LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap);
 
 }  // namespace weft

@@ -10,7 +10,10 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::kernel:
       return lower_chunked(graph, overlap,
                            static_cast<std::uint32_t>(overlap.options.kernel.chunks));
+    case Mode::pipelined:
+      return lower_pipelined(graph, overlap);
     case Mode::fused:
+      if (overlap.grid.scattered) return lower_fused_scatter(graph, overlap);
       return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
                                                 : lower_fused_consumer(graph, overlap);
     default:

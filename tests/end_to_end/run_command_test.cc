@@ -170,7 +170,7 @@ TEST_F(RunCommand, the_manifest_says_how_to_do_it_again) {
 TEST_F(RunCommand, mistakes_on_the_command_line_are_refused) {
   expect_refused("", "SCENARIO is required");
   expect_refused(kSmall + " --bogus -o results", "--bogus");
-  expect_refused(kSmall + " --mode fuse -o results", "'fuse' is not one of bulk kernel fused ");
+  expect_refused(kSmall + " --mode fuse -o results", "'fuse' is not one of bulk kernel pipelined ");
   expect_refused(kSmall + " --stop-after engine",
                  "'engine' is not one of scenario cluster model tasks");
   expect_refused(kSmall + " --seed some -o results", "seed");

@@ -217,9 +217,17 @@ TEST(Conservation, last_links_carry_the_bytes_delivered) {
   });
 }
 
-// Bytes of flags that are messages of their own, by GPU they go to: what other sends issue.
+bool is_of_barrier(const Prepared& prepared, const Send& send) {
+  return prepared.graph.operators[OperatorId(send.op)].name == "barrier";
+}
+
+// Bytes of flags that are messages of their own, by GPU they go to: what other sends issue, and
+// those of barriers.
 std::vector<std::int64_t> flag_bytes(const Prepared& prepared) {
   std::vector<std::int64_t> to(prepared.cluster.gpus());
+  for (const Send& send : prepared.graph.sends) {
+    if (is_of_barrier(prepared, send)) to[send.to] += send.size;
+  }
   std::set<std::uint32_t> counted;
   for (const Send& send : prepared.graph.sends) {
     if (send.issued.is_none() || !counted.insert(send.issued.value).second) continue;
@@ -238,6 +246,30 @@ bool exchanges(const Prepared& prepared) {
          kind == WorkloadKind::gemm_all_to_all;
 }
 
+// By sender and receiver.
+using PairBytes = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+TEST(Conservation, pipelined_each_pair_is_copied_once_by_copy_engines) {
+  for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      if (prepared.mode != Mode::pipelined) continue;
+      const std::vector<std::uint32_t> sender = senders(prepared.graph);
+      PairBytes copied;
+      for (std::uint32_t l = 0; l < sender.size(); ++l) {
+        const Latch& latch = prepared.graph.latches[LatchId(l)];
+        for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+          const Send& send = prepared.graph.sends[s];
+          EXPECT_NE(send.from_engine != 0, is_of_barrier(prepared, send));
+          if (send.from_engine != 0) copied[{sender[l], send.to}] += send.size;
+        }
+      }
+      const std::uint32_t gpus = prepared.cluster.gpus();
+      EXPECT_EQ(copied.size(), gpus * (gpus - 1));
+      for (const auto& [pair, size] : copied) EXPECT_EQ(size, copied.begin()->second);
+    }
+  });
+}
+
 TEST(Conservation, every_mode_delivers_the_same_results) {
   // The same rows and tiles go to the same GPUs, however they are grained.
   for_each_seed(600, any, [](std::uint64_t, const std::string& text) {
@@ -247,7 +279,9 @@ TEST(Conservation, every_mode_delivers_the_same_results) {
     for (const Prepared& prepared : all) {
       const RunResult result = run(prepared);
       std::vector<std::int64_t> flags(result.gpus.size());
-      if (prepared.mode == Mode::fused) flags = flag_bytes(prepared);
+      if (prepared.mode == Mode::fused || prepared.mode == Mode::pipelined) {
+        flags = flag_bytes(prepared);
+      }
       for (std::size_t g = 0; g < result.gpus.size(); ++g) {
         EXPECT_EQ(result.gpus[g].received.count(), bulk.gpus[g].received.count() + flags[g]);
       }

@@ -261,7 +261,7 @@ class RandomScenario {
   }
 
   std::string chunks(int most) {
-    return "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, most) + "}\n";
+    return "modes: [all]\nkernel: {chunks: " + number(1, most) + "}\n";
   }
 
   std::string tile_order() {
@@ -300,7 +300,7 @@ class RandomScenario {
     text += "  wg: {threads: " + std::to_string(64 * between(1, 4)) +
             ", loads_in_flight: " + number(1, 8) + "}\n";
     if (!symmetric_ && chance(60)) text += "  jitter: 0." + number(1, 8) + "\n";
-    text += "modes: [bulk, kernel, fused]\nkernel: {chunks: " + number(1, tables) + "}\n";
+    text += "modes: [all]\nkernel: {chunks: " + number(1, tables) + "}\n";
     const bool scatters = kind == "embedding_backward";
     return text + knobs(scatters ? divisor(static_cast<int>(tables)) * static_cast<int>(blocks)
                                  : divisor(static_cast<int>(blocks * tables)),

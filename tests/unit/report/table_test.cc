@@ -31,6 +31,19 @@ ledger: balanced (128 WGs, 20 messages, 8.19 kB, 2 modes together))"
             "   2.00 M events in 1 s (2.00 M events/s, 345 MB)\n");
 }
 
+TEST(Table, compares_fusing_with_the_best_of_whole_kernels_and_names_it) {
+  RunReport report = testing::two_gpus();
+  add_run(report, Mode::bulk, microseconds(1000), {});
+  add_run(report, Mode::kernel, microseconds(900), {});
+  add_run(report, Mode::fused, microseconds(750), {});
+  EXPECT_NE(table(report).find("mode     time         vs bulk   vs unfused     exposed comm"),
+            std::string::npos)
+      << table(report);
+  EXPECT_NE(table(report).find("fused    750.000 us   1.33x     1.20x kernel   0 us"),
+            std::string::npos)
+      << table(report);
+}
+
 TEST(Table, compares_with_nothing_where_bulk_was_not_run) {
   RunReport report = testing::two_gpus();
   add_run(report, Mode::fused, microseconds(900), {.link = 70});

@@ -15,7 +15,7 @@ class WhyAgainstBulk : public Test {
  protected:
   RunReport report_ = testing::two_gpus();
   void SetUp() override {
-    report_.runs.reserve(3);  // the references that add_run returns stay good
+    report_.runs.reserve(4);  // the references that add_run returns stay good
     add_run(report_, Mode::bulk, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90});
   }
   // 16 x 4 WGs of 4 samples for each of so many GPUs of a node, in slices of `slices`. Messages
@@ -195,6 +195,29 @@ TEST_F(WhyAgainstBulk, slower_because_computing_grew) {
   EXPECT_TRUE(
       says("fused is slower by 20 %: computing takes 580.000 us longer (7 WGs per CU "
            "instead of 8; WGs spend 20 % of their time posting); it hides 87 % of the exposed"))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, what_fusing_brings_over_the_best_of_whole_kernels) {
+  add_run(report_, Mode::kernel, microseconds(900), {.computing = 70, .exposed = 25});
+  EXPECT_FALSE(says("the best without"));  // nothing is fused
+  add_run(report_, Mode::pipelined, microseconds(800), {.computing = 70, .exposed = 25});
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(640), {.computing = 80});
+  EXPECT_TRUE(says(" Over pipelined, the best without fusing, fused is 1.25x as fast. The price"))
+      << why(report_);
+  fused.time = microseconds(801);
+  EXPECT_TRUE(says(" Fusing takes as long as pipelined, the best without it."));
+  fused.time = microseconds(880);
+  EXPECT_TRUE(says(" Fusing is slower by 10 % than pipelined, the best without it."));
+}
+
+TEST_F(WhyAgainstBulk, registers_that_are_spilled) {
+  // 2 WGs of 256 threads x 256 registers fill a CU; with 8 more it would hold one.
+  report_.scenario.workload.embedding.wg.registers_per_thread = 256;
+  add_run(report_, Mode::fused, microseconds(500), {.computing = 80});
+  EXPECT_TRUE(
+      says("The price of fusing: 8 registers a thread are spilled, or a CU would hold fewer "
+           "WGs."))
       << why(report_);
 }
 

@@ -1,0 +1,113 @@
+#include "sim/models/scattered_grid.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sim/core/round_up.h"
+#include "sim/models/op_kernel.h"
+#include "sim/workloads/gemm.h"
+
+namespace weft {
+namespace {
+
+using Row = ScatteredTiles::Row;
+
+std::int64_t rows_of(const GemmShape& gemm, std::uint32_t rank) {
+  return gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank[rank];
+}
+
+// Rows of C that go from a rank to each; those that stay at home too. Empty if the collective does
+// not move whole rows of it, or more than there are.
+Row rows_from(std::uint32_t rank, const GemmShape& gemm, const CommunicationShape& call,
+              std::uint32_t peers) {
+  const std::int64_t row = gemm.n * size_of(gemm.dtype).count();
+  Row rows;
+  for (std::uint32_t to = 0; to < peers; ++to) {
+    const std::int64_t size = call.pair_bytes.empty()
+                                  ? call.buffer.count() / peers
+                                  : call.pair_bytes[std::size_t{rank} * peers + to];
+    if (size % row != 0) return {};
+    rows.push_back(size / row);
+  }
+  const std::int64_t all = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+  return all <= rows_of(gemm, rank) * gemm.batch ? rows : Row{};
+}
+
+// An expert's share of each peer's rows, where a GPU's experts share them evenly.
+Row of_expert(const Row& rows, std::int64_t expert, std::int64_t experts) {
+  Row share;
+  for (const std::int64_t count : rows) {
+    share.push_back((expert + 1) * count / experts - expert * count / experts);
+  }
+  return share;
+}
+
+// Appends the rows of tiles of one expert, whose tokens are sorted by peer.
+void add_tiles(std::vector<Row>& tiles, Row rows, std::int64_t tile_m) {
+  std::size_t peer = 0;
+  while (true) {
+    Row tile(rows.size(), 0);
+    std::int64_t room = tile_m;
+    for (; peer < rows.size(); ++peer) {
+      const std::int64_t taken = std::min(room, rows[peer]);
+      tile[peer] += taken;
+      rows[peer] -= taken;
+      room -= taken;
+      if (rows[peer] > 0) break;
+    }
+    if (room == tile_m) return;
+    tiles.push_back(std::move(tile));
+  }
+}
+
+// The tile that the library would take for the GPU with the most rows, all of k at once.
+GemmWork kernel_for(const GemmShape& gemm, const GpuSpec& gpu) {
+  GemmShape most = gemm;
+  for (const std::int64_t m : gemm.m_by_rank) most.m = std::max(most.m, m);
+  most.m_by_rank.clear();
+  most.whole_k = true;
+  return choose_gemm(most, gpu, 1);
+}
+
+}  // namespace
+
+PeerGrid scattered_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
+                        std::uint32_t peers, const KernelVersion* version) {
+  GemmWork work = kernel_for(gemm, gpu);
+  if (work.m == 0) return {.grid = std::nullopt, .obstacle = "no tile of its kernel fits on a CU"};
+  ScatteredTiles tiles;
+  tiles.columns = static_cast<std::uint32_t>(round_up(gemm.n, work.tile_n));
+  tiles.width = work.tile_n;
+  tiles.row_elements = gemm.n;
+  tiles.element_bytes = size_of(gemm.dtype).count();
+  std::uint32_t most = 1;
+  for (std::uint32_t rank = 0; rank < peers; ++rank) {
+    const Row rows = rows_from(rank, gemm, call, peers);
+    if (rows.empty()) {
+      return {.grid = std::nullopt,
+              .obstacle = "the collective does not move whole rows of the kernel's results"};
+    }
+    std::vector<Row>& own = tiles.rows.emplace_back();
+    for (std::int64_t expert = 0; expert < gemm.batch; ++expert) {
+      add_tiles(own, of_expert(rows, expert, gemm.batch), work.tile_m);
+    }
+    most = std::max(most, static_cast<std::uint32_t>(own.size()) * tiles.columns);
+    if (version == nullptr) continue;
+    work.m = std::max<std::int64_t>(1, rows_of(gemm, rank));
+    const GemmRun run{.cus = gpu.cus, .wgs_on_cu = resident(gpu, work.wg, *version), .peers = 1};
+    tiles.works.push_back(tile_work_written_here(work, gpu, run));
+  }
+  Grid grid;
+  grid.gpus = peers;
+  grid.per_peer = static_cast<std::uint32_t>(round_up(std::int64_t{most}, peers));
+  grid.unit = 1;
+  grid.result_bytes = std::int64_t{work.tile_m} * work.tile_n * tiles.element_bytes;
+  grid.element_bytes = tiles.element_bytes;
+  grid.wg = work.wg;
+  grid.persistent = true;
+  grid.scattered = std::move(tiles);
+  return {.grid = std::move(grid), .obstacle = {}};
+}
+
+}  // namespace weft
