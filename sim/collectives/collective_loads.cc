@@ -20,7 +20,7 @@ namespace weft {
 namespace {
 
 // Rounds of loads are put together where a WG has more of them than this: each is an event.
-constexpr std::int64_t kMostTurns = 64;
+constexpr std::int64_t kMostTurnsOfLoads = 64;
 
 // How the part of the buffer that a rank adds up is dealt out to its WGs.
 struct Deal {
@@ -39,8 +39,8 @@ Deal deal(const Cluster& cluster, const CollectiveCall& call, std::int64_t parts
   const std::int64_t round = engine.threads * kLoadBytes;
   Deal deal;
   deal.wgs = std::min<std::int64_t>(most, round_up(std::max<std::int64_t>(buffer, 1), round));
-  deal.rounds =
-      std::min(round_up(round_up(part, round), deal.wgs * kMostTurns), kMostOfMessage / round);
+  deal.rounds = std::min(round_up(round_up(part, round), deal.wgs * kMostTurnsOfLoads),
+                         kMostOfMessage / round);
   deal.size = std::min(round * deal.rounds, part);
   deal.pieces = round_up(part, deal.size);
   return deal;

@@ -42,7 +42,7 @@ struct FirstMistake : nlohmann::json_sax<nlohmann::json> {
 };
 
 // "... while parsing object key - unexpected end of input; expected string literal"
-std::string words_of(const FirstMistake& mistake) {
+std::string text_of(const FirstMistake& mistake) {
   if (mistake.id == kOutOfRange) {
     return fmt::format("the number {} is too large", mistake.token);
   }
@@ -79,7 +79,7 @@ std::optional<JsonMistake> first_json_mistake(std::string_view text, bool first_
   const std::size_t line_begins = before.rfind('\n') + 1;  // npos + 1 is 0
   return JsonMistake{.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
                      .column = static_cast<int>(before.size() - line_begins) + 1,
-                     .words = words_of(mistake)};
+                     .words = text_of(mistake)};
 }
 
 std::string text_of(const JsonMistake& mistake) {

@@ -10,12 +10,12 @@ namespace {
 
 // A sequence of n kernels in one queue, or in one graph: the clock's overhead and the gap before
 // each kernel.
-struct Row {
+struct RowTimes {
   double clock_us = 0;
   double gap_us = 0;
   double worst = 0;
 };
-Row fit_row(const FitRun& run, const LineRefs& lines) {
+RowTimes fit_row(const FitRun& run, const LineRefs& lines) {
   constexpr double kClock = 3;
   constexpr double kGap = 1.5;
   const Solution found =
@@ -83,7 +83,7 @@ void fit_launch(FitRun& run) {
   if (rows.size() < 2) {
     run.keep("launch.queue, launch.clock", "micro.empty_kernel of two lengths");
   } else {
-    const Row row = fit_row(run, rows);
+    const RowTimes row = fit_row(run, rows);
     const std::string from = from_text("empty_kernel", rows);
     run.gpu().launch.queue = run.note("launch.queue", from_us(row.gap_us), from, row.worst);
     run.gpu().launch.clock = run.note("launch.clock", from_us(row.clock_us), from, row.worst);
@@ -92,7 +92,7 @@ void fit_launch(FitRun& run) {
   if (graphs.size() < 2) {
     run.keep("launch.graph", "micro.empty_kernel_graph of two lengths");
   } else {
-    const Row row = fit_row(run, graphs);
+    const RowTimes row = fit_row(run, graphs);
     run.gpu().launch.graph = run.note("launch.graph", from_us(row.gap_us),
                                       from_text("empty_kernel_graph", graphs), row.worst);
   }

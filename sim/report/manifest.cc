@@ -8,9 +8,13 @@
 #include "sim/scenario/modes.h"
 
 namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 std::string manifest_json(const RunReport& report) {
-  using Json = nlohmann::ordered_json;
   Json inputs = Json::array();
   for (const InputFile& input : report.inputs) {
     inputs.push_back({{"path", utf8_of_bytes(input.path)}, {"hash", input.hash}});

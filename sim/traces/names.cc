@@ -8,7 +8,7 @@ namespace weft {
 namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
-constexpr std::size_t kMost = 80;
+constexpr std::size_t kMostOfName = 80;
 
 // Where '(' or '<' starts the signature, which does not belong to the name.
 std::size_t end_of_name(std::string_view name) {
@@ -29,7 +29,7 @@ std::string short_kernel_name(std::string_view name) {
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
   name = name.substr(0, end_of_name(name));
   while (name.ends_with(' ')) name.remove_suffix(1);
-  return printable(name.substr(0, kMost));
+  return printable(name.substr(0, kMostOfName));
 }
 
 }  // namespace weft

@@ -10,11 +10,10 @@
 #include "sim/files/json_mistake.h"
 #include "sim/traces/chakra/chakra_file.h"
 #include "sim/traces/json_memory.h"
+#include "sim/traces/json_values.h"
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53
 

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "sim/traces/json_memory.h"
+#include "sim/traces/json_values.h"
 #include "sim/traces/text_file.h"
 
 namespace weft {
 namespace {
-
-using Json = nlohmann::json;
 
 // The list as distinct existing ranks; nothing if it is not that.
 std::optional<std::vector<std::uint32_t>> ranks_of(const Json& list, int ranks) {
