@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "sim/models/build_model.h"
+#include "tests/sanitized.h"
 #include "tests/unit/engine/simulated.h"
 
 namespace weft::pieces_test {
 namespace {
+
+constexpr std::size_t kMostSanitized = 30'000;  // operators: more take seconds then
 
 // Whoever folds a model gets the same pieces, in the same order: the estimate knows them all.
 TEST(Pieces, are_those_of_the_folded_model) {
@@ -16,6 +19,7 @@ TEST(Pieces, are_those_of_the_folded_model) {
     const Scenario scenario = scenario_of_file(std::string("scenarios/models/") + name + ".yaml");
     const Cluster cluster = build_cluster(scenario.cluster);
     const ModelGraph graph = build_model(scenario);
+    if (kSanitized && graph.ops.size() > kMostSanitized) continue;
     const std::vector<Piece> pieces = pieces_of(graph, cluster);
     const Folded folded = fold(graph, cluster);
     ASSERT_EQ(pieces.size(), folded.pieces.size()) << name;
