@@ -1,10 +1,10 @@
 // A thing that a scenario can name is one row: nothing else in sim/ names it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,17 +18,27 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Files of sim/ in which `text` stands.
+// The sources in sim/, by their paths in it.
+const std::map<std::string, std::string>& sources() {
+  static const std::map<std::string, std::string> kSources = [] {
+    const fs::path root = fs::path(WEFT_SOURCE_DIR) / "sim";
+    std::map<std::string, std::string> texts;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".cc" && extension != ".h") continue;
+      texts[fs::relative(entry.path(), root).generic_string()] = text_of(entry.path());
+    }
+    return texts;
+  }();
+  return kSources;
+}
+
+// Those in which `text` stands.
 std::vector<std::string> files_with(const std::string& text) {
-  const fs::path root = fs::path(WEFT_SOURCE_DIR) / "sim";
   std::vector<std::string> found;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension != ".cc" && extension != ".h") continue;
-    if (text_of(entry.path()).find(text) == std::string::npos) continue;
-    found.push_back(fs::relative(entry.path(), root).string());
+  for (const auto& [name, source] : sources()) {
+    if (source.find(text) != std::string::npos) found.push_back(name);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
