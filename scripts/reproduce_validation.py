@@ -31,6 +31,8 @@ def validate(measured, out, jobs, name=None):
     command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"],
                "--kernels", measured.get("kernels", "configs/validation"),
                "--json", files["json"], "--csv", files["csv"], "-q", "-j", str(jobs)]
+    for change in measured.get("set", []):
+        command += ["--set", change]
     subprocess.run(command, cwd=ROOT, check=True)
     plot = [ROOT / "scripts/plot_validation", files["csv"], "-o", files["svg"]]
     subprocess.run(plot, check=True)
@@ -82,7 +84,8 @@ def long_tables(sets, found):
         kernels = measured["kernels"]
         text += [f"## {measured['title'][0].upper()}{measured['title'][1:]}", "",
                  f"    weft validate {measured['measured']} \\",
-                 f"      --cluster {measured['cluster']} --kernels {kernels}", "",
+                 f"      --cluster {measured['cluster']} --kernels {kernels}"
+                 + "".join(f" --set '{change}'" for change in measured.get("set", [])), "",
                  "| kind | times | median error | 90 % within | worst | bias |",
                  "|---|---|---|---|---|---|"]
         for kind, e in result["error_by_kind"].items():
