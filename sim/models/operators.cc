@@ -20,11 +20,11 @@ struct OperatorRow {
                const KernelVersion* version) = nullptr;
 };
 
-ModelOp op_of(const char* name, OpShape shape, DescribedKernel described = {}) {
+ModelOp op_of(const char* name, OpShape shape, const DescribedKernel& described = {}) {
   ModelOp op;
   op.name = name;
   op.shape = std::move(shape);
-  op.described = std::move(described);
+  op.described = described;
   return op;
 }
 

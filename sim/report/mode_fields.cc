@@ -38,7 +38,7 @@ FieldValue over_unfused(const ModeView& mode) {
 // And which one that is.
 std::string over_unfused_text(const ModeView& mode) {
   const FieldValue value = over_unfused(mode);
-  const std::string text = table_text(value, Unit::ratio);
+  std::string text = table_text(value, Unit::ratio);
   if (!is_there(value)) return text;
   return fmt::format("{} {}", text, name_of(best_unfused(mode.report)->result.mode));
 }

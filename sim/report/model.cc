@@ -30,7 +30,7 @@ std::string gain_text(const Candidate& candidate) {
 }
 
 std::string residency_text(const Candidate& pair) {
-  const std::string fused = count_text(pair.wgs_per_cu_fused);
+  std::string fused = count_text(pair.wgs_per_cu_fused);
   if (pair.wgs_per_cu_bulk == pair.wgs_per_cu_fused) return fused;
   return fmt::format("{}, not {}", fused, pair.wgs_per_cu_bulk);
 }
