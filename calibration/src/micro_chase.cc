@@ -18,7 +18,7 @@
 namespace calibration {
 namespace {
 
-constexpr int occupancy = 6;  // WGs on an SM or CU, and the registers that this leaves them
+constexpr int chase_occupancy = 6;  // WGs on an SM or CU, and the registers that this leaves them
 constexpr int in_flight_max = 4;
 constexpr std::uint32_t table_seed = 1;
 
@@ -93,7 +93,7 @@ __device__ unsigned chase(const uint4* table, unsigned rows, unsigned lanes, uns
 // Leaves of each chain its last key, where it ran, and the clock's ticks of its first half: until
 // then all others run too.
 template <int in_flight>
-__global__ void __launch_bounds__(threads_per_wg, occupancy)
+__global__ void __launch_bounds__(threads_per_wg, chase_occupancy)
     chase_rows(const uint4* table, unsigned rows, unsigned lanes, int steps, unsigned run,
                uint4* ends) {
   const std::size_t chain =
@@ -234,7 +234,7 @@ void add_chase(const Plan& plan, Cases& cases) {
   for (const std::size_t mebibytes : {8, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048}) {
     add(plan, {1024, mebibytes * mebibyte, plan.units / 4, 1, usual}, cases);
   }
-  for (const int wgs_of_unit : {2, 3, 4, 5, occupancy}) {
+  for (const int wgs_of_unit : {2, 3, 4, 5, chase_occupancy}) {
     for (const int in_flight : depths) {
       add(plan, {1024, far_apart, wgs_of_unit * plan.units, in_flight, usual}, cases);
     }
