@@ -217,9 +217,10 @@ TEST_F(RunCommand, a_file_of_another_command_is_answered_with_that_command) {
 
 // On a terminal, where lines come soonest: of some seconds, the first after one and a half.
 TEST_F(RunCommand, what_takes_long_says_what_it_is_made_of_and_how_far_it_is) {
-  const std::string run = "'" WEFT_BINARY "' run " + std::string(WEFT_SOURCE_DIR) +
-                          "/configs/scenarios/embedding_a2a_128_nodes.yaml --mode fused" +
-                          (kSanitized ? " --set cluster.nodes=16 --set 'cluster.scale_out.dims=[4, 4]'" : "");
+  const std::string run =
+      "'" WEFT_BINARY "' run " + std::string(WEFT_SOURCE_DIR) +
+      "/configs/scenarios/embedding_a2a_128_nodes.yaml --mode fused" +
+      (kSanitized ? " --set 'cluster={nodes: 16, scale_out: {dims: [4, 4]}}'" : "");
   const auto told = [&](const std::string& command) {
     return shell("script -qec \"" + command + "\" /dev/null >out.txt 2>err.txt </dev/null").out;
   };
