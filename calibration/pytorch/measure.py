@@ -9,7 +9,7 @@ import time
 import traceback
 
 FAMILIES = ("gemm", "attention", "low_precision", "embedding", "gathers", "interference", "fused",
-            "gradients", "sustained")
+            "gradients", "sums", "sustained")
 
 
 def main():

@@ -218,9 +218,17 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
          product.m * product.n * product.batch;
 }
 
-bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
+bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode) {
+  if (mode == Mode::bulk || mode == Mode::kernel || mode == Mode::fused) return true;
+  if (fusion.scatters) return false;
+  if (mode == Mode::role_split) return true;
   const ModelOp& call = graph.ops[communicating(fusion)];
-  if (fusion.scatters || call_of(call).op == CollectiveOp::all_reduce) return false;
+  const CollectiveOp op = call_of(call).op;
+  if (op == CollectiveOp::all_reduce) return false;
+  if (mode == Mode::copy_fed && fusion.travels == Travels::result &&
+      op != CollectiveOp::reduce_scatter) {
+    return false;
+  }
   const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
     return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
       return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(group.front()));

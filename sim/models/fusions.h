@@ -52,9 +52,9 @@ PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuS
 PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
                     std::uint32_t peers);
 
-// Whether copy engines could carry the pair's parts, peer by peer: they reach the GPUs of a node,
-// and an all-reduce has no parts.
-bool can_pipeline(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster);
+// Whether the mode can overlap the pair in its way (why_not of sim/scenario/modes.h, for pairs of
+// models): copy engines reach the GPUs of a node, and an all-reduce has no part for each peer.
+bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode);
 
 // What travels from one GPU to one other.
 std::int64_t bytes_per_pair(const Grid& grid, Travels travels);

@@ -288,7 +288,7 @@ class ModelToTasks {
   [[nodiscard]] std::optional<PeerKernels> kernels_of_peers(const ModelOp& op,
                                                             const CommunicationShape& call,
                                                             std::uint32_t peers) const {
-    if (how_.mode != Mode::pipelined) return std::nullopt;
+    if (how_.mode != Mode::pipelined && how_.mode != Mode::copy_fed) return std::nullopt;
     return peer_kernels(op, call, gpu_, peers);
   }
 

@@ -111,7 +111,7 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
 // Fused, each tile, its rows for each peer and their flags; else it is not overlapped.
 CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
   CollectiveCounts counts;
-  if (mode != Mode::fused) return counts;
+  if (!is_fused(mode)) return counts;
   const ScatteredTiles& tiles = *grid.scattered;
   for (const auto& of_rank : tiles.rows) {
     for (const ScatteredTiles::Row& row : of_rank) {
@@ -158,10 +158,9 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
   if (grid.scattered) return count_scattered(grid, place, how.mode);
-  if (how.mode == Mode::pipelined && can_pipeline(graph, fusion, how.cluster)) {
-    return count_peers(grid, call, place, how);
-  }
-  if (how.mode != Mode::fused) {
+  const bool suited = suits(graph, fusion, how.cluster, how.mode);
+  if (how.mode == Mode::pipelined && suited) return count_peers(grid, call, place, how);
+  if (!is_fused(how.mode) || !suited) {
     return count_chunks(grid, call, place, how,
                         how.mode == Mode::kernel ? options.kernel.chunks : 1);
   }
@@ -171,6 +170,8 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
           ? count_producer(grid, call.op, options.fused, how.cluster.spec.gpus_per_node)
           : count_consumer(grid, options.fused),
       static_cast<double>(place.groups.size()));
+  if (how.mode == Mode::copy_fed) add(counts, count_peers(grid, call, place, how));
+  if (how.mode == Mode::role_split) counts.items += counts.sends;  // each by a WG of its own
   return counts;
 }
 

@@ -15,27 +15,6 @@ namespace {
 
 constexpr std::uint32_t kMostRounds = 15;  // that an item's scale can hold: 24 bits of 2^-20
 
-// Cuts the tiles into items for a grid whose WGs take them as they come: first one for each WG,
-// then as many rounds as leave half of them for later, again and again, so that WGs share them
-// evenly even where some of the grid find no slot; last the tiles beyond whole rounds. Alone, every
-// WG takes one item of each.
-void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
-  const std::int64_t grid = std::min(tiles, fit);
-  const auto run = [&](std::int64_t rounds, std::int64_t items) {
-    if (items == 0) return;
-    kernel.runs.push_back({.work = 0,
-                           .scale = static_cast<std::uint32_t>(rounds) * Item::kUnit,
-                           .count = static_cast<std::uint32_t>(items)});
-  };
-  run(1, grid);
-  for (std::int64_t left = tiles / grid - 1; left > 0;) {
-    const std::int64_t rounds = std::min<std::int64_t>(round_up(left, 2), kMostRounds);
-    run(rounds, grid);
-    left -= rounds;
-  }
-  run(1, tiles % grid);
-}
-
 // Of all products together.
 std::int64_t rows_of_tiles(const GemmShape& shape, const GemmWork& gemm) {
   const std::int64_t at_once = std::int64_t{gemm.tile_m} * gemm.library.pair;
@@ -89,7 +68,25 @@ OpKernel gemm_kernel_of(const GemmShape& shape, const GpuSpec& gpu, std::uint32_
   return kernel;
 }
 
-// The work of one of `wgs` WGs with equal parts.
+}  // namespace
+
+void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit) {
+  const std::int64_t grid = std::min(tiles, fit);
+  const auto run = [&](std::int64_t rounds, std::int64_t items) {
+    if (items == 0) return;
+    kernel.runs.push_back({.work = 0,
+                           .scale = static_cast<std::uint32_t>(rounds) * Item::kUnit,
+                           .count = static_cast<std::uint32_t>(items)});
+  };
+  run(1, grid);
+  for (std::int64_t left = tiles / grid - 1; left > 0;) {
+    const std::int64_t rounds = std::min<std::int64_t>(round_up(left, 2), kMostRounds);
+    run(rounds, grid);
+    left -= rounds;
+  }
+  run(1, tiles % grid);
+}
+
 Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg,
                  std::int64_t wgs) {
   const std::int64_t read = round_up(shape.read.count(), wgs);
@@ -107,6 +104,8 @@ Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg
   work.arithmetic_alone = arithmetic_time(issued, gpu.fp32_vector, gpu, work.arithmetic_share);
   return work;
 }
+
+namespace {
 
 // The optimiser of PyTorch, Apex and Transformer Engine (multi_tensor_apply): each WG has a chunk
 // of weights; kernels of at most kMostChunks WGs run one after another. [P] 512 threads, four

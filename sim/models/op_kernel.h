@@ -10,6 +10,15 @@ namespace weft {
 // For GEMMs, attention, streams and recorded kernels; `rank` matters if ranks differ.
 OpKernel op_kernel(const OpShape& shape, const GpuSpec& gpu, std::uint32_t rank);
 
+// Cuts the tiles into items for a grid of at most `fit` WGs, which take them as they come: first
+// one for each WG, then as many rounds as leave half of them for later, again and again, so that
+// WGs share them evenly even where some of the grid find no slot; last the tiles beyond whole
+// rounds. Alone, every WG takes one item of each.
+void deal(OpKernel& kernel, std::int64_t tiles, std::int64_t fit);
+
+// The work of one of `wgs` WGs with equal parts of a stream.
+Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg, std::int64_t wgs);
+
 // The first `items` items, all of the kernel's first work, wait `setup` longer.
 void add_setup(OpKernel& kernel, Duration setup, std::int64_t items);
 

@@ -1,5 +1,6 @@
 #include "sim/models/peer_kernels.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/core/round_up.h"
@@ -15,6 +16,38 @@ std::optional<OpKernel> part_of(const ModelOp& op, const GpuSpec& gpu, std::uint
   GemmShape part = *gemm;
   part.m = round_up(gemm->m, peers);
   return op_kernel(part, gpu, 0);
+}
+
+// The sum over the parts as ATen writes it (reduce_kernel<128, 4>): 512 results a WG; a thread
+// loads four neighbouring elements of up to four parts at a time. [P] its source; [M] 54 registers.
+constexpr WgShape kSumWg{
+    .threads = 128, .registers_per_thread = 54, .lds = bytes(0), .loads_in_flight = 4};
+constexpr std::int64_t kResultsOfThread = 4;
+// [M] H100, the longest lines of two and of four parts in calibration/measurements/
+// h100-pytorch-sums.jsonl, which its instructions bound: 532 and 560 of a thread, most of them for
+// the places of four results, found by division.
+constexpr std::int64_t kSumInstructions = 504;
+constexpr std::int64_t kSumInstructionsOfPart = 14;
+
+OpKernel sum_kernel(Bytes each, std::int64_t element, const GpuSpec& gpu, std::uint32_t peers) {
+  const std::int64_t results = each.count() / element;
+  const std::int64_t wgs = round_up(results, kSumWg.threads * kResultsOfThread);
+  const int loads = std::min<int>(kSumWg.loads_in_flight, static_cast<int>(peers));
+  const Work work =
+      stream_work({.read = each * peers,
+                   .written = each,
+                   .flops = flops(results * (peers - 1)),
+                   .instructions = round_up(results, kResultsOfThread) *
+                                   (kSumInstructions + kSumInstructionsOfPart * peers),
+                   .load = bytes(element * kResultsOfThread),
+                   .loads_in_flight = loads},
+                  gpu, kSumWg, wgs);
+  OpKernel kernel;
+  kernel.wg = kSumWg;
+  kernel.persistent = true;
+  kernel.works = {work};
+  deal(kernel, wgs, resident_on_gpu(gpu, kSumWg, {}));
+  return kernel;
 }
 
 // Elements of results, which are added up as they travel; other operators' do not add up.
@@ -33,13 +66,9 @@ PeerKernels peer_kernels(const ModelOp& op, const CommunicationShape& call, cons
   StreamShape copy;
   copy.read = own;
   copy.written = own;
-  StreamShape sum;
-  sum.read = each * peers;
-  sum.written = each;
-  sum.flops = flops(each.count() / element_bytes(op.shape) * (peers - 1));
   return {.part = part_of(op, gpu, peers),
           .staging = op_kernel(copy, gpu, 0),
-          .sum = op_kernel(sum, gpu, 0)};
+          .sum = sum_kernel(each, element_bytes(op.shape), gpu, peers)};
 }
 
 }  // namespace weft

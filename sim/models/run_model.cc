@@ -126,6 +126,8 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
 // What the pair takes by itself as the mode overlaps it.
 Duration overlapped_time(const Candidate& pair, Mode mode) {
   if (mode == Mode::kernel) return pair.chunked;
+  if (mode == Mode::role_split) return pair.role_split;
+  if (mode == Mode::copy_fed) return pair.copy_fed;
   return mode == Mode::pipelined ? pair.pipelined : pair.fused;
 }
 
@@ -212,9 +214,13 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
   };
   candidate.bulk = time(Mode::bulk, {});
   if (!fusion.scatters) candidate.chunked = time(Mode::kernel, {fusion});
-  if (asks_for(Mode::pipelined) && can_pipeline(alone, fusion, cluster)) {
-    candidate.pipelined = time(Mode::pipelined, {fusion});
-  }
+  const auto time_if_asked = [&](Mode mode) {
+    const bool runs = asks_for(mode) && suits(alone, fusion, cluster, mode);
+    return runs ? time(mode, {fusion}) : Duration{};
+  };
+  candidate.pipelined = time_if_asked(Mode::pipelined);
+  candidate.role_split = time_if_asked(Mode::role_split);
+  candidate.copy_fed = time_if_asked(Mode::copy_fed);
   candidate.fused = time(Mode::fused, {fusion});
   const GpuSpec& gpu = cluster_.spec.gpu;
   const KernelVersion fused = fused_version(scenario_.fused);

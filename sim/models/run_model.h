@@ -26,6 +26,8 @@ struct Candidate {
   Duration chunked;    // 0: its WGs have results for several peers
   Duration pipelined;  // 0: no mode of the scenario asks for it, or it does not suit the pair
   Duration fused;
+  Duration role_split;      // as pipelined
+  Duration copy_fed;        // same
   int wgs_per_cu_bulk = 0;  // resident
   int wgs_per_cu_fused = 0;
   [[nodiscard]] Duration gain() const { return bulk - fused; }

@@ -37,7 +37,7 @@ LinkPeak busiest_link(const RunResult& result) {
 
 // Whole models have several kernels: no number stands for all.
 int spilled_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
-  if (mode != Mode::fused || row_of(scenario.workload.kind).computes == nullptr) return 0;
+  if (!is_fused(mode) || row_of(scenario.workload.kind).computes == nullptr) return 0;
   if (is_model(scenario.workload.kind)) return 0;
   return compiled(gpu, wg_of(scenario.workload), fused_version(scenario.fused)).spilled;
 }
@@ -47,7 +47,7 @@ int wgs_per_cu_of(const Scenario& scenario, const GpuSpec& gpu, Mode mode) {
   if (kind == WorkloadKind::collective || is_model(kind)) return 0;
   const WgShape wg = wg_of(scenario.workload);
   if (mode == Mode::comm_alone || mode == Mode::comm_alone_dma) return 0;
-  return resident(gpu, wg, mode == Mode::fused ? fused_version(scenario.fused) : KernelVersion{});
+  return resident(gpu, wg, is_fused(mode) ? fused_version(scenario.fused) : KernelVersion{});
 }
 
 Duration mean_ended(const RunResult& result) {

@@ -31,7 +31,7 @@ FieldValue speedup_over(const ModeView& mode, Mode baseline) {
 FieldValue over_unfused(const ModeView& mode) {
   const RunResult& result = mode.run.result;
   const ModeRun* best = best_unfused(mode.report);
-  if (best == nullptr || result.mode != Mode::fused || result.time.count() == 0) return {};
+  if (best == nullptr || !is_fused(result.mode) || result.time.count() == 0) return {};
   return in_us(best->result.time) / in_us(result.time);
 }
 
@@ -84,9 +84,9 @@ constexpr auto kFields =
             {"speedup.<mode>_vs_unfused",
              Unit::ratio,
              "speed-up over the best without fusing",
-             "fused: time of the fastest of bulk, kernel and pipelined / this one's; absent if "
-             "only bulk was "
-             "run",
+             "fused, role_split, copy_fed: time of the fastest of bulk, kernel and pipelined / "
+             "this "
+             "one's; absent if only bulk was run",
              over_unfused,
              {.heading = "vs unfused", .cell = over_unfused_text, .if_any = true}},
             {"speedup.<mode>_vs_serial",

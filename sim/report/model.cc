@@ -48,6 +48,8 @@ std::string best_text(const Candidate& pair) {
   compare(Mode::kernel, pair.chunked);
   compare(Mode::pipelined, pair.pipelined);
   compare(Mode::fused, pair.fused);
+  compare(Mode::role_split, pair.role_split);
+  compare(Mode::copy_fed, pair.copy_fed);
   return name_of(best);
 }
 
@@ -84,6 +86,11 @@ constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
      [](const Candidate& pair) { return value_of(pair.pipelined); }},
     {"fused_us", Unit::us, "fused", "the same fused",
      [](const Candidate& pair) { return value_of(pair.fused); }},
+    {"role_split_us", Unit::us, "role_split", "the same in mode role_split; 0: not asked for",
+     [](const Candidate& pair) { return value_of(pair.role_split); }},
+    {"copy_fed_us", Unit::us, "copy_fed",
+     "the same in mode copy_fed; 0: not asked for, or copy engines have nothing to bring",
+     [](const Candidate& pair) { return value_of(pair.copy_fed); }},
     {"best", Unit::text, "best",
      "the mode in which the pair takes least; empty: it cannot be fused",
      [](const Candidate& pair) { return value_of(best_text(pair)); }},

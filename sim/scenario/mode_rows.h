@@ -25,6 +25,13 @@ inline constexpr auto kModeRows = std::to_array<ModeRow>({
      "parallelism)",
      "#CC79A7"},
     {"fused", Mode::fused, "one kernel whose WGs send and wait by themselves", "#009E73"},
+    {"role_split", Mode::role_split,
+     "fused, with CUs of their own for the WGs that send (ParallelKittens, Comet, TileLink)",
+     "#56B4E9"},
+    {"copy_fed", Mode::copy_fed,
+     "fused, with input brought by copy engines, or sums in a kernel afterwards (Flux, "
+     "Triton-distributed)",
+     "#D55E00"},
     {"compute_alone", Mode::compute_alone, "c3: the GEMM alone", "#8C8C8C"},
     {"comm_alone", Mode::comm_alone, "the collective's kernel alone", "#B8B8B8"},
     {"comm_alone_dma", Mode::comm_alone_dma, "the same, on copy engines", "#D8C9A8"},

@@ -7,7 +7,8 @@
 namespace weft {
 namespace {
 
-constexpr std::array kGrains = {Mode::bulk, Mode::kernel, Mode::pipelined, Mode::fused};
+constexpr std::array kGrains = {Mode::bulk,  Mode::kernel,     Mode::pipelined,
+                                Mode::fused, Mode::role_split, Mode::copy_fed};
 constexpr std::array kNoKernel = {Mode::bulk};
 constexpr std::array kStrategies = {
     Mode::compute_alone, Mode::comm_alone,   Mode::comm_alone_dma, Mode::serial,
@@ -27,15 +28,31 @@ std::span<const Mode> modes_of(WorkloadKind kind) {
   return family == Family::collective ? std::span<const Mode>(kNoKernel) : kGrains;
 }
 
-bool is_extra(Mode mode) { return mode == Mode::pipelined; }
+bool is_extra(Mode mode) {
+  return mode == Mode::pipelined || mode == Mode::role_split || mode == Mode::copy_fed;
+}
 
-std::string why_not_pipelined(const Scenario& scenario) {
+bool is_fused(Mode mode) {
+  return mode == Mode::fused || mode == Mode::role_split || mode == Mode::copy_fed;
+}
+
+std::string why_not(const Scenario& scenario, Mode mode) {
   const WorkloadKind kind = scenario.workload.kind;
+  if (mode == Mode::role_split && scenario.cluster.gpu.cus < 2) {
+    return "a GPU of one CU has none to spare for sending";
+  }
   if (!is_pair(kind)) return "";
-  if (row_of(kind).collective == CollectiveOp::all_reduce) {
+  const CollectiveOp op = *row_of(kind).collective;  // a pair has one
+  if (mode == Mode::pipelined && op == CollectiveOp::all_reduce) {
     return "an all-reduce has no part for each peer; the pair of a reduce-scatter has";
   }
-  if (scenario.cluster.nodes > 1) return "copy engines reach the GPUs of one node only";
+  if (mode == Mode::copy_fed && results_travel(kind) && op != CollectiveOp::reduce_scatter) {
+    return "there is no input for copy engines to bring, nor are sums left to a kernel";
+  }
+  const bool by_engines = mode == Mode::pipelined || mode == Mode::copy_fed;
+  if (by_engines && scenario.cluster.nodes > 1) {
+    return "copy engines reach the GPUs of one node only";
+  }
   return "";
 }
 

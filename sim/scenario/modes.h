@@ -17,9 +17,12 @@ std::span<const Mode> modes_of(WorkloadKind kind);
 // Not run unless they are asked for.
 bool is_extra(Mode mode);
 
-// Why mode pipelined does not suit the scenario's operator and collective; empty if it does. A
-// model has it for those of its pairs that it suits.
-std::string why_not_pipelined(const Scenario& scenario);
+// WG by WG: one kernel that communicates itself, whoever sends.
+bool is_fused(Mode mode);
+
+// Why the mode does not suit the scenario's operator and collective; empty if it does. A model has
+// it for those of its pairs that it suits.
+std::string why_not(const Scenario& scenario, Mode mode);
 
 // What the others of this kind are compared with.
 Mode baseline_of(WorkloadKind kind);

@@ -182,6 +182,8 @@ enum class Mode {
   kernel,
   fused,
   pipelined,
+  role_split,
+  copy_fed,
   compute_alone,
   comm_alone,
   comm_alone_dma,
@@ -256,6 +258,7 @@ struct FusedOptions {
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;
   int max_wgs_per_cu = 0;  // 0: as many as fit
+  int sending_cus = 0;     // of mode role_split; 0: an eighth of all
   int chain = 0;           // of the fused embedding kernel; 0: the plain one's
   Bytes add_load = {};     // of each part, in a thread adding up; 0: all in flight
 };

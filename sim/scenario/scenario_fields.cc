@@ -16,7 +16,7 @@ namespace {
 // Whether a mode that nobody named is among those that suit.
 bool suits(const Scenario& scenario, Mode mode) {
   if (uses_copy_engines(mode)) return can_use_copy_engines(scenario);
-  return mode != Mode::pipelined || why_not_pipelined(scenario).empty();
+  return why_not(scenario, mode).empty();
 }
 
 using AskedModes = std::vector<names::AskedMode>;
@@ -57,7 +57,8 @@ std::vector<Mode> modes_to_run(const Scenario& scenario, const std::optional<Ask
 
 void modes_field(Fields& map, Scenario& scenario) {
   std::optional<AskedModes> asked = AskedModes(scenario.modes.begin(), scenario.modes.end());
-  map.choices("modes", asked, names::kAskedModes, "all that apply to the kind, but for pipelined",
+  map.choices("modes", asked, names::kAskedModes,
+              "all that apply to the kind, but for pipelined, role_split and copy_fed",
               "grains of overlap, or strategies of c3, to compare");
   if (!map.writes()) scenario.modes = modes_to_run(scenario, asked);
 }
@@ -136,11 +137,21 @@ void residency_options(Fields& map, FusedOptions& fused) {
            .quiet = true});
 }
 
+void role_options(Fields& map, FusedOptions& fused) {
+  map.add("sending_cus", fused.sending_cus,
+          {.help = "mode role_split: CUs whose WGs only send; default: an eighth of all",
+           .range = {{1, 65'535}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+}
+
 void fused_options(Fields& map, FusedOptions& fused, WorkloadKind kind) {
   result_options(map.only_if(results_travel(kind), "kinds whose results are sent, not their input"),
                  fused);
   sending_options(map, fused);
   residency_options(map, fused);
+  role_options(map, fused);
   map.only_if(embeds(kind), "kinds that look up embeddings")
       .add("chain", fused.chain,
            {.help = "workload.chain in the fused kernel; default: the same",

@@ -39,7 +39,7 @@ void a_result_fits_a_message(const Check& check) {
                                       " B exceed the limit of a message, 4 GiB; at most " +
                                       text(kMostOfMessage / row_bytes(work)) + " rows per WG");
   }
-  if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return;
+  if (!check.fuses() || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
   if (product_exceeds(result, slice, kMostOfMessage)) {
     check.fail("fused.slice_wgs", text(slice) + " results of " + text(result) +
@@ -95,7 +95,7 @@ void a_wg_ends(const Check& check) {
 
 // Messages of one pair in mode fused: stores of WGs, puts or flags of slices, one flag more.
 std::int64_t fused_messages(const Check& check) {
-  if (!check.has(Mode::fused) || !check.good({"modes", "fused.slice_wgs"})) return 0;
+  if (!check.fuses() || !check.good({"modes", "fused.slice_wgs"})) return 0;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
   const bool stores = check.scenario.cluster.gpus_per_node > 1;
   return wgs / check.scenario.fused.slice_wgs + 1 + (stores ? wgs : 0);

@@ -25,20 +25,31 @@ void modes_suit_the_workload(const Check& check) {
                           " has no mode " + wrong + "; it has " + right);
 }
 
-void copy_engines_can_pipeline(const Check& check) {
-  if (!check.has(Mode::pipelined) || !check.good({"modes", "workload.kind", "cluster.nodes"}))
-    return;
-  const std::string why_not = why_not_pipelined(check.scenario);
-  if (why_not.empty()) return;
-  check.fail("modes", "pipelined does not suit this workload: " + why_not +
-                          "; leave it out, or use all for the modes that do");
+void modes_suit_the_pair(const Check& check) {
+  if (!check.good({"modes", "workload.kind", "cluster.nodes", "cluster.gpu.cus"})) return;
+  for (const Mode mode : check.scenario.modes) {
+    const std::string reason = why_not(check.scenario, mode);
+    if (reason.empty()) continue;
+    check.fail("modes", std::string(name_of(mode)) + " does not suit this workload: " + reason +
+                            "; leave it out, or use all for the modes that do");
+  }
+}
+
+void some_cus_compute(const Check& check) {
+  if (!check.has(Mode::role_split)) return;
+  if (!check.good({"modes", "fused.sending_cus", "cluster.gpu.cus"})) return;
+  const int cus = check.scenario.cluster.gpu.cus;
+  if (cus < 2 || check.scenario.fused.sending_cus < cus) return;
+  check.fail("fused.sending_cus", text(check.scenario.fused.sending_cus) + " of " + text(cus) +
+                                      " CUs leave none to compute; at most " + text(cus - 1));
 }
 
 }  // namespace
 
 void validate_workload(const Check& check) {
   modes_suit_the_workload(check);
-  copy_engines_can_pipeline(check);
+  modes_suit_the_pair(check);
+  some_cus_compute(check);
 }
 
 }  // namespace weft::rules

@@ -79,7 +79,8 @@ void engines_fill_the_links(const Check& check) {
   const ClusterSpec& cluster = check.scenario.cluster;
   if (!cluster.scale_up) return;
   const bool by_mode = check.has(Mode::dma) || check.has(Mode::dma_partition) ||
-                       check.has(Mode::comm_alone_dma) || check.has(Mode::pipelined);
+                       check.has(Mode::comm_alone_dma) || check.has(Mode::pipelined) ||
+                       check.has(Mode::copy_fed);
   if (check.scenario.collective.executor != CollectiveExecutor::dma && !by_mode) return;
   const DmaSpec& dma = cluster.gpu.dma;
   const double link = to_bytes_per_second(engine_rate(cluster.scale_up->link));

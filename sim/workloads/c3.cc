@@ -171,6 +171,8 @@ C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int pa
     case Mode::kernel:
     case Mode::pipelined:
     case Mode::fused:
+    case Mode::role_split:
+    case Mode::copy_fed:
       SIM_ASSERT(false);
   }
   return strategy;

@@ -7,44 +7,33 @@
 // previous step. So neither kind waits for the other: as many WGs send as it takes to keep the
 // links busy, and the rest compute. And waiting WGs never block what would wake them: the sends of
 // a step come before any WG, on any GPU, waits for that step's input.
+//
+// Where some CUs only send (role_split), the sends are a list of their own; where copy engines
+// bring the input (copy_fed), there are none.
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
+#include "sim/workloads/brought_input.h"
 #include "sim/workloads/fused_kernel.h"
 
 namespace weft {
 namespace {
 
-class FusedConsumer {
+class FusedConsumer : public FusedLowering {
  public:
-  FusedConsumer(TaskGraph& graph, const Overlap& overlap)
-      : overlap_(overlap),
-        grid_(overlap.grid),
-        sends_(overlap.options, overlap.cluster, overlap.grid),
+  FusedConsumer(TaskGraph& graph, const Overlap& overlap, Senders senders)
+      : FusedLowering(graph, overlap, senders, overlap.collective + "_" + overlap.grid.name),
         units_(units_of_slice(overlap)),
         slices_(grid_.units() / units_),
         slice_bytes_(units_ * grid_.input_bytes),
         pieces_(input_pieces(slice_bytes_)),
-        stays_in_cache_(stays_in_cache(overlap)),
-        graph_(graph) {
+        stays_in_cache_(stays_in_cache(overlap)) {
     SIM_ASSERT(slices_ * units_ == grid_.units());
-  }
-
-  LastKernels lower() {
-    const std::size_t first_send = graph_.sends.size();
-    working_ = graph_.add_work(grid_.written);
-    operator_ =
-        graph_.operators.push_back({.name = "fused_" + overlap_.collective + "_" + grid_.name,
-                                    .role = KernelRole::fused,
-                                    .part = overlap_.part});
-    for (const Team& team : overlap_.teams) {
-      SIM_ASSERT(team.gpus.size() == grid_.gpus);
-      lower(team);
-    }
-    graph_.own_sends(first_send, operator_);
-    return {.computing = made_, .communicating = made_};
+    working_ = graph.add_work(grid_.written);
+    if (senders == Senders::copy_engines) bringing_.emplace(graph, overlap, slices_);
   }
 
  private:
@@ -53,9 +42,13 @@ class FusedConsumer {
     return std::max(1U, wgs / overlap.grid.unit);
   }
 
-  void lower(const Team& team) {
-    team_ = &team;
+  void lower_team() override {
     here_.clear();
+    if (bringing_) {
+      here_ = bringing_->add_copies(*team_);
+      for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_fed_kernel(g);
+      return;
+    }
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
       here_.emplace_back();
       for (std::uint32_t i = 0; i < grid_.gpus * slices_; ++i) {
@@ -67,33 +60,46 @@ class FusedConsumer {
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
   }
 
-  // GPUs are given as ranks in the current team, except in the task graph.
-  [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
-
   // The latch at GPU `g` that opens when slice `s` of peer `from` has arrived.
   [[nodiscard]] LatchId here(std::uint32_t g, std::uint32_t from, std::uint32_t s) const {
     return here_[g][from * slices_ + s];
   }
 
   void add_kernel(std::uint32_t g) {
-    Kernel kernel = sends_.kernel(GpuId(gpu(g)), operator_);
-    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
+    const bool apart = senders_ == Senders::cus;
     const auto pieces = static_cast<std::uint32_t>(slices_ * pieces_);
+    if (apart) {
+      const Kernel sending = begin(g, FusedSends::Wgs::sending);
+      for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
+        for (std::uint32_t sent = 0; sent < pieces; ++sent) add_sending(g, step, sent);
+      }
+      end(g, sending);
+    }
+    const Kernel kernel = begin(g, apart ? FusedSends::Wgs::computing : FusedSends::Wgs::all);
     // Every GPU sends to the next GPU first: so what arrives first is from the previous one.
     for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
-      const std::uint32_t peer = (g + grid_.gpus - step) % grid_.gpus;
-      const bool sends = step + 1 < grid_.gpus;
+      const bool sends = !apart && step + 1 < grid_.gpus;
       std::uint32_t sent = 0;
       for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
         const std::uint64_t due = std::uint64_t{i + 1} * pieces / grid_.per_peer;
         for (; sends && sent < due; ++sent) add_sending(g, step + 1, sent);
-        add_working(g, peer, i);
+        add_working(g, before(g, step), i);
       }
     }
-    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - g;
-    kernel.team_size = grid_.gpus;
-    made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
+    end(g, kernel);
+  }
+
+  // Its WGs only wait, for flags that copy engines set behind what they have brought.
+  void add_fed_kernel(std::uint32_t g) {
+    const Kernel kernel = begin(g, FusedSends::Wgs::all);
+    for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
+      for (std::uint32_t i = 0; i < grid_.per_peer; ++i) add_working(g, before(g, step), i);
+    }
+    end(g, kernel, {bringing_->ready(g)});
+  }
+
+  [[nodiscard]] std::uint32_t before(std::uint32_t g, std::uint32_t step) const {
+    return (g + grid_.gpus - step) % grid_.gpus;
   }
 
   // Sends piece `index` of what GPU `g` has to the GPU `step` ranks after it.
@@ -126,26 +132,20 @@ class FusedConsumer {
     return own <= std::max(kept_on_a_die(gpu.l2), gpu.memory.side_cache);
   }
 
-  const Overlap& overlap_;
-  const Grid& grid_;
-  FusedSends sends_;
   std::uint32_t units_;  // per slice
   std::uint32_t slices_;
   std::int64_t slice_bytes_;
   std::int64_t pieces_;  // per slice
   bool stays_in_cache_;
-  TaskGraph& graph_;
-  const Team* team_ = nullptr;
-  std::vector<KernelId> made_;
-  OperatorId operator_;
   std::uint32_t working_ = 0;
+  std::optional<BroughtInput> bringing_;
   std::vector<std::vector<LatchId>> here_;
 };
 
 }  // namespace
 
-LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap) {
-  return FusedConsumer(graph, overlap).lower();
+LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap, Senders senders) {
+  return FusedConsumer(graph, overlap, senders).lower();
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "sim/workloads/fused_kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/core/assert.h"
 #include "sim/core/round_up.h"
@@ -8,10 +9,20 @@
 #include "sim/gpu_model/peer_law.h"
 
 namespace weft {
+namespace {
+
+// Where nobody says: one in eight.
+std::uint32_t sending_cus(const FusedOptions& fused, int cus) {
+  const std::int64_t asked = fused.sending_cus > 0 ? fused.sending_cus : round_up(cus, 8);
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(asked, cus - 1));
+}
+
+}  // namespace
+
 FusedSends::FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid)
     : options_(options), cluster_(cluster), grid_(grid) {}
 
-Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
+Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   const FusedOptions& fused = options_.fused;
   const GpuSpec& gpu = cluster_.spec.gpu;
   const WgShape& wg = grid_.wg;
@@ -20,7 +31,14 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op) const {
   kernel.wg = footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, wg, version));
+  if (wgs != Wgs::all) {
+    const std::uint32_t sending = sending_cus(fused, gpu.cus);
+    kernel.cus =
+        wgs == Wgs::sending ? CuRange{.first = 0, .count = sending} : CuRange{.first = sending};
+  }
+  if (wgs == Wgs::sending) kernel.role = KernelRole::collective;
+  kernel.max_grid =
+      static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
   if (fused.put_by == PutBy::thread) {
@@ -136,6 +154,57 @@ Work FusedSends::reduction(std::int64_t size) const {
   }
   work.flops = flops(size / grid_.element_bytes * (grid_.gpus - 1));
   return work;
+}
+
+FusedLowering::FusedLowering(TaskGraph& graph, const Overlap& overlap, Senders senders,
+                             std::string name)
+    : graph_(graph),
+      overlap_(overlap),
+      options_(overlap.options),
+      grid_(overlap.grid),
+      senders_(senders),
+      sends_(overlap.options, overlap.cluster, overlap.grid),
+      name_(std::move(name)) {}
+
+LastKernels FusedLowering::lower() {
+  const std::size_t first_send = graph_.sends.size();
+  operator_ = graph_.operators.push_back(
+      {.name = "fused_" + name_, .role = KernelRole::fused, .part = overlap_.part});
+  if (senders_ == Senders::cus) {
+    sending_ = graph_.operators.push_back({.name = overlap_.collective + " (CUs of its own)",
+                                           .role = KernelRole::collective,
+                                           .part = overlap_.collective_part});
+  }
+  for (const Team& team : overlap_.teams) {
+    SIM_ASSERT(team.gpus.size() == grid_.gpus);
+    team_ = &team;
+    lower_team();
+  }
+  const bool brought = senders_ == Senders::copy_engines && overlap_.travels == Travels::input;
+  if (!brought) graph_.own_sends(first_send, sending_.is_none() ? operator_ : sending_);
+  if (made_.communicating.empty()) made_.communicating = made_.computing;
+  return made_;
+}
+
+Kernel FusedLowering::begin(std::uint32_t rank, FusedSends::Wgs wgs) const {
+  const OperatorId op = wgs == FusedSends::Wgs::sending ? sending_ : operator_;
+  Kernel kernel = sends_.kernel(GpuId(gpu(rank)), op, wgs);
+  kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
+  return kernel;
+}
+
+void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
+  end(rank, kernel, team_->after[rank]);
+}
+
+void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after) {
+  const bool sends = kernel.op == sending_;
+  const std::uint32_t kernels = senders_ == Senders::cus ? 2 : 1;  // the sending one first
+  const std::uint32_t before = rank * kernels + (kernels == 2 && !sends ? 1 : 0);
+  kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
+  kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - before;
+  kernel.team_size = grid_.gpus * kernels;
+  (sends ? made_.communicating : made_.computing).push_back(graph_.add_kernel(kernel, after));
 }
 
 }  // namespace weft

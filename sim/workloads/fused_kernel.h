@@ -1,9 +1,10 @@
-// What fused kernels share: the persistent kernel itself, and how its WGs send.
+// What fused kernels share: the persistent kernel itself, who sends, and how.
 //
 // Between nodes a message is a put of several queue entries: payload, fence, flag. Inside a node it
 // is stores, a fence that waits until they have arrived, and a flag, which is stored too.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/workloads/grid.h"
@@ -26,7 +27,9 @@ class FusedSends {
  public:
   FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid);
 
-  [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op) const;
+  // Which of a kernel's WGs: all of them, or, if some CUs only send, those there or all others.
+  enum class Wgs : std::uint8_t { all, computing, sending };
+  [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op, Wgs wgs) const;
   [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
     return cluster_.node_of(GpuId(gpu));
   }
@@ -63,6 +66,45 @@ class FusedSends {
   const OverlapOptions& options_;
   const Cluster& cluster_;
   const Grid& grid_;
+};
+
+// Lowers an operator and its collective, team by team, to one kernel of each GPU; or to two, where
+// some CUs only send: one kernel in truth, whose WGs part by their role.
+class FusedLowering {
+ public:
+  virtual ~FusedLowering() = default;
+  LastKernels lower();
+
+ protected:
+  FusedLowering(TaskGraph& graph, const Overlap& overlap, Senders senders, std::string name);
+
+  virtual void lower_team() = 0;  // adds the kernels of all its ranks
+
+  // GPUs are given as ranks in the current team, except in the task graph.
+  [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
+  [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
+    return sends_.same_node(gpu(a), gpu(b));
+  }
+
+  // Items that are added from the first call to the second one are this kernel's. It starts after
+  // what the team waits for, or after `after`.
+  Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
+  void end(std::uint32_t rank, Kernel kernel);
+  void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
+
+  TaskGraph& graph_;
+  const Overlap& overlap_;
+  const OverlapOptions& options_;
+  const Grid& grid_;
+  Senders senders_;
+  FusedSends sends_;
+  OperatorId operator_;
+  OperatorId sending_ = OperatorId::none();
+  const Team* team_ = nullptr;
+  LastKernels made_;
+
+ private:
+  std::string name_;
 };
 
 }  // namespace weft

@@ -12,64 +12,50 @@
 #include "sim/core/assert.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/fused_kernel.h"
+#include "sim/workloads/plain_kernel.h"
 
 namespace weft {
 namespace {
 
-class FusedProducer {
+class FusedProducer : public FusedLowering {
  public:
-  FusedProducer(TaskGraph& graph, const Overlap& overlap)
-      : options_(overlap.options),
-        overlap_(overlap),
-        grid_(overlap.grid),
+  FusedProducer(TaskGraph& graph, const Overlap& overlap, Senders senders)
+      : FusedLowering(graph, overlap, senders, overlap.grid.name + "_" + overlap.collective),
         op_(overlap.op),
-        sends_(overlap.options, overlap.cluster, overlap.grid),
         flag_per_slice_(options_.fused.flag_per == FlagPer::slice),
-        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1),
+        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1 &&
+                   senders != Senders::cus),
         slice_wgs_(static_cast<std::uint32_t>(options_.fused.slice_wgs) * grid_.parts),
-        slices_(grid_.per_peer / slice_wgs_),
-        graph_(graph) {
+        slices_(grid_.per_peer / slice_wgs_) {
     SIM_ASSERT(slices_ * slice_wgs_ == grid_.per_peer);
-  }
-
-  LastKernels lower() {
-    const std::size_t first_send = graph_.sends.size();
-    written_ = graph_.add_work(zero_copy_ ? grid_.written : sends_.staged(grid_.written));
-    stored_ = graph_.add_work(grid_.stored);
-    operator_ =
-        graph_.operators.push_back({.name = "fused_" + grid_.name + "_" + overlap_.collective,
-                                    .role = KernelRole::fused,
-                                    .part = overlap_.part});
-    if (graph_.items.empty()) reserve();
-    for (const Team& team : overlap_.teams) {
-      SIM_ASSERT(team.gpus.size() == grid_.gpus);
-      lower(team);
+    if (senders == Senders::copy_engines) {  // a kernel adds up what has arrived
+      op_ = CollectiveOp::all_to_all;
+      flag_per_slice_ = false;
     }
-    graph_.own_sends(first_send, operator_);
-    return {.computing = made_, .communicating = made_};
+    const bool written_here = zero_copy_ || senders == Senders::cus;
+    written_ = graph.add_work(written_here ? grid_.written : sends_.staged(grid_.written));
+    stored_ = graph.add_work(grid_.stored);
+    if (graph.items.empty()) reserve();
   }
 
  private:
-  void lower(const Team& team) {
-    team_ = &team;
+  void lower_team() override {
     finished_.clear();
     complete_.clear();
     node_of_.clear();
-    for (const std::uint32_t gpu : team.gpus) node_of_.push_back(sends_.node_of(gpu));
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) node_of_.push_back(sends_.node_of(gpu(g)));
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions wait for all arrivals anyway
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
       for (std::uint32_t g = 0; g < grid_.gpus; ++g) finished_.push_back(graph_.add_latch(flags));
     }
     if (reduces()) add_complete_latches();
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
+      senders_ == Senders::cus ? add_kernels_by_role(g) : add_kernel(g);
+    }
+    if (senders_ == Senders::copy_engines) add_sums();
   }
 
-  // GPUs are given as ranks in the current team, except in the task graph.
-  [[nodiscard]] std::uint32_t gpu(std::uint32_t rank) const { return team_->gpus[rank]; }
-  [[nodiscard]] bool same_node(std::uint32_t a, std::uint32_t b) const {
-    return sends_.same_node(gpu(a), gpu(b));
-  }
   [[nodiscard]] bool reduces() const { return op_ != CollectiveOp::all_to_all; }
 
   void reserve() {
@@ -98,11 +84,10 @@ class FusedProducer {
   }
 
   void add_kernel(std::uint32_t g) {
-    Kernel kernel = sends_.kernel(GpuId(gpu(g)), operator_);
+    Kernel kernel = begin(g, FusedSends::Wgs::all);
     if (!finished_.empty()) kernel.finish = finished_[g];
-    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     add_peer_flags(g);
-    for (const Logical& slice : slice_order(node_of_, options_.fused.order, g, slices_)) {
+    for (const Logical& slice : slices_of(g)) {
       if (slice.peer != g && zero_copy_ && same_node(g, slice.peer)) {
         add_stored_slice(g, slice);
       } else {
@@ -110,10 +95,54 @@ class FusedProducer {
       }
     }
     if (reduces()) add_reductions(g);
-    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - g;
-    kernel.team_size = grid_.gpus;
-    made_.push_back(graph_.add_kernel(kernel, team_->after[g]));
+    end(g, kernel);
+  }
+
+  // WGs that compute leave their results here; others, on CUs of their own, read a slice when it is
+  // complete, in the order in which slices are made, and send it. They add up what comes, too.
+  void add_kernels_by_role(std::uint32_t g) {
+    const std::vector<Logical> slices = slices_of(g);
+    Kernel sending = begin(g, FusedSends::Wgs::sending);
+    if (!finished_.empty()) sending.finish = finished_[g];
+    add_peer_flags(g);
+    const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
+    std::vector<LatchId> made;
+    for (const Logical& slice : slices) {
+      const bool stays = slice.peer == g;
+      made.push_back(stays ? own(g, slice) : graph_.add_latch(slice_wgs_));
+      if (stays) continue;
+      graph_.items.push_back({.counts_down = send_slice(g, slice, 1),
+                              .waits_for = made.back(),
+                              .work = reading & 0xFFU,
+                              .scale = Item::kUnit});
+    }
+    if (reduces()) add_reductions(g);
+    end(g, sending);
+    const Kernel computing = begin(g, FusedSends::Wgs::computing);
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slices[s], i, made[s], written_);
+    }
+    end(g, computing);
+  }
+
+  // A kernel of its own adds up the parts that have come.
+  void add_sums() {
+    const std::size_t first = made_.computing.size() - grid_.gpus;
+    if (sum_.is_none()) {
+      sum_ = graph_.operators.push_back(
+          {.name = "sum", .role = KernelRole::collective, .part = overlap_.collective_part});
+    }
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
+      const GpuSpec& spec = overlap_.cluster.spec.gpu;
+      Kernel kernel{.gpu = GpuId(gpu(g)), .op = sum_, .role = KernelRole::collective};
+      kernel.launch = compute_gap(spec.launch, options_.launch);
+      add_items(graph_, kernel, overlap_.peer_kernels->sum, spec);
+      made_.communicating.push_back(graph_.add_kernel(kernel, {made_.computing[first + g]}));
+    }
+  }
+
+  [[nodiscard]] std::vector<Logical> slices_of(std::uint32_t g) const {
+    return slice_order(node_of_, options_.fused.order, g, slices_);
   }
 
   // One flag per peer: sent when all slices for the peer have been sent.
@@ -128,14 +157,21 @@ class FusedProducer {
     }
   }
 
+  // What WGs of a slice that stays on this GPU count down.
+  [[nodiscard]] LatchId own(std::uint32_t g, const Logical& slice) const {
+    return reduces() ? awaits(g, slice.index) : LatchId::none();
+  }
+
+  // A latch for `wgs` WGs, of which the last sends the slice as one message.
+  LatchId send_slice(std::uint32_t g, const Logical& slice, std::uint32_t wgs) {
+    const std::uint32_t d = slice.peer;
+    return sends_.send_slice(graph_, gpu(g), {gpu(d), awaits(d, slice.index)},
+                             grid_.bytes_of(slice_wgs_), wgs, peer_done_[d]);
+  }
+
   // A slice that stays on this GPU or leaves as one message.
   void add_sent_slice(std::uint32_t g, const Logical& slice) {
-    const std::uint32_t d = slice.peer;
-    LatchId out = reduces() && d == g ? awaits(g, slice.index) : LatchId::none();
-    if (d != g) {
-      out = sends_.send_slice(graph_, gpu(g), {gpu(d), awaits(d, slice.index)},
-                              grid_.bytes_of(slice_wgs_), slice_wgs_, peer_done_[d]);
-    }
+    const LatchId out = slice.peer == g ? own(g, slice) : send_slice(g, slice, slice_wgs_);
     for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slice, i, out, written_);
   }
 
@@ -187,19 +223,12 @@ class FusedProducer {
                             .scale = scale_of(grid_, options_.seed, gpu(g), wg) & 0xFFFFFFU});
   }
 
-  const OverlapOptions& options_;
-  const Overlap& overlap_;
-  const Grid& grid_;
   CollectiveOp op_;
-  FusedSends sends_;
   bool flag_per_slice_;
   bool zero_copy_;
   std::uint32_t slice_wgs_;
   std::uint32_t slices_;
-  TaskGraph& graph_;
-  OperatorId operator_;
-  const Team* team_ = nullptr;
-  std::vector<KernelId> made_;
+  OperatorId sum_ = OperatorId::none();
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
@@ -210,8 +239,8 @@ class FusedProducer {
 
 }  // namespace
 
-LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap) {
-  return FusedProducer(graph, overlap).lower();
+LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap, Senders senders) {
+  return FusedProducer(graph, overlap, senders).lower();
 }
 
 }  // namespace weft

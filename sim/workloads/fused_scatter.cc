@@ -12,32 +12,14 @@
 namespace weft {
 namespace {
 
-class FusedScatter {
+class FusedScatter : public FusedLowering {
  public:
   FusedScatter(TaskGraph& graph, const Overlap& overlap)
-      : overlap_(overlap),
-        grid_(overlap.grid),
-        tiles_(*overlap.grid.scattered),
-        sends_(overlap.options, overlap.cluster, overlap.grid),
-        graph_(graph) {}
-
-  LastKernels lower() {
-    const std::size_t first_send = graph_.sends.size();
-    operator_ =
-        graph_.operators.push_back({.name = "fused_" + grid_.name + "_" + overlap_.collective,
-                                    .role = KernelRole::fused,
-                                    .part = overlap_.part});
-    for (const Team& team : overlap_.teams) {
-      SIM_ASSERT(team.gpus.size() == grid_.gpus);
-      lower(team);
-    }
-    graph_.own_sends(first_send, operator_);
-    return {.computing = made_, .communicating = made_};
-  }
+      : FusedLowering(graph, overlap, Senders::wgs, overlap.grid.name + "_" + overlap.collective),
+        tiles_(*overlap.grid.scattered) {}
 
  private:
-  void lower(const Team& team) {
-    team_ = &team;
+  void lower_team() override {
     finished_.clear();
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
       const std::uint32_t flags = flags_for(g);
@@ -59,9 +41,8 @@ class FusedScatter {
   }
 
   void add_kernel(std::uint32_t rank) {
-    Kernel kernel = sends_.kernel(GpuId(team_->gpus[rank]), operator_);
+    Kernel kernel = begin(rank, FusedSends::Wgs::all);
     kernel.finish = finished_[rank];
-    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     const std::uint32_t work = graph_.add_work(tiles_.works[rank]);
     // Row by row of a column of tiles, which share what they read of the weights.
     for (std::uint32_t column = 0; column < tiles_.columns; ++column) {
@@ -75,10 +56,7 @@ class FusedScatter {
     if (graph_.items.size() == kernel.first_item) {  // no expert of it has tokens
       graph_.items.push_back({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
     }
-    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - rank;
-    kernel.team_size = grid_.gpus;
-    made_.push_back(graph_.add_kernel(kernel, team_->after[rank]));
+    end(rank, kernel);
   }
 
   // A latch for the WG of a tile, which sends each peer its rows.
@@ -87,22 +65,15 @@ class FusedScatter {
     for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
       const std::uint32_t to = (rank + step) % grid_.gpus;
       if (row[to] == 0) continue;
-      parcels.push_back({.to = {.gpu = team_->gpus[to], .told = finished_[to]},
+      parcels.push_back({.to = {.gpu = gpu(to), .told = finished_[to]},
                          .size = row[to] * tiles_.bytes_of_column(column)});
     }
     if (parcels.empty()) return LatchId::none();
-    return sends_.send_to_all(graph_, team_->gpus[rank], parcels);
+    return sends_.send_to_all(graph_, gpu(rank), parcels);
   }
 
-  const Overlap& overlap_;
-  const Grid& grid_;
   const ScatteredTiles& tiles_;
-  FusedSends sends_;
-  TaskGraph& graph_;
-  OperatorId operator_;
-  const Team* team_ = nullptr;
   std::vector<LatchId> finished_;  // by rank: flags still to come
-  std::vector<KernelId> made_;
 };
 
 }  // namespace

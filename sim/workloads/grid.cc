@@ -5,6 +5,7 @@
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
 #include "sim/gpu_model/launch_law.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 
@@ -49,7 +50,7 @@ OverlapOptions overlap_options(const Scenario& scenario) {
 }
 
 KernelVersion version_in(Mode mode, const OverlapOptions& options, const GpuSpec& gpu) {
-  if (mode == Mode::fused) return fused_version(options.fused);
+  if (is_fused(mode)) return fused_version(options.fused);
   KernelVersion version;
   version.of_a_peer = mode == Mode::pipelined;
   if (mode == Mode::kernel && options.kernel.chunks > 1) {

@@ -169,7 +169,7 @@ struct Overlap {
   std::vector<Team> teams;
   std::string collective = {};                   // its name
   Bytes from_each = {};                          // what travels from one GPU to one other
-  std::optional<PeerKernels> peer_kernels = {};  // of mode pipelined
+  std::optional<PeerKernels> peer_kernels = {};  // of modes that use copy engines
   std::string part = {};                         // of the model: what the operator counts as ...
   std::string collective_part = {};              // ... and what the collective counts as
 };
@@ -194,12 +194,17 @@ constexpr std::int64_t input_pieces(std::int64_t size) {
 // Peer by peer: while copy engines carry the part of one, the kernel of another's runs.
 LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
 
-// Lowers as the mode says: bulk, kernel, pipelined or fused.
+// Lowers as the mode says: bulk, kernel, pipelined, fused, role_split or copy_fed.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
+// Who sends what the WGs of a fused kernel make or need: themselves; those on CUs of their own;
+// copy engines, which bring input, while results that are to be added up are stored by the WGs and
+// added by a kernel afterwards.
+enum class Senders : std::uint8_t { wgs, cus, copy_engines };
+
 // WG-granular overlap: one persistent kernel per GPU.
-LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap, Senders senders);
 LastKernels lower_fused_scatter(TaskGraph& graph, const Overlap& overlap);
-LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap, Senders senders);
 
 }  // namespace weft

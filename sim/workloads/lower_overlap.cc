@@ -3,6 +3,16 @@
 
 namespace weft {
 
+namespace {
+
+LastKernels lower_fused(TaskGraph& graph, const Overlap& overlap, Senders senders) {
+  if (overlap.grid.scattered) return lower_fused_scatter(graph, overlap);
+  return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap, senders)
+                                            : lower_fused_consumer(graph, overlap, senders);
+}
+
+}  // namespace
+
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
   switch (mode) {
     case Mode::bulk:
@@ -13,9 +23,11 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::pipelined:
       return lower_pipelined(graph, overlap);
     case Mode::fused:
-      if (overlap.grid.scattered) return lower_fused_scatter(graph, overlap);
-      return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap)
-                                                : lower_fused_consumer(graph, overlap);
+      return lower_fused(graph, overlap, Senders::wgs);
+    case Mode::role_split:
+      return lower_fused(graph, overlap, Senders::cus);
+    case Mode::copy_fed:
+      return lower_fused(graph, overlap, Senders::copy_engines);
     default:
       SIM_ASSERT(false);
   }

@@ -20,6 +20,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/copy.h"
 #include "sim/core/assert.h"
+#include "sim/workloads/barrier.h"
 #include "sim/workloads/plain_kernel.h"
 
 namespace weft {
@@ -133,36 +134,8 @@ class Pipelined {
 
   // --- kernels
 
-  // One WG of one wave sends a flag to each peer; the kernel ends when those of all have come.
   ByRank add_barrier(const After& after) {
-    std::vector<LatchId> told;
-    for (std::uint32_t r = 0; r < ranks(); ++r) told.push_back(graph_.add_latch(ranks() - 1));
-    const std::uint32_t nothing = graph_.add_work({});
-    ByRank kernels;
-    for (std::uint32_t r = 0; r < ranks(); ++r) {
-      constexpr int kRegisters = 32;  // [BG] of a thread that polls
-      Kernel kernel{.gpu = GpuId(team_->gpus[r]), .op = barrier_, .role = KernelRole::collective};
-      kernel.wg = footprint(gpu_.wave_size, kRegisters, bytes(0), gpu_.wave_size);
-      kernel.launch = launch_;
-      kernel.fenced = true;
-      kernel.flag = gpu_.peer_store.flag;
-      kernel.finish = told[r];
-      kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
-      kernel.items = 1;
-      const LatchId out = graph_.add_latch(1);
-      for (std::uint32_t step = 1; step < ranks(); ++step) {
-        const std::uint32_t to = (r + step) % ranks();
-        graph_.add_send({.to = team_->gpus[to],
-                         .size = kFlagBytes,
-                         .arrives = told[to],
-                         .op = static_cast<std::uint16_t>(barrier_.value)});
-      }
-      graph_.items.push_back({.counts_down = out, .work = nothing & 0xFFU, .scale = Item::kUnit});
-      kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - r;
-      kernel.team_size = ranks();
-      kernels.push_back(graph_.add_kernel(kernel, after[r]));
-    }
-    return kernels;
+    return weft::add_barrier(graph_, overlap_, *team_, barrier_, after);
   }
 
   KernelId add_stream(std::uint32_t rank, OperatorId op, const OpKernel& plan, KernelId after) {

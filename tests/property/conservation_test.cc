@@ -279,7 +279,7 @@ TEST(Conservation, every_mode_delivers_the_same_results) {
     for (const Prepared& prepared : all) {
       const RunResult result = run(prepared);
       std::vector<std::int64_t> flags(result.gpus.size());
-      if (prepared.mode == Mode::fused || prepared.mode == Mode::pipelined) {
+      if (is_fused(prepared.mode) || prepared.mode == Mode::pipelined) {
         flags = flag_bytes(prepared);
       }
       for (std::size_t g = 0; g < result.gpus.size(); ++g) {

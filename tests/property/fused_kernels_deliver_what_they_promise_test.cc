@@ -21,8 +21,10 @@ namespace {
 std::string fused(std::uint64_t seed) { return RandomScenario(seed).fused(); }
 
 Prepared fused_of(const std::string& text) {
-  std::vector<Prepared> all = prepare(text);
-  return all.back();
+  for (const Prepared& prepared : prepare(text)) {
+    if (prepared.mode == Mode::fused) return prepared;
+  }
+  SIM_ASSERT(false);
 }
 
 Grid grid_of(const Prepared& prepared) {

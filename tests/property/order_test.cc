@@ -42,7 +42,15 @@ TEST(Order, loading_and_lowering_again_changes_nothing) {
   });
 }
 
-// The kernels of each operator in the opposite order of GPUs; nothing else moves.
+bool waits_for_one_from(const TaskGraph& graph, const Kernel& kernel, std::uint32_t first) {
+  for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
+    if (graph.dependencies[kernel.first_dependency + d].value >= first) return true;
+  }
+  return false;
+}
+
+// The kernels of each operator in the opposite order of GPUs, but for those that wait for one
+// another; nothing else moves.
 TaskGraph backwards(const TaskGraph& graph) {
   TaskGraph result = graph;
   result.kernels = {};
@@ -52,7 +60,10 @@ TaskGraph backwards(const TaskGraph& graph) {
   for (std::uint32_t k = 0; k < graph.kernels.size();) {
     std::uint32_t end = k;
     const OperatorId op = graph.kernels[KernelId(k)].op;
-    while (end < graph.kernels.size() && graph.kernels[KernelId(end)].op == op) ++end;
+    while (end < graph.kernels.size() && graph.kernels[KernelId(end)].op == op &&
+           !waits_for_one_from(graph, graph.kernels[KernelId(end)], k)) {
+      ++end;
+    }
     for (std::uint32_t i = end; i > k; --i) order.push_back(i - 1);
     k = end;
   }

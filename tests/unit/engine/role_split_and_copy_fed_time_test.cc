@@ -1,0 +1,67 @@
+// What modes role_split and copy_fed take, where it can be counted by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/engine/toy_gemm.h"
+
+namespace weft::role_split_and_copy_fed_time_test {
+namespace {
+
+// 32 tiles of 100 us a GPU, half of them of its own rows (toy_gemm.h); a launch takes 1 us.
+TEST(RoleSplitTime, is_that_of_the_tiles_on_the_cus_that_compute) {
+  // 4 of 8 CUs compute: 8 rounds. The peer's rows, 4 MB at 50 GB/s, are there after 80 us.
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {"fused.sending_cus=4"}), Mode::role_split),
+              1 + 800, 0.01);
+  // 7 compute: 32 tiles are 4 rounds and 4 tiles more.
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {"fused.sending_cus=1"}), Mode::role_split),
+              1 + 500, 0.01);
+  // An eighth of all, where nobody says.
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {}), Mode::role_split), 1 + 500, 0.01);
+}
+
+TEST(RoleSplitTime, waits_for_the_last_rows_of_a_slow_link) {
+  // 4 MB in 64 pieces with flags of 8 B at 1 GB/s; then the last of four rows of tiles, 4 tiles.
+  const std::vector<std::string> slow = {"fused.sending_cus=4",
+                                         "cluster.scale_up.link.bandwidth=1 GB/s"};
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", slow), Mode::role_split),
+              1 + 4000 + 64 * 0.008 + 100, 0.01);
+}
+
+TEST(RoleSplitTime, ends_when_the_last_tiles_results_have_been_sent) {
+  // The own rows' tiles come last, so the peer's have long been sent and added up.
+  EXPECT_NEAR(time_us(toy_gemm("gemm_reduce_scatter", {"fused.sending_cus=4"}), Mode::role_split),
+              1 + 800, 0.01);
+  // Own rows first: the last four tiles, 20 kB each, travel for 1.6 us behind them.
+  EXPECT_NEAR(
+      time_us(toy_gemm("gemm_all_to_all", {"fused.sending_cus=4", "fused.order=local_first"}),
+              Mode::role_split),
+      1 + 800 + 1.6, 0.01);
+}
+
+TEST(CopyFedTime, is_that_of_all_tiles_behind_a_copy_and_a_barrier) {
+  // Launches of the copy of the own rows, of the barrier, of the kernel; then four rounds. Copies
+  // of 1 MB take 1 us and 25.
+  EXPECT_NEAR(
+      time_us(toy_gemm("all_gather_gemm", {"cluster.gpu.dma.rate=40 GB/s"}), Mode::copy_fed),
+      3 + 400, 0.01);
+}
+
+TEST(CopyFedTime, waits_for_the_last_copy) {
+  // Four copies of 1 us and 100 behind two launches; then a row of tiles.
+  EXPECT_NEAR(
+      time_us(toy_gemm("all_gather_gemm", {"cluster.gpu.dma.rate=10 GB/s"}), Mode::copy_fed),
+      2 + 4 * 101 + 100, 1.4);  // the last 64 KiB, on the link
+}
+
+TEST(CopyFedTime, of_sums_ends_with_a_kernel_that_adds) {
+  // A launch and four rounds. Of the first two, results of 8 WGs, 20 kB each, share a link of 50
+  // GB/s: the last one waits for 3.2 us, and since WGs end 0.4 us apart then, for 0.4 in the second
+  // round. Then the launch of the kernel that adds.
+  EXPECT_NEAR(time_us(toy_gemm("gemm_reduce_scatter", {}), Mode::copy_fed), 1 + 400 + 3.6 + 1,
+              0.01);
+}
+
+}  // namespace
+}  // namespace weft::role_split_and_copy_fed_time_test
