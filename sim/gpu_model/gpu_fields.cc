@@ -122,6 +122,11 @@ static void fields(Fields& map, DmaSpec& dma) {
 
 static void fields(Fields& map, PeerStoreSpec& store) {
   map.add("wg_rate", store.wg_rate, {.help = "bandwidth of one WG's stores to a peer, alone"});
+  map.add("bulk_rate", store.bulk_rate,
+          {.help = "the same of bulk copies (TMA) by a WG that only sends, mode role_split",
+           .fallback = Bandwidth{},
+           .means = "wg_rate",
+           .quiet = true});
   map.add("fence", store.fence,
           {.help = "time until outstanding stores are known to have arrived"});
   map.choice("fences", store.fences, kFences,

@@ -6,6 +6,7 @@
 #include "sim/collectives/copy.h"
 #include "sim/core/round_up.h"
 #include "sim/workloads/barrier.h"
+#include "sim/workloads/fused_kernel.h"
 #include "sim/workloads/plain_kernel.h"
 
 namespace weft {
@@ -28,6 +29,8 @@ BroughtInput::BroughtInput(TaskGraph& graph, const Overlap& overlap, std::uint32
       staging_(add_operator(graph, overlap, "staging")),
       barrier_(add_operator(graph, overlap, "barrier")),
       copies_(add_operator(graph, overlap, overlap.collective + " (copy engines)")) {}
+
+std::uint32_t BroughtInput::copies() const { return std::min(kCopies, slices_); }
 
 std::vector<std::vector<LatchId>> BroughtInput::add_copies(const Team& team) {
   const GpuSpec& gpu = overlap_.cluster.spec.gpu;
@@ -60,9 +63,11 @@ KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy)
 std::vector<LatchId> BroughtInput::fetch(const Team& team, std::uint32_t rank) {
   const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
   std::vector<LatchId> here(std::size_t{ranks} * slices_, LatchId::none());
-  const auto of_a_copy = static_cast<std::uint32_t>(round_up(slices_, kCopies));
+  const auto of_a_copy = static_cast<std::uint32_t>(round_up(slices_, copies()));
+  const bool at_once = each_pair_has_a_link(overlap_, team);
   KernelId last = ready_[rank];
   for (std::uint32_t step = 1; step < ranks; ++step) {
+    if (at_once) last = ready_[rank];
     const std::uint32_t from = (rank + ranks - step) % ranks;
     for (std::uint32_t first = 0; first < slices_; first += of_a_copy) {
       const std::uint32_t slices = std::min(of_a_copy, slices_ - first);

@@ -2,8 +2,9 @@
 // (arXiv:2406.06858) and Triton-distributed (arXiv:2504.19442).
 //
 // A GPU copies its own input to where peers can fetch it; a barrier; then it fetches the others',
-// the previous rank's first, each in a few copies, one after another on one stream, with a flag
-// behind each. The kernel starts with the barrier.
+// each in a few copies, with a flag behind each: on one stream, the previous rank's first; where
+// every pair has a link of its own, all at once, on a stream for each. The kernel starts with the
+// barrier.
 #pragma once
 
 #include <vector>
@@ -20,6 +21,9 @@ class BroughtInput {
   // By rank, for each rank and slice [from x slices + slice]: the latch that opens when it is
   // there.
   std::vector<std::vector<LatchId>> add_copies(const Team& team);
+
+  // In so many copies a peer's input comes, each of as many slices.
+  [[nodiscard]] std::uint32_t copies() const;
 
   // What the rank's kernel starts after.
   [[nodiscard]] KernelId ready(std::uint32_t rank) const { return ready_[rank]; }

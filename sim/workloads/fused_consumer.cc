@@ -1,12 +1,11 @@
 // Fused: input arrives while the kernel that needs it runs. WGs take two kinds of items in one
-// order. Some send a piece of the input to one peer, with its flag: all pieces to the next GPU,
-// then those to the GPU after it, and so on. The others work on the slices that are local, then on
-// those of each peer in the order in which they arrive, and wait for each slice's flag.
+// order (consumer_order.h). Some send a piece of the input to one peer, with its flag. The others
+// work on the slices that are local, then on those of the peers in the order in which they arrive,
+// and wait for each slice's flag.
 //
-// Items that send to the peer of one step are mixed evenly with the work on what came in the
-// previous step. So neither kind waits for the other: as many WGs send as it takes to keep the
-// links busy, and the rest compute. And waiting WGs never block what would wake them: the sends of
-// a step come before any WG, on any GPU, waits for that step's input.
+// So neither kind waits for the other: as many WGs send as it takes to keep the links busy, and the
+// rest compute. And waiting WGs never block what would wake them: the sends of a phase come before
+// any WG, on any GPU, waits for that phase's input.
 //
 // Where some CUs only send (role_split), the sends are a list of their own; where copy engines
 // bring the input (copy_fed), there are none.
@@ -17,6 +16,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
 #include "sim/workloads/brought_input.h"
+#include "sim/workloads/consumer_order.h"
 #include "sim/workloads/fused_kernel.h"
 
 namespace weft {
@@ -32,6 +32,13 @@ class FusedConsumer : public FusedLowering {
         pieces_(input_pieces(slice_bytes_)),
         stays_in_cache_(stays_in_cache(overlap)) {
     SIM_ASSERT(slices_ * units_ == grid_.units());
+    order_ = {.ranks = grid_.gpus,
+              .pieces = static_cast<std::uint32_t>(pieces_),
+              .slice_of = {},
+              .slices = slices_};
+    for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
+      order_.slice_of.push_back(grid_.unit_of(i) / units_);
+    }
     working_ = graph.add_work(grid_.written);
     if (senders == Senders::copy_engines) bringing_.emplace(graph, overlap, slices_);
   }
@@ -44,11 +51,18 @@ class FusedConsumer : public FusedLowering {
 
   void lower_team() override {
     here_.clear();
+    order_.parts = !each_pair_has_a_link(overlap_, *team_) ? 1
+                   : bringing_                             ? bringing_->copies()
+                                                           : std::min(slices_, grid_.gpus);
     if (bringing_) {
       here_ = bringing_->add_copies(*team_);
-      for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_fed_kernel(g);
-      return;
+    } else {
+      add_latches();
     }
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernels(g);
+  }
+
+  void add_latches() {
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
       here_.emplace_back();
       for (std::uint32_t i = 0; i < grid_.gpus * slices_; ++i) {
@@ -57,7 +71,6 @@ class FusedConsumer : public FusedLowering {
                                : graph_.add_latch(static_cast<std::uint32_t>(pieces_)));
       }
     }
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) add_kernel(g);
   }
 
   // The latch at GPU `g` that opens when slice `s` of peer `from` has arrived.
@@ -65,61 +78,43 @@ class FusedConsumer : public FusedLowering {
     return here_[g][from * slices_ + s];
   }
 
-  void add_kernel(std::uint32_t g) {
-    const bool apart = senders_ == Senders::cus;
-    const auto pieces = static_cast<std::uint32_t>(slices_ * pieces_);
-    if (apart) {
+  void add_kernels(std::uint32_t g) {
+    const std::vector<ConsumerItem> items = consumer_items(order_, g);
+    if (senders_ == Senders::cus) {
       const Kernel sending = begin(g, FusedSends::Wgs::sending);
-      for (std::uint32_t step = 1; step < grid_.gpus; ++step) {
-        for (std::uint32_t sent = 0; sent < pieces; ++sent) add_sending(g, step, sent);
+      for (const ConsumerItem& item : items) {
+        if (item.sends) add_sending(g, item);
       }
       end(g, sending);
     }
-    const Kernel kernel = begin(g, apart ? FusedSends::Wgs::computing : FusedSends::Wgs::all);
-    // Every GPU sends to the next GPU first: so what arrives first is from the previous one.
-    for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
-      const bool sends = !apart && step + 1 < grid_.gpus;
-      std::uint32_t sent = 0;
-      for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
-        const std::uint64_t due = std::uint64_t{i + 1} * pieces / grid_.per_peer;
-        for (; sends && sent < due; ++sent) add_sending(g, step + 1, sent);
-        add_working(g, before(g, step), i);
-      }
+    const bool all = senders_ != Senders::cus;
+    const Kernel kernel = begin(g, all ? FusedSends::Wgs::all : FusedSends::Wgs::computing);
+    for (const ConsumerItem& item : items) {
+      if (!item.sends) add_working(g, item);
+      if (item.sends && senders_ == Senders::wgs) add_sending(g, item);
     }
-    end(g, kernel);
+    bringing_ ? end(g, kernel, {bringing_->ready(g)}) : end(g, kernel);
   }
 
-  // Its WGs only wait, for flags that copy engines set behind what they have brought.
-  void add_fed_kernel(std::uint32_t g) {
-    const Kernel kernel = begin(g, FusedSends::Wgs::all);
-    for (std::uint32_t step = 0; step < grid_.gpus; ++step) {
-      for (std::uint32_t i = 0; i < grid_.per_peer; ++i) add_working(g, before(g, step), i);
-    }
-    end(g, kernel, {bringing_->ready(g)});
-  }
-
-  [[nodiscard]] std::uint32_t before(std::uint32_t g, std::uint32_t step) const {
-    return (g + grid_.gpus - step) % grid_.gpus;
-  }
-
-  // Sends piece `index` of what GPU `g` has to the GPU `step` ranks after it.
-  void add_sending(std::uint32_t g, std::uint32_t step, std::uint32_t index) {
-    const std::uint32_t to = (g + step) % grid_.gpus;
-    const auto slice = static_cast<std::uint32_t>(index / pieces_);
-    const std::int64_t size = std::min(kInputPiece, slice_bytes_ - index % pieces_ * kInputPiece);
+  void add_sending(std::uint32_t g, const ConsumerItem& item) {
+    const std::uint32_t to = item.peer;
+    const auto slice = static_cast<std::uint32_t>(item.index / pieces_);
+    const std::int64_t size =
+        std::min(kInputPiece, slice_bytes_ - item.index % pieces_ * kInputPiece);
     const LatchId out = sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});
     Work reading = sends_.reading(size);
-    if (step > 1 && stays_in_cache_) reading.traffic = {};
+    if (to != (g + 1) % grid_.gpus && stays_in_cache_) reading.traffic = {};
     graph_.items.push_back({.counts_down = out,
                             .waits_for = LatchId::none(),
                             .work = graph_.add_work(reading) & 0xFFU,
                             .scale = Item::kUnit});
   }
 
-  void add_working(std::uint32_t g, std::uint32_t peer, std::uint32_t i) {
-    const std::uint32_t scale = scale_of(grid_, overlap_.options.seed, gpu(g), {peer, i});
+  void add_working(std::uint32_t g, const ConsumerItem& item) {
+    const std::uint32_t i = item.index;
+    const std::uint32_t scale = scale_of(grid_, overlap_.options.seed, gpu(g), {item.peer, i});
     graph_.items.push_back({.counts_down = LatchId::none(),
-                            .waits_for = here(g, peer, grid_.unit_of(i) / units_),
+                            .waits_for = here(g, item.peer, order_.slice_of[i]),
                             .work = working_ & 0xFFU,
                             .scale = scale & 0xFFFFFFU});
   }
@@ -138,6 +133,7 @@ class FusedConsumer : public FusedLowering {
   std::int64_t pieces_;  // per slice
   bool stays_in_cache_;
   std::uint32_t working_ = 0;
+  ConsumerShape order_;
   std::optional<BroughtInput> bringing_;
   std::vector<std::vector<LatchId>> here_;
 };

@@ -1,6 +1,7 @@
 #include "sim/workloads/fused_kernel.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/core/assert.h"
@@ -18,6 +19,14 @@ std::uint32_t sending_cus(const FusedOptions& fused, int cus) {
 }
 
 }  // namespace
+
+bool each_pair_has_a_link(const Overlap& overlap, const Team& team) {
+  const std::optional<FabricSpec>& fabric = overlap.cluster.spec.scale_up;
+  if (!fabric || !fabric->topology->has_link_of_each_pair()) return false;
+  return std::all_of(team.gpus.begin(), team.gpus.end(), [&](std::uint32_t gpu) {
+    return overlap.cluster.node_of(GpuId(gpu)) == overlap.cluster.node_of(GpuId(team.gpus[0]));
+  });
+}
 
 FusedSends::FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid)
     : options_(options), cluster_(cluster), grid_(grid) {}
@@ -41,7 +50,9 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
       static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
-  if (fused.put_by == PutBy::thread) {
+  if (wgs == Wgs::sending && gpu.peer_store.bulk_rate.count() > 0) {
+    kernel.store_rate = gpu.peer_store.bulk_rate;
+  } else if (fused.put_by == PutBy::thread) {
     kernel.store_rate = store_rate_of_threads(gpu.peer_store);
   }
   kernel.flag = gpu.peer_store.flag;

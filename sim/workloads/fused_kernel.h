@@ -11,6 +11,10 @@
 
 namespace weft {
 
+// Whether the team is in a node where every pair of GPUs has a link of its own: then only sending
+// to all peers at once uses all links.
+bool each_pair_has_a_link(const Overlap& overlap, const Team& team);
+
 // A receiver of a message, and which of its latches the arrival counts down.
 struct Addressee {
   std::uint32_t gpu;

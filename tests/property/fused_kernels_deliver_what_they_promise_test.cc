@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/workloads/consumer_order.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/gemm.h"
@@ -132,54 +134,55 @@ class Produced : public FusedWalk::Promise {
   std::vector<bool> started_;
 };
 
-// Input arrives. Items that send count a latch down: what they send goes to the next GPU, slice by
-// slice, then to the one behind it. Among them are the GPU's own WGs, then those of the GPUs before
-// it, one after another. All GPUs' items have one order.
+// Input arrives: items send pieces of it, others work, in the order of consumer_order.h.
 class Consumed : public FusedWalk::Promise {
  public:
   explicit Consumed(const Prepared& prepared) : graph_(prepared.graph), grid_(grid_of(prepared)) {
     const auto wgs = static_cast<std::uint32_t>(prepared.scenario.fused.slice_wgs);
     units_ = std::max(1U, wgs / grid_.unit);
+    slices_ = static_cast<std::uint32_t>(grid_.units()) / units_;
     const std::uint32_t work = grid_.gpus * grid_.per_peer;
-    const Kernel& kernel = graph_.kernels[KernelId(0)];
-    sending_ = kernel.items - work;
-    const std::uint32_t slices = static_cast<std::uint32_t>(grid_.units()) / units_;
-    per_slice_ = sending_ / (grid_.gpus - 1) / slices;
-    std::uint32_t sent = 0;
-    std::uint32_t worked = 0;
-    for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      sends_.push_back(!graph_.items[kernel.first_item + i].counts_down.is_none());
-      number_.push_back(sends_.back() ? sent++ : worked++);
+    sending_ = graph_.kernels[KernelId(0)].items - work;
+    per_slice_ = sending_ / (grid_.gpus - 1) / slices_;
+    const std::optional<FabricSpec>& fabric = prepared.cluster.spec.scale_up;
+    const bool links =
+        prepared.cluster.spec.nodes == 1 && fabric && fabric->topology->has_link_of_each_pair();
+    ConsumerShape shape{.ranks = grid_.gpus,
+                        .pieces = per_slice_,
+                        .slice_of = {},
+                        .slices = slices_,
+                        .parts = links ? std::min(slices_, grid_.gpus) : 1};
+    for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
+      shape.slice_of.push_back(grid_.unit_of(i) / units_);
     }
-    input_.resize(std::size_t{grid_.gpus} * grid_.gpus * (grid_.units() / units_));
+    for (std::uint32_t g = 0; g < grid_.gpus; ++g) items_.push_back(consumer_items(shape, g));
+    input_.resize(std::size_t{grid_.gpus} * grid_.gpus * slices_);
   }
 
   void starts(const FusedWalk& walk, std::uint32_t item) override {
     const std::uint32_t g = walk.gpu_of(item);
-    const std::uint32_t at = item - graph_.kernels[KernelId(g)].first_item;
-    if (sends_[at]) return;
-    const std::uint32_t step = number_[at] / grid_.per_peer;
-    const std::uint32_t peer = (g + grid_.gpus - step) % grid_.gpus;
-    const std::uint32_t slice = grid_.unit_of(number_[at] % grid_.per_peer) / units_;
-    if (peer == g) return;
-    if (input(g, peer, slice) != units_ * grid_.input_bytes) {
-      walk.fail(fmt::format("GPU {} starts on slice {} of GPU {} with {} B of it", g, slice, peer,
-                            input(g, peer, slice)));
+    const ConsumerItem& what = item_of(g, item);
+    if (what.sends == graph_.items[item].counts_down.is_none()) walk.fail("another order");
+    if (what.sends || what.peer == g) return;
+    const std::uint32_t slice = grid_.unit_of(what.index) / units_;
+    if (input(g, what.peer, slice) != units_ * grid_.input_bytes) {
+      walk.fail(fmt::format("GPU {} starts on slice {} of GPU {} with {} B of it", g, slice,
+                            what.peer, input(g, what.peer, slice)));
     }
   }
 
   void brings(const FusedWalk& walk, const std::vector<MadeBy>& pieces, const Send& send) override {
     const MadeBy piece = pieces.front();
     const std::uint32_t from = walk.gpu_of(piece);
-    const std::uint32_t at = piece - graph_.kernels[KernelId(from)].first_item;
+    const ConsumerItem& what = item_of(from, piece);
     if (walk.times(send.to, piece) != 1) walk.fail("a piece comes twice");
-    const auto slices = static_cast<std::uint32_t>(grid_.units()) / units_;
-    input(send.to, from, number_[at] / per_slice_ % slices) += send.size;
+    if (what.peer != send.to) walk.fail("a piece goes astray");
+    input(send.to, from, what.index / per_slice_) += send.size;
   }
 
   void ends(const FusedWalk& walk, std::uint32_t g) override {
     for (std::uint32_t src = 0; src < grid_.gpus; ++src) {
-      for (std::uint32_t s = 0; s < grid_.units() / units_ && src != g; ++s) {
+      for (std::uint32_t s = 0; s < slices_ && src != g; ++s) {
         if (input(g, src, s) != units_ * grid_.input_bytes) walk.fail("it ends without its input");
       }
     }
@@ -190,18 +193,21 @@ class Consumed : public FusedWalk::Promise {
   }
 
  private:
+  [[nodiscard]] const ConsumerItem& item_of(std::uint32_t g, std::uint32_t item) const {
+    return items_[g][item - graph_.kernels[KernelId(g)].first_item];
+  }
   std::int64_t& input(std::uint32_t g, std::uint32_t from, std::uint32_t slice) {
-    return input_[(std::size_t{g} * grid_.gpus + from) * (grid_.units() / units_) + slice];
+    return input_[(std::size_t{g} * grid_.gpus + from) * slices_ + slice];
   }
 
   const TaskGraph& graph_;
   Grid grid_;
-  std::uint32_t units_ = 1;      // of a slice
+  std::uint32_t units_ = 1;  // of a slice
+  std::uint32_t slices_ = 0;
   std::uint32_t per_slice_ = 0;  // items that send one to a peer
   std::uint32_t sending_ = 0;
-  std::vector<bool> sends_;            // by item of a kernel: it sends, else it works ...
-  std::vector<std::uint32_t> number_;  // ... as the so-manieth of these
-  std::vector<std::int64_t> input_;    // bytes, by GPU, source and slice
+  std::vector<std::vector<ConsumerItem>> items_;  // by GPU
+  std::vector<std::int64_t> input_;               // bytes, by GPU, source and slice
 };
 
 template <class Promise>

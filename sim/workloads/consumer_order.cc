@@ -1,0 +1,93 @@
+#include "sim/workloads/consumer_order.h"
+
+#include <algorithm>
+
+#include "sim/core/round_up.h"
+
+namespace weft {
+namespace {
+
+using Items = std::vector<ConsumerItem>;
+
+class ConsumerOrder {
+ public:
+  ConsumerOrder(const ConsumerShape& shape, std::uint32_t rank) : shape_(shape), rank_(rank) {}
+
+  Items items() {
+    const std::uint32_t phases = shape_.parts > 1 ? shape_.parts : shape_.ranks - 1;
+    mix(works(rank_, 0, shape_.slices), sends_in(0));
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
+      mix(works_in(phase), phase + 1 < phases ? sends_in(phase + 1) : Items{});
+    }
+    return items_;
+  }
+
+ private:
+  [[nodiscard]] bool at_once() const { return shape_.parts > 1; }
+  [[nodiscard]] std::uint32_t of_part() const {
+    return static_cast<std::uint32_t>(round_up(shape_.slices, shape_.parts));
+  }
+  [[nodiscard]] std::uint32_t first_of(std::uint32_t part) const {
+    return std::min(shape_.slices, part * of_part());
+  }
+
+  [[nodiscard]] Items works(std::uint32_t peer, std::uint32_t first, std::uint32_t last) const {
+    Items items;
+    for (std::uint32_t i = 0; i < shape_.slice_of.size(); ++i) {
+      if (shape_.slice_of[i] < first || shape_.slice_of[i] >= last) continue;
+      items.push_back({.sends = false, .peer = peer, .index = i});
+    }
+    return items;
+  }
+
+  // What all ranks have sent one another in the phase before.
+  [[nodiscard]] Items works_in(std::uint32_t phase) const {
+    const std::uint32_t ranks = shape_.ranks;
+    if (!at_once()) return works((rank_ + ranks - phase - 1) % ranks, 0, shape_.slices);
+    Items items;
+    for (std::uint32_t step = 1; step < ranks; ++step) {
+      const Items of_peer =
+          works((rank_ + ranks - step) % ranks, first_of(phase), first_of(phase + 1));
+      items.insert(items.end(), of_peer.begin(), of_peer.end());
+    }
+    return items;
+  }
+
+  [[nodiscard]] Items sends_in(std::uint32_t phase) const {
+    const std::uint32_t ranks = shape_.ranks;
+    const std::uint32_t first = at_once() ? first_of(phase) : 0;
+    const std::uint32_t last = at_once() ? first_of(phase + 1) : shape_.slices;
+    Items items;
+    for (std::uint32_t piece = first * shape_.pieces; piece < last * shape_.pieces; ++piece) {
+      for (std::uint32_t step = 1; step < ranks; ++step) {
+        if (!at_once() && step != phase + 1) continue;
+        items.push_back({.sends = true, .peer = (rank_ + step) % ranks, .index = piece});
+      }
+    }
+    return items;
+  }
+
+  void mix(const Items& works, const Items& sends) {
+    std::size_t sent = 0;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const std::size_t due = (i + 1) * sends.size() / works.size();
+      items_.insert(items_.end(), sends.begin() + static_cast<std::ptrdiff_t>(sent),
+                    sends.begin() + static_cast<std::ptrdiff_t>(due));
+      sent = due;
+      items_.push_back(works[i]);
+    }
+    items_.insert(items_.end(), sends.begin() + static_cast<std::ptrdiff_t>(sent), sends.end());
+  }
+
+  const ConsumerShape& shape_;
+  std::uint32_t rank_;
+  Items items_;
+};
+
+}  // namespace
+
+std::vector<ConsumerItem> consumer_items(const ConsumerShape& shape, std::uint32_t rank) {
+  return ConsumerOrder(shape, rank).items();
+}
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// The order of the items of a fused kernel whose input arrives while it runs.
+//
+// Own input first, then the peers'. On shared links and switches GPUs send to one peer after
+// another, all to the next GPU first: so what arrives first is from the previous one, and no two
+// send to the same. Where every pair has a link of its own, they send to all peers in turn, a part
+// of each at a time, so that all links are in use. Sends of what comes next are mixed evenly with
+// the work on what has come.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+struct ConsumerShape {
+  std::uint32_t ranks = 0;
+  std::uint32_t pieces = 0;             // that are sent for a slice
+  std::vector<std::uint32_t> slice_of;  // by WG of a peer
+  std::uint32_t slices = 0;             // of a peer
+  std::uint32_t parts = 1;              // in which all peers' input comes at once; 1: peer by peer
+};
+
+struct ConsumerItem {
+  bool sends = false;       // piece `index` to `peer`; else it is the `index`-th WG of that peer
+  std::uint32_t peer = 0;   // a rank
+  std::uint32_t index = 0;  // pieces are numbered slice by slice
+};
+
+std::vector<ConsumerItem> consumer_items(const ConsumerShape& shape, std::uint32_t rank);
+
+}  // namespace weft
