@@ -151,6 +151,12 @@ inline constexpr std::array kPutBy = {
     Choice<PutBy>{"wave", PutBy::wave, "each wave's"},
     Choice<PutBy>{"thread", PutBy::thread, "each thread's"},
 };
+inline constexpr std::array kSentBys = {
+    Choice<SentBy>{"wg", SentBy::wg, "the WG, which goes on when it has arrived"},
+    Choice<SentBy>{
+        "wave", SentBy::wave,
+        "one wave of each CU, by bulk copies where the GPU has them, while all others go on"},
+};
 inline constexpr std::array kFenceBys = {
     Choice<FenceBy>{"wg", FenceBy::wg, "one thread, after a barrier of the WG"},
     Choice<FenceBy>{"wave", FenceBy::wave, "each wave"},

@@ -211,6 +211,7 @@ enum class WorkList { dynamic_list, static_list, first_static };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };
+enum class SentBy { wg, wave };
 enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
 // Registers of a kernel that needs more than the plain one: all that it needs; or no more than
@@ -252,6 +253,7 @@ struct FusedOptions {
   FlagPer flag_per = FlagPer::slice;
   PutBy put_by = PutBy::wg;
   FenceBy fence_by = FenceBy::wg;
+  SentBy sent_by = SentBy::wg;
   Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;
   int slice_wgs = 0;                   // WGs whose results leave as one put

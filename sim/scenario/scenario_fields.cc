@@ -109,6 +109,9 @@ void sending_options(Fields& map, FusedOptions& fused) {
   map.choice(
       "put_by", fused.put_by, names::kPutBy,
       {.help = "whose results share a queue entry or a burst of stores", .fallback = PutBy::wg});
+  map.choice("sent_by", fused.sent_by, names::kSentBys,
+             {.help = "mode fused: who sends what WGs have made, or what peers need",
+              .fallback = SentBy::wg});
   map.choice("fence_by", fused.fence_by, names::kFenceBys,
              {.help = "who fences the stores", .fallback = FenceBy::wg});
   map.choice("acquire", fused.acquire, names::kAcquires,

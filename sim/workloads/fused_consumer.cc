@@ -80,15 +80,14 @@ class FusedConsumer : public FusedLowering {
 
   void add_kernels(std::uint32_t g) {
     const std::vector<ConsumerItem> items = consumer_items(order_, g);
-    if (senders_ == Senders::cus) {
-      const Kernel sending = begin(g, FusedSends::Wgs::sending);
+    if (by_role()) {
+      const Kernel sending = begin_sending(g);
       for (const ConsumerItem& item : items) {
         if (item.sends) add_sending(g, item);
       }
       end(g, sending);
     }
-    const bool all = senders_ != Senders::cus;
-    const Kernel kernel = begin(g, all ? FusedSends::Wgs::all : FusedSends::Wgs::computing);
+    const Kernel kernel = begin_computing(g);
     for (const ConsumerItem& item : items) {
       if (!item.sends) add_working(g, item);
       if (item.sends && senders_ == Senders::wgs) add_sending(g, item);

@@ -40,17 +40,24 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.wg = footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
-  if (wgs != Wgs::all) {
+  if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
+    kernel.role = KernelRole::collective;
+    kernel.wg = footprint(gpu.wave_size, 0, bytes(0), gpu.wave_size);
+    kernel.max_grid = static_cast<std::uint32_t>(gpu.cus);
+  }
+  if (wgs == Wgs::computing || wgs == Wgs::sending) {
     const std::uint32_t sending = sending_cus(fused, gpu.cus);
     kernel.cus =
         wgs == Wgs::sending ? CuRange{.first = 0, .count = sending} : CuRange{.first = sending};
   }
   if (wgs == Wgs::sending) kernel.role = KernelRole::collective;
-  kernel.max_grid =
-      static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
+  if (wgs != Wgs::sending_wave) {
+    kernel.max_grid =
+        static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
+  }
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = gpu.peer_store.wg_rate;
-  if (wgs == Wgs::sending && gpu.peer_store.bulk_rate.count() > 0) {
+  if ((wgs == Wgs::sending || wgs == Wgs::sending_wave) && gpu.peer_store.bulk_rate.count() > 0) {
     kernel.store_rate = gpu.peer_store.bulk_rate;
   } else if (fused.put_by == PutBy::thread) {
     kernel.store_rate = store_rate_of_threads(gpu.peer_store);
@@ -181,8 +188,9 @@ LastKernels FusedLowering::lower() {
   const std::size_t first_send = graph_.sends.size();
   operator_ = graph_.operators.push_back(
       {.name = "fused_" + name_, .role = KernelRole::fused, .part = overlap_.part});
-  if (senders_ == Senders::cus) {
-    sending_ = graph_.operators.push_back({.name = overlap_.collective + " (CUs of its own)",
+  if (by_role()) {
+    const char* whose = senders_ == Senders::cus ? " (CUs of its own)" : " (waves of its own)";
+    sending_ = graph_.operators.push_back({.name = overlap_.collective + whose,
                                            .role = KernelRole::collective,
                                            .part = overlap_.collective_part});
   }
@@ -198,10 +206,21 @@ LastKernels FusedLowering::lower() {
 }
 
 Kernel FusedLowering::begin(std::uint32_t rank, FusedSends::Wgs wgs) const {
-  const OperatorId op = wgs == FusedSends::Wgs::sending ? sending_ : operator_;
+  const bool computes = wgs == FusedSends::Wgs::all || wgs == FusedSends::Wgs::computing;
+  const OperatorId op = computes ? operator_ : sending_;
   Kernel kernel = sends_.kernel(GpuId(gpu(rank)), op, wgs);
   kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
   return kernel;
+}
+
+Kernel FusedLowering::begin_computing(std::uint32_t rank) const {
+  const bool some = senders_ == Senders::cus;
+  return begin(rank, some ? FusedSends::Wgs::computing : FusedSends::Wgs::all);
+}
+
+Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
+  const bool cus = senders_ == Senders::cus;
+  return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }
 
 void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
@@ -210,7 +229,7 @@ void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
 
 void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after) {
   const bool sends = kernel.op == sending_;
-  const std::uint32_t kernels = senders_ == Senders::cus ? 2 : 1;  // the sending one first
+  const std::uint32_t kernels = by_role() ? 2 : 1;  // the sending one first
   const std::uint32_t before = rank * kernels + (kernels == 2 && !sends ? 1 : 0);
   kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
   kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - before;

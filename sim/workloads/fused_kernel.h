@@ -31,8 +31,9 @@ class FusedSends {
  public:
   FusedSends(const OverlapOptions& options, const Cluster& cluster, const Grid& grid);
 
-  // Which of a kernel's WGs: all of them, or, if some CUs only send, those there or all others.
-  enum class Wgs : std::uint8_t { all, computing, sending };
+  // Which of a kernel's WGs: all of them; if some CUs only send, those there or all others; or the
+  // wave of each CU that sends.
+  enum class Wgs : std::uint8_t { all, computing, sending, sending_wave };
   [[nodiscard]] Kernel kernel(GpuId gpu, OperatorId op, Wgs wgs) const;
   [[nodiscard]] std::uint32_t node_of(std::uint32_t gpu) const {
     return cluster_.node_of(GpuId(gpu));
@@ -73,7 +74,7 @@ class FusedSends {
 };
 
 // Lowers an operator and its collective, team by team, to one kernel of each GPU; or to two, where
-// some CUs only send: one kernel in truth, whose WGs part by their role.
+// some CUs or waves only send: one kernel in truth, whose WGs or waves part by their role.
 class FusedLowering {
  public:
   virtual ~FusedLowering() = default;
@@ -90,9 +91,15 @@ class FusedLowering {
     return sends_.same_node(gpu(a), gpu(b));
   }
 
+  [[nodiscard]] bool by_role() const {
+    return senders_ == Senders::cus || senders_ == Senders::waves;
+  }
+
   // Items that are added from the first call to the second one are this kernel's. It starts after
   // what the team waits for, or after `after`.
   Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
+  Kernel begin_computing(std::uint32_t rank) const;  // all that does not send only
+  Kernel begin_sending(std::uint32_t rank) const;    // by role
   void end(std::uint32_t rank, Kernel kernel);
   void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
 

@@ -23,8 +23,7 @@ class FusedProducer : public FusedLowering {
       : FusedLowering(graph, overlap, senders, overlap.grid.name + "_" + overlap.collective),
         op_(overlap.op),
         flag_per_slice_(options_.fused.flag_per == FlagPer::slice),
-        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1 &&
-                   senders != Senders::cus),
+        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1 && !by_role()),
         slice_wgs_(static_cast<std::uint32_t>(options_.fused.slice_wgs) * grid_.parts),
         slices_(grid_.per_peer / slice_wgs_) {
     SIM_ASSERT(slices_ * slice_wgs_ == grid_.per_peer);
@@ -32,8 +31,7 @@ class FusedProducer : public FusedLowering {
       op_ = CollectiveOp::all_to_all;
       flag_per_slice_ = false;
     }
-    const bool written_here = zero_copy_ || senders == Senders::cus;
-    written_ = graph.add_work(written_here ? grid_.written : sends_.staged(grid_.written));
+    written_ = graph.add_work(left_where_it_is_sent_from());
     stored_ = graph.add_work(grid_.stored);
     if (graph.items.empty()) reserve();
   }
@@ -51,7 +49,7 @@ class FusedProducer : public FusedLowering {
     }
     if (reduces()) add_complete_latches();
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      senders_ == Senders::cus ? add_kernels_by_role(g) : add_kernel(g);
+      by_role() ? add_kernels_by_role(g) : add_kernel(g);
     }
     if (senders_ == Senders::copy_engines) add_sums();
   }
@@ -98,14 +96,26 @@ class FusedProducer : public FusedLowering {
     end(g, kernel);
   }
 
-  // WGs that compute leave their results here; others, on CUs of their own, read a slice when it is
-  // complete, in the order in which slices are made, and send it. They add up what comes, too.
+  // A wave sends a result from where it was made; WGs on other CUs read it from memory.
+  [[nodiscard]] Work left_where_it_is_sent_from() const {
+    if (senders_ == Senders::waves && grid_.parts == 1) {
+      Work stored = grid_.stored;
+      stored.shares = 1;
+      return stored;
+    }
+    return zero_copy_ || by_role() ? grid_.written : sends_.staged(grid_.written);
+  }
+
+  // WGs or waves that compute leave their results here; others send a slice when it is complete, in
+  // the order in which slices are made. They add up what comes, too.
   void add_kernels_by_role(std::uint32_t g) {
     const std::vector<Logical> slices = slices_of(g);
-    Kernel sending = begin(g, FusedSends::Wgs::sending);
+    Kernel sending = begin_sending(g);
     if (!finished_.empty()) sending.finish = finished_[g];
     add_peer_flags(g);
-    const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
+    const bool reads = senders_ == Senders::cus || grid_.parts > 1;
+    const std::uint32_t reading =
+        graph_.add_work(reads ? sends_.reading(grid_.bytes_of(slice_wgs_)) : Work{});
     std::vector<LatchId> made;
     for (const Logical& slice : slices) {
       const bool stays = slice.peer == g;
@@ -118,7 +128,7 @@ class FusedProducer : public FusedLowering {
     }
     if (reduces()) add_reductions(g);
     end(g, sending);
-    const Kernel computing = begin(g, FusedSends::Wgs::computing);
+    const Kernel computing = begin_computing(g);
     for (std::size_t s = 0; s < slices.size(); ++s) {
       for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slices[s], i, made[s], written_);
     }

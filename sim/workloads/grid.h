@@ -197,10 +197,10 @@ LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
 // Lowers as the mode says: bulk, kernel, pipelined, fused, role_split or copy_fed.
 LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode);
 
-// Who sends what the WGs of a fused kernel make or need: themselves; those on CUs of their own;
-// copy engines, which bring input, while results that are to be added up are stored by the WGs and
-// added by a kernel afterwards.
-enum class Senders : std::uint8_t { wgs, cus, copy_engines };
+// Who sends what the WGs of a fused kernel make or need: themselves, between their items; a wave of
+// each CU, while the others go on; WGs on CUs of their own; copy engines, which bring input, while
+// results that are to be added up are stored by the WGs and added by a kernel afterwards.
+enum class Senders : std::uint8_t { wgs, waves, cus, copy_engines };
 
 // WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap, Senders senders);

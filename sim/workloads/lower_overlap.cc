@@ -23,7 +23,9 @@ LastKernels lower_overlap(TaskGraph& graph, const Overlap& overlap, Mode mode) {
     case Mode::pipelined:
       return lower_pipelined(graph, overlap);
     case Mode::fused:
-      return lower_fused(graph, overlap, Senders::wgs);
+      return lower_fused(
+          graph, overlap,
+          overlap.options.fused.sent_by == SentBy::wave ? Senders::waves : Senders::wgs);
     case Mode::role_split:
       return lower_fused(graph, overlap, Senders::cus);
     case Mode::copy_fed:

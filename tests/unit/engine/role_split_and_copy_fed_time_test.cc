@@ -40,6 +40,24 @@ TEST(RoleSplitTime, ends_when_the_last_tiles_results_have_been_sent) {
       1 + 800 + 1.6, 0.01);
 }
 
+// Results of the second round leave behind it: 8 of 20 kB at 50 GB/s. Sent by the WGs themselves,
+// those of the first one held up the second (below).
+TEST(SentByWaves, results_leave_while_the_next_tiles_are_made) {
+  const std::vector<std::string> last = {"fused.sent_by=wave", "fused.order=local_first"};
+  EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", last), Mode::fused), 1 + 400 + 3.2, 0.01);
+  const std::vector<std::string> first = {"fused.sent_by=wave"};
+  EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", first), Mode::fused), 1 + 400, 0.01);
+}
+
+TEST(SentByWaves, input_is_sent_while_the_own_tiles_are_made) {
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {"fused.sent_by=wave"}), Mode::fused), 1 + 400,
+              0.01);
+  const std::vector<std::string> slow = {"fused.sent_by=wave",
+                                         "cluster.scale_up.link.bandwidth=1 GB/s"};
+  EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", slow), Mode::fused), 1 + 4000 + 64 * 0.008 + 100,
+              0.01);
+}
+
 TEST(CopyFedTime, is_that_of_all_tiles_behind_a_copy_and_a_barrier) {
   // Launches of the copy of the own rows, of the barrier, of the kernel; then four rounds. Copies
   // of 1 MB take 1 us and 25.

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Other fused kernels as published, beside modes fused, role_split and copy_fed: claims.md.
+
+Started by scripts/reproduce, which installs what this needs.
+"""
+import reproduce_common as common
+
+
+def time_us(summary, mode):
+    return summary["modes"][mode]["time_us"]
+
+
+def difference(value, paper):
+    return f"{100 * (value / paper - 1):+.1f} %"
+
+
+def times(runner, study):
+    """GEMMs alone and with their reduce-scatter; what fusing brings over bulk."""
+    runs = runner.all([(study["scenario"], {study["key"]: value}, ["bulk", "fused"])
+                       for value in study["values"]])
+    claims = []
+    for value, gemm, fused, run in zip(study["values"], study["gemm"], study["fused"], runs):
+        for what, paper, us in [("GEMM", gemm, run["modes"]["bulk"]["computing_us"]),
+                                ("GEMM + reduce-scatter, fused", fused, time_us(run, "fused"))]:
+            claims.append([f"{study['name']}, {what}, k {value}", f"{paper} ms",
+                           f"{us / 1000:.3f} ms", difference(us / 1000, paper), study["tag"]])
+    gains = [time_us(run, "bulk") / time_us(run, "fused") for run in runs]
+    low, high = study["over_bulk"]
+    claims.append([f"{study['name']}, fused over bulk", f"{low} to {high}x",
+                   f"{min(gains):.2f} to {max(gains):.2f}x", "", study["tag"]])
+    return claims
+
+
+def roles(runner, study):
+    runs = runner.all([(study["scenario"], {"fused.sending_cus": cus}, ["fused", "role_split"])
+                       for cus in study["sending_cus"]])
+    split = [time_us(run, "role_split") for run in runs]
+    ratio = min(split) / time_us(runs[0], "fused")
+    best = study["sending_cus"][split.index(min(split))]
+    return [[f"{study['name']}, time of role_split over fused", f"{study['paper']}x",
+             f"{ratio:.2f}x ({best} CUs send)", difference(ratio, study["paper"]), study["tag"]]]
+
+
+def gains(runner, study):
+    runs = runner.all([(study["scenario"], {**study["set"], study["key"]: value},
+                        ["bulk", study["mode"]]) for value in study["values"]])
+    found = [time_us(run, "bulk") / time_us(run, study["mode"]) for run in runs]
+    mean = sum(found) / len(found)
+    low, high = study["paper"]
+    paper = f"{low} to {high}x" if low != high else f"{low}x"
+    off = "within" if low <= mean <= high else difference(mean, min(max(mean, low), high))
+    return [[study["name"], paper, f"{min(found):.2f} to {max(found):.2f}x, mean {mean:.2f}x", off,
+             study["tag"]]]
+
+
+def hidden(runner, study):
+    run, = runner.all([(study["scenario"], study["set"], ["bulk", "copy_fed"])])
+    exposed = [run["modes"][mode]["exposed_comm_us"] for mode in ("bulk", "copy_fed")]
+    share = 100 * (1 - exposed[1] / exposed[0])
+    return [[study["name"], f"up to {study['paper']} %", f"{share:.0f} %",
+             f"{share - study['paper']:+.0f} points", study["tag"]]]
+
+
+def main():
+    runner, what, out = common.start("overlap", __doc__)
+    claims = times(runner, what["times"]) + roles(runner, what["roles"])
+    for study in what["gains"]:
+        claims += gains(runner, study)
+    claims += hidden(runner, what["hidden"])
+    claims += [[name, paper, "not modelled", "", tag] for name, paper, tag in what["not_modelled"]]
+    common.write_claims(claims, out)
+
+
+if __name__ == "__main__":
+    main()
