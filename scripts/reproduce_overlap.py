@@ -1,9 +1,17 @@
 #!/usr/bin/python3
-"""Other fused kernels as published, beside modes fused, role_split and copy_fed: claims.md.
+"""Other fused kernels as published, beside modes fused, role_split and copy_fed: claims.md; and
+what each way of overlapping brings over bulk, pair by pair of two models: pairs.csv.
 
 Started by scripts/reproduce, which installs what this needs.
 """
+import csv
+import itertools
+import subprocess
+
 import reproduce_common as common
+
+UNFUSED = ["chunked", "pipelined"]
+FUSED = ["fused", "role_split", "copy_fed"]
 
 
 def time_us(summary, mode):
@@ -61,6 +69,37 @@ def hidden(runner, study):
              f"{share - study['paper']:+.0f} points", study["tag"]]]
 
 
+def gains_of_pairs(study, model, tokens, out):
+    """{pair: {way: bulk's time over its}}, from the run's fusions.csv."""
+    folder = out / f"{model}_{tokens}"
+    command = [common.WEFT, "run", common.ROOT / f"configs/{study['scenario']}.yaml", "--quiet",
+               "-o", folder, "--set", f"workload.base=models/{model}",
+               "--set", f"workload.sequence_length={tokens}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    with open(folder / "fusions.csv", newline="", encoding="utf-8") as stream:
+        return {row["pair"]: {way: float(row["bulk_us"]) / float(row[f"{way}_us"])
+                              for way in UNFUSED + FUSED} for row in csv.DictReader(stream)}
+
+
+def pairs(study, out):
+    """What each way brings over bulk; what the best fused one brings over the best other one."""
+    found = {tokens: [] for tokens in study["tokens"]}
+    with open(out / "pairs.csv", "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["model", "tokens", "pair", *UNFUSED, *FUSED])
+        for model, tokens in itertools.product(study["models"], study["tokens"]):
+            for pair, gain in gains_of_pairs(study, model, tokens, out).items():
+                writer.writerow([model, tokens, pair, *(f"{gain[way]:.3f}" for way in gain)])
+                found[tokens].append(gain)
+    for tokens, each in found.items():
+        print(f"\n{study['name']}, {tokens} tokens, {len(each)} pairs: bulk's time over that of")
+        for way in UNFUSED + FUSED:
+            print(f"  {way:10} {min(g[way] for g in each):.2f} to {max(g[way] for g in each):.2f}")
+        over = [max(g[way] for way in FUSED) / max(1, *(g[way] for way in UNFUSED)) for g in each]
+        print(f"  best fused over best other: {min(over):.2f} to {max(over):.2f}, "
+              f"{sum(ratio > 1 for ratio in over)} of {len(over)} faster")
+
+
 def main():
     runner, what, out = common.start("overlap", __doc__)
     claims = times(runner, what["times"]) + roles(runner, what["roles"])
@@ -69,6 +108,7 @@ def main():
     claims += hidden(runner, what["hidden"])
     claims += [[name, paper, "not modelled", "", tag] for name, paper, tag in what["not_modelled"]]
     common.write_claims(claims, out)
+    pairs(what["pairs"], out)
 
 
 if __name__ == "__main__":

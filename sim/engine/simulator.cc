@@ -59,6 +59,8 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   const auto cus = static_cast<std::uint32_t>(gpu.cus);
   worker_stride_ =
       cus * static_cast<std::uint32_t>(gpu.cu.wgs) + static_cast<std::uint32_t>(gpu.dma.engines);
+  const auto takes_no_slot = [](const Kernel& kernel) { return kernel.wg.slots == 0; };
+  if (std::any_of(graph.kernels.begin(), graph.kernels.end(), takes_no_slot)) worker_stride_ += cus;
   SIM_ASSERT(std::uint64_t{worker_stride_} * cluster.gpus() < kKernelBit);
   const auto capacity = static_cast<std::uint64_t>(gpu.memory.bandwidth.count() / kRateUnit);
   memory_.assign(cluster.gpus(), SharedServer(capacity, &cluster.memory_bend));

@@ -123,7 +123,8 @@ static void fields(Fields& map, DmaSpec& dma) {
 static void fields(Fields& map, PeerStoreSpec& store) {
   map.add("wg_rate", store.wg_rate, {.help = "bandwidth of one WG's stores to a peer, alone"});
   map.add("bulk_rate", store.bulk_rate,
-          {.help = "the same of bulk copies (TMA) by a WG that only sends, mode role_split",
+          {.help = "bandwidth of one WG's or wave's bulk copies to a peer (TMA), if it only sends: "
+                   "role_split, fused.sent_by: wave",
            .fallback = Bandwidth{},
            .means = "wg_rate",
            .quiet = true});

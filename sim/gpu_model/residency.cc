@@ -26,12 +26,13 @@ Limit tightest(const CuResources& cu, const WgFootprint& wg) {
 }
 
 bool has_room(const CuResources& free, const WgFootprint& wg) {
+  if (wg.slots == 0) return true;
   return free.wgs > 0 && free.waves >= wg.waves && free.registers >= wg.registers &&
          free.lds >= wg.lds;
 }
 
 void take(CuResources& free, const WgFootprint& wg) {
-  free.wgs -= 1;
+  free.wgs -= wg.slots;
   free.waves -= wg.waves;
   free.registers -= wg.registers;
   free.lds -= wg.lds;
@@ -46,6 +47,7 @@ WgFootprint footprint(int threads, int registers_per_thread, Bytes lds, int wave
 }
 
 int wgs_per_cu(const CuResources& cu, const WgFootprint& wg) {
+  if (wg.slots == 0) return 1;  // one is asked for
   return static_cast<int>(tightest(cu, wg).wgs);
 }
 
@@ -78,7 +80,7 @@ bool CuSet::place_on(std::uint32_t cu, const WgFootprint& wg) {
 
 void CuSet::release(std::uint32_t cu, const WgFootprint& wg) {
   CuResources& free = free_[cu];
-  free.wgs += 1;
+  free.wgs += wg.slots;
   free.waves += wg.waves;
   free.registers += wg.registers;
   free.lds += wg.lds;

@@ -16,7 +16,9 @@ struct WgFootprint {
   int waves = 1;
   int registers = 0;  // 32-bit registers of all its threads
   Bytes lds;
+  int slots = 1;  // 0: it is part of WGs that are there, and takes nothing
 };
+constexpr WgFootprint kNoRoom{.waves = 0, .registers = 0, .lds = {}, .slots = 0};
 
 WgFootprint footprint(int threads, int registers_per_thread, Bytes lds, int wave_size);
 

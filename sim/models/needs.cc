@@ -111,7 +111,7 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
 // Fused, each tile, its rows for each peer and their flags; else it is not overlapped.
 CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
   CollectiveCounts counts;
-  if (!is_fused(mode)) return counts;
+  if (mode != Mode::fused) return counts;
   const ScatteredTiles& tiles = *grid.scattered;
   for (const auto& of_rank : tiles.rows) {
     for (const ScatteredTiles::Row& row : of_rank) {
@@ -171,7 +171,9 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
           : count_consumer(grid, options.fused),
       static_cast<double>(place.groups.size()));
   if (how.mode == Mode::copy_fed) add(counts, count_peers(grid, call, place, how));
-  if (how.mode == Mode::role_split) counts.items += counts.sends;  // each by a WG of its own
+  const bool by_role = how.mode == Mode::role_split || options.fused.sent_by == SentBy::wave;
+  if (by_role && fusion.travels == Travels::result)
+    counts.items += counts.sends;  // at most one each
   return counts;
 }
 

@@ -260,7 +260,7 @@ struct FusedOptions {
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;
   int max_wgs_per_cu = 0;  // 0: as many as fit
-  int sending_cus = 0;     // of mode role_split; 0: an eighth of all
+  int sending_cus = 0;     // of mode role_split; 0: as many as fill the links
   int chain = 0;           // of the fused embedding kernel; 0: the plain one's
   Bytes add_load = {};     // of each part, in a thread adding up; 0: all in flight
 };

@@ -141,12 +141,14 @@ void residency_options(Fields& map, FusedOptions& fused) {
 }
 
 void role_options(Fields& map, FusedOptions& fused) {
-  map.add("sending_cus", fused.sending_cus,
-          {.help = "mode role_split: CUs whose WGs only send; default: an eighth of all",
-           .range = {{1, 65'535}},
-           .fallback = 0,
-           .means = "optional",
-           .quiet = true});
+  map.add(
+      "sending_cus", fused.sending_cus,
+      {.help =
+           "mode role_split: CUs whose WGs only send; default: as many as fill the links of a node",
+       .range = {{1, 65'535}},
+       .fallback = 0,
+       .means = "optional",
+       .quiet = true});
 }
 
 void fused_options(Fields& map, FusedOptions& fused, WorkloadKind kind) {

@@ -28,9 +28,9 @@ BroughtInput::BroughtInput(TaskGraph& graph, const Overlap& overlap, std::uint32
       slices_(slices),
       staging_(add_operator(graph, overlap, "staging")),
       barrier_(add_operator(graph, overlap, "barrier")),
-      copies_(add_operator(graph, overlap, overlap.collective + " (copy engines)")) {}
+      copying_(add_operator(graph, overlap, overlap.collective + " (copy engines)")) {}
 
-std::uint32_t BroughtInput::copies() const { return std::min(kCopies, slices_); }
+std::uint32_t BroughtInput::copies_of_a_peer() const { return std::min(kCopies, slices_); }
 
 std::vector<std::vector<LatchId>> BroughtInput::add_copies(const Team& team) {
   const GpuSpec& gpu = overlap_.cluster.spec.gpu;
@@ -49,7 +49,7 @@ std::vector<std::vector<LatchId>> BroughtInput::add_copies(const Team& team) {
 
 // Written by the stream, as soon as it sees the copy's end.
 KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy) {
-  Kernel kernel{.gpu = GpuId(gpu), .op = copies_, .role = KernelRole::collective};
+  Kernel kernel{.gpu = GpuId(gpu), .op = copying_, .role = KernelRole::collective};
   kernel.executor = Executor::dma;
   kernel.persistent = true;
   kernel.max_grid = 1;
@@ -63,7 +63,7 @@ KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy)
 std::vector<LatchId> BroughtInput::fetch(const Team& team, std::uint32_t rank) {
   const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
   std::vector<LatchId> here(std::size_t{ranks} * slices_, LatchId::none());
-  const auto of_a_copy = static_cast<std::uint32_t>(round_up(slices_, copies()));
+  const auto of_a_copy = static_cast<std::uint32_t>(round_up(slices_, copies_of_a_peer()));
   const bool at_once = each_pair_has_a_link(overlap_, team);
   KernelId last = ready_[rank];
   for (std::uint32_t step = 1; step < ranks; ++step) {
@@ -76,7 +76,7 @@ std::vector<LatchId> BroughtInput::fetch(const Team& team, std::uint32_t rank) {
                    {.from = team.gpus[from],
                     .to = team.gpus[rank],
                     .size = bytes(round_up(overlap_.from_each.count() * slices, slices_)),
-                    .operator_id = copies_,
+                    .operator_id = copying_,
                     .launch = launch_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch),
                     .after = {last}});
       const LatchId there = graph_.add_latch(1);

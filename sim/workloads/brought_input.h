@@ -23,7 +23,7 @@ class BroughtInput {
   std::vector<std::vector<LatchId>> add_copies(const Team& team);
 
   // In so many copies a peer's input comes, each of as many slices.
-  [[nodiscard]] std::uint32_t copies() const;
+  [[nodiscard]] std::uint32_t copies_of_a_peer() const;
 
   // What the rank's kernel starts after.
   [[nodiscard]] KernelId ready(std::uint32_t rank) const { return ready_[rank]; }
@@ -37,7 +37,7 @@ class BroughtInput {
   std::uint32_t slices_;
   OperatorId staging_;
   OperatorId barrier_;
-  OperatorId copies_;
+  OperatorId copying_;
   std::vector<KernelId> ready_;
 };
 

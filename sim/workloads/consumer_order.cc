@@ -14,7 +14,7 @@ class ConsumerOrder {
   ConsumerOrder(const ConsumerShape& shape, std::uint32_t rank) : shape_(shape), rank_(rank) {}
 
   Items items() {
-    const std::uint32_t phases = shape_.parts > 1 ? shape_.parts : shape_.ranks - 1;
+    const std::uint32_t phases = shape_.at_once ? shape_.parts : shape_.ranks - 1;
     mix(works(rank_, 0, shape_.slices), sends_in(0));
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
       mix(works_in(phase), phase + 1 < phases ? sends_in(phase + 1) : Items{});
@@ -23,7 +23,6 @@ class ConsumerOrder {
   }
 
  private:
-  [[nodiscard]] bool at_once() const { return shape_.parts > 1; }
   [[nodiscard]] std::uint32_t of_part() const {
     return static_cast<std::uint32_t>(round_up(shape_.slices, shape_.parts));
   }
@@ -43,7 +42,7 @@ class ConsumerOrder {
   // What all ranks have sent one another in the phase before.
   [[nodiscard]] Items works_in(std::uint32_t phase) const {
     const std::uint32_t ranks = shape_.ranks;
-    if (!at_once()) return works((rank_ + ranks - phase - 1) % ranks, 0, shape_.slices);
+    if (!shape_.at_once) return works((rank_ + ranks - phase - 1) % ranks, 0, shape_.slices);
     Items items;
     for (std::uint32_t step = 1; step < ranks; ++step) {
       const Items of_peer =
@@ -55,12 +54,12 @@ class ConsumerOrder {
 
   [[nodiscard]] Items sends_in(std::uint32_t phase) const {
     const std::uint32_t ranks = shape_.ranks;
-    const std::uint32_t first = at_once() ? first_of(phase) : 0;
-    const std::uint32_t last = at_once() ? first_of(phase + 1) : shape_.slices;
+    const std::uint32_t first = shape_.at_once ? first_of(phase) : 0;
+    const std::uint32_t last = shape_.at_once ? first_of(phase + 1) : shape_.slices;
     Items items;
     for (std::uint32_t piece = first * shape_.pieces; piece < last * shape_.pieces; ++piece) {
       for (std::uint32_t step = 1; step < ranks; ++step) {
-        if (!at_once() && step != phase + 1) continue;
+        if (!shape_.at_once && step != phase + 1) continue;
         items.push_back({.sends = true, .peer = (rank_ + step) % ranks, .index = piece});
       }
     }

@@ -17,7 +17,8 @@ struct ConsumerShape {
   std::uint32_t pieces = 0;             // that are sent for a slice
   std::vector<std::uint32_t> slice_of;  // by WG of a peer
   std::uint32_t slices = 0;             // of a peer
-  std::uint32_t parts = 1;              // in which all peers' input comes at once; 1: peer by peer
+  bool at_once = false;                 // all peers' input, in ...
+  std::uint32_t parts = 1;              // ... so many parts; else peer by peer
 };
 
 struct ConsumerItem {

@@ -51,9 +51,8 @@ class FusedConsumer : public FusedLowering {
 
   void lower_team() override {
     here_.clear();
-    order_.parts = !each_pair_has_a_link(overlap_, *team_) ? 1
-                   : bringing_                             ? bringing_->copies()
-                                                           : std::min(slices_, grid_.gpus);
+    order_.at_once = each_pair_has_a_link(overlap_, *team_);
+    order_.parts = bringing_ ? bringing_->copies_of_a_peer() : std::min(slices_, grid_.gpus);
     if (bringing_) {
       here_ = bringing_->add_copies(*team_);
     } else {

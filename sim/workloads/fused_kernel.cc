@@ -10,15 +10,6 @@
 #include "sim/gpu_model/peer_law.h"
 
 namespace weft {
-namespace {
-
-// Where nobody says: one in eight.
-std::uint32_t sending_cus(const FusedOptions& fused, int cus) {
-  const std::int64_t asked = fused.sending_cus > 0 ? fused.sending_cus : round_up(cus, 8);
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(asked, cus - 1));
-}
-
-}  // namespace
 
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team) {
   const std::optional<FabricSpec>& fabric = overlap.cluster.spec.scale_up;
@@ -42,11 +33,11 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.work_list = fused.work_list;
   if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
     kernel.role = KernelRole::collective;
-    kernel.wg = footprint(gpu.wave_size, 0, bytes(0), gpu.wave_size);
+    kernel.wg = kNoRoom;
     kernel.max_grid = static_cast<std::uint32_t>(gpu.cus);
   }
   if (wgs == Wgs::computing || wgs == Wgs::sending) {
-    const std::uint32_t sending = sending_cus(fused, gpu.cus);
+    const std::uint32_t sending = sending_cus();
     kernel.cus =
         wgs == Wgs::sending ? CuRange{.first = 0, .count = sending} : CuRange{.first = sending};
   }
@@ -72,6 +63,26 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.waves_fence = fused.fence_by == FenceBy::wave;
   kernel.puts_by = cluster_.spec.nic ? cluster_.spec.nic->initiated_by : InitiatedBy::gpu;
   return kernel;
+}
+
+std::uint32_t FusedSends::sending_cus() const {
+  const GpuSpec& gpu = cluster_.spec.gpu;
+  const auto most = static_cast<std::uint32_t>(gpu.cus - 1);
+  if (options_.fused.sending_cus > 0) {
+    return std::min(most, static_cast<std::uint32_t>(options_.fused.sending_cus));
+  }
+  const std::optional<FabricSpec>& fabric = cluster_.spec.scale_up;
+  if (!fabric) return static_cast<std::uint32_t>(round_up(gpu.cus, 8));
+  const Bandwidth rate =
+      gpu.peer_store.bulk_rate.count() > 0 ? gpu.peer_store.bulk_rate : gpu.peer_store.wg_rate;
+  const Duration one = reading(kInputPiece).memory_alone + transfer_time(bytes(kInputPiece), rate) +
+                       fence_time(gpu.peer_store, fabric->link.latency);
+  const std::int64_t links = fabric->topology->links_of_endpoint(cluster_.spec.gpus_per_node);
+  const Duration by_links = transfer_time(bytes(kInputPiece), fabric->link.bandwidth * links);
+  const std::int64_t wgs = round_up(one.count(), std::max<std::int64_t>(1, by_links.count()));
+  const int on_cu = resident(gpu, grid_.wg, fused_version(options_.fused));
+  const std::int64_t cus = round_up(wgs, std::max(1, on_cu));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(cus, 1, std::max(1, gpu.cus / 2)));
 }
 
 Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {
@@ -201,7 +212,11 @@ LastKernels FusedLowering::lower() {
   }
   const bool brought = senders_ == Senders::copy_engines && overlap_.travels == Travels::input;
   if (!brought) graph_.own_sends(first_send, sending_.is_none() ? operator_ : sending_);
-  if (made_.communicating.empty()) made_.communicating = made_.computing;
+  if (overlap_.travels == Travels::input || made_.communicating.empty()) {
+    made_.communicating = made_.computing;
+  } else {
+    made_.computing = made_.communicating;
+  }
   return made_;
 }
 

@@ -67,6 +67,9 @@ class FusedSends {
 
  private:
   [[nodiscard]] Send put(std::uint32_t to, std::int64_t size) const;
+  // Where nobody says: as many as fill the links of the node, each piece read, stored and fenced
+  // before the next, but no more than half.
+  [[nodiscard]] std::uint32_t sending_cus() const;
 
   const OverlapOptions& options_;
   const Cluster& cluster_;
@@ -112,6 +115,8 @@ class FusedLowering {
   OperatorId operator_;
   OperatorId sending_ = OperatorId::none();
   const Team* team_ = nullptr;
+  // By role, the sending kernel ends last where results travel, since it waits for all of them; the
+  // computing one where input does.
   LastKernels made_;
 
  private:

@@ -31,8 +31,12 @@ class FusedProducer : public FusedLowering {
       op_ = CollectiveOp::all_to_all;
       flag_per_slice_ = false;
     }
-    written_ = graph.add_work(left_where_it_is_sent_from());
+    written_ =
+        graph.add_work(zero_copy_ || by_role() ? grid_.written : sends_.staged(grid_.written));
     stored_ = graph.add_work(grid_.stored);
+    Work kept = grid_.stored;
+    kept.shares = 1;
+    if (by_role()) kept_ = graph.add_work(kept);
     if (graph.items.empty()) reserve();
   }
 
@@ -44,7 +48,8 @@ class FusedProducer : public FusedLowering {
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) node_of_.push_back(sends_.node_of(gpu(g)));
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions wait for all arrivals anyway
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
-      const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1);
+      const std::uint32_t own = by_role() && !reduces() ? grid_.per_peer : 0;
+      const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1) + own;
       for (std::uint32_t g = 0; g < grid_.gpus; ++g) finished_.push_back(graph_.add_latch(flags));
     }
     if (reduces()) add_complete_latches();
@@ -96,14 +101,11 @@ class FusedProducer : public FusedLowering {
     end(g, kernel);
   }
 
-  // A wave sends a result from where it was made; WGs on other CUs read it from memory.
-  [[nodiscard]] Work left_where_it_is_sent_from() const {
-    if (senders_ == Senders::waves && grid_.parts == 1) {
-      Work stored = grid_.stored;
-      stored.shares = 1;
-      return stored;
-    }
-    return zero_copy_ || by_role() ? grid_.written : sends_.staged(grid_.written);
+  // A wave stores a result into a peer of its node from where it was made; a NIC, and WGs on other
+  // CUs, read it from memory.
+  [[nodiscard]] bool leaves_from_its_cu(std::uint32_t g, const Logical& slice) const {
+    return senders_ == Senders::waves && grid_.parts == 1 && slice.peer != g &&
+           same_node(g, slice.peer);
   }
 
   // WGs or waves that compute leave their results here; others send a slice when it is complete, in
@@ -113,9 +115,8 @@ class FusedProducer : public FusedLowering {
     Kernel sending = begin_sending(g);
     if (!finished_.empty()) sending.finish = finished_[g];
     add_peer_flags(g);
-    const bool reads = senders_ == Senders::cus || grid_.parts > 1;
-    const std::uint32_t reading =
-        graph_.add_work(reads ? sends_.reading(grid_.bytes_of(slice_wgs_)) : Work{});
+    const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
+    const std::uint32_t nothing = graph_.add_work({});
     std::vector<LatchId> made;
     for (const Logical& slice : slices) {
       const bool stays = slice.peer == g;
@@ -123,14 +124,15 @@ class FusedProducer : public FusedLowering {
       if (stays) continue;
       graph_.items.push_back({.counts_down = send_slice(g, slice, 1),
                               .waits_for = made.back(),
-                              .work = reading & 0xFFU,
+                              .work = (leaves_from_its_cu(g, slice) ? nothing : reading) & 0xFFU,
                               .scale = Item::kUnit});
     }
     if (reduces()) add_reductions(g);
     end(g, sending);
     const Kernel computing = begin_computing(g);
     for (std::size_t s = 0; s < slices.size(); ++s) {
-      for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slices[s], i, made[s], written_);
+      const std::uint32_t work = leaves_from_its_cu(g, slices[s]) ? kept_ : written_;
+      for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slices[s], i, made[s], work);
     }
     end(g, computing);
   }
@@ -169,7 +171,8 @@ class FusedProducer : public FusedLowering {
 
   // What WGs of a slice that stays on this GPU count down.
   [[nodiscard]] LatchId own(std::uint32_t g, const Logical& slice) const {
-    return reduces() ? awaits(g, slice.index) : LatchId::none();
+    if (reduces()) return awaits(g, slice.index);
+    return by_role() ? finished_[g] : LatchId::none();
   }
 
   // A latch for `wgs` WGs, of which the last sends the slice as one message.
@@ -241,6 +244,7 @@ class FusedProducer : public FusedLowering {
   OperatorId sum_ = OperatorId::none();
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
+  std::uint32_t kept_ = 0;
   std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
   std::vector<std::uint32_t> node_of_;          // by rank
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice

@@ -151,7 +151,8 @@ class Consumed : public FusedWalk::Promise {
                         .pieces = per_slice_,
                         .slice_of = {},
                         .slices = slices_,
-                        .parts = links ? std::min(slices_, grid_.gpus) : 1};
+                        .at_once = links,
+                        .parts = std::min(slices_, grid_.gpus)};
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       shape.slice_of.push_back(grid_.unit_of(i) / units_);
     }

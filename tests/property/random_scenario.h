@@ -13,11 +13,13 @@ namespace weft {
 
 class RandomScenario {
  public:
-  explicit RandomScenario(std::uint64_t seed) : rng_(seed, "property/scenario") {}
+  explicit RandomScenario(std::uint64_t seed)
+      : rng_(seed, "property/scenario"), by_wave_(Rng(seed, "property/sent_by")() % 4 == 0) {}
 
   // Anything: every shape, mode, order and executor, several GPUs and NICs a node.
   std::string any() {
     choose_sizes();
+    may_send_by_wave_ = true;
     const int kind = static_cast<int>(between(1, 100));
     std::string text = "name: random\n" + cluster(true) +
                        (kind <= 40   ? embedding()
@@ -282,6 +284,7 @@ class RandomScenario {
               ", staging: " + word({"zero_copy", "staged"});
     }
     if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
+    if (may_send_by_wave_ && by_wave_) text += ", sent_by: wave";
     return text + "}\n";
   }
 
@@ -308,6 +311,8 @@ class RandomScenario {
   }
 
   Rng rng_;
+  bool by_wave_;
+  bool may_send_by_wave_ = false;
   int nodes_ = 1;
   int gpus_per_node_ = 1;
   int nics_ = 1;

@@ -17,7 +17,7 @@ TEST(RoleSplitTime, is_that_of_the_tiles_on_the_cus_that_compute) {
   // 7 compute: 32 tiles are 4 rounds and 4 tiles more.
   EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {"fused.sending_cus=1"}), Mode::role_split),
               1 + 500, 0.01);
-  // An eighth of all, where nobody says.
+  // One fills the link, where nobody says.
   EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", {}), Mode::role_split), 1 + 500, 0.01);
 }
 
@@ -56,6 +56,12 @@ TEST(SentByWaves, input_is_sent_while_the_own_tiles_are_made) {
                                          "cluster.scale_up.link.bandwidth=1 GB/s"};
   EXPECT_NEAR(time_us(toy_gemm("all_gather_gemm", slow), Mode::fused), 1 + 4000 + 64 * 0.008 + 100,
               0.01);
+}
+
+// A wave of a WG that is there takes no slot, no wave and no register.
+TEST(SentByWaves, need_no_room) {
+  const std::vector<std::string> full = {"fused.sent_by=wave", "cluster.gpu.cu.wgs=1"};
+  EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", full), Mode::fused), 1 + 400, 0.01);
 }
 
 TEST(CopyFedTime, is_that_of_all_tiles_behind_a_copy_and_a_barrier) {
