@@ -36,7 +36,6 @@ struct Check {
   // The workload's kind, where it could be read.
   [[nodiscard]] bool is(WorkloadKind kind) const;
   [[nodiscard]] bool has(Mode mode) const;
-  [[nodiscard]] bool fuses() const;  // has one of the fused modes
 };
 
 std::string text(std::int64_t number);

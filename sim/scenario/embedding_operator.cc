@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/scenario/modes.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/operator_kind.h"
 #include "sim/spec/fields.h"
@@ -43,7 +44,7 @@ void every_wg_has_one_destination(const Check& check) {
 }
 
 void slices_divide_the_wgs_of_a_destination(const Check& check) {
-  if (!check.fuses()) return;
+  if (!fuses(check.scenario)) return;
   if (!check.good({kNodes, kGpusPerNode, kBatch, kRowsPerWg, kTables, "fused.slice_wgs"})) return;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
   const int slice = check.scenario.fused.slice_wgs;
@@ -125,7 +126,7 @@ void backward_gets_whole_tables(const Check& check) {
   const bool trains = is_model(workload.kind) && workload.phase == Phase::training;
   const bool backward = workload.kind == WorkloadKind::embedding_backward || trains;
   if (!backward) return;
-  if (!knows_gpus(check) || !check.fuses()) return;
+  if (!knows_gpus(check) || !fuses(check.scenario)) return;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
   const int tables = workload.embedding.tables_per_gpu;
   if (wgs == 0 || wgs % check.scenario.fused.slice_wgs != 0) return;  // said elsewhere

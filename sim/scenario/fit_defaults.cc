@@ -43,9 +43,6 @@ class Defaults {
   [[nodiscard]] bool has(Mode mode) const {
     return std::find(scenario_.modes.begin(), scenario_.modes.end(), mode) != scenario_.modes.end();
   }
-  [[nodiscard]] bool fuses() const {
-    return std::any_of(scenario_.modes.begin(), scenario_.modes.end(), is_fused);
-  }
   [[nodiscard]] bool has_peer_gemm() const {
     return has_gemm(scenario_.workload.kind) && is_pair(scenario_.workload.kind) &&
            good({"workload.kind", "workload.gemm.m", "workload.gemm.n", "cluster.nodes",
@@ -85,7 +82,7 @@ class Defaults {
     take(path + ".registers_per_thread", wg->registers_per_thread,
          std::clamp(wg->registers_per_thread, 1, std::max(1, most)), "a CU has only that much");
     int& extra = scenario_.fused.extra_registers_per_thread;
-    if (!fuses() || wg->registers_per_thread > most) return;
+    if (!fuses(scenario_) || wg->registers_per_thread > most) return;
     take("fused.extra_registers_per_thread", extra,
          std::clamp(most - wg->registers_per_thread, 0, extra), "a CU has only that much");
   }

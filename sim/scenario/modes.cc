@@ -1,5 +1,6 @@
 #include "sim/scenario/modes.h"
 
+#include <algorithm>
 #include <array>
 
 #include "sim/scenario/names.h"
@@ -34,6 +35,10 @@ bool is_extra(Mode mode) {
 
 bool is_fused(Mode mode) {
   return mode == Mode::fused || mode == Mode::role_split || mode == Mode::copy_fed;
+}
+
+bool fuses(const Scenario& scenario) {
+  return std::any_of(scenario.modes.begin(), scenario.modes.end(), is_fused);
 }
 
 std::string why_not(const Scenario& scenario, Mode mode) {

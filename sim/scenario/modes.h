@@ -19,6 +19,7 @@ bool is_extra(Mode mode);
 
 // WG by WG: one kernel that communicates itself, whoever sends.
 bool is_fused(Mode mode);
+bool fuses(const Scenario& scenario);  // has such a mode
 
 // Why the mode does not suit the scenario's operator and collective; empty if it does. A model has
 // it for those of its pairs that it suits.

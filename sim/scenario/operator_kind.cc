@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/gpu_model/gpu_fields.h"
+#include "sim/scenario/modes.h"
 #include "sim/spec/fields.h"
 
 namespace weft {
@@ -75,7 +76,7 @@ void slices_and_chunks(const Check& check, const Wgs& wgs) {
                                     (wgs.unit > 1 ? " rows of tiles" : " WGs") +
                                     " for each peer; at most " + text(wgs.units));
   }
-  if (!check.fuses() || !check.good({"modes", "fused.slice_wgs"})) return;
+  if (!fuses(check.scenario) || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
   if (check.scenario.workload.kind == WorkloadKind::all_gather_gemm) {
     return slices_of_input(check, wgs, "rows of tiles");

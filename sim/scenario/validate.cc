@@ -5,7 +5,6 @@
 
 #include "sim/scenario/check.h"
 #include "sim/scenario/model_kind.h"
-#include "sim/scenario/modes.h"
 #include "sim/scenario/operator_kind.h"
 
 namespace weft {
@@ -42,10 +41,6 @@ bool Check::is(WorkloadKind kind) const {
 
 bool Check::has(Mode mode) const {
   return std::find(scenario.modes.begin(), scenario.modes.end(), mode) != scenario.modes.end();
-}
-
-bool Check::fuses() const {
-  return std::any_of(scenario.modes.begin(), scenario.modes.end(), is_fused);
 }
 
 std::string text(std::int64_t number) { return std::to_string(number); }

@@ -6,6 +6,7 @@
 
 #include "sim/core/round_up.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/modes.h"
 
 namespace weft::rules {
 namespace {
@@ -39,7 +40,7 @@ void a_result_fits_a_message(const Check& check) {
                                       " B exceed the limit of a message, 4 GiB; at most " +
                                       text(kMostOfMessage / row_bytes(work)) + " rows per WG");
   }
-  if (!check.fuses() || !check.good({"modes", "fused.slice_wgs"})) return;
+  if (!fuses(check.scenario) || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
   if (product_exceeds(result, slice, kMostOfMessage)) {
     check.fail("fused.slice_wgs", text(slice) + " results of " + text(result) +
@@ -95,7 +96,7 @@ void a_wg_ends(const Check& check) {
 
 // Messages of one pair in mode fused: stores of WGs, puts or flags of slices, one flag more.
 std::int64_t fused_messages(const Check& check) {
-  if (!check.fuses() || !check.good({"modes", "fused.slice_wgs"})) return 0;
+  if (!fuses(check.scenario) || !check.good({"modes", "fused.slice_wgs"})) return 0;
   const std::int64_t wgs = wgs_per_destination(check.scenario);
   const bool stores = check.scenario.cluster.gpus_per_node > 1;
   return wgs / check.scenario.fused.slice_wgs + 1 + (stores ? wgs : 0);

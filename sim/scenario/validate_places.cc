@@ -3,6 +3,7 @@
 
 #include "sim/gpu_model/residency.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/modes.h"
 #include "sim/scenario/operator_kind.h"
 
 namespace weft::rules {
@@ -45,7 +46,7 @@ void a_wg_fits_on_a_cu(const Check& check) {
   const WgShape wg = wg_of(workload);
   a_wg_of_this_shape_fits(check, wg, path);
   const int most = check.scenario.cluster.gpu.cu.registers / wg.threads;
-  if (wg.registers_per_thread > most || !check.fuses()) return;
+  if (wg.registers_per_thread > most || !fuses(check.scenario)) return;
   if (!check.good({"fused.extra_registers_per_thread"})) return;
   const int extra = check.scenario.fused.extra_registers_per_thread;
   if (wg.registers_per_thread + extra > most) {

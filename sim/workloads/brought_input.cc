@@ -33,13 +33,10 @@ BroughtInput::BroughtInput(TaskGraph& graph, const Overlap& overlap, std::uint32
 std::uint32_t BroughtInput::copies_of_a_peer() const { return std::min(kCopies, slices_); }
 
 std::vector<std::vector<LatchId>> BroughtInput::add_copies(const Team& team) {
-  const GpuSpec& gpu = overlap_.cluster.spec.gpu;
   std::vector<std::vector<KernelId>> staged;
   for (std::uint32_t r = 0; r < team.gpus.size(); ++r) {
-    Kernel kernel{.gpu = GpuId(team.gpus[r]), .op = staging_, .role = KernelRole::collective};
-    kernel.launch = compute_gap(gpu.launch, overlap_.options.launch);
-    add_items(graph_, kernel, overlap_.peer_kernels->staging, gpu);
-    staged.push_back({graph_.add_kernel(kernel, team.after[r])});
+    staged.push_back({add_plan(graph_, overlap_, team.gpus[r], staging_,
+                               overlap_.peer_kernels->staging, team.after[r])});
   }
   ready_ = add_barrier(graph_, overlap_, team, barrier_, staged);
   std::vector<std::vector<LatchId>> here;

@@ -31,27 +31,20 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   kernel.wg = footprint(wg.threads, compiled(gpu, wg, version).registers, wg.lds, gpu.wave_size);
   kernel.persistent = true;
   kernel.work_list = fused.work_list;
+  if (wgs == Wgs::computing) kernel.cus = {.first = sending_cus()};
+  if (wgs == Wgs::sending) kernel.cus = {.first = 0, .count = sending_cus()};
+  kernel.max_grid =
+      static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
   if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
-    kernel.role = KernelRole::collective;
     kernel.wg = kNoRoom;
     kernel.max_grid = static_cast<std::uint32_t>(gpu.cus);
   }
-  if (wgs == Wgs::computing || wgs == Wgs::sending) {
-    const std::uint32_t sending = sending_cus();
-    kernel.cus =
-        wgs == Wgs::sending ? CuRange{.first = 0, .count = sending} : CuRange{.first = sending};
-  }
-  if (wgs == Wgs::sending) kernel.role = KernelRole::collective;
-  if (wgs != Wgs::sending_wave) {
-    kernel.max_grid =
-        static_cast<std::uint32_t>(resident(gpu, wg, version) * cus_in(kernel.cus, gpu.cus));
-  }
   kernel.launch = compute_gap(gpu.launch, options_.launch);
-  kernel.store_rate = gpu.peer_store.wg_rate;
-  if ((wgs == Wgs::sending || wgs == Wgs::sending_wave) && gpu.peer_store.bulk_rate.count() > 0) {
-    kernel.store_rate = gpu.peer_store.bulk_rate;
-  } else if (fused.put_by == PutBy::thread) {
-    kernel.store_rate = store_rate_of_threads(gpu.peer_store);
+  kernel.store_rate = fused.put_by == PutBy::thread ? store_rate_of_threads(gpu.peer_store)
+                                                    : gpu.peer_store.wg_rate;
+  if (wgs == Wgs::sending || wgs == Wgs::sending_wave) {
+    kernel.role = KernelRole::collective;
+    if (gpu.peer_store.bulk_rate.count() > 0) kernel.store_rate = gpu.peer_store.bulk_rate;
   }
   kernel.flag = gpu.peer_store.flag;
   // A fence for acquiring takes as long as one that waits for a store to a neighbour.

@@ -34,9 +34,11 @@ class FusedProducer : public FusedLowering {
     written_ =
         graph.add_work(zero_copy_ || by_role() ? grid_.written : sends_.staged(grid_.written));
     stored_ = graph.add_work(grid_.stored);
-    Work kept = grid_.stored;
-    kept.shares = 1;
-    if (by_role()) kept_ = graph.add_work(kept);
+    if (by_role()) {
+      Work kept = grid_.stored;
+      kept.shares = 1;
+      kept_ = graph.add_work(kept);
+    }
     if (graph.items.empty()) reserve();
   }
 
@@ -145,11 +147,9 @@ class FusedProducer : public FusedLowering {
           {.name = "sum", .role = KernelRole::collective, .part = overlap_.collective_part});
     }
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      const GpuSpec& spec = overlap_.cluster.spec.gpu;
-      Kernel kernel{.gpu = GpuId(gpu(g)), .op = sum_, .role = KernelRole::collective};
-      kernel.launch = compute_gap(spec.launch, options_.launch);
-      add_items(graph_, kernel, overlap_.peer_kernels->sum, spec);
-      made_.communicating.push_back(graph_.add_kernel(kernel, {made_.computing[first + g]}));
+      made_.communicating.push_back(add_plan(graph_, overlap_, gpu(g), sum_,
+                                             overlap_.peer_kernels->sum,
+                                             {made_.computing[first + g]}));
     }
   }
 

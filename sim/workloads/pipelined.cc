@@ -77,7 +77,7 @@ class Pipelined {
   ByRank consume() {
     ByRank ready = add_barrier(team_->after);
     for (std::uint32_t r = 0; r < ranks(); ++r) {
-      ready[r] = add_stream(r, staging_, kernels_.staging, ready[r]);
+      ready[r] = add_plan(graph_, overlap_, team_->gpus[r], staging_, kernels_.staging, {ready[r]});
     }
     begin_streams(add_barrier(each(ready)));
     for (std::uint32_t r = 0; r < ranks(); ++r) add_part(r, r, 0, 0);
@@ -106,7 +106,7 @@ class Pipelined {
     for (std::uint32_t r = 0; r < ranks(); ++r) add_part(r, r, 0, 0);
     ByRank ends = add_barrier(both());
     for (std::uint32_t r = 0; sums() && r < ranks(); ++r) {
-      ends[r] = add_stream(r, sum_, kernels_.sum, ends[r]);
+      ends[r] = add_plan(graph_, overlap_, team_->gpus[r], sum_, kernels_.sum, {ends[r]});
     }
     return ends;
   }
@@ -136,13 +136,6 @@ class Pipelined {
 
   ByRank add_barrier(const After& after) {
     return weft::add_barrier(graph_, overlap_, *team_, barrier_, after);
-  }
-
-  KernelId add_stream(std::uint32_t rank, OperatorId op, const OpKernel& plan, KernelId after) {
-    Kernel kernel{.gpu = GpuId(team_->gpus[rank]), .op = op, .role = graph_.operators[op].role};
-    kernel.launch = compute_gap(gpu_.launch, overlap_.options.launch);
-    add_items(graph_, kernel, plan, gpu_);
-    return graph_.add_kernel(kernel, {after});
   }
 
   // The kernel of a rank's WGs that belong to `peer`.

@@ -65,4 +65,13 @@ void add_items(TaskGraph& graph, Kernel& kernel, const OpKernel& plan, const Gpu
   kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
 }
 
+KernelId add_plan(TaskGraph& graph, const Overlap& overlap, std::uint32_t gpu, OperatorId op,
+                  const OpKernel& plan, const std::vector<KernelId>& after) {
+  const GpuSpec& spec = overlap.cluster.spec.gpu;
+  Kernel kernel{.gpu = GpuId(gpu), .op = op, .role = graph.operators[op].role};
+  kernel.launch = compute_gap(spec.launch, overlap.options.launch);
+  add_items(graph, kernel, plan, spec);
+  return graph.add_kernel(kernel, after);
+}
+
 }  // namespace weft

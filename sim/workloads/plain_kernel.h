@@ -24,4 +24,8 @@ KernelId add_plain_kernels(TaskGraph& graph, const Overlap& overlap, const Kerne
 // Gives a kernel these WGs, behind the items that the graph has.
 void add_items(TaskGraph& graph, Kernel& kernel, const OpKernel& plan, const GpuSpec& gpu);
 
+// Adds a kernel of these WGs, of this operator, on a GPU.
+KernelId add_plan(TaskGraph& graph, const Overlap& overlap, std::uint32_t gpu, OperatorId op,
+                  const OpKernel& plan, const std::vector<KernelId>& after);
+
 }  // namespace weft
