@@ -11,15 +11,15 @@ namespace weft {
 
 // Each in a file of its own.
 namespace builders {
-ModelGraph dlrm(const Workload& workload, int gpus);
-ModelGraph transformer(const Workload& workload, int gpus);
+ModelGraph dlrm(const Scenario& scenario);
+ModelGraph transformer(const Scenario& scenario);
 }  // namespace builders
 
 namespace {
 
 struct BuilderRow {
   const ModelKind* model;
-  ModelGraph (*build)(const Workload& workload, int gpus);
+  ModelGraph (*build)(const Scenario& scenario);
 };
 
 constexpr std::array kBuilders = {
@@ -38,7 +38,7 @@ ModelGraph build_model(const Scenario& scenario) {
       std::find_if(kBuilders.begin(), kBuilders.end(),
                    [&](const BuilderRow& other) { return other.model == model; });
   SIM_ASSERT(row != kBuilders.end());
-  ModelGraph graph = row->build(workload, scenario.cluster.gpus());
+  ModelGraph graph = row->build(scenario);
   graph.verify();
   return graph;
 }

@@ -220,8 +220,9 @@ class Dlrm {
 
 namespace builders {
 
-ModelGraph dlrm(const Workload& workload, int gpus) {
-  return Dlrm(workload, gpus).build(workload.phase);
+ModelGraph dlrm(const Scenario& scenario) {
+  const Workload& workload = scenario.workload;
+  return Dlrm(workload, scenario.cluster.gpus()).build(workload.phase);
 }
 
 }  // namespace builders

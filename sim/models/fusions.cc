@@ -155,7 +155,7 @@ class Finder {
     fusion.pattern = *pattern;
     const auto peers =
         static_cast<std::uint32_t>(graph_.places[collective.place].groups.front().size());
-    const PeerGrid made = peer_shape(op, call_of(collective), gpu_, peers);
+    const PeerGrid made = peer_shape(op, {call_of(collective), travels, peers}, gpu_);
     fusion.obstacle = made.obstacle;
     if (made.grid && !made.grid->scattered) {
       fusion.obstacle = sizes_differ(*made.grid, call_of(collective), travels);
@@ -220,8 +220,8 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
 
 bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode) {
   if (mode == Mode::bulk || mode == Mode::kernel || mode == Mode::fused) return true;
-  if (fusion.scatters) return false;
   if (mode == Mode::role_split) return true;
+  if (fusion.scatters) return false;
   const ModelOp& call = graph.ops[communicating(fusion)];
   const CollectiveOp op = call_of(call).op;
   if (op == CollectiveOp::all_reduce) return false;

@@ -39,18 +39,24 @@ ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion);
 // elementwise kernel or a copy with as many results as the GEMM, or the sum of a split k.
 bool passes_on(const ModelOp& gemm, const ModelOp& next);
 
+// The collective that an operator is overlapped with, among so many GPUs.
+struct PeerCall {
+  const CommunicationShape& call;
+  Travels travels = Travels::result;
+  std::uint32_t peers = 0;
+};
+
 // The operator's WGs by the peer that their results go to or their input comes from. If they do not
-// divide among `peers`: no grid, and why.
+// divide among the peers: no grid, and why.
 struct PeerGrid {
   std::optional<Grid> grid;
   std::string obstacle;
 };
-PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                   std::uint32_t peers, const KernelVersion& version);
+PeerGrid peer_grid(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
+                   const KernelVersion& version);
 
 // The same without the work of each WG, which may take cache simulations to find.
-PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                    std::uint32_t peers);
+PeerGrid peer_shape(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu);
 
 // Whether the mode can overlap the pair in its way (why_not of sim/scenario/modes.h, for pairs of
 // models): copy engines reach the GPUs of a node, and an all-reduce has no part for each peer.

@@ -12,6 +12,7 @@
 #include "sim/models/peer_kernels.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/plain_kernel.h"
+#include "sim/workloads/row_puts.h"
 #include "sim/workloads/stragglers.h"
 
 namespace weft {
@@ -207,9 +208,24 @@ class ModelToTasks {
       call.after.clear();
       for (const std::uint32_t gpu : group) call.after.push_back(inputs(id, gpu));
       if (shape.op == CollectiveOp::point_to_point) starts_with_its_source(call);
-      const std::vector<KernelId> made = add_collective(tasks_, how_.cluster, call);
+      const std::vector<KernelId> made = shape.puts ? add_row_puts(tasks_, row_puts(shape, call))
+                                                    : add_collective(tasks_, how_.cluster, call);
       for (std::size_t rank = 0; rank < group.size(); ++rank) done(id, group[rank], made[rank]);
     }
+  }
+
+  [[nodiscard]] RowPuts row_puts(const CommunicationShape& shape,
+                                 const CollectiveCall& call) const {
+    return {.options = how_.options,
+            .cluster = how_.cluster,
+            .op = call.operator_id,
+            .gpus = call.ranks,
+            .after = call.after,
+            .rows = rows_put(shape, call.ranks.size()),
+            .row = shape.row,
+            .made_from = shape.puts->made_from,
+            .cus = shape.puts->cus,
+            .packs = shape.puts->packs};
   }
 
   // Time that a receiver waits before there is anything to send is not communication but, in a
@@ -244,7 +260,7 @@ class ModelToTasks {
     const Groups& place = graph_.places[collective.place];
     const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
     const KernelVersion version = version_in(how_.mode, how_.options, gpu_);
-    PeerGrid made = peer_grid(op, call, gpu_, peers, version);
+    PeerGrid made = peer_grid(op, {call, fusion.travels, peers}, gpu_, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
     std::vector<Team> teams;

@@ -77,7 +77,8 @@ std::string text_of(const OpShape& shape) {
                  },
                  [](const CommunicationShape& call) {
                    return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
-                                      call.pair_bytes.empty() ? "" : ", uneven");
+                                      call.pair_bytes.empty() ? "" : ", uneven") +
+                          (call.puts ? ", put row by row" : "");
                  }},
       shape);
 }
@@ -126,6 +127,18 @@ void ModelGraph::verify() const {
 
 bool communicates(const ModelOp& op) {
   return std::holds_alternative<CommunicationShape>(op.shape);
+}
+
+std::vector<std::int64_t> rows_put(const CommunicationShape& call, std::size_t ranks) {
+  std::vector<std::int64_t> rows = call.pair_bytes;
+  if (rows.empty()) {
+    rows.assign(ranks * ranks, call.buffer.count() / static_cast<std::int64_t>(ranks));
+  }
+  for (std::int64_t& pair : rows) {
+    SIM_ASSERT(pair % call.row.count() == 0);
+    pair /= call.row.count();
+  }
+  return rows;
 }
 
 Flops flops_of(const OpShape& shape) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -84,6 +85,14 @@ struct StreamShape {
   bool operator==(const StreamShape&) const = default;
 };
 
+// Of an all-to-all whose kernel puts each row of a token by itself (workloads/row_puts.h).
+struct PutRows {
+  Bytes made_from = {};  // what is read of a row where it is sent, which may be of another type
+  int cus = 0;           // whose WGs put; 0: all
+  bool packs = false;    // the receiver's WGs move rows from where they have arrived
+  bool operator==(const PutRows&) const = default;
+};
+
 // A collective in each group of its place; fields mean the same as in CollectiveCall.
 struct CommunicationShape {
   CollectiveOp op = CollectiveOp::all_reduce;
@@ -91,8 +100,13 @@ struct CommunicationShape {
   std::uint32_t root = 0;
   std::uint32_t target = 1;
   std::vector<std::int64_t> pair_bytes;  // uneven all-to-all: [from * ranks + to], else empty
+  Bytes row = {};                        // of tokens: size of one on its way; 0: not of tokens
+  std::optional<PutRows> puts = {};      // none: as the library does it
   bool operator==(const CommunicationShape&) const = default;
 };
+
+// Of a call whose rows are put one by one: how many go from each rank to each.
+std::vector<std::int64_t> rows_put(const CommunicationShape& call, std::size_t ranks);
 
 using OpShape = std::variant<GemmShape, AttentionShape, EmbeddingShape, StreamShape, RecordedShape,
                              CommunicationShape>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/round_up.h"
 #include "sim/models/decoder_layer.h"
 
 namespace weft {
@@ -23,10 +24,20 @@ std::int64_t Experts::rows(std::int64_t rank) const {
   return (routed_.received(rank) + routed_.busy - 1) / routed_.busy;
 }
 
+// fp8 with a scale for each block of elements, or as the model computes.
+Bytes Experts::row(Direction direction) const {
+  constexpr std::int64_t kBlock = 128;
+  constexpr std::int64_t kScale = 4;
+  const std::int64_t hidden = gpus_.shapes().decoder.hidden;
+  if (direction == Direction::dispatch && moe_.dispatch == DispatchType::fp8) {
+    return bytes(hidden + round_up(hidden, kBlock) * kScale);
+  }
+  return gpus_.shapes().size(hidden);
+}
+
 OpId Experts::exchange(const char* name, Direction direction) {
   if (routed_.gpus == 1) return OpId::none();
-  const DecoderShapes& shapes = gpus_.shapes();
-  const Bytes token = shapes.size(shapes.decoder.hidden);
+  const Bytes token = row(direction);
   CommunicationShape call =
       even_call(CollectiveOp::all_to_all, token * (routed_.most_of_a_pair() * routed_.gpus));
   if (!routed_.even()) {
@@ -39,13 +50,30 @@ OpId Experts::exchange(const char* name, Direction direction) {
       }
     }
   }
+  call.row = token;
+  if (puts()) {
+    call.puts = PutRows{.made_from = row(Direction::combine),
+                        .cus = moe_.exchange_cus,
+                        .packs = direction == Direction::dispatch};
+  }
   return gpus_.out().exchange(name, std::move(call), place_);
 }
 
-void Experts::product(const char* name, std::int64_t n, std::int64_t k, GemmLayout layout,
-                      GradientOf of) {
+// Before the library's all-to-all, whose receivers must know how much will come.
+void Experts::exchange_counts() {
+  if (routed_.gpus == 1 || puts() || moe_.counts == TokenCounts::known) return;
+  constexpr std::int64_t kCount = 4;  // bytes
+  gpus_.out().exchange("dispatch_counts",
+                       even_call(CollectiveOp::all_to_all, bytes(moe_.experts * kCount)), place_);
+}
+
+void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand operand,
+                      GemmLayout layout, GradientOf of) {
   GemmShape gemm = gemm_of({.m = rows(0), .n = n, .k = k, .layout = layout, .grouped = grouped()},
                            gpus_.shapes().decoder.dtype, routed_.busy);
+  if (operand == Operand::as_sent && moe_.dispatch == DispatchType::fp8) {
+    gemm.fp8 = Fp8Scales::block;
+  }
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
   }
@@ -61,7 +89,7 @@ void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t ou
                                  {.m = out, .n = in, .k = rows(0), .grouped = grouped()}, place_,
                                  routed_.busy);
   }
-  product(name, out, in, GemmLayout::tn, GradientOf::weights);
+  product(name, out, in, Operand::as_made, GemmLayout::tn, GradientOf::weights);
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
@@ -94,7 +122,16 @@ void Experts::route_tokens() {
   gpus_.compute("router_top_k", "router",
                 stream_of({.elements = own_tokens() * moe_.experts, .read = 1, .operations = 4},
                           DataType::fp32));
-  tokens("dispatch_copy", 1, moe_.top_k, 0);
+  exchange_counts();
+  if (!puts()) copy_tokens();
+}
+
+// A copy of each token for each of its experts, as it is sent.
+void Experts::copy_tokens() {
+  const Bytes read = row(Direction::combine) * own_tokens();
+  const Bytes written = row(Direction::dispatch) * own_tokens() * moe_.top_k;
+  gpus_.compute("dispatch_copy", "router",
+                StreamShape{.read = read, .written = written, .flops = {}});
 }
 
 // Each GPU of a tensor-parallel group has handled its share of the tokens; all need all of them.
@@ -114,9 +151,9 @@ void Experts::forward() {
   }
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
   gpus_.out().wait_for(dispatched);
-  product("experts_up", sides() * moe_.inner, hidden);
+  product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
   activation("experts_activation", {.read = sides(), .written = 1, .operations = 6});
-  product("experts_down", hidden, moe_.inner);
+  product("experts_down", hidden, moe_.inner, Operand::as_made);
   gpus_.out().wait_for(exchange("combine", Direction::combine));
   gpus_.out().wait_for(shared);
   tokens("experts_sum", moe_.top_k + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
@@ -134,14 +171,14 @@ void Experts::backward() {
     feed_forward_backward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   gpus_.out().wait_for(dispatched);
-  product("experts_down_input_gradient", moe_.inner, hidden, GemmLayout::nn);
+  product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
              {.read = sides() + 1,
               .written = sides(),
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
-  product("experts_up_input_gradient", hidden, up, GemmLayout::nn);
+  product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
   const OpId combined = exchange("gradient_combine", Direction::combine);
   weight_gradient("experts_up_weight_gradient", hidden, up);
   gpus_.out().wait_for(combined);

@@ -22,15 +22,21 @@ class Experts {
  private:
   enum class Direction { dispatch, combine };  // to the experts, and home
   OpId exchange(const char* name, Direction direction);
-  void product(const char* name, std::int64_t n, std::int64_t k,
+  void exchange_counts();
+  // `as_sent`: multiplies rows as they have come, fp8 if they are sent so.
+  enum class Operand : std::uint8_t { as_sent, as_made };
+  void product(const char* name, std::int64_t n, std::int64_t k, Operand operand,
                GemmLayout layout = GemmLayout::linear, GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
+  void copy_tokens();
   void gather_tokens(const char* name);
 
-  [[nodiscard]] std::int64_t own_tokens() const;  // per GPU
+  [[nodiscard]] std::int64_t own_tokens() const;       // per GPU
+  [[nodiscard]] Bytes row(Direction direction) const;  // of a token, on its way
+  [[nodiscard]] bool puts() const { return moe_.exchange == TokenExchange::put; }
   [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
   [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
   [[nodiscard]] std::int64_t sides() const;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sim/core/assert.h"
+#include "sim/core/rng.h"
 
 namespace weft {
 namespace {
@@ -116,9 +117,54 @@ std::int64_t capacity_of(const MoeSpec& moe, std::int64_t tokens) {
   return std::min(tokens, static_cast<std::int64_t>(std::ceil(moe.capacity * even)));
 }
 
+// Draws experts by their weights, each at most once for a token.
+class ExpertDraw {
+ public:
+  explicit ExpertDraw(const std::vector<std::int64_t>& weights) : weights_(weights) {
+    std::int64_t sum = 0;
+    for (const std::int64_t weight : weights) {
+      before_.push_back(sum);
+      sum += weight;
+    }
+    all_ = sum;
+  }
+
+  // Counts the experts of one token, `top_k` of them.
+  void add(int top_k, Rng& rng, std::vector<std::int64_t>& counts) const {
+    std::vector<std::size_t> taken;  // in ascending order
+    std::int64_t left = all_;
+    for (int i = 0; i < top_k && left > 0; ++i) {
+      std::int64_t at = rng.between(0, left - 1);
+      auto place = taken.begin();
+      for (; place != taken.end() && at >= before_[*place]; ++place) at += weights_[*place];
+      // The last that begins there or before: one without weight never is.
+      const auto behind = std::upper_bound(before_.begin(), before_.end(), at);
+      const auto drawn = static_cast<std::size_t>(behind - before_.begin()) - 1;
+      taken.insert(place, drawn);
+      left -= weights_[drawn];
+      ++counts[drawn];
+    }
+  }
+
+ private:
+  const std::vector<std::int64_t>& weights_;
+  std::vector<std::int64_t> before_;  // sums of the weights of those before
+  std::int64_t all_ = 0;
+};
+
+// By expert, the tokens of one GPU that ask for it.
+std::vector<std::int64_t> drawn_from(std::size_t gpu, const MoeSpec& moe, std::int64_t tokens,
+                                     std::uint64_t seed, const std::vector<std::int64_t>& weights) {
+  std::vector<std::int64_t> counts(weights.size(), 0);
+  const ExpertDraw draw(weights);
+  Rng rng(seed, "moe/router", gpu);
+  for (std::int64_t token = 0; token < tokens; ++token) draw.add(moe.top_k, rng, counts);
+  return counts;
+}
+
 }  // namespace
 
-RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens) {
+RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed) {
   const auto n = static_cast<std::size_t>(gpus);
   const std::vector<std::int64_t> weights = dealt(router_weights(moe, gpus), n);
   const std::int64_t capacity = capacity_of(moe, tokens);
@@ -131,7 +177,9 @@ RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens) {
         static_cast<std::size_t>(static_cast<std::int64_t>(from) * (asked % moe.experts)) %
         weights.size();
     const std::vector<std::int64_t> parts =
-        apportion({.total = asked, .most = tokens, .first = first}, weights);
+        moe.routing == Routing::drawn
+            ? drawn_from(from, moe, tokens, seed, weights)
+            : apportion({.total = asked, .most = tokens, .first = first}, weights);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::int64_t taken = std::min(parts[i], capacity);
       of_expert[i] += taken;

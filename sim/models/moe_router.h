@@ -1,4 +1,4 @@
-// Where the tokens of a layer of experts go: expected counts, as whole tokens.
+// Where the tokens of a layer of experts go, as whole tokens: expected counts, or drawn ones.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct RoutedTokens {
   [[nodiscard]] std::int64_t most_of_a_pair() const;
   [[nodiscard]] bool even() const;
 };
-RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens);
+// Which experts they go to is expected, or drawn from `seed` (moe.routing).
+RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed);
 
 }  // namespace weft

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
+#include "sim/core/round_up.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/single_operator.h"
 #include "sim/scenario/modes.h"
+#include "sim/workloads/row_puts.h"
 
 namespace weft {
 namespace {
@@ -37,8 +40,20 @@ double items_of(const OpShape& shape, const GpuSpec& gpu) {
   return items;
 }
 
+CollectiveCounts count_puts(const CommunicationShape& shape, const Groups& place) {
+  const std::size_t ranks = place.groups.front().size();
+  const std::vector<std::int64_t> rows = rows_put(shape, ranks);
+  const auto all = static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));
+  const RowPutCounts counts = count_row_puts(all, static_cast<double>(ranks), shape.puts->packs);
+  const auto groups = static_cast<double>(place.groups.size());
+  return {.items = counts.items * groups,
+          .sends = counts.sends * groups,
+          .bytes = all * static_cast<double>(shape.row.count()) * groups};
+}
+
 CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place,
                             const Counting& how) {
+  if (shape.puts) return count_puts(shape, place);
   CollectiveCall call;
   call.op = shape.op;
   call.buffer = shape.buffer;
@@ -108,18 +123,24 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
   return counts;
 }
 
-// Fused, each tile, its rows for each peer and their flags; else it is not overlapped.
+// Fused, each tile, its rows for each peer, or from each in pieces, and their flags; else it is not
+// overlapped.
 CollectiveCounts count_scattered(const Grid& grid, const Groups& place, Mode mode) {
   CollectiveCounts counts;
-  if (mode != Mode::fused) return counts;
+  if (!is_fused(mode)) return counts;
   const ScatteredTiles& tiles = *grid.scattered;
+  const bool comes = tiles.input_row > 0;
   for (const auto& of_rank : tiles.rows) {
     for (const ScatteredTiles::Row& row : of_rank) {
       counts.items += tiles.columns;
       for (const std::int64_t rows : row) {
         if (rows == 0) continue;
-        counts.sends += 2.0 * tiles.columns;
-        counts.bytes += static_cast<double>(rows * tiles.row_elements * tiles.element_bytes);
+        const auto sends = static_cast<double>(comes ? round_up(rows, tiles.rows_of_a_piece())
+                                                     : std::int64_t{tiles.columns});
+        counts.items += sends;  // where others than the tiles' WGs send
+        counts.sends += 2 * sends;
+        counts.bytes += static_cast<double>(
+            rows * (comes ? tiles.input_row : tiles.row_elements * tiles.element_bytes));
       }
     }
   }
@@ -153,8 +174,9 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
   const auto& call = std::get<CommunicationShape>(collective.shape);
   const Groups& place = graph.places[collective.place];
   const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-  const Grid grid =
-      *peer_shape(fused_operator(graph, fusion), call, how.cluster.spec.gpu, peers).grid;
+  const Grid grid = *peer_shape(fused_operator(graph, fusion), {call, fusion.travels, peers},
+                                how.cluster.spec.gpu)
+                         .grid;
   const OverlapOptions options =
       with_whole_slices(overlap_options(how.scenario), grid, fusion.travels);
   if (grid.scattered) return count_scattered(grid, place, how.mode);

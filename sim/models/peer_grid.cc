@@ -69,12 +69,19 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
   return {.grid = grid_of(work, gpu, peers, version), .obstacle = {}};
 }
 
-PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
-                        std::uint32_t peers, Version version) {
-  if (!gemm.m_by_rank.empty() || !call.pair_bytes.empty()) {
-    if (call.op == CollectiveOp::all_to_all) {
-      return scattered_grid(gemm, call, gpu, peers, version);
-    }
+// Whether rows have owners one by one: uneven numbers of tokens, or rows that are put by themselves
+// or travel as another type than they are multiplied in.
+bool has_rows_of_its_own(const GemmShape& gemm, const CommunicationShape& call) {
+  return !gemm.m_by_rank.empty() || !call.pair_bytes.empty() || call.puts ||
+         (call.row.count() > 0 && gemm.fp8 != Fp8Scales::none);
+}
+
+PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSpec& gpu,
+                        Version version) {
+  const CommunicationShape& call = with.call;
+  const std::uint32_t peers = with.peers;
+  if (has_rows_of_its_own(gemm, call)) {
+    if (call.op == CollectiveOp::all_to_all) return scattered_grid(gemm, with, gpu, version);
     return no("its rows do not divide evenly among the GPUs");
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
@@ -87,7 +94,7 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const CommunicationShape& call, c
   all.batch = 1;
   const GemmWork work = choose_gemm(all, gpu, peers);
   if (work.m == 0 && call.op == CollectiveOp::all_to_all) {
-    return scattered_grid(gemm, call, gpu, peers, version);
+    return scattered_grid(gemm, with, gpu, version);
   }
   if (work.m == 0) {
     return no(fmt::format("{} x {} does not divide into tiles for {} GPUs", all.m, all.n, peers));
@@ -119,17 +126,17 @@ PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std:
   return {.grid = grid_of(bag, gpu, peers, version), .obstacle = {}};
 }
 
-PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                 std::uint32_t peers, Version version) {
+PeerGrid made_of(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu, Version version) {
+  const std::uint32_t peers = call.peers;
   PeerGrid made;
   if (op.described.kind != nullptr) {
     made.grid = described_grid(op.described, gpu, peers, version);
   } else if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
-    made = gemm_peer_grid(*gemm, call, gpu, peers, version);
+    made = gemm_peer_grid(*gemm, call, gpu, version);
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {
     made = embedding_peer_grid(*bag, gpu, peers, version);
   } else if (const auto* recorded = std::get_if<RecordedShape>(&op.shape)) {
-    made = recorded_peer_grid(*recorded, call, gpu, peers,
+    made = recorded_peer_grid(*recorded, call.call, gpu, peers,
                               version != nullptr ? *version : KernelVersion{});
   } else {
     made = no("no kernel that sends or receives by WG is known for it");
@@ -141,14 +148,13 @@ PeerGrid made_of(const ModelOp& op, const CommunicationShape& call, const GpuSpe
 
 }  // namespace
 
-PeerGrid peer_grid(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                   std::uint32_t peers, const KernelVersion& version) {
-  return made_of(op, call, gpu, peers, &version);
+PeerGrid peer_grid(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
+                   const KernelVersion& version) {
+  return made_of(op, call, gpu, &version);
 }
 
-PeerGrid peer_shape(const ModelOp& op, const CommunicationShape& call, const GpuSpec& gpu,
-                    std::uint32_t peers) {
-  return made_of(op, call, gpu, peers, nullptr);
+PeerGrid peer_shape(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu) {
+  return made_of(op, call, gpu, nullptr);
 }
 
 std::int64_t bytes_per_pair(const Grid& grid, Travels travels) {

@@ -71,8 +71,8 @@ WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& g
                  const KernelVersion& version) {
   const ModelOp& call = graph.ops[communicating(fusion)];
   const auto peers = static_cast<std::uint32_t>(graph.places[call.place].groups.front().size());
-  return peer_grid(fused_operator(graph, fusion), std::get<CommunicationShape>(call.shape), gpu,
-                   peers, version)
+  return peer_grid(fused_operator(graph, fusion),
+                   {std::get<CommunicationShape>(call.shape), fusion.travels, peers}, gpu, version)
       .grid->wg;
 }
 

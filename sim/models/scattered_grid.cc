@@ -17,16 +17,25 @@ std::int64_t rows_of(const GemmShape& gemm, std::uint32_t rank) {
   return gemm.m_by_rank.empty() ? gemm.m : gemm.m_by_rank[rank];
 }
 
-// Rows of C that go from a rank to each; those that stay at home too. Empty if the collective does
-// not move whole rows of it, or more than there are.
-Row rows_from(std::uint32_t rank, const GemmShape& gemm, const CommunicationShape& call,
-              std::uint32_t peers) {
-  const std::int64_t row = gemm.n * size_of(gemm.dtype).count();
+// Bytes of a row on its way: what the call says, or of C, or of A.
+std::int64_t row_bytes(const GemmShape& gemm, const PeerCall& call) {
+  if (call.call.row.count() > 0) return call.call.row.count();
+  const std::int64_t size = size_of(gemm.dtype).count();
+  if (call.travels == Travels::result) return gemm.n * size;
+  return gemm.k * (gemm.fp8 == Fp8Scales::none ? size : 1);
+}
+
+// Rows that go from a rank to each, or come to it from each; its own, which stay, too. Empty if the
+// collective does not move whole rows, or more than there are.
+Row rows_of_peers(std::uint32_t rank, const GemmShape& gemm, const PeerCall& call) {
+  const std::int64_t row = row_bytes(gemm, call);
+  const std::vector<std::int64_t>& pairs = call.call.pair_bytes;
   Row rows;
-  for (std::uint32_t to = 0; to < peers; ++to) {
-    const std::int64_t size = call.pair_bytes.empty()
-                                  ? call.buffer.count() / peers
-                                  : call.pair_bytes[std::size_t{rank} * peers + to];
+  for (std::uint32_t peer = 0; peer < call.peers; ++peer) {
+    const std::size_t pair = call.travels == Travels::result
+                                 ? std::size_t{rank} * call.peers + peer
+                                 : std::size_t{peer} * call.peers + rank;
+    const std::int64_t size = pairs.empty() ? call.call.buffer.count() / call.peers : pairs[pair];
     if (size % row != 0) return {};
     rows.push_back(size / row);
   }
@@ -43,22 +52,34 @@ Row of_expert(const Row& rows, std::int64_t expert, std::int64_t experts) {
   return share;
 }
 
-// Appends the rows of tiles of one expert, whose tokens are sorted by peer.
-void add_tiles(std::vector<Row>& tiles, Row rows, std::int64_t tile_m) {
-  std::size_t peer = 0;
+// Appends the rows of tiles of one expert, whose tokens are sorted by peer, in this order.
+void add_tiles(std::vector<Row>& tiles, Row rows, std::int64_t tile_m,
+               const std::vector<std::uint32_t>& order) {
+  std::size_t at = 0;
   while (true) {
     Row tile(rows.size(), 0);
     std::int64_t room = tile_m;
-    for (; peer < rows.size(); ++peer) {
-      const std::int64_t taken = std::min(room, rows[peer]);
-      tile[peer] += taken;
-      rows[peer] -= taken;
+    for (; at < order.size(); ++at) {
+      std::int64_t& left = rows[order[at]];
+      const std::int64_t taken = std::min(room, left);
+      tile[order[at]] += taken;
+      left -= taken;
       room -= taken;
-      if (rows[peer] > 0) break;
+      if (left > 0) break;
     }
     if (room == tile_m) return;
     tiles.push_back(std::move(tile));
   }
+}
+
+// By number; what arrives, own rows first, then in the order in which it comes: from the previous
+// rank, then the one before.
+std::vector<std::uint32_t> order_of_peers(std::uint32_t rank, const PeerCall& call) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < call.peers; ++i) {
+    order.push_back(call.travels == Travels::result ? i : (rank + call.peers - i) % call.peers);
+  }
+  return order;
 }
 
 // The tile that the library would take for the GPU with the most rows, all of k at once.
@@ -72,8 +93,8 @@ GemmWork kernel_for(const GemmShape& gemm, const GpuSpec& gpu) {
 
 }  // namespace
 
-PeerGrid scattered_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
-                        std::uint32_t peers, const KernelVersion* version) {
+PeerGrid scattered_grid(const GemmShape& gemm, const PeerCall& call, const GpuSpec& gpu,
+                        const KernelVersion* version) {
   GemmWork work = kernel_for(gemm, gpu);
   if (work.m == 0) return {.grid = std::nullopt, .obstacle = "no tile of its kernel fits on a CU"};
   ScatteredTiles tiles;
@@ -81,16 +102,22 @@ PeerGrid scattered_grid(const GemmShape& gemm, const CommunicationShape& call, c
   tiles.width = work.tile_n;
   tiles.row_elements = gemm.n;
   tiles.element_bytes = size_of(gemm.dtype).count();
+  if (call.travels == Travels::input) {
+    tiles.input_row = row_bytes(gemm, call);
+    tiles.input_made_from = call.call.puts ? call.call.puts->made_from.count() : tiles.input_row;
+  }
   std::uint32_t most = 1;
-  for (std::uint32_t rank = 0; rank < peers; ++rank) {
-    const Row rows = rows_from(rank, gemm, call, peers);
+  for (std::uint32_t rank = 0; rank < call.peers; ++rank) {
+    const Row rows = rows_of_peers(rank, gemm, call);
     if (rows.empty()) {
       return {.grid = std::nullopt,
-              .obstacle = "the collective does not move whole rows of the kernel's results"};
+              .obstacle = call.travels == Travels::result
+                              ? "the collective does not move whole rows of the kernel's results"
+                              : "the collective does not bring whole rows of what it multiplies"};
     }
     std::vector<Row>& own = tiles.rows.emplace_back();
     for (std::int64_t expert = 0; expert < gemm.batch; ++expert) {
-      add_tiles(own, of_expert(rows, expert, gemm.batch), work.tile_m);
+      add_tiles(own, of_expert(rows, expert, gemm.batch), work.tile_m, order_of_peers(rank, call));
     }
     most = std::max(most, static_cast<std::uint32_t>(own.size()) * tiles.columns);
     if (version == nullptr) continue;
@@ -99,8 +126,8 @@ PeerGrid scattered_grid(const GemmShape& gemm, const CommunicationShape& call, c
     tiles.works.push_back(tile_work_written_here(work, gpu, run));
   }
   Grid grid;
-  grid.gpus = peers;
-  grid.per_peer = static_cast<std::uint32_t>(round_up(std::int64_t{most}, peers));
+  grid.gpus = call.peers;
+  grid.per_peer = static_cast<std::uint32_t>(round_up(std::int64_t{most}, call.peers));
   grid.unit = 1;
   grid.result_bytes = std::int64_t{work.tile_m} * work.tile_n * tiles.element_bytes;
   grid.element_bytes = tiles.element_bytes;

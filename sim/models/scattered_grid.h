@@ -1,4 +1,5 @@
-// Experts' products whose rows go home to the GPUs that sent the tokens, as many as came from each.
+// Experts' products whose rows come from the GPUs that have the tokens, as many as each sends, or
+// go home to them.
 #pragma once
 
 #include "sim/models/fusions.h"
@@ -7,7 +8,7 @@ namespace weft {
 
 // The kernel's tiles by rank, with the rows of each peer in each row of tiles. `version` is null
 // where only their number matters.
-PeerGrid scattered_grid(const GemmShape& gemm, const CommunicationShape& call, const GpuSpec& gpu,
-                        std::uint32_t peers, const KernelVersion* version);
+PeerGrid scattered_grid(const GemmShape& gemm, const PeerCall& call, const GpuSpec& gpu,
+                        const KernelVersion* version);
 
 }  // namespace weft

@@ -32,7 +32,7 @@ void add_pair(ModelGraph& graph, const Scenario& scenario) {
   const auto gpus = static_cast<std::uint32_t>(scenario.cluster.gpus());
   ModelOp op = described_op(scenario.workload);
   CommunicationShape call{.op = *row.collective, .buffer = {}, .pair_bytes = {}};
-  const PeerGrid made = peer_shape(op, call, scenario.cluster.gpu, gpus);
+  const PeerGrid made = peer_shape(op, {call, row.travels, gpus}, scenario.cluster.gpu);
   call.buffer = bytes(bytes_per_pair(*made.grid, row.travels) * gpus);
   ModelOp collective = communicating_op(call);
   op.place = collective.place = graph.add_place(all_gpus(gpus));
@@ -117,7 +117,8 @@ bool order_changes(const Scenario& scenario, const Cluster& cluster, Destination
   const ModelGraph graph = build_single(scenario);
   const auto& call = std::get<CommunicationShape>(graph.ops[OpId(1)].shape);
   const Grid grid =
-      *peer_shape(graph.ops[OpId(0)], call, scenario.cluster.gpu, cluster.gpus()).grid;
+      *peer_shape(graph.ops[OpId(0)], {call, Travels::result, cluster.gpus()}, scenario.cluster.gpu)
+           .grid;
   const std::int64_t wgs = std::int64_t{grid.gpus} * grid.per_peer;
   if (wgs <= resident_on_gpu(cluster.spec.gpu, grid.wg, fused_version(scenario.fused))) {
     return false;

@@ -21,7 +21,7 @@ using Kind = PipelineStep::Kind;
 
 class Transformer {
  public:
-  explicit Transformer(const Workload& workload)
+  Transformer(const Workload& workload, std::uint64_t seed)
       : workload_(workload),
         spec_(workload.transformer),
         shapes_(shapes_of(workload)),
@@ -29,7 +29,8 @@ class Transformer {
         sums_beside_layers_(pipeline_.virtual_stages == 1 &&
                             !schedule_row(pipeline_.schedule).cuts_backward) {
     if (spec_.moe) {
-      routed_ = route(*spec_.moe, spec_.parallel.expert, shapes_.tokens / spec_.parallel.tensor);
+      routed_ =
+          route(*spec_.moe, spec_.parallel.expert, shapes_.tokens / spec_.parallel.tensor, seed);
     }
     for (int s = 0; s < pipeline_.stages; ++s) {
       for (int i = 0; i < pipeline_.virtual_stages; ++i) {
@@ -338,8 +339,8 @@ class Transformer {
 namespace builders {
 
 // Of kinds transformer and moe.
-ModelGraph transformer(const Workload& workload, int /*gpus*/) {
-  return Transformer(workload).build();
+ModelGraph transformer(const Scenario& scenario) {
+  return Transformer(scenario.workload, scenario.run.seed).build();
 }
 
 }  // namespace builders

@@ -143,7 +143,7 @@ void keys_of_gemm(Fields& map, GemmWork& gemm) {
 }
 
 void gemm_keys(Fields& workload_map, Workload& workload) {
-  workload_map.where("kind", words_of(operators::gemm), "kind: gemm_..., all_gather_gemm, c3")
+  workload_map.where("kind", words_of(operators::gemm), "kind: gemm_..., .._gemm, c3")
       .map("gemm", "C = A B on every GPU",
            [&](Fields& inner) { keys_of_gemm(inner, workload.gemm); });
 }

@@ -43,6 +43,21 @@ enum class RouterSkew { uniform, zipf, histogram };
 // How the products of a GPU's experts are computed together.
 enum class ExpertKernel { batched, grouped };
 
+// How tokens are sent to their experts and home.
+enum class TokenExchange {
+  library,  // a kernel copies them, then the library's all-to-all
+  put       // a kernel puts each row of each token by itself
+};
+
+// Type of tokens on their way to the experts.
+enum class DispatchType { model, fp8 };
+
+// Which experts a token is sent to: as many go to each as expected, or they are drawn.
+enum class Routing { expected, drawn };
+
+// How GPUs know how many tokens come from each.
+enum class TokenCounts { exchanged, known };
+
 // Feed-forward layers as experts, of which each token goes through a few.
 struct MoeSpec {
   int experts = 0;
@@ -54,7 +69,12 @@ struct MoeSpec {
   RouterSkew skew = RouterSkew::uniform;
   double exponent = 0;           // Zipf: the i-th expert is asked for as often as i^-exponent
   std::vector<int> histogram{};  // how often each expert is asked for
-  double capacity = 0;           // times an even share that one expert takes; 0: what comes
+  Routing routing = Routing::expected;
+  TokenExchange exchange = TokenExchange::library;
+  int exchange_cus = 0;  // that put; 0: all
+  DispatchType dispatch = DispatchType::model;
+  TokenCounts counts = TokenCounts::known;
+  double capacity = 0;  // times an even share that one expert takes; 0: what comes
 };
 
 // A decoder-only language model.

@@ -183,6 +183,27 @@ inline constexpr std::array kExpertKernels = {
     Choice<ExpertKernel>{"grouped", ExpertKernel::grouped,
                          "for products of several sizes, as PyTorch's grouped_mm (CUTLASS)"},
 };
+inline constexpr std::array kTokenExchanges = {
+    Choice<TokenExchange>{"library", TokenExchange::library,
+                          "a kernel copies them, then the library's all-to-all"},
+    Choice<TokenExchange>{"put", TokenExchange::put,
+                          "a kernel puts row by row, as DeepEP for low latency"},
+};
+inline constexpr std::array kDispatchTypes = {
+    Choice<DispatchType>{"model", DispatchType::model, "the model's"},
+    Choice<DispatchType>{"fp8", DispatchType::fp8,
+                         "fp8, with a scale of 4 B for each 128 elements"},
+};
+inline constexpr std::array kRoutings = {
+    Choice<Routing>{"expected", Routing::expected, "to each expert as many tokens as expected"},
+    Choice<Routing>{"drawn", Routing::drawn, "each token's experts are drawn (run.seed)"},
+};
+inline constexpr std::array kTokenCounts = {
+    Choice<TokenCounts>{"exchanged", TokenCounts::exchanged,
+                        "GPUs tell one another before the library's all-to-all"},
+    Choice<TokenCounts>{"known", TokenCounts::known,
+                        "none is sent: buffers are padded to one size"},
+};
 inline constexpr std::array kTileOrders = {
     Choice<TileOrder>{"row", TileOrder::row, "row of tiles by row of tiles"},
     Choice<TileOrder>{"column", TileOrder::column, "column by column"},

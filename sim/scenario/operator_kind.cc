@@ -78,7 +78,8 @@ void slices_and_chunks(const Check& check, const Wgs& wgs) {
   }
   if (!fuses(check.scenario) || !check.good({"modes", "fused.slice_wgs"})) return;
   const int slice = check.scenario.fused.slice_wgs;
-  if (check.scenario.workload.kind == WorkloadKind::all_gather_gemm) {
+  const WorkloadKind kind = check.scenario.workload.kind;
+  if (has_gemm(kind) && !results_travel(kind)) {
     return slices_of_input(check, wgs, "rows of tiles");
   }
   // Of results: WG by WG, or all parts of a tile together.

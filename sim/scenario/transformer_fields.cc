@@ -110,6 +110,26 @@ void moe_fields(Fields& map, MoeSpec& moe) {
            "tokens that an expert accepts from a GPU, as a multiple of an even share; 0: no limit",
        .range = {{0, 1'000'000}},
        .fallback = 0});
+  map.choice("routing", moe.routing, names::kRoutings,
+             {.help = "which experts a token is sent to", .fallback = Routing::expected});
+  map.choice("exchange", moe.exchange, names::kTokenExchanges,
+             {.help = "how tokens are sent to their experts and home",
+              .fallback = TokenExchange::library});
+  map.where("exchange", {"put"})
+      .add("exchange_cus", moe.exchange_cus,
+           {.help = "CUs whose WGs put; default: all",
+            .range = {{1, 100'000}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
+  map.where("exchange", {"library"})
+      .choice("counts", moe.counts, names::kTokenCounts,
+              {.help = "how a GPU knows how many tokens will come from each; those that are put "
+                       "say so themselves",
+               .fallback = TokenCounts::known});
+  map.choice("dispatch_dtype", moe.dispatch, names::kDispatchTypes,
+             {.help = "type of tokens on their way to the experts, and of what these multiply",
+              .fallback = DispatchType::model});
 }
 
 // The words of all schedules; those with as many virtual stages as are asked for.

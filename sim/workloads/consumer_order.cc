@@ -15,9 +15,9 @@ class ConsumerOrder {
 
   Items items() {
     const std::uint32_t phases = shape_.at_once ? shape_.parts : shape_.ranks - 1;
-    mix(works(rank_, 0, shape_.slices), sends_in(0));
+    append_mixed(items_, works(rank_, 0, shape_.slices), sends_in(0));
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
-      mix(works_in(phase), phase + 1 < phases ? sends_in(phase + 1) : Items{});
+      append_mixed(items_, works_in(phase), phase + 1 < phases ? sends_in(phase + 1) : Items{});
     }
     return items_;
   }
@@ -64,18 +64,6 @@ class ConsumerOrder {
       }
     }
     return items;
-  }
-
-  void mix(const Items& works, const Items& sends) {
-    std::size_t sent = 0;
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      const std::size_t due = (i + 1) * sends.size() / works.size();
-      items_.insert(items_.end(), sends.begin() + static_cast<std::ptrdiff_t>(sent),
-                    sends.begin() + static_cast<std::ptrdiff_t>(due));
-      sent = due;
-      items_.push_back(works[i]);
-    }
-    items_.insert(items_.end(), sends.begin() + static_cast<std::ptrdiff_t>(sent), sends.end());
   }
 
   const ConsumerShape& shape_;

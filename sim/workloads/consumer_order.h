@@ -27,6 +27,18 @@ struct ConsumerItem {
   std::uint32_t index = 0;  // pieces are numbered slice by slice
 };
 
+// Appends the works, the sends spread evenly among them.
+template <class T>
+void append_mixed(std::vector<T>& items, const std::vector<T>& works, const std::vector<T>& sends) {
+  std::size_t sent = 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const std::size_t due = (i + 1) * sends.size() / works.size();
+    for (; sent < due; ++sent) items.push_back(sends[sent]);
+    items.push_back(works[i]);
+  }
+  for (; sent < sends.size(); ++sent) items.push_back(sends[sent]);
+}
+
 std::vector<ConsumerItem> consumer_items(const ConsumerShape& shape, std::uint32_t rank);
 
 }  // namespace weft

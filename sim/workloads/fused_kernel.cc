@@ -231,6 +231,13 @@ Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
   return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }
 
+Kernel FusedLowering::with_an_item(const Kernel& kernel) {
+  if (graph_.items.size() == kernel.first_item) {
+    graph_.items.push_back({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
+  }
+  return kernel;
+}
+
 void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
   end(rank, kernel, team_->after[rank]);
 }

@@ -15,6 +15,11 @@ namespace weft {
 // to all peers at once uses all links.
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team);
 
+// The scale of an item that does `part` of `whole` of its work; at least something.
+constexpr std::uint32_t part_of_item(std::int64_t part, std::int64_t whole) {
+  return static_cast<std::uint32_t>((part * Item::kUnit + whole - 1) / whole);
+}
+
 // A receiver of a message, and which of its latches the arrival counts down.
 struct Addressee {
   std::uint32_t gpu;
@@ -103,6 +108,8 @@ class FusedLowering {
   Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
   Kernel begin_computing(std::uint32_t rank) const;  // all that does not send only
   Kernel begin_sending(std::uint32_t rank) const;    // by role
+  // With an item that does nothing, if it has none: an expert without tokens.
+  Kernel with_an_item(const Kernel& kernel);
   void end(std::uint32_t rank, Kernel kernel);
   void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
 

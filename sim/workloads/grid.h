@@ -16,15 +16,27 @@
 
 namespace weft {
 
+// When fused, input travels in messages of at most this size: storing more would delay the WG.
+constexpr std::int64_t kInputPiece = 64 * 1024;
+constexpr std::int64_t input_pieces(std::int64_t size) {
+  return (size + kInputPiece - 1) / kInputPiece;
+}
+
 // Tiles whose rows belong to several peers: of experts, to which tokens come from everywhere.
 struct ScatteredTiles {
-  using Row = std::vector<std::int64_t>;  // of tiles: rows of C, by the rank that they go to
-  std::vector<std::vector<Row>> rows;     // by rank
-  std::vector<Work> works;                // by rank: of a tile
-  std::uint32_t columns = 0;              // of tiles
-  std::int64_t width = 0;                 // of a column, in elements; the last may be narrower
+  // Of tiles: rows of C, by the rank that they go to; or of A, by the rank that they come from.
+  using Row = std::vector<std::int64_t>;
+  std::vector<std::vector<Row>> rows;  // by rank
+  std::vector<Work> works;             // by rank: of a tile
+  std::uint32_t columns = 0;           // of tiles
+  std::int64_t width = 0;              // of a column, in elements; the last may be narrower
   std::int64_t row_elements = 0;
   std::int64_t element_bytes = 0;
+  std::int64_t input_row = 0;        // bytes of a row of A on its way ...
+  std::int64_t input_made_from = 0;  // ... and where it comes from
+  [[nodiscard]] std::int64_t rows_of_a_piece() const {
+    return std::max<std::int64_t>(1, kInputPiece / input_row);
+  }
   // Of a row of C, in this column of tiles.
   [[nodiscard]] std::int64_t bytes_of_column(std::uint32_t column) const {
     return std::min(width, row_elements - column * width) * element_bytes;
@@ -185,12 +197,6 @@ struct LastKernels {
 // one chunk runs on one stream, the kernel of another one runs on the second.
 LastKernels lower_chunked(TaskGraph& graph, const Overlap& overlap, std::uint32_t chunks);
 
-// When fused, input travels in messages of at most this size: storing more would delay the WG.
-constexpr std::int64_t kInputPiece = 64 * 1024;
-constexpr std::int64_t input_pieces(std::int64_t size) {
-  return (size + kInputPiece - 1) / kInputPiece;
-}
-
 // Peer by peer: while copy engines carry the part of one, the kernel of another's runs.
 LastKernels lower_pipelined(TaskGraph& graph, const Overlap& overlap);
 
@@ -204,7 +210,8 @@ enum class Senders : std::uint8_t { wgs, waves, cus, copy_engines };
 
 // WG-granular overlap: one persistent kernel per GPU.
 LastKernels lower_fused_producer(TaskGraph& graph, const Overlap& overlap, Senders senders);
-LastKernels lower_fused_scatter(TaskGraph& graph, const Overlap& overlap);
+LastKernels lower_fused_scatter(TaskGraph& graph, const Overlap& overlap, Senders senders);
+LastKernels lower_fused_gather(TaskGraph& graph, const Overlap& overlap, Senders senders);
 LastKernels lower_fused_consumer(TaskGraph& graph, const Overlap& overlap, Senders senders);
 
 }  // namespace weft

@@ -6,9 +6,13 @@ namespace weft {
 namespace {
 
 LastKernels lower_fused(TaskGraph& graph, const Overlap& overlap, Senders senders) {
-  if (overlap.grid.scattered) return lower_fused_scatter(graph, overlap);
-  return overlap.travels == Travels::result ? lower_fused_producer(graph, overlap, senders)
-                                            : lower_fused_consumer(graph, overlap, senders);
+  const bool scattered = overlap.grid.scattered.has_value();
+  if (overlap.travels == Travels::result) {
+    return scattered ? lower_fused_scatter(graph, overlap, senders)
+                     : lower_fused_producer(graph, overlap, senders);
+  }
+  return scattered ? lower_fused_gather(graph, overlap, senders)
+                   : lower_fused_consumer(graph, overlap, senders);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Router, zipfs_most_frequent_experts_are_dealt_to_the_gpus) {
 
 // 3 tokens twice each are 6 for 4 experts: 1.5 each, and the halves of both GPUs fall on others.
 TEST(Router, what_rounding_leaves_over_goes_round) {
-  const RoutedTokens routed = route({.experts = 4, .top_k = 2}, 2, 3);
+  const RoutedTokens routed = route({.experts = 4, .top_k = 2}, 2, 3, 0);
   EXPECT_EQ(routed.sent, (Counts{3, 3, 3, 3}));
   EXPECT_TRUE(routed.even());
   EXPECT_EQ(routed.busy, 2);
@@ -52,31 +52,55 @@ TEST(Router, what_rounding_leaves_over_goes_round) {
 
 TEST(Router, a_histogram_makes_gpus_uneven_and_a_capacity_cuts_the_rest) {
   MoeSpec moe{.experts = 2, .top_k = 1, .skew = RouterSkew::histogram, .histogram = {3, 1}};
-  const RoutedTokens routed = route(moe, 2, 4);
+  const RoutedTokens routed = route(moe, 2, 4, 0);
   EXPECT_EQ(routed.sent, (Counts{3, 1, 3, 1}));
   EXPECT_EQ(routed.received(0), 6);
   EXPECT_EQ(routed.received(1), 2);
   EXPECT_FALSE(routed.even());
   moe.capacity = 1;
-  EXPECT_EQ(route(moe, 2, 4).sent, (Counts{2, 1, 2, 1}));
+  EXPECT_EQ(route(moe, 2, 4, 0).sent, (Counts{2, 1, 2, 1}));
 }
 
 TEST(Router, few_tokens_reach_few_experts_on_all_gpus) {
-  const RoutedTokens routed = route({.experts = 64, .top_k = 2}, 8, 4);
+  const RoutedTokens routed = route({.experts = 64, .top_k = 2}, 8, 4, 0);
   EXPECT_EQ(routed.sent, Counts(64, 1));
   EXPECT_EQ(routed.busy, 8);
-  EXPECT_EQ(route({.experts = 256, .top_k = 2}, 8, 4).busy, 8);
+  EXPECT_EQ(route({.experts = 256, .top_k = 2}, 8, 4, 0).busy, 8);
 }
 
 TEST(Router, every_token_goes_somewhere) {
   for (const double exponent : {0.3, 1.0, 2.5}) {
     const MoeSpec moe{.experts = 64, .top_k = 6, .skew = RouterSkew::zipf, .exponent = exponent};
-    const RoutedTokens routed = route(moe, 8, 1'000);
+    const RoutedTokens routed = route(moe, 8, 1'000, 0);
     for (std::size_t from = 0; from < 8; ++from) {
       const auto begin = routed.sent.begin() + static_cast<std::ptrdiff_t>(from * 8);
       EXPECT_EQ(std::accumulate(begin, begin + 8, std::int64_t{0}), 6'000);
     }
   }
+}
+
+// Each token goes to top_k different experts, never to one that is not asked for.
+TEST(Router, drawn_experts_of_a_token_differ) {
+  MoeSpec moe{.experts = 4, .top_k = 3, .skew = RouterSkew::histogram, .histogram = {5, 0, 1, 2}};
+  moe.routing = Routing::drawn;
+  // Three experts are ever asked for, so each token goes to all of them: 7 from each GPU.
+  EXPECT_EQ(route(moe, 4, 7, 1).sent, (Counts{7, 0, 7, 7, 7, 0, 7, 7, 7, 0, 7, 7, 7, 0, 7, 7}));
+}
+
+// 4,096 tokens to 2 of 8 experts: 1,024 to each, with a deviation of sqrt(4096 x 1/4 x 3/4) = 28.
+TEST(Router, experts_are_drawn_about_as_often_as_expected) {
+  MoeSpec moe{.experts = 8, .top_k = 2};
+  moe.routing = Routing::drawn;
+  const RoutedTokens routed = route(moe, 8, 4096, 1);
+  bool differs = false;
+  for (const std::int64_t count : routed.sent) {
+    EXPECT_NEAR(static_cast<double>(count), 1024, 5 * 28);
+    differs = differs || count != 1024;
+  }
+  EXPECT_TRUE(differs);
+  EXPECT_EQ(std::accumulate(routed.sent.begin(), routed.sent.end(), std::int64_t{0}), 8 * 8192);
+  EXPECT_EQ(routed.sent, route(moe, 8, 4096, 1).sent);
+  EXPECT_NE(routed.sent, route(moe, 8, 4096, 2).sent);
 }
 
 const std::string kTiny =
@@ -122,6 +146,35 @@ TEST(Experts, a_layer_dispatches_computes_and_combines) {
   EXPECT_EQ(up.n, 64);
   EXPECT_EQ(up.k, 64);
   EXPECT_EQ(up.batch, 1);
+}
+
+// 4 B for each expert, before the tokens on the same stream, where a scenario asks for it.
+TEST(Experts, gpus_may_tell_one_another_how_many_tokens_will_come) {
+  const std::string there = "phase: prefill, parallel: {data: 8, expert: 8}";
+  const ModelGraph graph = tiny(", counts: exchanged", there);
+  const ModelOp& counts = first_named(graph, "dispatch_counts");
+  EXPECT_EQ(counts.stream, first_named(graph, "dispatch").stream);
+  EXPECT_EQ(buffer_of(counts), bytes(8 * 4));
+  EXPECT_TRUE(ops_named(tiny("", there), "dispatch_counts").empty());
+}
+
+// Put row by row, nothing is copied before, and the numbers come with the flags.
+TEST(Experts, rows_are_put_without_a_copy_or_counts) {
+  const ModelGraph graph = tiny(", exchange: put, exchange_cus: 3, dispatch_dtype: fp8",
+                                "phase: prefill, parallel: {data: 8, expert: 8}");
+  EXPECT_TRUE(ops_named(graph, "dispatch_copy").empty());
+  EXPECT_TRUE(ops_named(graph, "dispatch_counts").empty());
+  const auto& there = std::get<CommunicationShape>(first_named(graph, "dispatch").shape);
+  // 64 elements of fp8 and one scale; 4 rows a pair.
+  EXPECT_EQ(there.row, bytes(64 + 4));
+  EXPECT_EQ(there.buffer, bytes(8 * 4 * 68));
+  EXPECT_EQ(there.puts, (PutRows{.made_from = bytes(64 * 2), .cus = 3, .packs = true}));
+  EXPECT_EQ(rows_put(there, 8), Counts(64, 4));
+  const auto& home = std::get<CommunicationShape>(first_named(graph, "combine").shape);
+  EXPECT_EQ(home.row, bytes(64 * 2));
+  EXPECT_EQ(home.puts, (PutRows{.made_from = bytes(64 * 2), .cus = 3, .packs = false}));
+  EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_up").shape).fp8, Fp8Scales::block);
+  EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_down").shape).fp8, Fp8Scales::none);
 }
 
 TEST(Experts, home_goes_what_came) {

@@ -1,5 +1,5 @@
-// Experts whose tokens came from all GPUs in uneven numbers: tiles, and what the fused kernel
-// sends.
+// Experts whose tokens come from all GPUs in uneven numbers and go home: tiles, and what fused
+// kernels send.
 #include "sim/models/scattered_grid.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,13 @@ CommunicationShape combine() {
           .pair_bytes = {3 * kRow, 70 * kRow, 5 * kRow, 1 * kRow}};
 }
 
+PeerGrid combined(const GemmShape& gemm) {
+  const CommunicationShape call = combine();
+  return scattered_grid(gemm, {call, Travels::result, 2}, two_h100().cluster.gpu, nullptr);
+}
+
 TEST(ScatteredGrid, cuts_each_experts_rows_into_tiles_by_owner) {
-  const PeerGrid made = scattered_grid(product(), combine(), two_h100().cluster.gpu, 2, nullptr);
+  const PeerGrid made = combined(product());
   ASSERT_TRUE(made.grid && made.grid->scattered);
   const ScatteredTiles& tiles = *made.grid->scattered;
   const std::int64_t tile_m = made.grid->result_bytes / tiles.width / 2;
@@ -52,52 +57,97 @@ TEST(ScatteredGrid, cuts_each_experts_rows_into_tiles_by_owner) {
 }
 
 TEST(ScatteredGrid, deals_a_gpus_rows_evenly_to_its_experts) {
-  const PeerGrid made = scattered_grid(product(2), combine(), two_h100().cluster.gpu, 2, nullptr);
+  const PeerGrid made = combined(product(2));
   const ScatteredTiles& tiles = *made.grid->scattered;
   // Of 5 and 1 rows: 2 and 0 to the first expert, 3 and 1 to the second. 3 and 70: 1, 35; 2, 35.
   EXPECT_EQ(tiles.rows[1], (std::vector<ScatteredTiles::Row>{{2, 0}, {3, 1}}));
   EXPECT_EQ(tiles.rows[0].front()[0], 1);
 }
 
-ModelGraph pair() {
+// What is combined goes home; dispatched, it came the other way: 3 rows of rank 0 stay, 5 come from
+// rank 1, to which it sends 70.
+PeerGrid dispatched() {
+  const CommunicationShape call = combine();
+  GemmShape gemm = product();
+  gemm.k = kHidden;
+  gemm.m_by_rank = {8, 71};
+  return scattered_grid(gemm, {call, Travels::input, 2}, two_h100().cluster.gpu, nullptr);
+}
+
+TEST(ScatteredGrid, of_what_comes_has_own_rows_first) {
+  const PeerGrid made = dispatched();
+  ASSERT_TRUE(made.grid && made.grid->scattered);
+  const ScatteredTiles& tiles = *made.grid->scattered;
+  EXPECT_EQ(tiles.input_row, kRow);
+  EXPECT_EQ(tiles.input_made_from, kRow);
+  EXPECT_EQ(tiles.rows[0], (std::vector<ScatteredTiles::Row>{{3, 5}}));
+  const std::int64_t tile_m = made.grid->result_bytes / tiles.width / 2;
+  EXPECT_EQ(tiles.rows[1].front(),
+            (ScatteredTiles::Row{std::min<std::int64_t>(70, tile_m - 1), 1}));
+  EXPECT_EQ(tiles.rows_of_a_piece(), 8);  // of 8 KiB in 64 KiB
+}
+
+// The product and its exchange: before it, or after it.
+ModelGraph pair(Travels travels) {
   ModelGraph graph;
   const PlaceId place = graph.add_place({.groups = {{0, 1}}});
   ModelOp gemm;
-  gemm.name = "experts_down";
+  gemm.name = "experts";
   gemm.shape = product();
+  if (travels == Travels::input) {
+    auto& shape = std::get<GemmShape>(gemm.shape);
+    shape.n = shape.k;
+    shape.k = kHidden;
+    shape.m_by_rank = {8, 71};
+  }
   gemm.place = place;
-  const OpId producer = graph.add(gemm);
   ModelOp call;
-  call.name = "combine";
+  call.name = "exchange";
   call.shape = combine();
   call.place = place;
-  call.after = {producer};
-  graph.add(call);
+  const bool before = travels == Travels::input;
+  const OpId first = graph.add(before ? call : gemm);
+  ModelOp second = before ? gemm : call;
+  second.after = {first};
+  graph.add(second);
   return graph;
 }
 
-TEST(ScatteredGrid, is_fused_and_sends_each_row_home) {
+// What its messages carry besides flags, and that it ends.
+struct Outcome {
+  std::int64_t payload = 0;
+  Duration time;
+};
+Outcome outcome(const ModelGraph& graph, Mode mode) {
   const Scenario scenario = two_h100();
   const Cluster cluster = build_cluster(scenario.cluster);
-  const ModelGraph graph = pair();
   const std::vector<Fusion> fusions = find_fusions(graph, scenario.cluster.gpu);
-  ASSERT_EQ(fusions.size(), 1U);
-  EXPECT_EQ(fusions[0].obstacle, "");
-  EXPECT_TRUE(fusions[0].scatters);
-  const auto result = [&](Mode mode, const std::vector<Fusion>& fused) {
-    const TaskGraph tasks = lower_model(
-        graph,
-        {.options = overlap_options(scenario), .cluster = cluster, .mode = mode, .fusions = fused});
-    std::int64_t payload = 0;
-    for (const Send& send : tasks.sends) payload += send.size == kFlagBytes ? 0 : send.size;
-    EXPECT_EQ(mode == Mode::fused ? payload : 75 * kRow, 75 * kRow);
-    return simulate(cluster, tasks, scenario.run);
-  };
-  const RunResult fused = result(Mode::fused, fusions);
-  EXPECT_EQ(fused.ending, Ending::finished);
-  EXPECT_TRUE(fused.ledger.balanced());
-  // Both read the expert's weights, 117 MB; the start-up of the exchange is what fusing saves.
-  EXPECT_LT(fused.time, result(Mode::bulk, {}).time);
+  EXPECT_EQ(fusions.size(), 1U);
+  EXPECT_EQ(fusions.at(0).obstacle, "");
+  EXPECT_TRUE(fusions.at(0).scatters);
+  const TaskGraph tasks =
+      lower_model(graph, {.options = overlap_options(scenario),
+                          .cluster = cluster,
+                          .mode = mode,
+                          .fusions = mode == Mode::bulk ? std::vector<Fusion>{} : fusions});
+  Outcome outcome;
+  for (const Send& send : tasks.sends) outcome.payload += send.size == kFlagBytes ? 0 : send.size;
+  const RunResult result = simulate(cluster, tasks, scenario.run);
+  EXPECT_EQ(result.ending, Ending::finished);
+  EXPECT_TRUE(result.ledger.balanced());
+  outcome.time = result.time;
+  return outcome;
+}
+
+TEST(ScatteredGrid, is_fused_and_sends_each_row_once) {
+  for (const Travels travels : {Travels::result, Travels::input}) {
+    const ModelGraph graph = pair(travels);
+    for (const Mode mode : {Mode::fused, Mode::role_split}) {
+      EXPECT_EQ(outcome(graph, mode).payload, 75 * kRow);
+    }
+    // Both read the expert's weights, 117 MB; the start-up of the exchange is what fusing saves.
+    EXPECT_LT(outcome(graph, Mode::fused).time, outcome(graph, Mode::bulk).time);
+  }
 }
 
 }  // namespace

@@ -294,6 +294,8 @@ TEST(ToText, writes_every_key_that_is_read) {
   written.merge(paths_in(to_text(
       loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
                                        "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));
+  written.merge(paths_in(to_text(loaded(
+      "models/mixtral_decode", {"workload.moe.exchange=put", "workload.moe.exchange_cus=8"}))));
   written.merge(paths_in(
       to_text(loaded("models/llama3_70b_training",
                      {"workload.parallel.first_layers=19", "workload.parallel.last_layers=19"}))));
