@@ -69,6 +69,29 @@ def hidden(runner, study):
              f"{share - study['paper']:+.0f} points", study["tag"]]]
 
 
+def puts(study, out):
+    """Dispatch, the mean over GPUs, and combine, on the critical path with its sum."""
+    claims = []
+    for gpus, dispatch, combine in zip(study["gpus"], study["dispatch"], study["combine"]):
+        folder = out / f"puts_{gpus}"
+        sets = [f"cluster.nodes={gpus // 8}", f"workload.sequences={128 * gpus}",
+                f"workload.parallel.data={gpus}", f"workload.parallel.expert={gpus}",
+                f"cluster.scale_out.endpoints_per_leaf={min(gpus, 32)}"]
+        if gpus == 8:
+            sets[-1] = "cluster.scale_out=~"
+        command = [common.WEFT, "run", common.ROOT / f"configs/{study['scenario']}.yaml", "--quiet",
+                   "-o", folder, *(word for one in sets for word in ("--set", one))]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with open(folder / "operators.csv", newline="", encoding="utf-8") as stream:
+            rows = {row["operator"]: row for row in csv.DictReader(stream)}
+        found = [("dispatch", dispatch, float(rows["dispatch"]["mean_us"])),
+                 ("combine", combine, float(rows["combine"]["critical_us"]) +
+                  float(rows["experts_sum"]["mean_us"]))]
+        claims += [[f"{study['name']}, {what}, {gpus} GPUs", f"{paper} us", f"{us:.0f} us",
+                    difference(us, paper), study["tag"]] for what, paper, us in found]
+    return claims
+
+
 def gains_of_pairs(study, model, tokens, out):
     """{pair: {way: bulk's time over its}}, from the run's fusions.csv."""
     folder = out / f"{model}_{tokens}"
@@ -106,6 +129,7 @@ def main():
     for study in what["gains"]:
         claims += gains(runner, study)
     claims += hidden(runner, what["hidden"])
+    claims += puts(what["puts"], out)
     claims += [[name, paper, "not modelled", "", tag] for name, paper, tag in what["not_modelled"]]
     common.write_claims(claims, out)
     pairs(what["pairs"], out)
