@@ -26,11 +26,11 @@ std::int64_t Experts::rows(std::int64_t rank) const {
 
 // fp8 with a scale for each block of elements, or as the model computes.
 Bytes Experts::row(Direction direction) const {
-  constexpr std::int64_t kBlock = 128;
+  constexpr std::int64_t kOfAScale = 128;
   constexpr std::int64_t kScale = 4;
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
   if (direction == Direction::dispatch && moe_.dispatch == DispatchType::fp8) {
-    return bytes(hidden + round_up(hidden, kBlock) * kScale);
+    return bytes(hidden + round_up(hidden, kOfAScale) * kScale);
   }
   return gpus_.shapes().size(hidden);
 }
