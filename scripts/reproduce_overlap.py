@@ -69,6 +69,15 @@ def hidden(runner, study):
              f"{share - study['paper']:+.0f} points", study["tag"]]]
 
 
+def table_of(study, sets, folder, name):
+    """The rows of a table of the study's run."""
+    command = [common.WEFT, "run", common.ROOT / f"configs/{study['scenario']}.yaml", "--quiet",
+               "-o", folder, *(word for one in sets for word in ("--set", one))]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    with open(folder / name, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
 def puts(study, out):
     """Dispatch, the mean over GPUs, and combine, on the critical path with its sum."""
     claims = []
@@ -79,11 +88,7 @@ def puts(study, out):
                 f"cluster.scale_out.endpoints_per_leaf={min(gpus, 32)}"]
         if gpus == 8:
             sets[-1] = "cluster.scale_out=~"
-        command = [common.WEFT, "run", common.ROOT / f"configs/{study['scenario']}.yaml", "--quiet",
-                   "-o", folder, *(word for one in sets for word in ("--set", one))]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        with open(folder / "operators.csv", newline="", encoding="utf-8") as stream:
-            rows = {row["operator"]: row for row in csv.DictReader(stream)}
+        rows = {row["operator"]: row for row in table_of(study, sets, folder, "operators.csv")}
         found = [("dispatch", dispatch, float(rows["dispatch"]["mean_us"])),
                  ("combine", combine, float(rows["combine"]["critical_us"]) +
                   float(rows["experts_sum"]["mean_us"]))]
@@ -95,13 +100,10 @@ def puts(study, out):
 def gains_of_pairs(study, model, tokens, out):
     """{pair: {way: bulk's time over its}}, from the run's fusions.csv."""
     folder = out / f"{model}_{tokens}"
-    command = [common.WEFT, "run", common.ROOT / f"configs/{study['scenario']}.yaml", "--quiet",
-               "-o", folder, "--set", f"workload.base=models/{model}",
-               "--set", f"workload.sequence_length={tokens}"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    with open(folder / "fusions.csv", newline="", encoding="utf-8") as stream:
-        return {row["pair"]: {way: float(row["bulk_us"]) / float(row[f"{way}_us"])
-                              for way in UNFUSED + FUSED} for row in csv.DictReader(stream)}
+    sets = [f"workload.base=models/{model}", f"workload.sequence_length={tokens}"]
+    return {row["pair"]: {way: float(row["bulk_us"]) / float(row[f"{way}_us"])
+                          for way in UNFUSED + FUSED}
+            for row in table_of(study, sets, folder, "fusions.csv")}
 
 
 def pairs(study, out):

@@ -129,14 +129,18 @@ bool communicates(const ModelOp& op) {
   return std::holds_alternative<CommunicationShape>(op.shape);
 }
 
+std::int64_t bytes_of_pair(const CommunicationShape& call, std::size_t from, std::size_t to,
+                           std::size_t ranks) {
+  return call.pair_bytes.empty() ? call.buffer.count() / static_cast<std::int64_t>(ranks)
+                                 : call.pair_bytes[from * ranks + to];
+}
+
 std::vector<std::int64_t> rows_put(const CommunicationShape& call, std::size_t ranks) {
-  std::vector<std::int64_t> rows = call.pair_bytes;
-  if (rows.empty()) {
-    rows.assign(ranks * ranks, call.buffer.count() / static_cast<std::int64_t>(ranks));
-  }
-  for (std::int64_t& pair : rows) {
-    SIM_ASSERT(pair % call.row.count() == 0);
-    pair /= call.row.count();
+  std::vector<std::int64_t> rows;
+  for (std::size_t pair = 0; pair < ranks * ranks; ++pair) {
+    const std::int64_t size = bytes_of_pair(call, pair / ranks, pair % ranks, ranks);
+    SIM_ASSERT(size % call.row.count() == 0);
+    rows.push_back(size / call.row.count());
   }
   return rows;
 }

@@ -105,6 +105,10 @@ struct CommunicationShape {
   bool operator==(const CommunicationShape&) const = default;
 };
 
+// Of an all-to-all: what goes from one rank to another.
+std::int64_t bytes_of_pair(const CommunicationShape& call, std::size_t from, std::size_t to,
+                           std::size_t ranks);
+
 // Of a call whose rows are put one by one: how many go from each rank to each.
 std::vector<std::int64_t> rows_put(const CommunicationShape& call, std::size_t ranks);
 

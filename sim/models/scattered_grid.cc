@@ -29,13 +29,11 @@ std::int64_t row_bytes(const GemmShape& gemm, const PeerCall& call) {
 // collective does not move whole rows, or more than there are.
 Row rows_of_peers(std::uint32_t rank, const GemmShape& gemm, const PeerCall& call) {
   const std::int64_t row = row_bytes(gemm, call);
-  const std::vector<std::int64_t>& pairs = call.call.pair_bytes;
   Row rows;
   for (std::uint32_t peer = 0; peer < call.peers; ++peer) {
-    const std::size_t pair = call.travels == Travels::result
-                                 ? std::size_t{rank} * call.peers + peer
-                                 : std::size_t{peer} * call.peers + rank;
-    const std::int64_t size = pairs.empty() ? call.call.buffer.count() / call.peers : pairs[pair];
+    const bool sends = call.travels == Travels::result;
+    const std::int64_t size =
+        bytes_of_pair(call.call, sends ? rank : peer, sends ? peer : rank, call.peers);
     if (size % row != 0) return {};
     rows.push_back(size / row);
   }

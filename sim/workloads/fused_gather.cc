@@ -79,21 +79,30 @@ class FusedGather : public FusedLowering {
     return steps;
   }
 
+  // Of its tiles, by phase.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> rows_by_phase(std::uint32_t g) const {
+    std::vector<std::vector<std::size_t>> rows(phases());
+    for (std::size_t row = 0; row < tiles_.rows[g].size(); ++row) {
+      rows[phase_of(g, tiles_.rows[g][row])].push_back(row);
+    }
+    return rows;
+  }
+
   // Row by row of a column of tiles, which share what they read of the weights.
-  [[nodiscard]] std::vector<Step> works_in(std::uint32_t g, std::uint32_t phase) const {
+  [[nodiscard]] std::vector<Step> works_on(std::uint32_t g,
+                                           const std::vector<std::size_t>& rows) const {
     std::vector<Step> steps;
     for (std::uint32_t column = 0; column < tiles_.columns; ++column) {
-      for (std::size_t row = 0; row < tiles_.rows[g].size(); ++row) {
-        if (phase_of(g, tiles_.rows[g][row]) == phase) steps.push_back({false, g, 0, row});
-      }
+      for (const std::size_t row : rows) steps.push_back({false, g, 0, row});
     }
     return steps;
   }
 
   void add_kernels(std::uint32_t g) {
     std::vector<Step> steps;
+    const std::vector<std::vector<std::size_t>> rows = rows_by_phase(g);
     for (std::uint32_t p = 0; p < phases(); ++p) {
-      append_mixed(steps, works_in(g, p),
+      append_mixed(steps, works_on(g, rows[p]),
                    p + 1 < phases() ? sends_in(g, p + 1) : std::vector<Step>{});
     }
     if (by_role()) {
@@ -101,7 +110,7 @@ class FusedGather : public FusedLowering {
       for (const Step& step : steps) {
         if (step.sends) add_send(g, step);
       }
-      end(g, with_an_item(sending));
+      end(g, sending);
     }
     const Kernel kernel = begin_computing(g);
     const std::uint32_t work = graph_.add_work(tiles_.works[g]);
@@ -115,7 +124,7 @@ class FusedGather : public FusedLowering {
                               .work = work & 0xFFU,
                               .scale = Item::kUnit});
     }
-    end(g, with_an_item(kernel));
+    end(g, kernel);
   }
 
   void add_send(std::uint32_t g, const Step& step) {

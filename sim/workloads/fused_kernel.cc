@@ -231,13 +231,6 @@ Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
   return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }
 
-Kernel FusedLowering::with_an_item(const Kernel& kernel) {
-  if (graph_.items.size() == kernel.first_item) {
-    graph_.items.push_back({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
-  }
-  return kernel;
-}
-
 void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
   end(rank, kernel, team_->after[rank]);
 }
@@ -246,6 +239,9 @@ void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<Ker
   const bool sends = kernel.op == sending_;
   const std::uint32_t kernels = by_role() ? 2 : 1;  // the sending one first
   const std::uint32_t before = rank * kernels + (kernels == 2 && !sends ? 1 : 0);
+  if (graph_.items.size() == kernel.first_item) {
+    graph_.items.push_back({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
+  }
   kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
   kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - before;
   kernel.team_size = grid_.gpus * kernels;

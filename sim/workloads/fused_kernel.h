@@ -108,8 +108,7 @@ class FusedLowering {
   Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
   Kernel begin_computing(std::uint32_t rank) const;  // all that does not send only
   Kernel begin_sending(std::uint32_t rank) const;    // by role
-  // With an item that does nothing, if it has none: an expert without tokens.
-  Kernel with_an_item(const Kernel& kernel);
+  // A kernel without items gets one that does nothing: an expert without tokens.
   void end(std::uint32_t rank, Kernel kernel);
   void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
 

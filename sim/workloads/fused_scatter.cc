@@ -46,8 +46,9 @@ class FusedScatter : public FusedLowering {
     if (by_role()) {
       Kernel sending = begin_sending(rank);
       sending.finish = finished_[rank];
-      for (const Tile& tile : tiles) made.push_back(add_sending(rank, tile));
-      end(rank, with_an_item(sending));
+      const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.result_bytes));
+      for (const Tile& tile : tiles) made.push_back(add_sending(rank, tile, reading));
+      end(rank, sending);
     }
     Kernel kernel = begin_computing(rank);
     if (!by_role()) kernel.finish = finished_[rank];
@@ -59,7 +60,7 @@ class FusedScatter : public FusedLowering {
                               .work = work & 0xFFU,
                               .scale = Item::kUnit});
     }
-    end(rank, with_an_item(kernel));
+    end(rank, kernel);
   }
 
   struct Tile {
@@ -78,12 +79,11 @@ class FusedScatter : public FusedLowering {
 
   // A WG that waits for the tile, reads its rows of peers and sends them; returns what it waits
   // for.
-  LatchId add_sending(std::uint32_t rank, const Tile& tile) {
+  LatchId add_sending(std::uint32_t rank, const Tile& tile, std::uint32_t reading) {
     const LatchId out = send_rows(rank, tile);
     if (out.is_none()) return out;  // all rows stay
     std::int64_t rows = 0;
     for (std::uint32_t to = 0; to < grid_.gpus; ++to) rows += to == rank ? 0 : (*tile.row)[to];
-    const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.result_bytes));
     const LatchId made = graph_.add_latch(1);
     graph_.items.push_back(
         {.counts_down = out,

@@ -30,6 +30,10 @@ Grid grid_of(const RowPuts& puts) {
   return grid;
 }
 
+std::int64_t rows_of_an_item(std::int64_t rows) {
+  return std::max<std::int64_t>(1, round_up(rows, kMostItems));
+}
+
 class RowPutsRun {
  public:
   RowPutsRun(TaskGraph& graph, const RowPuts& puts)
@@ -83,7 +87,7 @@ class RowPutsRun {
       all += rows(rank, to);
       most = std::max(most, rows(rank, to));
     }
-    together_ = std::max<std::int64_t>(1, round_up(all, kMostItems));
+    together_ = rows_of_an_item(all);
     done_.assign(ranks_, LatchId::none());
     for (std::uint32_t to = 0; to < ranks_; ++to) {
       if (to == rank) continue;
@@ -113,14 +117,12 @@ class RowPutsRun {
   // Between nodes each row is an entry of its own.
   LatchId put(std::uint32_t rank, std::uint32_t to, std::int64_t count) {
     const std::uint32_t from = puts_.gpus[rank];
-    const bool near = sends_.same_node(from, puts_.gpus[to]);
-    const LatchId out = graph_.add_latch(1);
-    graph_.add_send({.to = puts_.gpus[to],
-                     .size = static_cast<std::uint32_t>(puts_.row.count() * count),
-                     .issued = done_[to],
-                     .entries = static_cast<std::uint16_t>(near ? 1 : count),
-                     .op = static_cast<std::uint16_t>(puts_.op.value),
-                     .ordered = static_cast<std::uint8_t>(near ? 0 : 1)});
+    const Addressee peer{puts_.gpus[to], here(to, rank)};
+    const LatchId out =
+        sends_.send_slice(graph_, from, peer, puts_.row.count() * count, 1, done_[to]);
+    if (!sends_.same_node(from, peer.gpu)) {
+      graph_.sends.back().entries = static_cast<std::uint16_t>(count);
+    }
     return out;
   }
 
@@ -128,7 +130,7 @@ class RowPutsRun {
   void add_arrivals(std::uint32_t rank) {
     std::int64_t all = 0;
     for (std::uint32_t from = 0; from < ranks_; ++from) all += rows(from, rank);
-    const std::int64_t together = std::max<std::int64_t>(1, round_up(all, kMostItems));
+    const std::int64_t together = rows_of_an_item(all);
     for (std::uint32_t step = 1; step < ranks_; ++step) {
       const std::uint32_t from = (rank + ranks_ - step) % ranks_;
       const std::int64_t came = puts_.packs ? rows(from, rank) : 0;
