@@ -22,6 +22,12 @@ WgShape wave_of(const GpuSpec& gpu) {
           .loads_in_flight = kLoadsInFlight};
 }
 
+// The keys of `fused` are about other kernels: rows are put in every mode.
+OverlapOptions of_its_own(OverlapOptions options) {
+  options.fused = {};
+  return options;
+}
+
 Grid grid_of(const RowPuts& puts) {
   Grid grid;
   grid.gpus = static_cast<std::uint32_t>(puts.gpus.size());
@@ -39,8 +45,9 @@ class RowPutsRun {
   RowPutsRun(TaskGraph& graph, const RowPuts& puts)
       : graph_(graph),
         puts_(puts),
+        options_(of_its_own(puts.options)),
         grid_(grid_of(puts)),
-        sends_(puts.options, puts.cluster, grid_),
+        sends_(options_, puts.cluster, grid_),
         ranks_(grid_.gpus) {}
 
   std::vector<KernelId> lower() {
@@ -156,6 +163,7 @@ class RowPutsRun {
 
   TaskGraph& graph_;
   const RowPuts& puts_;
+  OverlapOptions options_;
   Grid grid_;
   FusedSends sends_;
   std::uint32_t ranks_;

@@ -68,6 +68,16 @@ TEST(RowPutsTime, packing_comes_after_the_flag) {
   EXPECT_NEAR(time_us(one_node(slow), {.packs = true}) - put, 25 * 1, 0.1);
 }
 
+// Bulk puts rows, too: what keys say of fused kernels does not reach it.
+TEST(RowPutsTime, is_the_same_whatever_is_said_of_fused_kernels) {
+  const std::vector<std::string> slow = {"cluster.gpu.peer_store.wg_rate=1 GB/s"};
+  const double plain = time_us(one_node(slow));
+  for (const char* key : {"fused.put_by=thread", "fused.extra_registers_per_thread=200",
+                          "fused.fence_by=wave", "fused.acquire=fence"}) {
+    EXPECT_EQ(time_us(one_node({slow.front(), key})), plain) << key;
+  }
+}
+
 // Between nodes all rows go through one NIC; each is an entry of its own in its queue.
 TEST(RowPutsTime, between_nodes_is_that_of_the_nic) {
   EXPECT_NEAR(time_us(two_nodes()), 500 / 25.0 + 0.6, 0.7);
