@@ -123,13 +123,13 @@ bool order_changes(const Scenario& scenario, const Cluster& cluster, Destination
   if (wgs <= resident_on_gpu(cluster.spec.gpu, grid.wg, fused_version(scenario.fused))) {
     return false;
   }
-  std::vector<std::uint32_t> node_of;
-  for (std::uint32_t gpu = 0; gpu < grid.gpus; ++gpu) {
-    node_of.push_back(cluster.node_of(GpuId(gpu)));
-  }
+  std::vector<std::uint32_t> gpus(grid.gpus);
+  std::iota(gpus.begin(), gpus.end(), 0U);
+  const Destinations to = destinations(cluster, gpus);
+  if (to.own_links && cluster.spec.nodes == 1) return false;  // whose peers take turns already
   const auto slices = grid.per_peer / (static_cast<std::uint32_t>(scenario.fused.slice_wgs) *
                                        static_cast<std::uint32_t>(grid.parts));
-  const auto in = [&](DestinationOrder which) { return slice_order(node_of, which, 0, slices); };
+  const auto in = [&](DestinationOrder which) { return slice_order(to, which, 0, slices); };
   const auto same = [](const Logical& a, const Logical& b) {
     return a.peer == b.peer && a.index == b.index;
   };

@@ -126,12 +126,13 @@ inline constexpr std::array kCollectiveOps = {
 // Those in which all GPUs take part equally: what can run concurrently with a GEMM.
 inline constexpr std::span kCommunications = std::span(kCollectiveOps).first<4>();
 inline constexpr std::array kOrders = {
-    Choice<DestinationOrder>{
-        "remote_first", DestinationOrder::remote_first,
-        "for GPUs of other nodes first, then for those of its own node, itself last"},
+    Choice<DestinationOrder>{"remote_first", DestinationOrder::remote_first,
+                             "for GPUs of other nodes first, then for those of its own node (a "
+                             "slice for each in turn if "
+                             "every pair has a link of its own), itself last"},
     Choice<DestinationOrder>{
         "local_first", DestinationOrder::local_first,
-        "for itself first, then for GPUs of its own node, then for other nodes"},
+        "for itself first, then for GPUs of its own node (likewise), then for other nodes"},
     Choice<DestinationOrder>{
         "staggered", DestinationOrder::staggered,
         "a slice for each remote GPU in turn, in an order that spreads them, and for itself last"},

@@ -1,6 +1,9 @@
 #include "sim/workloads/destination_order.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "sim/plans/rank_orders.h"
 
@@ -30,50 +33,97 @@ std::vector<Ranks> by_node_from(std::span<const std::uint32_t> node_of, std::uin
   return all;
 }
 
-// The ranks of the own node, then those of other nodes; or other nodes first, the own node last.
-Ranks node_by_node(std::span<const std::uint32_t> node_of, std::uint32_t rank, bool remote_first) {
-  std::vector<Ranks> nodes = by_node_from(node_of, rank);
-  if (remote_first) {
-    std::rotate(nodes.begin(), nodes.begin() + 1, nodes.end());
-    std::rotate(nodes.back().begin(), nodes.back().begin() + 1, nodes.back().end());
+// Slices in the order in which they are taken.
+class Order {
+ public:
+  Order(std::uint32_t ranks, std::uint32_t slices) : slices_(slices) {
+    result_.reserve(std::size_t{ranks} * slices);
   }
-  Ranks all;
-  for (const Ranks& node : nodes) all.insert(all.end(), node.begin(), node.end());
-  return all;
+
+  void one_by_one(std::span<const std::uint32_t> ranks) {
+    for (const std::uint32_t rank : ranks) {
+      for (std::uint32_t s = 0; s < slices_; ++s) result_.push_back({rank, s});
+    }
+  }
+  void in_turn(std::span<const std::uint32_t> ranks) {
+    for (std::uint32_t s = 0; s < slices_; ++s) {
+      for (const std::uint32_t rank : ranks) result_.push_back({rank, s});
+    }
+  }
+
+  std::vector<Logical> take() { return std::move(result_); }
+
+ private:
+  std::uint32_t slices_;
+  std::vector<Logical> result_;
+};
+
+// Itself and its own node's peers, those of other nodes after that; or others first, itself last.
+// Only sending to all peers at once uses all links of a node where each pair has its own.
+void add_by_node(Order& order, const Destinations& to, std::uint32_t rank, bool remote_first) {
+  const std::vector<Ranks> nodes = by_node_from(to.node_of, rank);
+  const auto own_node = std::span(nodes[0]);
+  const auto itself = own_node.first(1);
+  const auto add_own_node = [&] {
+    const auto peers = own_node.subspan(1);
+    to.own_links ? order.in_turn(peers) : order.one_by_one(peers);
+  };
+  const auto add_other_nodes = [&] {
+    for (const Ranks& node : std::span(nodes).subspan(1)) order.one_by_one(node);
+  };
+  if (remote_first) {
+    add_other_nodes();
+    add_own_node();
+    order.one_by_one(itself);
+  } else {
+    order.one_by_one(itself);
+    add_own_node();
+    add_other_nodes();
+  }
+}
+
+Ranks spread(std::uint32_t ranks, std::uint32_t rank) {
+  const std::uint64_t stride = spreading_stride(ranks);
+  Ranks peers;
+  for (std::uint32_t step = 1; step < ranks; ++step) {
+    peers.push_back(static_cast<std::uint32_t>((rank + step * stride) % ranks));
+  }
+  return peers;
 }
 
 }  // namespace
 
-std::vector<Logical> slice_order(std::span<const std::uint32_t> node_of, DestinationOrder order,
-                                 std::uint32_t rank, std::uint32_t slices) {
-  const auto ranks = static_cast<std::uint32_t>(node_of.size());
-  std::vector<Logical> result;
-  result.reserve(std::size_t{ranks} * slices);
-  const auto all_of = [&](std::uint32_t peer) {
-    for (std::uint32_t s = 0; s < slices; ++s) result.push_back({peer, s});
-  };
+Destinations destinations(const Cluster& cluster, std::span<const std::uint32_t> gpus) {
+  Destinations to;
+  for (const std::uint32_t gpu : gpus) to.node_of.push_back(cluster.node_of(GpuId(gpu)));
+  const std::optional<FabricSpec>& fabric = cluster.spec.scale_up;
+  to.own_links = fabric && fabric->topology->has_link_of_each_pair();
+  return to;
+}
+
+std::vector<Logical> slice_order(const Destinations& to, DestinationOrder order, std::uint32_t rank,
+                                 std::uint32_t slices) {
+  const auto ranks = static_cast<std::uint32_t>(to.node_of.size());
+  Order result(ranks, slices);
   switch (order) {
     case DestinationOrder::remote_first:
-    case DestinationOrder::local_first: {
-      const bool remote_first = order == DestinationOrder::remote_first;
-      for (const std::uint32_t peer : node_by_node(node_of, rank, remote_first)) all_of(peer);
+      add_by_node(result, to, rank, true);
+      break;
+    case DestinationOrder::local_first:
+      add_by_node(result, to, rank, false);
+      break;
+    case DestinationOrder::staggered:
+      result.in_turn(spread(ranks, rank));
+      result.one_by_one(std::span(&rank, 1));
+      break;
+    case DestinationOrder::given: {
+      Ranks all(ranks);
+      std::iota(all.begin(), all.end(), 0U);
+      result.one_by_one(all);
       break;
     }
-    case DestinationOrder::staggered: {
-      const std::uint64_t stride = spreading_stride(ranks);
-      for (std::uint32_t s = 0; s < slices; ++s) {
-        for (std::uint32_t step = 1; step < ranks; ++step) {
-          result.push_back({static_cast<std::uint32_t>((rank + step * stride) % ranks), s});
-        }
-      }
-      all_of(rank);
-      break;
-    }
-    case DestinationOrder::given:
-      for (std::uint32_t peer = 0; peer < ranks; ++peer) all_of(peer);
-      break;
   }
-  return result;
+  return result.take();
 }
 
 }  // namespace weft

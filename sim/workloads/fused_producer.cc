@@ -46,8 +46,7 @@ class FusedProducer : public FusedLowering {
   void lower_team() override {
     finished_.clear();
     complete_.clear();
-    node_of_.clear();
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) node_of_.push_back(sends_.node_of(gpu(g)));
+    destinations_ = destinations(overlap_.cluster, team_->gpus);
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions wait for all arrivals anyway
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t own = by_role() && !reduces() ? grid_.per_peer : 0;
@@ -154,7 +153,7 @@ class FusedProducer : public FusedLowering {
   }
 
   [[nodiscard]] std::vector<Logical> slices_of(std::uint32_t g) const {
-    return slice_order(node_of_, options_.fused.order, g, slices_);
+    return slice_order(destinations_, options_.fused.order, g, slices_);
   }
 
   // One flag per peer: sent when all slices for the peer have been sent.
@@ -245,8 +244,8 @@ class FusedProducer : public FusedLowering {
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::uint32_t kept_ = 0;
-  std::vector<LatchId> finished_;               // by GPU: flags still to come from all peers
-  std::vector<std::uint32_t> node_of_;          // by rank
+  std::vector<LatchId> finished_;  // by GPU: flags still to come from all peers
+  Destinations destinations_;
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice
   std::vector<LatchId> peer_done_;              // of the current GPU, by peer
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,14 +57,13 @@ class Produced : public FusedWalk::Promise {
     slice_ = static_cast<std::uint32_t>(options.slice_wgs) * grid_.parts;
     slices_ = grid_.per_peer / slice_;
     started_.resize(graph_.items.size());
-    std::vector<std::uint32_t> node_of;
-    for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      node_of.push_back(prepared.cluster.node_of(GpuId(g)));
-    }
+    std::vector<std::uint32_t> gpus(grid_.gpus);
+    std::iota(gpus.begin(), gpus.end(), 0U);
+    const Destinations to = destinations(prepared.cluster, gpus);
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
       std::uint32_t item = graph_.kernels[KernelId(g)].first_item;
       pieces_.emplace_back(std::size_t{grid_.gpus} * grid_.per_peer);
-      for (const Logical& slice : slice_order(node_of, options.order, g, slices_)) {
+      for (const Logical& slice : slice_order(to, options.order, g, slices_)) {
         for (std::uint32_t i = 0; i < slice_; ++i) {
           pieces_[g][slice.peer * grid_.per_peer + slice.index * slice_ + i] = item++;
         }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace weft::destination_order_test {
@@ -18,7 +19,7 @@ const Ranks kThreeNodesOfTwo{0, 0, 1, 1, 2, 2};
 
 Ranks peers(const Ranks& node_of, DestinationOrder order, std::uint32_t rank) {
   Ranks all;
-  for (const Logical& slice : slice_order(node_of, order, rank, 1)) all.push_back(slice.peer);
+  for (const Logical& slice : slice_order({node_of}, order, rank, 1)) all.push_back(slice.peer);
   return all;
 }
 
@@ -64,11 +65,39 @@ TEST(DestinationOrder, no_two_ranks_send_to_one_at_a_time) {
 
 TEST(DestinationOrder, a_peer_has_all_its_slices_in_a_row_unless_staggered) {
   const std::vector<Logical> in_a_row =
-      slice_order(kFourNodes, DestinationOrder::remote_first, 0, 2);
+      slice_order({kFourNodes}, DestinationOrder::remote_first, 0, 2);
   EXPECT_EQ(in_a_row[0].peer, in_a_row[1].peer);
-  const std::vector<Logical> staggered = slice_order(kFourNodes, DestinationOrder::staggered, 0, 2);
+  const std::vector<Logical> staggered =
+      slice_order({kFourNodes}, DestinationOrder::staggered, 0, 2);
   EXPECT_NE(staggered[0].peer, staggered[1].peer);
   EXPECT_EQ(staggered.back().peer, 0U);
+}
+
+// As {rank, index}, two slices of each.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> two_slices(const Destinations& to,
+                                                                DestinationOrder order,
+                                                                std::uint32_t rank) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
+  for (const Logical& slice : slice_order(to, order, rank, 2)) {
+    all.emplace_back(slice.peer, slice.index);
+  }
+  return all;
+}
+
+TEST(DestinationOrder, peers_of_its_node_with_links_of_their_own_take_turns) {
+  using Slices = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  const Destinations node{.node_of = {0, 0, 0}, .own_links = true};
+  EXPECT_EQ(two_slices(node, DestinationOrder::remote_first, 1),
+            (Slices{{2, 0}, {0, 0}, {2, 1}, {0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(two_slices(node, DestinationOrder::local_first, 1),
+            (Slices{{1, 0}, {1, 1}, {2, 0}, {0, 0}, {2, 1}, {0, 1}}));
+}
+
+TEST(DestinationOrder, peers_of_other_nodes_share_a_nic_and_do_not_take_turns) {
+  using Slices = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  const Destinations nodes{.node_of = {0, 0, 1, 1}, .own_links = true};
+  EXPECT_EQ(two_slices(nodes, DestinationOrder::remote_first, 0),
+            (Slices{{2, 0}, {2, 1}, {3, 0}, {3, 1}, {1, 0}, {1, 1}, {0, 0}, {0, 1}}));
 }
 
 }  // namespace
