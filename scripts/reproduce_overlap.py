@@ -97,6 +97,14 @@ def puts(study, out):
     return claims
 
 
+def shown(runner, study):
+    runs = runner.all([(study["scenario"], {**study["set"], study["key"]: value},
+                        ["bulk", "fused"]) for value in study["values"]])
+    print(f"\n{study['name']}: us in bulk, fused")
+    for value, run in zip(study["values"], runs):
+        print(f"  {value}: {time_us(run, 'bulk'):.1f}, {time_us(run, 'fused'):.1f}")
+
+
 def gains_of_pairs(study, model, tokens, out):
     """{pair: {way: bulk's time over its}}, from the run's fusions.csv."""
     folder = out / f"{model}_{tokens}"
@@ -134,6 +142,8 @@ def main():
     claims += puts(what["puts"], out)
     claims += [[name, paper, "not modelled", "", tag] for name, paper, tag in what["not_modelled"]]
     common.write_claims(claims, out)
+    for study in what["shown"]:
+        shown(runner, study)
     pairs(what["pairs"], out)
 
 

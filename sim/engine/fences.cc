@@ -14,7 +14,11 @@ namespace weft {
 
 // A store that a fence waits for has been posted.
 void Simulator::awaits_arrival(std::uint32_t gpu, std::uint32_t w) {
-  fenced_.emplace(gpus_[gpu].workers[w].send, worker_id(gpu, w));
+  const Send& send = graph_.sends[gpus_[gpu].workers[w].send];
+  const bool copied = send.in_switch == InSwitch::multicasts;
+  const std::size_t copies = copied ? graph_.groups[send.group].size() : 1;
+  fenced_.emplace(gpus_[gpu].workers[w].send, Fenced{.worker = worker_id(gpu, w),
+                                                     .copies = static_cast<std::uint32_t>(copies)});
   gpus_[gpu].spares[w].on_the_way += 1;
 }
 
@@ -69,8 +73,11 @@ void Simulator::end_fence(std::uint32_t cu, SimTime at) {
 // As long as a store that leaves with the fence, and its confirmation.
 Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
   const auto per_node = static_cast<std::uint32_t>(cluster_.spec.gpus_per_node);
-  const int hops = transport_.scale_up()->hops(
-      gpu % per_node, graph_.sends[worker.send].to % per_node, worker.send);
+  const std::uint32_t from = gpu % per_node;
+  const Send& send = graph_.sends[worker.send];
+  const std::uint32_t peer = from == 0 ? 1 : 0;  // one stands for all that get a copy
+  const std::uint32_t to = send.in_switch == InSwitch::nothing ? send.to % per_node : peer;
+  const int hops = transport_.scale_up()->hops(from, to, worker.send);
   return fence_time(cluster_.spec.gpu.peer_store, cluster_.spec.scale_up->link.latency * hops);
 }
 

@@ -120,7 +120,8 @@ void Simulator::delivered(const Arrived& arrived) {
   if (fenced_.empty()) return;
   const auto fenced = fenced_.find(send_index);
   if (fenced == fenced_.end()) return;
-  const std::uint32_t worker = fenced->second;
+  if (--fenced->second.copies > 0) return;
+  const std::uint32_t worker = fenced->second.worker;
   fenced_.erase(fenced);
   store_arrived(worker);
 }

@@ -95,6 +95,11 @@ class Simulator {
     bool fencing = false;
     bool fences_again = false;  // its other waves fence after the first one has
   };
+  // A store whose arrival a fence waits for; of several copies, that of the last.
+  struct Fenced {
+    std::uint32_t worker = kNone;
+    std::uint32_t copies = 1;  // still on their way
+  };
   // A CU has one release fence in progress. WGs that fence meanwhile share the next one.
   struct Fence {
     std::uint32_t under_way = kNone;  // first of the WGs it serves
@@ -274,7 +279,7 @@ class Simulator {
   IdVector<LatchId, SimTime> opened_;  // by messages; empty if no channels step by flags
   std::vector<Fence> fences_;          // by CU; empty where they are independent
   // By send: the worker that waits for the confirmation of its arrival.
-  std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  // not iterated
+  std::unordered_map<std::uint32_t, Fenced> fenced_;  // not iterated
   // Where links bring more than memories take: messages that wait until their data is written, or
   // read.
   bool memories_can_fall_behind_ = false;

@@ -318,8 +318,10 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   if (recorder_) recorder_->posted(now_, where(gpu, w), worker.send);
   const SimTime left = post(gpu, worker.send, Part::last, size).accepted_at;
   worker.phase = Phase::sent;
-  // After a flag (nested) comes nothing that would wait. One fence for all stores of a latch.
-  const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested;
+  // After a flag (nested) comes nothing that would wait, and a load has its own latch. One fence
+  // for all stores of a latch.
+  const bool loads = graph_.sends[worker.send].in_switch == InSwitch::reduces;
+  const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested && !loads;
   if (fenced) awaits_arrival(gpu, w);
   if (fenced && worker.sends == 1) return fence(gpu, w);
   SimTime& store_free = gpus_[gpu].spares[w].store_free;

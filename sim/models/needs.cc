@@ -12,6 +12,7 @@
 #include "sim/models/op_kernel.h"
 #include "sim/models/single_operator.h"
 #include "sim/scenario/modes.h"
+#include "sim/workloads/fused_kernel.h"
 #include "sim/workloads/row_puts.h"
 
 namespace weft {
@@ -99,10 +100,26 @@ CollectiveCounts count_producer(const Grid& grid, CollectiveOp op, const FusedOp
       .bytes = phases * pairs * static_cast<double>(bytes_per_pair(grid, Travels::result))};
 }
 
-// For a group whose WGs get their input in pieces, each with its flag.
-CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused) {
+// For a group for which the switch adds up: flags of all slices; of each piece of a sum a load, the
+// WG that goes on with it and, in an all-reduce, a copy and its flag to everyone.
+CollectiveCounts count_producer_in_switch(const Grid& grid, CollectiveOp op,
+                                          const FusedOptions& fused) {
   const double gpus = grid.gpus;
-  const double pairs = gpus * (gpus - 1);
+  const std::uint32_t wgs = static_cast<std::uint32_t>(fused.slice_wgs) * grid.parts;
+  const double slices = grid.per_peer / std::max(1U, wgs);
+  const auto sums =
+      gpus * slices * static_cast<double>(round_up(grid.bytes_of(wgs), wg_in_flight(grid.wg)));
+  const double moves = op == CollectiveOp::all_reduce ? 3 : 1;
+  return {.items = gpus * gpus * grid.per_peer + 2 * sums,
+          .sends = gpus * (gpus - 1) * (slices + 1) + moves * sums,
+          .bytes = gpus * static_cast<double>(bytes_per_pair(grid, Travels::result)) * moves};
+}
+
+// For a group whose WGs get their input in pieces, each with its flag; copied by the switch, each
+// piece is sent once.
+CollectiveCounts count_consumer(const Grid& grid, const FusedOptions& fused, bool copied) {
+  const double gpus = grid.gpus;
+  const double pairs = copied ? gpus : gpus * (gpus - 1);
   const std::int64_t units = std::max<std::int64_t>(1, std::int64_t{fused.slice_wgs} / grid.unit);
   const std::int64_t all = grid.units() / units * input_pieces(units * grid.input_bytes);
   const auto pieces = static_cast<double>(all);
@@ -186,12 +203,15 @@ CollectiveCounts count_fusion(const ModelGraph& graph, const Fusion& fusion, con
     return count_chunks(grid, call, place, how,
                         how.mode == Mode::kernel ? options.kernel.chunks : 1);
   }
+  const bool in_switch =
+      goes_through_switch(options.fused, call.op, how.cluster, place.groups.front());
   CollectiveCounts counts;
-  add(counts,
-      fusion.travels == Travels::result
-          ? count_producer(grid, call.op, options.fused, how.cluster.spec.gpus_per_node)
-          : count_consumer(grid, options.fused),
-      static_cast<double>(place.groups.size()));
+  const auto count_group = [&] {
+    if (fusion.travels == Travels::input) return count_consumer(grid, options.fused, in_switch);
+    if (in_switch) return count_producer_in_switch(grid, call.op, options.fused);
+    return count_producer(grid, call.op, options.fused, how.cluster.spec.gpus_per_node);
+  };
+  add(counts, count_group(), static_cast<double>(place.groups.size()));
   if (how.mode == Mode::copy_fed) add(counts, count_peers(grid, call, place, how));
   const bool by_role = how.mode == Mode::role_split || options.fused.sent_by == SentBy::wave;
   if (by_role && fusion.travels == Travels::result)

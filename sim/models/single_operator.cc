@@ -113,7 +113,7 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int
 
 bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order) {
   const WorkloadKind kind = scenario.workload.kind;
-  if (!is_pair(kind) || !results_travel(kind)) return false;
+  if (!is_pair(kind) || !results_travel(kind) || scenario.fused.in_switch) return false;
   const ModelGraph graph = build_single(scenario);
   const auto& call = std::get<CommunicationShape>(graph.ops[OpId(1)].shape);
   const Grid grid =
@@ -126,7 +126,9 @@ bool order_changes(const Scenario& scenario, const Cluster& cluster, Destination
   std::vector<std::uint32_t> gpus(grid.gpus);
   std::iota(gpus.begin(), gpus.end(), 0U);
   const Destinations to = destinations(cluster, gpus);
-  if (to.own_links && cluster.spec.nodes == 1) return false;  // whose peers take turns already
+  const bool takes_turns =
+      to.own_links && cluster.spec.nodes == 1 && scenario.fused.order != DestinationOrder::given;
+  if (takes_turns) return false;
   const auto slices = grid.per_peer / (static_cast<std::uint32_t>(scenario.fused.slice_wgs) *
                                        static_cast<std::uint32_t>(grid.parts));
   const auto in = [&](DestinationOrder which) { return slice_order(to, which, 0, slices); };

@@ -147,6 +147,12 @@ inline constexpr std::array kFlagPer = {
     Choice<FlagPer>{"slice", FlagPer::slice, "a slice of fused.slice_wgs WGs"},
     Choice<FlagPer>{"peer", FlagPer::peer, "everything that goes to a peer"},
 };
+inline constexpr std::array kInSwitch = {
+    Choice<bool>{"false", false, "stores of the WGs, one for each GPU, and loads to add up"},
+    Choice<bool>{"true", true,
+                 "the switch of the node (multimem of NVLink): owners load sums from it, and what "
+                 "all GPUs get is stored once; slices are made for each owner in turn"},
+};
 inline constexpr std::array kPutBy = {
     Choice<PutBy>{"wg", PutBy::wg, "those of the whole WG"},
     Choice<PutBy>{"wave", PutBy::wave, "each wave's"},

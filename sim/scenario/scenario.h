@@ -256,6 +256,7 @@ struct FusedOptions {
   SentBy sent_by = SentBy::wg;
   Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;
+  bool in_switch = false;              // sums and copies, where the switch of a node can
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;

@@ -140,6 +140,18 @@ void residency_options(Fields& map, FusedOptions& fused) {
            .quiet = true});
 }
 
+// Of kinds without such an operator nothing passes through the switch but stores.
+constexpr bool sums_or_gathers(WorkloadKind kind) {
+  return adds_up(kind) || row_of(kind).collective == CollectiveOp::all_gather;
+}
+
+void switch_options(Fields map, FusedOptions& fused) {
+  map.choice("in_switch", fused.in_switch, names::kInSwitch,
+             {.help = "what brings parts of a sum, and input of several GPUs, to where they belong",
+              .fallback = false,
+              .quiet = true});
+}
+
 void role_options(Fields& map, FusedOptions& fused) {
   map.add(
       "sending_cus", fused.sending_cus,
@@ -157,6 +169,9 @@ void fused_options(Fields& map, FusedOptions& fused, WorkloadKind kind) {
   sending_options(map, fused);
   residency_options(map, fused);
   role_options(map, fused);
+  switch_options(
+      map.only_if(sums_or_gathers(kind), "kinds whose fused WGs sum parts, or gather input"),
+      fused);
   map.only_if(embeds(kind), "kinds that look up embeddings")
       .add("chain", fused.chain,
            {.help = "workload.chain in the fused kernel; default: the same",

@@ -138,15 +138,26 @@ bool asks_the_switch(const Check& check) {
          (is_of_a_model(check) || exists(collective_of(check.scenario.workload), *named));
 }
 
-void the_switch_can_reduce(const Check& check) {
+void the_switch_can_reduce(const Check& check, const char* key, const char* instead) {
   if (!check.good({"cluster.scale_up", "cluster.scale_up.shape"})) return;
   const auto& fabric = check.scenario.cluster.scale_up;
   if (fabric && fabric->topology->sums_on_the_way().can) return;
-  check.fail("collective.algorithm",
-             "in_switch requires a scale_up with " + topologies_with_sums() + "; this cluster " +
-                 std::string(fabric ? fabric->topology->sums_on_the_way().why_not
-                                    : "has one GPU per node, so scale_up does not apply") +
-                 "; use auto or another algorithm");
+  check.fail(key, "in_switch requires a scale_up with " + topologies_with_sums() +
+                      "; this cluster " +
+                      std::string(fabric ? fabric->topology->sums_on_the_way().why_not
+                                         : "has one GPU per node, so scale_up does not apply") +
+                      "; use " + instead);
+}
+
+void fused_kernels_have_their_switch(const Check& check) {
+  if (!check.good({"fused.in_switch"}) || !check.scenario.fused.in_switch) return;
+  the_switch_can_reduce(check, "fused.in_switch", "false");
+  if (is_of_a_model(check) || !check.good({"cluster.nodes"})) return;
+  if (check.scenario.cluster.nodes > 1) {
+    check.fail("fused.in_switch",
+               "the switch of a node reaches its GPUs only, but the collective spans " +
+                   text(check.scenario.cluster.nodes) + " nodes; use false");
+  }
 }
 
 void the_switch_moves_whole_pieces(const Check& check) {
@@ -330,13 +341,14 @@ void validate_collective(const Check& check) {
   a_command_for_two_peers_copies_the_same_to_both(check);
   the_algorithm_suits_the_collective(check);
   if (asks_the_switch(check)) {
-    the_switch_can_reduce(check);
+    the_switch_can_reduce(check, "collective.algorithm", "auto or another algorithm");
     the_switch_moves_whole_pieces(check);
     const Algorithm named = *check.scenario.collective.algorithm.named;
     const bool several = row_of(named).carrier == Carrier::several_switches;
     if (several) switches_are_of_several_nodes(check);
     if (!several && !is_of_a_model(check)) groups_for_the_switch_are_in_a_node(check);
   }
+  fused_kernels_have_their_switch(check);
   regular_groups_fill_the_cluster(check);
   each_gpu_is_in_one_group(check);
   ranks_are_in_every_group(check);

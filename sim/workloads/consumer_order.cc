@@ -60,6 +60,7 @@ class ConsumerOrder {
     for (std::uint32_t piece = first * shape_.pieces; piece < last * shape_.pieces; ++piece) {
       for (std::uint32_t step = 1; step < ranks; ++step) {
         if (!shape_.at_once && step != phase + 1) continue;
+        if (shape_.copied && step > 1) break;
         items.push_back({.sends = true, .peer = (rank_ + step) % ranks, .index = piece});
       }
     }

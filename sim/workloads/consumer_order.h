@@ -19,6 +19,7 @@ struct ConsumerShape {
   std::uint32_t slices = 0;             // of a peer
   bool at_once = false;                 // all peers' input, in ...
   std::uint32_t parts = 1;              // ... so many parts; else peer by peer
+  bool copied = false;                  // the switch makes one send one to every peer
 };
 
 struct ConsumerItem {

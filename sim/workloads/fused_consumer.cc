@@ -7,6 +7,9 @@
 // rest compute. And waiting WGs never block what would wake them: the sends of a phase come before
 // any WG, on any GPU, waits for that phase's input.
 //
+// If the switch copies (fused.in_switch), one send goes to all peers, and what all have sent in a
+// phase arrives everywhere at the same time.
+//
 // Where some CUs only send (role_split), the sends are a list of their own; where copy engines
 // bring the input (copy_fed), there are none.
 
@@ -30,12 +33,14 @@ class FusedConsumer : public FusedLowering {
         slices_(grid_.units() / units_),
         slice_bytes_(units_ * grid_.input_bytes),
         pieces_(input_pieces(slice_bytes_)),
-        stays_in_cache_(stays_in_cache(overlap)) {
+        stays_in_cache_(stays_in_cache(overlap)),
+        copied_(senders != Senders::copy_engines && goes_through_switch(overlap)) {
     SIM_ASSERT(slices_ * units_ == grid_.units());
     order_ = {.ranks = grid_.gpus,
               .pieces = static_cast<std::uint32_t>(pieces_),
               .slice_of = {},
-              .slices = slices_};
+              .slices = slices_,
+              .copied = copied_};
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       order_.slice_of.push_back(grid_.unit_of(i) / units_);
     }
@@ -51,10 +56,13 @@ class FusedConsumer : public FusedLowering {
 
   void lower_team() override {
     here_.clear();
-    order_.at_once = each_pair_has_a_link(overlap_, *team_);
+    order_.at_once = copied_ || each_pair_has_a_link(overlap_, *team_);
     order_.parts = bringing_ ? bringing_->copies_of_a_peer() : std::min(slices_, grid_.gpus);
     if (bringing_) {
       here_ = bringing_->add_copies(*team_);
+    } else if (copied_) {
+      group_ = graph_.add_group(team_->gpus);
+      add_latches_of_copies();
     } else {
       add_latches();
     }
@@ -68,6 +76,19 @@ class FusedConsumer : public FusedLowering {
         const bool own = i / slices_ == g;
         here_[g].push_back(own ? LatchId::none()
                                : graph_.add_latch(static_cast<std::uint32_t>(pieces_)));
+      }
+    }
+  }
+
+  // Those that a slice's copies count down follow one another by rank; nothing waits for its own.
+  void add_latches_of_copies() {
+    here_.assign(grid_.gpus, std::vector<LatchId>(std::size_t{grid_.gpus} * slices_));
+    told_.clear();
+    for (std::uint32_t i = 0; i < grid_.gpus * slices_; ++i) {
+      for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
+        const LatchId copy = graph_.add_latch(static_cast<std::uint32_t>(pieces_));
+        if (g == 0) told_.push_back(copy);
+        here_[g][i] = i / slices_ == g ? LatchId::none() : copy;
       }
     }
   }
@@ -99,7 +120,9 @@ class FusedConsumer : public FusedLowering {
     const auto slice = static_cast<std::uint32_t>(item.index / pieces_);
     const std::int64_t size =
         std::min(kInputPiece, slice_bytes_ - item.index % pieces_ * kInputPiece);
-    const LatchId out = sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});
+    const LatchId out =
+        copied_ ? sends_.multicast(graph_, gpu(g), group_, size, told_[g * slices_ + slice])
+                : sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});
     Work reading = sends_.reading(size);
     if (to != (g + 1) % grid_.gpus && stays_in_cache_) reading.traffic = {};
     graph_.items.push_back({.counts_down = out,
@@ -130,10 +153,13 @@ class FusedConsumer : public FusedLowering {
   std::int64_t slice_bytes_;
   std::int64_t pieces_;  // per slice
   bool stays_in_cache_;
+  bool copied_;              // by the switch, to all peers
+  std::uint16_t group_ = 0;  // of GPUs that get a copy
   std::uint32_t working_ = 0;
   ConsumerShape order_;
   std::optional<BroughtInput> bringing_;
   std::vector<std::vector<LatchId>> here_;
+  std::vector<LatchId> told_;  // rank 0's, by slice of all ranks
 };
 
 }  // namespace

@@ -11,11 +11,31 @@
 
 namespace weft {
 
+namespace {
+
+bool are_in_a_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) {
+  return std::all_of(gpus.begin(), gpus.end(), [&](std::uint32_t gpu) {
+    return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(gpus[0]));
+  });
+}
+
+}  // namespace
+
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team) {
   const std::optional<FabricSpec>& fabric = overlap.cluster.spec.scale_up;
-  if (!fabric || !fabric->topology->has_link_of_each_pair()) return false;
-  return std::all_of(team.gpus.begin(), team.gpus.end(), [&](std::uint32_t gpu) {
-    return overlap.cluster.node_of(GpuId(gpu)) == overlap.cluster.node_of(GpuId(team.gpus[0]));
+  return fabric && fabric->topology->has_link_of_each_pair() &&
+         are_in_a_node(overlap.cluster, team.gpus);
+}
+
+bool goes_through_switch(const FusedOptions& fused, CollectiveOp op, const Cluster& cluster,
+                         const std::vector<std::uint32_t>& gpus) {
+  const bool helps = reduces(op) || op == CollectiveOp::all_gather;
+  return fused.in_switch && helps && are_in_a_node(cluster, gpus);
+}
+
+bool goes_through_switch(const Overlap& overlap) {
+  return std::all_of(overlap.teams.begin(), overlap.teams.end(), [&](const Team& team) {
+    return goes_through_switch(overlap.options.fused, overlap.op, overlap.cluster, team.gpus);
   });
 }
 
@@ -146,6 +166,35 @@ LatchId FusedSends::send_to_all(TaskGraph& graph, std::uint32_t from,
                     .size = static_cast<std::uint32_t>(parcel.size),
                     .issued = parcel.to.gpu == near.back().to.gpu ? flags : LatchId::none()});
   }
+  return out;
+}
+
+LatchId FusedSends::multicast(TaskGraph& graph, std::uint32_t from, std::uint16_t group,
+                              std::int64_t size, LatchId told) const {
+  Send send{.to = from,
+            .size = kFlagBytes,
+            .arrives = told,
+            .group = group,
+            .in_switch = InSwitch::multicasts};
+  const LatchId flags = graph.add_latch(1);
+  graph.add_send(send);
+  send.size = static_cast<std::uint32_t>(size);
+  send.arrives = LatchId::none();
+  send.issued = flags;
+  const LatchId out = graph.add_latch(1);
+  graph.add_send(send);
+  return out;
+}
+
+LatchId FusedSends::load_sum(TaskGraph& graph, std::uint32_t by, std::uint16_t group,
+                             std::int64_t size, LatchId sum) const {
+  const LatchId out = graph.add_latch(1);
+  graph.add_send({.to = by,
+                  .size = static_cast<std::uint32_t>(size),
+                  .arrives = sum,
+                  .group = group,
+                  .receive_traffic = 0,
+                  .in_switch = InSwitch::reduces});
   return out;
 }
 

@@ -15,6 +15,18 @@ namespace weft {
 // to all peers at once uses all links.
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team);
 
+// Whether the switch of a node adds up or copies (fused.in_switch) what this collective moves among
+// these GPUs: they are in one node, and there is something to add up or to copy.
+bool goes_through_switch(const FusedOptions& fused, CollectiveOp op, const Cluster& cluster,
+                         const std::vector<std::uint32_t>& gpus);
+// For all of its teams.
+bool goes_through_switch(const Overlap& overlap);
+
+// What a WG has in flight at a time.
+constexpr std::int64_t wg_in_flight(const WgShape& wg) {
+  return std::int64_t{wg.threads} * wg.loads_in_flight * kLoadBytes;
+}
+
 // The scale of an item that does `part` of `whole` of its work; at least something.
 constexpr std::uint32_t part_of_item(std::int64_t part, std::int64_t whole) {
   return static_cast<std::uint32_t>((part * Item::kUnit + whole - 1) / whole);
@@ -61,6 +73,15 @@ class FusedSends {
   LatchId send_to_all(TaskGraph& graph, std::uint32_t from,
                       const std::vector<Parcel>& parcels) const;
 
+  // A latch for one WG that then stores to all of the group at once, itself included: `size` bytes
+  // and, after a fence, a flag. The switch copies both (multimem.st). Rank r's flag counts down the
+  // r-th latch from `told` on.
+  LatchId multicast(TaskGraph& graph, std::uint32_t from, std::uint16_t group, std::int64_t size,
+                    LatchId told) const;
+  // A latch for one WG that then loads what all of the group hold of `size` bytes; the switch adds
+  // it up (multimem.ld_reduce), and `sum` is counted down when the sum is there.
+  LatchId load_sum(TaskGraph& graph, std::uint32_t by, std::uint16_t group, std::int64_t size,
+                   LatchId sum) const;
   // The same work, then copying its result to the buffer that it is sent from.
   [[nodiscard]] Work staged(Work work) const;
 

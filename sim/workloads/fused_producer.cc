@@ -5,11 +5,16 @@
 // In reductions each slice has an owner: the other GPUs send it their parts, and a WG of the owner
 // adds them up when all have arrived. For an all-reduce that WG then sends the sum to everyone: the
 // two-phase direct algorithm, tile by tile.
+//
+// If the switch adds up (fused.in_switch), results stay where they are made. When the flags of all
+// have come, a WG of the owner loads the sum through the switch, and for an all-reduce stores it to
+// everyone through the switch too.
 
 #include <algorithm>
 
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
+#include "sim/core/round_up.h"
 #include "sim/workloads/destination_order.h"
 #include "sim/workloads/fused_kernel.h"
 #include "sim/workloads/plain_kernel.h"
@@ -23,7 +28,9 @@ class FusedProducer : public FusedLowering {
       : FusedLowering(graph, overlap, senders, overlap.grid.name + "_" + overlap.collective),
         op_(overlap.op),
         flag_per_slice_(options_.fused.flag_per == FlagPer::slice),
-        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1 && !by_role()),
+        in_switch_(senders != Senders::copy_engines && goes_through_switch(overlap)),
+        zero_copy_(options_.fused.staging == Staging::zero_copy && grid_.parts == 1 && !by_role() &&
+                   !in_switch_),
         slice_wgs_(static_cast<std::uint32_t>(options_.fused.slice_wgs) * grid_.parts),
         slices_(grid_.per_peer / slice_wgs_) {
     SIM_ASSERT(slices_ * slice_wgs_ == grid_.per_peer);
@@ -31,8 +38,8 @@ class FusedProducer : public FusedLowering {
       op_ = CollectiveOp::all_to_all;
       flag_per_slice_ = false;
     }
-    written_ =
-        graph.add_work(zero_copy_ || by_role() ? grid_.written : sends_.staged(grid_.written));
+    const bool stays = zero_copy_ || by_role() || in_switch_;
+    written_ = graph.add_work(stays ? grid_.written : sends_.staged(grid_.written));
     stored_ = graph.add_work(grid_.stored);
     if (by_role()) {
       Work kept = grid_.stored;
@@ -50,9 +57,11 @@ class FusedProducer : public FusedLowering {
     if (op_ != CollectiveOp::reduce_scatter) {  // whose reductions wait for all arrivals anyway
       const bool each = flag_per_slice_ || op_ == CollectiveOp::all_reduce;
       const std::uint32_t own = by_role() && !reduces() ? grid_.per_peer : 0;
-      const std::uint32_t flags = (grid_.gpus - 1) * (each ? slices_ : 1) + own;
+      const std::uint32_t flags = in_switch_ ? grid_.gpus * slices_ * pieces()
+                                             : (grid_.gpus - 1) * (each ? slices_ : 1) + own;
       for (std::uint32_t g = 0; g < grid_.gpus; ++g) finished_.push_back(graph_.add_latch(flags));
     }
+    if (in_switch_) group_ = graph_.add_group(team_->gpus);
     if (reduces()) add_complete_latches();
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
       by_role() ? add_kernels_by_role(g) : add_kernel(g);
@@ -91,6 +100,10 @@ class FusedProducer : public FusedLowering {
     Kernel kernel = begin(g, FusedSends::Wgs::all);
     if (!finished_.empty()) kernel.finish = finished_[g];
     add_peer_flags(g);
+    if (in_switch_) {
+      add_turns(g);
+      return end(g, kernel);
+    }
     for (const Logical& slice : slices_of(g)) {
       if (slice.peer != g && zero_copy_ && same_node(g, slice.peer)) {
         add_stored_slice(g, slice);
@@ -105,7 +118,7 @@ class FusedProducer : public FusedLowering {
   // A wave stores a result into a peer of its node from where it was made; a NIC, and WGs on other
   // CUs, read it from memory.
   [[nodiscard]] bool leaves_from_its_cu(std::uint32_t g, const Logical& slice) const {
-    return senders_ == Senders::waves && grid_.parts == 1 && slice.peer != g &&
+    return senders_ == Senders::waves && grid_.parts == 1 && slice.peer != g && !in_switch_ &&
            same_node(g, slice.peer);
   }
 
@@ -120,8 +133,8 @@ class FusedProducer : public FusedLowering {
     const std::uint32_t nothing = graph_.add_work({});
     std::vector<LatchId> made;
     for (const Logical& slice : slices) {
-      const bool stays = slice.peer == g;
-      made.push_back(stays ? own(g, slice) : graph_.add_latch(slice_wgs_));
+      const bool stays = slice.peer == g || in_switch_;
+      made.push_back(stays ? stay(g, slice) : graph_.add_latch(slice_wgs_));
       if (stays) continue;
       graph_.items.push_back({.counts_down = send_slice(g, slice, 1),
                               .waits_for = made.back(),
@@ -153,7 +166,33 @@ class FusedProducer : public FusedLowering {
   }
 
   [[nodiscard]] std::vector<Logical> slices_of(std::uint32_t g) const {
-    return slice_order(destinations_, options_.fused.order, g, slices_);
+    if (!in_switch_) return slice_order(destinations_, options_.fused.order, g, slices_);
+    std::vector<Logical> turns;
+    for (std::uint32_t s = 0; s < slices_; ++s) {
+      for (std::uint32_t step = 1; step <= grid_.gpus; ++step) {
+        turns.push_back({(g + step) % grid_.gpus, s});
+      }
+    }
+    return turns;
+  }
+
+  // A sum can be loaded once everyone has made its part. So all make a slice for each owner in
+  // turn, and each owner adds up, between the slices of a turn and those of the next, what was made
+  // so many turns ago that all WGs have ended since. That waits for earlier turns only.
+  void add_turns(std::uint32_t g) {
+    const std::vector<Logical> slices = slices_of(g);
+    const std::int64_t at_once =
+        resident_on_gpu(overlap_.cluster.spec.gpu, grid_.wg, fused_version(options_.fused));
+    const auto late =
+        static_cast<std::uint32_t>(round_up(at_once, std::int64_t{grid_.gpus} * slice_wgs_) + 1);
+    for (std::uint32_t turn = 0; turn < slices_ + late; ++turn) {
+      if (turn < slices_) {
+        for (std::uint32_t i = 0; i < grid_.gpus; ++i) {
+          add_sent_slice(g, slices[turn * grid_.gpus + i]);
+        }
+      }
+      if (turn >= late) add_sums_in_switch(g, turn - late);
+    }
   }
 
   // One flag per peer: sent when all slices for the peer have been sent.
@@ -162,7 +201,7 @@ class FusedProducer : public FusedLowering {
     if (flag_per_slice_) return;
     for (std::uint32_t d = 0; d < grid_.gpus; ++d) {
       if (d == g) continue;
-      const bool by_wg = zero_copy_ && same_node(d, g);
+      const bool by_wg = in_switch_ || (zero_copy_ && same_node(d, g));
       peer_done_[d] = graph_.add_latch(by_wg ? slices_ * slice_wgs_ : slices_);
       graph_.add_send(sends_.flag(gpu(d), awaits(d, 0), FusedSends::Ordered::yes));
     }
@@ -174,6 +213,16 @@ class FusedProducer : public FusedLowering {
     return by_role() ? finished_[g] : LatchId::none();
   }
 
+  // What WGs of a slice whose results stay here count down: the last one tells the owner.
+  LatchId stay(std::uint32_t g, const Logical& slice) {
+    const std::uint32_t d = slice.peer;
+    if (d == g) return own(g, slice);
+    if (!peer_done_[d].is_none()) return peer_done_[d];
+    const LatchId made = graph_.add_latch(slice_wgs_);
+    graph_.add_send(sends_.flag(gpu(d), awaits(d, slice.index), FusedSends::Ordered::no));
+    return made;
+  }
+
   // A latch for `wgs` WGs, of which the last sends the slice as one message.
   LatchId send_slice(std::uint32_t g, const Logical& slice, std::uint32_t wgs) {
     const std::uint32_t d = slice.peer;
@@ -183,7 +232,8 @@ class FusedProducer : public FusedLowering {
 
   // A slice that stays on this GPU or leaves as one message.
   void add_sent_slice(std::uint32_t g, const Logical& slice) {
-    const LatchId out = slice.peer == g ? own(g, slice) : send_slice(g, slice, slice_wgs_);
+    const bool stays = slice.peer == g || in_switch_;
+    const LatchId out = stays ? stay(g, slice) : send_slice(g, slice, slice_wgs_);
     for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slice, i, out, written_);
   }
 
@@ -203,8 +253,41 @@ class FusedProducer : public FusedLowering {
     }
   }
 
+  // Of what the switch adds up for a slice, each as much as a WG has in flight.
+  [[nodiscard]] std::uint32_t pieces() const {
+    return static_cast<std::uint32_t>(round_up(grid_.bytes_of(slice_wgs_), wg_in_flight(grid_.wg)));
+  }
+
+  // A WG loads a sum; it, or another, keeps it or stores it to everyone.
+  void add_sums_in_switch(std::uint32_t g, std::uint32_t s) {
+    const std::int64_t size = grid_.bytes_of(slice_wgs_);
+    const std::int64_t most = std::min(size, wg_in_flight(grid_.wg));
+    const bool to_all = op_ == CollectiveOp::all_reduce;
+    const Work keeping = to_all ? Work{} : copy_work(overlap_.cluster.spec.gpu, grid_.wg, 0, most);
+    const std::uint32_t nothing = graph_.add_work({});
+    const std::uint32_t keeps = graph_.add_work(keeping);
+    for (std::int64_t first = 0; first < size; first += most) {
+      const std::int64_t piece = std::min(most, size - first);
+      const LatchId sum = graph_.add_latch(1);
+      graph_.items.push_back({.counts_down = sends_.load_sum(graph_, gpu(g), group_, piece, sum),
+                              .waits_for = awaits(g, s),
+                              .work = nothing & 0xFFU,
+                              .scale = Item::kUnit});
+      const LatchId out =
+          to_all ? sends_.multicast(graph_, gpu(g), group_, piece, finished_[0]) : LatchId::none();
+      graph_.items.push_back({.counts_down = out,
+                              .waits_for = sum,
+                              .work = keeps & 0xFFU,
+                              .scale = part_of_item(piece, most) & 0xFFFFFFU});
+    }
+  }
+
   // The owner's WGs add up what its peers have sent, slice by slice in the order they are made.
   void add_reductions(std::uint32_t g) {
+    if (in_switch_) {
+      for (std::uint32_t s = 0; s < slices_; ++s) add_sums_in_switch(g, s);
+      return;
+    }
     const std::int64_t size = grid_.bytes_of(slice_wgs_);
     const std::uint32_t adding = graph_.add_work(sends_.reduction(size));
     for (std::uint32_t s = 0; s < slices_; ++s) {
@@ -237,7 +320,9 @@ class FusedProducer : public FusedLowering {
 
   CollectiveOp op_;
   bool flag_per_slice_;
+  bool in_switch_;
   bool zero_copy_;
+  std::uint16_t group_ = 0;  // of GPUs whose parts meet in the switch
   std::uint32_t slice_wgs_;
   std::uint32_t slices_;
   OperatorId sum_ = OperatorId::none();

@@ -20,6 +20,7 @@ class RandomScenario {
   std::string any() {
     choose_sizes();
     may_send_by_wave_ = true;
+    may_use_switch_ = true;
     const int kind = static_cast<int>(between(1, 100));
     std::string text = "name: random\n" + cluster(true) +
                        (kind <= 40   ? embedding()
@@ -198,6 +199,7 @@ class RandomScenario {
     if (gpus_per_node_ > 1) {
       const std::string fabric = shape(gpus_per_node_);
       const bool adds_up = fabric == "shape: switch" && chance(50);
+      switch_adds_ = adds_up && nodes_ == 1;
       text += "  scale_up: {" + fabric +
               (adds_up ? ", reduces: true, in_switch_ratio: 0." + std::to_string(rng_.between(5, 9))
                        : "") +
@@ -245,6 +247,7 @@ class RandomScenario {
     const std::string kind =
         word({"gemm_all_to_all", "gemm_reduce_scatter", "gemm_all_reduce", "all_gather_gemm"});
     reduces_ = kind == "gemm_reduce_scatter" || kind == "gemm_all_reduce";
+    gathers_ = kind == "all_gather_gemm";
     const int rows = static_cast<int>(between(1, 6));  // of tiles, of a peer
     const int columns = static_cast<int>(between(1, 4));
     const int parts = chance(70) ? 1 : static_cast<int>(between(2, 3));
@@ -257,9 +260,8 @@ class RandomScenario {
         ", split_k: " + std::to_string(parts) + tile_order() +
         ", schedule: " + word({"tiles", "persistent"}) + ", alone: 0." + number(3, 9) + jitter() +
         "}\n";
-    const bool gathers = kind == "all_gather_gemm";
     return text + chunks(rows) +
-           knobs(gathers ? divisor(rows) * columns * parts : divisor(rows * columns), !gathers);
+           knobs(gathers_ ? divisor(rows) * columns * parts : divisor(rows * columns), !gathers_);
   }
 
   std::string chunks(int most) {
@@ -285,6 +287,7 @@ class RandomScenario {
     }
     if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
     if (may_send_by_wave_ && by_wave_) text += ", sent_by: wave";
+    if (may_use_switch_ && switch_adds_ && (reduces_ || gathers_)) text += ", in_switch: true";
     return text + "}\n";
   }
 
@@ -319,6 +322,9 @@ class RandomScenario {
   std::int64_t least_cus_ = 1;
   bool symmetric_ = false;
   bool reduces_ = false;
+  bool gathers_ = false;
+  bool may_use_switch_ = false;
+  bool switch_adds_ = false;  // that of the node, the only one
 };
 
 }  // namespace weft

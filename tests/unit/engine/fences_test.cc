@@ -98,5 +98,31 @@ TEST(Fences, of_two_cus_end_so_far_apart) {
   EXPECT_EQ(Fencing({1, 1}).waits(scenario), nanoseconds(2'501 + 2'502));
 }
 
+// Three GPUs on a switch, 50 GB/s and 500 ns a link: 1 MB takes 20 us. GPU 1 sends 2 MB to GPU 2,
+// whose link is so busy until 40.5 us; the copy of GPU 0's 1 MB for GPU 2 follows it, and is there
+// at 61 us. Those for GPU 0 and 1 were at 21 us. The word of it takes 2 us.
+TEST(Fences, of_copies_that_the_switch_makes_wait_for_the_last_of_them) {
+  const Scenario three = one_node({"cluster.gpus_per_node=3", "cluster.scale_up.shape=switch",
+                                   "cluster.scale_up.reduces=true", "workload.bytes=3 MB",
+                                   "cluster.gpu.peer_store.fence=2 us"});
+  HandMade made;
+  const std::uint32_t nothing = made.takes({});
+  const LatchId copies = made.graph.add_latch(1);  // GPU 0's, then those of 1 and 2
+  made.graph.add_latch(1);
+  made.graph.add_latch(1);
+  const std::uint16_t group = made.graph.add_group({0, 1, 2});
+  const LatchId stored = made.sends({.to = 2, .size = 2'000'000});
+  const LatchId copied = made.sends({.to = 0,
+                                     .size = 1'000'000,
+                                     .arrives = copies,
+                                     .group = group,
+                                     .in_switch = InSwitch::multicasts});
+  made.kernel(persistent(1, 1), {HandMade::item(nothing, stored)});
+  Kernel kernel = persistent(0, 1);
+  kernel.fenced = true;
+  made.kernel(kernel, {HandMade::item(made.takes(nanoseconds(1)), copied)});
+  EXPECT_EQ(run(three, made.graph).gpus[0].end, SimTime{} + microseconds(63));
+}
+
 }  // namespace
 }  // namespace weft::fences_test
