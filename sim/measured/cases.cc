@@ -10,6 +10,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/measured/library_kernels.h"
+#include "sim/measured/own_kernels.h"
 
 namespace weft {
 namespace {
@@ -249,7 +250,8 @@ class CaseMaker {
 }  // namespace
 
 bool has_case(const std::string& kind) {
-  return find_kind(kind) != nullptr || is_library_kernel(kind) || is_torch_pair(kind);
+  return find_kind(kind) != nullptr || is_library_kernel(kind) || is_torch_pair(kind) ||
+         is_own_kernel(kind);
 }
 
 Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
@@ -263,6 +265,15 @@ Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems
     one.pair = torch_pair(line, problems);
     return one;
   }
+  if (is_own_kernel(line.kind)) {
+    const OwnKernelCase own = own_kernel(line, gpu, problems);
+    Case one;
+    one.scenario = own.scenario;
+    one.sets = own.sets;
+    one.mode = own.mode;
+    one.until = own.computed ? Until::computed : Until::all_done;
+    return one;
+  }
   const Kind* kind = find_kind(line.kind);
   SIM_ASSERT(kind != nullptr);
   return CaseMaker(line, gpu, problems).make(*kind);
@@ -270,6 +281,7 @@ Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems
 
 std::string bulk_kind_of(const std::string& kind) {
   if (is_torch_pair(kind)) return bulk_of_torch_pair(kind);
+  if (is_own_kernel(kind)) return bulk_of_own_kernel(kind);
   const Kind* found = find_kind(kind);
   if (found == nullptr || found->mode != Mode::fused) return "";
   return std::string(prefix_of(kind)) + ".bulk";

@@ -125,6 +125,12 @@ void keys_of_described_gemm(Fields map, GemmWork& gemm) {
                {.help = "fraction of `efficiency` that a lone WG reaches",
                 .range = {{0.01, 1}},
                 .fallback = 1});
+  map.add(
+      "fixed", gemm.library.fixed,
+      {.help = "time of a tile outside its loop over k: filling its pipeline, storing its result",
+       .range = {{Duration{}, microseconds(1000)}},
+       .fallback = Duration{},
+       .quiet = true});
   map.choice("schedule", gemm.schedule, names::kGemmSchedules,
              {.help = "how tiles are assigned to WGs", .fallback = GemmSchedule::tiles});
   wg_fields(map, gemm.wg, GemmWork{}.wg);

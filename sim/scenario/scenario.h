@@ -109,7 +109,7 @@ struct GemmWork {
   WgShape wg = {
       .threads = 256, .registers_per_thread = 128, .lds = bytes(32'768), .loads_in_flight = 8};
   double jitter = 0;
-  LibraryKernel library;  // no file says it
+  LibraryKernel library;  // no file says it, but for `fixed`
   bool fp8 = false;       // its operands; `dtype` is the result's
   bool operator==(const GemmWork&) const = default;
 };

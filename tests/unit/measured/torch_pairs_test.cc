@@ -34,7 +34,7 @@ TorchPair pair_of(const std::string& kind, const std::string& by) {
 TEST(TorchPairs, are_named_by_operator_and_way) {
   EXPECT_EQ(named("ag_gemm", "pytorch").kind, "torch.ag_gemm.pytorch");
   EXPECT_TRUE(has_case("torch.ag_gemm.pytorch"));
-  EXPECT_FALSE(has_case(named("gemm", "triton").kind));
+  EXPECT_FALSE(has_case(named("gemm", "chunked_2").kind));
   MeasuredLine other = line_of("gemm", "bulk");
   other.words.erase("by");
   EXPECT_FALSE(name_torch_pair(other));

@@ -291,7 +291,8 @@ TEST(ToText, writes_every_key_that_is_read) {
   }
   written.merge(paths_in(to_text(loaded(
       "c3/mi300x", {"c3.partition_cus=8", "cluster.gpu.caches.base=cache/machines/mi300x"}))));
-  written.merge(paths_in(to_text(loaded("gemm_rs_8x_h100", {"fused.in_switch=true"}))));
+  written.merge(paths_in(
+      to_text(loaded("gemm_rs_8x_h100", {"fused.in_switch=true", "workload.gemm.fixed=1 us"}))));
   written.merge(paths_in(to_text(
       loaded("models/mixtral_decode", {"workload.moe.router=histogram", "workload.moe.exponent=~",
                                        "workload.moe.histogram=[1, 2, 3, 4, 5, 6, 7, 8]"}))));

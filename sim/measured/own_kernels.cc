@@ -1,0 +1,139 @@
+#include "sim/measured/own_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "sim/core/assert.h"
+#include "sim/core/round_up.h"
+
+namespace weft {
+namespace {
+
+enum class OwnOperator : std::uint8_t { embedding, gemv, gemm, triton_gemm };
+
+struct OwnRow {
+  std::string_view kind;
+  OwnOperator what;
+  const char* scenario;
+  const char* bulk = "";
+  Mode mode = Mode::fused;
+  bool computed = false;
+};
+constexpr std::array kOwnRows = {
+    OwnRow{"torch.emb.hip", OwnOperator::embedding, "validation/emb", "torch.emb.hip_bulk"},
+    OwnRow{"torch.emb.hip_bulk", OwnOperator::embedding, "validation/emb", "", Mode::bulk},
+    OwnRow{"torch.emb.hip_compute", OwnOperator::embedding, "validation/emb", "", Mode::bulk, true},
+    OwnRow{"torch.gemv.hip", OwnOperator::gemv, "validation/gemv"},
+    OwnRow{"torch.gemm.hip", OwnOperator::gemm, "validation/hip_gemm", "torch.gemm.bulk"},
+    OwnRow{"torch.gemm_rs.hip", OwnOperator::gemm, "validation/hip_gemm_rs", "torch.gemm_rs.bulk"},
+    OwnRow{"torch.ag_gemm.hip", OwnOperator::gemm, "validation/hip_ag_gemm", "torch.ag_gemm.bulk"},
+    OwnRow{"torch.gemm.triton", OwnOperator::triton_gemm, "validation/triton_gemm",
+           "torch.gemm.bulk"},
+    OwnRow{"torch.gemm_rs.triton", OwnOperator::triton_gemm, "validation/triton_gemm_rs",
+           "torch.gemm_rs.bulk"},
+    OwnRow{"torch.ag_gemm.triton_engine", OwnOperator::triton_gemm, "validation/triton_ag_gemm",
+           "torch.ag_gemm.bulk", Mode::copy_fed},
+    OwnRow{"torch.ag_gemm.triton", OwnOperator::triton_gemm, "validation/triton_ag_gemm",
+           "torch.ag_gemm.bulk"},
+};
+
+const OwnRow* find_own_row(std::string_view kind) {
+  const auto* found = std::find_if(kOwnRows.begin(), kOwnRows.end(),
+                                   [&](const OwnRow& row) { return row.kind == kind; });
+  return found == kOwnRows.end() ? nullptr : found;
+}
+
+// The largest power of two up to `most` that divides a destination's rows (weft_fused/shapes.py).
+std::int64_t rows_per_wg(std::int64_t rows, std::int64_t most) {
+  while (rows % most != 0) most /= 2;
+  return most;
+}
+
+class OwnKernels {
+ public:
+  OwnKernels(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems)
+      : line_(line), gpu_(gpu), problems_(problems) {}
+
+  OwnKernelCase make(const OwnRow& row) {
+    made_ = {.scenario = row.scenario, .sets = {}, .mode = row.mode, .computed = row.computed};
+    set("cluster.gpus_per_node", needed("gpus"));
+    if (row.what == OwnOperator::embedding) embedding();
+    if (row.what == OwnOperator::gemv) gemv();
+    if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
+    if (row.what == OwnOperator::triton_gemm && !takes_large_tiles()) take_small_tiles();
+    return made_;
+  }
+
+ private:
+  std::int64_t needed(const char* name) {
+    return std::max<std::int64_t>(1, line_.needed(name, problems_).value_or(1));
+  }
+  void set(const char* key, std::int64_t value) {
+    made_.sets.push_back(fmt::format("{}={}", key, value));
+  }
+
+  void embedding() {
+    set("workload.batch", needed("batch"));
+    set("workload.tables_per_gpu", needed("tables"));
+    set("workload.dim", needed("dim"));
+    set("workload.pooling", needed("pooling"));
+    set("workload.rows_per_table", needed("rows_per_table"));
+    set("workload.rows_per_wg",
+        rows_per_wg(needed("batch") / needed("gpus") * needed("tables"), 32));
+  }
+
+  // Weights that fit into the L2 are there from the run before.
+  void gemv() {
+    constexpr std::int64_t kHalf = 2;
+    const bool fits = needed("m") * needed("k") * kHalf <= gpu_.l2.capacity.count();
+    set("workload.gemv.m", needed("m"));
+    set("workload.gemv.k", needed("k"));
+    set("workload.gemv.rows_per_wg", rows_per_wg(needed("m") / needed("gpus"), 16));
+    made_.sets.emplace_back(fits ? "workload.gemv.weights=in_l2" : "workload.gemv.weights=in_hbm");
+  }
+
+  void gemm() {
+    set("workload.gemm.m", needed("m"));
+    set("workload.gemm.n", needed("n"));
+    set("workload.gemm.k", needed("k"));
+  }
+
+  // As weft_triton/operators.py chooses, by rounds of one tile on each SM.
+  bool takes_large_tiles() {
+    const auto rounds = [&](std::int64_t width) {
+      return round_up(needed("m") / 128 * (needed("n") / width), gpu_.cus);
+    };
+    return needed("n") % 256 == 0 && 3 * rounds(256) <= 2 * rounds(128);
+  }
+  void take_small_tiles() {
+    set("workload.gemm.tile_n", 128);
+    set("workload.gemm.wg.threads", 128);
+    made_.sets.emplace_back("workload.gemm.wg.lds=96 KiB");  // two on an SM
+    made_.sets.emplace_back("workload.gemm.efficiency=0.6");
+  }
+
+  const MeasuredLine& line_;
+  const GpuSpec& gpu_;
+  Diagnostics& problems_;
+  OwnKernelCase made_;
+};
+
+}  // namespace
+
+bool is_own_kernel(const std::string& kind) { return find_own_row(kind) != nullptr; }
+
+OwnKernelCase own_kernel(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
+  const OwnRow* row = find_own_row(line.kind);
+  SIM_ASSERT(row != nullptr);
+  return OwnKernels(line, gpu, problems).make(*row);
+}
+
+std::string bulk_of_own_kernel(const std::string& kind) {
+  const OwnRow* row = find_own_row(kind);
+  return row == nullptr ? "" : row->bulk;
+}
+
+}  // namespace weft

@@ -1,0 +1,85 @@
+// Lines of this repository's own kernels as operators of PyTorch: what they ran.
+#include "sim/measured/own_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/measured/cases.h"
+
+namespace weft::own_kernels_test {
+namespace {
+
+using Numbers = std::map<std::string, std::int64_t>;
+
+GpuSpec h100() {
+  GpuSpec gpu;
+  gpu.cus = 132;
+  gpu.l2.capacity = mebibytes(50);
+  return gpu;
+}
+
+OwnKernelCase case_of(const std::string& kind, const Numbers& numbers) {
+  MeasuredLine line;
+  line.kind = kind;
+  line.us = 1;
+  for (const auto& [name, number] : numbers) line.numbers[name] = number;
+  line.numbers["gpus"] = 2;
+  Diagnostics problems;
+  OwnKernelCase made = own_kernel(line, h100(), problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.to_text();
+  return made;
+}
+
+bool sets(const OwnKernelCase& made, const std::string& set) {
+  return std::find(made.sets.begin(), made.sets.end(), set) != made.sets.end();
+}
+
+TEST(OwnKernels, are_those_of_calibration_and_no_others) {
+  EXPECT_TRUE(is_own_kernel("torch.emb.hip"));
+  EXPECT_TRUE(is_own_kernel("torch.ag_gemm.triton_engine"));
+  EXPECT_FALSE(is_own_kernel("torch.gemv.triton"));  // in one phase, which weft's is not
+  EXPECT_FALSE(is_own_kernel("torch.gemm.bulk"));
+  EXPECT_TRUE(has_case("torch.gemm_rs.triton"));
+  EXPECT_EQ(bulk_kind_of("torch.gemm_rs.triton"), "torch.gemm_rs.bulk");
+  EXPECT_EQ(bulk_kind_of("torch.emb.hip"), "torch.emb.hip_bulk");
+  EXPECT_EQ(bulk_kind_of("torch.emb.hip_bulk"), "");
+}
+
+TEST(OwnKernels, of_embeddings_pool_as_many_rows_as_divide_a_destinations) {
+  const Numbers bag{
+      {"batch", 24}, {"tables", 2}, {"dim", 64}, {"pooling", 4}, {"rows_per_table", 9}};
+  const OwnKernelCase made = case_of("torch.emb.hip", bag);
+  EXPECT_EQ(made.mode, Mode::fused);
+  EXPECT_TRUE(sets(made, "workload.rows_per_wg=8"));  // of 24 / 2 x 2 = 24 rows
+  EXPECT_TRUE(case_of("torch.emb.hip_compute", bag).computed);
+  EXPECT_EQ(case_of("torch.emb.hip_bulk", bag).mode, Mode::bulk);
+}
+
+TEST(OwnKernels, of_gemvs_find_weights_in_the_l2_that_fit_there) {
+  // 2 B a weight: 32 MiB and 64 MiB, of 50.
+  EXPECT_TRUE(
+      sets(case_of("torch.gemv.hip", {{"m", 4096}, {"k", 4096}}), "workload.gemv.weights=in_l2"));
+  EXPECT_TRUE(
+      sets(case_of("torch.gemv.hip", {{"m", 8192}, {"k", 4096}}), "workload.gemv.weights=in_hbm"));
+}
+
+TEST(OwnKernels, of_triton_have_large_tiles_where_two_small_ones_take_longer) {
+  // 4096 x 4096: 512 tiles of 128 x 256 are 4 rounds of 132 SMs, 1,024 of 128 x 128 are 8.
+  const OwnKernelCase large = case_of("torch.gemm.triton", {{"m", 4096}, {"n", 4096}, {"k", 64}});
+  EXPECT_FALSE(sets(large, "workload.gemm.tile_n=128"));
+  // 512 x 4096: 64 tiles are one round, and 128 small ones are one too.
+  const OwnKernelCase small = case_of("torch.gemm.triton", {{"m", 512}, {"n", 4096}, {"k", 64}});
+  EXPECT_TRUE(sets(small, "workload.gemm.tile_n=128"));
+  // 256 does not divide n.
+  EXPECT_TRUE(sets(case_of("torch.gemm.triton", {{"m", 4096}, {"n", 384}, {"k", 64}}),
+                   "workload.gemm.tile_n=128"));
+  EXPECT_EQ(case_of("torch.ag_gemm.triton_engine", {{"m", 512}, {"n", 4096}, {"k", 64}}).mode,
+            Mode::copy_fed);
+}
+
+}  // namespace
+}  // namespace weft::own_kernels_test

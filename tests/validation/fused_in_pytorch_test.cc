@@ -1,0 +1,61 @@
+// This repository's fused kernels as operators of PyTorch on two H100 (calibration/torch,
+// calibration/triton). Constants of the kernels are from lines of other machines (HIP) or from two
+// of these (Triton); all others are predicted.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/measured/errors.h"
+#include "sim/measured/own_kernels.h"
+#include "sim/measured/predict.h"
+
+namespace weft::fused_in_pytorch_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = WEFT_SOURCE_DIR;
+
+struct Bound {
+  double median;
+  double p90;
+};
+
+// docs/validation.md says what makes some of them worse than others.
+Bound bound_of(const std::string& kind) {
+  if (kind.ends_with(".hip_compute")) return {0.06, 0.30};
+  if (kind.starts_with("torch.emb") || kind.starts_with("torch.gemv")) return {0.06, 0.17};
+  if (kind == "torch.gemm.hip" || kind == "torch.gemm.triton") return {0.04, 0.14};
+  return {0.09, 0.17};
+}
+
+TEST(FusedInPytorch, is_within_a_few_per_cent) {
+  const MeasuredFile file = read_measured(kRoot / "calibration/measurements/h100-x2-torch.jsonl");
+  ASSERT_EQ(file.problems.to_text(), "");
+  std::vector<MeasuredLine> lines;
+  for (const MeasuredLine& line : file.lines) {
+    if (is_own_kernel(line.kind)) lines.push_back(line);
+  }
+  const Predictions predictions =
+      predict(lines, {.cluster = kRoot / "configs/clusters/node_8x_h100.yaml",
+                      .config_dirs = {kRoot / "configs"},
+                      .kernels = {},
+                      .sets = {"cluster.gpu.collective.algorithms=[ring, tree]"},
+                      .on_progress = {}});
+  ASSERT_EQ(predictions.problems.to_text(), "");
+  for (const ErrorSummary& errors : report_errors(predictions.outcomes).by_kind) {
+    std::printf("%-28s %zu lines, median %.1f %%, 90 %% within %.1f %%, worst %+.1f %%\n",
+                errors.of.c_str(), errors.cases, errors.median * 100, errors.p90 * 100,
+                errors.worst * 100);
+    if (!is_own_kernel(errors.of)) continue;  // all together
+    EXPECT_GE(errors.cases, 26U);
+    EXPECT_LT(errors.median, bound_of(errors.of).median) << errors.of;
+    EXPECT_LT(errors.p90, bound_of(errors.of).p90) << errors.of;
+  }
+}
+
+}  // namespace
+}  // namespace weft::fused_in_pytorch_test
