@@ -6,6 +6,7 @@ Started by scripts/reproduce, which installs what this needs.
 """
 import csv
 import itertools
+import math
 import subprocess
 
 import reproduce_common as common
@@ -78,22 +79,50 @@ def table_of(study, sets, folder, name):
         return list(csv.DictReader(stream))
 
 
+def operators(study, gpus, sequences, folder):
+    """Rows of operators.csv by operator, of so many GPUs that share the experts."""
+    sets = [f"cluster.nodes={gpus // 8}", f"workload.sequences={sequences}",
+            f"workload.parallel.data={gpus}", f"workload.parallel.expert={gpus}",
+            f"cluster.scale_out.endpoints_per_leaf={min(gpus, 32)}"]
+    if gpus == 8:
+        sets[-1] = "cluster.scale_out=~"
+    return {row["operator"]: row for row in table_of(study, sets, folder, "operators.csv")}
+
+
 def puts(study, out):
     """Dispatch, the mean over GPUs, and combine, on the critical path with its sum."""
     claims = []
     for gpus, dispatch, combine in zip(study["gpus"], study["dispatch"], study["combine"]):
-        folder = out / f"puts_{gpus}"
-        sets = [f"cluster.nodes={gpus // 8}", f"workload.sequences={128 * gpus}",
-                f"workload.parallel.data={gpus}", f"workload.parallel.expert={gpus}",
-                f"cluster.scale_out.endpoints_per_leaf={min(gpus, 32)}"]
-        if gpus == 8:
-            sets[-1] = "cluster.scale_out=~"
-        rows = {row["operator"]: row for row in table_of(study, sets, folder, "operators.csv")}
+        rows = operators(study, gpus, 128 * gpus, out / f"puts_{gpus}")
         found = [("dispatch", dispatch, float(rows["dispatch"]["mean_us"])),
                  ("combine", combine, float(rows["combine"]["critical_us"]) +
                   float(rows["experts_sum"]["mean_us"]))]
         claims += [[f"{study['name']}, {what}, {gpus} GPUs", f"{paper} us", f"{us:.0f} us",
                     difference(us, paper), study["tag"]] for what, paper, us in found]
+    return claims
+
+
+def tokens_at(part, study):
+    """Of a GPU's tokens, those that have an expert among so large a part of all."""
+    there = study["experts"] * part
+    elsewhere = math.prod((study["experts"] - there - i) / (study["experts"] - i)
+                          for i in range(study["top_k"]))
+    return study["tokens"] * (1 - elsewhere)
+
+
+def once(study, out):
+    """Rates as DeepEP's test has them: what comes to a GPU in one node; in several, what its tokens
+    are for all nodes, its own too."""
+    claims = []
+    for i, gpus in enumerate(study["gpus"]):
+        rows = operators(study, gpus, gpus, out / f"once_{gpus}")
+        counted = gpus if gpus == 8 else gpus // 8
+        tokens = counted * tokens_at(1 / counted, study)
+        for what in ("dispatch", "combine"):
+            rate = tokens * study[f"{what}_row"] / float(rows[what]["longest_us"]) / 1e3
+            paper = study[what][i]
+            claims.append([f"{study['name']}, {what}, {gpus} GPUs", f"{paper} GB/s",
+                           f"{rate:.1f} GB/s", difference(rate, paper), study["tag"]])
     return claims
 
 
@@ -139,7 +168,7 @@ def main():
     for study in what["gains"]:
         claims += gains(runner, study)
     claims += hidden(runner, what["hidden"])
-    claims += puts(what["puts"], out)
+    claims += puts(what["puts"], out) + once(what["once"], out)
     claims += [[name, paper, "not modelled", "", tag] for name, paper, tag in what["not_modelled"]]
     common.write_claims(claims, out)
     for study in what["shown"]:

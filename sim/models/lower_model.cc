@@ -12,6 +12,7 @@
 #include "sim/models/peer_kernels.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/plain_kernel.h"
+#include "sim/workloads/row_forwards.h"
 #include "sim/workloads/row_puts.h"
 #include "sim/workloads/stragglers.h"
 
@@ -208,10 +209,25 @@ class ModelToTasks {
       call.after.clear();
       for (const std::uint32_t gpu : group) call.after.push_back(inputs(id, gpu));
       if (shape.op == CollectiveOp::point_to_point) starts_with_its_source(call);
-      const std::vector<KernelId> made = shape.puts ? add_row_puts(tasks_, row_puts(shape, call))
-                                                    : add_collective(tasks_, how_.cluster, call);
+      const std::vector<KernelId> made =
+          shape.puts ? add_rows(shape, call) : add_collective(tasks_, how_.cluster, call);
       for (std::size_t rank = 0; rank < group.size(); ++rank) done(id, group[rank], made[rank]);
     }
+  }
+
+  std::vector<KernelId> add_rows(const CommunicationShape& shape, const CollectiveCall& call) {
+    const PutRows& puts = *shape.puts;
+    if (!puts.reached) return add_row_puts(tasks_, row_puts(shape, call));
+    return add_row_forwards(tasks_, {.options = how_.options,
+                                     .cluster = how_.cluster,
+                                     .op = call.operator_id,
+                                     .gpus = call.ranks,
+                                     .after = call.after,
+                                     .reached = *puts.reached,
+                                     .row = shape.row,
+                                     .made_from = puts.made_from,
+                                     .cus = puts.cus,
+                                     .home = puts.home});
   }
 
   [[nodiscard]] RowPuts row_puts(const CommunicationShape& shape,

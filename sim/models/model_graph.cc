@@ -50,36 +50,37 @@ std::string text_of(const DescribedKernel& kernel) {
 
 std::string text_of(const OpShape& shape) {
   return std::visit(
-      Overloaded{[](const GemmShape& gemm) {
-                   return fmt::format("gemm {} x {} x {}, {} of them{}", gemm.m, gemm.n, gemm.k,
-                                      gemm.batch, kernel_of(gemm));
-                 },
-                 [](const AttentionShape& attention) {
-                   return fmt::format(
-                       "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
-                       attention.backward ? "backward" : "forward", attention.batch,
-                       attention.heads, attention.kv_heads, attention.queries, attention.keys,
-                       attention.causal ? ", causal" : "");
-                 },
-                 [](const EmbeddingShape& bag) {
-                   return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",
-                                      bag.backward ? "backward" : "forward",
-                                      bag.work.tables_per_gpu, bag.work.batch, bag.work.pooling,
-                                      bag.work.dim);
-                 },
-                 [](const StreamShape& stream) {
-                   return fmt::format("stream {} B read, {} B written", stream.read.count(),
-                                      stream.written.count());
-                 },
-                 [](const RecordedShape& kernel) {
-                   return fmt::format("recorded {:.3f} us, {} WGs{}", to_microseconds(kernel.time),
-                                      kernel.wgs, text_of(kernel.work));
-                 },
-                 [](const CommunicationShape& call) {
-                   return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
-                                      call.pair_bytes.empty() ? "" : ", uneven") +
-                          (call.puts ? ", put row by row" : "");
-                 }},
+      Overloaded{
+          [](const GemmShape& gemm) {
+            return fmt::format("gemm {} x {} x {}, {} of them{}", gemm.m, gemm.n, gemm.k,
+                               gemm.batch, kernel_of(gemm));
+          },
+          [](const AttentionShape& attention) {
+            return fmt::format(
+                "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
+                attention.backward ? "backward" : "forward", attention.batch, attention.heads,
+                attention.kv_heads, attention.queries, attention.keys,
+                attention.causal ? ", causal" : "");
+          },
+          [](const EmbeddingShape& bag) {
+            return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",
+                               bag.backward ? "backward" : "forward", bag.work.tables_per_gpu,
+                               bag.work.batch, bag.work.pooling, bag.work.dim);
+          },
+          [](const StreamShape& stream) {
+            return fmt::format("stream {} B read, {} B written", stream.read.count(),
+                               stream.written.count());
+          },
+          [](const RecordedShape& kernel) {
+            return fmt::format("recorded {:.3f} us, {} WGs{}", to_microseconds(kernel.time),
+                               kernel.wgs, text_of(kernel.work));
+          },
+          [](const CommunicationShape& call) {
+            return fmt::format("{} {} B{}", name_of(call.op), call.buffer.count(),
+                               call.pair_bytes.empty() ? "" : ", uneven") +
+                   (call.puts ? (call.puts->reached ? ", each token once" : ", put row by row")
+                              : "");
+          }},
       shape);
 }
 

@@ -16,6 +16,7 @@
 #include "sim/gpu_model/library_gemm.h"
 #include "sim/models/recorded_shape.h"
 #include "sim/scenario/scenario.h"
+#include "sim/workloads/row_forwards.h"
 
 namespace weft {
 
@@ -90,6 +91,9 @@ struct PutRows {
   Bytes made_from = {};  // what is read of a row where it is sent, which may be of another type
   int cus = 0;           // whose WGs put; 0: all
   bool packs = false;    // the receiver's WGs move rows from where they have arrived
+  // Each token once to each node and GPU (workloads/row_forwards.h), or home from there.
+  std::optional<Reached> reached = {};
+  bool home = false;
   bool operator==(const PutRows&) const = default;
 };
 

@@ -1,6 +1,8 @@
 #include "sim/models/moe.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "sim/core/round_up.h"
@@ -40,13 +42,14 @@ OpId Experts::exchange(const char* name, Direction direction) {
   const Bytes token = row(direction);
   CommunicationShape call =
       even_call(CollectiveOp::all_to_all, token * (routed_.most_of_a_pair() * routed_.gpus));
-  if (!routed_.even()) {
-    call.pair_bytes.resize(routed_.sent.size());
+  const std::vector<std::int64_t>& sent = once() ? routed_.reached.gpus : routed_.sent;
+  if (once() || !routed_.even()) {
+    call.pair_bytes.resize(sent.size());
     const auto n = static_cast<std::size_t>(routed_.gpus);
     for (std::size_t from = 0; from < n; ++from) {
       for (std::size_t to = 0; to < n; ++to) {
         const std::size_t pair = direction == Direction::dispatch ? from * n + to : to * n + from;
-        call.pair_bytes[from * n + to] = (token * routed_.sent[pair]).count();
+        call.pair_bytes[from * n + to] = (token * sent[pair]).count();
       }
     }
   }
@@ -54,7 +57,9 @@ OpId Experts::exchange(const char* name, Direction direction) {
   if (puts()) {
     call.puts = PutRows{.made_from = row(Direction::combine),
                         .cus = moe_.exchange_cus,
-                        .packs = direction == Direction::dispatch};
+                        .packs = direction == Direction::dispatch,
+                        .reached = once() ? std::optional(routed_.reached) : std::nullopt,
+                        .home = once() && direction == Direction::combine};
   }
   return gpus_.out().exchange(name, std::move(call), place_);
 }
@@ -93,14 +98,16 @@ void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t ou
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
-// Sized for the GPU with the most tokens, for which the others wait.
+// Of the GPU to which most come, for which the others wait. `sent`: [from * gpus + to].
+std::int64_t Experts::most_come(const std::vector<std::int64_t>& sent) const {
+  std::vector<std::int64_t> come(static_cast<std::size_t>(routed_.gpus));
+  for (std::size_t pair = 0; pair < sent.size(); ++pair) come[pair % come.size()] += sent[pair];
+  return *std::max_element(come.begin(), come.end());
+}
+
 void Experts::activation(const char* name, const Elementwise& one) {
-  std::int64_t most = 0;
-  for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) {
-    most = std::max(most, routed_.received(rank));
-  }
   Elementwise work = one;
-  work.elements = most * moe_.inner;
+  work.elements = most_come(routed_.sent) * moe_.inner;
   gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_);
 }
 
@@ -134,6 +141,33 @@ void Experts::copy_tokens() {
                 StreamShape{.read = read, .written = written, .flops = {}});
 }
 
+// The GPU to which most tokens come, for which the others wait, and what its experts have of them.
+void Experts::copy_here(const char* name, Bytes read, Bytes written) {
+  gpus_.compute(name, "router", StreamShape{.read = read, .written = written, .flops = {}});
+}
+
+void Experts::spread_here() {
+  if (!once()) return;
+  const Bytes token = row(Direction::dispatch);
+  copy_here("dispatch_spread", token * most_come(routed_.reached.gpus),
+            token * most_come(routed_.sent));
+}
+
+void Experts::add_up_here() {
+  if (!once()) return;
+  const Bytes token = row(Direction::combine);
+  copy_here("experts_sum_here", token * most_come(routed_.sent),
+            token * most_come(routed_.reached.gpus));
+}
+
+// Without forwarding one of each expert, else one of each node that a token has been at.
+std::int64_t Experts::parts_home() const {
+  if (!once()) return moe_.top_k;
+  const std::vector<std::int64_t>& nodes = routed_.reached.nodes;
+  const auto all = std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0});
+  return std::max<std::int64_t>(1, round_up(all, routed_.gpus * own_tokens()));
+}
+
 // Each GPU of a tensor-parallel group has handled its share of the tokens; all need all of them.
 void Experts::gather_tokens(const char* name) {
   const DecoderShapes& shapes = gpus_.shapes();
@@ -151,12 +185,14 @@ void Experts::forward() {
   }
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
   gpus_.out().wait_for(dispatched);
+  spread_here();
   product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
   activation("experts_activation", {.read = sides(), .written = 1, .operations = 6});
   product("experts_down", hidden, moe_.inner, Operand::as_made);
+  add_up_here();
   gpus_.out().wait_for(exchange("combine", Direction::combine));
   gpus_.out().wait_for(shared);
-  tokens("experts_sum", moe_.top_k + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
+  tokens("experts_sum", parts_home() + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
   gather_tokens("experts_gather");
 }
 
@@ -171,6 +207,7 @@ void Experts::backward() {
     feed_forward_backward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   gpus_.out().wait_for(dispatched);
+  spread_here();
   product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
@@ -179,10 +216,11 @@ void Experts::backward() {
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
+  add_up_here();
   const OpId combined = exchange("gradient_combine", Direction::combine);
   weight_gradient("experts_up_weight_gradient", hidden, up);
   gpus_.out().wait_for(combined);
-  tokens("dispatch_copy_backward", moe_.top_k, 1, moe_.top_k);
+  tokens("dispatch_copy_backward", parts_home(), 1, moe_.top_k);
   const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts, .layout = GemmLayout::nn};
   gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
   gpus_.weight_gradient("router_weight_gradient", "router",

@@ -32,11 +32,21 @@ class Experts {
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
   void copy_tokens();
+  void copy_here(const char* name, Bytes read, Bytes written);
   void gather_tokens(const char* name);
 
+  [[nodiscard]] std::int64_t most_come(const std::vector<std::int64_t>& sent) const;
   [[nodiscard]] std::int64_t own_tokens() const;       // per GPU
   [[nodiscard]] Bytes row(Direction direction) const;  // of a token, on its way
-  [[nodiscard]] bool puts() const { return moe_.exchange == TokenExchange::put; }
+  [[nodiscard]] bool puts() const { return moe_.exchange != TokenExchange::library; }
+  [[nodiscard]] bool once() const {
+    return moe_.exchange == TokenExchange::once && routed_.gpus > 1;
+  }
+  // Sent once, tokens are copied for each expert where they have come, and what experts of a GPU
+  // make of a token is added up before it goes home.
+  void spread_here();
+  void add_up_here();
+  [[nodiscard]] std::int64_t parts_home() const;  // of a token, to be added up
   [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
   [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
   [[nodiscard]] std::int64_t sides() const;

@@ -129,9 +129,9 @@ class ExpertDraw {
     all_ = sum;
   }
 
-  // Counts the experts of one token, `top_k` of them.
-  void add(int top_k, Rng& rng, std::vector<std::int64_t>& counts) const {
-    std::vector<std::size_t> taken;  // in ascending order
+  // The experts of one token, `top_k` of them, in ascending order.
+  std::vector<std::size_t> draw(int top_k, Rng& rng) const {
+    std::vector<std::size_t> taken;
     std::int64_t left = all_;
     for (int i = 0; i < top_k && left > 0; ++i) {
       std::int64_t at = rng.between(0, left - 1);
@@ -142,8 +142,8 @@ class ExpertDraw {
       const auto drawn = static_cast<std::size_t>(behind - before_.begin()) - 1;
       taken.insert(place, drawn);
       left -= weights_[drawn];
-      ++counts[drawn];
     }
+    return taken;
   }
 
  private:
@@ -152,23 +152,82 @@ class ExpertDraw {
   std::int64_t all_ = 0;
 };
 
-// By expert, the tokens of one GPU that ask for it.
-std::vector<std::int64_t> drawn_from(std::size_t gpu, const MoeSpec& moe, std::int64_t tokens,
-                                     std::uint64_t seed, const std::vector<std::int64_t>& weights) {
-  std::vector<std::int64_t> counts(weights.size(), 0);
+// What one GPU's tokens ask for: by expert, and each token once by GPU and by node.
+struct Asked {
+  std::vector<std::int64_t> experts;
+  std::vector<std::int64_t> gpus;
+  std::vector<std::int64_t> nodes;
+};
+
+// The i-th expert, as dealt, is on GPU i % gpus.
+Asked drawn_from(std::size_t gpu, const MoeSpec& moe, const RoutedTokens& among,
+                 std::int64_t tokens, std::uint64_t seed,
+                 const std::vector<std::int64_t>& weights) {
+  const auto gpus = static_cast<std::size_t>(among.gpus);
+  const std::size_t per_node = among.reached.per_node;
+  Asked asked{.experts = std::vector<std::int64_t>(weights.size()),
+              .gpus = std::vector<std::int64_t>(gpus),
+              .nodes = std::vector<std::int64_t>(gpus / per_node)};
   const ExpertDraw draw(weights);
   Rng rng(seed, "moe/router", gpu);
-  for (std::int64_t token = 0; token < tokens; ++token) draw.add(moe.top_k, rng, counts);
-  return counts;
+  for (std::int64_t token = 0; token < tokens; ++token) {
+    std::vector<bool> at(gpus);
+    std::vector<bool> at_node(gpus / per_node);
+    for (const std::size_t expert : draw.draw(moe.top_k, rng)) {
+      ++asked.experts[expert];
+      at[expert % gpus] = at_node[expert % gpus / per_node] = true;
+    }
+    for (std::size_t i = 0; i < gpus; ++i) asked.gpus[i] += at[i] ? 1 : 0;
+    for (std::size_t i = 0; i < at_node.size(); ++i) asked.nodes[i] += at_node[i] ? 1 : 0;
+  }
+  return asked;
+}
+
+// Of so many tokens, those with an expert among these: all but those whose top_k experts, drawn one
+// after another without putting back, are others. `part`: of all weights, in experts.
+std::int64_t expected_at(double part, const MoeSpec& moe, std::int64_t tokens) {
+  double elsewhere = 1;
+  for (int i = 0; i < moe.top_k; ++i) {
+    elsewhere *= std::max(0.0, (moe.experts - part - i) / (moe.experts - i));
+  }
+  return std::llround(static_cast<double>(tokens) * (1 - elsewhere));
+}
+
+Asked expected_from(const MoeSpec& moe, const RoutedTokens& among, std::int64_t tokens,
+                    const std::vector<std::int64_t>& weights, std::vector<std::int64_t> experts) {
+  const auto gpus = static_cast<std::size_t>(among.gpus);
+  const std::size_t per_node = among.reached.per_node;
+  std::vector<std::int64_t> of_gpu(gpus);
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    of_gpu[i % gpus] += weights[i];
+    all += weights[i];
+  }
+  const auto at = [&](std::int64_t weight) {
+    const double part = static_cast<double>(weight) / static_cast<double>(all) * moe.experts;
+    return expected_at(part, moe, tokens);
+  };
+  Asked asked{.experts = std::move(experts), .gpus = {}, .nodes = {}};
+  for (std::size_t first = 0; first < gpus; first += per_node) {
+    std::int64_t of_node = 0;
+    for (std::size_t i = first; i < first + per_node; ++i) {
+      asked.gpus.push_back(at(of_gpu[i]));
+      of_node += of_gpu[i];
+    }
+    asked.nodes.push_back(at(of_node));
+  }
+  return asked;
 }
 
 }  // namespace
 
-RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed) {
+RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed,
+                   int per_node) {
   const auto n = static_cast<std::size_t>(gpus);
   const std::vector<std::int64_t> weights = dealt(router_weights(moe, gpus), n);
   const std::int64_t capacity = capacity_of(moe, tokens);
   RoutedTokens routed{.gpus = gpus, .sent = std::vector<std::int64_t>(n * n, 0)};
+  routed.reached.per_node = static_cast<std::uint32_t>(per_node);
   std::vector<std::int64_t> of_expert(weights.size(), 0);
   for (std::size_t from = 0; from < n; ++from) {
     // The leftovers of each source begin where those of the previous source ended.
@@ -176,10 +235,15 @@ RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint6
     const std::size_t first =
         static_cast<std::size_t>(static_cast<std::int64_t>(from) * (asked % moe.experts)) %
         weights.size();
-    const std::vector<std::int64_t> parts =
+    const Asked by =
         moe.routing == Routing::drawn
-            ? drawn_from(from, moe, tokens, seed, weights)
-            : apportion({.total = asked, .most = tokens, .first = first}, weights);
+            ? drawn_from(from, moe, routed, tokens, seed, weights)
+            : expected_from(moe, routed, tokens, weights,
+                            apportion({.total = asked, .most = tokens, .first = first}, weights));
+    const std::vector<std::int64_t>& parts = by.experts;
+    Reached& reached = routed.reached;
+    reached.gpus.insert(reached.gpus.end(), by.gpus.begin(), by.gpus.end());
+    reached.nodes.insert(reached.nodes.end(), by.nodes.begin(), by.nodes.end());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::int64_t taken = std::min(parts[i], capacity);
       of_expert[i] += taken;

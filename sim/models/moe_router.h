@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/scenario/model_spec.h"
+#include "sim/workloads/row_forwards.h"
 
 namespace weft {
 
@@ -30,11 +31,15 @@ struct RoutedTokens {
   std::vector<std::int64_t> sent;  // [from * gpus + to]
   std::int64_t busy = 1;           // the most experts of one GPU that have tokens
 
+  Reached reached = {};  // where tokens are sent once (moe.exchange)
+
   [[nodiscard]] std::int64_t received(std::int64_t to) const;
   [[nodiscard]] std::int64_t most_of_a_pair() const;
   [[nodiscard]] bool even() const;
 };
-// Which experts they go to is expected, or drawn from `seed` (moe.routing).
-RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed);
+// Which experts they go to is expected, or drawn from `seed` (moe.routing). `per_node`: GPUs of a
+// node among them.
+RoutedTokens route(const MoeSpec& moe, int gpus, std::int64_t tokens, std::uint64_t seed,
+                   int per_node = 1);
 
 }  // namespace weft

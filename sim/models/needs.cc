@@ -13,6 +13,7 @@
 #include "sim/models/single_operator.h"
 #include "sim/scenario/modes.h"
 #include "sim/workloads/fused_kernel.h"
+#include "sim/workloads/row_forwards.h"
 #include "sim/workloads/row_puts.h"
 
 namespace weft {
@@ -41,7 +42,20 @@ double items_of(const OpShape& shape, const GpuSpec& gpu) {
   return items;
 }
 
+CollectiveCounts count_forwards(const CommunicationShape& shape, const Groups& place) {
+  const Reached& reached = *shape.puts->reached;
+  const RowForwardCounts counts = count_row_forwards(reached);
+  const auto rows = static_cast<double>(
+      std::accumulate(reached.gpus.begin(), reached.gpus.end(), std::int64_t{0}) +
+      std::accumulate(reached.nodes.begin(), reached.nodes.end(), std::int64_t{0}));
+  const auto groups = static_cast<double>(place.groups.size());
+  return {.items = counts.items * groups,
+          .sends = counts.sends * groups,
+          .bytes = rows * static_cast<double>(shape.row.count()) * groups};
+}
+
 CollectiveCounts count_puts(const CommunicationShape& shape, const Groups& place) {
+  if (shape.puts->reached) return count_forwards(shape, place);
   const std::size_t ranks = place.groups.front().size();
   const std::vector<std::int64_t> rows = rows_put(shape, ranks);
   const auto all = static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));

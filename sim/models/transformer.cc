@@ -21,16 +21,18 @@ using Kind = PipelineStep::Kind;
 
 class Transformer {
  public:
-  Transformer(const Workload& workload, std::uint64_t seed)
-      : workload_(workload),
-        spec_(workload.transformer),
-        shapes_(shapes_of(workload)),
-        pipeline_(pipeline_of(spec_, workload.phase == Phase::training)),
+  explicit Transformer(const Scenario& scenario)
+      : workload_(scenario.workload),
+        spec_(workload_.transformer),
+        shapes_(shapes_of(workload_)),
+        pipeline_(pipeline_of(spec_, workload_.phase == Phase::training)),
         sums_beside_layers_(pipeline_.virtual_stages == 1 &&
                             !schedule_row(pipeline_.schedule).cuts_backward) {
     if (spec_.moe) {
-      routed_ =
-          route(*spec_.moe, spec_.parallel.expert, shapes_.tokens / spec_.parallel.tensor, seed);
+      const int gpus = spec_.parallel.expert;
+      const bool once = spec_.moe->exchange == TokenExchange::once;
+      routed_ = route(*spec_.moe, gpus, shapes_.tokens / spec_.parallel.tensor, scenario.run.seed,
+                      once ? std::min(gpus, scenario.cluster.gpus_per_node) : 1);
     }
     for (int s = 0; s < pipeline_.stages; ++s) {
       for (int i = 0; i < pipeline_.virtual_stages; ++i) {
@@ -339,9 +341,7 @@ class Transformer {
 namespace builders {
 
 // Of kinds transformer and moe.
-ModelGraph transformer(const Scenario& scenario) {
-  return Transformer(scenario.workload, scenario.run.seed).build();
-}
+ModelGraph transformer(const Scenario& scenario) { return Transformer(scenario).build(); }
 
 }  // namespace builders
 

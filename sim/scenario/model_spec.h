@@ -46,7 +46,8 @@ enum class ExpertKernel { batched, grouped };
 // How tokens are sent to their experts and home.
 enum class TokenExchange {
   library,  // a kernel copies them, then the library's all-to-all
-  put       // a kernel puts each row of each token by itself
+  put,      // a kernel puts each row of each token by itself
+  once      // each token goes once to each node, and from there once to each GPU
 };
 
 // Type of tokens on their way to the experts.

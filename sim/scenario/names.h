@@ -195,6 +195,11 @@ inline constexpr std::array kTokenExchanges = {
                           "a kernel copies them, then the library's all-to-all"},
     Choice<TokenExchange>{"put", TokenExchange::put,
                           "a kernel puts row by row, as DeepEP for low latency"},
+    Choice<TokenExchange>{
+        "once", TokenExchange::once,
+        "a kernel sends each token once to each node, whose GPU of the same number "
+        "forwards it once to each GPU there, and adds up what comes home, as "
+        "DeepEP for training and prefill"},
 };
 inline constexpr std::array kDispatchTypes = {
     Choice<DispatchType>{"model", DispatchType::model, "the model's"},

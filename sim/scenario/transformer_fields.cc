@@ -115,10 +115,12 @@ void moe_fields(Fields& map, MoeSpec& moe) {
   map.choice("exchange", moe.exchange, names::kTokenExchanges,
              {.help = "how tokens are sent to their experts and home",
               .fallback = TokenExchange::library});
-  map.where("exchange", {"put"})
+  map.where("exchange", {"put", "once"})
       .add("exchange_cus", moe.exchange_cus,
-           {.help = "CUs whose WGs put; default: all",
-            .range = {{1, 100'000}},
+           {.help =
+                "CUs whose WGs put, or half of which send and half forward and receive; default: "
+                "all",
+            .range = {{moe.exchange == TokenExchange::once ? 2 : 1, 100'000}},
             .fallback = 0,
             .means = "optional",
             .quiet = true});

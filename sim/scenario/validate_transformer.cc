@@ -165,6 +165,27 @@ void experts_divide(const Check& check) {
   }
 }
 
+// Each node has equally many of the GPUs that share the experts, and each token reaches all of its.
+void tokens_can_be_sent_once(const Check& check) {
+  if (!check.good({"workload.moe.exchange", "workload.parallel.expert", "cluster.gpus_per_node"})) {
+    return;
+  }
+  const MoeSpec& moe = *spec_of(check).moe;
+  if (moe.exchange != TokenExchange::once) return;
+  const int expert = spec_of(check).parallel.expert;
+  const int node = check.scenario.cluster.gpus_per_node;
+  if (expert % node != 0 && node % expert != 0) {
+    check.fail("workload.moe.exchange",
+               "once forwards tokens in nodes that all have as many of the experts' GPUs, but " +
+                   text(expert) + " are neither a part nor a multiple of the " + text(node) +
+                   " of a node; use put or library");
+  }
+  if (moe.capacity > 0) {
+    check.fail("workload.moe.capacity",
+               "with exchange: once every token reaches all of its experts; use 0, no limit");
+  }
+}
+
 void a_token_has_its_experts(const Check& check) {
   const MoeSpec& moe = *spec_of(check).moe;
   if (moe.top_k > moe.experts) {
@@ -219,6 +240,7 @@ void validate_transformer(const Check& check) {
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);
   if (moe) a_token_has_its_experts(check);
+  if (moe && parallel) tokens_can_be_sent_once(check);
   if (moe && model) some_layers_have_experts(check);
   validate_transformer_size(check);
 }

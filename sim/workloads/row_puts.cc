@@ -22,20 +22,6 @@ WgShape wave_of(const GpuSpec& gpu) {
           .loads_in_flight = kLoadsInFlight};
 }
 
-// The keys of `fused` are about other kernels: rows are put in every mode.
-OverlapOptions of_its_own(OverlapOptions options) {
-  options.fused = {};
-  return options;
-}
-
-Grid grid_of(const RowPuts& puts) {
-  Grid grid;
-  grid.gpus = static_cast<std::uint32_t>(puts.gpus.size());
-  grid.wg = wave_of(puts.cluster.spec.gpu);
-  grid.result_bytes = puts.row.count();
-  return grid;
-}
-
 std::int64_t rows_of_an_item(std::int64_t rows) {
   return std::max<std::int64_t>(1, round_up(rows, kMostItems));
 }
@@ -45,8 +31,8 @@ class RowPutsRun {
   RowPutsRun(TaskGraph& graph, const RowPuts& puts)
       : graph_(graph),
         puts_(puts),
-        options_(of_its_own(puts.options)),
-        grid_(grid_of(puts)),
+        options_(options_of_rows(puts.options)),
+        grid_(grid_of_rows(puts.cluster.spec.gpu, puts.gpus.size(), puts.row)),
         sends_(options_, puts.cluster, grid_),
         ranks_(grid_.gpus) {}
 
@@ -75,8 +61,8 @@ class RowPutsRun {
     kernel.role = KernelRole::collective;
     kernel.work_list = WorkList::static_list;
     if (puts_.cus > 0) kernel.cus = {.first = 0, .count = static_cast<std::uint32_t>(puts_.cus)};
-    const int on_cu = std::min(kWavesOnCu, resident(gpu, grid_.wg, {}));
-    kernel.max_grid = static_cast<std::uint32_t>(on_cu * cus_in(kernel.cus, gpu.cus));
+    kernel.max_grid =
+        static_cast<std::uint32_t>(waves_on_cu(gpu, grid_.wg) * cus_in(kernel.cus, gpu.cus));
     kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
     add_puts(rank);
     add_arrivals(rank);
@@ -173,6 +159,23 @@ class RowPutsRun {
 };
 
 }  // namespace
+
+OverlapOptions options_of_rows(OverlapOptions options) {
+  options.fused = {};
+  return options;
+}
+
+Grid grid_of_rows(const GpuSpec& gpu, std::size_t ranks, Bytes row) {
+  Grid grid;
+  grid.gpus = static_cast<std::uint32_t>(ranks);
+  grid.wg = wave_of(gpu);
+  grid.result_bytes = row.count();
+  return grid;
+}
+
+int waves_on_cu(const GpuSpec& gpu, const WgShape& wave) {
+  return std::min(kWavesOnCu, resident(gpu, wave, {}));
+}
 
 std::vector<KernelId> add_row_puts(TaskGraph& graph, const RowPuts& puts) {
   const std::size_t first_send = graph.sends.size();

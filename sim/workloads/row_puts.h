@@ -27,6 +27,12 @@ struct RowPuts {
 // a kernel ends when it has seen all of that and, if it packs, has moved what came.
 std::vector<KernelId> add_row_puts(TaskGraph& graph, const RowPuts& puts);
 
+// What kernels that move rows have in common: a wave for a row, so many on a CU; and the keys of
+// `fused` are about other kernels: rows are moved in every mode.
+OverlapOptions options_of_rows(OverlapOptions options);
+Grid grid_of_rows(const GpuSpec& gpu, std::size_t ranks, Bytes row);
+int waves_on_cu(const GpuSpec& gpu, const WgShape& wave);
+
 // Of all kernels, at most.
 struct RowPutCounts {
   double items = 0;

@@ -103,6 +103,26 @@ TEST(Router, experts_are_drawn_about_as_often_as_expected) {
   EXPECT_NE(routed.sent, route(moe, 8, 4096, 2).sent);
 }
 
+// Each token is counted once at a GPU, and once at a node.
+TEST(Router, tokens_are_drawn_to_gpus_and_nodes_as_often_as_expected) {
+  MoeSpec moe{.experts = 16, .top_k = 4, .exchange = TokenExchange::once};
+  const RoutedTokens expected = route(moe, 8, 4096, 1, 4);
+  // Two of 16 experts are on a GPU: none of 4 there with 14/16 x 13/15 x 12/14 x 11/13 = 0.55;
+  // eight on a node: none with 8/16 x 7/15 x 6/14 x 5/13 = 0.03846.
+  EXPECT_EQ(expected.reached.gpus, Counts(64, 1843));   // 4096 x 0.45
+  EXPECT_EQ(expected.reached.nodes, Counts(16, 3938));  // 4096 x 0.96154
+  moe.routing = Routing::drawn;
+  const RoutedTokens drawn = route(moe, 8, 4096, 1, 4);
+  ASSERT_EQ(drawn.reached.gpus.size(), 64U);
+  ASSERT_EQ(drawn.reached.nodes.size(), 16U);
+  for (const std::int64_t count : drawn.reached.gpus) {
+    EXPECT_NEAR(static_cast<double>(count), 1843, 5 * 32);  // sqrt(4096 x 0.45 x 0.55)
+  }
+  for (const std::int64_t count : drawn.reached.nodes) {
+    EXPECT_NEAR(static_cast<double>(count), 3938, 5 * 12.3);
+  }
+}
+
 const std::string kTiny =
     "kind: moe, model: {layers: 1, hidden: 64, heads: 8, vocabulary: 1000}, sequences: 8, "
     "sequence_length: 16, microbatch: 1, moe: {experts: 8, top_k: 2, inner: 32";
@@ -175,6 +195,27 @@ TEST(Experts, rows_are_put_without_a_copy_or_counts) {
   EXPECT_EQ(home.puts, (PutRows{.made_from = bytes(64 * 2), .cus = 3, .packs = false}));
   EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_up").shape).fp8, Fp8Scales::block);
   EXPECT_EQ(std::get<GemmShape>(first_named(graph, "experts_down").shape).fp8, Fp8Scales::none);
+}
+
+// Sent once, tokens are copied for their experts where they have come, and added up there.
+TEST(Experts, tokens_sent_once_are_spread_and_added_up_where_their_experts_are) {
+  const ModelGraph graph =
+      tiny(", exchange: once, exchange_cus: 4", "phase: prefill, parallel: {data: 8, expert: 8}");
+  EXPECT_TRUE(ops_named(graph, "dispatch_copy").empty());
+  EXPECT_EQ(names_after(graph, first_named(graph, "dispatch_spread")), Names{"dispatch"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "combine")), Names{"experts_sum_here"});
+  const auto& there = std::get<CommunicationShape>(first_named(graph, "dispatch").shape);
+  ASSERT_TRUE(there.puts && there.puts->reached);
+  EXPECT_EQ(there.puts->cus, 4);
+  EXPECT_FALSE(there.puts->home);
+  // 16 tokens to 2 of 8 experts, one a GPU: 16 x (1 - 7/8 x 6/7) = 4.
+  EXPECT_EQ(there.puts->reached->gpus, Counts(64, 4));
+  const auto& home = std::get<CommunicationShape>(first_named(graph, "combine").shape);
+  EXPECT_TRUE(home.puts->home);
+  // 32 rows of 64 bf16 come to each, and each is one expert's.
+  const auto& spread = std::get<StreamShape>(first_named(graph, "dispatch_spread").shape);
+  EXPECT_EQ(spread.read, bytes(32 * 64 * 2));
+  EXPECT_EQ(spread.written, bytes(32 * 64 * 2));
 }
 
 TEST(Experts, home_goes_what_came) {
