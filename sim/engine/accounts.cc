@@ -85,6 +85,9 @@ void Accounts::kernel_ended(SimTime now, const Kernel& kernel, SimTime start) {
   use.longest = longer(use.longest, now - start);
   add_saturating(use.sum, now - start);
   use.kernels += 1;
+  if (kernel.executor == Executor::cu) {
+    use.cus = std::max(use.cus, cus_in(kernel.cus, static_cast<int>(cus_per_gpu_)));
+  }
 }
 
 void Accounts::item_resumed(SimTime now, const Kernel& kernel, std::uint32_t cu) {

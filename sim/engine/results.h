@@ -44,6 +44,7 @@ struct OperatorUse {
   Duration sum;       // over GPUs
   Duration critical;  // of the run's critical path (critical_path.h)
   std::uint64_t kernels = 0;
+  int cus = 0;  // of a GPU, on which its WGs may be, at most; 0: copy engines
   std::uint64_t wgs = 0;
   std::uint64_t messages = 0;
   Bytes sent;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
@@ -219,23 +220,19 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
 }
 
 bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode) {
-  if (mode == Mode::bulk || mode == Mode::kernel || mode == Mode::fused) return true;
-  if (mode == Mode::role_split) return true;
-  if (fusion.scatters) return false;
   const ModelOp& call = graph.ops[communicating(fusion)];
-  const CollectiveOp op = call_of(call).op;
-  if (op == CollectiveOp::all_reduce) return false;
-  if (mode == Mode::copy_fed && fusion.travels == Travels::result &&
-      op != CollectiveOp::reduce_scatter) {
-    return false;
-  }
   const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
     return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
       return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(group.front()));
     });
   };
   const Groups& place = graph.places[call.place];
-  return std::all_of(place.groups.begin(), place.groups.end(), in_a_node);
+  const PairTraits pair{
+      .op = call_of(call).op,
+      .travels = fusion.travels,
+      .in_a_node = std::all_of(place.groups.begin(), place.groups.end(), in_a_node),
+      .scatters = fusion.scatters};
+  return why_not(pair, mode).empty();
 }
 
 OpId computing(const Fusion& fusion) {

@@ -58,8 +58,7 @@ PeerGrid peer_grid(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
 // The same without the work of each WG, which may take cache simulations to find.
 PeerGrid peer_shape(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu);
 
-// Whether the mode can overlap the pair in its way (why_not of sim/scenario/modes.h, for pairs of
-// models): copy engines reach the GPUs of a node, and an all-reduce has no part for each peer.
+// Whether the mode can overlap the pair in its way (why_not of sim/scenario/modes.h).
 bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode);
 
 // What travels from one GPU to one other.

@@ -163,6 +163,7 @@ class Together {
     sum.longest = longer(sum.longest, use.longest);
     add_saturating(sum.sum, use.sum);
     sum.kernels += use.kernels;
+    sum.cus = std::max(sum.cus, use.cus);
     sum.wgs += use.wgs;
     sum.messages += use.messages;
     sum.sent += use.sent;

@@ -123,14 +123,6 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
   return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
 }
 
-// What the pair takes by itself as the mode overlaps it.
-Duration overlapped_time(const Candidate& pair, Mode mode) {
-  if (mode == Mode::kernel) return pair.chunked;
-  if (mode == Mode::role_split) return pair.role_split;
-  if (mode == Mode::copy_fed) return pair.copy_fed;
-  return mode == Mode::pipelined ? pair.pipelined : pair.fused;
-}
-
 FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
   FirstOperators first(cluster.gpus(), OperatorId::none());
   for (const Kernel& kernel : tasks.kernels) {
@@ -213,11 +205,13 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
     return simulate(cluster, tasks, scenario_.run).time;
   };
   candidate.bulk = time(Mode::bulk, {});
-  if (!fusion.scatters) candidate.chunked = time(Mode::kernel, {fusion});
-  const auto time_if_asked = [&](Mode mode) {
-    const bool runs = asks_for(mode) && suits(alone, fusion, cluster, mode);
-    return runs ? time(mode, {fusion}) : Duration{};
+  const auto time_if_it_suits = [&](Mode mode) {
+    return suits(alone, fusion, cluster, mode) ? time(mode, {fusion}) : Duration{};
   };
+  const auto time_if_asked = [&](Mode mode) {
+    return asks_for(mode) ? time_if_it_suits(mode) : Duration{};
+  };
+  candidate.chunked = time_if_it_suits(Mode::kernel);
   candidate.pipelined = time_if_asked(Mode::pipelined);
   candidate.role_split = time_if_asked(Mode::role_split);
   candidate.copy_fed = time_if_asked(Mode::copy_fed);
@@ -260,7 +254,7 @@ std::vector<Fusion> ModelRun::chosen(const std::vector<Pair>& pairs, Mode mode) 
     }
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
-    const Duration overlapped = overlapped_time(candidate, mode);
+    const Duration overlapped = candidate.time_in(mode);
     if (overlapped == Duration{}) continue;
     const bool asked = std::find(options.patterns.begin(), options.patterns.end(),
                                  candidate.pattern) != options.patterns.end();

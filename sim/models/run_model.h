@@ -10,28 +10,11 @@
 
 #include "sim/engine/partition.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/candidate.h"
 #include "sim/models/fold.h"
 #include "sim/models/fusions.h"
 
 namespace weft {
-
-// A pair that could be fused, how often the model has it, and its times by itself in each mode.
-// Recorded pairs that differ only in their times count as one, with the mean times.
-struct Candidate {
-  std::string name;  // "attn_out + attn_out_reduce"
-  WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
-  std::string obstacle;    // why it cannot be fused; then it has no times
-  std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often
-  Duration bulk;
-  Duration chunked;    // 0: its WGs have results for several peers
-  Duration pipelined;  // 0: no mode of the scenario asks for it, or it does not suit the pair
-  Duration fused;
-  Duration role_split;      // as pipelined
-  Duration copy_fed;        // same
-  int wgs_per_cu_bulk = 0;  // resident
-  int wgs_per_cu_fused = 0;
-  [[nodiscard]] Duration gain() const { return bulk - fused; }
-};
 
 // By GPU, the operator of its first kernel; none() if it has none.
 using FirstOperators = std::vector<OperatorId>;

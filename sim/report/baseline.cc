@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/scenario/modes.h"
+
 namespace weft {
 namespace {
 
@@ -27,6 +29,15 @@ const ModeRun* best_unfused(const RunReport& report) {
     if (best == nullptr || run->result.time < best->result.time) best = run;
   }
   return overlaps ? best : nullptr;
+}
+
+const ModeRun* best_fused(const RunReport& report) {
+  const ModeRun* best = nullptr;
+  for (const ModeRun& run : report.runs) {
+    if (!is_fused(run.result.mode)) continue;
+    if (best == nullptr || run.result.time < best->result.time) best = &run;
+  }
+  return best;
 }
 
 std::string baseline_text(const RunReport& report, const RunResult& bulk) {

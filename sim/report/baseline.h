@@ -11,6 +11,9 @@ namespace weft {
 // run.
 const ModeRun* best_unfused(const RunReport& report);
 
+// The fastest of the modes that fuse. Null if none was run.
+const ModeRun* best_fused(const RunReport& report);
+
 // "kernels/lookups_pytorch; all_to_all (direct, simple)": the presets of kernels that the scenario
 // names, "the scenario's own lookups" where it looks up rows without one, and how bulk's
 // collectives are done. Empty where nothing is known.

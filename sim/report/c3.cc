@@ -17,13 +17,6 @@ namespace {
 
 constexpr double kNotableTime = 0.02;  // of a time
 
-const OperatorUse* use_of(const RunResult& result, KernelRole role) {
-  for (const OperatorUse& use : result.operators) {
-    if (use.role == role && use.kernels > 0) return &use;
-  }
-  return nullptr;
-}
-
 // From its first place on a CU, or its engine's first command, to the end of the last GPU.
 Duration at_work(const OperatorUse& use) { return use.last_end - use.first_place; }
 

@@ -109,6 +109,13 @@ const char* name_of(KernelRole role) {
   SIM_ASSERT(false);
 }
 
+const OperatorUse* use_of(const RunResult& result, KernelRole role) {
+  for (const OperatorUse& use : result.operators) {
+    if (use.role == role && use.kernels > 0) return &use;
+  }
+  return nullptr;
+}
+
 std::string fingerprint_text(std::uint64_t fingerprint) {
   return fmt::format("{:016x}", fingerprint);
 }

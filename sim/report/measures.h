@@ -43,6 +43,9 @@ double wait_share(const Measures& measures, Wait wait);
 
 const char* name_of(KernelRole role);  // "compute"
 
+// The first operator with this role that had kernels; null if none had.
+const OperatorUse* use_of(const RunResult& result, KernelRole role);
+
 std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
 
 // One entry of a ledger, with the name that reports give it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "sim/report/aligned.h"
@@ -40,17 +41,57 @@ std::string best_text(const Candidate& pair) {
   if (!pair.obstacle.empty()) return "";
   Mode best = Mode::bulk;
   Duration least = pair.bulk;
-  const auto compare = [&](Mode mode, Duration time) {
-    if (time == Duration{} || time >= least) return;
+  for (const Mode mode : modes_of(pair.pattern)) {
+    const Duration time = pair.time_in(mode);
+    if (time == Duration{} || time >= least) continue;
     best = mode;
     least = time;
-  };
-  compare(Mode::kernel, pair.chunked);
-  compare(Mode::pipelined, pair.pipelined);
-  compare(Mode::fused, pair.fused);
-  compare(Mode::role_split, pair.role_split);
-  compare(Mode::copy_fed, pair.copy_fed);
+  }
   return name_of(best);
+}
+
+// A column of the table for people: a time, or what a function says.
+struct PairColumn {
+  const char* heading;
+  std::optional<Mode> time_in = std::nullopt;
+  std::string (*text)(const Candidate& pair) = nullptr;
+  bool of_all = false;  // of pairs that cannot be fused too
+  bool if_any = false;  // left out where no pair has such a time
+};
+
+constexpr auto kPairColumns = std::to_array<PairColumn>({
+    {.heading = "could be fused",
+     .text = [](const Candidate& pair) { return pair.name; },
+     .of_all = true},
+    {.heading = "pattern",
+     .text = [](const Candidate& pair) { return std::string(name_of(pair.pattern)); },
+     .of_all = true},
+    {.heading = "count",
+     .text = [](const Candidate& pair) { return count_text(pair.times); },
+     .of_all = true},
+    {.heading = "bulk", .time_in = Mode::bulk},
+    {.heading = "chunked", .time_in = Mode::kernel},
+    {.heading = "pipelined", .time_in = Mode::pipelined, .if_any = true},
+    {.heading = "fused", .time_in = Mode::fused},
+    {.heading = "change", .text = gain_text},
+    {.heading = "role_split", .time_in = Mode::role_split, .if_any = true},
+    {.heading = "copy_fed", .time_in = Mode::copy_fed, .if_any = true},
+    {.heading = "best", .text = best_text},
+    {.heading = "WGs per CU", .text = residency_text},
+    {.heading = "", .text = [](const Candidate& pair) { return pair.obstacle; }, .of_all = true},
+});
+
+bool is_shown(const PairColumn& column, const std::vector<Candidate>& pairs) {
+  return !column.if_any || std::any_of(pairs.begin(), pairs.end(), [&](const Candidate& pair) {
+    return pair.time_in(*column.time_in).count() > 0;
+  });
+}
+
+std::string text_in(const PairColumn& column, const Candidate& pair) {
+  if (!pair.obstacle.empty() && !column.of_all) return "-";
+  if (column.text != nullptr) return column.text(pair);
+  const Duration time = pair.time_in(*column.time_in);
+  return time.count() > 0 ? time_text(time) : "-";
 }
 
 constexpr const char* kIdlePart = "idle";
@@ -173,34 +214,16 @@ std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) {
     return "no pair of operator and collective can be fused\n";
   }
-  const bool pipelined =
-      std::any_of(report.candidates.begin(), report.candidates.end(),
-                  [](const Candidate& pair) { return pair.pipelined.count() > 0; });
-  std::vector<TableRow> rows{{"could be fused", "pattern", "count", "bulk", "chunked", "pipelined",
-                              "fused", "change", "best", "WGs per CU", ""}};
-  for (const Candidate& candidate : report.candidates) {
-    const bool fuses = candidate.obstacle.empty();
-    const auto time = [fuses](Duration of) {
-      return fuses && of.count() > 0 ? time_text(of) : std::string("-");
-    };
-    TableRow row{candidate.name,
-                 name_of(candidate.pattern),
-                 count_text(candidate.times),
-                 time(candidate.bulk),
-                 time(candidate.chunked),
-                 time(candidate.pipelined),
-                 time(candidate.fused),
-                 fuses ? gain_text(candidate) : "-",
-                 fuses ? best_text(candidate) : "-"};
-    row.push_back(fuses ? residency_text(candidate) : "-");
-    row.push_back(candidate.obstacle);
-    rows.push_back(std::move(row));
+  std::vector<const PairColumn*> columns;
+  for (const PairColumn& column : kPairColumns) {
+    if (is_shown(column, report.candidates)) columns.push_back(&column);
   }
-  if (!pipelined) {
-    constexpr std::ptrdiff_t kPipelined = 5;
-    for (TableRow& row : rows) row.erase(row.begin() + kPipelined);
+  std::vector<TableRow> rows(1);
+  for (const PairColumn* column : columns) rows.front().emplace_back(column->heading);
+  for (const Candidate& pair : report.candidates) {
+    TableRow& row = rows.emplace_back();
+    for (const PairColumn* column : columns) row.push_back(text_in(*column, pair));
   }
-  for (TableRow& row : rows) row.resize(rows.front().size());
   return aligned(rows);
 }
 

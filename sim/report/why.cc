@@ -1,12 +1,12 @@
 #include "sim/report/why.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/core/assert.h"
@@ -15,6 +15,8 @@
 #include "sim/report/c3.h"
 #include "sim/report/measures.h"
 #include "sim/report/numbers.h"
+#include "sim/report/same_as_bulk.h"
+#include "sim/report/senders.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -203,19 +205,23 @@ std::string effect_text(const Measures& bulk, const Measures& other) {
                      hidden);
 }
 
-std::string price_text(const Measures& bulk, const Measures& fused) {
-  std::string price;
+std::string price_text(const RunReport& report, const Measures& bulk, const RunResult& result,
+                       const Measures& fused) {
+  std::vector<std::string> parts;
+  if (const int sending = sending_cus(report, result); sending > 0) {
+    parts.push_back(fmt::format("{} of {} CUs only send", sending, report.cluster.spec.gpu.cus));
+  }
   if (fused.wgs_per_cu < bulk.wgs_per_cu) {
-    price = fmt::format("{} WGs per CU instead of {}", fused.wgs_per_cu, bulk.wgs_per_cu);
+    parts.push_back(fmt::format("{} WGs per CU instead of {}", fused.wgs_per_cu, bulk.wgs_per_cu));
   }
   if (fused.spilled > 0) {
-    price += fmt::format("{}{} registers a thread are spilled, or a CU would hold fewer WGs",
-                         price.empty() ? "" : "; ", fused.spilled);
+    parts.push_back(fmt::format("{} registers a thread are spilled, or a CU would hold fewer WGs",
+                                fused.spilled));
   }
   const std::string waits = waits_text(fused);
-  if (!waits.empty()) price += fmt::format("{}WGs spend {}", price.empty() ? "" : "; ", waits);
-  if (price.empty()) price = "as many WGs per CU as in bulk, and hardly any waiting";
-  return fmt::format("The price of fusing: {}.", price);
+  if (!waits.empty()) parts.push_back("WGs spend " + waits);
+  if (parts.empty()) return "as many WGs per CU as in bulk, and hardly any waiting";
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 // How much of the waiting for links is at those that a GPU sends by to some of its peers only:
@@ -280,59 +286,57 @@ std::string crowded_text(const RunResult& bulk, const ModeRun& run, const Measur
       ratio_text(longer));
 }
 
-// The very run that bulk was: nothing of this mode could be done otherwise.
-bool is_bulk_again(const ModeRun& run, const ModeRun* bulk) {
-  return bulk != nullptr && &run != bulk && run.result.fingerprint != 0 &&
-         run.result.fingerprint == bulk->result.fingerprint && run.result.time == bulk->result.time;
+bool several_fuse(const RunReport& report) {
+  return std::count_if(report.runs.begin(), report.runs.end(),
+                       [](const ModeRun& run) { return is_fused(run.result.mode); }) > 1;
 }
 
 // What fusing brings over the best that whole kernels reach.
 std::string over_unfused_text(const RunReport& report) {
-  const ModeRun* fused = find_run(report, Mode::fused);
+  const ModeRun* fused = best_fused(report);
   const ModeRun* best = best_unfused(report);
   if (fused == nullptr || best == nullptr || best->result.mode == Mode::bulk) return "";
+  const bool several = several_fuse(report);
   const char* name = name_of(best->result.mode);
+  const char* mode = name_of(fused->result.mode);
+  const std::string fusing = several ? fmt::format("Fusing at its best, {},", mode) : "Fusing";
   const double ratio = part(fused->result.time, best->result.time);
   if (std::abs(ratio - 1) < kSame) {
-    return fmt::format(" Fusing takes as long as {}, the best without it.", name);
+    return fmt::format(" {} takes as long as {}, the best without it.", fusing, name);
   }
   if (ratio > 1) {
-    return fmt::format(" Fusing is slower by {} than {}, the best without it.",
+    return fmt::format(" {} is slower by {} than {}, the best without it.", fusing,
                        percent_text(ratio - 1), name);
   }
-  return fmt::format(" Over {}, the best without fusing, fused is {} as fast.", name,
-                     ratio_text(1 / ratio));
+  return fmt::format(" Over {}, the best without fusing, {}{} is {} as fast.", name, mode,
+                     several ? ", the best with it," : "", ratio_text(1 / ratio));
 }
 
 std::string why_against(const RunReport& report, const ModeRun& bulk_run) {
   const Measures bulk = measure(report, bulk_run.result);
+  const bool several = several_fuse(report);
   std::string effects;
   std::string crowded;
-  std::string price;
-  std::vector<std::string_view> same;
+  std::string prices;
   for (const ModeRun& run : report.runs) {
-    if (run.result.mode == Mode::bulk) continue;
-    const std::string_view name = name_of(run.result.mode);
-    if (is_bulk_again(run, &bulk_run)) {
-      same.push_back(name);
-      continue;
-    }
-    const Measures other = measure(report, run.result);
+    const RunResult& result = run.result;
+    if (result.mode == Mode::bulk) continue;
+    if (is_bulk_again(run, &bulk_run)) continue;
+    const Measures other = measure(report, result);
+    const char* name = name_of(result.mode);
     effects += fmt::format("{} {} {}", effects.empty() ? " Against bulk," : ";", name,
                            effect_text(bulk, other));
     crowded += crowded_text(bulk_run.result, run, other);
-    if (run.result.mode != Mode::fused) continue;
-    price = fmt::format(" {}{}", price_text(bulk, other), order_text(report, run.result, other));
+    if (!is_fused(result.mode)) continue;
+    prices += fmt::format(" The price of {}: {}.{}{}", several ? name : "fusing",
+                          price_text(report, bulk, result, other),
+                          order_text(report, result, other), senders_text(report, result, other));
   }
   const std::string baseline = baseline_text(report, bulk_run.result);
   std::string text =
-      effects + (effects.empty() ? "" : ".") + over_unfused_text(report) + crowded + price;
+      effects + (effects.empty() ? "" : ".") + over_unfused_text(report) + crowded + prices;
   if (!effects.empty() && !baseline.empty()) text += fmt::format(" Bulk here: {}.", baseline);
-  if (!same.empty()) {
-    text += fmt::format(" The same as bulk, because nothing could be overlapped: {}.",
-                        fmt::join(same, ", "));
-  }
-  return text;
+  return text + same_as_bulk_text(report, bulk_run);
 }
 
 // What the power limit takes; the more a mode computes at a time, the more.

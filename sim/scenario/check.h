@@ -48,6 +48,7 @@ std::int64_t wgs_per_destination(const Scenario& scenario);
 
 void validate_cluster(const Check& check);
 void warn_of_ceilings(const Check& check);
+void warn_of_idle_keys(const Check& check);
 void validate_workload(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);

@@ -68,7 +68,7 @@ Loaded load_tree(SourceFiles& files, Node root, const BasesFrom& from, Diagnosti
     fit_defaults(scenario, reading);
     validate(scenario, reading);
     if (!found.has_errors() && !reading.problems().has_errors()) {
-      warn_of_ceilings(scenario, reading);
+      warn_of_no_effect(scenario, reading);
       scenario.hash = fnv1a_64_hex(to_text(scenario));
       loaded.scenario = std::move(scenario);
     }

@@ -41,24 +41,32 @@ bool fuses(const Scenario& scenario) {
   return std::any_of(scenario.modes.begin(), scenario.modes.end(), is_fused);
 }
 
+std::string_view why_not(const PairTraits& pair, Mode mode) {
+  const bool by_engines = mode == Mode::pipelined || mode == Mode::copy_fed;
+  if (pair.scatters && (mode == Mode::kernel || by_engines)) {
+    return "its WGs have rows of several peers, so there is no part for each";
+  }
+  if (mode == Mode::pipelined && pair.op == CollectiveOp::all_reduce) {
+    return "an all-reduce has no part for each peer; the pair of a reduce-scatter has";
+  }
+  if (mode == Mode::copy_fed && pair.travels == Travels::result &&
+      pair.op != CollectiveOp::reduce_scatter) {
+    return "there is no input for copy engines to bring, nor are sums left to a kernel";
+  }
+  if (by_engines && !pair.in_a_node) return "copy engines reach the GPUs of one node only";
+  return "";
+}
+
 std::string why_not(const Scenario& scenario, Mode mode) {
-  const WorkloadKind kind = scenario.workload.kind;
+  const KindRow& row = row_of(scenario.workload.kind);
   if (mode == Mode::role_split && scenario.cluster.gpu.cus < 2) {
     return "a GPU of one CU has none to spare for sending";
   }
-  if (!is_pair(kind)) return "";
-  const CollectiveOp op = *row_of(kind).collective;  // a pair has one
-  if (mode == Mode::pipelined && op == CollectiveOp::all_reduce) {
-    return "an all-reduce has no part for each peer; the pair of a reduce-scatter has";
-  }
-  if (mode == Mode::copy_fed && results_travel(kind) && op != CollectiveOp::reduce_scatter) {
-    return "there is no input for copy engines to bring, nor are sums left to a kernel";
-  }
-  const bool by_engines = mode == Mode::pipelined || mode == Mode::copy_fed;
-  if (by_engines && scenario.cluster.nodes > 1) {
-    return "copy engines reach the GPUs of one node only";
-  }
-  return "";
+  if (row.family != Family::pair) return "";
+  const PairTraits pair{.op = *row.collective,  // a pair has one
+                        .travels = row.travels,
+                        .in_a_node = scenario.cluster.nodes == 1};
+  return std::string(why_not(pair, mode));
 }
 
 Mode baseline_of(WorkloadKind kind) { return kind == WorkloadKind::c3 ? Mode::serial : Mode::bulk; }

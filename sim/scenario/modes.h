@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "sim/scenario/scenario.h"
 
@@ -20,6 +21,16 @@ bool is_extra(Mode mode);
 // WG by WG: one kernel that communicates itself, whoever sends.
 bool is_fused(Mode mode);
 bool fuses(const Scenario& scenario);  // has such a mode
+
+// What decides which modes can overlap an operator and the collective next to it.
+struct PairTraits {
+  CollectiveOp op = CollectiveOp::all_to_all;
+  Travels travels = Travels::result;
+  bool in_a_node = true;  // all GPUs of a group
+  bool scatters = false;  // its WGs have results for several peers, or input from several
+};
+// Why the mode cannot overlap such a pair in its way; empty if it can.
+std::string_view why_not(const PairTraits& pair, Mode mode);
 
 // Why the mode does not suit the scenario's operator and collective; empty if it does. A model has
 // it for those of its pairs that it suits.

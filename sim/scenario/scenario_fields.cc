@@ -93,14 +93,18 @@ void kernel_options(Fields& map, KernelOptions& kernel) {
            .fallback = 4});
 }
 
-void result_options(Fields map, FusedOptions& fused) {
+void result_options(Fields map, FusedOptions& fused, const Workload& workload) {
   map.choice(
       "order", fused.order, names::kOrders,
       {.help = "whose results are computed first", .fallback = DestinationOrder::remote_first});
   map.choice("flag_per", fused.flag_per, names::kFlagPer,
              {.help = "what one ready flag stands for", .fallback = FlagPer::slice});
-  map.choice("staging", fused.staging, names::kStagings,
-             {.help = "where a result is stored first", .fallback = Staging::zero_copy});
+  // Where several WGs make a result together, it can only be sent from a buffer.
+  const bool parts = is_pair(workload.kind) && has_gemm(workload.kind) && workload.gemm.split_k > 1;
+  map.only_if(!parts,
+              "kinds whose results are sent, not their input, where workload.gemm.split_k is 1")
+      .choice("staging", fused.staging, names::kStagings,
+              {.help = "where a result is stored first", .fallback = Staging::zero_copy});
 }
 
 void sending_options(Fields& map, FusedOptions& fused) {
@@ -163,9 +167,10 @@ void role_options(Fields& map, FusedOptions& fused) {
        .quiet = true});
 }
 
-void fused_options(Fields& map, FusedOptions& fused, WorkloadKind kind) {
+void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {
+  const WorkloadKind kind = workload.kind;
   result_options(map.only_if(results_travel(kind), "kinds whose results are sent, not their input"),
-                 fused);
+                 fused, workload);
   sending_options(map, fused);
   residency_options(map, fused);
   role_options(map, fused);
@@ -246,7 +251,7 @@ void fields(Fields& map, Scenario& scenario) {
   map.map_of_defaults("kernel", "kernel-granular overlap",
                       [&](Fields& inner) { kernel_options(inner, scenario.kernel); });
   map.map_of_defaults("fused", "WG-granular overlap", [&](Fields& inner) {
-    fused_options(inner, scenario.fused, scenario.workload.kind);
+    fused_options(inner, scenario.fused, scenario.workload);
   });
   map.map_of_defaults("c3", "how a GEMM and a collective share the CUs", [&](Fields& inner) {
     c3_options(inner, scenario.c3, scenario.cluster.gpu.launch.mask_step);

@@ -73,8 +73,10 @@ void validate(const Scenario& scenario, Reading& reading) {
   rules::validate_counts(check);
 }
 
-void warn_of_ceilings(const Scenario& scenario, Reading& reading) {
-  rules::warn_of_ceilings({.scenario = scenario, .reading = reading});
+void warn_of_no_effect(const Scenario& scenario, Reading& reading) {
+  const rules::Check check{.scenario = scenario, .reading = reading};
+  rules::warn_of_ceilings(check);
+  rules::warn_of_idle_keys(check);
 }
 
 }  // namespace weft

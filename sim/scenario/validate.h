@@ -14,6 +14,6 @@ void fit_defaults(Scenario& scenario, Reading& reading);
 void validate(const Scenario& scenario, Reading& reading);
 
 // What is right, but cannot have the effect that it seems to be meant for.
-void warn_of_ceilings(const Scenario& scenario, Reading& reading);
+void warn_of_no_effect(const Scenario& scenario, Reading& reading);
 
 }  // namespace weft

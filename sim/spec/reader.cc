@@ -58,10 +58,14 @@ void Reading::error_at_key(const std::string& path, std::string message) {
   error(place_of(path), path, std::move(message));
 }
 
+bool Reading::is_set(const std::string& path) const {
+  return place_of(path).file.starts_with("--set ");
+}
+
 void Reading::error_at_one_of(const std::vector<std::string>& paths, std::string message) {
   const auto rank = [this](const std::string& path) {
-    const std::string file = place_of(path).file;
-    return file.starts_with("--set ") ? 0 : file == own_ ? 1 : 2;
+    if (is_set(path)) return 0;
+    return place_of(path).file == own_ ? 1 : 2;
   };
   const auto last = std::min_element(
       paths.begin(), paths.end(),

@@ -125,6 +125,8 @@ class Reading {
 
   // Somebody wrote this key, in whatever file.
   [[nodiscard]] bool gives(std::string_view path) const { return places_.contains(path); }
+  // Somebody said it on the command line.
+  [[nodiscard]] bool is_set(const std::string& path) const;
   [[nodiscard]] bool describes() const { return purpose_ == Purpose::describe; }
   [[nodiscard]] const Diagnostics& problems() const { return problems_; }
   [[nodiscard]] const std::vector<KeyDoc>& docs() const { return docs_; }

@@ -261,7 +261,8 @@ class RandomScenario {
         ", schedule: " + word({"tiles", "persistent"}) + ", alone: 0." + number(3, 9) + jitter() +
         "}\n";
     return text + chunks(rows) +
-           knobs(gathers_ ? divisor(rows) * columns * parts : divisor(rows * columns), !gathers_);
+           knobs(gathers_ ? divisor(rows) * columns * parts : divisor(rows * columns),
+                 {.produces = !gathers_, .in_parts = parts > 1});
   }
 
   std::string chunks(int most) {
@@ -275,15 +276,21 @@ class RandomScenario {
 
   std::string jitter() { return chance(60) ? ", jitter: 0." + number(1, 8) : ""; }
 
-  std::string knobs(int slice_wgs, bool produces = true) {
+  struct Results {
+    bool produces = true;   // it is they that travel
+    bool in_parts = false;  // several WGs make one
+  };
+  std::string knobs(int slice_wgs) { return knobs(slice_wgs, {}); }
+  std::string knobs(int slice_wgs, Results results) {
     std::string text = "fused: {work_list: " + word({"dynamic", "static"}) +
                        ", put_by: " + word({"wg", "wave", "thread"}) +
                        ", fence_by: " + word({"wg", "wave"}) +
                        ", slice_wgs: " + std::to_string(slice_wgs);
-    if (produces) {
+    if (results.produces) {
       text += ", order: " + word({"remote_first", "local_first", "staggered", "given"}) +
-              ", flag_per: " + word({"slice", "peer"}) +
-              ", staging: " + word({"zero_copy", "staged"});
+              ", flag_per: " + word({"slice", "peer"});
+      const std::string staging = ", staging: " + word({"zero_copy", "staged"});
+      if (!results.in_parts) text += staging;
     }
     if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
     if (may_send_by_wave_ && by_wave_) text += ", sent_by: wave";
@@ -310,7 +317,7 @@ class RandomScenario {
     const bool scatters = kind == "embedding_backward";
     return text + knobs(scatters ? divisor(static_cast<int>(tables)) * static_cast<int>(blocks)
                                  : divisor(static_cast<int>(blocks * tables)),
-                        !scatters);
+                        {.produces = !scatters});
   }
 
   Rng rng_;

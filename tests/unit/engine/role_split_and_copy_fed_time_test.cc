@@ -40,6 +40,20 @@ TEST(RoleSplitTime, ends_when_the_last_tiles_results_have_been_sent) {
       1 + 800 + 1.6, 0.01);
 }
 
+TEST(RoleSplitTime, operators_say_on_how_many_cus_they_may_be) {
+  const RunResult split =
+      run(toy_gemm("gemm_all_to_all", {"fused.sending_cus=3"}), Mode::role_split);
+  ASSERT_EQ(split.operators.size(), 2U);
+  EXPECT_EQ(split.operators[0].cus, 8 - 3);
+  EXPECT_EQ(split.operators[1].cus, 3);
+  // Copy engines carry the collective.
+  const RunResult copied =
+      run(toy_gemm("all_gather_gemm", {"collective.executor=dma"}), Mode::bulk);
+  ASSERT_EQ(copied.operators.size(), 2U);
+  EXPECT_EQ(copied.operators[0].cus, 0) << copied.operators[0].name;
+  EXPECT_EQ(copied.operators[1].cus, 8) << copied.operators[1].name;
+}
+
 // Results of the second round leave behind it: 8 of 20 kB at 50 GB/s. Sent by the WGs themselves,
 // those of the first one held up the second (below).
 TEST(SentByWaves, results_leave_while_the_next_tiles_are_made) {

@@ -44,5 +44,15 @@ TEST(Baseline, names_a_models_collectives_by_their_part) {
             "all_reduce (ring, ll); all_to_all (direct, ll)");
 }
 
+TEST(Baseline, the_best_that_fuses_is_the_fastest_of_all_techniques) {
+  RunReport report = testing::two_gpus();
+  testing::add_run(report, Mode::bulk, microseconds(100), {});
+  EXPECT_EQ(best_fused(report), nullptr);
+  testing::add_run(report, Mode::fused, microseconds(300), {});
+  testing::add_run(report, Mode::role_split, microseconds(200), {});
+  testing::add_run(report, Mode::copy_fed, microseconds(250), {});
+  EXPECT_EQ(best_fused(report), find_run(report, Mode::role_split));
+}
+
 }  // namespace
 }  // namespace weft::baseline_test

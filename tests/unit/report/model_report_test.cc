@@ -56,5 +56,27 @@ TEST(ModelReport, pairs_say_what_they_gain_or_why_they_cannot) {
   EXPECT_NE(text.find("7 columns do not divide"), std::string::npos) << text;
 }
 
+// role_split and copy_fed have columns where they were tried; a pair that one of them does not suit
+// has a dash there.
+TEST(ModelReport, pairs_have_a_column_for_every_mode_that_was_tried) {
+  RunReport report = report_of_a_model();
+  Candidate pair;
+  pair.name = "down + sum";
+  pair.bulk = microseconds(40);
+  pair.fused = microseconds(30);
+  report.candidates = {pair, pair};
+  const auto has = [&](const char* words) {
+    return fusions_table(report).find(words) != std::string::npos;
+  };
+  EXPECT_FALSE(has("role_split") || has("copy_fed") || has("pipelined")) << fusions_table(report);
+  report.candidates[0].role_split = microseconds(20);
+  EXPECT_TRUE(has("role_split")) << fusions_table(report);
+  EXPECT_TRUE(has("-25.0 %   20.000 us    role_split")) << fusions_table(report);
+  EXPECT_TRUE(has("-25.0 %   -            fused")) << fusions_table(report);
+  EXPECT_FALSE(has("copy_fed") || has("pipelined")) << fusions_table(report);
+  report.candidates[1].copy_fed = microseconds(10);
+  EXPECT_TRUE(has("10.000 us   copy_fed")) << fusions_table(report);
+}
+
 }  // namespace
 }  // namespace weft::model_report_test

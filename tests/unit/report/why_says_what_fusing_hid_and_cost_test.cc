@@ -189,6 +189,39 @@ TEST_F(WhyAgainstBulk, the_same_run_again_is_said_once) {
       << why(report_);
   EXPECT_FALSE(says("price"));
   EXPECT_FALSE(says("fused is"));
+  report_.scenario.kernel.chunks = 1;
+  EXPECT_TRUE(says(" The same as bulk, because kernel.chunks is 1: kernel.")) << why(report_);
+}
+
+// Of whole models, a pair is overlapped where that was faster when tried, or where it is asked for.
+TEST_F(WhyAgainstBulk, the_same_run_again_because_no_pair_was_faster_or_none_is_asked_for) {
+  report_.scenario.workload.kind = WorkloadKind::transformer;
+  report_.runs[0].result.fingerprint = 7;
+  for (const Mode mode : {Mode::kernel, Mode::pipelined, Mode::fused, Mode::role_split}) {
+    add_run(report_, mode, microseconds(1000), {.computing = 50, .exposed = 45, .link = 90})
+        .fingerprint = 7;
+  }
+  Candidate pair;
+  pair.bulk = microseconds(40);
+  pair.fused = pair.role_split = microseconds(41);
+  pair.obstacle = "7 columns do not divide";
+  report_.candidates = {pair};
+  EXPECT_TRUE(
+      says(" The same as bulk, because nothing could be overlapped: kernel, pipelined, fused, "
+           "role_split."))
+      << why(report_);
+  report_.candidates[0].obstacle = "";
+  EXPECT_TRUE(says(" The same as bulk, because nothing could be overlapped: kernel, pipelined."))
+      << why(report_);
+  EXPECT_TRUE(
+      says(" The same as bulk, because no pair that could be overlapped was faster so: fused, "
+           "role_split."))
+      << why(report_);
+  report_.scenario.workload.fuse = {.automatic = false, .patterns = {}};
+  EXPECT_TRUE(says(
+      " The same as bulk, because workload.fuse names no pair that could be overlapped: fused, "
+      "role_split."))
+      << why(report_);
 }
 
 TEST_F(WhyAgainstBulk, slower_because_computing_grew) {
@@ -212,6 +245,43 @@ TEST_F(WhyAgainstBulk, what_fusing_brings_over_the_best_of_whole_kernels) {
   EXPECT_TRUE(says(" Fusing takes as long as pipelined, the best without it."));
   fused.time = microseconds(880);
   EXPECT_TRUE(says(" Fusing is slower by 10 % than pipelined, the best without it."));
+}
+
+// 800 us of the best without fusing, 640 of the best with it.
+TEST_F(WhyAgainstBulk, the_best_of_several_that_fuse_is_named) {
+  report_.runs.reserve(5);
+  add_run(report_, Mode::kernel, microseconds(800), {.computing = 70, .exposed = 25});
+  add_run(report_, Mode::fused, microseconds(900), {.computing = 80});
+  RunResult& best = add_run(report_, Mode::copy_fed, microseconds(640), {.computing = 80});
+  EXPECT_TRUE(
+      says(" Over kernel, the best without fusing, copy_fed, the best with it, is 1.25x as "
+           "fast."))
+      << why(report_);
+  best.time = microseconds(880);
+  EXPECT_TRUE(
+      says(" Fusing at its best, copy_fed, is slower by 10 % than kernel, the best without "
+           "it."))
+      << why(report_);
+}
+
+TEST_F(WhyAgainstBulk, role_split_alone_is_compared_with_the_best_of_whole_kernels_too) {
+  add_run(report_, Mode::kernel, microseconds(800), {.computing = 70, .exposed = 25});
+  add_run(report_, Mode::role_split, microseconds(640), {.computing = 80});
+  EXPECT_TRUE(
+      says(" Over kernel, the best without fusing, role_split is 1.25x as fast. The price of "
+           "fusing: 7 WGs"))
+      << why(report_);
+}
+
+// WGs of fused work for 100 x 500 us and wait for as long.
+TEST_F(WhyAgainstBulk, each_of_several_that_fuse_has_its_price) {
+  RunResult& fused = add_run(report_, Mode::fused, microseconds(500), {.link = 90});
+  wait_of(fused, Wait::post) = microseconds(50'000);
+  add_run(report_, Mode::copy_fed, microseconds(500), {.link = 90});
+  EXPECT_TRUE(
+      says(" The price of fused: 7 WGs per CU instead of 8; WGs spend 50 % of their time "
+           "posting. The price of copy_fed: 7 WGs per CU instead of 8."))
+      << why(report_);
 }
 
 TEST_F(WhyAgainstBulk, registers_that_are_spilled) {

@@ -1,0 +1,83 @@
+// Keys of fused kernels that change nothing in the modes that are run: warnings, since another run
+// of the same file may have other modes.
+#include <string>
+
+#include "sim/scenario/check.h"
+#include "sim/scenario/modes.h"
+
+namespace weft::rules {
+namespace {
+
+constexpr const char* kNoFused =
+    "no effect: none of the modes fused, role_split and copy_fed is run";
+
+// Whoever asks for some modes of a file with --mode knows that keys in it are of others.
+void warn_of_modes(const Check& check, const std::string& path, const std::string& message) {
+  if (check.reading.is_set("modes") && !check.reading.is_set(path)) return;
+  check.warn(path, message);
+}
+
+// WGs that compute send as well.
+bool wgs_send(const Check& check) {
+  return check.has(Mode::fused) && check.scenario.fused.sent_by == SentBy::wg;
+}
+
+// They do in mode copy_fed too, where it is not their input that travels.
+bool wgs_send_results(const Check& check) {
+  return results_travel(check.scenario.workload.kind) &&
+         (wgs_send(check) || check.has(Mode::copy_fed));
+}
+
+void a_mode_has_cus_that_send(const Check& check) {
+  if (check.scenario.fused.sending_cus == 0 || check.has(Mode::role_split)) return;
+  warn_of_modes(check, "fused.sending_cus",
+                "no effect: CUs only send in mode role_split, which is not run");
+}
+
+void mode_fused_is_run(const Check& check) {
+  if (check.scenario.fused.sent_by == SentBy::wg || check.has(Mode::fused)) return;
+  warn_of_modes(check, "fused.sent_by",
+                "no effect: it is asked in mode fused only, which is not run");
+}
+
+void results_may_be_staged(const Check& check) {
+  if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
+  warn_of_modes(
+      check, "fused.staging",
+      fuses(check.scenario)
+          ? "no effect: CUs or waves that only send (mode role_split, fused.sent_by: wave) "
+            "stage nothing"
+          : kNoFused);
+}
+
+void waves_or_threads_put(const Check& check) {
+  const Scenario& scenario = check.scenario;
+  const PutBy put_by = scenario.fused.put_by;
+  if (put_by == PutBy::wg) return;
+  if (!fuses(scenario)) return warn_of_modes(check, "fused.put_by", kNoFused);
+  if (scenario.cluster.nodes > 1 && (check.has(Mode::fused) || check.has(Mode::role_split))) return;
+  if (put_by == PutBy::wave) {
+    return check.warn(
+        "fused.put_by",
+        "wave has no effect: in a node waves store as their WG does; only between nodes "
+        "each has a queue entry of its own");
+  }
+  const bool some_only_send = check.has(Mode::role_split) || check.has(Mode::fused);
+  const bool in_bulk = scenario.cluster.gpu.peer_store.bulk_rate.count() > 0;
+  if (wgs_send(check) || wgs_send_results(check) || (some_only_send && !in_bulk)) return;
+  warn_of_modes(
+      check, "fused.put_by",
+      "thread has no effect: what leaves a GPU are copies by engines (mode copy_fed), or bulk "
+      "copies of those that only send (cluster.gpu.peer_store.bulk_rate)");
+}
+
+}  // namespace
+
+void warn_of_idle_keys(const Check& check) {
+  a_mode_has_cus_that_send(check);
+  mode_fused_is_run(check);
+  results_may_be_staged(check);
+  waves_or_threads_put(check);
+}
+
+}  // namespace weft::rules
