@@ -13,7 +13,9 @@ std::string decoder_text(const Workload& workload) {
   const TransformerSpec& spec = workload.transformer;
   std::string text = fmt::format("{} layers of {}", spec.decoder.layers, spec.decoder.hidden);
   if (spec.moe) text += fmt::format(", {} of {} experts", spec.moe->top_k, spec.moe->experts);
-  return text + fmt::format(", {:.3g}B parameters", static_cast<double>(parameters_of(spec)) / 1e9);
+  const double billions = static_cast<double>(parameters_of(spec)) / 1e9;
+  return text + (billions < 1000 ? fmt::format(", {:.3g}B parameters", billions)
+                                 : fmt::format(", {:.3g}T parameters", billions / 1000));
 }
 
 }  // namespace

@@ -23,22 +23,28 @@ struct Preset {
   double parameters;  // published
   double products;    // weights that each token goes through, without the embedding
   int layers;
-  double hidden;  // and heads x head_dim
+  double hidden;
+  double of_heads;  // heads x head_dim
   double vocabulary;
 };
 
-// Table 3 of arXiv:2407.21783; table 2.1 of arXiv:2005.14165. Products: h (2 heads + 2 kv_heads) d
-// + 3 h inner (GPT-3: 4 h^2 + 8 h^2) a layer, and the head.
+// Table 3 of arXiv:2407.21783; table 2.1 of arXiv:2005.14165; model cards of Qwen3. Products: h (2
+// heads + 2 kv_heads) d + 3 h inner (GPT-3: 4 h^2 + 8 h^2) a layer, and the head.
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
       {"llama3_8b", 8.03e9, 32 * (4096.0 * (64 + 16) * 128 + 3 * 4096.0 * 14336) + 4096 * 128256.0,
-       32, 4096, 128256},
+       32, 4096, 4096, 128256},
       {"llama3_70b", 70.6e9,
-       80 * (8192.0 * (128 + 16) * 128 + 3 * 8192.0 * 28672) + 8192 * 128256.0, 80, 8192, 128256},
+       80 * (8192.0 * (128 + 16) * 128 + 3 * 8192.0 * 28672) + 8192 * 128256.0, 80, 8192, 8192,
+       128256},
       {"llama3_405b", 405.9e9,
        126 * (16384.0 * (256 + 16) * 128 + 3 * 16384.0 * 53248) + 16384 * 128256.0, 126, 16384,
-       128256},
-      {"gpt3_175b", 174.6e9, 96 * 12 * 12288.0 * 12288 + 12288 * 50257.0, 96, 12288, 50257}};
+       16384, 128256},
+      {"gpt3_175b", 174.6e9, 96 * 12 * 12288.0 * 12288 + 12288 * 50257.0, 96, 12288, 12288, 50257},
+      {"qwen3_8b", 8.2e9, 36 * (4096.0 * (64 + 16) * 128 + 3 * 4096.0 * 12288) + 4096 * 151936.0,
+       36, 4096, 4096, 151936},
+      {"qwen3_32b", 32.8e9, 64 * (5120.0 * (128 + 16) * 128 + 3 * 5120.0 * 25600) + 5120 * 151936.0,
+       64, 5120, 8192, 151936}};
   return all;
 }
 
@@ -69,7 +75,7 @@ TEST(DecoderPresets, training_takes_six_operations_a_weight_and_token) {
                              "phase: training, sequences: 8, microbatch: 1, "
                              "parallel: {tensor: 8, pipeline: 8, data: 2, sequence: true}"),
                     16));
-    const double attention = 8 * preset.layers * 14 * preset.hidden * pairs(2048);
+    const double attention = 8 * preset.layers * 14 * preset.of_heads * pairs(2048);
     expect_within_one_percent(product_flops_of_all(graph),
                               8 * 2048 * 6 * preset.products + attention);
   }
@@ -83,7 +89,7 @@ TEST(DecoderPresets, computing_layers_again_takes_eight) {
                              "parallel: {tensor: 8, pipeline: 8, data: 2}"),
                     16));
     const double head = preset.vocabulary * preset.hidden;  // not computed again
-    const double attention = 2 * preset.layers * 18 * preset.hidden * pairs(2048);
+    const double attention = 2 * preset.layers * 18 * preset.of_heads * pairs(2048);
     expect_within_one_percent(product_flops_of_all(graph),
                               2 * 2048 * (8 * preset.products - 2 * head) + attention);
   }
@@ -104,7 +110,7 @@ TEST(DecoderPresets, one_token_reads_every_weight_once_and_every_key) {
       }
     }
     expect_within_one_percent(weights, preset.products / 8);
-    const double attention = 4 * preset.layers * 4 * preset.hidden * 2048;
+    const double attention = 4 * preset.layers * 4 * preset.of_heads * 2048;
     expect_within_one_percent(product_flops_of_all(graph), 4 * 2 * preset.products + attention);
   }
 }

@@ -189,6 +189,24 @@ TEST(DlrmPresets, the_fused_papers_model_has_43_layers_of_682) {
   expect_within_one_percent(product_flops(graph), 64 * (6 * weights - 2 * 713.0 * 713));
 }
 
+// 204,184,588 rows of 128 in all; bottom MLP, three cross layers of rank 512 on 3,456, top MLP.
+TEST(DlrmPresets, mlperfs_model_has_its_rows_and_weights) {
+  const Scenario scenario = scenario_of("{base: models/dlrm_dcnv2_mlperf, phase: training}", 1);
+  const DlrmSpec& dlrm = scenario.workload.dlrm;
+  const EmbeddingWork& tables = scenario.workload.embedding;
+  const std::int64_t pieces = std::int64_t{8} * tables.tables_per_gpu;
+  const auto rows = static_cast<double>(pieces * tables.rows_per_table * tables.dim);
+  expect_within_one_percent(rows, 204'184'588.0 * 128);
+  const double bottom = 13 * 512 + 512 * 256 + 256 * 128;
+  const double cross = 3 * 2 * 3456 * 512;
+  const double top = 3456 * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256;
+  EXPECT_EQ(weights_of(bottom_layers(dlrm)), bottom);
+  EXPECT_EQ(weights_of(top_layers(dlrm, pieces, tables.dim)), cross + top);
+  const ModelGraph graph = build_model(scenario);
+  expect_within_one_percent(product_flops(graph),
+                            8192 * (6 * (bottom + cross + top) - 2 * 13.0 * 512));
+}
+
 TEST(DlrmRules, say_everything_at_once) {
   EXPECT_EQ(
       problems_of("{kind: dlrm, batch: 60, tables_per_gpu: 2, rows_per_table: 1000, dim: 16, "
