@@ -71,6 +71,28 @@ void waves_or_threads_put(const Check& check) {
       "copies of those that only send (cluster.gpu.peer_store.bulk_rate)");
 }
 
+// Of a whole model, other pairs may ask for them.
+void the_switch_leaves_no_choice(const Check& check) {
+  const FusedOptions& fused = check.scenario.fused;
+  const WorkloadKind kind = check.scenario.workload.kind;
+  if (!fused.in_switch) return;
+  if (!check.has(Mode::fused) && !check.has(Mode::role_split)) {
+    return warn_of_modes(
+        check, "fused.in_switch",
+        "no effect: neither fused nor role_split is run, whose WGs use the switch");
+  }
+  if (!is_pair(kind) || !results_travel(kind)) return;
+  if (fused.order != DestinationOrder::remote_first) {
+    check.warn(
+        "fused.order",
+        "no effect: with in_switch a slice is made for each owner in turn, as a sum is there "
+        "when all have made their part");
+  }
+  if (fused.staging != Staging::zero_copy && !check.has(Mode::copy_fed)) {
+    check.warn("fused.staging", "no effect: what the switch adds up stays where it was made");
+  }
+}
+
 }  // namespace
 
 void warn_of_idle_keys(const Check& check) {
@@ -78,6 +100,7 @@ void warn_of_idle_keys(const Check& check) {
   mode_fused_is_run(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
+  the_switch_leaves_no_choice(check);
 }
 
 }  // namespace weft::rules

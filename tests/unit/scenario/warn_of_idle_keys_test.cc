@@ -76,6 +76,21 @@ TEST(WarnOfIdleKeys, threads_store_where_nothing_is_copied_in_bulk) {
   EXPECT_EQ(warnings("gemm_reduce_scatter", "copy_fed", "put_by: thread"), "");
 }
 
+TEST(WarnOfIdleKeys, the_switch_leaves_no_order_and_no_staging) {
+  const auto in_switch = [](const std::string& modes, const std::string& more) {
+    return warnings("gemm_reduce_scatter", modes, "in_switch: true" + more, "node_8x_h100");
+  };
+  EXPECT_EQ(in_switch("fused", ""), "");
+  EXPECT_NE(in_switch("bulk, kernel", "").find("fused.in_switch: no effect: neither fused"),
+            std::string::npos);
+  EXPECT_NE(in_switch("fused", ", order: staggered").find("fused.order: no effect"),
+            std::string::npos);
+  EXPECT_NE(in_switch("fused", ", staging: staged").find("fused.staging: no effect"),
+            std::string::npos);
+  // copy_fed does not use the switch, and stores parts of the sums.
+  EXPECT_EQ(in_switch("fused, copy_fed", ", staging: staged"), "");
+}
+
 // Whoever asks for a mode with --mode knows that the file has keys of others.
 TEST(WarnOfIdleKeys, of_a_file_whose_modes_are_chosen_on_the_command_line_are_not_spoken_of) {
   const auto with = [](std::vector<std::string> sets) {
