@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/models/needs.h"
+#include "sim/models/op_kernel.h"
 #include "sim/models/run_model.h"
 #include "tests/unit/engine/simulated.h"
 
