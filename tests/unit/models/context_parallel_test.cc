@@ -223,6 +223,22 @@ TEST(ContextParallel, heads_that_are_fewer_than_gpus_are_sent_to_several) {
   EXPECT_EQ(attention_of(first_named(graph, "attention")).kv_heads, 1);
 }
 
+// 2 x 8 tokens of a tensor-parallel group, of which a GPU routes 8, to 2 experts each.
+TEST(ContextParallel, experts_are_shared_by_gpus_of_a_sequence) {
+  const ModelGraph graph = build_model(scenario_of(
+      "{kind: moe, model: {layers: 2, hidden: 64, heads: 8, vocabulary: 1000}, moe: {experts: 8, "
+      "top_k: 2, inner: 32}, sequence_length: 32, microbatch: 2, sequences: 2, phase: training, "
+      "parallel: {tensor: 2, context: 4, expert: 4}}",
+      1));
+  EXPECT_EQ(buffer_of(first_named(graph, "dispatch")), bytes(8 * 2 * 64 * 2));
+  const auto groups = [&](const char* name) {
+    return graph.places[first_named(graph, name).place].groups;
+  };
+  EXPECT_EQ(groups("dispatch"), (GpuGroups{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(groups("expert_gradient_sum"), (GpuGroups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  EXPECT_EQ(groups("gradient_sum"), (GpuGroups{{0, 2, 4, 6}, {1, 3, 5, 7}}));
+}
+
 TEST(ContextParallel, gradients_of_weights_that_come_later_have_no_attention) {
   for (const char* exchange : {"all_gather", "ring", "ulysses"}) {
     const ModelGraph graph = build_model(scenario_of(
