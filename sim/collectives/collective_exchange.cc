@@ -21,7 +21,7 @@ class Exchange {
         received_(plan.ranks, 0) {
     const GpuSpec& gpu = run.cluster().spec.gpu;
     channels_ = channels_of(run.cluster(), run.call());
-    peers_ = plan.collective == CollectiveOp::point_to_point ? 1 : plan.ranks - 1;
+    peers_ = goes_to_one_peer() ? 1 : plan.ranks - 1;
     rate_ = plan.collective == CollectiveOp::all_to_all ? gpu.collective.exchange_rate
                                                         : gpu.collective.channel_rate;
     for (const Transfer& transfer : plan.transfers) {
@@ -45,6 +45,14 @@ class Exchange {
   }
 
  private:
+  // Point to point, or each rank passes something on to another.
+  [[nodiscard]] bool goes_to_one_peer() const {
+    for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) {
+      if (programs_.first[rank + 1] - programs_.first[rank] > 1) return false;
+    }
+    return true;
+  }
+
   // An empty transfer is sent as one byte, because its arrival counts.
   [[nodiscard]] std::int64_t payload(const Transfer& transfer) const {
     return std::max<std::int64_t>(bytes_of(plan_, transfer, run_.call().buffer).count(), 1);

@@ -1,7 +1,7 @@
 // Attention: with heads of queries, keys and values, or with keys and values computed from one
 // short (latent) vector per token (DeepSeek-V2, arXiv:2405.04434). For one new token per sequence
 // the latter is never expanded into heads: their matrices are applied to the query and the result.
-#include "sim/models/attention_gradients.h"
+#include "sim/models/context_parallel.h"
 #include "sim/models/decoder_layer.h"
 
 namespace weft {
@@ -130,7 +130,7 @@ void latent_backward(TensorParallel& gpus) {
 
 }  // namespace
 
-void attention_forward(TensorParallel& gpus) {
+void attention_forward(TensorParallel& gpus, PlaceId context) {
   const DecoderShapes& shapes = gpus.shapes();
   norm(gpus, "attn_norm");
   if (shapes.decoder.latent) {
@@ -139,7 +139,7 @@ void attention_forward(TensorParallel& gpus) {
     gpus.column("attn", qkv(shapes));
   }
   rotate(gpus, "rotary");
-  gpus.compute("attention", kPart, heads(shapes));
+  attend(gpus, heads(shapes), context);
   if (absorbs(shapes)) {
     by_head(gpus, "value_absorb", shapes.decoder.value_head_dim, shapes.decoder.latent->keys);
   }
@@ -147,18 +147,10 @@ void attention_forward(TensorParallel& gpus) {
   residual(gpus, "attn_residual");
 }
 
-void attention_backward(TensorParallel& gpus) {
+void attention_backward(TensorParallel& gpus, PlaceId context) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.row_backward("attn_out", attn_out(shapes));
-  AttentionShape shape = heads(shapes);
-  shape.backward = true;
-  gpus.compute("attention_row_sums", kPart, attention_row_sums(shape));
-  gpus.compute("attention_backward", kPart, shape);
-  gpus.compute("query_gradients", kPart, attention_query_gradients(shape));
-  if (shares_keys(shape)) {
-    gpus.compute("key_gradients", kPart, attention_shared_gradients(shape, shape.head_dim));
-    gpus.compute("value_gradients", kPart, attention_shared_gradients(shape, shape.value_head_dim));
-  }
+  attend_backward(gpus, heads(shapes), context);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

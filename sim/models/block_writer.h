@@ -53,13 +53,14 @@ class BlockWriter {
     return last_;
   }
 
-  // Communicates what was made last. Nothing waits for it unless told to.
+  // Communicates what was made last. Nothing waits for it unless told to. `part`: if not that of
+  // its collective.
   OpId exchange(std::string name, CommunicationShape call, PlaceId place,
-                GradientOf of = GradientOf::inputs) {
+                GradientOf of = GradientOf::inputs, std::string part = {}) {
     if (!writes(of)) return OpId::none();
     std::vector<OpId> after = std::exchange(waits_, {});
     if (after.empty() && !last_.is_none()) after = {last_};
-    std::string part = name_of(call.op);
+    if (part.empty()) part = name_of(call.op);
     return add({.name = std::move(name),
                 .part = std::move(part),
                 .shape = std::move(call),

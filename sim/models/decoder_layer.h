@@ -7,9 +7,10 @@
 
 namespace weft {
 
-// Norm; queries, keys and values; rotary positions; attention; its output; residual.
-void attention_forward(TensorParallel& gpus);
-void attention_backward(TensorParallel& gpus);
+// Norm; queries, keys and values; rotary positions; attention; its output; residual. `context`: the
+// groups that share sequences.
+void attention_forward(TensorParallel& gpus, PlaceId context);
+void attention_backward(TensorParallel& gpus, PlaceId context);
 
 // A feed-forward layer of `inner` elements over all GPUs; `names`: prefix of its operators' names
 // ("mlp").

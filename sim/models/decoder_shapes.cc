@@ -10,7 +10,7 @@ DecoderShapes shapes_of(const Workload& workload) {
   shapes.phase = workload.phase;
   shapes.sequences = spec.microbatch;
   shapes.length = spec.length;
-  shapes.queries = workload.phase == Phase::decode ? 1 : spec.length;
+  shapes.queries = workload.phase == Phase::decode ? 1 : spec.length / spec.parallel.context;
   shapes.tokens = shapes.sequences * shapes.queries;
   shapes.kept = shapes.keeps_its_tokens() ? shapes.tokens / spec.parallel.tensor : shapes.tokens;
   shapes.gradients = workload.gradients;

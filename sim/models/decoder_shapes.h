@@ -15,8 +15,8 @@ struct DecoderShapes {
   Phase phase = Phase::training;
   std::int64_t sequences = 0;  // per microbatch
   std::int64_t length = 0;     // tokens that the last query attends to
-  std::int64_t queries = 0;    // new tokens per sequence
-  std::int64_t tokens = 0;     // new tokens per microbatch
+  std::int64_t queries = 0;    // new tokens per sequence, of those that share it a GPU's own
+  std::int64_t tokens = 0;     // the same per microbatch
   std::int64_t kept = 0;       // those of them that a GPU has between tensor-parallel layers
   HeadShare share;
   DataType gradients = DataType::fp32;  // of weights

@@ -27,12 +27,12 @@ StreamShape adam(std::int64_t weights, const Workload& workload) {
 }  // namespace
 
 Gradients::Copies Gradients::of_common() const {
-  return {.place = stage_.data, .count = workload_.transformer.parallel.data};
+  return {.place = stage_.data, .count = copies_of_weights(workload_.transformer.parallel)};
 }
 
 Gradients::Copies Gradients::of_experts() const {
   const ParallelSpec& parallel = workload_.transformer.parallel;
-  return {.place = stage_.expert_data, .count = parallel.tensor * parallel.data / parallel.expert};
+  return {.place = stage_.expert_data, .count = gpus_of_stage(parallel) / parallel.expert};
 }
 
 void Gradients::close(LayerWeights& bucket) {

@@ -48,7 +48,7 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
   const ParallelSpec& parallel = spec.parallel;
   const int index = at.stage;
   const int part = part_at(pipeline, at);
-  const int gpus = parallel.tensor * parallel.data;
+  const int gpus = gpus_of_stage(parallel);
   const auto place = [&](int size, int stride) {
     return graph.add_place(
         groups_of({.base = index * gpus, .gpus = gpus, .size = size, .stride = stride}));
@@ -59,8 +59,9 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .last = part + 1 == parts_of(pipeline),
               .layers = layers_of_part(spec, part),
               .tensor = place(parallel.tensor, 1),
+              .context = place(parallel.context, parallel.tensor),
               .experts = place(parallel.expert, 1),
-              .data = place(parallel.data, parallel.tensor),
+              .data = place(copies_of_weights(parallel), parallel.tensor),
               .expert_data = place(gpus / parallel.expert, parallel.expert),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
@@ -75,7 +76,7 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
 
 PlaceId ends_of_pipeline(ModelGraph& graph, const ParallelSpec& parallel) {
   return graph.add_place(
-      pairs_of({.from = 0, .to = parallel.pipeline - 1}, parallel.tensor * parallel.data));
+      pairs_of({.from = 0, .to = parallel.pipeline - 1}, gpus_of_stage(parallel)));
 }
 
 }  // namespace weft

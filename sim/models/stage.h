@@ -2,8 +2,9 @@
 // model that one of its virtual stages has.
 //
 // GPUs are numbered node by node. Those of a tensor-parallel group are neighbours, then come the
-// groups of a stage, then the stages: GPU = (stage x data + d) x tensor + t. Experts are shared by
-// neighbours too: by `parallel.expert` consecutive GPUs of a stage, whatever their tensor rank.
+// groups that share a sequence, then the copies of the model, then the stages:
+// GPU = ((stage x data + d) x context + c) x tensor + t. Experts are shared by neighbours too: by
+// `parallel.expert` consecutive GPUs of a stage, whatever their tensor rank.
 #pragma once
 
 #include "sim/models/model_graph.h"
@@ -18,6 +19,7 @@ struct Stage {
   bool last = false;
   StageLayers layers;
   PlaceId tensor;       // groups that share each layer's matrices
+  PlaceId context;      // groups that share each sequence
   PlaceId experts;      // groups that share the experts
   PlaceId data;         // groups with the same weights
   PlaceId expert_data;  // groups with the same experts

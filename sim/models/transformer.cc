@@ -268,7 +268,7 @@ class Transformer {
   }
 
   void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
-    attention_forward(gpus);
+    attention_forward(gpus, stage.context);
     norm(gpus, "mlp_norm");
     if (has_experts(spec_, layer)) {
       Experts(gpus, *spec_.moe, routed_, stage.experts).forward();
@@ -286,7 +286,7 @@ class Transformer {
       feed_forward_backward(gpus, {.names = "mlp", .inner = spec_.decoder.inner});
     }
     norm_backward(gpus, "mlp_norm");
-    attention_backward(gpus);
+    attention_backward(gpus, stage.context);
   }
 
   void update() {

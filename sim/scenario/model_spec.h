@@ -95,9 +95,18 @@ struct DecoderSpec {
   std::optional<LatentSpec> latent;
 };
 
-// tensor x data x pipeline GPUs; `expert` of those of one stage share the experts.
+// How GPUs that share a sequence attend to one another's tokens.
+enum class ContextExchange {
+  all_gather,  // each gets the keys and values of all
+  ring,        // keys and values go round, beside the attention to those that are there
+  ulysses      // heads are exchanged for tokens, and back
+};
+
+// tensor x context x data x pipeline GPUs; `expert` of those of one stage share the experts.
 struct ParallelSpec {
   int tensor = 1;
+  int context = 1;  // that share each sequence
+  ContextExchange context_exchange = ContextExchange::ring;
   int data = 1;
   int pipeline = 1;
   Schedule schedule = Schedule::one_forward_one_backward;
@@ -108,6 +117,14 @@ struct ParallelSpec {
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
   bool sharded_optimizer = false;  // each of the data-parallel GPUs updates its part
 };
+
+// Of a stage, those with the same weights; and all.
+inline int copies_of_weights(const ParallelSpec& parallel) {
+  return parallel.context * parallel.data;
+}
+inline int gpus_of_stage(const ParallelSpec& parallel) {
+  return parallel.tensor * copies_of_weights(parallel);
+}
 
 enum class Recompute { none, layer };
 

@@ -190,6 +190,15 @@ inline constexpr std::array kExpertKernels = {
     Choice<ExpertKernel>{"grouped", ExpertKernel::grouped,
                          "for products of several sizes, as PyTorch's grouped_mm (CUTLASS)"},
 };
+inline constexpr std::array kContextExchanges = {
+    Choice<ContextExchange>{"all_gather", ContextExchange::all_gather,
+                            "each gets the keys and values of all, as Llama 3"},
+    Choice<ContextExchange>{"ring", ContextExchange::ring,
+                            "keys and values go round, beside the attention to those that are "
+                            "there, as Megatron-LM"},
+    Choice<ContextExchange>{"ulysses", ContextExchange::ulysses,
+                            "heads are exchanged for tokens and back, as DeepSpeed-Ulysses"},
+};
 inline constexpr std::array kTokenExchanges = {
     Choice<TokenExchange>{"library", TokenExchange::library,
                           "a kernel copies them, then the library's all-to-all"},

@@ -185,6 +185,15 @@ void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload
   constexpr Range<int> kGpus{1, 65'536};
   map.add("tensor", parallel.tensor,
           {.help = "neighbouring GPUs that share each layer", .range = kGpus, .fallback = 1});
+  map.add("context", parallel.context,
+          {.help = "GPUs that share each sequence",
+           .range = {{1, 4'096}},
+           .fallback = 1,
+           .quiet = true});
+  map.only_if(parallel.context > 1, "parallel.context above 1")
+      .choice(
+          "context_exchange", parallel.context_exchange, names::kContextExchanges,
+          {.help = "how they attend to one another's tokens", .fallback = ContextExchange::ring});
   map.add("data", parallel.data, {.help = "copies of the model", .range = kGpus, .fallback = 1});
   map.add("pipeline", parallel.pipeline,
           {.help = "pipeline stages", .range = kGpus, .fallback = 1});
@@ -246,7 +255,8 @@ void transformer_fields(Fields& map, Workload& workload) {
   });
   if (map.writes()) expert_fields(map, spec.moe);
   own.map_of_defaults(
-      "parallel", "how the GPUs share the model; tensor x data x pipeline is the number of GPUs",
+      "parallel",
+      "how the GPUs share the model; tensor x context x data x pipeline is the number of GPUs",
       [&](Fields& inner) { parallel_fields(inner, spec.parallel, map); });
   step_fields(own, spec);
 }

@@ -25,14 +25,16 @@ void it_trains_or_decodes(const Check& check) {
 void parallel_sizes_multiply_to_the_gpus(const Check& check) {
   const ParallelSpec& p = spec_of(check).parallel;
   const std::int64_t gpus = check.scenario.cluster.gpus();
-  const std::int64_t others = std::int64_t{p.tensor} * p.pipeline;
+  const std::int64_t others = std::int64_t{p.tensor} * p.context * p.pipeline;
   if (others * p.data == gpus) return;
+  const bool shares = p.context > 1;
   check.fail("workload.parallel",
-             "tensor " + text(p.tensor) + " x data " + text(p.data) + " x pipeline " +
-                 text(p.pipeline) + " = " + text(others * p.data) + " GPUs, but the cluster has " +
-                 text(gpus) +
+             "tensor " + text(p.tensor) + (shares ? " x context " + text(p.context) : "") +
+                 " x data " + text(p.data) + " x pipeline " + text(p.pipeline) + " = " +
+                 text(others * p.data) + " GPUs, but the cluster has " + text(gpus) +
                  (gpus % others == 0 ? "; data: " + text(gpus / others) + " would be right"
-                                     : "; tensor x pipeline must divide that"));
+                                     : std::string("; tensor x ") + (shares ? "context x " : "") +
+                                           "pipeline must divide that"));
 }
 
 void heads_divide(const Check& check) {
@@ -58,6 +60,53 @@ void heads_divide(const Check& check) {
   check.fail("workload.parallel.tensor", text(d.kv_heads) + " heads of keys and values among " +
                                              text(tensor) + " GPUs: neither divides the other" +
                                              nearest_divisors(d.kv_heads, tensor));
+}
+
+// A GPU has two chunks of each sequence; with ulysses, consecutive tokens. With all_gather a chunk
+// attends, on average over all, to a whole number of chunks and a half.
+void chunks_divide(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  const ParallelSpec& p = spec.parallel;
+  if (p.context == 1 || check.scenario.workload.phase == Phase::decode) return;
+  const bool consecutive = p.context_exchange == ContextExchange::ulysses;
+  const bool halves = p.context_exchange == ContextExchange::all_gather;
+  const std::int64_t step = std::int64_t{p.context} * (consecutive ? 1 : halves ? 4 : 2);
+  if (spec.length % step == 0) return;
+  check.fail("workload.sequence_length",
+             text(spec.length) + " tokens do not divide among " + text(p.context) +
+                 " GPUs that share a sequence" +
+                 (consecutive ? ""
+                  : halves    ? ", each of which has two chunks of an even number"
+                              : ", each of which has two chunks") +
+                 " (parallel.context); nearest: " + multiples_around(spec.length, step));
+}
+
+void one_token_is_not_shared(const Check& check) {
+  if (spec_of(check).parallel.context == 1 || check.scenario.workload.phase != Phase::decode) {
+    return;
+  }
+  check.fail("workload.parallel.context",
+             "one new token of a sequence is not shared: phase decode has no context parallelism; "
+             "use parallel.data or parallel.tensor");
+}
+
+// Ulysses: a GPU has whole heads, or heads of keys and values that others have as well.
+void exchanged_heads_divide(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  const ParallelSpec& p = spec.parallel;
+  if (p.context == 1 || p.context_exchange != ContextExchange::ulysses) return;
+  const DecoderSpec& d = spec.decoder;
+  if (d.heads % p.tensor != 0) return;  // said elsewhere
+  const auto fail = [&](std::int64_t heads, const char* what) {
+    check.fail("workload.parallel.context",
+               text(heads) + what + " of a tensor-parallel GPU do not divide among " +
+                   text(p.context) + " GPUs (context_exchange: ulysses)" +
+                   nearest_divisors(heads, p.context) + "; or use ring or all_gather");
+  };
+  const HeadShare own = heads_of(d, p.tensor);
+  if (own.heads % p.context != 0) return fail(own.heads, " heads");
+  if (d.latent || own.kv_heads % p.context == 0 || p.context % own.kv_heads == 0) return;
+  fail(own.kv_heads, " heads of keys and values");
 }
 
 void feed_forwards_divide(const Check& check) {
@@ -135,12 +184,16 @@ void tokens_divide(const Check& check) {
   if (tensor == 1 || (!spec.parallel.sequence && !spec.moe)) return;
   const bool decodes = check.scenario.workload.phase == Phase::decode;
   const std::int64_t tokens = decodes ? spec.microbatch : spec.length;
-  if (tokens % tensor == 0) return;
+  const int context = decodes ? 1 : spec.parallel.context;
+  const std::int64_t sharers = std::int64_t{tensor} * context;
+  if (tokens % sharers == 0) return;
   check.fail(decodes ? "workload.microbatch" : "workload.sequence_length",
              text(tokens) + " tokens do not divide among " + text(tensor) +
-                 " tensor-parallel GPUs, each of which sends some" +
+                 (context > 1 ? " x " + text(context) + " tensor- and context-parallel GPUs"
+                              : " tensor-parallel GPUs") +
+                 ", each of which sends some" +
                  (spec.parallel.sequence ? " (parallel.sequence)" : " to the experts") +
-                 "; nearest: " + multiples_around(tokens, tensor));
+                 "; nearest: " + multiples_around(tokens, sharers));
 }
 
 void it_runs_on_matrix_units(const Check& check) {
@@ -157,11 +210,11 @@ void experts_divide(const Check& check) {
                                                text(p.expert) + " GPUs" +
                                                nearest_divisors(moe.experts, p.expert));
   }
-  const std::int64_t gpus = std::int64_t{p.tensor} * p.data;
+  const std::int64_t gpus = std::int64_t{p.tensor} * p.context * p.data;
   if (gpus % p.expert != 0) {
-    check.fail("workload.parallel.expert", text(p.expert) + " do not divide the " + text(gpus) +
-                                               " GPUs of a stage, tensor x data" +
-                                               nearest_divisors(gpus, p.expert));
+    check.fail("workload.parallel.expert",
+               text(p.expert) + " do not divide the " + text(gpus) + " GPUs of a stage, tensor x " +
+                   (p.context > 1 ? "context x data" : "data") + nearest_divisors(gpus, p.expert));
   }
 }
 
@@ -230,12 +283,15 @@ void validate_transformer(const Check& check) {
   if (parallel && gpus) parallel_sizes_multiply_to_the_gpus(check);
   if (model && parallel) {
     heads_divide(check);
+    exchanged_heads_divide(check);
     every_stage_has_a_layer(check);
     the_other_parts_share_layers(check);
   }
   if (model && parallel && (moe || !spec_of(check).moe)) feed_forwards_divide(check);
   if (step && parallel) sequences_divide_into_microbatches(check);
   if (step && parallel && phase) the_schedule_can_be_made(check);
+  if (parallel && phase) one_token_is_not_shared(check);
+  if (step && parallel && phase) chunks_divide(check);
   if (step && parallel && phase) tokens_divide(check);
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);

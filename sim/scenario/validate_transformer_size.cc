@@ -26,7 +26,8 @@ double bytes_of_a_gpu(const Workload& workload) {
   const auto held = [&](std::int64_t weights, int copies) {
     return real(weights) * (weight + gradient + optimizer / (p.sharded_optimizer ? copies : 1));
   };
-  const double tokens = trains ? 0 : real(spec.sequences / p.data) * real(spec.length);
+  const double tokens =
+      trains ? 0 : real(spec.sequences / p.data) * real(spec.length) / real(p.context);
   const double cached = tokens * real(cached_elements(spec.decoder, p.tensor)) * weight;
   const PipelineShape shape = pipeline_of(spec, trains);
   double most = 0;
@@ -35,8 +36,9 @@ double bytes_of_a_gpu(const Workload& workload) {
     for (int i = 0; i < p.virtual_stages; ++i) {
       const int part = part_at(shape, {stage, i});
       const LayerWeights weights = part_weights(spec, part);
-      sum += layers_of_part(spec, part).count * cached + held(weights.common, p.data) +
-             held(weights.experts, std::max(1, p.tensor * p.data / p.expert));
+      sum += layers_of_part(spec, part).count * cached +
+             held(weights.common, copies_of_weights(p)) +
+             held(weights.experts, std::max(1, gpus_of_stage(p) / p.expert));
     }
     most = std::max(most, sum);
   }
@@ -90,20 +92,31 @@ void its_operators_can_be_counted(const Check& check) {
                                        " layers are more than a million; use larger microbatches");
 }
 
-// Where GPUs get different numbers of tokens, each exchange keeps a number for each pair.
+void pairs_can_be_kept(const Check& check, const char* key, int gpus, double exchanges) {
+  const TransformerSpec& spec = check.scenario.workload.transformer;
+  const double microbatches = real(spec.sequences / spec.parallel.data / spec.microbatch);
+  constexpr double kMost = 500e6;
+  if (real(gpus) * gpus * exchanges * microbatches <= kMost) return;
+  check.fail(key, "the exchanges among " + text(gpus) +
+                      " GPUs, over all layers and microbatches, have more than 500 million pairs; "
+                      "use fewer GPUs or larger microbatches");
+}
+
+// Where GPUs get different numbers of tokens, or pass keys and values on to one other, each
+// exchange keeps a number for each pair.
 void its_exchanges_can_be_kept(const Check& check) {
   const TransformerSpec& spec = check.scenario.workload.transformer;
-  if (!spec.moe) return;
-  const double pairs = real(spec.parallel.expert) * real(spec.parallel.expert);
-  const double layers = real(spec.sequences / spec.parallel.data / spec.microbatch) *
-                        (spec.decoder.layers - spec.moe->dense_layers);
-  constexpr double kExchanges = 6;  // of a layer: twice forward, computed again, and back
-  constexpr double kMost = 500e6;
-  if (pairs * layers * kExchanges <= kMost) return;
-  check.fail("workload.parallel.expert",
-             "the exchanges among " + text(spec.parallel.expert) +
-                 " GPUs, over all layers and microbatches, have more than 500 million pairs; use "
-                 "fewer GPUs or larger microbatches");
+  const ParallelSpec& p = spec.parallel;
+  if (spec.moe) {
+    constexpr double kOfALayer = 6;  // twice forward, computed again, and back
+    pairs_can_be_kept(check, "workload.parallel.expert", p.expert,
+                      kOfALayer * (spec.decoder.layers - spec.moe->dense_layers));
+  }
+  if (p.context > 1 && p.context_exchange == ContextExchange::ring) {
+    constexpr double kOfAStep = 3;  // forward, computed again, and back
+    pairs_can_be_kept(check, "workload.parallel.context", p.context,
+                      kOfAStep * p.context * spec.decoder.layers);
+  }
 }
 
 }  // namespace

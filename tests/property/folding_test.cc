@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -41,15 +42,22 @@ class RandomDecoder {
             "}\n  sequence_length: 2048\n  microbatch: 1\n  sequences: " +
             std::to_string(data * one_of({1, 2, 3})) +
             "\n  parallel: {tensor: " + std::to_string(tensor) +
-            ", pipeline: " + std::to_string(pipeline) + ", data: " + std::to_string(data);
+            ", pipeline: " + std::to_string(pipeline);
     if (tensor > 1 && one_of({0, 1}) == 1) text += ", sequence: true";
     if (data > 1 && one_of({0, 1}) == 1) text += ", sharded_optimizer: true";
     if (experts) text += ", expert: " + std::to_string(tensor);
-    return text + "}\nmodes: [bulk]\n";
+    return text + copies(data) + "}\nmodes: [bulk]\n";
   }
 
  private:
   int one_of(std::initializer_list<int> values) { return values.begin()[rng_() % values.size()]; }
+  // GPUs that have copies of the model, or share each sequence.
+  std::string copies(int gpus) {
+    const std::string number = std::to_string(gpus);
+    if (gpus == 1 || one_of({0, 1}) == 0) return ", data: " + number;
+    const char* exchange = std::array{"all_gather", "ring", "ulysses"}[rng_() % 3];
+    return ", context: " + number + ", context_exchange: " + exchange;
+  }
   // A NIC a GPU.
   std::string network(int nodes, int per_node) {
     if (nodes == 1) return "\n  scale_out: ~\n  nic: ~\n";

@@ -191,6 +191,29 @@ TEST(AllToAllTime, a_dragonfly_of_small_groups_is_bound_by_the_links_inside_them
   expect_link_bound(result, size * 20, 100);
 }
 
+TEST(AllToAllTime, ranks_that_each_send_to_one_use_the_channels_of_point_to_point) {
+  // 16 channels of 5 GB/s for one peer; of three, of which two get nothing, they would use fewer.
+  const auto time = [](const std::string& what) {
+    return run(scenario_of(R"(
+name: to one
+cluster:
+  name: nodes
+  nodes: 4
+  gpus_per_node: 1
+  gpu:
+    base: gpus/ideal
+    collective: {channels: 16, chunk: 512 KiB, channel_rate: 5 GB/s, exchange_rate: 5 GB/s}
+  scale_out: {shape: switch, link: {bandwidth: 50 GB/s, latency: 700 ns}}
+  nic: {base: nics/ideal, bandwidth: 50 GB/s}
+workload: {kind: collective, )" +
+                           what + "}\n"))
+        .time;
+  };
+  EXPECT_EQ(time("op: all_to_all, matrix: [[0 B, 4 MB, 0 B, 0 B], [0 B, 0 B, 4 MB, 0 B], "
+                 "[0 B, 0 B, 0 B, 4 MB], [4 MB, 0 B, 0 B, 0 B]]"),
+            time("op: point_to_point, bytes: 4 MB"));
+}
+
 TEST(AllToAllTime, a_pair_of_more_than_4_gib_sends_all_of_it) {
   // 5 GB over one link of its own: 200 ms. A message's size must not be cut to 32 bits.
   const Bytes size = bytes(5'000'000'000);
