@@ -16,11 +16,11 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
-#include "sim/app/wrong_file.h"
 #include "sim/files/staged.h"
 #include "sim/report/cache_runs.h"
 #include "sim/run/exit_code.h"
 #include "sim/scenario/load_cache.h"
+#include "sim/scenario/wrong_file.h"
 
 namespace weft {
 namespace {

@@ -12,12 +12,12 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
-#include "sim/app/wrong_file.h"
 #include "sim/files/staged.h"
 #include "sim/measured/fit.h"
 #include "sim/measured/fit_collective.h"
 #include "sim/run/exit_code.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/wrong_file.h"
 
 namespace weft {
 namespace {

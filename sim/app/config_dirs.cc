@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "sim/scenario/configs_above.h"
+
 namespace weft {
 namespace {
 
@@ -25,16 +27,7 @@ std::vector<fs::path> beside_program(const char* folder) {
 }  // namespace
 
 std::vector<fs::path> config_dirs(const fs::path& scenario) {
-  std::vector<fs::path> folders;
-  std::error_code ignored;
-  const fs::path file = fs::absolute(scenario, ignored).lexically_normal();
-  for (fs::path above = file.parent_path(); above.has_relative_path();
-       above = above.parent_path()) {
-    if (above.filename() != "configs") continue;
-    // As the user wrote the scenario: messages and the manifest show these names.
-    const fs::path shown = scenario.is_relative() ? fs::proximate(above, ignored) : above;
-    add_if_there(folders, shown.empty() ? above : shown);
-  }
+  std::vector<fs::path> folders = configs_above(scenario);
   const std::vector<fs::path> installed = beside_program("configs");
   if (installed.empty()) add_if_there(folders, WEFT_SOURCE_CONFIGS);
   folders.insert(folders.end(), installed.begin(), installed.end());

@@ -10,12 +10,12 @@
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/planned.h"
-#include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
 #include "sim/files/staged.h"
 #include "sim/run/exit_code.h"
 #include "sim/run/model_of.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/wrong_file.h"
 #include "sim/traces/chakra/chakra_export.h"
 
 namespace weft {

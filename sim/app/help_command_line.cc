@@ -1,6 +1,7 @@
 #include "sim/app/help_command_line.h"
 
 #include "sim/app/command_app.h"
+#include "sim/scenario/listed.h"
 
 namespace weft {
 namespace {
@@ -35,6 +36,13 @@ constexpr const char* kCompletionExample =
     "a\n"
     "folder in $fpath; fish: to ~/.config/fish/completions/weft.fish\n";
 
+std::vector<std::string> words_of(const std::vector<ListLine>& things) {
+  std::vector<std::string> words;
+  words.reserve(things.size());
+  for (const ListLine& thing : things) words.push_back(thing.word);
+  return words;
+}
+
 }  // namespace
 
 CLI::App* add_explain(CLI::App& app, ExplainCommand& command) {
@@ -50,7 +58,7 @@ CLI::App* add_list(CLI::App& app, ListCommand& command) {
   list->footer(kListExample);
   list->add_option("WHAT", command.what, "What to list; default: the kinds of lists")
       ->type_name("WHAT")
-      ->check(one_of(listed_things()));
+      ->check(one_of(words_of(listed_things())));
   return list;
 }
 

@@ -1,109 +1,51 @@
 #include "sim/app/list_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <set>
-#include <system_error>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
-#include "sim/app/list_lines.h"
 #include "sim/run/exit_code.h"
+#include "sim/scenario/listed.h"
 
 namespace weft {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Files of a folder of the configs.
-struct Folder {
-  const char* name;
-  const char* path;
-  const char* help;
-  ListLine (*line_of)(const PartFile& part);
-};
-constexpr std::array kFolders = {
-    Folder{"gpus", "gpus", "for cluster.gpu", gpu_line},
-    Folder{"clusters", "clusters", "for cluster", cluster_line},
-    Folder{"models", "models", "for workload", model_line},
-    Folder{"nics", "nics", "for cluster.nic", nic_line},
-    Folder{"kernels", "kernels", "for workload (lookups), cluster.gpu.library_attention",
-           kernel_line},
-    Folder{"scenarios", "scenarios", "to run, or to start from", scenario_line},
-    Folder{"sweeps", "sweeps", "for weft sweep", sweep_line},
-    Folder{"caches", "cache/machines", "for cluster.gpu.caches, and weft cache --machine",
-           caches_line},
-    Folder{"applications", "cache/applications", "for weft cache", application_line},
-};
-
-// Words of a scenario.
-struct Words {
-  const char* name;
-  const char* help;
-  std::vector<ListLine> (*lines)();
-};
-constexpr std::array kWords = {
-    Words{"collectives", "for workload.op of kind: collective", collective_lines},
-    Words{"shapes", "for cluster.scale_up.shape and cluster.scale_out.shape", shape_lines},
-};
-
-// As a base names them, without .yaml, in order.
-std::vector<std::string> names_in(const fs::path& configs, const char* folder) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  fs::recursive_directory_iterator files(configs / folder, ignored);
-  for (const fs::recursive_directory_iterator end; !ignored && files != end;
-       files.increment(ignored)) {
-    fs::path name = files->path().lexically_relative(configs);
-    if (name.extension() == ".yaml") names.push_back(name.replace_extension().generic_string());
+std::string aligned_lines(const std::vector<ListLine>& lines) {
+  constexpr std::size_t kColumns = 100;
+  constexpr std::size_t kWidest = 48;  // a longer title has no say in where the figures start
+  std::size_t words = 0;
+  std::size_t titles = 0;
+  for (const ListLine& line : lines) {
+    words = std::max(words, line.word.size());
+    if (line.title.size() <= kWidest) titles = std::max(titles, line.title.size());
   }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-// Every folder of configs that a scenario here can use; what an earlier one hides is left out.
-void print_folder(const Folder& folder) {
-  const std::vector<fs::path> dirs = config_dirs("here.yaml");
-  std::set<std::string> shown;
-  for (const fs::path& dir : dirs) {
-    std::vector<ListLine> lines;
-    for (const std::string& name : names_in(dir, folder.path)) {
-      if (!shown.insert(name).second) continue;
-      ListLine line = folder.line_of({.file = dir / (name + ".yaml"), .config_dirs = dirs});
-      line.word = name;
-      lines.push_back(std::move(line));
+  std::string text;
+  for (const ListLine& line : lines) {
+    std::string row = fmt::format("  {:{}}  {:{}}", line.word, words, line.title, titles);
+    if (!line.figures.empty() && row.size() + 2 + line.figures.size() > kColumns) {
+      text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+      row = std::string(words + 4, ' ') + line.figures;
+    } else {
+      row += "  " + line.figures;
     }
-    if (!lines.empty()) print_text(fmt::format("{}:\n{}", dir.string(), aligned_lines(lines)));
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
   }
+  return text;
 }
 
 }  // namespace
 
-std::vector<std::string> listed_things() {
-  std::vector<std::string> things;
-  things.reserve(kFolders.size() + kWords.size());
-  for (const Folder& folder : kFolders) things.emplace_back(folder.name);
-  for (const Words& words : kWords) things.emplace_back(words.name);
-  return things;
-}
-
 int list_command(const ListCommand& command) {
-  std::vector<ListLine> things;
-  for (const Folder& folder : kFolders) {
-    if (command.what == folder.name) print_folder(folder);
-    things.push_back({.word = folder.name, .title = folder.help, .figures = ""});
+  if (command.what.empty()) {
+    fmt::print("weft list WHAT, where WHAT is one of\n{}", aligned_lines(listed_things()));
+    return exit_code::ok;
   }
-  for (const Words& words : kWords) {
-    if (command.what == words.name) print_text(aligned_lines(words.lines()));
-    things.push_back({.word = words.name, .title = words.help, .figures = ""});
+  for (const Listed& part : listed(command.what, config_dirs("here.yaml"))) {
+    if (!part.folder.empty()) print_text(part.folder.string() + ":\n");
+    print_text(aligned_lines(part.lines));
   }
-  if (command.what.empty())
-    fmt::print("weft list WHAT, where WHAT is one of\n{}", aligned_lines(things));
   return exit_code::ok;
 }
 

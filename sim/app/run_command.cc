@@ -14,7 +14,6 @@
 #include "sim/app/config_dirs.h"
 #include "sim/app/planned.h"
 #include "sim/app/run_progress.h"
-#include "sim/app/wrong_file.h"
 #include "sim/files/staged.h"
 #include "sim/report/gzip.h"
 #include "sim/report/numbers.h"
@@ -28,6 +27,7 @@
 #include "sim/run/scenario_run.h"
 #include "sim/scenario/load.h"
 #include "sim/scenario/modes.h"
+#include "sim/scenario/wrong_file.h"
 #include "sim/spec/units.h"
 
 namespace weft {

@@ -1,6 +1,5 @@
 #include "sim/app/validate_command.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -11,11 +10,11 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
-#include "sim/app/wrong_file.h"
 #include "sim/core/plural.h"
 #include "sim/files/staged.h"
 #include "sim/measured/errors.h"
 #include "sim/run/exit_code.h"
+#include "sim/scenario/wrong_file.h"
 
 namespace weft {
 namespace {
@@ -64,20 +63,6 @@ void print_skipped(const Predictions& predictions) {
   }
 }
 
-// What makes a comparison one of two machines.
-void print_other_machine(const MeasuredFile& measured, const Predictions& predictions) {
-  for (const std::string& device : measured.devices) {
-    if (device.find(predictions.gpu) != std::string::npos) continue;
-    spdlog::warn("measured on {}, simulated on {}", device, predictions.gpu);
-  }
-  if (predictions.most_gpus > predictions.gpus) {
-    spdlog::warn(
-        "a line has {} GPUs, the cluster {}: it is simulated on one node with more of the same "
-        "GPUs",
-        predictions.most_gpus, predictions.gpus);
-  }
-}
-
 bool exceeds(const char* what, double share, const std::optional<double>& most_percent) {
   if (!most_percent || share * 100 <= *most_percent) return false;
   spdlog::error("the overall {} error is {:.2f} %, more than {} %", what, share * 100,
@@ -100,12 +85,10 @@ int validate_command(const ValidateCommand& command) {
     return exit_code::user;
   }
   print_skipped(predictions);
-  print_other_machine(measured, predictions);
+  for (const std::string& note : other_machine(measured, predictions)) spdlog::warn("{}", note);
   if (predictions.outcomes.empty()) {
-    spdlog::error("{}: contains no line {}", command.measured.string(),
-                  predictions.without_kernel.empty()
-                      ? "of a kind that weft can simulate"
-                      : fmt::format("whose kernel is in {}", command.kernels.string()));
+    spdlog::error("{}: {}", command.measured.string(),
+                  why_no_outcomes(predictions, options_of(command)));
     return exit_code::user;
   }
   const ErrorReport report = report_errors(std::move(predictions.outcomes));

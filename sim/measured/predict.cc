@@ -322,4 +322,25 @@ std::vector<fs::path> inputs_of(const PredictOptions& options) {
   return Simulations(options).inputs();
 }
 
+std::vector<std::string> other_machine(const MeasuredFile& measured,
+                                       const Predictions& predictions) {
+  std::vector<std::string> notes;
+  for (const std::string& device : measured.devices) {
+    if (device.find(predictions.gpu) != std::string::npos) continue;
+    notes.push_back("measured on " + device + ", simulated on " + predictions.gpu);
+  }
+  if (predictions.most_gpus > predictions.gpus) {
+    notes.push_back("a line has " + std::to_string(predictions.most_gpus) + " GPUs, the cluster " +
+                    std::to_string(predictions.gpus) +
+                    ": it is simulated on one node with more of the same GPUs");
+  }
+  return notes;
+}
+
+std::string why_no_outcomes(const Predictions& predictions, const PredictOptions& options) {
+  return predictions.without_kernel.empty()
+             ? "contains no line of a kind that weft can simulate"
+             : "contains no line whose kernel is in " + options.kernels.string();
+}
+
 }  // namespace weft

@@ -53,4 +53,11 @@ std::vector<std::filesystem::path> inputs_of(const PredictOptions& options);
 // no outcomes.
 Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions& options);
 
+// What makes a comparison one of two machines.
+std::vector<std::string> other_machine(const MeasuredFile& measured,
+                                       const Predictions& predictions);
+
+// What a file of measurements lacks of which there are no outcomes.
+std::string why_no_outcomes(const Predictions& predictions, const PredictOptions& options);
+
 }  // namespace weft

@@ -180,14 +180,10 @@ std::vector<Assignment> assignments_of(const SweepPlan& plan, const Point& point
   return all;
 }
 
-}  // namespace
-
-LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
+LoadedPlan plan_of(SourceFiles& files, const Node* tree, const fs::path& file,
+                   const PlanOptions& options, Diagnostics found) {
   LoadedPlan loaded;
-  SourceFiles files;
-  Diagnostics found;
   Reading reading(Reading::Purpose::read);
-  const Node* tree = files.tree_of(file, {.file = file.generic_string()}, found);
   if (tree != nullptr && tree->kind != Node::Kind::map) {
     found.add(error_at(tree->at, "", "a sweep must be a map of keys and values"));
   } else if (tree != nullptr) {
@@ -198,6 +194,25 @@ LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
     if (!found.has_errors()) loaded.plan = std::move(plan);
   }
   loaded.problems = with_lines({&found}, files);
+  return loaded;
+}
+
+}  // namespace
+
+LoadedPlan load_plan(const fs::path& file, const PlanOptions& options) {
+  SourceFiles files;
+  Diagnostics found;
+  const Node* tree = files.tree_of(file, {.file = file.generic_string()}, found);
+  return plan_of(files, tree, file, options, std::move(found));
+}
+
+LoadedPlan load_plan_text(std::string_view text, std::string_view name,
+                          const PlanOptions& options) {
+  SourceFiles files;
+  Diagnostics found;
+  const Node* tree = files.tree_of_text(text, name, found);
+  LoadedPlan loaded = plan_of(files, tree, name, options, std::move(found));
+  if (loaded.plan) loaded.plan->text = text;
   return loaded;
 }
 
@@ -236,7 +251,12 @@ std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {
 }
 
 PointLoader::PointLoader(const SweepPlan& plan) : plan_(plan) {
-  files_.tree_of(plan.file, {}, found_);  // for the lines that messages show
+  // For the lines that messages show.
+  if (plan.text) {
+    files_.tree_of_text(*plan.text, plan.file.generic_string(), found_);
+  } else {
+    files_.tree_of(plan.file, {}, found_);
+  }
 }
 
 Loaded PointLoader::load(const Point& point) {

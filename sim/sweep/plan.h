@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/scenario/load.h"
@@ -20,8 +21,9 @@ struct Point {
 
 struct SweepPlan {
   std::string name;
-  std::filesystem::path file;      // the sweep's
-  std::filesystem::path scenario;  // the scenario's
+  std::filesystem::path file;            // the sweep's
+  std::optional<std::string> text = {};  // the sweep's, where no file has it
+  std::filesystem::path scenario;        // the scenario's
   std::vector<std::filesystem::path> config_dirs;
   std::vector<Assignment> sets;  // for all points
   std::vector<SweepAxis> axes;   // every key has its column
@@ -39,6 +41,9 @@ struct LoadedPlan {
 };
 
 LoadedPlan load_plan(const std::filesystem::path& file, const PlanOptions& options);
+
+// `name` stands for the file in messages, and its scenario is looked for from its folder.
+LoadedPlan load_plan_text(std::string_view text, std::string_view name, const PlanOptions& options);
 
 struct AxisColumn {
   std::string key;     // cluster.scale_out.link.bandwidth

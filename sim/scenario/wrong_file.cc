@@ -1,4 +1,4 @@
-#include "sim/app/wrong_file.h"
+#include "sim/scenario/wrong_file.h"
 
 #include <fmt/format.h>
 

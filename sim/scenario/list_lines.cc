@@ -1,4 +1,4 @@
-#include "sim/app/list_lines.h"
+#include "sim/scenario/list_lines.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -164,29 +164,6 @@ std::vector<ListLine> shape_lines() {
     }
   }
   return lines;
-}
-
-std::string aligned_lines(const std::vector<ListLine>& lines) {
-  constexpr std::size_t kColumns = 100;
-  constexpr std::size_t kWidest = 48;  // a longer title has no say in where the figures start
-  std::size_t words = 0;
-  std::size_t titles = 0;
-  for (const ListLine& line : lines) {
-    words = std::max(words, line.word.size());
-    if (line.title.size() <= kWidest) titles = std::max(titles, line.title.size());
-  }
-  std::string text;
-  for (const ListLine& line : lines) {
-    std::string row = fmt::format("  {:{}}  {:{}}", line.word, words, line.title, titles);
-    if (!line.figures.empty() && row.size() + 2 + line.figures.size() > kColumns) {
-      text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
-      row = std::string(words + 4, ' ') + line.figures;
-    } else {
-      row += "  " + line.figures;
-    }
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
-  }
-  return text;
 }
 
 }  // namespace weft

@@ -27,6 +27,4 @@ ListLine application_line(const PartFile& part);
 std::vector<ListLine> collective_lines();
 std::vector<ListLine> shape_lines();
 
-std::string aligned_lines(const std::vector<ListLine>& lines);
-
 }  // namespace weft

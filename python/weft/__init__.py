@@ -1,0 +1,24 @@
+"""weft, a simulator of GPU clusters, from Python (docs/python.md).
+
+    >>> import weft
+    >>> result = weft.run({"name": "mine", "base": "scenarios/embedding_a2a_4_gpus"})
+    >>> result.time_us("fused")
+"""
+
+from weft import _weft
+from weft._configs import config_path
+from weft._help import explain, list_things as list
+from weft._problems import Error, Problem, RunError, ScenarioError
+from weft._result import Result
+from weft._run import run
+from weft._sweep import Rows, sweep
+from weft._tables import Columns
+from weft._validate import Validation, validate
+
+version: str = _weft.version
+__version__: str = version
+
+__all__ = [  # without list, which `import *` must not replace
+    "Columns", "Error", "Problem", "Result", "Rows", "RunError", "ScenarioError", "Validation",
+    "config_path", "explain", "run", "sweep", "validate", "version",
+]

@@ -1,0 +1,24 @@
+"""weft.run: one scenario."""
+
+from __future__ import annotations
+
+from weft import _weft
+from weft._configs import Folders, folders_for
+from weft._problems import raise_failure, warnings_or_raise
+from weft._result import Result
+from weft._source import Modes, Overrides, Scenario, sets_of, source_of
+
+
+def run(scenario: Scenario, overrides: Overrides = None, modes: Modes = None, *,
+        config_dirs: Folders = None, tables: bool = True) -> Result:
+    """Simulates a scenario: a dict, a path, or text in YAML.
+
+    `overrides` has values by the paths of their keys, as --set of the command line. Without
+    `tables` nothing is recorded over time, and the result has its summary only.
+    Raises ScenarioError with all mistakes, RunError if a run does not end.
+    """
+    source, name = source_of(scenario, "a scenario")
+    ran = _weft.run(source, sets_of(overrides, modes), folders_for(name, config_dirs), tables)
+    warnings = warnings_or_raise(ran.problems)
+    raise_failure(ran.failure)
+    return Result(dict(ran.files), warnings)

@@ -1,0 +1,72 @@
+"""weft.validate: measured lines compared with simulations of the same cases."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from typing import Any, Iterable, Optional
+
+from weft import _tables, _weft
+from weft._configs import Folders, PathLike, folders_for
+from weft._problems import warnings_or_raise
+from weft._source import Overrides, sets_of
+
+
+class Validation:
+    """How far predictions are from what was measured; errors are fractions of measured times."""
+
+    def __init__(self, validated: _weft.Validated) -> None:
+        self.json: str = validated.json  # what `weft validate --json` writes
+        self.notes: list[str] = validated.notes  # what makes it a comparison of two machines
+        self.skipped: dict[str, int] = validated.skipped  # lines that cannot be simulated, by kind
+        self.without_kernel: dict[str, int] = validated.without_kernel  # by the missing file
+
+    @property
+    def outcomes(self) -> list[dict[str, Any]]:
+        """The simulated lines: their fields, measured_us, predicted_us, error."""
+        return self._all["cases"]
+
+    @property
+    def by_kind(self) -> dict[str, dict[str, float]]:
+        """Errors by kind, then of "all": cases, median, p90, worst, bias."""
+        return self._all["error_by_kind"]
+
+    @property
+    def ratios(self) -> list[dict[str, Any]]:
+        """Fused over bulk of cases that have both, measured and predicted."""
+        return self._all["fused_over_bulk"]
+
+    @property
+    def ratios_by_kind(self) -> dict[str, dict[str, float]]:
+        """Differences of fused over bulk by kind, then of "all"."""
+        return self._all["fused_over_bulk_difference_by_kind"]
+
+    def frame(self) -> Any:
+        """The outcomes as a DataFrame of pandas."""
+        return _tables.frame_of(self.outcomes)
+
+    def _repr_html_(self) -> str:
+        shares = ("median", "p90", "worst", "bias")
+        rows = [[kind, str(errors["cases"]), *(f"{errors[one]:.1%}" for one in shares)]
+                for kind, errors in self.by_kind.items()]
+        return _tables.html_table(["kind", "cases", *shares], rows)
+
+    @cached_property
+    def _all(self) -> dict[str, Any]:
+        return json.loads(self.json)
+
+
+def validate(measured: PathLike, cluster: PathLike, kernels: Optional[PathLike] = None,
+             sets: "Iterable[str] | Overrides" = (), *, config_dirs: Folders = None,
+             jobs: int = 0) -> Validation:
+    """Simulates every measured line on this cluster, as `weft validate` does.
+
+    `sets` has PATH=VALUE for all cases, or values by path. `jobs` simulations run at a time; 0: as
+    many as there are cores. Raises ScenarioError with all mistakes.
+    """
+    given = sets_of(sets) if isinstance(sets, dict) else list(sets or ())
+    validated = _weft.validate(measured, cluster, kernels or "", given,
+                               folders_for(cluster, config_dirs), jobs or os.cpu_count() or 1)
+    warnings_or_raise(validated.problems)
+    return Validation(validated)
