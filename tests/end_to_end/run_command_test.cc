@@ -64,10 +64,10 @@ TEST_F(RunCommand, prints_a_table_and_writes_nothing_unless_asked) {
 TEST_F(RunCommand, writes_its_files_and_leaves_nothing_else) {
   EXPECT_EQ(weft("run " + kSmall + " -o results/new").status, 0);
   for (const char* name : {"summary.json", "operators.csv", "links.csv", "link_classes.csv",
-                           "over_time.csv", "manifest.json", "files.json"}) {
+                           "over_time.csv", "resolved.yaml", "manifest.json", "files.json"}) {
     EXPECT_GT(text_of(folder_ / "results/new" / name).size(), 50U) << name;
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 7);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 8);
 }
 
 TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
