@@ -213,7 +213,7 @@ std::vector<std::string> in_sentences(const std::vector<ComparedRun>& runs) {
     for (const std::string& mode : modes_of_all(runs)) {
       const FieldOfMode time{mode, kTimeField};
       const std::string change = change_text(runs[0].value(time), runs[i].value(time));
-      if (change != "-") changes.push_back(mode + " " + change);
+      if (change != "-") changes.push_back(fmt::format("{} {}", mode, change));
     }
     sentences.push_back(changes.empty() ? fmt::format("{} and {} have no mode in common.",
                                                       runs[i].name, runs[0].name)

@@ -110,6 +110,21 @@ TEST_F(RunCommand, quiet_and_json_print_the_summary_and_nothing_else) {
   EXPECT_EQ(ended.err, "");
 }
 
+// Neither warnings nor where files are; of a failure, why.
+TEST_F(RunCommand, quiet_and_json_print_nothing_else_even_where_there_is_something_to_say) {
+  const std::string warns = kSmall +
+                            " --set 'cluster.scale_up.link.bandwidth=9000 GB/s' --json "
+                            "--trace t.json.gz --trace-detail all --trace-limit '1 MB'";
+  const Ended told = weft("run " + warns);
+  EXPECT_TRUE(told.says("warning: cluster.scale_up.link.bandwidth: ")) << told.err;
+  EXPECT_TRUE(told.says("the timeline is in t.json.gz")) << told.err;
+  EXPECT_EQ(Json::parse(told.out)["ledger"]["balanced"], true);
+  const Ended quiet = weft("run " + warns + " --quiet");
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(Json::parse(quiet.out)["modes"], Json::parse(told.out)["modes"]);
+  expect_refused(kSmall + " -q --json --set workload.dim=0", "workload.dim");
+}
+
 TEST_F(RunCommand, stops_after_a_stage_and_prints_it) {
   const Ended scenario = weft("run " + kSmall + " --stop-after scenario");
   EXPECT_EQ(scenario.status, 0);
