@@ -15,7 +15,9 @@ active.
 Axes are those of sweep.json next to the file, or else the columns before `point`. Titles, units and
 colours come from catalogue.json next to the file, from --catalogue FILE, or from `weft schema
 results`. An axis that is not drawn must have one value: choose it with --where AXIS=VALUE. Failed
-points are left out, and counted on stderr. The same results give the same bytes. exit status: 0
+points are left out, and counted on stderr. Values that span more than two decades are drawn on a
+logarithmic axis (--scale). Sizes are labelled KiB, MiB, GiB. Labels that would touch are turned or
+thinned out. The same results give the same bytes. exit status: 0
 done; 1 a mistake in the file or the options.
 """
 
@@ -23,18 +25,21 @@ import argparse
 import difflib
 import io
 import json
-import math
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
+import plot_axes
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TIME = "time_us"
 MARKERS = "os^DvPX"
 DASHES = ["-", "--", ":", "-."]
 CATALOGUE = "catalogue.json"
+VALUE_SIZE = 7  # points, of values in the cells of a map
+MODE_SIZE = 6  # of the modes' names on bars
 
 
 class Mistake(Exception):
@@ -73,11 +78,17 @@ class Catalogue:
             return self.fields[name]["title"]
         return name.removesuffix("_us").replace("_", " ")
 
+    def is_size(self, name):
+        return next((unit == "bytes" for suffix, unit in self.axis_units.items()
+                     if name.endswith(suffix)), False)
+
     def axis(self, name):
-        """The title of an axis of numbers, with the unit that its name ends in."""
+        """The title of an axis of numbers, with the unit that its name ends in; labels of sizes
+        have theirs."""
         for suffix, unit in self.axis_units.items():
             if name.endswith(suffix):
-                return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+                title = name.removesuffix(suffix).replace("_", " ")
+                return title if self.is_size(name) else f"{title}, {unit}"
         return name.replace("_", " ")
 
     def scaled(self, name, values):
@@ -195,6 +206,15 @@ class Sweep:
         numbers = all(isinstance(value, (int, float)) for value in self.values(axis))
         return self.catalogue.axis(axis) if numbers else axis.replace("_", " ")
 
+    def text(self, name, value):
+        """A value of an axis as labels show it."""
+        if self.catalogue.is_size(name) and isinstance(value, (int, float)):
+            return plot_axes.size_text(value)
+        return text_of(value)
+
+    def texts(self, name, values):
+        return [self.text(name, one) for one in values]
+
     def axes_of_a_map(self, across, up):
         """Those that are given, and the first of which neither follows from the other, as those of
         a zip do. The same rule as in reports (sim/html/sweep_page.cc)."""
@@ -285,6 +305,8 @@ def choose(sweep, options):
         problems.append("--y: does not apply to --kind breakdown, which shows the time's parts")
     if options.kind != "heatmap" and options.value:
         problems.append(f"--value: does not apply to --kind {options.kind}; use --y")
+    if options.kind == "breakdown" and options.scale == "log":
+        problems.append("--scale log: does not apply to --kind breakdown, whose parts add up")
     if options.kind == "heatmap":
         speedups = [name for name in sweep.fields if name.startswith("speedup_")]
         options.value = options.value or (speedups or [TIME])[0]
@@ -313,6 +335,8 @@ def choose(sweep, options):
             problems.append(f"{name} has {len(values)} values: choose one with --where "
                             f"{name}={listed}"
                             + (f", or draw them with --series {name}" if series else ""))
+        if options.scale == "log" and not (sweep.rows[shown] > 0).all():
+            problems.append(f"--scale log: {shown} has values that are not positive")
     if problems:
         raise Mistake("\n".join(problems))
 
@@ -333,12 +357,21 @@ def bars(sweep, options, axes):
     for index, one in enumerate(series):
         of_one = rows[rows[options.series] == one]
         at = [places.index(value) - 0.4 + width * (index + 0.5) for value in of_one[options.x]]
-        axes.bar(at, of_one["shown"], width, label=text_of(one), edgecolor="white", linewidth=0.3,
+        axes.bar(at, of_one["shown"], width, label=sweep.text(options.series, one),
+                 edgecolor="white", linewidth=0.3,
                  color=sweep.catalogue.colour(options.series, one, index, series))
-    axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    if sweep.catalogue.is_ratio(options.y):
-        axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
+    axes.set_xticks(range(len(places)), sweep.texts(options.x, places))
+    ratio_or_scale(sweep, options, axes, rows["shown"])
     axes.set(xlabel=sweep.title(options.x), ylabel=label)
+
+
+def ratio_or_scale(sweep, options, axes, values):
+    """Speed-ups have a line at 1, which is neither faster nor slower."""
+    ratio = sweep.catalogue.is_ratio(options.y)
+    if ratio:
+        axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
+    plot_axes.scale_values(axes, values, options.scale,
+                           from_zero=options.kind == "lines" and not ratio)
 
 
 def lines(sweep, options, axes):
@@ -351,32 +384,16 @@ def lines(sweep, options, axes):
         of_one = rows[rows[options.series] == one]
         of_one = of_one.sort_values(options.x) if numeric else of_one
         across = of_one[options.x] if numeric else [places.index(v) for v in of_one[options.x]]
-        axes.plot(across, of_one["shown"], label=text_of(one), marker=MARKERS[index % 7],
+        axes.plot(across, of_one["shown"], label=sweep.text(options.series, one),
+                  marker=MARKERS[index % 7],
                   ls=DASHES[index % 4],
                   color=sweep.catalogue.colour(options.series, one, index, series))
     if not numeric:
-        axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    elif is_geometric(places):
-        axes.set_xscale("log", base=2)
-    if numeric and len(places) <= 8:
-        axes.set_xticks(places, [text_of(one) for one in places])
-        axes.minorticks_off()
-    if sweep.catalogue.is_ratio(options.y):
-        axes.axhline(1, color="0.3", lw=0.8, ls="--", zorder=0.5)
+        axes.set_xticks(range(len(places)), sweep.texts(options.x, places))
     else:
-        axes.set_ylim(bottom=0)
+        plot_axes.scale_across(axes, places, lambda value: sweep.text(options.x, value))
+    ratio_or_scale(sweep, options, axes, rows["shown"])
     axes.set(xlabel=sweep.title(options.x), ylabel=label)
-
-
-def is_geometric(places):
-    """Whether neighbours differ by a factor rather than by a distance, as powers of two do. The
-    same rule as in reports (sim/html/page/page.js)."""
-    pairs = list(zip(places, places[1:]))
-    if len(pairs) < 2 or places[0] <= 0:
-        return False
-    factors = [math.log(after / before) for before, after in pairs]
-    distances = [after - before for before, after in pairs]
-    return max(factors) / min(factors) < max(distances) / min(distances)
 
 
 def heatmap(sweep, options, axes):
@@ -388,16 +405,22 @@ def heatmap(sweep, options, axes):
     speedup = sweep.catalogue.is_ratio(options.value)
     # White is 1: neither faster nor slower. Green is faster, as in reports.
     far = max(0.01, abs(rows["shown"] - 1).max())
-    limits = {"vmin": 1 - far, "vmax": 1 + far} if speedup else {}
+    logarithmic = not speedup and plot_axes.is_log(rows["shown"], options.scale)
+    limits = ({"vmin": 1 - far, "vmax": 1 + far} if speedup else
+              {"norm": "log"} if logarithmic else {})
     image = axes.imshow(cells, aspect="auto", origin="lower", cmap="PRGn" if speedup else "viridis",
                         **limits)
-    axes.set_xticks(range(len(across)), [text_of(one) for one in across])
-    axes.set_yticks(range(len(up)), [text_of(one) for one in up])
-    axes.figure.colorbar(image, ax=axes, label=label)
+    axes.set_xticks(range(len(across)), sweep.texts(options.x, across))
+    axes.set_yticks(range(len(up)), sweep.texts(options.y, up))
+    axes.figure.colorbar(image, ax=axes, label=label,
+                         format=plot_axes.plain_number if logarithmic else None)
     axes.set_facecolor("0.85")  # where a point failed
-    if cells.size <= 100:
-        write_values(axes, image, cells, "{:.2f}" if speedup else "{:.3g}")
     axes.set(xlabel=sweep.title(options.x), ylabel=sweep.title(options.y))
+    plot_axes.settle_labels(axes, across_is_even=True)
+    form = "{:.2f}" if speedup else "{:.3g}"
+    texts = [form.format(value) for value in rows["shown"]]
+    if plot_axes.fit_in_cells(axes, texts, cells.shape, VALUE_SIZE):
+        write_values(axes, image, cells, form)
 
 
 def write_values(axes, image, cells, form):
@@ -407,7 +430,7 @@ def write_values(axes, image, cells, form):
             red, green, blue, _ = image.cmap(image.norm(value))
             dark = not nothing and 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
             axes.text(column, row, "-" if nothing else form.format(value), ha="center",
-                      va="center", fontsize=7, color="white" if dark else "black")
+                      va="center", fontsize=VALUE_SIZE, color="white" if dark else "black")
 
 
 def breakdown(sweep, options, axes):
@@ -429,13 +452,21 @@ def breakdown(sweep, options, axes):
         axes.bar(at, heights, width * 0.94, bottom=bottom, color=phase["colour"],
                  label=phase["title"])
         bottom = bottom + heights
-    for where, row, top in zip(at, rows["mode"], bottom):
-        axes.annotate(row, (where, top), (0, 2), textcoords="offset points", ha="center",
-                      va="bottom", rotation=90, fontsize=6)
-    longest = max(len(mode) for mode in modes)
-    axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
-    axes.set_xticks(range(len(places)), [text_of(one) for one in places])
-    axes.set(xlabel=sweep.title(options.x), ylabel=sweep.catalogue.scaled(TIME, rows[TIME])[1])
+    title = sweep.title(options.x)
+    if plot_axes.room_for_lines(axes, len(places) * len(modes), MODE_SIZE):
+        name_bars(axes, zip(at, rows["mode"], bottom))
+        longest = max(len(mode) for mode in modes)
+        axes.set_ylim(top=bottom.max() * (1.03 + 0.07 * longest / options.height))
+    else:
+        title += f" (bars from left to right: {', '.join(modes)})"
+    axes.set_xticks(range(len(places)), sweep.texts(options.x, places))
+    axes.set(xlabel=title, ylabel=sweep.catalogue.scaled(TIME, rows[TIME])[1])
+
+
+def name_bars(axes, bars_of_modes):
+    for where, mode, top in bars_of_modes:
+        axes.annotate(mode, (where, top), (0, 2), textcoords="offset points", ha="center",
+                      va="bottom", rotation=90, fontsize=MODE_SIZE)
 
 
 KINDS = {"bars": bars, "lines": lines, "heatmap": heatmap, "breakdown": breakdown}
@@ -461,8 +492,9 @@ def figure_of(sweep, options):
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
             name = None if options.series == "mode" else sweep.title(options.series)
-            axes.legend(handles, labels, title=name, title_fontsize=7, frameon=False, ncol=3,
-                        loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.2)
+            plot_axes.put_legend(axes, handles, labels, title=name, title_fontsize=7)
+        numeric = all(isinstance(one, (int, float)) for one in sweep.values(options.x))
+        plot_axes.settle_labels(axes, across_is_even=options.kind != "lines" or not numeric)
     return figure
 
 
@@ -485,6 +517,8 @@ def options_of(arguments):
                         help="only these points (repeatable); also mode=fused")
     parser.add_argument("--catalogue", metavar="FILE", help="titles, units and colours; default: "
                         f"{CATALOGUE} next to the results, else from weft schema results")
+    parser.add_argument("--scale", choices=["auto", "linear", "log"], default="auto",
+                        help="of the values; default: auto, log where they span two decades")
     parser.add_argument("--format", choices=["svg", "pdf", "png"],
                         help="format of stdout; default: svg")
     parser.add_argument("--width", type=float, default=3.5, help="inches; default: 3.5, one column")

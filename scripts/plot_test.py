@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "tests/html/sweep/results.csv"
 sys.path.insert(0, str(ROOT / "scripts"))
 import plot  # noqa: E402
+import plot_axes  # noqa: E402
 
 CATALOGUE = plot.printed_catalogue()
 
@@ -33,6 +34,19 @@ def figure(*arguments):
     sweep = plot.Sweep(str(RESULTS), RESULTS.read_text(), CATALOGUE)
     plot.choose(sweep, options)
     return plot.figure_of(sweep, options).axes
+
+
+def figure_of_text(text, *arguments):
+    options = plot.options_of(["-", "-o", "-", *arguments])
+    sweep = sweep_of(text)
+    plot.choose(sweep, options)
+    return plot.figure_of(sweep, options).axes
+
+
+def table(axis, times):
+    """One mode's times along an axis."""
+    return "\n".join([f"{axis},point,status,error,bulk_time_us",
+                      *(f"{place},{place},ok,,{time}" for place, time in times.items())])
 
 
 def numbers(rows, column, by=1000):
@@ -75,7 +89,7 @@ class Figures(unittest.TestCase):
         for places, geometric in (([50, 100, 200, 400], True), ([1, 2, 3, 4], False),
                                   ([0, 1, 2], False), ([8, 16], False), ([1, 10, 100], True),
                                   ([10, 20, 30, 45], False)):
-            self.assertEqual(plot.is_geometric(places), geometric, places)
+            self.assertEqual(plot_axes.is_geometric(places), geometric, places)
 
     def test_lines_go_through_the_points(self):
         axes, = figure("--kind", "lines", "--y", "speedup_vs_bulk", "--series", "order",
@@ -133,6 +147,88 @@ class Figures(unittest.TestCase):
                 plot.choose(sweep_of(text), options)
             self.assertEqual(len(str(told.exception).splitlines()), 1)
             self.assertIn(said, str(told.exception))
+
+
+class Axes(unittest.TestCase):
+    KINDS = ("bars", "lines")
+
+    def test_times_over_more_than_two_decades_are_on_a_logarithmic_axis(self):
+        for last, scale in ((900, "linear"), (1001, "log")):
+            for kind in self.KINDS:
+                axes, = figure_of_text(table("batch", {1: 10, 2: 50, 3: last}), "--kind", kind)
+                self.assertEqual(axes.get_yscale(), scale, (last, kind))
+        self.assertLess(axes.get_ylim()[0], 0.01)  # ms: the smallest bar has a height
+
+    def test_the_scale_can_be_chosen(self):
+        text = table("batch", {1: 10, 2: 5000, 3: 0})
+        for scale, said in (("linear", "linear"), ("auto", "linear")):
+            axes, = figure_of_text(text, "--scale", scale)
+            self.assertEqual(axes.get_yscale(), said)
+        axes, = figure_of_text(table("batch", {1: 10, 2: 11}), "--scale", "log")
+        self.assertEqual(axes.get_yscale(), "log")
+        for arguments, said in (([], "--scale log: time_us has values that are not positive"),
+                                (["--kind", "breakdown"], "--scale log: does not apply")):
+            with self.assertRaises(plot.Mistake) as told:
+                figure_of_text(text, "--scale", "log", *arguments)
+            self.assertIn(said, str(told.exception))
+
+    def test_sizes_are_written_as_one_would_write_them(self):
+        for size, text in ((512, "512 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2**20, "1 MiB"),
+                           (3 * 2**30, "3 GiB"), (10**6, "1 MB"), (1234567, "1.177 MiB"),
+                           (1000, "1 kB"), (0, "0 B")):
+            self.assertEqual(plot_axes.size_text(size), text)
+
+    def test_an_axis_of_sizes_has_them_as_labels_and_no_unit_in_its_title(self):
+        text = table("chunk_bytes", {4096: 1, 65536: 2, 2**20: 3})
+        for kind in self.KINDS:
+            axes, = figure_of_text(text, "--kind", kind)
+            self.assertEqual([one.get_text() for one in axes.get_xticklabels()],
+                             ["4 KiB", "64 KiB", "1 MiB"])
+            self.assertEqual(axes.get_xlabel(), "chunk")
+
+    def assert_apart(self, axes):
+        labels = [one for one in axes.get_xticklabels() if one.get_text()]
+        self.assertGreater(len(labels), 2)
+        line = plot_axes.line_height(labels)
+        at = [one.get_window_extent() for one in labels]
+        for before, after in zip(at, at[1:]):
+            if labels[0].get_rotation():
+                self.assertGreaterEqual(after.x1 - before.x1, line)
+            else:
+                self.assertGreater(after.x0, before.x1)
+
+    def test_long_words_are_turned_and_stay(self):
+        words = {f"a_rather_long_name_{i}": i + 1 for i in range(6)}
+        axes, = figure_of_text(table("machine", words))
+        axes.figure.draw_without_rendering()
+        self.assertEqual([one.get_text() for one in axes.get_xticklabels()], list(words))
+        self.assert_apart(axes)
+
+    def test_too_many_labels_are_thinned_out(self):
+        for kind in self.KINDS:
+            axes, = figure_of_text(table("batch", {2**i: i + 1 for i in range(6, 30)}),
+                                   "--kind", kind)
+            axes.figure.draw_without_rendering()
+            texts = [one.get_text() for one in axes.get_xticklabels()]
+            self.assertEqual(len(texts), 24)
+            self.assertIn("", texts)
+            self.assertEqual(texts[0], "64")
+            self.assert_apart(axes)
+
+    def test_a_map_writes_its_values_where_they_have_room(self):
+        rows = [f"{x},{y},{x}.{y},ok,,{x * y * 1.0345}" for x in range(1, 11) for y in range(1, 6)]
+        text = "\n".join(["a,b,point,status,error,bulk_time_us", *rows])
+        for width, count in (("3", 0), ("12", 50)):
+            axes = figure_of_text(text, "--kind", "heatmap", "--width", width)[0]
+            self.assertEqual(len(axes.texts), count)
+
+    def test_a_legend_leaves_the_axes_their_width(self):
+        rows = [f"{x},machine_of_a_long_name_{m},{x}.{m},ok,,{x + m}"
+                for x in (1, 2) for m in range(6)]
+        text = "\n".join(["a,machine,point,status,error,bulk_time_us", *rows])
+        axes, = figure_of_text(text, "--series", "machine")
+        axes.figure.draw_without_rendering()
+        self.assertGreater(axes.get_window_extent().width, 0.6 * axes.figure.bbox.width)
 
 
 class Command(unittest.TestCase):

@@ -15,6 +15,7 @@
 #include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
 #include "sim/app/help_command_line.h"
+#include "sim/app/report_command_line.h"
 #include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
 #include "sim/run/exit_code.h"
@@ -35,6 +36,10 @@ constexpr const char* kRunExample =
     "example: the same cluster with links half as fast, bulk and fused only\n"
     "  weft run configs/scenarios/embedding_a2a_2_nodes.yaml --mode bulk --mode fused \\\n"
     "    --set 'cluster.scale_out.link.bandwidth=100 Gb/s' -o results/half\n"
+    "\n"
+    "example: a scenario from a pipe; bases are looked for from the current folder\n"
+    "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml --stop-after scenario \\\n"
+    "    | sed 's/pooling: 70/pooling: 20/' | weft run - --quiet --json\n"
     "\n"
     "exit status: 0 done; 1 a mistake in the scenario or on the command line, or a run that "
     "cannot\n"
@@ -60,14 +65,6 @@ constexpr const char* kValidateExample =
     "calibration/pytorch), or such a GEMM and a collective of all GPUs (calibration/torch).\n"
     "Kinds of lines that weft cannot simulate are listed as skipped, with their number.\n"
     "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
-
-constexpr const char* kReportExample =
-    "example:\n"
-    "  weft run configs/scenarios/embedding_a2a_4_gpus.yaml -o results/node\n"
-    "  weft report results/node\n"
-    "\n"
-    "One file that a browser opens without a network. exit status: 0 done; 1 a file in the folder\n"
-    "is missing or broken; 2 the system failed (cannot write or allocate)\n";
 
 struct StageName {
   const char* name;
@@ -150,7 +147,8 @@ CLI::Option* add_trace(CLI::App& run, Raw& raw) {
 CLI::App* add_run(CLI::App& app, Raw& raw) {
   CLI::App* run = app.add_subcommand("run", "Simulate a scenario in each of its modes.");
   run->footer(kRunExample);
-  run->add_option("SCENARIO", raw.scenario, "YAML file: cluster, workload, modes")
+  run->add_option("SCENARIO", raw.scenario,
+                  "YAML file: cluster, workload, modes; - is the standard input")
       ->type_name("FILE")
       ->required();
   // One value each, or `--set a=1 scenario.yaml` would swallow the scenario.
@@ -254,18 +252,6 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
       ->check(CLI::Range(1, 1024));
   validate->add_flag("-q,--quiet", command.quiet, "Print no table");
   return validate;
-}
-
-CLI::App* add_report(CLI::App& app, ReportCommand& command) {
-  CLI::App* report =
-      app.add_subcommand("report", "Draw the results of a run or a sweep as a single HTML file.");
-  report->footer(kReportExample);
-  report->add_option("DIR", command.folder, "Folder written by weft run -o or by a sweep")
-      ->type_name("DIR")
-      ->required();
-  report->add_option("-o,--output", command.output, "Output file; default: DIR/report.html")
-      ->type_name("FILE");
-  return report;
 }
 
 RunCommand command_of(const Raw& raw, bool seed_given) {

@@ -10,9 +10,11 @@ constexpr const char* kExplainExample =
     "A map may have a base, a file with the keys that the map omits: 'base: gpus/mi300x' ('weft\n"
     "list' shows the available ones). A base's values are in its file, with their sources.\n"
     "\n"
-    "examples: the fabric between nodes with all of its keys; two keys\n"
+    "examples: the fabric between nodes with all of its keys; several keys, each explained once\n"
     "  weft explain cluster.scale_out\n"
-    "  weft explain run.seed run.repeats\n";
+    "  weft explain run.seed run.repeats fused\n"
+    "\n"
+    "exit status: 0 done; 1 a key that there is not: all of them are told, with the nearest\n";
 
 constexpr const char* kListExample =
     "The names are those that a base takes: 'base: gpus/mi300x'.\n"

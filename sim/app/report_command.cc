@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/app/compared_keys.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/planned.h"
 #include "sim/files/read_text.h"
@@ -29,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSweepRows = "results.jsonl";
+constexpr const char* kCompared = "compared.html";
 
 // Of a sweep that runs, or was killed, results.csv is not there or lacks points that are done.
 std::optional<std::string> results_so_far(const fs::path& folder, Diagnostics& problems) {
@@ -62,21 +65,26 @@ bool is_there(const fs::path& file, Diagnostics& problems) {
   return there;
 }
 
-Planned planned(const fs::path& folder, const fs::path& output) {
+Planned planned(const std::vector<fs::path>& folders, const fs::path& output) {
   Planned planned;
-  for (const std::string& name : result_names()) planned.reads.push_back(folder / name);
-  for (const char* name : {kSweepFile, kSweepResults, kSweepRows}) {
-    planned.reads.push_back(folder / name);
+  for (const fs::path& folder : folders) {
+    for (const std::string& name : result_names()) planned.reads.push_back(folder / name);
+    for (const char* name : {kSweepFile, kSweepResults, kSweepRows}) {
+      planned.reads.push_back(folder / name);
+    }
   }
   planned.write("--output", output);
   return planned;
 }
 
-Page page_of(const fs::path& folder, Diagnostics& problems) {
+enum class Results { none, run, sweep };
+
+// None: a problem says why.
+Results results_in(const fs::path& folder, Diagnostics& problems) {
   std::error_code code;
   if (!fs::is_directory(folder, code)) {
     add_problem(problems, folder, 0, "", code ? words_of(code) : "not a folder");
-    return {};
+    return Results::none;
   }
   const auto has = [&](const char* name) { return is_there(folder / name, problems); };
   const bool sweep = has(kSweepFile) || has(kSweepResults);
@@ -87,30 +95,73 @@ Page page_of(const fs::path& folder, Diagnostics& problems) {
         fmt::format("holds a sweep's results ({}) and a run's ({}); move one of them to a "
                     "folder of its own",
                     has(kSweepFile) ? kSweepFile : kSweepResults, file_name(ResultFile::summary)));
-    return {};
+    return Results::none;
   }
-  if (sweep) return sweep_page(folder, results_so_far(folder, problems), problems);
-  if (run) return run_page(folder, problems);
-  if (problems.has_errors()) return {};
+  if (sweep) return Results::sweep;
+  if (run) return Results::run;
+  if (problems.has_errors()) return Results::none;
   add_problem(problems, folder, 0, "",
               fmt::format("contains no results: neither {} and {} of a sweep, nor {} of a run "
                           "(weft run SCENARIO -o DIR)",
                           kSweepFile, kSweepResults, file_name(ResultFile::summary)));
+  return Results::none;
+}
+
+Page page_of(const fs::path& folder, Diagnostics& problems) {
+  switch (results_in(folder, problems)) {
+    case Results::sweep:
+      return sweep_page(folder, results_so_far(folder, problems), problems);
+    case Results::run:
+      return run_page(folder, problems);
+    case Results::none:
+      break;
+  }
   return {};
+}
+
+// Every folder is a run's, and is there once.
+void check_runs(const std::vector<fs::path>& folders, Diagnostics& problems) {
+  std::set<fs::path> known;
+  for (const fs::path& folder : folders) {
+    Diagnostics found;
+    const Results results = results_in(folder, found);
+    problems.append(found);
+    if (results == Results::sweep) {
+      add_problem(problems, folder, 0, "",
+                  "holds a sweep's results; only runs are compared, and a sweep has a report of "
+                  "its own (weft report DIR)");
+    }
+    std::error_code ignored;
+    if (!known.insert(fs::weakly_canonical(folder, ignored)).second) {
+      add_problem(problems, folder, 0, "", "is given twice");
+    }
+  }
+}
+
+Page page_of(const std::vector<fs::path>& folders, Diagnostics& problems) {
+  if (folders.size() == 1) return page_of(folders[0], problems);
+  check_runs(folders, problems);
+  if (problems.has_errors()) return {};
+  return compared_page(folders, compared_keys(folders, problems), problems);
+}
+
+fs::path output_of(const ReportCommand& command) {
+  if (command.output) return *command.output;
+  return command.folders.size() == 1 ? command.folders[0] / "report.html" : fs::path(kCompared);
 }
 
 }  // namespace
 
 int report_command(const ReportCommand& command) {
-  const fs::path output = command.output.value_or(command.folder / "report.html");
+  const fs::path output = output_of(command);
   Diagnostics problems;
-  const Page page = page_of(command.folder, problems);
+  const Page page = page_of(command.folders, problems);
   const Assets assets = load_assets({.page = html_dirs(), .vega = vega_dirs()}, problems);
   if (problems.has_errors()) {
     fmt::print(stderr, "{}", problems.to_text());
     return exit_code::user;
   }
-  if (refused(planned(command.folder, output))) return exit_code::user;
+  if (refused(planned(command.folders, output))) return exit_code::user;
   write_file(output, to_html(page, assets));
   if (!page.note.empty()) spdlog::warn("{}", page.note);
   spdlog::info("the report is in {}", output.string());

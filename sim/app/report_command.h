@@ -1,14 +1,15 @@
-// `weft report`: a folder of results as one HTML file.
+// `weft report`: a folder of results, or several runs side by side, as one HTML file.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace weft {
 
 struct ReportCommand {
-  std::filesystem::path folder;                 // of a run or a sweep
-  std::optional<std::filesystem::path> output;  // else report.html in the folder
+  std::vector<std::filesystem::path> folders;   // one of a run or a sweep, or several of runs
+  std::optional<std::filesystem::path> output;  // else report.html in the folder; compared.html
 };
 
 int report_command(const ReportCommand& command);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/app/colors.h"
-#include "sim/app/config_dirs.h"
+#include "sim/app/given_scenario.h"
 #include "sim/app/planned.h"
 #include "sim/app/run_progress.h"
 #include "sim/files/staged.h"
@@ -45,9 +45,9 @@ bool is_result(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Planned planned(const RunCommand& command, const ScenarioRun& run) {
+Planned planned(const RunCommand& command, const GivenScenario& given, const ScenarioRun& run) {
   Planned planned;
-  planned.reads.emplace_back(command.scenario);
+  planned.reads = given.reads;
   for (const InputFile& input : run.inputs()) planned.reads.emplace_back(input.path);
   if (command.output) planned.write("--output", *command.output, result_names());
   if (command.trace) planned.write("--trace", *command.trace);
@@ -101,13 +101,13 @@ std::variant<RunReport, Failure> run_all(ScenarioRun& run, const RunCommand& com
 
 // With no more of a timeline than run.max_memory has room for; nothing where that is too little.
 std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
-                                                      const Scenario& scenario,
+                                                      const GivenScenario& given,
                                                       const ScenarioRun& run) {
   TimelineOptions options = command.timeline;
   if (!command.trace) return options;
   Diagnostics problems;
   const std::optional<Bytes> room =
-      room_for_timeline(scenario, command.scenario.string(), run.memory(),
+      room_for_timeline(*given.loaded.scenario, given.name, run.memory(),
                         run.tracks_of_recordings(options.detail), problems);
   print_problems(problems, command.quiet ? Quiet::yes : Quiet::no);
   if (!room) return std::nullopt;
@@ -119,9 +119,9 @@ std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
 
 int run_command(const RunCommand& command) {
   const Quiet quiet = command.quiet ? Quiet::yes : Quiet::no;
-  const Loaded loaded = load_scenario(
-      command.scenario, {.sets = command.sets, .config_dirs = config_dirs(command.scenario)});
-  print_problems(or_its_command(loaded.problems, command.scenario, FileKind::scenario), quiet);
+  const GivenScenario given = load_given(command.scenario, command.sets);
+  const Loaded& loaded = given.loaded;
+  print_problems(loaded.problems, quiet);
   if (!loaded.scenario) return exit_code::user;
   const Scenario& scenario = *loaded.scenario;
   if (command.stop_after == StopAfter::scenario) {
@@ -143,7 +143,7 @@ int run_command(const RunCommand& command) {
     print_text(to_text(run.graph()));
     return exit_code::ok;
   }
-  const Diagnostics too_large = run.check_size(command.scenario.string());
+  const Diagnostics too_large = run.check_size(given.name);
   print_problems(too_large, quiet);
   if (too_large.has_errors()) return exit_code::user;
   if (command.stop_after == StopAfter::tasks) {
@@ -153,8 +153,8 @@ int run_command(const RunCommand& command) {
     return exit_code::ok;
   }
 
-  const std::optional<TimelineOptions> options = timeline_within_memory(command, scenario, run);
-  if (!options || refused(planned(command, run))) return exit_code::user;
+  const std::optional<TimelineOptions> options = timeline_within_memory(command, given, run);
+  if (!options || refused(planned(command, given, run))) return exit_code::user;
   if (command.trace) {
     run.record(record_options(*options, scenario.modes.size()));
   } else if (command.output) {

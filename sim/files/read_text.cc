@@ -54,6 +54,8 @@ ReadText read_text(const fs::path& file, std::size_t at_most) {
   return read;
 }
 
+ReadText read_standard_input(std::size_t at_most) { return read_open(STDIN_FILENO, at_most); }
+
 std::string read_own(const fs::path& file) {
   ReadText read = read_text(file);
   if (read.text) return *std::move(read.text);

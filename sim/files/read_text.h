@@ -19,7 +19,10 @@ struct ReadText {
 // A pipe or a device could block for ever: only regular files are read, up to `at_most` bytes.
 ReadText read_text(const std::filesystem::path& file, std::size_t at_most = SIZE_MAX);
 
-// The same of what this program wrote: empty where there is none; what fails is an exception.
+// The standard input, whatever it is.
+ReadText read_standard_input(std::size_t at_most = SIZE_MAX);
+
+// A file that this program wrote: empty where there is none; what fails is an exception.
 std::string read_own(const std::filesystem::path& file);
 
 // What a code means; a missing file is "no such file".

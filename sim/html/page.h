@@ -46,6 +46,16 @@ struct Chart {
   std::string steps;   // lines: each value holds until this column's
 };
 
+// A table to read, without a chart.
+struct TextTable {
+  std::string id;
+  std::string title;
+  std::string text;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // none: `text` says why
+  std::size_t words = 1;                       // columns before those of numbers
+};
+
 struct Page {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;
@@ -53,6 +63,7 @@ struct Page {
   std::string note;  // what the reader has to know first; may be empty
   std::vector<std::string> sentences;
   std::vector<std::string> failed;  // failed points of a sweep
+  std::vector<TextTable> texts{};   // before the charts
   std::vector<PageTable> tables;
   std::vector<Chart> charts;
 };

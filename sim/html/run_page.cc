@@ -3,55 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "sim/html/json_check.h"
+#include "sim/html/run_reader.h"
 #include "sim/html/run_tables.h"
 #include "sim/report/field_names.h"
 #include "sim/report/fields.h"
 #include "sim/report/mode_fields.h"
-#include "sim/report/result_files.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What the reader may choose to see of the modes, in the order of the catalogue.
-std::vector<ModeField> shown_fields() {
-  std::vector<ModeField> fields;
-  for (const ModeField& field : mode_fields()) {
-    if (field.shown.in_run_page) fields.push_back(field);
-  }
-  return fields;
-}
-
-// Of a mode; "wait_us.post" is in a group.
-double number_at(const JsonValue& mode, const std::string& path, const std::string& where,
-                 JsonCheck& check) {
-  const auto dot = path.find('.');
-  if (dot == std::string::npos) return check.number(mode, path.c_str(), where);
-  const std::string group = path.substr(0, dot);
-  const auto found = mode.find(group);
-  return number_at(found == mode.end() ? JsonValue::object() : *found, path.substr(dot + 1),
-                   where + "." + group, check);
-}
-
 // What of bulk (or serial) the run's modes are compared with; empty where it was not run.
 std::string baseline_of(const JsonValue& summary) {
   const auto speedups = summary.find("speedup");
   if (speedups == summary.end() || !speedups->is_object() || speedups->empty()) return "";
   return speedup_name(speedups->begin().key()).baseline;
-}
-
-// Three blanks part what is said of a cluster.
-std::string in_one_line(std::string text) {
-  const std::string blanks = "   ";
-  for (std::size_t at = text.find(blanks); at != std::string::npos; at = text.find(blanks, at)) {
-    text.replace(at, blanks.size(), "; ");
-  }
-  return text;
 }
 
 PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
@@ -97,52 +67,6 @@ bool is_model(const JsonValue& modes) {
   return std::any_of(modes.begin(), modes.end(),
                      [](const JsonValue& mode) { return mode.contains("parts"); });
 }
-
-// Path and column of everything a table is made of; each file is read whatever the others hold.
-class RunReader {
- public:
-  RunReader(const fs::path& folder, Diagnostics& problems)
-      : folder_(folder), files_(folder / kFilesOfResult), problems_(problems) {
-    if (files_.problem().empty()) return;
-    add_problem(problems_, folder_ / kFilesOfResult, 0, "", files_.problem());
-  }
-
-  [[nodiscard]] bool has(const std::string& name) const {
-    std::error_code ignored;
-    return files_.known() ? files_.lists(name) : fs::exists(folder_ / name, ignored);
-  }
-  // What is drawn from some of the files is told of all of them: none may be another's.
-  void check_others() {
-    for (const std::string& name : result_names()) {
-      if (files_.lists(name) && !read_.contains(name)) {
-        read_text(folder_ / name, files_, problems_);
-      }
-    }
-  }
-  std::optional<JsonValue> json(ResultFile file) {
-    const fs::path path = folder_ / file_name(file);
-    read_.insert(file_name(file));
-    const auto text = read_text(path, files_, problems_);
-    if (!text) return std::nullopt;
-    return parse_json(path, *text, problems_);
-  }
-  Rows rows(const std::string& name, const std::vector<Needed>& needed) {
-    const fs::path path = folder_ / name;
-    read_.insert(name);
-    const auto text = read_text(path, files_, problems_);
-    if (!text) return {};
-    return cells(parse_csv(path, *text, problems_), needed, problems_).value_or(Rows());
-  }
-  Rows rows(ResultFile file, const std::vector<Needed>& needed) {
-    return rows(file_name(file), needed);
-  }
-
- private:
-  const fs::path& folder_;
-  FileSet files_;
-  std::set<std::string> read_;
-  Diagnostics& problems_;
-};
 
 std::vector<Needed> all_of(ResultFile file) {
   std::vector<Needed> columns;

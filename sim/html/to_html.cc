@@ -69,6 +69,34 @@ std::string chart_html(const Chart& chart) {
                             escaped(chart.title));
 }
 
+std::string row_html(const std::vector<std::string>& cells, std::size_t words) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    html += fmt::format("<td{}>{}</td>", i < words ? "" : " class=\"number\"", escaped(cells[i]));
+  }
+  return html + "</tr>\n";
+}
+
+std::string text_table_html(const TextTable& table) {
+  const std::string title = escaped(table.title);
+  std::string html = fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
+      table.id, title);
+  if (table.rows.empty()) {
+    return html + fmt::format("<p class=\"absent\">{}</p>\n</section>\n", escaped(table.text));
+  }
+  html += fmt::format(
+      "<p>{}</p>\n<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{}: table\">"
+      "<table>\n<thead><tr>",
+      escaped(table.text), title);
+  for (const std::string& column : table.columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) html += row_html(row, table.words);
+  return html + "</tbody></table></div>\n</section>\n";
+}
+
 std::string facts_html(const Page& page) {
   std::string html = "<dl>\n";
   for (const auto& [label, text] : page.facts) {
@@ -97,9 +125,11 @@ std::string facts_html(const Page& page) {
 
 std::string contents_html(const Page& page) {
   std::string html = "<nav aria-label=\"Charts\"><ul>\n";
-  for (const Chart& chart : page.charts) {
-    html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", chart.id, escaped(chart.title));
-  }
+  const auto add = [&html](const auto& section) {
+    html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
+  };
+  for (const TextTable& table : page.texts) add(table);
+  for (const Chart& chart : page.charts) add(chart);
   return html + "</ul></nav>\n";
 }
 
@@ -181,6 +211,7 @@ std::string to_html(const Page& page, const Assets& assets) {
                       escaped(page.title));
   html += facts_html(page) + contents_html(page);
   html += "<main id=\"charts\" tabindex=\"-1\">\n";
+  for (const TextTable& table : page.texts) html += text_table_html(table);
   for (const Chart& chart : page.charts) html += chart_html(chart);
   if (page.charts.empty())
     html += "<p class=\"absent\">No point has finished: nothing to draw.</p>\n";

@@ -8,6 +8,7 @@
 #include "sim/report/model.h"
 #include "sim/report/over_time.h"
 #include "sim/report/summary.h"
+#include "sim/scenario/load.h"
 
 namespace weft {
 
@@ -21,6 +22,7 @@ std::vector<OutputFile> result_files(const RunReport& report) {
     files.push_back({file_name(ResultFile::parts), parts_csv(report)});
     files.push_back({file_name(ResultFile::fusions), fusions_csv(report)});
   }
+  files.push_back({kResolvedScenario, to_text(report.scenario)});
   files.push_back({file_name(ResultFile::manifest), manifest_json(report)});
   return files;
 }
@@ -32,6 +34,7 @@ std::vector<std::string> result_names() {
        {summary, operators, links, link_classes, over_time, parts, fusions, manifest, files}) {
     names.emplace_back(file_name(file));
   }
+  names.emplace_back(kResolvedScenario);
   return names;
 }
 

@@ -13,6 +13,9 @@ struct OutputFile {
   std::string content;
 };
 
+// The scenario as it was run, nothing left to a default or a base: `weft run` takes it.
+inline constexpr const char* kResolvedScenario = "resolved.yaml";
+
 // All but files.json, which is written last: a folder without it is incomplete.
 std::vector<OutputFile> result_files(const RunReport& report);
 

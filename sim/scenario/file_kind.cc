@@ -7,11 +7,9 @@
 #include "sim/scenario/overlay.h"
 
 namespace weft {
+namespace {
 
-FileKind kind_of_file(const std::filesystem::path& file) {
-  SourceFiles files;
-  Diagnostics ignored;
-  const Node* tree = files.tree_of(file, {.file = file.generic_string()}, ignored);
+FileKind kind_of_tree(const Node* tree) {
   if (tree == nullptr || tree->kind != Node::Kind::map) return FileKind::unknown;
   const auto has = [tree](std::string_view key) { return tree->find(key) != nullptr; };
   if (has("axes")) return FileKind::sweep;
@@ -20,6 +18,20 @@ FileKind kind_of_file(const std::filesystem::path& file) {
                                        "kernel", "collective", "fused",    "c3"};
   const bool is_scenario = std::any_of(kOfScenarios.begin(), kOfScenarios.end(), has);
   return is_scenario ? FileKind::scenario : FileKind::unknown;
+}
+
+}  // namespace
+
+FileKind kind_of_file(const std::filesystem::path& file) {
+  SourceFiles files;
+  Diagnostics ignored;
+  return kind_of_tree(files.tree_of(file, {.file = file.generic_string()}, ignored));
+}
+
+FileKind kind_of_text(std::string_view text) {
+  SourceFiles files;
+  Diagnostics ignored;
+  return kind_of_tree(files.tree_of_text(text, "", ignored));
 }
 
 }  // namespace weft

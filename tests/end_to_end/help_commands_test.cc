@@ -66,6 +66,16 @@ TEST_F(HelpCommands, explain_takes_several_keys_and_says_each_once) {
   EXPECT_TRUE(wrong.says("did you mean run.seed?")) << wrong.err;
 }
 
+// A map has its keys, whatever is asked for beside it and in whatever order.
+TEST_F(HelpCommands, explain_takes_maps_and_keys_together) {
+  const std::string link = weft("explain cluster.scale_out.link").out;
+  const std::string seed = weft("explain run.seed").out;
+  EXPECT_EQ(weft("explain cluster.scale_out.link run.seed").out, link + "\n" + seed);
+  EXPECT_EQ(weft("explain cluster.scale_out.link cluster.scale_out.link.latency").out, link);
+  EXPECT_EQ(weft("explain run.seed cluster.scale_out.link").out, seed + "\n" + link);
+  expect_words("explain --help", "several keys, each explained once");
+}
+
 TEST_F(HelpCommands, explain_names_the_nearest_of_a_key_that_is_none) {
   expect_mistake("explain cluster.noeds",
                  "explain: cluster.noeds: there is no such key; did you mean cluster.nodes?");
@@ -142,7 +152,10 @@ TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_b
   for (const char* asked : {"rum --help", "--help rum", "rum -h", "rum --version"}) {
     expect_mistake(asked, "unknown command 'rum'; did you mean 'run'?");
   }
-  expect_mistake("run", "run: SCENARIO is required: YAML file: cluster, workload, modes");
+  expect_mistake(
+      "run",
+      "run: SCENARIO is required: YAML file: cluster, workload, modes; - is the standard "
+      "input");
   expect_mistake("run a --mod bulk", "run: unknown option '--mod'; did you mean '--mode'?");
   expect_mistake("run a --zzz", "run: unknown option '--zzz'; 'weft run --help' lists them");
   expect_mistake("run a b", "run: unexpected argument 'b'; usage: weft run [OPTIONS] SCENARIO");

@@ -64,10 +64,10 @@ TEST_F(RunCommand, prints_a_table_and_writes_nothing_unless_asked) {
 TEST_F(RunCommand, writes_its_files_and_leaves_nothing_else) {
   EXPECT_EQ(weft("run " + kSmall + " -o results/new").status, 0);
   for (const char* name : {"summary.json", "operators.csv", "links.csv", "link_classes.csv",
-                           "over_time.csv", "manifest.json", "files.json"}) {
+                           "over_time.csv", "resolved.yaml", "manifest.json", "files.json"}) {
     EXPECT_GT(text_of(folder_ / "results/new" / name).size(), 50U) << name;
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 7);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results/new"), {}), 8);
 }
 
 TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
@@ -108,6 +108,21 @@ TEST_F(RunCommand, quiet_and_json_print_the_summary_and_nothing_else) {
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(Json::parse(ended.out), Json::parse(text_of(folder_ / "results/summary.json")));
   EXPECT_EQ(ended.err, "");
+}
+
+// Neither warnings nor where files are; of a failure, why.
+TEST_F(RunCommand, quiet_and_json_print_nothing_else_even_where_there_is_something_to_say) {
+  const std::string warns = kSmall +
+                            " --set 'cluster.scale_up.link.bandwidth=9000 GB/s' --json "
+                            "--trace t.json.gz --trace-detail all --trace-limit '1 MB'";
+  const Ended told = weft("run " + warns);
+  EXPECT_TRUE(told.says("warning: cluster.scale_up.link.bandwidth: ")) << told.err;
+  EXPECT_TRUE(told.says("the timeline is in t.json.gz")) << told.err;
+  EXPECT_EQ(Json::parse(told.out)["ledger"]["balanced"], true);
+  const Ended quiet = weft("run " + warns + " --quiet");
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(Json::parse(quiet.out)["modes"], Json::parse(told.out)["modes"]);
+  expect_refused(kSmall + " -q --json --set workload.dim=0", "workload.dim");
 }
 
 TEST_F(RunCommand, stops_after_a_stage_and_prints_it) {

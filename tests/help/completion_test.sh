@@ -50,6 +50,8 @@ expect weft run 'configs/two' -- 'configs/two words.yaml'
 expect weft run --mode bulk c -- configs
 expect weft run configs/one.yaml -o c -- configs
 expect weft run configs/one.yaml '' --
+expect weft report c -- configs
+expect weft report configs c -- configs
 expect weft run --set fused.or -- fused.order=
 expect weft run --set fused.order = '' --
 expect weft run --seed '' --
@@ -64,7 +66,8 @@ expect weft completion '' -- bash zsh fish
 expect weft nonsense '' --
 
 # Every command and every option is there.
-for command in $("$weft" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+commands=$("$weft" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
   COMP_WORDS=(weft "$command" -)
   COMP_CWORD=2
   _weft
@@ -87,6 +90,13 @@ if command -v fish >/dev/null; then
 fi
 
 "$weft" man >"$folder/weft.1"
+for command in $commands; do
+  section=$(sed -n "/^\.SS $command\$/,/^\.S[SH]/p" "$folder/weft.1")
+  [[ -n $section ]] || fail "the manual page lacks $command"
+  for option in $("$weft" "$command" --help | grep -o '^  \(-[a-z], \)\?--[a-z0-9-]*' | grep -o -- '--.*'); do
+    [[ $section == *"${option//-/\\-}"* ]] || fail "the manual page lacks weft $command $option"
+  done
+done
 if command -v mandoc >/dev/null; then
   mandoc -Tlint "$folder/weft.1" || fail "mandoc complains"
 else

@@ -54,6 +54,8 @@ class Reports(unittest.TestCase):
         for name in ("run", "model", "sweep"):
             subprocess.run([OPTIONS.weft, "report", HERE / name, "-o", cls.folder / f"{name}.html"],
                            check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([OPTIONS.weft, "report", HERE / "run", HERE / "model", "-o",
+                        cls.folder / "compared.html"], check=True, stderr=subprocess.DEVNULL)
 
     def tearDown(self):
         self.assertEqual(self.driver.get_log("browser"), [])  # neither errors nor warnings
@@ -181,6 +183,27 @@ class Reports(unittest.TestCase):
         from selenium.webdriver.support.ui import WebDriverWait
         WebDriverWait(self.driver, 10, poll_frequency=0.05).until(lambda _: condition())
 
+    # --- runs side by side ---
+
+    def test_runs_are_drawn_side_by_side_with_their_differences(self):
+        self.open("compared")
+        self.screenshot("compared_light")
+        self.assertEqual(self.marks("time", "bars"), 6)
+        self.assertEqual(self.labels("time"),
+                         ["2.874 ms", "11.497 ms, +300.0 %", "2.683 ms", "11.497 ms, +328.5 %",
+                          "2.520 ms", "9.972 ms, +295.6 %"])
+        self.assertEqual(self.marks("phases", "bars"), 18)
+        self.choose("time-value", "CUs busy")
+        both = [json.loads((HERE / name / "summary.json").read_text())["modes"]
+                for name in ("run", "model")]
+        self.assert_same_numbers([row["cu_busy"] for row in self.csv("time")],
+                                 [modes[mode]["cu_busy"] for mode in both[0] for modes in both])
+        measures = self.table("measures")
+        self.assertEqual(measures[0], ["mode", "measure", "run", "model", "difference"])
+        self.assertEqual(measures[1], ["bulk", "time", "2.874 ms", "11.497 ms", "+300.0 %"])
+        self.assertEqual(len(self.find("nav a")), 4)
+        self.assertIn("Unknown", self.find("#keys .absent")[0].text)
+
     # --- a model's run ---
 
     def test_a_model_has_its_parts_and_what_can_be_fused(self):
@@ -298,7 +321,7 @@ class Reports(unittest.TestCase):
         self.assertNotEqual(self.driver.execute_script(ink), on_dark)
 
     def test_a_phone_scrolls_down_only(self):
-        for name in ("run", "model", "sweep"):
+        for name in ("run", "model", "sweep", "compared"):
             self.open(name, width=360, height=740)
             self.screenshot(f"{name}_phone")
             self.assertLessEqual(self.driver.execute_script(
