@@ -19,10 +19,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // What the reader may choose to see of the modes, in the order of the catalogue.
-std::vector<ModeField> shown_fields() {
+std::vector<ModeField> shown_fields(const JsonValue& modes) {
+  const auto is_shown = [&](const ModeField& field) {
+    if (!field.shown.in_run_page || !field.shown.if_any) return field.shown.in_run_page;
+    return std::any_of(modes.begin(), modes.end(),
+                       [&](const JsonValue& mode) { return mode.contains(path_in_mode(field)); });
+  };
   std::vector<ModeField> fields;
   for (const ModeField& field : mode_fields()) {
-    if (field.shown.in_run_page) fields.push_back(field);
+    if (is_shown(field)) fields.push_back(field);
   }
   return fields;
 }
@@ -36,6 +41,14 @@ double number_at(const JsonValue& mode, const std::string& path, const std::stri
   const auto found = mode.find(group);
   return number_at(found == mode.end() ? JsonValue::object() : *found, path.substr(dot + 1),
                    where + "." + group, check);
+}
+
+// Null where not every mode needs it, and this one has none.
+JsonValue value_at(const JsonValue& mode, const ModeField& field, const std::string& where,
+                   JsonCheck& check) {
+  const std::string path = path_in_mode(field);
+  if (field.shown.if_any && !mode.contains(path)) return nullptr;
+  return number_at(mode, path, where, check);
 }
 
 // What of bulk (or serial) the run's modes are compared with; empty where it was not run.
@@ -54,16 +67,16 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
+PageTable modes_table(const JsonValue& summary, const JsonValue& modes,
+                      const std::vector<ModeField>& shown, const std::string& baseline,
                       JsonCheck& check) {
   PageTable table{.name = "modes", .columns = {mode_column("mode")}, .rows = {}};
-  const std::vector<ModeField> shown = shown_fields();
   for (const ModeField& field : shown) table.columns.push_back(mode_column(name_of(field)));
   if (!baseline.empty()) table.columns.push_back(mode_column("speedup_vs_" + baseline));
   for (const auto& [mode, values] : modes.items()) {
     std::vector<JsonValue> row{mode};
     for (const ModeField& field : shown) {
-      row.emplace_back(number_at(values, path_in_mode(field), "modes." + mode, check));
+      row.push_back(value_at(values, field, "modes." + mode, check));
     }
     const std::string speedup = fmt::format("{}_vs_{}", mode, baseline);
     if (!baseline.empty()) row.push_back(summary["speedup"].value(speedup, JsonValue()));
@@ -72,9 +85,9 @@ PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const st
   return table;
 }
 
-Chart times_chart(const std::string& baseline) {
+Chart times_chart(const std::vector<ModeField>& shown, const std::string& baseline) {
   std::vector<std::string> values;
-  for (const ModeField& field : shown_fields()) values.push_back(name_of(field));
+  for (const ModeField& field : shown) values.push_back(name_of(field));
   const std::string speedup = baseline.empty() ? "" : "speedup_vs_" + baseline;
   if (!speedup.empty()) values.insert(values.begin() + 1, speedup);
   return {.id = "time",
@@ -192,8 +205,9 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
   page.sentences = sentences_of(check.text(*summary, "why"));
   const std::string baseline = baseline_of(*summary);
   const JsonValue modes = check.object(*summary, "modes");
-  page.tables.push_back(modes_table(*summary, modes, baseline, check));
-  page.charts.push_back(times_chart(baseline));
+  const std::vector<ModeField> shown = shown_fields(modes);
+  page.tables.push_back(modes_table(*summary, modes, shown, baseline, check));
+  page.charts.push_back(times_chart(shown, baseline));
   add(page, phases_picture(page.tables.back()));
   if (is_model(modes)) {
     add(page, parts_picture(
