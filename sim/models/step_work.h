@@ -17,7 +17,7 @@
 // a causal kernel computes them and newer releases of Megatron-LM count them (s^2 / 2). PaLM and
 // earlier releases count the masked ones too: s^2. One new token has s pairs either way.
 //
-// Hardware FLOPs (Korthikanti et al., arXiv:2205.05198) are those that the GPUs compute: also layers
+// Hardware FLOPs (Korthikanti et al., arXiv:2205.05198) are those that GPUs compute: also layers
 // that are computed again (`recompute`), scores that the backward pass of attention computes again,
 // and products that every GPU of a tensor-parallel group computes for itself.
 #pragma once

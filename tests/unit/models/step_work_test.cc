@@ -78,9 +78,9 @@ TEST(StepWork, of_the_model_is_the_same_however_it_is_split) {
 // A layer: attention 12,288, router 64 x 8, shared 3 x 64 x 64, two experts of 3 x 64 x 128.
 TEST(StepWork, of_experts_counts_those_that_a_token_goes_through) {
   const StepWork work = work_of(
-      "kind: moe, model: {layers: 2, hidden: 64, heads: 8, kv_heads: 4, inner: 256, vocabulary: "
-      "1000}, moe: {experts: 8, top_k: 2, inner: 128, shared_inner: 64}, sequence_length: 32, "
-      "sequences: 16, microbatch: 2, phase: prefill, parallel: {data: 8, expert: 8}");
+      "kind: moe, model: {layers: 2, hidden: 64, heads: 8, kv_heads: 4, vocabulary: 1000}, moe: "
+      "{experts: 8, top_k: 2, inner: 128, shared_inner: 64}, sequence_length: 32, sequences: 16, "
+      "microbatch: 2, phase: prefill, parallel: {data: 8, expert: 8}");
   const double linear = 2.0 * 512 * 2 * (12'288 + 512 + 12'288 + 2 * 24'576);
   EXPECT_DOUBLE_EQ(work.model_flops, linear + 16 * kHead + kCausal);
   EXPECT_DOUBLE_EQ(work.hardware_flops, work.model_flops);
