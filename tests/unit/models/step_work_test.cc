@@ -143,9 +143,13 @@ TEST(StepWork, of_a_recommendation_model_is_its_mlps) {
   EXPECT_FALSE(work.full_attention_flops);
 }
 
-TEST(StepWork, is_of_whole_models_only) {
-  const Scenario scenario = scenario_of("{kind: collective, op: all_reduce, bytes: 1 MiB}", 1);
+TEST(StepWork, is_of_models_that_scenarios_describe) {
+  Scenario scenario = scenario_of("{kind: collective, op: all_reduce, bytes: 1 MiB}", 1);
   EXPECT_FALSE(work_of_step(scenario, build_model(scenario)));
+  for (const WorkloadKind recorded : {WorkloadKind::chakra, WorkloadKind::pytorch}) {
+    scenario.workload.kind = recorded;
+    EXPECT_FALSE(work_of_step(scenario, {}));
+  }
 }
 
 }  // namespace
