@@ -42,6 +42,7 @@ void read_modes(const JsonValue& summary, ComparedRun& run, JsonCheck& check) {
   const JsonValue modes = check.object(summary, "modes");
   for (const auto& [mode, values] : modes.items()) {
     for (const ModeField& field : shown) {
+      if (field.shown.if_any && !values.contains(path_in_mode(field))) continue;
       run.set(mode, name_of(field), number_at(values, path_in_mode(field), "modes." + mode, check));
     }
     for (const auto& [member, value] : speedups.items()) {

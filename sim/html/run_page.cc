@@ -17,6 +17,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Those that not every run has: what some mode has.
+std::vector<ModeField> shown_fields_of(const JsonValue& modes) {
+  std::vector<ModeField> fields = shown_fields();
+  std::erase_if(fields, [&](const ModeField& field) {
+    return field.shown.if_any &&
+           std::none_of(modes.begin(), modes.end(),
+                        [&](const JsonValue& mode) { return mode.contains(path_in_mode(field)); });
+  });
+  return fields;
+}
+
+// Null where not every mode needs it, and this one has none.
+JsonValue value_at(const JsonValue& mode, const ModeField& field, const std::string& where,
+                   JsonCheck& check) {
+  const std::string path = path_in_mode(field);
+  if (field.shown.if_any && !mode.contains(path)) return nullptr;
+  return number_at(mode, path, where, check);
+}
+
 // What of bulk (or serial) the run's modes are compared with; empty where it was not run.
 std::string baseline_of(const JsonValue& summary) {
   const auto speedups = summary.find("speedup");
@@ -24,16 +43,16 @@ std::string baseline_of(const JsonValue& summary) {
   return speedup_name(speedups->begin().key()).baseline;
 }
 
-PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const std::string& baseline,
+PageTable modes_table(const JsonValue& summary, const JsonValue& modes,
+                      const std::vector<ModeField>& shown, const std::string& baseline,
                       JsonCheck& check) {
   PageTable table{.name = "modes", .columns = {mode_column("mode")}, .rows = {}};
-  const std::vector<ModeField> shown = shown_fields();
   for (const ModeField& field : shown) table.columns.push_back(mode_column(name_of(field)));
   if (!baseline.empty()) table.columns.push_back(mode_column("speedup_vs_" + baseline));
   for (const auto& [mode, values] : modes.items()) {
     std::vector<JsonValue> row{mode};
     for (const ModeField& field : shown) {
-      row.emplace_back(number_at(values, path_in_mode(field), "modes." + mode, check));
+      row.push_back(value_at(values, field, "modes." + mode, check));
     }
     const std::string speedup = fmt::format("{}_vs_{}", mode, baseline);
     if (!baseline.empty()) row.push_back(summary["speedup"].value(speedup, JsonValue()));
@@ -42,9 +61,9 @@ PageTable modes_table(const JsonValue& summary, const JsonValue& modes, const st
   return table;
 }
 
-Chart times_chart(const std::string& baseline) {
+Chart times_chart(const std::vector<ModeField>& shown, const std::string& baseline) {
   std::vector<std::string> values;
-  for (const ModeField& field : shown_fields()) values.push_back(name_of(field));
+  for (const ModeField& field : shown) values.push_back(name_of(field));
   const std::string speedup = baseline.empty() ? "" : "speedup_vs_" + baseline;
   if (!speedup.empty()) values.insert(values.begin() + 1, speedup);
   return {.id = "time",
@@ -116,8 +135,9 @@ Page run_page(const fs::path& folder, Diagnostics& problems) {
   page.sentences = sentences_of(check.text(*summary, "why"));
   const std::string baseline = baseline_of(*summary);
   const JsonValue modes = check.object(*summary, "modes");
-  page.tables.push_back(modes_table(*summary, modes, baseline, check));
-  page.charts.push_back(times_chart(baseline));
+  const std::vector<ModeField> shown = shown_fields_of(modes);
+  page.tables.push_back(modes_table(*summary, modes, shown, baseline, check));
+  page.charts.push_back(times_chart(shown, baseline));
   add(page, phases_picture(page.tables.back()));
   if (is_model(modes)) {
     add(page, parts_picture(

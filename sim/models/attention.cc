@@ -58,25 +58,6 @@ Linear attn_out(const DecoderShapes& shapes) {
           .out = shapes.decoder.hidden};
 }
 
-AttentionShape heads(const DecoderShapes& shapes) {
-  const DecoderSpec& d = shapes.decoder;
-  AttentionShape shape{.batch = shapes.sequences,
-                       .heads = shapes.share.heads,
-                       .kv_heads = d.latent ? shapes.share.heads : shapes.share.kv_heads,
-                       .head_dim = d.head_dim,
-                       .value_head_dim = d.value_head_dim,
-                       .queries = shapes.queries,
-                       .keys = shapes.length,
-                       .causal = true,
-                       .dtype = d.dtype};
-  if (absorbs(shapes)) {  // all heads look at the same short vectors
-    shape.kv_heads = 1;
-    shape.head_dim = d.latent->keys + d.latent->position;
-    shape.value_head_dim = d.latent->keys;
-  }
-  return shape;
-}
-
 void rotate(TensorParallel& gpus, const std::string& name) {
   const DecoderShapes& shapes = gpus.shapes();
   const DecoderSpec& d = shapes.decoder;
@@ -130,6 +111,25 @@ void latent_backward(TensorParallel& gpus) {
 
 }  // namespace
 
+AttentionShape attention_of(const DecoderShapes& shapes) {
+  const DecoderSpec& d = shapes.decoder;
+  AttentionShape shape{.batch = shapes.sequences,
+                       .heads = shapes.share.heads,
+                       .kv_heads = d.latent ? shapes.share.heads : shapes.share.kv_heads,
+                       .head_dim = d.head_dim,
+                       .value_head_dim = d.value_head_dim,
+                       .queries = shapes.queries,
+                       .keys = shapes.length,
+                       .causal = true,
+                       .dtype = d.dtype};
+  if (absorbs(shapes)) {  // all heads look at the same short vectors
+    shape.kv_heads = 1;
+    shape.head_dim = d.latent->keys + d.latent->position;
+    shape.value_head_dim = d.latent->keys;
+  }
+  return shape;
+}
+
 void attention_forward(TensorParallel& gpus, PlaceId context) {
   const DecoderShapes& shapes = gpus.shapes();
   norm(gpus, "attn_norm");
@@ -139,7 +139,7 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
     gpus.column("attn", qkv(shapes));
   }
   rotate(gpus, "rotary");
-  attend(gpus, heads(shapes), context);
+  attend(gpus, attention_of(shapes), context);
   if (absorbs(shapes)) {
     by_head(gpus, "value_absorb", shapes.decoder.value_head_dim, shapes.decoder.latent->keys);
   }
@@ -150,7 +150,7 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
 void attention_backward(TensorParallel& gpus, PlaceId context) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.row_backward("attn_out", attn_out(shapes));
-  attend_backward(gpus, heads(shapes), context);
+  attend_backward(gpus, attention_of(shapes), context);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

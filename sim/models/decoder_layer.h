@@ -7,6 +7,9 @@
 
 namespace weft {
 
+// The heads of one microbatch on one GPU, forward.
+AttentionShape attention_of(const DecoderShapes& shapes);
+
 // Norm; queries, keys and values; rotary positions; attention; its output; residual. `context`: the
 // groups that share sequences.
 void attention_forward(TensorParallel& gpus, PlaceId context);

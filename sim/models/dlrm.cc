@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/models/model_graph.h"
+#include "sim/models/step_work.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/model_size.h"
 
@@ -223,6 +224,16 @@ namespace builders {
 ModelGraph dlrm(const Scenario& scenario) {
   const Workload& workload = scenario.workload;
   return Dlrm(workload, scenario.cluster.gpus()).build(workload.phase);
+}
+
+// The products of both MLPs, of which none is computed again; the interaction, a stream, is none.
+StepWork dlrm_work(const Scenario& scenario, const ModelGraph& graph) {
+  const double products = product_flops(graph);
+  return {.model_flops = products,
+          .full_attention_flops = {},
+          .hardware_flops = products,
+          .tokens = {},
+          .samples = scenario.workload.embedding.batch};
 }
 
 }  // namespace builders

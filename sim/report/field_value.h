@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -25,6 +26,11 @@ FieldValue value_of(Count count) {
 inline FieldValue value_of(Bytes size) { return size.count(); }
 inline FieldValue value_of(std::string word) { return word; }
 inline FieldValue value_of(const char* word) { return std::string(word); }
+
+template <class Number>
+FieldValue value_of(const std::optional<Number>& number) {
+  return number ? value_of(*number) : FieldValue{};
+}
 
 inline bool is_there(const FieldValue& value) {
   return !std::holds_alternative<std::monostate>(value);

@@ -66,6 +66,37 @@ std::string busiest_link_text(const ModeView& mode) {
   return link.link_class.empty() ? "-" : percent_text(link.busy) + " " + link.link_class;
 }
 
+// Utilisations are compared to a tenth of a percent.
+std::string tenths_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+std::string mfu_text(const ModeView& mode) { return tenths_text(mode.rates.mfu); }
+std::string hfu_text(const ModeView& mode) { return tenths_text(mode.rates.hfu); }
+
+std::string tflops_text(const ModeView& mode) {
+  const std::optional<double>& rate = mode.rates.tflops_per_gpu;
+  return rate ? fmt::format("{:.3g}", *rate) : "-";
+}
+
+std::string per_second_text(const std::optional<double>& rate) {
+  return rate ? large_text(*rate) : "-";
+}
+
+std::string tokens_text(const ModeView& mode) { return per_second_text(mode.rates.tokens_per_s); }
+std::string samples_text(const ModeView& mode) { return per_second_text(mode.rates.samples_per_s); }
+
+std::string bandwidth_text(const std::optional<double>& bandwidth) {
+  return bandwidth ? rate_text(*bandwidth) : "-";
+}
+
+std::string algorithm_bandwidth_text(const ModeView& mode) {
+  return bandwidth_text(mode.rates.algorithm_bandwidth);
+}
+std::string bus_bandwidth_text(const ModeView& mode) {
+  return bandwidth_text(mode.rates.bus_bandwidth);
+}
+
 constexpr auto kFields =
     std::to_array<ModeField>(
         {
@@ -155,6 +186,83 @@ constexpr auto kFields =
             {"modes.<mode>.links_busy_max_class", Unit::text, "class of the busiest link",
              "class of that link",
              [](const ModeView& mode) { return value_of(mode.measures.link.link_class); }},
+            {"modes.<mode>.tflops_per_gpu",
+             Unit::tflops_per_s,
+             "model TFLOP/s per GPU",
+             "whole models: model_flops / GPUs / time",
+             [](const ModeView& mode) { return value_of(mode.rates.tflops_per_gpu); },
+             {.heading = "TFLOP/s/GPU", .cell = tflops_text, .if_any = true, .in_run_page = true}},
+            {"modes.<mode>.mfu",
+             Unit::share,
+             "MFU, model FLOPs utilisation",
+             "model_flops / (GPUs x matrix peak x time)",
+             [](const ModeView& mode) { return value_of(mode.rates.mfu); },
+             {.heading = "MFU", .cell = mfu_text, .if_any = true, .in_run_page = true}},
+            {"modes.<mode>.mfu_full_attention",
+             Unit::share,
+             "MFU with masked attention",
+             "the same as PaLM counts: with the products that a causal mask leaves out",
+             [](const ModeView& mode) { return value_of(mode.rates.mfu_full_attention); },
+             {.if_any = true, .in_run_page = true}},
+            {"modes.<mode>.hfu",
+             Unit::share,
+             "HFU, hardware FLOPs utilisation",
+             "training: the same of all products that GPUs compute, those computed again too",
+             [](const ModeView& mode) { return value_of(mode.rates.hfu); },
+             {.heading = "HFU", .cell = hfu_text, .if_any = true, .in_run_page = true}},
+            {"modes.<mode>.model_flops", Unit::flops, "model FLOPs of the step",
+             "whole models that are described: products of matrices in the step, forward and "
+             "backward, none twice; all GPUs together",
+             [](const ModeView& mode) {
+               return mode.report.work ? value_of(mode.report.work->model_flops) : FieldValue{};
+             }},
+            {"modes.<mode>.tokens_per_s",
+             Unit::per_s,
+             "tokens per second",
+             "language models: tokens of all sequences (decode: a new one each) / time",
+             [](const ModeView& mode) { return value_of(mode.rates.tokens_per_s); },
+             {.heading = "tokens/s", .cell = tokens_text, .if_any = true, .in_run_page = true}},
+            {"modes.<mode>.tokens_per_s_per_gpu",
+             Unit::per_s,
+             "tokens per second and GPU",
+             "tokens_per_s / GPUs",
+             [](const ModeView& mode) { return value_of(mode.rates.tokens_per_s_per_gpu); },
+             {.if_any = true, .in_run_page = true}},
+            {"modes.<mode>.time_per_output_token_us",
+             Unit::us,
+             "time per output token",
+             "decode: time of the step, in which each sequence gets a token",
+             [](const ModeView& mode) { return value_of(mode.rates.time_per_output_token); },
+             {.if_any = true, .in_run_page = true}},
+            {"modes.<mode>.gpu_hours_per_trillion_tokens",
+             Unit::gpu_hours,
+             "GPU-hours per trillion tokens",
+             "language models in training: at this rate, with all GPUs",
+             [](const ModeView& mode) {
+               return value_of(mode.rates.gpu_hours_per_trillion_tokens);
+             },
+             {.if_any = true, .in_run_page = true}},
+            {"modes.<mode>.samples_per_s",
+             Unit::per_s,
+             "samples per second",
+             "recommendation models: batch of all GPUs / time",
+             [](const ModeView& mode) { return value_of(mode.rates.samples_per_s); },
+             {.heading = "samples/s", .cell = samples_text, .if_any = true, .in_run_page = true}},
+            {"modes.<mode>.algorithm_bandwidth_bytes_per_s",
+             Unit::bytes_per_s,
+             "algorithm bandwidth",
+             "kind collective: bytes / time, as nccl-tests' algbw",
+             [](const ModeView& mode) { return value_of(mode.rates.algorithm_bandwidth); },
+             {.heading = "algbw",
+              .cell = algorithm_bandwidth_text,
+              .if_any = true,
+              .in_run_page = true}},
+            {"modes.<mode>.bus_bandwidth_bytes_per_s",
+             Unit::bytes_per_s,
+             "bus bandwidth",
+             "kind collective: as nccl-tests' busbw; absent if groups differ in size",
+             [](const ModeView& mode) { return value_of(mode.rates.bus_bandwidth); },
+             {.heading = "busbw", .cell = bus_bandwidth_text, .if_any = true, .in_run_page = true}},
             {"modes.<mode>.clock", Unit::share, "clock left by the power limit",
              "clock of kernels that compute / that of short kernels; absent with burst clocks",
              [](const ModeView& mode) {
@@ -219,6 +327,7 @@ ModeView view_of(const RunReport& report, const ModeRun& run) {
   return {.report = report,
           .run = run,
           .measures = measure(report, run.result),
+          .rates = rates(report, run.result),
           .baseline = find_run(report, baseline_of(kind)),
           .alone = isolated(report),
           .parts = is_model(kind) ? part_times(run.result) : std::vector<PartTime>()};

@@ -12,6 +12,7 @@
 #include "sim/report/fields.h"
 #include "sim/report/measures.h"
 #include "sim/report/model.h"
+#include "sim/report/rates.h"
 
 namespace weft {
 
@@ -20,6 +21,7 @@ struct ModeView {
   const RunReport& report;
   const ModeRun& run;
   Measures measures;
+  Rates rates;
   const ModeRun* baseline;         // null: not run
   std::optional<Isolated> alone;   // kind c3
   std::vector<PartTime> parts;     // whole models; idle last
@@ -32,7 +34,7 @@ struct Shown {
   const char* heading = nullptr;     // of its column in the terminal's table; null: no column
   const char* c3_heading = nullptr;  // the same, for kind c3
   std::string (*cell)(const ModeView& mode) = nullptr;  // the text there; null: the value
-  bool if_any = false;  // the terminal's table has the column only where a mode has a value
+  bool if_any = false;  // tables have the column only where a mode has a value
   // A field below modes.<mode> that a run's HTML page offers; a sweep's page offers every
   // number.
   bool in_run_page = false;

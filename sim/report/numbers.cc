@@ -63,6 +63,8 @@ std::string bytes_text(std::int64_t size) {
                         {{{1e12, " TB"}, {1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}}});
 }
 
+std::string rate_text(double bytes_per_s) { return bytes_text(std::llround(bytes_per_s)) + "/s"; }
+
 std::string ratio_text(double ratio) { return fmt::format("{:.2f}x", ratio); }
 
 }  // namespace weft

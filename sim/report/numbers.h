@@ -13,6 +13,7 @@ std::string percent_text(double share);      // 0.434 is "43 %"; from 0 to 0.5 %
 std::string count_text(std::int64_t count);  // "2,097,152"
 std::string large_text(double number);       // "23.4 M"
 std::string bytes_text(std::int64_t size);   // "12.3 GB", decimal as bandwidths are
+std::string rate_text(double bytes_per_s);   // "459 GB/s"
 std::string ratio_text(double ratio);        // "1.23x"
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim/engine/recording.h"
 #include "sim/engine/results.h"
 #include "sim/models/run_model.h"
+#include "sim/models/step_work.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/scenario.h"
 
@@ -27,6 +29,7 @@ struct RunReport {
   Cluster cluster;
   std::vector<ModeRun> runs;               // in the order of scenario.modes
   std::vector<Candidate> candidates = {};  // whole models: pairs that could be fused, ranked
+  std::optional<StepWork> work = {};       // of a whole model that the scenario describes
   std::string version;
   std::string command;            // gives these results again
   std::vector<InputFile> inputs;  // every file the scenario was read from

@@ -19,8 +19,10 @@ constexpr auto kUnits = std::to_array<UnitRow>({
     {Unit::ratio, "", ShownAs::ratio},
     {Unit::us, "us", ShownAs::time},
     {Unit::s, "s", ShownAs::number},
+    {Unit::gpu_hours, "GPU h", ShownAs::number},
     {Unit::bytes, "B", ShownAs::number},
     {Unit::flops, "FLOP", ShownAs::number},
+    {Unit::tflops_per_s, "TFLOP/s", ShownAs::number},
     {Unit::bytes_per_s, "B/s", ShownAs::number},
     {Unit::per_s, "1/s", ShownAs::number},
 });

@@ -6,7 +6,20 @@
 namespace weft {
 
 // A share is a fraction from 0 to 1, a ratio says how many times as much.
-enum class Unit { text, count, share, ratio, us, s, bytes, flops, bytes_per_s, per_s };
+enum class Unit {
+  text,
+  count,
+  share,
+  ratio,
+  us,
+  s,
+  gpu_hours,
+  bytes,
+  flops,
+  tflops_per_s,
+  bytes_per_s,
+  per_s
+};
 
 // How tables and charts write a value: a time in the unit that suits it, a share in percent.
 enum class ShownAs { text, number, time, share, ratio };

@@ -92,6 +92,7 @@ std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, co
                    .cluster = cluster_,
                    .runs = {},
                    .candidates = {},
+                   .work = work_of_step(scenario_, graph()),
                    .version = kVersion,
                    .command = command,
                    .inputs = inputs_};

@@ -71,6 +71,25 @@ TEST(RunPage, a_model_has_parts_and_fusions_and_says_that_there_is_no_time_serie
   EXPECT_NE(chart(page, "over_time").text.find("no over_time.csv"), std::string::npos);
 }
 
+// Whose step decodes: 16 tokens in 11.5 ms, and nothing that is of training.
+TEST(RunPage, shows_the_rates_that_its_modes_have) {
+  Diagnostics problems;
+  const Page model = run_page(kExamples / "model", problems);
+  const std::vector<std::string>& shown = chart(model, "time").roles[1].choices;
+  const auto offers = [&](const char* field) {
+    return std::find(shown.begin(), shown.end(), field) != shown.end();
+  };
+  EXPECT_TRUE(offers("mfu"));
+  EXPECT_FALSE(offers("hfu"));
+  const PageTable& modes = table(model, "modes");
+  const auto tokens =
+      std::find_if(modes.columns.begin(), modes.columns.end(),
+                   [](const PageColumn& column) { return column.name == "tokens_per_s"; });
+  ASSERT_NE(tokens, modes.columns.end());
+  const auto at = static_cast<std::size_t>(tokens - modes.columns.begin());
+  EXPECT_NEAR(modes.rows[0][at].get<double>(), 16 / 11.496880813e-3, 1e-6);
+}
+
 TEST(PageColumns, of_an_axis_tell_the_unit_that_its_name_ends_in) {
   EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).title, "nic bandwidth");
   EXPECT_EQ(axis_column("nic_bandwidth_gbps", true).unit, "Gb/s");

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/models/build_model.h"
+#include "sim/models/step_work.h"
 #include "sim/scenario/load.h"
 
 namespace weft::models_testing {
@@ -68,30 +68,12 @@ inline std::vector<std::string> names_after(const ModelGraph& graph, const Model
 inline Bytes buffer_of(const ModelOp& op) { return std::get<CommunicationShape>(op.shape).buffer; }
 
 // Of all products (GEMMs and attention) that one GPU computes.
-inline double product_flops(const ModelGraph& graph) {
+inline double product_flops_of_a_gpu(const ModelGraph& graph) {
   double sum = 0;
   for (const ModelOp& op : graph.ops) {
     const bool multiplies = std::holds_alternative<GemmShape>(op.shape) ||
                             std::holds_alternative<AttentionShape>(op.shape);
     if (multiplies) sum += static_cast<double>(flops_of(op.shape).count());
-  }
-  return sum;
-}
-
-// Of all GPUs together.
-inline double product_flops_of_all(const ModelGraph& graph) {
-  double sum = 0;
-  for (const ModelOp& op : graph.ops) {
-    const auto* gemm = std::get_if<GemmShape>(&op.shape);
-    if (gemm == nullptr && !std::holds_alternative<AttentionShape>(op.shape)) continue;
-    for (const auto& group : graph.places[op.place].groups) {
-      for (std::size_t rank = 0; rank < group.size(); ++rank) {
-        GemmShape own = gemm == nullptr ? GemmShape{} : *gemm;
-        if (!own.m_by_rank.empty()) own.m = std::exchange(own.m_by_rank, {})[rank];
-        const Flops work = gemm == nullptr ? flops_of(op.shape) : flops_of(own);
-        sum += static_cast<double>(work.count());
-      }
-    }
   }
   return sum;
 }

@@ -13,7 +13,6 @@ namespace {
 using models_testing::buffer_of;
 using models_testing::expect_within_one_percent;
 using models_testing::ops_named;
-using models_testing::product_flops_of_all;
 using models_testing::scenario_of;
 
 double real(std::int64_t count) { return static_cast<double>(count); }
@@ -76,8 +75,7 @@ TEST(DecoderPresets, training_takes_six_operations_a_weight_and_token) {
                              "parallel: {tensor: 8, pipeline: 8, data: 2, sequence: true}"),
                     16));
     const double attention = 8 * preset.layers * 14 * preset.of_heads * pairs(2048);
-    expect_within_one_percent(product_flops_of_all(graph),
-                              8 * 2048 * 6 * preset.products + attention);
+    expect_within_one_percent(product_flops(graph), 8 * 2048 * 6 * preset.products + attention);
   }
 }
 
@@ -90,7 +88,7 @@ TEST(DecoderPresets, computing_layers_again_takes_eight) {
                     16));
     const double head = preset.vocabulary * preset.hidden;  // not computed again
     const double attention = 2 * preset.layers * 18 * preset.of_heads * pairs(2048);
-    expect_within_one_percent(product_flops_of_all(graph),
+    expect_within_one_percent(product_flops(graph),
                               2 * 2048 * (8 * preset.products - 2 * head) + attention);
   }
 }
@@ -111,7 +109,7 @@ TEST(DecoderPresets, one_token_reads_every_weight_once_and_every_key) {
     }
     expect_within_one_percent(weights, preset.products / 8);
     const double attention = 4 * preset.layers * 4 * preset.of_heads * 2048;
-    expect_within_one_percent(product_flops_of_all(graph), 4 * 2 * preset.products + attention);
+    expect_within_one_percent(product_flops(graph), 4 * 2 * preset.products + attention);
   }
 }
 

@@ -18,7 +18,7 @@ using models_testing::names_after;
 using models_testing::names_of;
 using models_testing::ops_named;
 using models_testing::problems_of;
-using models_testing::product_flops;
+using models_testing::product_flops_of_a_gpu;
 using models_testing::scenario_of;
 
 // Eight GPUs with two tables each.
@@ -146,7 +146,8 @@ TEST(DlrmPresets, the_public_example_multiplies_six_times_its_weights) {
   const ModelGraph graph = build_model(scenario);
   const double bottom = 2000 * 1024 + 1024 * 1024 + 1024 * 128;
   const double top = (64 * 65 / 2 + 128) * 4096.0 + 2 * 4096.0 * 4096 + 4096;
-  expect_within_one_percent(product_flops(graph), 32 * (6 * (bottom + top) - 2 * 2000.0 * 1024));
+  expect_within_one_percent(product_flops_of_a_gpu(graph),
+                            32 * (6 * (bottom + top) - 2 * 2000.0 * 1024));
   const double all_reduced = weights_of(bottom_layers(scenario.workload.dlrm)) +
                              weights_of(top_layers(scenario.workload.dlrm, 64, 128));
   EXPECT_EQ(all_reduced, bottom + top);
@@ -186,7 +187,7 @@ TEST(DlrmPresets, the_fused_papers_model_has_43_layers_of_682) {
   const ModelGraph graph = build_model(scenario);
   EXPECT_EQ(buffer_of(first_named(graph, "embedding_all_to_all")), bytes(8192LL * 32 * 92 * 4));
   const double weights = weights_of(bottom_layers(dlrm)) + weights_of(top_layers(dlrm, 4096, 92));
-  expect_within_one_percent(product_flops(graph), 64 * (6 * weights - 2 * 713.0 * 713));
+  expect_within_one_percent(product_flops_of_a_gpu(graph), 64 * (6 * weights - 2 * 713.0 * 713));
 }
 
 // 204,184,588 rows of 128 in all; bottom MLP, three cross layers of rank 512 on 3,456, top MLP.

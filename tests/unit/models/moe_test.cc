@@ -20,7 +20,6 @@ using models_testing::first_named;
 using models_testing::names_after;
 using models_testing::names_of;
 using models_testing::ops_named;
-using models_testing::product_flops_of_all;
 using models_testing::scenario_of;
 
 using Counts = std::vector<std::int64_t>;
@@ -432,7 +431,7 @@ TEST(MoePresets, training_takes_six_operations_a_weight_that_a_token_goes_throug
     const ModelGraph graph = built(preset,
                                    "phase: training, sequences: 512, sequence_length: 8, "
                                    "microbatch: 64, parallel: {data: 8, expert: 8}");
-    expect_within_one_percent(product_flops_of_all(graph), 512 * 8 * 6 * preset.products);
+    expect_within_one_percent(product_flops(graph), 512 * 8 * 6 * preset.products);
   }
 }
 

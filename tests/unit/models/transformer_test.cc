@@ -259,8 +259,8 @@ TEST(Transformer, zero_bubble_makes_gradients_of_weights_later) {
   EXPECT_EQ(names_in(graph, "stage 0, microbatch 0: gradients of the weights of layer 0"),
             (Names{"mlp_down_weight_gradient", "mlp_gather_again", "mlp_up_weight_gradient",
                    "attn_out_weight_gradient", "attn_gather_again", "qkv_weight_gradient"}));
-  EXPECT_EQ(models_testing::product_flops(graph),
-            models_testing::product_flops(tiny(step + ", sequence: true}")));
+  EXPECT_EQ(models_testing::product_flops_of_a_gpu(graph),
+            models_testing::product_flops_of_a_gpu(tiny(step + ", sequence: true}")));
 }
 
 // The second half of the model goes back: both ends of it are on stage 0, which therefore needs the

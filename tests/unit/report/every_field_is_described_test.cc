@@ -106,6 +106,9 @@ TEST(Fields, are_those_of_summary_json) {
   std::set<std::string> names = names_in(summary_json(all_modes()));
   names.merge(names_in(summary_json(strategies())));
   names.merge(names_in(summary_json(whole_model())));
+  for (const RunReport& report : testing::all_rates()) {
+    names.merge(names_in(summary_json(report)));
+  }
   EXPECT_EQ(names, described(ResultFile::summary));
 }
 

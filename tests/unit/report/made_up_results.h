@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/report/run_report.h"
 
@@ -101,6 +102,63 @@ inline RunResult& add_run(RunReport& report, Mode mode, Duration time, const Sha
   result.ledger.message_bytes = {4096, 4096};
   report.runs.push_back(run);
   return report.runs.back().result;
+}
+
+// A step of 100 ms of a model, on two GPUs of 100 TFLOP/s.
+inline RunReport step_of(WorkloadKind kind, Phase phase, const StepWork& work) {
+  RunReport report = two_gpus();
+  report.cluster.spec.gpu.bf16_matrix = gigaflops(100'000);
+  report.scenario.workload.kind = kind;
+  report.scenario.workload.phase = phase;
+  report.work = work;
+  for (const Mode mode : {Mode::bulk, Mode::fused}) {
+    add_run(report, mode, microseconds(100'000), {.link = 70});
+  }
+  return report;
+}
+
+inline RunReport trained() {
+  return step_of(WorkloadKind::transformer, Phase::training,
+                 {.model_flops = 8e12,
+                  .full_attention_flops = 9e12,
+                  .hardware_flops = 10e12,
+                  .tokens = 4096,
+                  .samples = {}});
+}
+
+inline RunReport decoded() {
+  return step_of(WorkloadKind::transformer, Phase::decode,
+                 {.model_flops = 1e12,
+                  .full_attention_flops = 1e12,
+                  .hardware_flops = 1e12,
+                  .tokens = 64,
+                  .samples = {}});
+}
+
+inline RunReport recommended() {
+  return step_of(WorkloadKind::dlrm, Phase::training,
+                 {.model_flops = 1e12,
+                  .full_attention_flops = {},
+                  .hardware_flops = 1e12,
+                  .tokens = {},
+                  .samples = 1000});
+}
+
+// An all-reduce of 200 MB in 100 ms.
+inline RunReport reduced() {
+  RunReport report = two_gpus();
+  report.scenario.workload.kind = WorkloadKind::collective;
+  report.scenario.workload.collective.op = CollectiveOp::all_reduce;
+  report.scenario.workload.collective.bytes = bytes(200'000'000);
+  for (const Mode mode : {Mode::bulk, Mode::fused}) {
+    add_run(report, mode, microseconds(100'000), {.link = 70});
+  }
+  return report;
+}
+
+// Whose fields together are all rates.
+inline std::vector<RunReport> all_rates() {
+  return {trained(), decoded(), recommended(), reduced()};
 }
 
 inline Duration& wait_of(RunResult& result, Wait wait) {

@@ -34,6 +34,7 @@ TEST(Numbers, three_digits_and_a_unit) {
   EXPECT_EQ(bytes_text(999), "999 B");
   EXPECT_EQ(bytes_text(12'251'561'984), "12.3 GB");
   EXPECT_EQ(bytes_text(345'000'000), "345 MB");
+  EXPECT_EQ(rate_text(459.4e9), "459 GB/s");
   EXPECT_EQ(large_text(23.4e6), "23.4 M");
   EXPECT_EQ(large_text(9.996e3), "10.0 k");
 }
