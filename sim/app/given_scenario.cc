@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "sim/app/config_dirs.h"
-#include "sim/app/wrong_file.h"
 #include "sim/files/read_text.h"
+#include "sim/scenario/wrong_file.h"
 #include "sim/spec/tree.h"
 
 namespace weft {

@@ -15,7 +15,7 @@ using models_testing::first_named;
 using models_testing::names_after;
 using models_testing::ops_named;
 using models_testing::problems_of;
-using models_testing::product_flops;
+using models_testing::product_flops_of_a_gpu;
 using models_testing::scenario_of;
 using Names = std::vector<std::string>;
 using GpuGroups = std::vector<std::vector<std::uint32_t>>;
@@ -81,14 +81,14 @@ TEST(ContextParallel, one_gpu_for_a_sequence_changes_nothing) {
 // Every way computes as many products as one GPU would, forward and backward, divided evenly.
 TEST(ContextParallel, the_work_of_a_sequence_is_divided_evenly) {
   for (const char* phase : {"prefill", "training"}) {
-    const double whole = product_flops(built(phase, 1, 1, ""));
+    const double whole = product_flops_of_a_gpu(built(phase, 1, 1, ""));
     for (const char* exchange : {"all_gather", "ring", "ulysses"}) {
       for (const int gpus : {2, 4, 8}) {
         // After a prompt each GPU computes the logits of a last token.
         const ModelGraph graph = built(phase, 1, gpus, exchange);
         const double head = static_cast<double>(flops_of(first_named(graph, "head").shape).count());
         const double extra = std::string(phase) == "prefill" ? head * (gpus - 1) : 0;
-        EXPECT_EQ(product_flops(graph) * gpus - extra, whole) << phase << exchange << gpus;
+        EXPECT_EQ(product_flops_of_a_gpu(graph) * gpus - extra, whole) << phase << exchange << gpus;
       }
     }
   }
