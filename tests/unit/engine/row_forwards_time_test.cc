@@ -12,7 +12,8 @@
 namespace weft::row_forwards_time_test {
 namespace {
 
-// Nodes of two GPUs with room for 2 waves on each of 64 CUs, half of which send; 50 GB/s and 500 ns in a node.
+// Nodes of two GPUs with room for 2 waves on each of 64 CUs, half of which send; 50 GB/s and 500 ns
+// in a node.
 Scenario nodes(const std::vector<std::string>& sets = {}) {
   return scenario_of(R"(
 name: two nodes of two
@@ -88,8 +89,8 @@ TEST(RowForwardsTime, chunks_are_forwarded_while_others_come) {
   Reached reached = by_another();
   reached.gpus[3] = reached.nodes[1] = 320;
   EXPECT_NEAR(time_us(nodes(), reached), 10 * 6.4 + 0.6 + 3.2 + 2 * 0.5, 0.1);
-  // Home, 64 waves store 4 rows each at once, 25.6 us of the link, and the first of them 4 more: the
-  // flag of the first chunk comes behind all of these.
+  // Home, 64 waves store 4 rows each at once, 25.6 us of the link, and the first of them 4 more:
+  // the flag of the first chunk comes behind all of these.
   const double home = time_us(nodes(), reached, true);
   EXPECT_GE(home, 25.6 + 0.5 + 10 * 6.4 + 0.6);
   EXPECT_LE(home, 25.6 + 8 * 0.4 + 0.5 + 10 * 6.4 + 0.6);

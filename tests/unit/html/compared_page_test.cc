@@ -15,6 +15,15 @@ Page page_of(const std::vector<std::filesystem::path>& folders, const ComparedKe
   return page;
 }
 
+// The last one of this measure; empty: there is none.
+std::vector<std::string> row_of(const Page& page, const std::string& measure) {
+  std::vector<std::string> found;
+  for (const std::vector<std::string>& row : page.texts[0].rows) {
+    if (row[1] == measure) found = row;
+  }
+  return found;
+}
+
 TEST(ComparedPage, has_a_row_for_each_mode_and_measure_with_the_difference) {
   const Page page = page_of({kExamples / "run", kExamples / "model"});
   EXPECT_EQ(page.title, "run, model compared");
@@ -23,13 +32,13 @@ TEST(ComparedPage, has_a_row_for_each_mode_and_measure_with_the_difference) {
             (std::vector<std::string>{"mode", "measure", "run", "model", "difference"}));
   EXPECT_EQ(measures.rows[0],
             (std::vector<std::string>{"bulk", "time", "2.874 ms", "11.497 ms", "+300.0 %"}));
-  EXPECT_EQ(measures.rows.back()[1], "speed-up over bulk");
+  EXPECT_FALSE(row_of(page, "speed-up over bulk").empty());
 }
 
 // 1.140257 and 1.152943: 1.1 % more.
 TEST(ComparedPage, compares_speed_ups_too) {
   const Page page = page_of({kExamples / "run", kExamples / "model"});
-  EXPECT_EQ(page.texts[0].rows.back().back(), "+1.1 %");
+  EXPECT_EQ(row_of(page, "speed-up over bulk").back(), "+1.1 %");
 }
 
 TEST(ComparedPage, draws_each_run_and_mode) {

@@ -204,7 +204,7 @@ TEST(DlrmPresets, mlperfs_model_has_its_rows_and_weights) {
   EXPECT_EQ(weights_of(bottom_layers(dlrm)), bottom);
   EXPECT_EQ(weights_of(top_layers(dlrm, pieces, tables.dim)), cross + top);
   const ModelGraph graph = build_model(scenario);
-  expect_within_one_percent(product_flops(graph),
+  expect_within_one_percent(product_flops_of_a_gpu(graph),
                             8192 * (6 * (bottom + cross + top) - 2 * 13.0 * 512));
 }
 
