@@ -63,6 +63,7 @@ PageTable modes_table(const JsonValue& summary, const JsonValue& modes,
 
 Chart times_chart(const std::vector<ModeField>& shown, const std::string& baseline) {
   std::vector<std::string> values;
+  values.reserve(shown.size() + 1);
   for (const ModeField& field : shown) values.push_back(name_of(field));
   const std::string speedup = baseline.empty() ? "" : "speedup_vs_" + baseline;
   if (!speedup.empty()) values.insert(values.begin() + 1, speedup);

@@ -120,7 +120,7 @@ CollectiveCounts count_producer_in_switch(const Grid& grid, CollectiveOp op,
                                           const FusedOptions& fused) {
   const double gpus = grid.gpus;
   const std::uint32_t wgs = static_cast<std::uint32_t>(fused.slice_wgs) * grid.parts;
-  const double slices = grid.per_peer / std::max(1U, wgs);
+  const std::uint32_t slices = grid.per_peer / std::max(1U, wgs);
   const auto sums =
       gpus * slices * static_cast<double>(round_up(grid.bytes_of(wgs), wg_in_flight(grid.wg)));
   const double moves = op == CollectiveOp::all_reduce ? 3 : 1;
