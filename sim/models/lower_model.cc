@@ -217,31 +217,21 @@ class ModelToTasks {
 
   std::vector<KernelId> add_rows(const CommunicationShape& shape, const CollectiveCall& call) {
     const PutRows& puts = *shape.puts;
-    if (!puts.reached) return add_row_puts(tasks_, row_puts(shape, call));
-    return add_row_forwards(tasks_, {.options = how_.options,
-                                     .cluster = how_.cluster,
-                                     .op = call.operator_id,
-                                     .gpus = call.ranks,
-                                     .after = call.after,
-                                     .reached = *puts.reached,
-                                     .row = shape.row,
-                                     .made_from = puts.made_from,
-                                     .cus = puts.cus,
-                                     .home = puts.home});
-  }
-
-  [[nodiscard]] RowPuts row_puts(const CommunicationShape& shape,
-                                 const CollectiveCall& call) const {
-    return {.options = how_.options,
-            .cluster = how_.cluster,
-            .op = call.operator_id,
-            .gpus = call.ranks,
-            .after = call.after,
-            .rows = rows_put(shape, call.ranks.size()),
-            .row = shape.row,
-            .made_from = shape.puts->made_from,
-            .cus = shape.puts->cus,
-            .packs = shape.puts->packs};
+    const RowExchange exchange{.options = how_.options,
+                               .cluster = how_.cluster,
+                               .op = call.operator_id,
+                               .gpus = call.ranks,
+                               .after = call.after,
+                               .row = shape.row,
+                               .made_from = puts.made_from,
+                               .cus = puts.cus};
+    if (puts.reached) {
+      return add_row_forwards(tasks_,
+                              {.exchange = exchange, .reached = *puts.reached, .home = puts.home});
+    }
+    return add_row_puts(
+        tasks_,
+        {.exchange = exchange, .rows = rows_put(shape, call.ranks.size()), .packs = puts.packs});
   }
 
   // Time that a receiver waits before there is anything to send is not communication but, in a

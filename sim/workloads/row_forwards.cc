@@ -4,8 +4,6 @@
 #include <numeric>
 
 #include "sim/core/round_up.h"
-#include "sim/workloads/fused_kernel.h"
-#include "sim/workloads/row_puts.h"
 
 namespace weft {
 namespace {
@@ -20,30 +18,28 @@ std::int64_t part_of(std::int64_t rows, std::int64_t chunks, std::int64_t c) {
   return rows * (c + 1) / chunks - rows * c / chunks;
 }
 
-class RowForwardsRun {
+class RowForwardsRun : RowLowering {
  public:
   RowForwardsRun(TaskGraph& graph, const RowForwards& what)
-      : graph_(graph),
+      : RowLowering(graph, what.exchange),
         what_(what),
-        options_(options_of_rows(what.options)),
-        grid_(grid_of_rows(what.cluster.spec.gpu, what.gpus.size(), what.row)),
-        sends_(options_, what.cluster, grid_),
-        ranks_(grid_.gpus),
         per_node_(what.reached.per_node),
         nodes_(ranks_ / per_node_) {}
 
   std::vector<KernelId> lower() {
     add_latches();
+    const auto all = static_cast<std::uint32_t>(exchange_.cus > 0 ? exchange_.cus : spec().cus);
+    const std::uint32_t half = std::max(1U, all / 2);
     const auto first = static_cast<std::uint32_t>(graph_.kernels.size());
     std::vector<KernelId> made;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      Kernel sending = begin(rank, true);
+      const Kernel sending = begin(rank, {.first = 0, .count = half});
       what_.home ? send_home(rank) : send_out(rank);
-      end(rank, sending, first);
-      Kernel receiving = begin(rank, false);
+      finish(rank, sending, first);
+      const Kernel receiving = begin(rank, {.first = half, .count = std::max(1U, all - half)});
       what_.home ? forward_sums(rank) : forward(rank);
       what_.home ? wait_for_sums(rank) : receive(rank);
-      made.push_back(end(rank, receiving, first));
+      made.push_back(finish(rank, receiving, first));
     }
     return made;
   }
@@ -110,27 +106,10 @@ class RowForwardsRun {
     return at_gpu_[chunk(rank, node(to), c) * per_node_ + to % per_node_];
   }
 
-  Kernel begin(std::uint32_t rank, bool sends) const {
-    Kernel kernel = sends_.kernel(GpuId(what_.gpus[rank]), what_.op, FusedSends::Wgs::all);
-    kernel.role = KernelRole::collective;
-    kernel.work_list = WorkList::static_list;
-    const GpuSpec& gpu = what_.cluster.spec.gpu;
-    const auto all = static_cast<std::uint32_t>(what_.cus > 0 ? what_.cus : gpu.cus);
-    const std::uint32_t half = std::max(1U, all / 2);
-    kernel.cus = sends ? CuRange{.first = 0, .count = half}
-                       : CuRange{.first = half, .count = std::max(1U, all - half)};
-    kernel.max_grid =
-        static_cast<std::uint32_t>(waves_on_cu(gpu, grid_.wg) * cus_in(kernel.cus, gpu.cus));
-    kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
-    return kernel;
-  }
-
-  KernelId end(std::uint32_t rank, Kernel kernel, std::uint32_t first) {
+  // Of the two of a rank. One without items gets one that does nothing.
+  KernelId finish(std::uint32_t rank, const Kernel& kernel, std::uint32_t first) {
     if (graph_.items.size() == kernel.first_item) wait(LatchId::none(), LatchId::none());
-    kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
-    kernel.team_first = first;
-    kernel.team_size = 2 * ranks_;
-    return graph_.add_kernel(kernel, what_.after[rank]);
+    return end(rank, kernel, first, 2);
   }
 
   // Calls `visit(at, c)` for chunk after chunk, of every node in turn, the next one first.
@@ -149,10 +128,10 @@ class RowForwardsRun {
   // To other nodes as one put each chunk; to the GPUs of its own node at once.
   void send_out(std::uint32_t rank) {
     each_chunk(rank, [&](std::uint32_t at, std::int64_t c) {
-      if (at == node(rank)) return hand_out(rank, rank, c, what_.made_from, LatchId::none());
+      if (at == node(rank)) return hand_out(rank, rank, c, exchange_.made_from, LatchId::none());
       const std::int64_t count = part_of(rows_of_node(rank, at), chunks(rank, at), c);
-      send(rank, {what_.gpus[forwarder(rank, at)], at_node_[chunk(rank, at, c)]},
-           {what_.made_from, what_.row, count}, LatchId::none());
+      send(rank, {gpu(forwarder(rank, at)), at_node_[chunk(rank, at, c)]},
+           {exchange_.made_from, exchange_.row, count}, LatchId::none());
     });
   }
 
@@ -164,9 +143,9 @@ class RowForwardsRun {
       const std::int64_t count = rows_of_chunk(rank, to, c);
       if (count == 0) continue;
       if (to == by) {
-        keep({read, what_.row, count}, waits);
+        keep({read, exchange_.row, count}, waits);
       } else {
-        send(by, {what_.gpus[to], at_gpu(rank, to, c)}, {read, Bytes{}, count}, waits);
+        send(by, {gpu(to), at_gpu(rank, to, c)}, {read, Bytes{}, count}, waits);
       }
     }
   }
@@ -175,7 +154,7 @@ class RowForwardsRun {
   void forward(std::uint32_t rank) {
     each_source(rank, [&](std::uint32_t source, std::int64_t c) {
       if (source == rank) return;
-      hand_out(source, rank, c, what_.row, at_node_[chunk(source, node(rank), c)]);
+      hand_out(source, rank, c, exchange_.row, at_node_[chunk(source, node(rank), c)]);
     });
   }
 
@@ -214,7 +193,7 @@ class RowForwardsRun {
   void receive(std::uint32_t rank) {
     each_chunk_here(rank, [&](std::uint32_t source, std::int64_t c) {
       if (forwarder(source, node(rank)) == rank) return;
-      keep({what_.row, what_.row, rows_of_chunk(source, rank, c)}, at_gpu(source, rank, c));
+      keep({exchange_.row, exchange_.row, rows_of_chunk(source, rank, c)}, at_gpu(source, rank, c));
     });
   }
 
@@ -224,7 +203,7 @@ class RowForwardsRun {
       const std::uint32_t by = forwarder(owner, node(rank));
       const LatchId all = at_node_[chunk(owner, node(rank), c)];
       if (by == rank) return wait(all, LatchId::none());
-      send(rank, {what_.gpus[by], all}, {what_.made_from, Bytes{}, rows_of_chunk(owner, rank, c)},
+      send(rank, {gpu(by), all}, {exchange_.made_from, Bytes{}, rows_of_chunk(owner, rank, c)},
            LatchId::none());
     });
   }
@@ -241,8 +220,8 @@ class RowForwardsRun {
       const std::int64_t items = items_of(count);
       const LatchId out = owner == rank ? LatchId::none() : put(rank, owner, count, items);
       for (std::int64_t i = 0; i < items; ++i) {
-        push(adding(), part_of(read, items, i), kRowsOfAChunk * per_node_, out,
-             at_node_[chunk(owner, node(rank), c)]);
+        push_part(adding(), part_of(read, items, i), kRowsOfAChunk * per_node_, out,
+                  at_node_[chunk(owner, node(rank), c)]);
       }
     });
   }
@@ -254,15 +233,14 @@ class RowForwardsRun {
     const auto parts = std::accumulate(reached.gpus.begin(), reached.gpus.end(), std::int64_t{0});
     const auto sums = std::accumulate(reached.nodes.begin(), reached.nodes.end(), std::int64_t{0});
     const std::int64_t read = kRowsOfAChunk * per_node_;
-    return copy_work(what_.cluster.spec.gpu, grid_.wg, what_.row.count() * read,
-                     what_.row.count() * read * sums / std::max<std::int64_t>(1, parts));
+    return copy_work(spec(), grid_.wg, exchange_.row.count() * read,
+                     exchange_.row.count() * read * sums / std::max<std::int64_t>(1, parts));
   }
 
   // A latch for the waves that add up, of which the last one puts all sums.
   LatchId put(std::uint32_t rank, std::uint32_t owner, std::int64_t count, std::int64_t items) {
-    return sends_.send_slice(graph_, what_.gpus[rank], {what_.gpus[owner], home_[owner]},
-                             size_of_rows(count), static_cast<std::uint32_t>(items),
-                             LatchId::none());
+    return sends_.send_slice(graph_, gpu(rank), {gpu(owner), home_[owner]}, size_of_rows(count),
+                             static_cast<std::uint32_t>(items), LatchId::none());
   }
 
   void wait_for_sums(std::uint32_t rank) {
@@ -278,13 +256,13 @@ class RowForwardsRun {
     return std::max<std::int64_t>(1, round_up(rows, kRowsOfAnItem));
   }
   [[nodiscard]] std::int64_t size_of_rows(std::int64_t rows) const {
-    return std::max<std::int64_t>(kFlagBytes, what_.row.count() * rows);
+    return std::max<std::int64_t>(kFlagBytes, exchange_.row.count() * rows);
   }
 
   void move(const Moved& what, LatchId counts_down, LatchId waits_for) {
-    push(copy_work(what_.cluster.spec.gpu, grid_.wg, what.read.count() * kRowsOfAChunk,
-                   what.written.count() * kRowsOfAChunk),
-         what.rows, kRowsOfAChunk, counts_down, waits_for);
+    push_part(copy_work(spec(), grid_.wg, what.read.count() * kRowsOfAChunk,
+                        what.written.count() * kRowsOfAChunk),
+              what.rows, kRowsOfAChunk, counts_down, waits_for);
   }
   // Calls `out(rows)` for what each of the waves does and lets it count down what that returns.
   template <class Out>
@@ -306,38 +284,29 @@ class RowForwardsRun {
   // its own; to another, the last one puts them all.
   void send(std::uint32_t from, const Addressee& to, const Moved& what, LatchId waits) {
     const auto items = static_cast<std::uint32_t>(items_of(what.rows));
-    const std::uint32_t gpu = what_.gpus[from];
-    if (!sends_.same_node(gpu, to.gpu)) {
+    const std::uint32_t sender = gpu(from);
+    if (!sends_.same_node(sender, to.gpu)) {
       const LatchId all =
-          sends_.send_slice(graph_, gpu, to, size_of_rows(what.rows), items, LatchId::none());
+          sends_.send_slice(graph_, sender, to, size_of_rows(what.rows), items, LatchId::none());
       return move_by_waves(what, waits, [&](std::int64_t) { return all; });
     }
     const LatchId stored = graph_.add_latch(items);
     graph_.add_send(FusedSends::flag(to.gpu, to.told, FusedSends::Ordered::no));
     move_by_waves(what, waits, [&](std::int64_t rows) {
-      return sends_.send_slice(graph_, gpu, to, size_of_rows(rows), 1, stored);
+      return sends_.send_slice(graph_, sender, to, size_of_rows(rows), 1, stored);
     });
   }
 
-  void wait(LatchId counts_down, LatchId waits_for) { push({}, 0, 1, counts_down, waits_for); }
+  void wait(LatchId counts_down, LatchId waits_for) { push({}, counts_down, waits_for); }
 
   // An item that does `part` of `whole` of the work: kinds of work are few.
-  void push(const Work& work, std::int64_t part, std::int64_t whole, LatchId counts_down,
-            LatchId waits_for) {
-    const std::uint32_t kind = graph_.add_work(part == 0 ? Work{} : work);
-    graph_.items.push_back(
-        {.counts_down = counts_down,
-         .waits_for = waits_for,
-         .work = kind & 0xFFU,
-         .scale = part == 0 ? Item::kUnit : part_of_item(part, whole) & 0xFFFFFFU});
+  void push_part(const Work& work, std::int64_t part, std::int64_t whole, LatchId counts_down,
+                 LatchId waits_for) {
+    if (part == 0) return wait(counts_down, waits_for);
+    push(work, counts_down, waits_for, part_of_item(part, whole));
   }
 
-  TaskGraph& graph_;
   const RowForwards& what_;
-  OverlapOptions options_;
-  Grid grid_;
-  FusedSends sends_;
-  std::uint32_t ranks_;
   std::uint32_t per_node_;
   std::uint32_t nodes_;
   std::vector<std::size_t> first_chunk_;  // [rank * nodes + at]
@@ -351,7 +320,7 @@ class RowForwardsRun {
 std::vector<KernelId> add_row_forwards(TaskGraph& graph, const RowForwards& what) {
   const std::size_t first_send = graph.sends.size();
   std::vector<KernelId> kernels = RowForwardsRun(graph, what).lower();
-  graph.own_sends(first_send, what.op);
+  graph.own_sends(first_send, what.exchange.op);
   return kernels;
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/workloads/grid.h"
+#include "sim/workloads/row_lowering.h"
 
 namespace weft {
 
@@ -20,15 +20,8 @@ struct Reached {
 };
 
 struct RowForwards {
-  const OverlapOptions& options;
-  const Cluster& cluster;
-  OperatorId op;
-  std::vector<std::uint32_t> gpus;           // of the group, by rank
-  std::vector<std::vector<KernelId>> after;  // by rank
+  RowExchange exchange;  // half of its CUs send, the other half forward and receive
   const Reached& reached;
-  Bytes row;          // on the way
-  Bytes made_from;    // what is read of it where it is sent first
-  int cus = 0;        // half of them send, the other half forward and receive; 0: all
   bool home = false;  // from the GPUs reached back to the tokens' own
 };
 
