@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/models/lower_model.h"
 #include "sim/workloads/row_forwards.h"
-#include "tests/unit/engine/simulated.h"
+#include "tests/unit/engine/one_exchange.h"
 
 namespace weft::row_forwards_time_test {
 namespace {
@@ -31,34 +32,19 @@ workload: {kind: collective, op: all_to_all, bytes: 4 MB}
 }
 
 RunResult run_tokens(const Scenario& scenario, const Reached& reached, bool home) {
-  const auto ranks =
-      static_cast<std::uint32_t>(scenario.cluster.gpus_per_node * scenario.cluster.nodes);
-  ModelGraph graph;
-  ModelOp op;
-  op.name = home ? "combine" : "dispatch";
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(scenario.cluster.gpus_per_node) *
+                                 static_cast<std::size_t>(scenario.cluster.nodes));
+  std::iota(all.begin(), all.end(), 0U);
   CommunicationShape call;
   call.op = CollectiveOp::all_to_all;
   call.row = bytes(5'000);
   for (std::size_t pair = 0; pair < reached.gpus.size(); ++pair) {
-    const std::size_t other = pair % ranks * ranks + pair / ranks;
+    const std::size_t other = pair % all.size() * all.size() + pair / all.size();
     call.pair_bytes.push_back(5'000 * reached.gpus[home ? other : pair]);
   }
   call.buffer = bytes(4'000'000);
   call.puts = PutRows{.made_from = bytes(5'000), .packs = !home, .reached = reached, .home = home};
-  op.shape = call;
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) all.push_back(rank);
-  op.place = graph.add_place({.groups = {all}});
-  graph.add(op);
-  const Cluster cluster = build_cluster(scenario.cluster);
-  const TaskGraph tasks = lower_model(graph, {.options = overlap_options(scenario),
-                                              .cluster = cluster,
-                                              .mode = Mode::bulk,
-                                              .fusions = {}});
-  const RunResult result = simulate(cluster, tasks, scenario.run);
-  EXPECT_EQ(result.ending, Ending::finished);
-  EXPECT_TRUE(result.ledger.balanced());
-  return result;
+  return run_exchange(scenario, std::move(call), std::move(all));
 }
 
 double time_us(const Scenario& scenario, const Reached& reached, bool home = false) {

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/models/lower_model.h"
-#include "tests/unit/engine/simulated.h"
+#include "tests/unit/engine/one_exchange.h"
 
 namespace weft::row_puts_time_test {
 namespace {
@@ -20,21 +19,7 @@ CommunicationShape rows(const PutRows& puts) {
 }
 
 RunResult run_rows(const Scenario& scenario, const PutRows& puts) {
-  ModelGraph graph;
-  ModelOp op;
-  op.name = "dispatch";
-  op.shape = rows(puts);
-  op.place = graph.add_place({.groups = {{0, 1}}});
-  graph.add(op);
-  const Cluster cluster = build_cluster(scenario.cluster);
-  const TaskGraph tasks = lower_model(graph, {.options = overlap_options(scenario),
-                                              .cluster = cluster,
-                                              .mode = Mode::bulk,
-                                              .fusions = {}});
-  const RunResult result = simulate(cluster, tasks, scenario.run);
-  EXPECT_EQ(result.ending, Ending::finished);
-  EXPECT_TRUE(result.ledger.balanced());
-  return result;
+  return run_exchange(scenario, rows(puts), {0, 1});
 }
 
 double time_us(const Scenario& scenario, const PutRows& puts = {}) {
