@@ -211,11 +211,9 @@ class CaseMaker {
       case_.sets.push_back(fmt::format("workload.zipf={}.{:02}", *percent / 100, *percent % 100));
   }
 
-  // A kernel that is run repeatedly finds its weights in L2 if they fit.
   void place_weights() {
     const std::int64_t size = needed("m") * needed("k_local") * needed("weight_bytes");
-    const bool fits = size <= gpu_.l2.capacity.count();
-    case_.sets.push_back(fmt::format("workload.gemv.weights={}", fits ? "in_l2" : "in_hbm"));
+    case_.sets.push_back(place_of_weights(size, gpu_));
   }
 
   void set_collective() {
@@ -265,18 +263,15 @@ Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems
     one.pair = torch_pair(line, problems);
     return one;
   }
-  if (is_own_kernel(line.kind)) {
-    const OwnKernelCase own = own_kernel(line, gpu, problems);
-    Case one;
-    one.scenario = own.scenario;
-    one.sets = own.sets;
-    one.mode = own.mode;
-    one.until = own.computed ? Until::computed : Until::all_done;
-    return one;
-  }
+  if (is_own_kernel(line.kind)) return own_kernel(line, gpu, problems);
   const Kind* kind = find_kind(line.kind);
   SIM_ASSERT(kind != nullptr);
   return CaseMaker(line, gpu, problems).make(*kind);
+}
+
+std::string place_of_weights(std::int64_t size, const GpuSpec& gpu) {
+  const bool fits = size <= gpu.l2.capacity.count();
+  return fmt::format("workload.gemv.weights={}", fits ? "in_l2" : "in_hbm");
 }
 
 std::string bulk_kind_of(const std::string& kind) {

@@ -30,6 +30,10 @@ bool has_case(const std::string& kind);
 // The case of a line on GPUs like this one; what the line lacks for it is added to the problems.
 Case case_of(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems);
 
+// The set that says where a GEMV's weights are: a kernel that is run repeatedly finds them in the
+// L2 if they fit.
+std::string place_of_weights(std::int64_t size, const GpuSpec& gpu);
+
 // The kind of line that a fused one is compared with ("emb.bulk" for "emb.fused"); else empty.
 std::string bulk_kind_of(const std::string& kind);
 

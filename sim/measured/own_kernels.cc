@@ -20,12 +20,13 @@ struct OwnRow {
   const char* scenario;
   const char* bulk = "";
   Mode mode = Mode::fused;
-  bool computed = false;
+  Until until = Until::all_done;
 };
 constexpr std::array kOwnRows = {
     OwnRow{"torch.emb.hip", OwnOperator::embedding, "validation/emb", "torch.emb.hip_bulk"},
     OwnRow{"torch.emb.hip_bulk", OwnOperator::embedding, "validation/emb", "", Mode::bulk},
-    OwnRow{"torch.emb.hip_compute", OwnOperator::embedding, "validation/emb", "", Mode::bulk, true},
+    OwnRow{"torch.emb.hip_compute", OwnOperator::embedding, "validation/emb", "", Mode::bulk,
+           Until::computed},
     OwnRow{"torch.gemv.hip", OwnOperator::gemv, "validation/gemv"},
     OwnRow{"torch.gemm.hip", OwnOperator::gemm, "validation/hip_gemm", "torch.gemm.bulk"},
     OwnRow{"torch.gemm_rs.hip", OwnOperator::gemm, "validation/hip_gemm_rs", "torch.gemm_rs.bulk"},
@@ -57,8 +58,8 @@ class OwnKernels {
   OwnKernels(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems)
       : line_(line), gpu_(gpu), problems_(problems) {}
 
-  OwnKernelCase make(const OwnRow& row) {
-    made_ = {.scenario = row.scenario, .sets = {}, .mode = row.mode, .computed = row.computed};
+  Case make(const OwnRow& row) {
+    made_ = {.scenario = row.scenario, .sets = {}, .mode = row.mode, .until = row.until};
     set("cluster.gpus_per_node", needed("gpus"));
     if (row.what == OwnOperator::embedding) embedding();
     if (row.what == OwnOperator::gemv) gemv();
@@ -85,14 +86,12 @@ class OwnKernels {
         rows_per_wg(needed("batch") / needed("gpus") * needed("tables"), 32));
   }
 
-  // Weights that fit into the L2 are there from the run before.
   void gemv() {
-    constexpr std::int64_t kHalf = 2;
-    const bool fits = needed("m") * needed("k") * kHalf <= gpu_.l2.capacity.count();
+    constexpr std::int64_t kHalf = 2;  // bytes of a weight
     set("workload.gemv.m", needed("m"));
     set("workload.gemv.k", needed("k"));
     set("workload.gemv.rows_per_wg", rows_per_wg(needed("m") / needed("gpus"), 16));
-    made_.sets.emplace_back(fits ? "workload.gemv.weights=in_l2" : "workload.gemv.weights=in_hbm");
+    made_.sets.push_back(place_of_weights(needed("m") * needed("k") * kHalf, gpu_));
   }
 
   void gemm() {
@@ -118,14 +117,14 @@ class OwnKernels {
   const MeasuredLine& line_;
   const GpuSpec& gpu_;
   Diagnostics& problems_;
-  OwnKernelCase made_;
+  Case made_;
 };
 
 }  // namespace
 
 bool is_own_kernel(const std::string& kind) { return find_own_row(kind) != nullptr; }
 
-OwnKernelCase own_kernel(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
+Case own_kernel(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems) {
   const OwnRow* row = find_own_row(line.kind);
   SIM_ASSERT(row != nullptr);
   return OwnKernels(line, gpu, problems).make(*row);

@@ -5,26 +5,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "sim/gpu_model/gpu_spec.h"
-#include "sim/measured/lines.h"
-#include "sim/scenario/scenario.h"
+#include "sim/measured/cases.h"
 
 namespace weft {
 
 // As name_torch_pair() calls them: "torch.gemm_rs.triton".
 bool is_own_kernel(const std::string& kind);
 
-struct OwnKernelCase {
-  std::string scenario;           // file in configs
-  std::vector<std::string> sets;  // its numbers, and what the kernel derives from them
-  Mode mode = Mode::fused;
-  bool computed = false;  // the time is that of its computation alone
-};
-
 // What the line lacks for it is added to the problems.
-OwnKernelCase own_kernel(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems);
+Case own_kernel(const MeasuredLine& line, const GpuSpec& gpu, Diagnostics& problems);
 
 // The kind that a fused one is compared with; else empty.
 std::string bulk_of_own_kernel(const std::string& kind);

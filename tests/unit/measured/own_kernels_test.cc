@@ -22,19 +22,19 @@ GpuSpec h100() {
   return gpu;
 }
 
-OwnKernelCase case_of(const std::string& kind, const Numbers& numbers) {
+Case made_of(const std::string& kind, const Numbers& numbers) {
   MeasuredLine line;
   line.kind = kind;
   line.us = 1;
   for (const auto& [name, number] : numbers) line.numbers[name] = number;
   line.numbers["gpus"] = 2;
   Diagnostics problems;
-  OwnKernelCase made = own_kernel(line, h100(), problems);
+  Case made = own_kernel(line, h100(), problems);
   EXPECT_FALSE(problems.has_errors()) << problems.to_text();
   return made;
 }
 
-bool sets(const OwnKernelCase& made, const std::string& set) {
+bool sets(const Case& made, const std::string& set) {
   return std::find(made.sets.begin(), made.sets.end(), set) != made.sets.end();
 }
 
@@ -52,32 +52,32 @@ TEST(OwnKernels, are_those_of_calibration_and_no_others) {
 TEST(OwnKernels, of_embeddings_pool_as_many_rows_as_divide_a_destinations) {
   const Numbers bag{
       {"batch", 24}, {"tables", 2}, {"dim", 64}, {"pooling", 4}, {"rows_per_table", 9}};
-  const OwnKernelCase made = case_of("torch.emb.hip", bag);
+  const Case made = made_of("torch.emb.hip", bag);
   EXPECT_EQ(made.mode, Mode::fused);
   EXPECT_TRUE(sets(made, "workload.rows_per_wg=8"));  // of 24 / 2 x 2 = 24 rows
-  EXPECT_TRUE(case_of("torch.emb.hip_compute", bag).computed);
-  EXPECT_EQ(case_of("torch.emb.hip_bulk", bag).mode, Mode::bulk);
+  EXPECT_EQ(made_of("torch.emb.hip_compute", bag).until, Until::computed);
+  EXPECT_EQ(made_of("torch.emb.hip_bulk", bag).mode, Mode::bulk);
 }
 
 TEST(OwnKernels, of_gemvs_find_weights_in_the_l2_that_fit_there) {
   // 2 B a weight: 32 MiB and 64 MiB, of 50.
   EXPECT_TRUE(
-      sets(case_of("torch.gemv.hip", {{"m", 4096}, {"k", 4096}}), "workload.gemv.weights=in_l2"));
+      sets(made_of("torch.gemv.hip", {{"m", 4096}, {"k", 4096}}), "workload.gemv.weights=in_l2"));
   EXPECT_TRUE(
-      sets(case_of("torch.gemv.hip", {{"m", 8192}, {"k", 4096}}), "workload.gemv.weights=in_hbm"));
+      sets(made_of("torch.gemv.hip", {{"m", 8192}, {"k", 4096}}), "workload.gemv.weights=in_hbm"));
 }
 
 TEST(OwnKernels, of_triton_have_large_tiles_where_two_small_ones_take_longer) {
   // 4096 x 4096: 512 tiles of 128 x 256 are 4 rounds of 132 SMs, 1,024 of 128 x 128 are 8.
-  const OwnKernelCase large = case_of("torch.gemm.triton", {{"m", 4096}, {"n", 4096}, {"k", 64}});
+  const Case large = made_of("torch.gemm.triton", {{"m", 4096}, {"n", 4096}, {"k", 64}});
   EXPECT_FALSE(sets(large, "workload.gemm.tile_n=128"));
   // 512 x 4096: 64 tiles are one round, and 128 small ones are one too.
-  const OwnKernelCase small = case_of("torch.gemm.triton", {{"m", 512}, {"n", 4096}, {"k", 64}});
+  const Case small = made_of("torch.gemm.triton", {{"m", 512}, {"n", 4096}, {"k", 64}});
   EXPECT_TRUE(sets(small, "workload.gemm.tile_n=128"));
   // 256 does not divide n.
-  EXPECT_TRUE(sets(case_of("torch.gemm.triton", {{"m", 4096}, {"n", 384}, {"k", 64}}),
+  EXPECT_TRUE(sets(made_of("torch.gemm.triton", {{"m", 4096}, {"n", 384}, {"k", 64}}),
                    "workload.gemm.tile_n=128"));
-  EXPECT_EQ(case_of("torch.ag_gemm.triton_engine", {{"m", 512}, {"n", 4096}, {"k", 64}}).mode,
+  EXPECT_EQ(made_of("torch.ag_gemm.triton_engine", {{"m", 512}, {"n", 4096}, {"k", 64}}).mode,
             Mode::copy_fed);
 }
 
