@@ -135,29 +135,25 @@ void Experts::route_tokens() {
 
 // A copy of each token for each of its experts, as it is sent.
 void Experts::copy_tokens() {
-  const Bytes read = row(Direction::combine) * own_tokens();
-  const Bytes written = row(Direction::dispatch) * own_tokens() * moe_.top_k;
-  gpus_.compute("dispatch_copy", "router",
-                StreamShape{.read = read, .written = written, .flops = {}});
+  copy("dispatch_copy", row(Direction::combine) * own_tokens(),
+       row(Direction::dispatch) * own_tokens() * moe_.top_k);
 }
 
-// The GPU to which most tokens come, for which the others wait, and what its experts have of them.
-void Experts::copy_here(const char* name, Bytes read, Bytes written) {
+void Experts::copy(const char* name, Bytes read, Bytes written) {
   gpus_.compute(name, "router", StreamShape{.read = read, .written = written, .flops = {}});
 }
 
 void Experts::spread_here() {
   if (!once()) return;
   const Bytes token = row(Direction::dispatch);
-  copy_here("dispatch_spread", token * most_come(routed_.reached.gpus),
-            token * most_come(routed_.sent));
+  copy("dispatch_spread", token * most_come(routed_.reached.gpus), token * most_come(routed_.sent));
 }
 
 void Experts::add_up_here() {
   if (!once()) return;
   const Bytes token = row(Direction::combine);
-  copy_here("experts_sum_here", token * most_come(routed_.sent),
-            token * most_come(routed_.reached.gpus));
+  copy("experts_sum_here", token * most_come(routed_.sent),
+       token * most_come(routed_.reached.gpus));
 }
 
 // Without forwarding one of each expert, else one of each node that a token has been at.

@@ -32,7 +32,7 @@ class Experts {
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
   void copy_tokens();
-  void copy_here(const char* name, Bytes read, Bytes written);
+  void copy(const char* name, Bytes read, Bytes written);
   void gather_tokens(const char* name);
 
   [[nodiscard]] std::int64_t most_come(const std::vector<std::int64_t>& sent) const;

@@ -152,7 +152,10 @@ class ExpertDraw {
   std::int64_t all_ = 0;
 };
 
-// What one GPU's tokens ask for: by expert, and each token once by GPU and by node.
+bool is_once(const MoeSpec& moe) { return moe.exchange == TokenExchange::once; }
+
+// What one GPU's tokens ask for: by expert and, where they are sent once, each once by GPU and by
+// node.
 struct Asked {
   std::vector<std::int64_t> experts;
   std::vector<std::int64_t> gpus;
@@ -171,10 +174,12 @@ Asked drawn_from(std::size_t gpu, const MoeSpec& moe, const RoutedTokens& among,
   const ExpertDraw draw(weights);
   Rng rng(seed, "moe/router", gpu);
   for (std::int64_t token = 0; token < tokens; ++token) {
+    const std::vector<std::size_t> experts = draw.draw(moe.top_k, rng);
+    for (const std::size_t expert : experts) ++asked.experts[expert];
+    if (!is_once(moe)) continue;
     std::vector<bool> at(gpus);
     std::vector<bool> at_node(gpus / per_node);
-    for (const std::size_t expert : draw.draw(moe.top_k, rng)) {
-      ++asked.experts[expert];
+    for (const std::size_t expert : experts) {
       at[expert % gpus] = at_node[expert % gpus / per_node] = true;
     }
     for (std::size_t i = 0; i < gpus; ++i) asked.gpus[i] += at[i] ? 1 : 0;
@@ -197,6 +202,8 @@ Asked expected_from(const MoeSpec& moe, const RoutedTokens& among, std::int64_t 
                     const std::vector<std::int64_t>& weights, std::vector<std::int64_t> experts) {
   const auto gpus = static_cast<std::size_t>(among.gpus);
   const std::size_t per_node = among.reached.per_node;
+  Asked asked{.experts = std::move(experts), .gpus = {}, .nodes = {}};
+  if (!is_once(moe)) return asked;
   std::vector<std::int64_t> of_gpu(gpus);
   std::int64_t all = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -207,7 +214,6 @@ Asked expected_from(const MoeSpec& moe, const RoutedTokens& among, std::int64_t 
     const double part = static_cast<double>(weight) / static_cast<double>(all) * moe.experts;
     return expected_at(part, moe, tokens);
   };
-  Asked asked{.experts = std::move(experts), .gpus = {}, .nodes = {}};
   for (std::size_t first = 0; first < gpus; first += per_node) {
     std::int64_t of_node = 0;
     for (std::size_t i = first; i < first + per_node; ++i) {

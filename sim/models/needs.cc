@@ -42,33 +42,41 @@ double items_of(const OpShape& shape, const GpuSpec& gpu) {
   return items;
 }
 
-CollectiveCounts count_forwards(const CommunicationShape& shape, const Groups& place) {
-  const Reached& reached = *shape.puts->reached;
-  const RowForwardCounts counts = count_row_forwards(reached);
-  const auto rows = static_cast<double>(
-      std::accumulate(reached.gpus.begin(), reached.gpus.end(), std::int64_t{0}) +
-      std::accumulate(reached.nodes.begin(), reached.nodes.end(), std::int64_t{0}));
-  const auto groups = static_cast<double>(place.groups.size());
-  return {.items = counts.items * groups,
-          .sends = counts.sends * groups,
-          .bytes = rows * static_cast<double>(shape.row.count()) * groups};
+void add(CollectiveCounts& counts, const CollectiveCounts& more, double times = 1) {
+  counts.items += times * more.items;
+  counts.sends += times * more.sends;
+  counts.bytes += times * more.bytes;
 }
 
-CollectiveCounts count_puts(const CommunicationShape& shape, const Groups& place) {
-  if (shape.puts->reached) return count_forwards(shape, place);
-  const std::size_t ranks = place.groups.front().size();
+// Of one group.
+CollectiveCounts count_forwards(const Reached& reached, Bytes row) {
+  const auto all = [](const std::vector<std::int64_t>& rows) {
+    return static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));
+  };
+  const RowForwardCounts counts = count_row_forwards(reached);
+  return {.items = counts.items,
+          .sends = counts.sends,
+          .bytes = (all(reached.gpus) + all(reached.nodes)) * static_cast<double>(row.count())};
+}
+
+CollectiveCounts count_puts(const CommunicationShape& shape, std::size_t ranks) {
+  if (shape.puts->reached) return count_forwards(*shape.puts->reached, shape.row);
   const std::vector<std::int64_t> rows = rows_put(shape, ranks);
   const auto all = static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));
   const RowPutCounts counts = count_row_puts(all, static_cast<double>(ranks), shape.puts->packs);
-  const auto groups = static_cast<double>(place.groups.size());
-  return {.items = counts.items * groups,
-          .sends = counts.sends * groups,
-          .bytes = all * static_cast<double>(shape.row.count()) * groups};
+  return {.items = counts.items,
+          .sends = counts.sends,
+          .bytes = all * static_cast<double>(shape.row.count())};
 }
 
 CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place,
                             const Counting& how) {
-  if (shape.puts) return count_puts(shape, place);
+  const auto groups = static_cast<double>(place.groups.size());
+  CollectiveCounts counts;
+  if (shape.puts) {
+    add(counts, count_puts(shape, place.groups.front().size()), groups);
+    return counts;
+  }
   CollectiveCall call;
   call.op = shape.op;
   call.buffer = shape.buffer;
@@ -84,18 +92,8 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
     call.buffer =
         bytes(*std::max_element(shape.pair_bytes.begin(), shape.pair_bytes.end()) * ranks);
   }
-  CollectiveCounts counts = count_collective(how.cluster, call);
-  const auto groups = static_cast<double>(place.groups.size());
-  counts.items *= groups;
-  counts.sends *= groups;
-  counts.bytes *= groups;
+  add(counts, count_collective(how.cluster, call), groups);
   return counts;
-}
-
-void add(CollectiveCounts& counts, const CollectiveCounts& more, double times = 1) {
-  counts.items += times * more.items;
-  counts.sends += times * more.sends;
-  counts.bytes += times * more.bytes;
 }
 
 // For a group whose WGs send to peers as they end. With zero copy: one store per WG and one flag
