@@ -46,7 +46,7 @@ std::string import_text(const ModelGraph& graph, int gpus, GraphText form) {
   if (form == GraphText::yaml) return std::string(kHead) + yaml;
   Diagnostics problems;
   const std::optional<Node> tree = parse_tree(
-      {.file = "graph", .text = yaml, .longest = 2 * yaml.size() + kMaxSourceBytes}, problems);
+      {.file = "graph", .text = yaml, .longest = 4 * yaml.size() + kMaxSourceBytes}, problems);
   SIM_ASSERT(tree.has_value());
   return json_of(*tree).dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

@@ -80,7 +80,7 @@ TEST_F(Graph, with_a_mistake_ends_with_1) {
   const Ended ran = weft("run graph.yaml");
   EXPECT_EQ(ran.status, 1);
   EXPECT_TRUE(
-      ran.says("g.yaml:3:24: error: operators[0].memry: unknown key; did you mean "
+      ran.says("g.yaml:3:26: error: operators[0].memry: unknown key; did you mean "
                "'memory'?"))
       << ran.err;
 }

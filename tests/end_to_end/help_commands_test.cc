@@ -149,7 +149,7 @@ TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_b
   expect_mistake("run a --seed some", "run: --seed: 'some' is not a number");
   expect_mistake("run a --color blue", "run: --color: 'blue' is not one of auto always never");
   expect_mistake("schema gpus",
-                 "schema: FILE: 'gpus' is not one of scenario cluster gpu nic model sweep results; "
+                 "schema: FILE: 'gpus' is not one of scenario cluster gpu nic model sweep graph results; "
                  "did you mean 'gpu'?");
 }
 

@@ -34,6 +34,9 @@ class FileOfGraph {
       waited_for_.push_back(false);
       for (const OpId before : op.after) waited_for_[before.value] = true;
     }
+    for (const Block& block : graph_.blocks) {
+      block_names_.push_back(numbered(name_for_file(block.name), same_block_));
+    }
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
     return std::move(file_);
   }
@@ -58,7 +61,7 @@ class FileOfGraph {
     put(graph_.places[op.place], made);
     made.stream = op.stream;
     for (const OpId before : op.after) made.after.push_back(word_for(before));
-    if (!op.block.is_none()) made.block = name_for_file(graph_.blocks[op.block].name);
+    if (!op.block.is_none()) made.block = block_names_[op.block.value];
     std::visit(Overloaded{[&](const RecordedShape& shape) { made.recorded = shape; },
                           [&](const GemmShape& shape) { made.gemm = shape; },
                           [&](const AttentionShape& shape) { made.attention = shape; },
@@ -84,19 +87,26 @@ class FileOfGraph {
     op.place = known->second;
   }
 
-  // "16 groups of 8", "16 groups of 8, #2"
+  // "16 groups of 8", "16 groups of 8 #2"
   std::string new_name(const Groups& place) {
     const std::size_t groups = place.groups.size();
-    std::string name = fmt::format("{} {} of {}", groups, groups == 1 ? "group" : "groups",
-                                   place.groups.front().size());
-    const int number = ++same_form_[name];
-    return number == 1 ? name : fmt::format("{}, #{}", name, number);
+    return numbered(fmt::format("{} {} of {}", groups, groups == 1 ? "group" : "groups",
+                                place.groups.front().size()),
+                    same_form_);
+  }
+
+  // The first of a name has it, others a number besides.
+  static std::string numbered(const std::string& name, std::map<std::string, int>& times) {
+    const int number = ++times[name];
+    return number == 1 ? name : fmt::format("{} #{}", name, number);
   }
 
   const ModelGraph& graph_;
   GraphFile file_;
-  std::vector<bool> waited_for_;                                           // by operator
-  std::map<std::string, int> same_name_;                                   // operators of a name
+  std::vector<bool> waited_for_;          // by operator
+  std::map<std::string, int> same_name_;  // operators of a name
+  std::vector<std::string> block_names_;
+  std::map<std::string, int> same_block_;
   std::map<std::string, int> same_form_;                                   // places, by name
   std::map<std::vector<std::vector<std::uint32_t>>, std::string> places_;  // their names
 };

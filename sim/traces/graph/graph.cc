@@ -18,6 +18,10 @@ namespace {
 // Of a tree with positions, and of what is read from it, for each byte of text.
 constexpr std::int64_t kMemoryOfByte = 100;
 
+// What a file of so many bytes may have when its aliases are expanded: maps lie deeper in one
+// another than in other files, and each letter counts once a level.
+std::size_t longest_of(std::size_t size) { return std::max(4 * size, kMaxSourceBytes); }
+
 // The first problems, and how many there are.
 Diagnostics first_of(const Diagnostics& in_text, const Diagnostics& in_keys,
                      const std::string& file) {
@@ -87,7 +91,7 @@ LoadedTrace load_graph(const SourceFiles& files, const Node* tree, const std::st
 }  // namespace
 
 LoadedTrace load_graph_text(std::string_view text, int gpus) {
-  SourceFiles files;
+  SourceFiles files(longest_of(text.size()));
   Diagnostics problems;
   const Node* tree = files.tree_of_text(text, "graph.yaml", problems);
   return load_graph(files, tree, "graph.yaml", gpus, problems);
@@ -103,7 +107,7 @@ LoadedTrace graph(const TraceWork& work, int gpus, Bytes memory) {
       !too_large.fits(work.path, static_cast<std::int64_t>(size) * kMemoryOfByte)) {
     return {.graph = std::nullopt, .problems = too_large.all(), .summary = {}, .inputs = {}};
   }
-  SourceFiles files(ignored ? kMaxSourceBytes : std::max<std::size_t>(size, kMaxSourceBytes));
+  SourceFiles files(longest_of(ignored ? 0 : size));
   Diagnostics problems;
   const Node* tree = files.tree_of(work.path, {.file = work.path}, problems);
   return load_graph(files, tree, work.path, gpus, problems);

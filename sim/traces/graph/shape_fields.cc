@@ -46,9 +46,15 @@ void dtype_field(Fields& map, DataType& dtype, std::string_view help) {
 
 void moved_fields(Fields& map, Bytes& read, Bytes& written) {
   map.add("read", read,
-          {.help = "what it reads from memory", .range = kBytesOfOperator, .fallback = Bytes{}});
+          {.help = "what it reads from memory",
+           .range = kBytesOfOperator,
+           .fallback = Bytes{},
+           .quiet = true});
   map.add("written", written,
-          {.help = "what it writes to memory", .range = kBytesOfOperator, .fallback = Bytes{}});
+          {.help = "what it writes to memory",
+           .range = kBytesOfOperator,
+           .fallback = Bytes{},
+           .quiet = true});
 }
 
 void recorded_gemm_fields(Fields& map, RecordedGemm& gemm) {
@@ -79,7 +85,7 @@ void recorded_gemm_fields(Fields& map, RecordedGemm& gemm) {
 void recorded_work_fields(Fields& map, RecordedWork& work) {
   map.choice("kind", work.kind, kinds_of_recorded(), {.help = "what it computes"});
   map.add("flops", work.flops,
-          {.help = "operations; a multiply-add counts as two", .fallback = Flops{}});
+          {.help = "operations; a multiply-add counts as two", .fallback = Flops{}, .quiet = true});
   moved_fields(map, work.read, work.written);
   map.add("element_bytes", work.element_bytes,
           {.help = "bytes of an element", .range = {{1, 16}}, .fallback = 2, .quiet = true});
@@ -141,10 +147,14 @@ void fields(Fields& map, RecordedShape& kernel) {
   map.add("wgs", kernel.wgs,
           {.help = "WGs of its grid", .range = {{1, trace_limits::kWgs}}, .fallback = 1});
   map.add("threads", kernel.threads,
-          {.help = "threads of a WG", .range = {{1, 1'024}}, .fallback = 256});
+          {.help = "threads of a WG", .range = {{1, 1'024}}, .fallback = 256, .quiet = true});
   map.add("registers_per_thread", kernel.registers_per_thread,
-          {.help = "32-bit vector registers of a thread", .range = {{1, 1'024}}, .fallback = 32});
-  map.add("lds", kernel.lds, {.help = "local data share of a WG", .fallback = Bytes{}});
+          {.help = "32-bit vector registers of a thread",
+           .range = {{1, 1'024}},
+           .fallback = 32,
+           .quiet = true});
+  map.add("lds", kernel.lds,
+          {.help = "local data share of a WG", .fallback = Bytes{}, .quiet = true});
   truth(map, "beside", kernel.beside,
         "others ran at the same time when it was recorded, and what they cost it is in its time");
   map.optional_map("computes", kernel.work,
@@ -194,7 +204,8 @@ void fields(Fields& map, AttentionShape& attention) {
 
 void fields(Fields& map, StreamShape& stream) {
   moved_fields(map, stream.read, stream.written);
-  map.add("flops", stream.flops, {.help = "operations of the vector units", .fallback = Flops{}});
+  map.add("flops", stream.flops,
+          {.help = "operations of the vector units", .fallback = Flops{}, .quiet = true});
   map.add("instructions", stream.instructions,
           {.help = "instructions of threads, if they may take longer than the memory",
            .range = {{0, trace_limits::kFlops}},

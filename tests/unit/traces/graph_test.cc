@@ -131,7 +131,7 @@ TEST(Graph, says_all_mistakes_at_once_and_where) {
       "  - {name: g, gpus: [0], stream: 1, collective: {op: all_reduce, bytes: 1 MiB}}\n"
       "  - {name: h, gpus: [1, 2], collective: {op: broadcast, bytes: 1 MiB, target: 1}}\n");
   for (const char* said :
-       {"graph.yaml:5:38: error: operators[0].recorded.time: missing unit",
+       {"graph.yaml:5:43: error: operators[0].recorded.time: missing unit",
         "operators[1].gpus: GPU 0 is listed twice", "operators[1].gemm.kk: unknown key",
         "operators[2].gpus: there is no GPU 9; the last is 3",
         "operators[3].gpus: an operator has either gpus or a place",
