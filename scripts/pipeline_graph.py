@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A pipeline of two GPUs as a graph that weft runs (docs/traces.md, "Graph"): an example of a generator.
+"""A pipeline of two GPUs as a graph that weft runs (docs/traces.md, "Graph"): a generator.
 
     scripts/pipeline_graph.py [MICROBATCHES] > pipeline.json
     weft run SCENARIO      # of two GPUs, with workload: {kind: graph, path: pipeline.json}
