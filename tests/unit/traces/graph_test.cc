@@ -36,10 +36,10 @@ TEST_P(Models, are_the_same_when_read_from_the_file_they_are_written_to) {
   expect_round_trip(build_model(*loaded.scenario), loaded.scenario->cluster.gpus());
 }
 
-// Tensor parallelism; pipelines of several stages; experts, some with more tokens than others, sent
-// by the library and put row by row.
+// Tensor parallelism; a pipeline of several stages, with blocks of one name; experts, some with
+// more tokens than others, sent by the library and put row by row.
 INSTANTIATE_TEST_SUITE_P(Shipped, Models,
-                         ::testing::Values("llama3_70b_decode", "gpt3_175b_interleaved",
+                         ::testing::Values("llama3_70b_decode", "llama3_70b_training",
                                            "mixtral_decode", "deepseek_v3_put_h800"));
 
 ModelOp op_of(const char* name, const char* part, OpShape shape, PlaceId place) {
