@@ -1,7 +1,8 @@
-// `weft export`: a scenario's model as Chakra execution traces.
+// `weft export`: a scenario's model as Chakra execution traces, or as a graph to edit and run.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@ namespace weft {
 struct ExportCommand {
   std::filesystem::path scenario;
   std::vector<std::string> sets;
-  std::filesystem::path prefix;
+  // One of them.
+  std::optional<std::filesystem::path> chakra;  // prefix
+  std::optional<std::filesystem::path> graph;   // file: JSON if it ends in .json, else YAML
 };
 
 // Returns the exit code; failures of the system are exceptions.

@@ -29,9 +29,7 @@ int import_command(const ImportCommand& command) {
   if (refused(planned)) return exit_code::user;
   print_text(to_text(loaded.summary));
   if (command.output) {
-    const bool json = command.output->extension() == ".json";
-    write_file(*command.output,
-               import_text(*loaded.graph, command.gpus, json ? GraphText::json : GraphText::yaml));
+    write_file(*command.output, import_text(*loaded.graph, command.gpus, form_of(*command.output)));
   }
   return exit_code::ok;
 }

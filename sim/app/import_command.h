@@ -1,4 +1,4 @@
-// `weft import`: a recorded trace as a readable task graph.
+// `weft import`: a recorded trace as a graph to read, edit and run.
 #pragma once
 
 #include <filesystem>

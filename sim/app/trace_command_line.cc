@@ -18,13 +18,15 @@ constexpr const char* kImportExample =
     "  weft import pytorch kineto --execution-traces et --gpus 8 -o dlrm.json\n"
     "  weft import chakra traces/mixtral --gpus 8 --one-for-all --comm-size-unit bytes\n"
     "\n"
+    "The graph is read back by a scenario with workload: {kind: graph, path: mixtral.yaml}.\n"
     "Prints what the trace contains, and which choices were made where trace writers differ.\n"
     "exit status: 0 done; 1 a mistake in the trace or on the command line; 2 the system failed\n"
     "(cannot write or allocate)\n";
 
 constexpr const char* kExportExample =
-    "example: a model of weft for ASTRA-sim\n"
+    "examples: a model of weft for ASTRA-sim; the same to edit and run with kind: graph\n"
     "  weft export configs/scenarios/models/mixtral_decode.yaml --chakra traces/mixtral\n"
+    "  weft export configs/scenarios/models/mixtral_decode.yaml --graph mixtral.yaml\n"
     "\n"
     "Compute nodes take their roofline time. PREFIX.groups.json contains the process groups, if\n"
     "not every collective involves all GPUs: ASTRA-sim's communicator group file.\n";
@@ -46,7 +48,7 @@ void add_choice(CLI::App& app, const char* option, std::optional<E>& value,
 
 CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   CLI::App* import =
-      app.add_subcommand("import", "Turn a recorded trace into a readable task graph.");
+      app.add_subcommand("import", "Turn a recorded trace into a graph to read, edit and run.");
   import->footer(kImportExample);
   std::map<std::string, WorkloadKind> formats;
   std::vector<std::string> words;
@@ -72,7 +74,7 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
       ->check(CLI::Range(1, 1'048'576));
   import
       ->add_option("-o,--output", command.output,
-                   "Write the task graph to this file: JSON if it ends in .json, otherwise YAML")
+                   "Write the graph to this file: JSON if it ends in .json, otherwise YAML")
       ->type_name("FILE");
   import
       ->add_option("--execution-traces", work.execution_traces,
@@ -109,8 +111,8 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
 }
 
 CLI::App* add_export(CLI::App& app, ExportCommand& command) {
-  CLI::App* exports =
-      app.add_subcommand("export", "Write a scenario's model as Chakra execution traces.");
+  CLI::App* exports = app.add_subcommand(
+      "export", "Write a scenario's model as Chakra execution traces, or as a graph.");
   exports->footer(kExportExample);
   exports->add_option("SCENARIO", command.scenario, "YAML file whose workload is a whole model")
       ->type_name("FILE")
@@ -118,9 +120,12 @@ CLI::App* add_export(CLI::App& app, ExportCommand& command) {
   exports->add_option("--set", command.sets, "Change one value (repeatable)")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  exports->add_option("--chakra", command.prefix, "Write PREFIX.0.et, PREFIX.1.et ..., one per GPU")
-      ->type_name("PREFIX")
-      ->required();
+  exports->add_option("--chakra", command.chakra, "Write PREFIX.0.et, PREFIX.1.et ..., one per GPU")
+      ->type_name("PREFIX");
+  exports
+      ->add_option("--graph", command.graph,
+                   "Write a graph to this file: JSON if it ends in .json, otherwise YAML")
+      ->type_name("FILE");
   return exports;
 }
 

@@ -76,7 +76,8 @@ Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time
   Work work;
   if (shape.work) work.flops = flops(round_up(shape.work->flops.count(), wgs));
   const Duration round = picoseconds(round_up(time.count(), rounds));
-  const double share = shape.work ? memory_seconds(*shape.work, gpu) / to_seconds(time) : 0;
+  const bool moves = shape.work && time > Duration{};
+  const double share = moves ? memory_seconds(*shape.work, gpu) / to_seconds(time) : 0;
   if (shape.beside || share == 0) {
     work.fixed = round;
     return work;

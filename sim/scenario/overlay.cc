@@ -70,8 +70,7 @@ const Node* SourceFiles::tree_of(const fs::path& file, const SourcePosition& ask
                   .source_line = ""});
     return nullptr;
   };
-  ReadText read =
-      read_text(file, kMaxSourceBytes + 1);  // one more than allowed: parse_tree sees it
+  ReadText read = read_text(file, longest_ + 1);  // one more than allowed: parse_tree sees it
   if (!read.text) return fail(read.problem);
   return keep(name, *std::move(read.text), problems);
 }
@@ -85,7 +84,7 @@ const Node* SourceFiles::keep(const std::string& name, std::string text, Diagnos
   inputs_.push_back({.path = name, .hash = fnv1a_64_hex(text)});
   const std::string& kept = texts_[name] = std::move(text);
   std::optional<Node>& tree = trees_[name];
-  tree = parse_tree({.file = name, .text = kept}, problems);
+  tree = parse_tree({.file = name, .text = kept, .longest = longest_}, problems);
   return tree ? &*tree : nullptr;
 }
 

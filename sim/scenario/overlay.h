@@ -10,6 +10,7 @@
 // many there are, stays. A null removes a key. Every node keeps the position it comes from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -34,6 +35,9 @@ std::string fnv1a_64_hex(std::string_view text);
 // Reads each file once and remembers its text: for the manifest and for the line above a caret.
 class SourceFiles {
  public:
+  // `longest`: how many bytes a file may have.
+  explicit SourceFiles(std::size_t longest = kMaxSourceBytes) : longest_(longest) {}
+
   // The tree of `file`, or null and an error: at `asked_by` where the file itself is the problem.
   const Node* tree_of(const std::filesystem::path& file, const SourcePosition& asked_by,
                       Diagnostics& problems);
@@ -51,6 +55,7 @@ class SourceFiles {
  private:
   const Node* keep(const std::string& name, std::string text, Diagnostics& problems);
 
+  std::size_t longest_;
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::optional<Node>> trees_;
   std::vector<InputFile> inputs_;

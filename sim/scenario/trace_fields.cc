@@ -1,6 +1,8 @@
 // The keys of recorded traces.
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
@@ -39,13 +41,23 @@ void pytorch_fields(Fields map, TraceWork& trace) {
            .means = "all steps"});
 }
 
-// What is said of each format, one after another.
-std::string formats(std::string (*said)(const KindRow& row), std::string_view between) {
+// "chakra, pytorch and graph"
+std::string names_of_formats() {
+  std::string all;
+  const std::vector<std::string_view> words = names::words_that(names::kWorkloadKinds, is_trace);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) all += i + 1 < words.size() ? ", " : " and ";
+    all += words[i];
+  }
+  return all;
+}
+
+// "chakra: PATH.0.et ...; pytorch: folder ..."
+std::string files_of_formats() {
   std::string all;
   for (const KindRow& row : kKindRows) {
     if (row.family != Family::trace) continue;
-    if (!all.empty()) all += between;
-    all += said(row);
+    all += std::string(all.empty() ? "" : "; ") + row.name + ": " + row.files;
   }
   return all;
 }
@@ -55,10 +67,9 @@ std::string formats(std::string (*said)(const KindRow& row), std::string_view be
 void trace_fields(Fields map, Workload& workload) {
   TraceWork& trace = workload.trace;
   if (is_trace(workload.kind)) trace.format = workload.kind;
-  static const std::string kinds =
-      "kinds " + formats([](const KindRow& row) { return std::string(row.name); }, " and ");
+  static const std::string kinds = "kinds " + names_of_formats();
   static const std::string files =
-      formats([](const KindRow& row) { return std::string(row.name) + ": " + row.files; }, "; ") +
+      files_of_formats() +
       "; relative to the folder of the file that contains it, or with --set to the working folder";
   map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
       .file("path", trace.path, files);

@@ -26,7 +26,8 @@ enum class WorkloadKind {
   transformer,
   moe,
   chakra,
-  pytorch
+  pytorch,
+  graph
 };
 
 // What a kind is made of.
@@ -35,7 +36,7 @@ enum class Family : std::uint8_t {
   collective,  // a collective alone
   c3,          // an operator and a collective that do not depend on each other
   model,       // many operators (sim/models)
-  trace        // the same, recorded, not described
+  trace        // the same, from files: recorded, or listed one by one
 };
 
 // Of a pair: results travel after the kernel, or its input before it.
@@ -137,6 +138,15 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .computes = nullptr,
      .title = "recorded trace",
      .files = "folder of Kineto profiles"},
+    {.name = "graph",
+     .kind = WorkloadKind::graph,
+     .meaning = "operators that a file lists, from weft import or export, or from a generator",
+     .family = Family::trace,
+     .computes = nullptr,
+     .title = "graph of operators",
+     .adds_up = true,
+     .files = "file of YAML, or JSON",
+     .wgs_unknown = true},
 });
 
 // Rows stand in the order of the enumeration.

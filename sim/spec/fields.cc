@@ -15,6 +15,19 @@ std::string listed(const std::vector<std::string>& words) {
   return '[' + text + ']';
 }
 
+template <class N>
+std::vector<std::string> texts_of(const std::vector<N>& numbers) {
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  for (const N number : numbers) texts.push_back(std::to_string(number));
+  return texts;
+}
+
+// Which YAML readers need no quotes to take for what it is.
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // "a", "a or b", "a, b or c".
 std::string alternatives(const std::vector<std::string_view>& words) {
   std::string text;
@@ -87,6 +100,9 @@ void Fields::add(std::string_view key, Bytes& member, const Key<Bytes>& row) {
 void Fields::add(std::string_view key, Bandwidth& member, const Key<Bandwidth>& row) {
   value(key, member, row, ValueForm::plain);
 }
+void Fields::add(std::string_view key, Flops& member, const Key<Flops>& row) {
+  value(key, member, row, ValueForm::plain);
+}
 void Fields::add(std::string_view key, FlopRate& member, const Key<FlopRate>& row) {
   value(key, member, row, ValueForm::plain);
 }
@@ -129,10 +145,30 @@ void Fields::list(std::string_view key, std::vector<int>& member, Range<std::int
     member = reader_->counts(key, range, length, help);
     return;
   }
-  std::vector<std::string> numbers;
-  numbers.reserve(member.size());
-  for (const int number : member) numbers.push_back(std::to_string(number));
-  write_list(key, numbers);
+  write_list(key, texts_of(member));
+}
+
+void Fields::list_or_none(std::string_view key, std::vector<std::int64_t>& member,
+                          Range<std::int64_t> range, std::string_view help) {
+  if (!writes()) {
+    member = reader_->optional_counts(key, range, help);
+  } else if (!member.empty()) {
+    write(key, listed(texts_of(member)));
+  }
+}
+
+void Fields::names_or_none(std::string_view key, std::vector<std::string>& member,
+                           std::string_view help) {
+  if (!writes()) {
+    member = reader_->optional_names(key, help);
+    return;
+  }
+  if (member.empty()) return;
+  std::vector<std::string> quoted;
+  quoted.reserve(member.size());
+  for (const std::string& name : member)
+    quoted.push_back(is_number(name) ? name : in_double_quotes(name));
+  write_list(key, quoted);
 }
 
 void Fields::counts_table(std::string_view key, Table& member, Range<std::int64_t> range,

@@ -63,6 +63,7 @@ class Fields {
   void add(std::string_view key, Duration& member, const Key<Duration>& row);
   void add(std::string_view key, Bytes& member, const Key<Bytes>& row);
   void add(std::string_view key, Bandwidth& member, const Key<Bandwidth>& row);
+  void add(std::string_view key, Flops& member, const Key<Flops>& row);
   void add(std::string_view key, FlopRate& member, const Key<FlopRate>& row);
   // 0.05 or 5 %.
   void fraction(std::string_view key, double& member, const Key<double>& row);
@@ -75,6 +76,10 @@ class Fields {
   void file_or_none(std::string_view key, std::string& member, std::string_view help);
   void list(std::string_view key, std::vector<int>& member, Range<std::int64_t> range,
             Range<std::size_t> length, std::string_view help);
+  // Lists that need not be there; empty ones are not written.
+  void list_or_none(std::string_view key, std::vector<std::int64_t>& member,
+                    Range<std::int64_t> range, std::string_view help);
+  void names_or_none(std::string_view key, std::vector<std::string>& member, std::string_view help);
   // Lists of lists; empty ones are not written.
   using Table = MapReader::Table;
   void counts_table(std::string_view key, Table& member, Range<std::int64_t> range,
@@ -168,12 +173,20 @@ class Fields {
   void optional_map(std::string_view key, std::optional<Spec>& spec, std::string_view help) {
     optional_map(key, spec, help, [](Fields& inner, Spec& value) { fields(inner, value); });
   }
-  // A list of maps, which must be there; such lists are only read. `rows` is called with the Fields
-  // and the value of each.
+  // A list of maps, which must be there. `rows` is called with the Fields and the value of each,
+  // and such lists are only read; without, the maps' own fields() is.
   template <class Spec, class Rows>
   void maps(std::string_view key, std::vector<Spec>& specs, std::string_view help, Rows rows) {
     SIM_ASSERT(!writes());
     read_items(reader_->maps(key, help), specs, rows);
+  }
+  template <class Spec>
+  void maps(std::string_view key, std::vector<Spec>& specs, std::string_view help) {
+    if (writes()) {
+      if (applies_) write_items(key, specs);
+      return;
+    }
+    maps(key, specs, help, [](Fields& inner, Spec& value) { fields(inner, value); });
   }
   // As above; none where it is not given.
   template <class Spec, class Rows>

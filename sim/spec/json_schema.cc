@@ -97,6 +97,7 @@ Json value_schema(const KeyDoc& key) {
       {"fraction", fraction(key)},
       {"text", text},
       {"path", text},
+      {"list of texts", schema_of_list(text)},
       {"list of integers", schema_of_list({{"type", "integer"}})},
       {"list of lists of integers", schema_of_list(schema_of_list({{"type", "integer"}}))},
       {"list of lists of sizes", schema_of_list(schema_of_list(quantity(byte_units())))}};
@@ -177,8 +178,9 @@ class Schema {
   }
 
   [[nodiscard]] Json unless_based(const std::string& path, Json needs) const {
-    Json has_base = Json::array();
     const Json bases = bases_of(path);
+    if (bases.empty()) return needs;
+    Json has_base = Json::array();
     for (const auto& [name, schema] : bases.items()) has_base.push_back({{"required", {name}}});
     return {{"if", {{"type", "object"}, {"not", {{"anyOf", std::move(has_base)}}}}},
             {"then", std::move(needs)}};

@@ -166,6 +166,11 @@ class MapReader {
   std::vector<int> counts(std::string_view key, Range<std::int64_t> range,
                           Range<std::size_t> length, std::string_view help);
 
+  // A list; empty where the key is not given.
+  std::vector<std::int64_t> optional_counts(std::string_view key, Range<std::int64_t> range,
+                                            std::string_view help);
+  std::vector<std::string> optional_names(std::string_view key, std::string_view help);
+
   // A list of lists; empty where the key is not given.
   using Table = std::vector<std::vector<std::int64_t>>;
   Table optional_counts_table(std::string_view key, Range<std::int64_t> range,
@@ -283,7 +288,10 @@ class MapReader {
                                                      std::string_view fallback,
                                                      std::string_view help);
 
-  // One value of a table.
+  // The items of a list that is not empty; none where the key is not given.
+  std::span<const Node> optional_items(std::string_view key, std::string_view type,
+                                       std::string_view help);
+  // One value of a list or table.
   struct Cell {
     std::string_view type;     // of the table
     std::string_view example;  // "[[0, 1], [2, 3]]"
@@ -291,6 +299,7 @@ class MapReader {
     Range<std::int64_t> range;
     std::string bounds;  // "must be from 0 to 7"
   };
+  static Cell count_cell(Range<std::int64_t> range);
   Table table(std::string_view key, const Cell& cell, std::string_view help);
   std::int64_t cell_of(const Node& node, const Cell& cell, std::string_view key);
 

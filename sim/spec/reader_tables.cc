@@ -28,6 +28,53 @@ std::int64_t MapReader::cell_of(const Node& node, const Cell& cell, std::string_
   return parsed.value;
 }
 
+std::span<const Node> MapReader::optional_items(std::string_view key, std::string_view type,
+                                                std::string_view help) {
+  if (reading_->describes()) {
+    describe(key, type, help, [](KeyDoc& doc) { doc.fallback = "optional"; });
+    return {};
+  }
+  const Entry* entry = find(key, Missing::fine, {});
+  if (entry == nullptr) return {};
+  if (entry->value.kind != Node::Kind::list || entry->value.items.empty()) {
+    fail(entry->value, key, "must be a non-empty list, [a, b]");
+    return {};
+  }
+  return entry->value.items;
+}
+
+std::vector<std::int64_t> MapReader::optional_counts(std::string_view key,
+                                                     Range<std::int64_t> range,
+                                                     std::string_view help) {
+  const Cell cell = count_cell(range);
+  std::vector<std::int64_t> read;
+  for (const Node& item : optional_items(key, "list of integers", help)) {
+    read.push_back(cell_of(item, cell, key));
+  }
+  return read;
+}
+
+std::vector<std::string> MapReader::optional_names(std::string_view key, std::string_view help) {
+  std::vector<std::string> read;
+  for (const Node& item : optional_items(key, "list of texts", help)) {
+    if (item.kind == Node::Kind::scalar) {
+      read.push_back(name_of(item, key));
+    } else {
+      fail(item, key, "must be a single value, not " + std::string(kind_text(item)));
+    }
+  }
+  return read;
+}
+
+MapReader::Cell MapReader::count_cell(Range<std::int64_t> range) {
+  return {
+      .type = "list of lists of integers",
+      .example = "[[0, 1], [2, 3]]",
+      .parse = parse_integer,
+      .range = range,
+      .bounds = "must be from " + std::to_string(range.low) + " to " + std::to_string(range.high)};
+}
+
 MapReader::Table MapReader::table(std::string_view key, const Cell& cell, std::string_view help) {
   if (reading_->describes()) {
     describe(key, cell.type, help, [](KeyDoc& doc) { doc.fallback = "optional"; });
@@ -56,14 +103,7 @@ MapReader::Table MapReader::table(std::string_view key, const Cell& cell, std::s
 
 MapReader::Table MapReader::optional_counts_table(std::string_view key, Range<std::int64_t> range,
                                                   std::string_view help) {
-  return table(
-      key,
-      {.type = "list of lists of integers",
-       .example = "[[0, 1], [2, 3]]",
-       .parse = parse_integer,
-       .range = range,
-       .bounds = "must be from " + std::to_string(range.low) + " to " + std::to_string(range.high)},
-      help);
+  return table(key, count_cell(range), help);
 }
 
 MapReader::Table MapReader::optional_sizes_table(std::string_view key, std::string_view help) {

@@ -15,6 +15,7 @@ std::string integer_text(std::int64_t value) { return std::to_string(value); }
 std::string duration_text(Duration value) { return to_text(value); }
 std::string size_text(Bytes value) { return to_text(value); }
 std::string bandwidth_text(Bandwidth value) { return to_text(value); }
+std::string flops_text(Flops value) { return to_text(value); }
 std::string flop_rate_text(FlopRate value) { return to_text(value); }
 
 }  // namespace
@@ -44,6 +45,12 @@ template <>
 const MapReader::Kind<Bandwidth>& MapReader::kind_of(ValueForm /*form*/) {
   static const Kind<Bandwidth> kind{"bandwidth", bandwidth_units(), "200 Gb/s", parse_bandwidth,
                                     bandwidth_text};
+  return kind;
+}
+
+template <>
+const MapReader::Kind<Flops>& MapReader::kind_of(ValueForm /*form*/) {
+  static const Kind<Flops> kind{"operations", flop_units(), "137 GFLOP", parse_flops, flops_text};
   return kind;
 }
 
@@ -78,6 +85,10 @@ Range<Bytes> MapReader::usual(ValueForm /*form*/) {
 template <>
 Range<Bandwidth> MapReader::usual(ValueForm /*form*/) {
   return kAnyBandwidth;
+}
+template <>
+Range<Flops> MapReader::usual(ValueForm /*form*/) {
+  return {flops(0), flops(1'000'000'000'000'000'000)};
 }
 template <>
 Range<FlopRate> MapReader::usual(ValueForm /*form*/) {
@@ -128,6 +139,7 @@ template std::string MapReader::text_of(ValueForm, std::int64_t);
 template std::string MapReader::text_of(ValueForm, Duration);
 template std::string MapReader::text_of(ValueForm, Bytes);
 template std::string MapReader::text_of(ValueForm, Bandwidth);
+template std::string MapReader::text_of(ValueForm, Flops);
 template std::string MapReader::text_of(ValueForm, FlopRate);
 template std::string MapReader::text_of(ValueForm, double);
 template std::optional<std::int64_t> MapReader::value(std::string_view, ValueForm,
@@ -141,6 +153,8 @@ template std::optional<Bytes> MapReader::value(std::string_view, ValueForm, cons
 template std::optional<Bandwidth> MapReader::value(std::string_view, ValueForm,
                                                    const Range<Bandwidth>&, std::string_view,
                                                    const std::optional<std::string>&);
+template std::optional<Flops> MapReader::value(std::string_view, ValueForm, const Range<Flops>&,
+                                               std::string_view, const std::optional<std::string>&);
 template std::optional<FlopRate> MapReader::value(std::string_view, ValueForm,
                                                   const Range<FlopRate>&, std::string_view,
                                                   const std::optional<std::string>&);

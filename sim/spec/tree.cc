@@ -13,8 +13,10 @@ namespace weft {
 namespace {
 
 constexpr std::size_t kMaxDepth = 32;
-constexpr std::size_t kMaxKeys = 1'000;      // of one map: duplicates are looked for one by one
-constexpr std::size_t kMaxWeight = 400'000;  // nodes and letters, aliases counted as often as used
+constexpr std::size_t kMaxKeys = 1'000;  // of one map: duplicates are looked for one by one
+// Nodes and letters, aliases counted as often as used; of texts that may be longer than usual as
+// many times more.
+constexpr std::size_t kMaxWeight = 400'000;
 
 struct Rejected {  // thrown out of the handler, caught in parse_tree
   SourcePosition at;
@@ -109,7 +111,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void finish(Node node, YAML::anchor_t anchor) {
     weight_ += weight(node);  // a container counts once a level above: at most kMaxDepth times
-    if (weight_ > kMaxWeight) throw Rejected{node.at, "too much text once aliases are expanded"};
+    if (weight_ * kMaxSourceBytes > kMaxWeight * source_.longest) {
+      throw Rejected{node.at, "too much text once aliases are expanded"};
+    }
     if (anchor != 0) anchors_[anchor] = node;
     if (open_.empty()) {
       root_ = std::move(node);
@@ -202,9 +206,9 @@ Rejected syntax_error(const SourceText& source, const YAML::Exception& problem) 
 }
 
 Node parse_or_throw(const SourceText& source) {
-  if (source.text.size() > kMaxSourceBytes) {
+  if (source.text.size() > source.longest) {
     throw Rejected{{.file = source.file},
-                   "larger than " + std::to_string(kMaxSourceBytes / 1024) + " KiB"};
+                   "larger than " + std::to_string(source.longest / 1024) + " KiB"};
   }
   if (auto rejected = unreadable_byte(source)) throw *std::move(rejected);
 

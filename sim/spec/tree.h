@@ -47,15 +47,16 @@ std::filesystem::path path_from(const SourcePosition& said_at, const std::string
 // "a map", "a list", "a value", "nothing": for messages.
 std::string_view kind_text(const Node& node);
 
+constexpr std::size_t kMaxSourceBytes = 256 * 1024;
+
 struct SourceText {
   std::string file;  // as messages name it
   std::string_view text;
-  bool has_lines = true;  // false: from the command line, positions are line 0
+  bool has_lines = true;                  // false: from the command line, positions are line 0
+  std::size_t longest = kMaxSourceBytes;  // of the text
 };
 
 // The tree of `source`, or nothing and at least one error in `problems`.
 std::optional<Node> parse_tree(const SourceText& source, Diagnostics& problems);
-
-constexpr std::size_t kMaxSourceBytes = 256 * 1024;
 
 }  // namespace weft

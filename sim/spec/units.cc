@@ -37,6 +37,8 @@ constexpr std::array kBandwidths = {
     Unit{"MiB/s", 1 << 20}, Unit{"GiB/s", 1 << 30}, Unit{"TiB/s", 1LL << 40},
     Unit{"b/s", 1, 8},      Unit{"kb/s", kKilo, 8}, Unit{"Mb/s", kMega, 8},
     Unit{"Gb/s", kGiga, 8}, Unit{"Tb/s", kTera, 8}};
+constexpr std::array kFlops = {Unit{"FLOP", 1}, Unit{"MFLOP", kMega}, Unit{"GFLOP", kGiga},
+                               Unit{"TFLOP", kTera}, Unit{"PFLOP", kPeta}};
 constexpr std::array kFlopRates = {Unit{"FLOP/s", 1}, Unit{"MFLOP/s", kMega},
                                    Unit{"GFLOP/s", kGiga}, Unit{"TFLOP/s", kTera},
                                    Unit{"PFLOP/s", kPeta}};
@@ -223,6 +225,7 @@ Parsed<Bytes> parse_bytes(std::string_view text) { return parse_quantity<Bytes>(
 Parsed<Bandwidth> parse_bandwidth(std::string_view text) {
   return parse_quantity<Bandwidth>(text, kBandwidths);
 }
+Parsed<Flops> parse_flops(std::string_view text) { return parse_quantity<Flops>(text, kFlops); }
 Parsed<FlopRate> parse_flop_rate(std::string_view text) {
   return parse_quantity<FlopRate>(text, kFlopRates);
 }
@@ -273,12 +276,14 @@ Parsed<double> parse_fraction(std::string_view text) {
 std::string duration_units() { return names_of(kDurations); }
 std::string byte_units() { return names_of(kSizes); }
 std::string bandwidth_units() { return names_of(kBandwidths); }
+std::string flop_units() { return names_of(kFlops); }
 std::string flop_rate_units() { return names_of(kFlopRates); }
 std::string message_rate_units() { return names_of(kMessageRates); }
 
 std::string to_text(Duration duration) { return quantity_text(duration.count(), kDurations); }
 std::string to_text(Bytes size) { return quantity_text(size.count(), kSizes); }
 std::string to_text(Bandwidth rate) { return quantity_text(rate.count(), kBandwidths); }
+std::string to_text(Flops operations) { return quantity_text(operations.count(), kFlops); }
 std::string to_text(FlopRate rate) { return quantity_text(rate.count(), kFlopRates); }
 
 // In M/s, with as many decimals as it takes for the inverse to round back to the same picosecond.

@@ -24,6 +24,7 @@ struct Parsed {
 Parsed<Duration> parse_duration(std::string_view text);      // 700 ns
 Parsed<Bytes> parse_bytes(std::string_view text);            // 64 KiB, 64 GB
 Parsed<Bandwidth> parse_bandwidth(std::string_view text);    // 400 Gb/s, 1.6 TB/s
+Parsed<Flops> parse_flops(std::string_view text);            // 137 GFLOP
 Parsed<FlopRate> parse_flop_rate(std::string_view text);     // 22.6 TFLOP/s
 Parsed<Duration> parse_message_rate(std::string_view text);  // 215 M/s: the time between two
 Parsed<std::int64_t> parse_integer(std::string_view text);   // digits only: no 010, 1e3 or 1.0
@@ -34,6 +35,7 @@ Parsed<double> parse_fraction(std::string_view text);        // 0.05 or 5 %
 std::string duration_units();
 std::string byte_units();
 std::string bandwidth_units();
+std::string flop_units();
 std::string flop_rate_units();
 std::string message_rate_units();
 
@@ -41,6 +43,7 @@ std::string message_rate_units();
 std::string to_text(Duration duration);
 std::string to_text(Bytes size);
 std::string to_text(Bandwidth rate);
+std::string to_text(Flops operations);
 std::string to_text(FlopRate rate);
 std::string message_rate_text(Duration interval);
 std::string number_text(double number);

@@ -11,18 +11,21 @@ class Writer {
  public:
   enum class Form {
     lines,  // "key: value" on a line each, two spaces deeper in each map
-    flow    // "key: value, key: value", for an item of a list
+    flow    // "key: value, key: {key: value}", for an item of a list
   };
   explicit Writer(Form form = Form::lines) : form_(form) {}
 
   void open(std::string_view key) {
-    line(key, "");
+    line(key, form_ == Form::flow ? "{" : "");
     indent_ += 2;
   }
-  void close() { indent_ -= 2; }
+  void close() {
+    if (form_ == Form::flow) text_.append("}");
+    indent_ -= 2;
+  }
   void line(std::string_view key, std::string_view value) {
     if (form_ == Form::flow) {
-      text_.append(text_.empty() ? "" : ", ");
+      text_.append(text_.empty() || text_.back() == '{' ? "" : ", ");
     } else {
       text_.append(indent_, ' ');
     }

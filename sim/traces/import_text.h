@@ -1,14 +1,9 @@
-// A ModelGraph as text that people and scripts read: YAML, with one operator per line, or JSON.
-//
-//   gpus: 8
-//   places:
-//     - [[0,1,2,3,4,5,6,7]]
-//   ops:
-//     - {"id": 0, "name": "grads", "part": "all_reduce", "place": 0, "stream": 1, "after": [],
-//        "all_reduce": {"buffer_bytes": 1048576}}
+// A ModelGraph as text that people and scripts read and write (graph/graph_file.h): YAML, with one
+// operator per line, or JSON.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "sim/models/model_graph.h"
@@ -16,8 +11,9 @@
 namespace weft {
 
 enum class GraphText : std::uint8_t { yaml, json };
+GraphText form_of(const std::filesystem::path& file);  // JSON if it ends in .json
 
-// Places are lists of groups of GPUs. Times are in microseconds.
+// Only of graphs that obstacle_to_writing() says nothing of. weft reads it back as kind: graph.
 std::string import_text(const ModelGraph& graph, int gpus, GraphText form);
 
 }  // namespace weft

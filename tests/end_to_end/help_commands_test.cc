@@ -161,9 +161,10 @@ TEST_F(HelpCommands, a_mistake_on_the_command_line_is_answered_with_what_would_b
   expect_mistake("run a b", "run: unexpected argument 'b'; usage: weft run [OPTIONS] SCENARIO");
   expect_mistake("run a --seed some", "run: --seed: 'some' is not a number");
   expect_mistake("run a --color blue", "run: --color: 'blue' is not one of auto always never");
-  expect_mistake("schema gpus",
-                 "schema: FILE: 'gpus' is not one of scenario cluster gpu nic model sweep results; "
-                 "did you mean 'gpu'?");
+  expect_mistake(
+      "schema gpus",
+      "schema: FILE: 'gpus' is not one of scenario cluster gpu nic model sweep graph results; "
+      "did you mean 'gpu'?");
 }
 
 TEST_F(HelpCommands, several_mistakes_on_the_command_line_are_said_at_once) {

@@ -44,9 +44,9 @@ TEST_F(TraceCommands, import_prints_bytes_found_and_simulated_and_writes_a_graph
   EXPECT_NE(ended.out.find("4194304"), std::string::npos) << ended.out;
   EXPECT_NE(ended.out.find("comm_size_unit: bytes"), std::string::npos);
   const auto graph = nlohmann::json::parse(text_of("graph.json"));
-  EXPECT_EQ(graph["ops"].size(), 4U * 3 + 1);
+  EXPECT_EQ(graph["operators"].size(), 4U * 3 + 1);
   EXPECT_EQ(weft("import chakra t --gpus 4 -o graph.yaml").status, 0);
-  EXPECT_NE(text_of("graph.yaml").find("\"all_reduce\":{\"buffer_bytes\":1048576}"),
+  EXPECT_NE(text_of("graph.yaml").find("collective: {op: all_reduce, bytes: 1 MiB}"),
             std::string::npos);
 }
 
@@ -73,7 +73,7 @@ TEST_F(TraceCommands, a_trace_is_run_and_exported_and_read_again) {
   ASSERT_EQ(exported.status, 0) << exported.err;
   const Ended imported = weft("import chakra again --gpus 4 -o again.json");
   ASSERT_EQ(imported.status, 0) << imported.err;
-  EXPECT_EQ(nlohmann::json::parse(text_of("again.json"))["ops"].size(), 4U * 3 + 1);
+  EXPECT_EQ(nlohmann::json::parse(text_of("again.json"))["operators"].size(), 4U * 3 + 1);
 }
 
 // An operator and its collective: on each of 4 GPUs one node of each.
@@ -83,7 +83,7 @@ TEST_F(TraceCommands, a_single_operator_is_exported_like_a_model) {
   ASSERT_EQ(exported.status, 0) << exported.err;
   const Ended imported = weft("import chakra pair --gpus 4 -o pair.json");
   ASSERT_EQ(imported.status, 0) << imported.err;
-  EXPECT_EQ(nlohmann::json::parse(text_of("pair.json"))["ops"].size(), 4U + 1);
+  EXPECT_EQ(nlohmann::json::parse(text_of("pair.json"))["operators"].size(), 4U + 1);
 }
 
 // A trace has other kinds too: the key is for those that there is such an algorithm of.
@@ -134,7 +134,7 @@ TEST_F(TraceCommands, a_graph_as_yaml_has_nothing_that_yaml_readers_refuse) {
   const Ended ended = weft("import chakra odd --gpus 1 -o graph.yaml");
   ASSERT_EQ(ended.status, 0) << ended.err;
   const std::string yaml = text_of("graph.yaml");
-  EXPECT_NE(yaml.find("\"name\":\"a?????[31mb\""), std::string::npos) << yaml;
+  EXPECT_NE(yaml.find("name: \"a?????[31mb\""), std::string::npos) << yaml;
   for (const char* odd : {"\x7f", "\xc2\x85", "\xe2\x80\xa8", "\xef\xbf\xbe", "\x1b"}) {
     EXPECT_EQ(yaml.find(odd), std::string::npos) << yaml;
   }

@@ -59,7 +59,7 @@ expect weft run --set cluster.nodes = 4 c -- configs
 expect weft explain fused.s -- fused.staging fused.sent_by fused.slice_wgs fused.sending_cus
 expect weft list sc -- scenarios
 expect weft cache --policy cache_ri -- cache_rinse
-expect weft schema g -- gpu
+expect weft schema g -- gpu graph
 expect weft import py -- pytorch
 expect weft import chakra c -- configs
 expect weft completion '' -- bash zsh fish

@@ -122,6 +122,18 @@ def accepted(validator, broken):
     return mistakes
 
 
+GRAPH = "gpus: 2\noperators:\n  - {name: a, gpus: [0, 1], %s}\n"
+BROKEN_GRAPHS = [
+    ("nothing wrong", GRAPH % "recorded: {time: 12.3 us, computes: {kind: copy, flops: 1 GFLOP}}",
+     None, None),
+    ("no unit", GRAPH % "recorded: {time: 12}", "is not of type 'string'",
+     "operators.0.recorded.time"),
+    ("an unknown key", GRAPH % "gemm: {m: 1, n: 1, k: 1, o: 1}", "Additional properties",
+     "operators.0.gemm"),
+    ("no operators", "gpus: 2\n", "'operators' is a required property", ""),
+]
+
+
 def main():
     weft = sys.argv[1]
     mistakes = []
@@ -129,6 +141,7 @@ def main():
         mistakes += refused(schema_of(weft, kind), kind)
     mistakes += accepted(schema_of(weft, "scenario"), BROKEN)
     mistakes += accepted(schema_of(weft, "sweep"), BROKEN_SWEEPS)
+    mistakes += accepted(schema_of(weft, "graph"), BROKEN_GRAPHS)
     for mistake in mistakes:
         print(mistake)
     return 1 if mistakes else 0

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/traces/load_trace.h"
+#include "tests/unit/traces/graph_round_trip.h"
 
 namespace weft::public_traces_test {
 namespace {
@@ -29,7 +30,9 @@ class PublicTraces : public ::testing::Test {
     TraceWork work;
     work.path = (folder_ / prefix).string();
     work.one_for_all = one;
-    return load_trace(work, gpus);
+    LoadedTrace loaded = load_trace(work, gpus);
+    if (loaded.graph) expect_round_trip(*loaded.graph, gpus);
+    return loaded;
   }
   fs::path folder_;
 };
@@ -97,6 +100,7 @@ TEST_F(PublicTraces, a_dlrm_step_of_eight_gpus) {
   const LoadedTrace loaded = load_trace(work, 8);
   fs::remove_all(unpacked);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  expect_round_trip(*loaded.graph, 8);
   const TraceTotal& reduced = loaded.summary.by_kind.at("all_reduce");
   EXPECT_EQ(reduced.operators, 3U);
   EXPECT_EQ(reduced.bytes_found, 8 * 4 * (394'241 + 112 + 226'960));

@@ -8,6 +8,7 @@
 #include "sim/traces/load_trace.h"
 #include "sim/traces/problems.h"
 #include "tests/unit/traces/chakra_writer.h"
+#include "tests/unit/traces/graph_round_trip.h"
 
 namespace weft::chakra_test {
 namespace {
@@ -26,7 +27,9 @@ class ChakraTrace : public ::testing::Test {
   }
   LoadedTrace load_written(int gpus) {
     work_.path = folder_.path("t");
-    return load_trace(work_, gpus);
+    LoadedTrace loaded = load_trace(work_, gpus);
+    if (loaded.graph) expect_round_trip(*loaded.graph, gpus);
+    return loaded;
   }
   // The one message of all, without the folder.
   static std::string problem(const LoadedTrace& loaded) {

@@ -9,6 +9,7 @@
 #include "sim/report/gzip.h"
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
+#include "tests/unit/traces/graph_round_trip.h"
 
 namespace weft::pytorch_test {
 namespace {
@@ -128,7 +129,9 @@ class PytorchTrace : public ::testing::Test {
     work.format = WorkloadKind::pytorch;
     work.path = folder_.path("kineto");
     if (!calls.empty()) work.execution_traces = folder_.path("et");
-    return load_trace(work, 2);
+    LoadedTrace loaded = load_trace(work, 2);
+    if (loaded.graph) expect_round_trip(*loaded.graph, 2);
+    return loaded;
   }
 
   TraceFolder folder_{"pytorch"};
