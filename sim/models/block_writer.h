@@ -58,8 +58,8 @@ class BlockWriter {
   OpId exchange(std::string name, CommunicationShape call, PlaceId place,
                 GradientOf of = GradientOf::inputs, std::string part = {}) {
     if (!writes(of)) return OpId::none();
-    std::vector<OpId> after = std::exchange(waits_, {});
-    if (after.empty() && !last_.is_none()) after = {last_};
+    std::vector<OpId> after = inputs();
+    waits_.clear();
     if (part.empty()) part = name_of(call.op);
     return add({.name = std::move(name),
                 .part = std::move(part),
@@ -77,6 +77,11 @@ class BlockWriter {
   }
 
   [[nodiscard]] OpId last() const { return last_; }
+  // What an operator on another stream waits for to begin with the next one.
+  [[nodiscard]] std::vector<OpId> inputs() const {
+    if (!waits_.empty() || last_.is_none()) return waits_;
+    return {last_};
+  }
 
  private:
   ModelGraph& graph_;

@@ -13,11 +13,13 @@ namespace {
 
 // Adam: reads weights, both moments and the gradient, writes the first three (12 operations per
 // element). Where states are wider than the weights, they include a copy of the weights, from which
-// the weights themselves are written.
+// the weights themselves are written, or, if parameters are sharded, gathered.
 StreamShape adam(std::int64_t weights, const Workload& workload) {
   const Bytes state = bytes_of(weights, workload.optimizer) * 3;
   const DataType type = workload.transformer.decoder.dtype;
-  const Bytes rounded = keeps_a_copy(workload) ? bytes_of(weights, type) : Bytes{};
+  const bool writes_weights =
+      keeps_a_copy(workload) && !workload.transformer.parallel.shards(Sharding::parameters);
+  const Bytes rounded = writes_weights ? bytes_of(weights, type) : Bytes{};
   return {.read = state + bytes_of(weights, workload.gradients),
           .written = state + rounded,
           .flops = flops(12) * weights,
@@ -26,22 +28,37 @@ StreamShape adam(std::int64_t weights, const Workload& workload) {
 
 }  // namespace
 
-Gradients::Copies Gradients::of_common() const {
-  return {.place = stage_.data, .count = copies_of_weights(workload_.transformer.parallel)};
+void Gradients::begin_microbatch(int microbatch) {
+  microbatch_ = microbatch;
+  if (each_is_summed()) buckets_.clear();
 }
 
-Gradients::Copies Gradients::of_experts() const {
-  const ParallelSpec& parallel = workload_.transformer.parallel;
-  return {.place = stage_.expert_data, .count = gpus_of_stage(parallel) / parallel.expert};
+// Of gradients as products write them: what is scattered is made from them by a copy.
+DataType Gradients::made_type() const {
+  return each_is_summed() ? workload_.transformer.decoder.dtype : workload_.gradients;
 }
 
 void Gradients::close(LayerWeights& bucket) {
   if (bucket.all() == 0) return;
   const LayerWeights weights = std::exchange(bucket, {});
   buckets_.push_back(weights);
-  const bool alone = (weights.common == 0 || of_common().count == 1) &&
-                     (weights.experts == 0 || of_experts().count == 1);
-  if (!alone) ready_.push_back({.weights = weights, .by = out_.last()});
+  if (each_is_summed()) copy_in(weights);
+  if (shared(weights) == 0) return;
+  ready_.push_back({.weights = weights, .by = out_.last()});
+}
+
+// A kernel that copies them one behind another, each GPU's part of all tensors together, and makes
+// them as wide as they are summed. Their buffer is free when the sum before has ended. Those that
+// no other GPU has are added to those of earlier microbatches at once.
+void Gradients::copy_in(const LayerWeights& weights) {
+  const std::int64_t alone = weights.all() - shared(weights);
+  const Bytes before = bytes_of(microbatch_ > 0 ? alone : 0, workload_.gradients);
+  out_.wait_for(last_sum_);
+  out_.compute("gradient_copy_in", "gradients",
+               StreamShape{.read = bytes_of(weights.all(), made_type()) + before,
+                           .written = bytes_of(weights.all(), workload_.gradients),
+                           .flops = {}},
+               stage_.tensor, GradientOf::weights);
 }
 
 void Gradients::close() {
@@ -52,10 +69,9 @@ void Gradients::close() {
 // A kernel that divides them by the number of copies.
 void Gradients::scale(const LayerWeights& weights) {
   if (!workload_.scales_gradients) return;
-  const std::int64_t summed =
-      (of_common().count > 1 ? weights.common : 0) + (of_experts().count > 1 ? weights.experts : 0);
+  const std::int64_t summed = shared(weights);
   if (summed == 0) return;
-  const Bytes size = bytes_of(summed, workload_.gradients);
+  const Bytes size = bytes_of(summed, made_type());
   out_.compute("gradient_scale", "gradients",
                StreamShape{.read = size, .written = size, .flops = flops(summed)}, stage_.tensor,
                GradientOf::weights);
@@ -87,7 +103,7 @@ void Gradients::are_ready(const LayerWeights& layer) {
 
 void Gradients::sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by) {
   if (weights == 0 || copies.count == 1) return;
-  const bool sharded = workload_.transformer.parallel.sharded_optimizer;
+  const bool sharded = parallel().shards(Sharding::optimizer);
   const CollectiveOp op = sharded ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
   last_sum_ = out_.add({.name = name,
                         .part = name_of(op),
@@ -95,6 +111,20 @@ void Gradients::sum(const std::string& name, std::int64_t weights, const Copies&
                         .place = copies.place,
                         .stream = kDataParallel,
                         .after = {by}});
+  if (each_is_summed() && microbatch_ > 0) add_part(name, weights, copies);
+}
+
+// Adds a GPU's part of a sum to that of earlier microbatches.
+void Gradients::add_part(const std::string& name, std::int64_t weights, const Copies& copies) {
+  const std::int64_t part = round_up(weights, copies.count);
+  last_sum_ =
+      out_.add({.name = name + "_add",
+                .part = "gradients",
+                .shape = stream_of({.elements = part, .read = 2, .written = 1, .operations = 1},
+                                   workload_.gradients),
+                .place = stage_.tensor,
+                .stream = kDataParallel,
+                .after = {last_sum_}});
 }
 
 void Gradients::sum_up() {
@@ -116,20 +146,14 @@ void Gradients::sum_up_apart() {
   }
 }
 
-void Gradients::spread(const std::string& name, std::int64_t weights, const Copies& copies,
-                       OpId by) {
-  if (weights == 0 || copies.count == 1) return;
-  const Bytes size = bytes_of(weights, workload_.transformer.decoder.dtype);
-  out_.add({.name = name,
-            .part = "all_gather",
-            .shape = even_call(CollectiveOp::all_gather, size),
-            .place = copies.place,
-            .stream = kDataParallel,
-            .after = {by}});
+void Gradients::spread(const LayerWeights& weights, OpId by) {
+  for (const SharedPart& part : shared_parts(weights, stage_, parallel())) {
+    out_.add(gather_of(part, workload_, kDataParallel, by));
+  }
 }
 
 void Gradients::update(const LayerWeights& weights, OpId sent) {
-  const bool sharded = workload_.transformer.parallel.sharded_optimizer;
+  const bool sharded = parallel().shards(Sharding::optimizer);
   const auto part = [&](std::int64_t all, const Copies& copies) {
     return sharded ? round_up(all, copies.count) : all;
   };
@@ -141,13 +165,12 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
       part(weights.common, of_common()) + part(weights.experts, of_experts());
   const OpId optimizer =
       out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
-  if (!sharded) return;
+  if (!sharded || parallel().shards(Sharding::parameters)) return;
   // In reverse order of summing: parameters of the first layers are needed first.
   LayerWeights spread_out;
   for (auto layer = buckets_.rbegin(); layer != buckets_.rend(); ++layer) {
     out_.begin_block(fmt::format("stage {}: parameters", stage_.at.stage));
-    spread("parameter_gather", layer->common, of_common(), optimizer);
-    spread("expert_parameter_gather", layer->experts, of_experts(), optimizer);
+    spread(*layer, optimizer);
     spread_out.common += layer->common;
     spread_out.experts += layer->experts;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/models/block_writer.h"
+#include "sim/models/copies.h"
 #include "sim/models/stage.h"
 #include "sim/scenario/scenario.h"
 
@@ -19,6 +20,11 @@ class Gradients {
 
   // Whether other GPUs have the same weights.
   [[nodiscard]] bool are_summed() const { return of_common().count > 1; }
+
+  // The backward pass of this microbatch begins. Where gradients are sharded, those of each are
+  // summed; else those of the last, to which the others' were added.
+  void begin_microbatch(int microbatch);
+  [[nodiscard]] bool each_is_summed() const { return parallel().shards(Sharding::gradients); }
 
   // The current layer now has the gradients of so many of the weights that all copies of the model
   // share. With buckets, those that are full can be summed from here on.
@@ -33,6 +39,12 @@ class Gradients {
   void sum_up();
   void sum_up_apart();
 
+  // The last that was begun: what comes after the backward pass of a microbatch waits for it, as in
+  // PyTorch's FSDP and DeepSpeed. None where they are not summed after each.
+  [[nodiscard]] OpId sum_of_microbatch() const {
+    return each_is_summed() ? last_sum_ : OpId::none();
+  }
+
   // This stage's optimiser also waits for this sum, which is made elsewhere.
   void wait_for(OpId sum) { last_sum_ = sum; }
 
@@ -45,22 +57,25 @@ class Gradients {
     LayerWeights weights;
     OpId by;
   };
-  // Where the copies of some weights are, and how many there are.
-  struct Copies {
-    PlaceId place;
-    int count = 1;
-  };
-  [[nodiscard]] Copies of_common() const;
-  [[nodiscard]] Copies of_experts() const;
+  [[nodiscard]] const ParallelSpec& parallel() const { return workload_.transformer.parallel; }
+  [[nodiscard]] Copies of_common() const { return copies_of_common(stage_, parallel()); }
+  [[nodiscard]] Copies of_experts() const { return copies_of_experts(stage_, parallel()); }
+  [[nodiscard]] std::int64_t shared(const LayerWeights& weights) const {
+    return shared_weights(weights, stage_, parallel());
+  }
+  [[nodiscard]] DataType made_type() const;
   void close(LayerWeights& bucket);
   void scale(const LayerWeights& weights);
+  void copy_in(const LayerWeights& weights);
   void sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
-  void spread(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
+  void add_part(const std::string& name, std::int64_t weights, const Copies& copies);
+  void spread(const LayerWeights& weights, OpId by);
 
   BlockWriter& out_;
   const Workload& workload_;
   Stage stage_;
   std::vector<Ready> ready_;
+  int microbatch_ = 0;
   std::int64_t of_layer_ = 0;   // weights of the current layer that are in buckets already
   LayerWeights common_bucket_;  // not full yet; copies of experts are on other GPUs
   LayerWeights experts_bucket_;

@@ -12,6 +12,7 @@ constexpr std::uint32_t kCritical = 1;      // collectives that the next operato
 constexpr std::uint32_t kDataParallel = 2;  // gradients and parameters
 constexpr std::uint32_t kPipeline = 3;      // sends from stage to stage
 constexpr std::uint32_t kPipelineWays = 4;  // first of six, if each direction has its own streams
+constexpr std::uint32_t kParameters = 10;   // parameters that are gathered for a layer
 
 // Size of `elements` elements of `type`.
 constexpr Bytes bytes_of(std::int64_t elements, DataType type) { return size_of(type) * elements; }

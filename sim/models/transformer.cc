@@ -11,6 +11,7 @@
 #include "sim/models/gradients.h"
 #include "sim/models/model_graph.h"
 #include "sim/models/moe.h"
+#include "sim/models/parameters.h"
 #include "sim/models/stage.h"
 #include "sim/pipeline/pipeline.h"
 
@@ -39,6 +40,7 @@ class Transformer {
         stages_.push_back(stage_of(graph_, spec_, pipeline_, {s, i}));
       }
       gradients_.emplace_back(out_, workload_, stages_.back());
+      parameters_.emplace_back(out_, workload_, stages_.back());
     }
     inputs_.resize(stages_.size(), Ends(static_cast<std::size_t>(pipeline_.microbatches)));
     outputs_ = inputs_;
@@ -110,6 +112,9 @@ class Transformer {
   }
   [[nodiscard]] const Gradients& gradients_of(int stage) const {
     return gradients_[static_cast<std::size_t>(stage)];
+  }
+  Parameters& parameters_at(const PipelineStep& step) {
+    return parameters_[static_cast<std::size_t>(step.stage)];
   }
 
   void send_ahead(const Stage& stage, const PipelineStep& step) {
@@ -186,13 +191,18 @@ class Transformer {
     const bool here = before && before->stage == stage.at.stage;
     continue_from(at(inputs_, step).forward,
                   here ? at(outputs_, *before, step.microbatch).forward : OpId::none());
+    Parameters& parameters = parameters_at(step);
+    parameters.begin_forward();
+    out_.wait_for(gradients_of(step.stage).sum_of_microbatch());
     if (stage.first) {
       out_.begin_block(text_of(step) + "embedding");
+      parameters.use_next();
       token_embedding(gpus);
     }
     for (int i = 0; i < stage.layers.count; ++i) {
       const int layer = stage.layers.first + i;
       out_.begin_block(text_of(step) + fmt::format("forward of layer {}", layer));
+      parameters.use_next();
       layer_forward(gpus, stage, layer);
     }
     if (stage.last) {
@@ -211,17 +221,27 @@ class Transformer {
     return behind ? at(outputs_, *behind, step.microbatch).backward : at(outputs_, step).forward;
   }
 
-  // In the last microbatch, each block also sums the gradients of the block before, or the sums
-  // follow in blocks of their own.
+  // The sizes of a microbatch's backward pass. Gradients that are summed for each microbatch are
+  // not added to those of others before.
+  [[nodiscard]] DecoderShapes shapes_of_backward(const PipelineStep& step) const {
+    DecoderShapes shapes = shapes_;
+    const bool each_is_summed = gradients_of(step.stage).each_is_summed();
+    if (each_is_summed) shapes.gradients = shapes.decoder.dtype;
+    shapes.adds = step.microbatch > 0 && !each_is_summed &&
+                  !accumulates(shapes.gradients, shapes.decoder.dtype);
+    return shapes;
+  }
+
+  // In the last microbatch, or in each, each block also sums the gradients of the block before, or
+  // the sums follow in blocks of their own.
   void backward(const Stage& stage, const PipelineStep& step, GradientOf of) {
     Gradients& gradients = gradients_[static_cast<std::size_t>(step.stage)];
-    const bool ends = is_last(step) && of != GradientOf::inputs;
-    DecoderShapes shapes = shapes_;
-    shapes.adds = step.microbatch > 0 && !accumulates(shapes.gradients, shapes.decoder.dtype);
+    gradients.begin_microbatch(step.microbatch);
+    const bool ends = (is_last(step) || gradients.each_is_summed()) && of != GradientOf::inputs;
+    const DecoderShapes shapes = shapes_of_backward(step);
     TensorParallel gpus(out_, shapes, stage.tensor, [&](std::int64_t weights) {
       if (ends) gradients.made(weights);
     });
-    const int tensor = spec_.parallel.tensor;
     const char* name = of == GradientOf::weights ? "gradients of the weights" : "backward";
     out_.write_only(of);
     continue_from(of == GradientOf::weights ? OpId::none() : at(inputs_, step).backward,
@@ -233,21 +253,30 @@ class Transformer {
     const auto ready = [&](const LayerWeights& weights) {
       if (ends) gradients.are_ready(weights);
     };
+    parameters_at(step).begin_backward();
+    LayerWeights embedding{.common = embedding_weights(spec_.decoder, spec_.parallel.tensor)};
     if (stage.last) {
       begin("the head");
+      parameters_at(step).use_next();
       head_backward(gpus);
-      ready({.common = head_weights(spec_)});
+      const LayerWeights own{.common = head_weights(spec_)};
+      if (spec_.parallel.shards(Sharding::parameters)) {
+        embedding += own;  // a unit of parameters
+      } else {
+        ready(own);
+      }
     }
     for (int i = stage.layers.count - 1; i >= 0; --i) {
       const int layer = stage.layers.first + i;
       begin(fmt::format("layer {}", layer));
+      parameters_at(step).use_next();
       layer_backward(gpus, stage, layer);
       ready(layer_weights(spec_, layer));
     }
     if (stage.first && of != GradientOf::inputs) {
       begin("the embedding");
       token_embedding_backward(gpus);
-      ready({.common = embedding_weights(spec_.decoder, tensor)});
+      ready(embedding);
     }
     computed_[static_cast<std::size_t>(step.stage)] = out_.last();
     if (of != GradientOf::weights) at(outputs_, step).backward = out_.last();
@@ -328,6 +357,7 @@ class Transformer {
   BlockWriter out_{graph_};
   std::vector<Stage> stages_;           // each with its virtual stages
   std::vector<Gradients> gradients_;    // by stage
+  std::vector<Parameters> parameters_;  // by stage
   std::vector<Ends> inputs_;            // what each place receives; none at the ends
   std::vector<Ends> outputs_;           // what it computed last
   std::vector<OpId> computed_;          // the same, by stage only

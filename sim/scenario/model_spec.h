@@ -102,6 +102,10 @@ enum class ContextExchange {
   ulysses      // heads are exchanged for tokens, and back
 };
 
+// What copies of the model share instead of each keeping all of it: stages 1 to 3 of ZeRO
+// (arXiv:1910.02054), each with those before it.
+enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
+
 // tensor x context x data x pipeline GPUs; `expert` of those of one stage share the experts.
 struct ParallelSpec {
   int tensor = 1;
@@ -115,7 +119,11 @@ struct ParallelSpec {
   int last_layers = -1;    // of its last
   int expert = 1;
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
-  bool sharded_optimizer = false;  // each of the data-parallel GPUs updates its part
+  bool sharded_optimizer = false;  // the older key: whether `shard` is more than none
+  Sharding shard = Sharding::none;
+  int prefetch = 1;                   // layers ahead whose parameters are gathered
+  bool reshard_after_forward = true;  // parameters are gathered again for the backward pass
+  [[nodiscard]] bool shards(Sharding what) const { return shard >= what; }
 };
 
 // Of a stage, those with the same weights; and all.

@@ -60,6 +60,17 @@ inline constexpr std::array kGradientScalings = {
     Choice<bool>{"kernel", true,
                  "a kernel divides each layer's gradients before they are summed (PyTorch's DDP)"},
 };
+inline constexpr std::array kShards = {
+    Choice<Sharding>{"none", Sharding::none, "each has and updates all of it"},
+    Choice<Sharding>{"optimizer", Sharding::optimizer,
+                     "each updates its part of the weights, then all are gathered"},
+    Choice<Sharding>{
+        "gradients", Sharding::gradients,
+        "also gradients: those of every microbatch are scattered, each keeps its part"},
+    Choice<Sharding>{"parameters", Sharding::parameters,
+                     "also parameters: each layer's are gathered before its forward and backward "
+                     "(PyTorch's fully_shard)"},
+};
 inline constexpr std::array kRecomputes = {
     Choice<Recompute>{"none", Recompute::none, "nothing"},
     Choice<Recompute>{"layer", Recompute::layer, "each layer's forward pass"},

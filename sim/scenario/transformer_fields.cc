@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -181,6 +182,35 @@ void schedule_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> tr
   if (fixed > 0) parallel.virtual_stages = fixed;
 }
 
+// What the copies of the model share. `sharded_optimizer` is older: it says the first step.
+void shard_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> trains) {
+  Fields training = map.only_if(trains, "phase: training");
+  training.choice(
+      "sharded_optimizer", parallel.sharded_optimizer, names::kTruths,
+      {.help = "whether each copy updates only its part of the weights", .fallback = false});
+  training.choice("shard", parallel.shard, names::kShards,
+                  {.help = "what the copies of the model share instead of each having all of it",
+                   .fallback = parallel.sharded_optimizer ? Sharding::optimizer : Sharding::none,
+                   .means = "as sharded_optimizer",
+                   .quiet = true});
+  Fields gathered = map.where("shard", {"parameters"});
+  gathered.add("prefetch", parallel.prefetch,
+               {.help = "layers ahead of the one that computes whose parameters are gathered",
+                .range = {{0, 10'000}},
+                .fallback = 1});
+  gathered.choice("reshard_after_forward", parallel.reshard_after_forward, names::kTruths,
+                  {.help = "whether a layer's parameters are freed after its forward pass and "
+                           "gathered again for its backward pass",
+                   .fallback = true});
+  const bool shares = parallel.shards(Sharding::optimizer);
+  if (map.gives("sharded_optimizer") && parallel.sharded_optimizer != shares) {
+    map.fail("shard", std::string("contradicts sharded_optimizer: ") + (shares ? "false" : "true") +
+                          "; remove that, or if it comes from a base write "
+                          "'sharded_optimizer: ~'");
+  }
+  parallel.sharded_optimizer = shares;
+}
+
 void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload) {
   constexpr Range<int> kGpus{1, 65'536};
   map.add("tensor", parallel.tensor,
@@ -207,10 +237,7 @@ void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload
           {.help =
                "sequence parallelism: between a layer's parts each GPU keeps only its own tokens",
            .fallback = false});
-  map.only_if(workload.says("phase", {"training"}), "phase: training")
-      .choice(
-          "sharded_optimizer", parallel.sharded_optimizer, names::kTruths,
-          {.help = "whether each copy updates only its part of the weights", .fallback = false});
+  shard_fields(map, parallel, workload.says("phase", {"training"}));
 }
 
 void expert_fields(Fields& map, std::optional<MoeSpec>& experts) {

@@ -268,6 +268,30 @@ void some_layers_have_experts(const Check& check) {
                                               text(layers - 1));
 }
 
+// Gradients and parameters that several copies of the whole model share.
+void shards_have_copies(const Check& check) {
+  constexpr const char* kShard = "workload.parallel.shard";
+  const ParallelSpec& p = spec_of(check).parallel;
+  if (!p.shards(Sharding::gradients)) return;
+  const std::string what = p.shards(Sharding::parameters) ? "parameters" : "gradients";
+  if (copies_of_weights(p) == 1) {
+    check.fail(kShard, what +
+                           ": with parallel.data: 1 there is no other copy to share them with; "
+                           "use more copies, or shard: none");
+  }
+  if (p.pipeline > 1) {
+    check.fail(kShard, what +
+                           ": only with parallel.pipeline: 1, because collectives of every "
+                           "microbatch between the sends of a pipeline are not modelled; use "
+                           "shard: optimizer");
+  }
+  if (p.shards(Sharding::parameters) && check.scenario.workload.gradient_bucket != Bytes{}) {
+    check.fail("workload.gradient_bucket",
+               "with parallel.shard: parameters gradients are summed layer by layer, as parameters "
+               "are gathered; remove it, or use shard: gradients");
+  }
+}
+
 }  // namespace
 
 // What was read without a mistake is asked for first, so that no rule hides what another finds.
@@ -293,6 +317,7 @@ void validate_transformer(const Check& check) {
   if (parallel && phase) one_token_is_not_shared(check);
   if (step && parallel && phase) chunks_divide(check);
   if (step && parallel && phase) tokens_divide(check);
+  if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);
   if (moe) a_token_has_its_experts(check);

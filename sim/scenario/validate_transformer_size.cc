@@ -12,6 +12,26 @@ namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
+// Of a weight as GPUs keep it; shards of parameters are the optimiser's copy where it has one.
+double weight_kept(const Workload& workload) {
+  const bool copied =
+      workload.transformer.parallel.shards(Sharding::parameters) && keeps_a_copy(workload);
+  return copied ? 0 : real(size_of(workload.transformer.decoder.dtype).count());
+}
+
+// Of parameters that are whole at a time: the embedding and head, and the layer that computes and
+// those that are gathered ahead, or all.
+double gathered_weights(const TransformerSpec& spec) {
+  if (!spec.parallel.shards(Sharding::parameters)) return 0;
+  const int layers = spec.decoder.layers;
+  const int whole =
+      spec.parallel.reshard_after_forward ? std::min(layers, spec.parallel.prefetch + 1) : layers;
+  const double all = real(part_weights(spec, 0).all());
+  const double root =
+      real(embedding_weights(spec.decoder, spec.parallel.tensor) + head_weights(spec));
+  return root + (all - root) * whole / layers;
+}
+
 // Of the largest stage: a GPU's weights and, training, gradients and optimiser (two moments, and
 // a copy of the weights where theirs is narrower); else the keys and values of every token. What
 // goes through the layers is not counted.
@@ -24,7 +44,10 @@ double bytes_of_a_gpu(const Workload& workload) {
   const int states = keeps_a_copy(workload) ? 3 : 2;
   const double optimizer = trains ? states * real(size_of(workload.optimizer).count()) : 0;
   const auto held = [&](std::int64_t weights, int copies) {
-    return real(weights) * (weight + gradient + optimizer / (p.sharded_optimizer ? copies : 1));
+    const auto share = [&](Sharding what) { return p.shards(what) ? copies : 1; };
+    return real(weights) *
+           (weight_kept(workload) / share(Sharding::parameters) +
+            gradient / share(Sharding::gradients) + optimizer / share(Sharding::optimizer));
   };
   const double tokens =
       trains ? 0 : real(spec.sequences / p.data) * real(spec.length) / real(p.context);
@@ -42,7 +65,18 @@ double bytes_of_a_gpu(const Workload& workload) {
     }
     most = std::max(most, sum);
   }
-  return most;
+  return most + gathered_weights(spec) * weight;
+}
+
+// Where gradients are sharded there is no pipeline.
+std::string what_would_fit(const Workload& workload) {
+  const ParallelSpec& p = workload.transformer.parallel;
+  const std::string stages = "use more parallel.tensor or parallel.pipeline";
+  if (workload.phase != Phase::training) return stages + ", or fewer sequences";
+  if (!p.shards(Sharding::optimizer)) return stages + ", or parallel.sharded_optimizer";
+  if (!p.shards(Sharding::gradients)) return stages;
+  return std::string("use more parallel.tensor or copies") +
+         (p.shards(Sharding::parameters) ? "" : ", or shard: parameters");
 }
 
 void it_fits_in_memory(const Check& check) {
@@ -51,12 +85,11 @@ void it_fits_in_memory(const Check& check) {
   const double all = bytes_of_a_gpu(workload);
   if (all <= real(capacity.count())) return;
   const bool trains = workload.phase == Phase::training;
-  check.fail("workload.model",
-             std::string(trains ? "weights, gradients and optimiser"
-                                : "weights, keys and values of all tokens") +
-                 " take " + text(std::llround(all / 1e9)) + " GB of a GPU, whose memory holds " +
-                 to_text(capacity) + "; use more parallel.tensor or parallel.pipeline" +
-                 (trains ? ", or parallel.sharded_optimizer" : ", or fewer sequences"));
+  check.fail("workload.model", std::string(trains ? "weights, gradients and optimiser"
+                                                  : "weights, keys and values of all tokens") +
+                                   " take " + text(std::llround(all / 1e9)) +
+                                   " GB of a GPU, whose memory holds " + to_text(capacity) + "; " +
+                                   what_would_fit(workload));
 }
 
 // In floating point: the products need not fit 63 bits.

@@ -44,7 +44,7 @@ class RandomDecoder {
             "\n  parallel: {tensor: " + std::to_string(tensor) +
             ", pipeline: " + std::to_string(pipeline);
     if (tensor > 1 && one_of({0, 1}) == 1) text += ", sequence: true";
-    if (data > 1 && one_of({0, 1}) == 1) text += ", sharded_optimizer: true";
+    if (data > 1) text += sharding(one_of({0, 1, 2, 3}), pipeline == 1);
     if (experts) text += ", expert: " + std::to_string(tensor);
     return text + copies(data) + "}\nmodes: [bulk]\n";
   }
@@ -57,6 +57,13 @@ class RandomDecoder {
     if (gpus == 1 || one_of({0, 1}) == 0) return ", data: " + number;
     const char* exchange = std::array{"all_gather", "ring", "ulysses"}[rng_() % 3];
     return ", context: " + number + ", context_exchange: " + exchange;
+  }
+  // Where a pipeline does not allow more, that of the optimiser.
+  static std::string sharding(int which, bool any) {
+    if (which % 2 == 0 && !any) return "";
+    constexpr std::array kTexts{"", ", sharded_optimizer: true", ", shard: gradients",
+                                ", shard: parameters"};
+    return kTexts[static_cast<std::size_t>(any ? which : 1)];
   }
   // A NIC a GPU.
   std::string network(int nodes, int per_node) {
@@ -95,6 +102,46 @@ TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
                 to_microseconds(whole.exposed_mean()) / each, 0.02)
         << to_microseconds(folded.exposed_mean()) << " us exposed for "
         << to_microseconds(whole.exposed_mean());
+  });
+}
+
+// Copies of small layers that share gradients or parameters, over links of a node or slow ones.
+std::string random_copies(std::uint64_t seed) {
+  Rng rng(seed, "property/copies");
+  const auto one_of = [&rng](std::initializer_list<int> values) {
+    return values.begin()[rng() % values.size()];
+  };
+  const int tensor = one_of({1, 1, 2});
+  const int data = one_of({2, 4, 8}) / tensor;
+  const int copies = std::max(2, data);
+  const bool experts = one_of({0, 0, 1}) == 1;
+  const bool parameters = one_of({0, 1, 1}) == 1;
+  const std::string links = std::to_string(one_of({30, 100, 450}));
+  std::string text = "name: random\ncluster:\n  base: clusters/node_8x_h100\n  gpus_per_node: " +
+                     std::to_string(tensor * copies) + "\n  scale_up: {link: {bandwidth: " + links +
+                     " GB/s}}\nworkload:\n" +
+                     (experts ? "  base: models/mixtral_8x7b\n  moe: {inner: 4096}\n"
+                              : "  base: models/llama3_8b\n") +
+                     "  phase: training\n  model: {layers: " + std::to_string(one_of({2, 3, 5})) +
+                     ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8" +
+                     (experts ? "" : ", inner: 8192") +
+                     "}\n  sequence_length: 2048\n  microbatch: 1\n  sequences: " +
+                     std::to_string(copies * one_of({1, 2, 3})) +
+                     "\n  parallel: {tensor: " + std::to_string(tensor) +
+                     ", data: " + std::to_string(copies) +
+                     ", shard: " + (parameters ? "parameters" : "gradients");
+  if (parameters) text += ", prefetch: " + std::to_string(one_of({0, 1, 2}));
+  if (parameters && one_of({0, 1}) == 1) text += ", reshard_after_forward: false";
+  if (experts) text += ", expert: " + std::to_string(one_of({1, 2}));
+  return text + "}\nmodes: [bulk]\n";
+}
+
+TEST(Folding, copies_that_share_gradients_or_parameters_take_as_long_as_the_whole) {
+  for_each_seed(8, random_copies, [](std::uint64_t, const std::string& text) {
+    const Scenario scenario = scenario_of(text);
+    const double once = to_microseconds(result_of(scenario, true).time);
+    const double each = to_microseconds(result_of(scenario, false).time);
+    EXPECT_NEAR(once / each, 1, 0.01) << once << " us for " << each << "\n" << text;
   });
 }
 

@@ -303,6 +303,8 @@ TEST(ToText, writes_every_key_that_is_read) {
                      {"workload.parallel.first_layers=19", "workload.parallel.last_layers=19"}))));
   written.merge(paths_in(to_text(loaded(
       "models/llama3_70b_training", {"workload.parallel.data=2", "workload.parallel.context=2"}))));
+  written.merge(paths_in(
+      to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false"}))));
   written.merge(paths_in(to_text(
       loaded("embedding_a2a_128_nodes",
              {"cluster.scale_out={shape: dragonfly, endpoints_per_router: 2, routers_per_group: 4, "

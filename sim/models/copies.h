@@ -1,0 +1,37 @@
+// Where other copies of a GPU's weights are, and the all-gathers of what copies share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/models/model_graph.h"
+#include "sim/models/stage.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft {
+
+// Groups with the same weights, and how many GPUs each has.
+struct Copies {
+  PlaceId place;
+  int count = 1;
+};
+Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel);
+Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel);
+
+// Weights that have other copies, by where these are: at most those of experts and all others.
+struct SharedPart {
+  std::string names;  // prefix of operators' names: "", "expert_"
+  std::int64_t weights = 0;
+  Copies copies;
+};
+std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& stage,
+                                     const ParallelSpec& parallel);
+// Their number.
+std::int64_t shared_weights(const LayerWeights& weights, const Stage& stage,
+                            const ParallelSpec& parallel);
+
+// `parameter_gather`, in the type of the weights.
+ModelOp gather_of(const SharedPart& part, const Workload& workload, std::uint32_t stream, OpId by);
+
+}  // namespace weft

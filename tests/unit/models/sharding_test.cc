@@ -1,0 +1,258 @@
+// What copies of a decoder share (parallel.shard), by hand: stages 2 and 3 of ZeRO.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/models/run_model.h"
+#include "sim/models/streams.h"
+#include "tests/unit/models/built.h"
+
+namespace weft::sharding_test {
+namespace {
+
+using models_testing::buffer_of;
+using models_testing::first_named;
+using models_testing::names_after;
+using models_testing::ops_named;
+using models_testing::problems_of;
+using models_testing::scenario_of;
+using Names = std::vector<std::string>;
+
+// Eight copies; two microbatches with `sequences: 32`.
+std::string tiny(const std::string& parallel, const std::string& sequences = "16") {
+  return "{kind: transformer, model: {layers: 3, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+         "vocabulary: 1000}, sequence_length: 32, microbatch: 2, phase: training, sequences: " +
+         sequences + ", parallel: {data: 8, " + parallel + "}}";
+}
+ModelGraph graph_of(const std::string& workload) { return build_model(scenario_of(workload, 1)); }
+
+// Queries and output, keys and values, three matrices, two norms; vocabulary twice and a norm.
+constexpr std::int64_t kLayer = 64 * 64 + 2 * 64 * 32 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+constexpr std::int64_t kRoot = 2 * 64 * 1000 + 64;
+
+std::string block_of(const ModelGraph& graph, const ModelOp& op) {
+  return graph.blocks[op.block].name;
+}
+const StreamShape& stream_in(const ModelOp& op) { return std::get<StreamShape>(op.shape); }
+
+// Embedding and head once, 3 layers forward and again backward, 2 B each: a GPU receives 7/8.
+TEST(Sharding, parameters_are_gathered_before_each_use) {
+  const ModelGraph graph = graph_of(tiny("shard: parameters"));
+  const std::vector<const ModelOp*> gathers = ops_named(graph, "parameter_gather");
+  ASSERT_EQ(gathers.size(), 1U + 2 * 3);
+  EXPECT_EQ(buffer_of(*gathers[0]), bytes(kRoot * 2));
+  for (std::size_t i = 1; i < gathers.size(); ++i) {
+    EXPECT_EQ(buffer_of(*gathers[i]), bytes(kLayer * 2));
+    EXPECT_EQ(gathers[i]->stream, kParameters);
+  }
+  // A GPU's fp32 copy of its eighth becomes bf16; all of it is read and written once more.
+  const StreamShape& in = stream_in(*ops_named(graph, "parameter_copy_in")[1]);
+  EXPECT_EQ(in.read, bytes(kLayer / 8 * 4));
+  EXPECT_EQ(in.written, bytes(kLayer / 8 * 2));
+  const StreamShape& out = stream_in(*ops_named(graph, "parameter_copy_out")[1]);
+  EXPECT_EQ(out.read, bytes(kLayer * 2));
+  EXPECT_EQ(out.written, bytes(kLayer * 2));
+  // Kept, they are not gathered again.
+  const ModelGraph kept = graph_of(tiny("shard: parameters, reshard_after_forward: false"));
+  EXPECT_EQ(ops_named(kept, "parameter_gather").size(), 1U + 3);
+  EXPECT_EQ(ops_named(kept, "parameter_copy_out").size(), 1U + 3);
+}
+
+// The gather of the layer `prefetch` ahead begins with a layer, when the one before has computed.
+TEST(Sharding, gathers_run_as_far_ahead_as_asked_for) {
+  const auto blocks = [](const std::string& prefetch) {
+    const ModelGraph graph = graph_of(tiny("shard: parameters, prefetch: " + prefetch));
+    Names names;
+    for (const ModelOp* gather : ops_named(graph, "parameter_gather")) {
+      names.push_back(
+          block_of(graph, *gather).substr(std::string("stage 0, microbatch 0: ").size()));
+    }
+    return names;
+  };
+  EXPECT_EQ(blocks("0"),
+            (Names{"embedding", "forward of layer 0", "forward of layer 1", "forward of layer 2",
+                   "backward of layer 2", "backward of layer 1", "backward of layer 0"}));
+  EXPECT_EQ(blocks("1"),
+            (Names{"embedding", "embedding", "forward of layer 0", "forward of layer 1",
+                   "backward of the head", "backward of layer 2", "backward of layer 1"}));
+  EXPECT_EQ(blocks("9"),
+            (Names{"embedding", "embedding", "embedding", "embedding", "backward of the head",
+                   "backward of the head", "backward of the head"}));
+  const ModelGraph graph = graph_of(tiny("shard: parameters"));
+  const ModelOp& ahead = *ops_named(graph, "parameter_copy_in")[2];  // of layer 1
+  EXPECT_EQ(names_after(graph, ahead), Names{"token_embedding"});
+  const ModelOp& used = *ops_named(graph, "parameter_copy_out")[2];
+  EXPECT_EQ(names_after(graph, used), Names{"parameter_gather"});
+  EXPECT_EQ(block_of(graph, used), "stage 0, microbatch 0: forward of layer 1");
+}
+
+// bf16 gradients become fp32 for the sum; of which each GPU keeps an eighth.
+TEST(Sharding, gradients_are_scattered_layer_by_layer_and_updated_where_they_are) {
+  const ModelGraph graph = graph_of(tiny("shard: parameters"));
+  const std::vector<const ModelOp*> sums = ops_named(graph, "gradient_sum");
+  ASSERT_EQ(sums.size(), 3U + 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(sums[i]->part, "reduce_scatter");
+    EXPECT_EQ(buffer_of(*sums[i]), bytes((i < 3 ? kLayer : kRoot) * 4));
+    EXPECT_EQ(names_after(graph, *sums[i]), Names{"gradient_copy_in"});
+  }
+  EXPECT_EQ(block_of(graph, *sums[0]), "stage 0, microbatch 0: backward of layer 1");
+  const std::vector<const ModelOp*> copies = ops_named(graph, "gradient_copy_in");
+  EXPECT_EQ(stream_in(*copies[1]).read, bytes(kLayer * 2));
+  EXPECT_EQ(stream_in(*copies[1]).written, bytes(kLayer * 4));
+  // The buffer of one sum is free when the one before has ended.
+  EXPECT_EQ(names_after(graph, *copies[1]), Names{"gradient_sum"});
+  EXPECT_TRUE(names_after(graph, *copies[0]).empty());
+  // 3 states of 4 B and a gradient of 4 B are read; no weights besides are written.
+  const std::int64_t own = (3 * kLayer + kRoot + 7) / 8;
+  EXPECT_EQ(stream_in(first_named(graph, "optimizer")).read, bytes(own * 16));
+  EXPECT_EQ(stream_in(first_named(graph, "optimizer")).written, bytes(own * 12));
+  EXPECT_EQ(graph.ops[OpId(static_cast<std::uint32_t>(graph.ops.size() - 1))].name, "optimizer");
+}
+
+// Each microbatch's are scattered; a GPU adds its eighth to that of the microbatches before. The
+// next one begins when all sums have ended.
+TEST(Sharding, gradients_of_each_microbatch_are_scattered) {
+  for (const std::string shard : {"gradients", "parameters"}) {
+    const ModelGraph graph = graph_of(tiny("shard: " + shard, "32"));
+    const std::size_t units = shard == "gradients" ? 5 : 4;  // head and embedding apart
+    EXPECT_EQ(ops_named(graph, "gradient_sum").size(), 2 * units);
+    const std::vector<const ModelOp*> adds = ops_named(graph, "gradient_sum_add");
+    ASSERT_EQ(adds.size(), units);
+    EXPECT_EQ(stream_in(*adds[1]).read, bytes(kLayer / 8 * 2 * 4));
+    EXPECT_EQ(stream_in(*adds[1]).written, bytes(kLayer / 8 * 4));
+    EXPECT_TRUE(ops_named(graph, "qkv_weight_gradient_add").empty());
+    EXPECT_FALSE(std::get<GemmShape>(first_named(graph, "qkv_weight_gradient").shape).accumulates);
+    EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum_add"});
+    const char* first = shard == "gradients" ? "token_embedding" : "parameter_copy_in";
+    const std::vector<const ModelOp*> begins = ops_named(graph, first);
+    EXPECT_EQ(names_after(graph, *begins[shard == "gradients" ? 1 : 7]), Names{"gradient_sum"});
+  }
+}
+
+// Without parameters sharded, all are gathered once, after the optimiser.
+TEST(Sharding, of_gradients_gathers_parameters_after_the_optimiser) {
+  const ModelGraph graph = graph_of(tiny("shard: gradients", "32"));
+  Bytes gathered;
+  for (const ModelOp* gather : ops_named(graph, "parameter_gather")) {
+    gathered += buffer_of(*gather);
+    EXPECT_EQ(names_after(graph, *gather), Names{"optimizer"});
+  }
+  EXPECT_EQ(gathered, bytes((3 * kLayer + kRoot) * 2));
+}
+
+// 8 experts on 4 GPUs: those have another copy each, all other weights eight.
+TEST(Sharding, experts_are_gathered_where_their_copies_are) {
+  const ModelGraph graph = graph_of(
+      "{kind: moe, model: {layers: 2, hidden: 64, heads: 8, vocabulary: 1000}, moe: {experts: 8, "
+      "top_k: 2, inner: 32}, sequence_length: 32, microbatch: 2, phase: training, sequences: 16, "
+      "parallel: {data: 8, expert: 4, shard: parameters}}");
+  const ModelOp& gather = first_named(graph, "expert_parameter_gather");
+  EXPECT_EQ(buffer_of(gather), bytes(8 / 4 * 3 * 64 * 32 * 2));
+  EXPECT_EQ(graph.places[gather.place].groups.front(), (std::vector<std::uint32_t>{0, 4}));
+  EXPECT_EQ(ops_named(graph, "expert_parameter_gather").size(), 2U * 2);
+  EXPECT_EQ(ops_named(graph, "parameter_gather").size(), 1U + 2 * 2);
+  EXPECT_EQ(names_after(graph, *ops_named(graph, "parameter_copy_out")[1]),
+            (Names{"parameter_gather", "expert_parameter_gather"}));
+}
+
+RunResult run_of(const std::string& workload, Bandwidth link) {
+  Scenario scenario = scenario_of(workload, 1);
+  scenario.cluster.scale_up->link.bandwidth = link;
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const RunResult result = ModelRun(scenario, cluster, build_model(scenario)).run(Mode::bulk, {});
+  EXPECT_EQ(result.ending, Ending::finished) << result.stopped_because;
+  return result;
+}
+
+// Layers of 4 x 1024 x 1024 + 3 x 1024 x 4096 + 2 x 1024 = 16.78 M parameters, embedding and head
+// 16.39 M. Over links of 1 GB/s, of which a GPU receives 7/8: gathers of 2 x 4 x 33.56 + 32.77 MB
+// and sums of 4 x 67.12 + 65.54 MB take 555.8 ms, beside which all else is short.
+TEST(Sharding, over_slow_links_a_step_is_its_gathers_and_sums) {
+  const RunResult result = run_of(
+      "{kind: transformer, model: {layers: 4, hidden: 1024, heads: 8, inner: 4096, vocabulary: "
+      "8000}, phase: training, sequences: 8, sequence_length: 1024, microbatch: 1, parallel: "
+      "{data: 8, shard: parameters}}",
+      gigabytes_per_second(1));
+  EXPECT_NEAR(to_microseconds(result.time), 555'800, 3'000);
+}
+
+// Layers of 67.1 M parameters are gathered in 134 MB x 7/8 / 350 GB/s = 0.34 ms and summed in 0.67,
+// and compute for longer. With next to no embedding, the first gather of either pass and the last
+// layer's sum have nothing beside them: 1.34 ms. `prefetch: 0` waits for four gathers more.
+TEST(Sharding, over_fast_links_only_the_first_gathers_and_the_last_sum_are_exposed) {
+  const auto run = [](const std::string& prefetch) {
+    return run_of(
+        "{kind: transformer, model: {layers: 3, hidden: 2048, heads: 16, inner: 8192, vocabulary: "
+        "1000}, phase: training, sequences: 8, sequence_length: 4096, microbatch: 1, parallel: "
+        "{data: 8, shard: parameters, prefetch: " +
+            prefetch + "}}",
+        gigabytes_per_second(350));
+  };
+  const RunResult ahead = run("1");
+  EXPECT_NEAR(to_microseconds(ahead.exposed_mean()), 1'340, 200);
+  const RunResult late = run("0");
+  EXPECT_GT(to_microseconds(late.time), to_microseconds(ahead.time) + 4 * 330);
+}
+
+TEST(Sharding, the_older_key_is_the_first_step) {
+  const auto text = [](const std::string& parallel) {
+    return to_text(scenario_of(tiny(parallel), 1));
+  };
+  EXPECT_EQ(text("shard: optimizer"), text("sharded_optimizer: true"));
+  EXPECT_EQ(text("shard: none"), text("sharded_optimizer: false"));
+  EXPECT_EQ(text("shard: none").find("shard:"), std::string::npos);
+}
+
+// Llama 3 8B, 8.03 G parameters on 8 GPUs. Parameters: an eighth of 4 B of gradients and 12 B of
+// the optimiser's, 16.06 GB, and 2 B of 1.05 G of embedding and head and of two layers of 0.22 G.
+// Kept whole: of all. Gradients: 2 B of all besides 16.06 GB.
+TEST(Sharding, divides_what_a_gpu_must_hold) {
+  const auto takes = [](const std::string& parallel) {
+    const std::string text =
+        "{name: a, cluster: {base: clusters/node_8x_h100, gpu: {memory: {capacity: 1 GB}}}, "
+        "workload: {base: models/llama3_8b, phase: training, sequences: 8, sequence_length: 32, "
+        "microbatch: 1, parallel: {data: 8, " +
+        parallel + "}}}";
+    const Loaded loaded = load_scenario_text(text, "a.yaml", models_testing::shipped_configs());
+    const std::string problems = loaded.problems.to_text();
+    const std::size_t at = problems.find("take ");
+    return problems.substr(at, problems.find(" of a GPU") - at);
+  };
+  EXPECT_EQ(takes("shard: parameters"), "take 19 GB");
+  EXPECT_EQ(takes("shard: parameters, reshard_after_forward: false"), "take 32 GB");
+  EXPECT_EQ(takes("shard: gradients"), "take 32 GB");
+  EXPECT_EQ(takes("shard: optimizer"), "take 60 GB");
+  EXPECT_EQ(takes("shard: none"), "take 145 GB");
+}
+
+TEST(Sharding, needs_copies_of_a_whole_model) {
+  const auto problems = [](const std::string& parallel, const std::string& more = "") {
+    return problems_of(
+        "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, inner: 256, vocabulary: "
+        "1000}, phase: training, sequence_length: 32, microbatch: 1, sequences: 16, " +
+            more + "parallel: {" + parallel + "}}",
+        1);
+  };
+  EXPECT_EQ(problems("tensor: 8, shard: gradients"),
+            (Names{"workload.parallel.shard: gradients: with parallel.data: 1 there is no other "
+                   "copy to share them with; use more copies, or shard: none"}));
+  EXPECT_EQ(problems("data: 4, pipeline: 2, shard: parameters"),
+            (Names{"workload.parallel.shard: parameters: only with parallel.pipeline: 1, because "
+                   "collectives of every microbatch between the sends of a pipeline are not "
+                   "modelled; use shard: optimizer"}));
+  EXPECT_EQ(problems("data: 8, shard: parameters", "gradient_bucket: 1 MiB, "),
+            (Names{"workload.gradient_bucket: with parallel.shard: parameters gradients are summed "
+                   "layer by layer, as parameters are gathered; remove it, or use shard: "
+                   "gradients"}));
+  EXPECT_EQ(problems("data: 8, shard: gradients, prefetch: 2"),
+            (Names{"workload.parallel.prefetch: only for shard: parameters; remove it, or if it "
+                   "comes from a base write 'prefetch: ~'"}));
+  EXPECT_EQ(problems("data: 8, shard: parameters, sharded_optimizer: false"),
+            (Names{"workload.parallel.shard: contradicts sharded_optimizer: false; remove that, or "
+                   "if it comes from a base write 'sharded_optimizer: ~'"}));
+}
+
+}  // namespace
+}  // namespace weft::sharding_test
