@@ -2,12 +2,14 @@
 // values; nothing in it changes while a simulation runs.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/cluster/memo.h"
 #include "sim/core/ids.h"
 #include "sim/core/shared_server.h"
+#include "sim/network/representatives.h"
 #include "sim/network/transport.h"
 #include "sim/scenario/scenario.h"
 
@@ -36,6 +38,10 @@ struct Cluster {
   [[nodiscard]] Memo& choices() const { return choices_of == nullptr ? own_choices : *choices_of; }
   mutable Memo own_choices{};
   Memo* choices_of = nullptr;
+
+  // If its nodes stand for those of a larger cluster: that one, and which for which.
+  std::shared_ptr<const Cluster> whole{};
+  Representatives representatives{};
 };
 
 Cluster build_cluster(const ClusterSpec& spec);

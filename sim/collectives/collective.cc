@@ -26,15 +26,55 @@ const char* name_of(CollectiveOp op) {
   SIM_ASSERT(false);
 }
 
+namespace {
+
+void name_choice(TaskGraph& graph, OperatorId id, const std::string& choice) {
+  std::string& name = graph.operators[id].name;
+  const std::string how = " (" + choice + ")";
+  if (!name.ends_with(how)) name += how;  // several groups may be one operator
+}
+
+// The call by all ranks, in the whole cluster.
+CollectiveCall by_all(const Cluster& cluster, const CollectiveCall& call) {
+  CollectiveCall all = call;
+  all.ranks = stood_for(cluster, call.ranks, call.turns);
+  all.turns = 1;
+  all.after.clear();
+  return all;
+}
+
+// Planned and divided as the whole ring is; what its first ranks do is added.
+std::vector<KernelId> add_first_turn(TaskGraph& graph, const Cluster& cluster,
+                                     const CollectiveCall& call) {
+  const Cluster& whole = *cluster.whole;
+  const CollectiveCall all = by_all(cluster, call);
+  RankGroup group = group_of(whole, all);
+  const CollectiveChoice choice = choose(whole, all, group);
+  SIM_ASSERT(goes_in_turns(whole, all, group));
+  name_choice(graph, call.operator_id, text_of(choice));
+  const std::vector<Plan> plans = plans_of(whole, call, group, choice.algorithm);
+  std::copy(call.ranks.begin(), call.ranks.end(), group.gpus.begin());
+  CollectiveRun run(graph, whole, call, std::move(group), choice);
+  return run_steps(run, plans);
+}
+
+}  // namespace
+
+bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {
+  if (call.options.executor == CollectiveExecutor::dma || group.one_node) return false;
+  if (call.op == CollectiveOp::broadcast || !exists(call.op, Algorithm::ring)) return false;
+  return choose(cluster, call, group).algorithm == Algorithm::ring &&
+         plan_request(cluster, call, group).grid.empty();
+}
+
 std::vector<KernelId> add_collective(TaskGraph& graph, const Cluster& cluster,
                                      const CollectiveCall& call) {
+  if (call.turns > 1) return add_first_turn(graph, cluster, call);
   RankGroup group = group_of(cluster, call);
   SIM_ASSERT(group.size() >= 2);
   const bool dma = call.options.executor == CollectiveExecutor::dma;
   const CollectiveChoice choice = dma ? CollectiveChoice{} : choose(cluster, call, group);
-  std::string& name = graph.operators[call.operator_id].name;
-  const std::string how = " (" + (dma ? "copy engines" : text_of(choice)) + ")";
-  if (!name.ends_with(how)) name += how;  // several groups may be one operator
+  name_choice(graph, call.operator_id, dma ? "copy engines" : text_of(choice));
   if (by_switches(choice.algorithm)) {
     CollectiveRun run(graph, cluster, call, std::move(group), choice);
     const bool one_switch = row_of(choice.algorithm).carrier == Carrier::one_switch;
@@ -91,6 +131,11 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
 }  // namespace
 
 CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
+  if (call.turns > 1) {
+    CollectiveCounts counts = count_collective(*cluster.whole, by_all(cluster, call));
+    for (double* count : {&counts.items, &counts.sends, &counts.bytes}) *count /= call.turns;
+    return counts;
+  }
   const RankGroup group = group_of(cluster, call);
   if (call.options.executor == CollectiveExecutor::dma) return count_by(cluster, call, group, {});
   CollectiveCounts most;

@@ -33,10 +33,13 @@ struct CollectiveCall {
   CuRange cus;                               // that its channels may use
   int priority = 0;                          // of its stream
   std::vector<std::uint32_t> ranks;          // GPUs of the group, in rank order; empty: all
-  const GroupsAtOnce* at_once = nullptr;     // all groups that make this call; null: only this one
-  std::uint32_t root = 0;                    // rank that broadcasts, or sends point to point ...
-  std::uint32_t target = 1;                  // ... to this one
-  std::vector<std::int64_t> pair_bytes;      // uneven all-to-all: [from * ranks + to], else empty
+  // Where these are the first of a larger group and stand for it (Cluster::whole): it is a ring,
+  // and the last of them sends to the first instead of to the next. 1: they are all.
+  std::uint32_t turns = 1;
+  const GroupsAtOnce* at_once = nullptr;  // all groups that make this call; null: only this one
+  std::uint32_t root = 0;                 // rank that broadcasts, or sends point to point ...
+  std::uint32_t target = 1;               // ... to this one
+  std::vector<std::int64_t> pair_bytes;   // uneven all-to-all: [from * ranks + to], else empty
 };
 
 // Adds one kernel per GPU of the group to the graph; returns them by rank. A kernel ends when all

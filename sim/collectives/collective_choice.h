@@ -44,6 +44,10 @@ std::vector<CollectiveChoice> possible_choices(const Cluster& cluster, const Col
 double predicted_time(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                       CollectiveChoice choice);
 
+// Whether the call is one between nodes by rings that no rank differs in: the first ranks can stand
+// for all (CollectiveCall::turns).
+bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
+
 // "ring, simple".
 std::string text_of(CollectiveChoice choice);
 

@@ -28,6 +28,7 @@ PlanRequest plan_request(const Cluster& cluster, const CollectiveCall& call,
   const ClusterSpec& spec = cluster.spec;
   PlanRequest request{.op = call.op,
                       .ranks = group.size(),
+                      .planned = call.turns > 1 ? group.size() / call.turns : 0,
                       .per_node = group.per_node,
                       .nics = spec.nic ? static_cast<std::uint32_t>(spec.nic->per_node) : 0,
                       .grid = filled_grid(spec, group),

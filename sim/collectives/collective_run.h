@@ -28,7 +28,8 @@ class CollectiveRun {
   [[nodiscard]] const CollectiveCall& call() const { return call_; }
   [[nodiscard]] const RankGroup& group() const { return group_; }
   [[nodiscard]] const CollectiveChoice& choice() const { return choice_; }
-  [[nodiscard]] std::uint32_t ranks() const { return group_.size(); }
+  // Those that are added; the group has more where they stand for others.
+  [[nodiscard]] std::uint32_t ranks() const { return group_.size() / call_.turns; }
   [[nodiscard]] bool leaves_node(std::uint32_t from, std::uint32_t to) const {
     return !group_.one_node &&
            cluster_.node_of(GpuId(group_.gpus[from])) != cluster_.node_of(GpuId(group_.gpus[to]));

@@ -134,7 +134,7 @@ class Steps {
       kept[t] = plan.collective == CollectiveOp::all_reduce &&
                 !replaced[std::size_t{transfer.from} * plan.blocks + transfer.block];
       if (transfer.arrival != Arrival::replaces) continue;
-      const std::size_t first = std::size_t{transfer.to} * plan.blocks + transfer.block;
+      const std::size_t first = place_of_arrival(plan, transfer);
       std::fill_n(replaced.begin() + static_cast<std::ptrdiff_t>(first), transfer.blocks, true);
     }
     p.latch.assign(waiters, kNone);
@@ -299,9 +299,10 @@ class Steps {
     const std::int64_t size = std::max<std::int64_t>(bytes_of(*p.plan, transfer, chunk).count(), 1);
     const std::uint32_t taker = p.waits.taken_in_by[step.waiter];
     const bool in_place = p.latch[taker] == kNone;
-    const LatchId arrives = in_place ? finish_[transfer.to] : latch(channel, step.chunk, taker);
-    const LatchId out = run_.send(transfer.from, transfer.to, size, arrives, !in_place);
-    const bool staged = run_.leaves_node(transfer.from, transfer.to);
+    const std::uint32_t to = transfer.to % ranks_;  // or the one that stands for it
+    const LatchId arrives = in_place ? finish_[to] : latch(channel, step.chunk, taker);
+    const LatchId out = run_.send(transfer.from, to, size, arrives, !in_place);
+    const bool staged = run_.leaves_node(transfer.from, to);
     return CollectiveRun::item(staged ? kinds.staged : kinds.inside, size, out, waits_for);
   }
 

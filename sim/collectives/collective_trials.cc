@@ -33,6 +33,7 @@ Trial trial_of(const Cluster& cluster, const CollectiveCall& call, std::vector<R
   made.cluster.spec = std::move(spec);
   made.cluster.unsound.clear();
   made.call.ranks.clear();
+  made.call.turns = 1;
   made.call.at_once = nullptr;
   made.call.after.clear();
   made.call.launch = {};

@@ -91,12 +91,16 @@ std::vector<std::uint32_t> nodes_that_meet(const Cluster& cluster,
 
 }  // namespace
 
-GroupsAtOnce::GroupsAtOnce(const Cluster& cluster,
-                           const std::vector<std::vector<std::uint32_t>>& groups)
-    : places_(cluster.gpus()) {
+GroupsAtOnce::GroupsAtOnce(const Cluster& cluster_of_call,
+                           const std::vector<std::vector<std::uint32_t>>& groups,
+                           std::uint32_t turns) {
+  const Cluster& cluster = turns > 1 ? *cluster_of_call.whole : cluster_of_call;
+  places_.resize(cluster.gpus());
   std::vector<RankGroup> all;
   all.reserve(groups.size());
-  for (const std::vector<std::uint32_t>& gpus : groups) all.push_back(lying(cluster, gpus));
+  for (const std::vector<std::uint32_t>& gpus : groups) {
+    all.push_back(lying(cluster, turns > 1 ? stood_for(cluster_of_call, gpus, turns) : gpus));
+  }
   const std::vector<std::uint32_t> first_of = nodes_that_meet(cluster, all);
   std::map<std::tuple<bool, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known;
   for (RankGroup& group : all) {
@@ -127,6 +131,18 @@ const RankGroup& GroupsAtOnce::group(const std::vector<std::uint32_t>& gpus) con
 
 const std::vector<RankGroup>& GroupsAtOnce::alike(const RankGroup& group) const {
   return sets_[places_[group.gpus.front()].set].moved;
+}
+
+std::vector<std::uint32_t> stood_for(const Cluster& cluster,
+                                     const std::vector<std::uint32_t>& ranks, std::uint32_t turns) {
+  std::vector<std::uint32_t> gpus;
+  gpus.reserve(ranks.size() * turns);
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    for (const std::uint32_t gpu : ranks) {
+      gpus.push_back(cluster.representatives.stood_for(gpu, turn));
+    }
+  }
+  return gpus;
 }
 
 RankGroup group_of(const Cluster& cluster, const CollectiveCall& call) {

@@ -24,7 +24,9 @@ struct RankGroup {
 // Groups that make the same call at the same time: all groups of a split of the GPUs.
 class GroupsAtOnce {
  public:
-  GroupsAtOnce(const Cluster& cluster, const std::vector<std::vector<std::uint32_t>>& groups);
+  // `turns`: see CollectiveCall; above 1 the groups are those of the whole cluster.
+  GroupsAtOnce(const Cluster& cluster, const std::vector<std::vector<std::uint32_t>>& groups,
+               std::uint32_t turns = 1);
 
   [[nodiscard]] const RankGroup& group(const std::vector<std::uint32_t>& gpus) const;
 
@@ -44,6 +46,11 @@ class GroupsAtOnce {
   std::vector<Place> places_;  // by first GPU
   std::vector<Set> sets_;
 };
+
+// The GPUs, in rank order and by their numbers in the whole cluster, of a group of which these are
+// the first and stand for all.
+std::vector<std::uint32_t> stood_for(const Cluster& cluster,
+                                     const std::vector<std::uint32_t>& ranks, std::uint32_t turns);
 
 RankGroup group_of(const Cluster& cluster, const CollectiveCall& call);
 

@@ -133,6 +133,19 @@ constexpr void add_saturating(Duration& sum, Duration more) {
   sum = picoseconds(over ? INT64_MAX : count);
 }
 
+constexpr void add_saturating(std::int64_t& sum, std::int64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = INT64_MAX;
+}
+// Of what is not negative.
+constexpr std::int64_t times_saturating(std::int64_t count, std::int64_t times) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(count, times, &product) ? INT64_MAX : product;
+}
+template <class Tag>
+constexpr Quantity<Tag> times_saturating(Quantity<Tag> each, std::int64_t times) {
+  return Quantity<Tag>::from_count(times_saturating(each.count(), times));
+}
+
 constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
 constexpr double to_bytes_per_second(Bandwidth b) { return static_cast<double>(b.count()); }
 constexpr double to_microseconds(Duration d) { return static_cast<double>(d.count()) * 1e-6; }

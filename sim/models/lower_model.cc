@@ -198,8 +198,9 @@ class ModelToTasks {
     call.launch = launch_;
     call.root = shape.root;
     call.target = shape.target;
+    call.turns = shape.turns;
     call.pair_bytes = shape.pair_bytes;
-    const GroupsAtOnce at_once(how_.cluster, graph_.places[op.place].groups);
+    const GroupsAtOnce at_once(how_.cluster, graph_.places[op.place].groups, shape.turns);
     call.at_once = &at_once;
     for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
       call.operator_id =

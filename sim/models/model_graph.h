@@ -106,6 +106,7 @@ struct CommunicationShape {
   std::vector<std::int64_t> pair_bytes;  // uneven all-to-all: [from * ranks + to], else empty
   Bytes row = {};                        // of tokens: size of one on its way; 0: not of tokens
   std::optional<PutRows> puts = {};      // none: as the library does it
+  std::uint32_t turns = 1;  // above 1: its groups stand for so many times as many ranks
   bool operator==(const CommunicationShape&) const = default;
 };
 

@@ -83,7 +83,8 @@ CollectiveCounts count_call(const CommunicationShape& shape, const Groups& place
   call.options = how.scenario.collective;
   if (uses_copy_engines(how.mode)) call.options.executor = CollectiveExecutor::dma;
   call.ranks = place.groups.front();
-  const GroupsAtOnce at_once(how.cluster, place.groups);
+  call.turns = shape.turns;
+  const GroupsAtOnce at_once(how.cluster, place.groups, shape.turns);
   call.at_once = &at_once;
   call.root = shape.root;
   call.target = shape.target;

@@ -16,6 +16,7 @@ Parameters::Unit Parameters::root() const {
 
 std::vector<Parameters::Unit> Parameters::layers() const {
   std::vector<Unit> units;
+  units.reserve(static_cast<std::size_t>(stage_.layers.count) + 1);  // and the root
   for (int i = 0; i < stage_.layers.count; ++i) {
     units.push_back({.weights = layer_weights(workload_.transformer, stage_.layers.first + i)});
   }

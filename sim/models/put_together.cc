@@ -185,8 +185,8 @@ class Together {
 
   void add_ledger(const Ledger& ledger) {
     const auto add = [](Ledger::Entry& sum, const Ledger::Entry& entry) {
-      sum.asked += entry.asked;
-      sum.done += entry.done;
+      add_saturating(sum.asked, entry.asked);
+      add_saturating(sum.done, entry.done);
     };
     add(total_.ledger.wgs, ledger.wgs);
     add(total_.ledger.flops, ledger.flops);

@@ -145,7 +145,7 @@ ModelRun::Folding& ModelRun::folding(const Joined& joined) {
   const auto [known, added] = folding_.try_emplace(whole ? Joined{} : joined);
   if (added) {
     known->second.folded =
-        scenario_.run.repeats_once ? fold(graph_, cluster_, joined) : unfolded(graph_);
+        scenario_.run.repeats == Repeats::each ? unfolded(graph_) : fold(graph_, cluster_, joined);
   }
   return known->second;
 }

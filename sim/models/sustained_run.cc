@@ -10,12 +10,13 @@
 namespace weft {
 namespace {
 
-std::optional<Cluster> slowed(const Cluster& cluster, double clock) {
-  if (clock == 1) return std::nullopt;
+Cluster slowed(const Cluster& cluster, double clock) {
   ClusterSpec spec = cluster.spec;
   spec.gpu = at_clock(spec.gpu, clock);
   Cluster slow = build_cluster(spec);
   slow.choices_of = &cluster.choices();  // collectives are as fast as at full clock
+  slow.representatives = cluster.representatives;
+  if (cluster.whole) slow.whole = std::make_shared<const Cluster>(slowed(*cluster.whole, clock));
   return slow;
 }
 
@@ -30,7 +31,8 @@ bool is_sustained(const Scenario& scenario) {
 
 SustainedRun::AtClock::AtClock(const Scenario& scenario, const Cluster& full,
                                const ModelGraph& graph, int clock)
-    : slow(slowed(full, static_cast<double>(clock) / kFull)),
+    : slow(clock == kFull ? std::nullopt
+                          : std::optional(slowed(full, static_cast<double>(clock) / kFull))),
       model(scenario, slow ? *slow : full, graph) {}
 
 SustainedRun::SustainedRun(const Scenario& scenario, const Cluster& cluster,

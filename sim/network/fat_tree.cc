@@ -56,6 +56,18 @@ class FatTreeShape final : public Shape {
     return leaf_up0() + leaf * spines_ + spine;
   }
 
+  // A leaf by its first endpoint; spines are the same.
+  std::uint32_t stands_for(std::uint32_t link, const Shape& smaller,
+                           const std::vector<std::uint32_t>& of) const override {
+    const std::uint32_t n = smaller.endpoints();
+    if (link < endpoints()) return of[link];
+    if (link < leaf_up0()) return n + of[link - endpoints()];
+    const std::uint32_t row = (link - leaf_up0()) / spines_;
+    const std::uint32_t leaf = of[row % leaves_ * per_leaf_] / per_leaf_;
+    const std::uint32_t first_row = row < leaves_ ? 0 : n / per_leaf_;
+    return 2 * n + (first_row + leaf) * spines_ + (link - leaf_up0()) % spines_;
+  }
+
   std::string description() const override {
     return fmt::format("fat tree of {} {} and {} {}", leaves_, plural(leaves_, "leaf", "leaves"),
                        spines_, plural(spines_, "spine", "spines"));
@@ -130,6 +142,10 @@ class FatTree final : public TopologySpec {
   bool can_move(std::uint32_t by) const override {
     return by == 0 ||
            (up_routing_ == RouteBy::destination && by % static_cast<std::uint32_t>(per_leaf_) == 0);
+  }
+  // Two leaves at least, so that what leaves a leaf does so still; and each destination's spine.
+  bool stands_for_row(std::uint32_t by) const override {
+    return can_move(by) && by >= 2 * static_cast<std::uint32_t>(per_leaf_) && by % spines() == 0;
   }
   RouteBy route_by() const override { return up_routing_; }
 

@@ -20,6 +20,10 @@ class StarShape final : public Shape {
   std::uint32_t next(std::uint32_t at, std::uint32_t to, std::uint64_t /*hash*/) const override {
     return at == endpoints() ? endpoints() + to : at;
   }
+  std::uint32_t stands_for(std::uint32_t link, const Shape& smaller,
+                           const std::vector<std::uint32_t>& of) const override {
+    return link < endpoints() ? of[link] : smaller.endpoints() + of[link - endpoints()];
+  }
   std::string description() const override { return fmt::format("{} on one switch", endpoints()); }
   const char* link_class(const ShapeLink& link) const override {
     return link.dimension == kUp ? "up" : "down";
@@ -64,6 +68,7 @@ class OneSwitch final : public TopologySpec {
   int hops_to_nearest() const override { return 2; }
   bool keeps_pairs_apart() const override { return true; }
   bool can_move(std::uint32_t /*by*/) const override { return true; }
+  bool stands_for_row(std::uint32_t by) const override { return by >= 2; }
   SumsOnTheWay sums_on_the_way() const override {
     return {.can = reduces_,
             .ratio = ratio_,

@@ -22,6 +22,11 @@ std::uint32_t Shape::moved_link(std::uint32_t /*link*/, std::uint32_t /*by*/) co
   SIM_ASSERT(false);  // its topology cannot move
 }
 
+std::uint32_t Shape::stands_for(std::uint32_t /*link*/, const Shape& /*smaller*/,
+                                const std::vector<std::uint32_t>& /*of*/) const {
+  SIM_ASSERT(false);  // no part of its topology stands for all
+}
+
 int Shape::hops(std::uint32_t from, std::uint32_t to, std::uint64_t hash) const {
   int hops = 0;
   for (std::uint32_t at = from; at != to; ++hops) at = links_[next(at, to, hash)].to;

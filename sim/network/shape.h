@@ -38,6 +38,11 @@ class Shape {
   // the place of `link`.
   [[nodiscard]] std::uint32_t moved(std::uint32_t link, std::uint32_t by) const;
 
+  // The link of a `smaller` shape of the same topology that stands for `link`, where the endpoints
+  // `of[..]` of it stand for this one's (TopologySpec::stands_for_row).
+  [[nodiscard]] virtual std::uint32_t stands_for(std::uint32_t link, const Shape& smaller,
+                                                 const std::vector<std::uint32_t>& of) const;
+
   // Number of links between two endpoints.
   [[nodiscard]] int hops(std::uint32_t from, std::uint32_t to, std::uint64_t hash) const;
 

@@ -82,6 +82,11 @@ class TopologySpec {
   [[nodiscard]] virtual bool keeps_pairs_apart() const { return has_link_of_each_pair(); }
   // Whether messages behave the same if every endpoint is shifted by `by`, on other links.
   [[nodiscard]] virtual bool can_move(std::uint32_t by) const { return by == 0; }
+  // Whether the first `by` of a row of endpoints can stand for all that follow: messages to the
+  // next few endpoints, or to other rows, load links of the same kinds as much if every `by`
+  // endpoints are a cluster of their own, in which the last ones send to the first instead of to
+  // the next.
+  [[nodiscard]] virtual bool stands_for_row(std::uint32_t /*by*/) const { return false; }
   [[nodiscard]] virtual RouteBy route_by() const { return RouteBy::destination; }
   [[nodiscard]] virtual SumsOnTheWay sums_on_the_way() const { return {}; }
 

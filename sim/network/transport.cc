@@ -320,6 +320,36 @@ LinkId Transport::moved(LinkId id, std::uint32_t nodes) const {
   return LinkId(scale_out_base_ + scale_out_->moved(i - scale_out_base_, nics));
 }
 
+bool Transport::stands_for_row(const NetworkSpec& spec, std::uint32_t nodes) {
+  if (!spec.degraded.empty() || !spec.nic || spec.nic->per_node > spec.gpus_per_node) return false;
+  const auto nics = static_cast<std::uint32_t>(spec.nic->per_node);
+  return nodes > 1 && spec.scale_out->topology->stands_for_row(nodes * nics);
+}
+
+std::vector<LinkId> Transport::represented_by(const Transport& smaller,
+                                              const Representatives& which) const {
+  const auto inside =
+      scale_up_ ? static_cast<std::uint32_t>(scale_up_->links().size()) : std::uint32_t{0};
+  std::vector<std::uint32_t> nics;
+  for (std::uint32_t nic = 0; nic < links_.size() - receive_base_; ++nic) {
+    nics.push_back(which.of_node(nic / nics_per_node_) * nics_per_node_ + nic % nics_per_node_);
+  }
+  std::vector<LinkId> by;
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (i < scale_out_base_) {
+      by.emplace_back(which.of_node(i / inside) * inside + i % inside);
+    } else if (i < send_base_) {
+      by.emplace_back(smaller.scale_out_base_ +
+                      scale_out_->stands_for(i - scale_out_base_, *smaller.scale_out_, nics));
+    } else if (i < receive_base_) {
+      by.emplace_back(smaller.send_base_ + nics[i - send_base_]);
+    } else {
+      by.emplace_back(smaller.receive_base_ + nics[i - receive_base_]);
+    }
+  }
+  return by;
+}
+
 std::optional<std::uint32_t> Transport::node_of(LinkId id) const {
   if (!links_[id].is_scale_up) return std::nullopt;
   return id.value / static_cast<std::uint32_t>(scale_up_->links().size());

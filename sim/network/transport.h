@@ -31,6 +31,7 @@
 #include "sim/core/quantity.h"
 #include "sim/core/ring_queue.h"
 #include "sim/network/network_spec.h"
+#include "sim/network/representatives.h"
 #include "sim/network/shape.h"
 
 namespace weft {
@@ -152,6 +153,12 @@ class Transport {
   [[nodiscard]] static bool can_move(const NetworkSpec& spec, std::uint32_t nodes);
   // The link that then takes the place of `link`.
   [[nodiscard]] LinkId moved(LinkId link, std::uint32_t nodes) const;
+
+  // Whether the first of a row of nodes can stand for all (TopologySpec::stands_for_row); and the
+  // links, by link, of their own network that then stand for this one's.
+  [[nodiscard]] static bool stands_for_row(const NetworkSpec& spec, std::uint32_t nodes);
+  [[nodiscard]] std::vector<LinkId> represented_by(const Transport& smaller,
+                                                   const Representatives& which) const;
 
   // The node whose GPUs it connects; empty if it connects nodes or is a NIC's port.
   [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;

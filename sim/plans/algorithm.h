@@ -16,6 +16,7 @@ namespace weft {
 struct PlanRequest {
   CollectiveOp op = CollectiveOp::all_reduce;
   std::uint32_t ranks = 1;
+  std::uint32_t planned = 0;       // of a ring: the first ranks, which stand for all; 0: all
   std::uint32_t per_node = 1;      // numbered consecutively; 1 where nodes have different numbers
   std::uint32_t nics = 0;          // per node
   bool link_of_each_pair = false;  // of a node's GPUs

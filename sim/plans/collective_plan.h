@@ -20,6 +20,7 @@
 // which needs the one before. Bytes: sent by the busiest rank, where 1 is S.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -42,7 +43,8 @@ enum class Arrival : std::uint8_t { replaces, adds };
 enum class Source : std::uint8_t { held, own };
 
 // `blocks` blocks from `block` on, to the same places of another rank. In an all-to-all `block` is
-// the sender's rank: the place where it arrives; at the sender it is the data for `to`.
+// the sender's rank: the place where it arrives; at the sender it is the data for `to`. `to` may be
+// beyond the plan's ranks: see Plan::ranks.
 struct Transfer {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -56,6 +58,8 @@ static_assert(sizeof(Transfer) == 16);
 
 struct Plan {
   Collective collective = Collective::all_reduce;
+  // Of a ring these may be the first ranks, which stand for all: what they send to a later rank
+  // arrives at the one that stands for it, at a block that is as much earlier.
   std::uint32_t ranks = 0;
   std::uint32_t blocks = 1;
   std::uint32_t root = 0;    // of a broadcast; the sender of a point to point
@@ -130,6 +134,9 @@ struct FinalReceive {
   std::uint32_t arrivals = 0;
   bool operator==(const FinalReceive&) const = default;
 };
+
+// Where the blocks of a transfer arrive, the first of them: [rank * blocks + block].
+std::size_t place_of_arrival(const Plan& plan, const Transfer& transfer);
 
 // Every arrival is received by one waiter: the first later transfer that sends any of it on, or a
 // final receive. Waiters are numbered: transfers by their index, then the final receives. Later

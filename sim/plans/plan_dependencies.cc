@@ -17,6 +17,12 @@ std::int64_t cut(const Plan& plan, std::uint32_t block, Bytes buffer) {
 
 }  // namespace
 
+std::size_t place_of_arrival(const Plan& plan, const Transfer& transfer) {
+  const std::uint32_t rank = transfer.to % plan.ranks;
+  const std::uint32_t earlier = transfer.to - rank;
+  return place(plan, rank, (transfer.block + plan.blocks - earlier % plan.blocks) % plan.blocks);
+}
+
 Dependencies dependencies(const Plan& plan) {
   constexpr std::uint32_t kNobody = UINT32_MAX;
   const std::size_t transfers = plan.transfers.size();
@@ -29,15 +35,14 @@ Dependencies dependencies(const Plan& plan) {
   std::vector<std::uint32_t> next(std::size_t{plan.ranks} * plan.blocks, kNobody);
   for (std::size_t t = transfers; t-- > 0;) {
     const Transfer& transfer = plan.transfers[t];
-    SIM_ASSERT(transfer.from < plan.ranks && transfer.to < plan.ranks &&
-               transfer.from != transfer.to && transfer.blocks > 0);
+    SIM_ASSERT(transfer.from < plan.ranks && transfer.from != transfer.to && transfer.blocks > 0);
     SIM_ASSERT(transfer.block + transfer.blocks <= plan.blocks);
     const auto arrives =
-        next.begin() + static_cast<std::ptrdiff_t>(place(plan, transfer.to, transfer.block));
+        next.begin() + static_cast<std::ptrdiff_t>(place_of_arrival(plan, transfer));
     std::uint32_t waiter = *std::min_element(arrives, arrives + transfer.blocks);
     if (waiter == kNobody) {
       waiter = static_cast<std::uint32_t>(transfers + result.finals.size());
-      result.finals.push_back({.rank = transfer.to, .arrivals = 0});
+      result.finals.push_back({.rank = transfer.to % plan.ranks, .arrivals = 0});
     }
     result.taken_in_by[t] = waiter;
     if (waiter < transfers) {
@@ -71,7 +76,7 @@ std::uint32_t steps(const Plan& plan) {
       before = *std::max_element(read, read + transfer.blocks);
     }
     longest = std::max(longest, before + 1);
-    const std::size_t arrives = place(plan, transfer.to, transfer.block);
+    const std::size_t arrives = place_of_arrival(plan, transfer);
     for (std::size_t b = arrives; b < arrives + transfer.blocks; ++b) {
       chain[b] = std::max(chain[b], before + 1);
     }

@@ -17,6 +17,7 @@ void add_ring(Plan& plan, const Group& group, Arrival arrival, std::size_t offse
   const std::size_t n = group.size();
   for (std::size_t step = 0; step + 1 < n; ++step) {
     for (std::size_t i = 0; i < n; ++i) {
+      if (group[i].rank >= plan.ranks) continue;  // another stands for it
       add(plan, {.from = group[i].rank, .to = group[(i + 1) % n].rank},
           group[(i + offset + n - step) % n].part, arrival);
     }
@@ -73,12 +74,32 @@ std::vector<RankOrder> ring_orders(const PlanRequest& request) {
   return orders;
 }
 
+// What the first ranks of a ring do.
+Plan first_turn(CollectiveOp op, const RankOrder& order, std::uint32_t ranks) {
+  Plan plan{.collective = op, .ranks = ranks, .blocks = static_cast<std::uint32_t>(order.size())};
+  Group group;
+  for (const std::uint32_t rank : order) group.push_back({.rank = rank, .part = {.first = rank}});
+  if (op != CollectiveOp::all_gather) {
+    begin_phase(plan);
+    add_ring_reduce_scatter(plan, group);
+  }
+  if (op != CollectiveOp::reduce_scatter) {
+    begin_phase(plan);
+    add_ring_all_gather(plan, group);
+  }
+  return plan;
+}
+
 std::vector<Plan> plans_of_ring(const PlanRequest& request) {
   std::vector<Plan> plans;
   for (const RankOrder& order : ring_orders(request)) {
-    plans.push_back(request.op == CollectiveOp::broadcast
-                        ? broadcast_ring(order, request.root)
-                        : scheme_plan(request.op, Scheme::ring, order));
+    if (request.planned > 0) {
+      plans.push_back(first_turn(request.op, order, request.planned));
+    } else if (request.op == CollectiveOp::broadcast) {
+      plans.push_back(broadcast_ring(order, request.root));
+    } else {
+      plans.push_back(scheme_plan(request.op, Scheme::ring, order));
+    }
   }
   return plans;
 }

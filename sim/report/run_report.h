@@ -27,6 +27,7 @@ struct ModeRun {
 struct RunReport {
   Scenario scenario;
   Cluster cluster;
+  std::uint32_t simulated_gpus = 0;        // which stand for all
   std::vector<ModeRun> runs;               // in the order of scenario.modes
   std::vector<Candidate> candidates = {};  // whole models: pairs that could be fused, ranked
   std::optional<StepWork> work = {};       // of a whole model that the scenario describes

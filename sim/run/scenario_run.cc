@@ -21,12 +21,18 @@ namespace weft {
 ScenarioRun::ScenarioRun(const Loaded& loaded)
     : scenario_(*loaded.scenario),
       inputs_(loaded.inputs),
-      cluster_(build_cluster(scenario_.cluster)),
+      cluster_(std::make_shared<const Cluster>(build_cluster(scenario_.cluster))),
       model_(model_of(scenario_)) {
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready()) return;
   if (is_trace(scenario_.workload.kind)) model_.graph = join_ranks(*model_.graph);
-  pieces_ = folds() ? pieces_of(graph(), cluster_) : unfolded(graph()).pieces;
+  alike_ = alike_copies(scenario_, cluster_, graph());
+  cut_into_pieces();
+}
+
+void ScenarioRun::cut_into_pieces() {
+  const ModelGraph& what = simulated_graph();
+  pieces_ = folds() ? pieces_of(what, simulated()) : unfolded(what).pieces;
 }
 
 const std::vector<Piece>& ScenarioRun::pieces() const {
@@ -37,13 +43,13 @@ const std::vector<Piece>& ScenarioRun::pieces() const {
 SustainedRun& ScenarioRun::model_run() {
   if (run_) return *run_;
   pieces_.clear();
-  run_.emplace(scenario_, cluster_, graph());
+  run_.emplace(scenario_, simulated(), simulated_graph());
   if (record_) run_->record(*record_);
   return *run_;
 }
 
 Needs ScenarioRun::needs_of(Mode mode) const {
-  return estimated_needs(pieces(), scenario_, cluster_, mode);
+  return estimated_needs(pieces(), scenario_, simulated(), mode);
 }
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
@@ -59,7 +65,7 @@ Bytes ScenarioRun::memory() const {
 // Of each mode a recording; of a whole model's pieces each its own, and those that are alike in all
 // modes are kept for the next.
 Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
-  const Bytes all = tracks_memory(cluster_, detail);
+  const Bytes all = tracks_memory(*cluster_, detail);
   Bytes sum = all * static_cast<std::int64_t>(scenario_.modes.size());
   if (!is_model(scenario_.workload.kind)) return sum;
   for (const Piece& piece : pieces()) {
@@ -72,6 +78,11 @@ std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(m
 
 void ScenarioRun::record(const RecordOptions& what) {
   record_ = what;
+  if (alike_) {  // every GPU has a track
+    alike_.reset();
+    run_.reset();
+    cut_into_pieces();
+  }
   if (run_) run_->record(what);
 }
 
@@ -82,6 +93,7 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
   run.result = model_run().run(mode, on_progress);
   run.partition = run_->partition();
   run.recording = run_->take_recording();
+  if (alike_) run.result = of_all_copies(std::move(run.result), alike_->cluster);
   run.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
   run.result.mode = mode;
   return run;
@@ -89,7 +101,8 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
 
 std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, const Watch& watch) {
   RunReport report{.scenario = scenario_,
-                   .cluster = cluster_,
+                   .cluster = *cluster_,
+                   .simulated_gpus = simulated().gpus(),
                    .runs = {},
                    .candidates = {},
                    .work = work_of_step(scenario_, graph()),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "sim/core/diagnostics.h"
 #include "sim/engine/simulate.h"
+#include "sim/models/alike_copies.h"
 #include "sim/models/needs.h"
 #include "sim/models/sustained_run.h"
 #include "sim/report/run_report.h"
@@ -58,7 +60,13 @@ class ScenarioRun {
   std::variant<RunReport, Failure> run(const std::string& command, const Watch& watch = {});
 
  private:
-  [[nodiscard]] bool folds() const { return scenario_.run.repeats_once; }
+  [[nodiscard]] bool folds() const { return scenario_.run.repeats != Repeats::each; }
+  // What is simulated: of copies that do the same a few, unless they are recorded.
+  [[nodiscard]] const Cluster& simulated() const { return alike_ ? alike_->cluster : *cluster_; }
+  [[nodiscard]] const ModelGraph& simulated_graph() const {
+    return alike_ ? alike_->graph : graph();
+  }
+  void cut_into_pieces();
   [[nodiscard]] const std::vector<Piece>& pieces() const;
   SustainedRun& model_run();
   [[nodiscard]] Needs needs_of(Mode mode) const;
@@ -66,8 +74,9 @@ class ScenarioRun {
 
   Scenario scenario_;
   std::vector<InputFile> inputs_;
-  Cluster cluster_;
+  std::shared_ptr<const Cluster> cluster_;
   Model model_;
+  std::optional<AlikeCopies> alike_;
   std::vector<Piece> pieces_;        // until it is run ...
   std::optional<SustainedRun> run_;  // ... and from then on
   std::optional<RecordOptions> record_;

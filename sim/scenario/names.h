@@ -37,8 +37,10 @@ inline constexpr auto kWorkloadKinds = words_of_kinds<is_any>();
 // What a model's pairs may be fused as.
 inline constexpr auto kFusePatterns = words_of_kinds<is_pair>();
 inline constexpr std::array kRepeats = {
-    Choice<bool>{"once", true, "identical blocks are simulated once"},
-    Choice<bool>{"each", false, "every block is simulated"},
+    Choice<Repeats>{"once", Repeats::once,
+                    "identical blocks once, and of copies of the model that do the same a few"},
+    Choice<Repeats>{"blocks", Repeats::blocks, "identical blocks once, on all copies"},
+    Choice<Repeats>{"each", Repeats::each, "every block, on all copies"},
 };
 inline constexpr std::array kClocks = {
     Choice<Clocks>{"auto", Clocks::automatic,

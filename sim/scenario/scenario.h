@@ -280,6 +280,10 @@ struct C3Options {
 // The clock of kernels that compute: of short ones, or what the power limit leaves for seconds.
 enum class Clocks : std::uint8_t { automatic, sustained, burst };
 
+// What of a whole model is simulated: what repeats in it and copies of it that do the same once,
+// all copies, or all of it.
+enum class Repeats : std::uint8_t { once, blocks, each };
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
@@ -287,7 +291,7 @@ struct RunOptions {
   Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
   Clocks clocks = Clocks::automatic;
-  bool repeats_once = true;       // a model's blocks that are alike are simulated once
+  Repeats repeats = Repeats::once;
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };
 

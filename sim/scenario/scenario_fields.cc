@@ -231,8 +231,8 @@ void run_options(Fields& map, RunOptions& run) {
   map.choice("clocks", run.clocks, names::kClocks,
              {.help = "clock of kernels that compute, where gpu.power is known",
               .fallback = Clocks::automatic});
-  map.choice("repeats", run.repeats_once, names::kRepeats,
-             {.help = "which blocks of a whole model are simulated", .fallback = true});
+  map.choice("repeats", run.repeats, names::kRepeats,
+             {.help = "what of a whole model is simulated", .fallback = Repeats::once});
   map.add("tie_shuffle", run.tie_shuffle,
           {.help = "for tests only: changes the order of simultaneous events",
            .range = kSeed,

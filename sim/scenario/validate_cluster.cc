@@ -12,7 +12,7 @@ namespace {
 
 void there_are_peers(const Check& check) {
   if (!check.good({"cluster.nodes", "cluster.gpus_per_node"})) return;
-  constexpr int kMostGpus = 65'536;
+  constexpr int kMostGpus = 131'072;
   const ClusterSpec& cluster = check.scenario.cluster;
   const std::int64_t gpus = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
   const bool needs_peers = check.good({"workload.kind"}) && !is_model(check.scenario.workload.kind);

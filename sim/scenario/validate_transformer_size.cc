@@ -71,7 +71,7 @@ double bytes_of_a_gpu(const Workload& workload) {
 // Where gradients are sharded there is no pipeline.
 std::string what_would_fit(const Workload& workload) {
   const ParallelSpec& p = workload.transformer.parallel;
-  const std::string stages = "use more parallel.tensor or parallel.pipeline";
+  std::string stages = "use more parallel.tensor or parallel.pipeline";
   if (workload.phase != Phase::training) return stages + ", or fewer sequences";
   if (!p.shards(Sharding::optimizer)) return stages + ", or parallel.sharded_optimizer";
   if (!p.shards(Sharding::gradients)) return stages;

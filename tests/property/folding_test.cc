@@ -78,7 +78,7 @@ class RandomDecoder {
 };
 
 RunResult result_of(Scenario scenario, bool once) {
-  scenario.run.repeats_once = once;
+  scenario.run.repeats = once ? Repeats::once : Repeats::each;
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   const RunResult result = ModelRun(scenario, cluster, graph).run(Mode::bulk, {});

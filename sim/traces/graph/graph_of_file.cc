@@ -86,6 +86,7 @@ class GraphOfFile {
     const auto known = places_.find(op.place);
     if (known != places_.end()) return known->second;
     std::vector<std::string> names;
+    names.reserve(places_.size());
     for (const auto& [name, groups] : places_) names.push_back(name);
     const std::string guess = nearest(op.place, names);
     fail(path + ".place", fmt::format("there is no place '{}'{}", op.place,

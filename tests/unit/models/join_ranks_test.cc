@@ -58,7 +58,7 @@ struct Trace : HandMadeModel {
 
 Duration time_of(const ModelGraph& graph, Mode mode) {
   Scenario scenario = two_gpus();
-  scenario.run.repeats_once = false;
+  scenario.run.repeats = Repeats::each;
   const Cluster cluster = build_cluster(scenario.cluster);
   ModelRun model(scenario, cluster, graph);
   return model.run(mode, {}).time;

@@ -39,7 +39,7 @@ HandMadeModel layers(int count, bool in_blocks) {
 }
 
 RunResult run_of(Scenario scenario, const ModelGraph& graph, Mode mode, bool folds) {
-  scenario.run.repeats_once = folds;
+  scenario.run.repeats = folds ? Repeats::once : Repeats::each;
   const Cluster cluster = build_cluster(scenario.cluster);
   ModelRun model(scenario, cluster, graph);
   return model.run(mode, {});
