@@ -2,7 +2,6 @@
 // values; nothing in it changes while a simulation runs.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,8 +38,9 @@ struct Cluster {
   mutable Memo own_choices{};
   Memo* choices_of = nullptr;
 
-  // If its nodes stand for those of a larger cluster: that one, and which for which.
-  std::shared_ptr<const Cluster> whole{};
+  // If its nodes stand for those of a larger cluster: that one, which has to outlive it, and which
+  // for which.
+  const Cluster* whole = nullptr;
   Representatives representatives{};
 };
 

@@ -135,30 +135,29 @@ bool may_have_copies(const Scenario& scenario) {
          spec.nodes % scenario.workload.transformer.parallel.pipeline == 0;
 }
 
-Cluster cluster_of(const std::shared_ptr<const Cluster>& whole, const Representatives& which) {
-  ClusterSpec spec = whole->spec;
+Cluster cluster_of(const Cluster& whole, const Representatives& which) {
+  ClusterSpec spec = whole.spec;
   spec.nodes = static_cast<int>(static_cast<std::uint32_t>(spec.nodes) / which.turns());
   Cluster cluster = build_cluster(spec);
-  cluster.whole = whole;
+  cluster.whole = &whole;
   cluster.representatives = which;
   return cluster;
 }
 
 }  // namespace
 
-std::optional<AlikeCopies> alike_copies(const Scenario& scenario,
-                                        const std::shared_ptr<const Cluster>& whole,
+std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster& whole,
                                         const ModelGraph& graph) {
   if (!may_have_copies(scenario)) return std::nullopt;
-  const ClusterSpec& spec = whole->spec;
+  const ClusterSpec& spec = whole.spec;
   const auto stage =
       static_cast<std::uint32_t>(spec.nodes / scenario.workload.transformer.parallel.pipeline);
   for (std::uint32_t kept = 1; kept < stage; ++kept) {
-    if (stage % kept != 0 || !Transport::stands_for_row(whole->network, kept)) continue;
+    if (stage % kept != 0 || !Transport::stands_for_row(whole.network, kept)) continue;
     const Representatives which{.all = stage,
                                 .kept = kept,
                                 .gpus_per_node = static_cast<std::uint32_t>(spec.gpus_per_node)};
-    std::optional<ModelGraph> first = FirstParts(scenario, *whole, graph, which).made();
+    std::optional<ModelGraph> first = FirstParts(scenario, whole, graph, which).made();
     if (first) return AlikeCopies{cluster_of(whole, which), std::move(*first)};
   }
   return std::nullopt;

@@ -30,9 +30,8 @@ struct AlikeCopies {
   ModelGraph graph;  // what they do
 };
 
-// Nothing if all have to be simulated. `whole` must have the model's GPUs.
-std::optional<AlikeCopies> alike_copies(const Scenario& scenario,
-                                        const std::shared_ptr<const Cluster>& whole,
+// Nothing if all have to be simulated. `whole` must outlive it.
+std::optional<AlikeCopies> alike_copies(const Scenario& scenario, const Cluster& whole,
                                         const ModelGraph& graph);
 
 // What all GPUs of the whole cluster do, from what these do.

@@ -10,13 +10,13 @@
 namespace weft {
 namespace {
 
-Cluster slowed(const Cluster& cluster, double clock) {
-  ClusterSpec spec = cluster.spec;
+std::optional<Cluster> slowed(const Cluster* cluster, double clock) {
+  if (cluster == nullptr || clock == 1) return std::nullopt;
+  ClusterSpec spec = cluster->spec;
   spec.gpu = at_clock(spec.gpu, clock);
   Cluster slow = build_cluster(spec);
-  slow.choices_of = &cluster.choices();  // collectives are as fast as at full clock
-  slow.representatives = cluster.representatives;
-  if (cluster.whole) slow.whole = std::make_shared<const Cluster>(slowed(*cluster.whole, clock));
+  slow.choices_of = &cluster->choices();  // collectives are as fast as at full clock
+  slow.representatives = cluster->representatives;
   return slow;
 }
 
@@ -31,9 +31,11 @@ bool is_sustained(const Scenario& scenario) {
 
 SustainedRun::AtClock::AtClock(const Scenario& scenario, const Cluster& full,
                                const ModelGraph& graph, int clock)
-    : slow(clock == kFull ? std::nullopt
-                          : std::optional(slowed(full, static_cast<double>(clock) / kFull))),
-      model(scenario, slow ? *slow : full, graph) {}
+    : slow_whole(slowed(full.whole, static_cast<double>(clock) / kFull)),
+      slow(slowed(&full, static_cast<double>(clock) / kFull)),
+      model(scenario, slow ? *slow : full, graph) {
+  if (slow && slow_whole) slow->whole = &*slow_whole;
+}
 
 SustainedRun::SustainedRun(const Scenario& scenario, const Cluster& cluster,
                            const ModelGraph& graph)

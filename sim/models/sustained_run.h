@@ -31,6 +31,7 @@ class SustainedRun {
  private:
   struct AtClock {
     AtClock(const Scenario& scenario, const Cluster& full, const ModelGraph& graph, int clock);
+    std::optional<Cluster> slow_whole;  // that `slow` stands for, if it does
     std::optional<Cluster> slow;
     ModelRun model;
   };

@@ -78,7 +78,10 @@ std::vector<RankOrder> ring_orders(const PlanRequest& request) {
 Plan first_turn(CollectiveOp op, const RankOrder& order, std::uint32_t ranks) {
   Plan plan{.collective = op, .ranks = ranks, .blocks = static_cast<std::uint32_t>(order.size())};
   Group group;
-  for (const std::uint32_t rank : order) group.push_back({.rank = rank, .part = {.first = rank}});
+  for (std::uint32_t i = 0; i < order.size(); ++i) {  // as scheme_plan() gives blocks to ranks
+    const std::uint32_t block = op == CollectiveOp::all_reduce ? i : order[i];
+    group.push_back({.rank = order[i], .part = {.first = block}});
+  }
   if (op != CollectiveOp::all_gather) {
     begin_phase(plan);
     add_ring_reduce_scatter(plan, group);

@@ -101,7 +101,8 @@ Json engine_json(const RunReport& report) {
     events += run.result.events;
     wall_s += run.wall_s;
   }
-  return {{"events", events},
+  return {{"simulated_gpus", report.simulated_gpus},
+          {"events", events},
           {"wall_s", wall_s},
           {"events_per_s", wall_s > 0 ? static_cast<double>(events) / wall_s : 0.0},
           {"peak_rss_bytes", report.peak_rss_bytes}};

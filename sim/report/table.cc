@@ -109,8 +109,13 @@ std::string engine_text(const RunReport& report) {
     wall_s += run.wall_s;
   }
   const double rate = wall_s > 0 ? events / wall_s : 0;
-  return fmt::format("{} events in {:.3g} s ({} events/s, {})", large_text(events), wall_s,
-                     large_text(rate), bytes_text(report.peak_rss_bytes));
+  const std::uint32_t simulated = report.simulated_gpus;
+  return fmt::format("{} events in {:.3g} s ({} events/s, {}{})", large_text(events), wall_s,
+                     large_text(rate), bytes_text(report.peak_rss_bytes),
+                     simulated < report.cluster.gpus()
+                         ? fmt::format("; {} of {} GPUs, which stand for all",
+                                       count_text(simulated), count_text(report.cluster.gpus()))
+                         : "");
 }
 
 const char* phase_of(const Workload& workload) {

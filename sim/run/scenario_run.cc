@@ -21,7 +21,7 @@ namespace weft {
 ScenarioRun::ScenarioRun(const Loaded& loaded)
     : scenario_(*loaded.scenario),
       inputs_(loaded.inputs),
-      cluster_(std::make_shared<const Cluster>(build_cluster(scenario_.cluster))),
+      cluster_(build_cluster(scenario_.cluster)),
       model_(model_of(scenario_)) {
   inputs_.insert(inputs_.end(), model_.inputs.begin(), model_.inputs.end());
   if (!ready()) return;
@@ -65,7 +65,7 @@ Bytes ScenarioRun::memory() const {
 // Of each mode a recording; of a whole model's pieces each its own, and those that are alike in all
 // modes are kept for the next.
 Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
-  const Bytes all = tracks_memory(*cluster_, detail);
+  const Bytes all = tracks_memory(cluster_, detail);
   Bytes sum = all * static_cast<std::int64_t>(scenario_.modes.size());
   if (!is_model(scenario_.workload.kind)) return sum;
   for (const Piece& piece : pieces()) {
@@ -101,7 +101,7 @@ ModeRun ScenarioRun::run_mode(Mode mode, const OnProgress& on_progress) {
 
 std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, const Watch& watch) {
   RunReport report{.scenario = scenario_,
-                   .cluster = *cluster_,
+                   .cluster = cluster_,
                    .simulated_gpus = simulated().gpus(),
                    .runs = {},
                    .candidates = {},

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -62,7 +61,7 @@ class ScenarioRun {
  private:
   [[nodiscard]] bool folds() const { return scenario_.run.repeats != Repeats::each; }
   // What is simulated: of copies that do the same a few, unless they are recorded.
-  [[nodiscard]] const Cluster& simulated() const { return alike_ ? alike_->cluster : *cluster_; }
+  [[nodiscard]] const Cluster& simulated() const { return alike_ ? alike_->cluster : cluster_; }
   [[nodiscard]] const ModelGraph& simulated_graph() const {
     return alike_ ? alike_->graph : graph();
   }
@@ -74,7 +73,7 @@ class ScenarioRun {
 
   Scenario scenario_;
   std::vector<InputFile> inputs_;
-  std::shared_ptr<const Cluster> cluster_;
+  Cluster cluster_;
   Model model_;
   std::optional<AlikeCopies> alike_;
   std::vector<Piece> pieces_;        // until it is run ...

@@ -27,7 +27,8 @@ TEST(Summary, has_values_with_full_precision) {
   EXPECT_EQ(json["speedup"].dump(), R"({"fused_vs_bulk":1.50000001})");
   EXPECT_EQ(json["ledger"]["bulk"]["messages"].dump(), R"({"asked":10,"done":10})");
   EXPECT_EQ(json["engine"].dump(),
-            R"({"events":2000000,"wall_s":1.0,"events_per_s":2000000.0,"peak_rss_bytes":4096})");
+            R"({"simulated_gpus":2,"events":2000000,"wall_s":1.0,"events_per_s":2000000.0,)"
+            R"("peak_rss_bytes":4096})");
   EXPECT_EQ(json.begin().key(), "scenario");
 }
 

@@ -41,6 +41,7 @@ inline RunReport two_gpus() {
   scenario.fused.extra_registers_per_thread = 8;
   return {.scenario = scenario,
           .cluster = build_cluster(spec),
+          .simulated_gpus = 2,
           .runs = {},
           .version = "1.2.3",
           .command = "weft run made_up.yaml",

@@ -1,0 +1,159 @@
+// Some copies of a model stand for all: what is kept, when it is not done, and that all that is
+// reported is what all copies do.
+#include "tests/unit/models/alike_copies.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/models/built.h"
+
+namespace weft::alike_copies_test {
+namespace {
+
+using alike_copies_testing::Alike;
+using alike_copies_testing::by_all_copies;
+using models_testing::first_named;
+
+// On 16 nodes of eight H100, one node a leaf: two stages of eight nodes, a copy a node. Blocks of
+// all collectives are equal: 8 divides all weights.
+struct Machine {
+  std::string cluster = "scale_out: {endpoints_per_leaf: 8}";
+  std::string parallel = "tensor: 8, pipeline: 2, data: 8, sharded_optimizer: true";
+  std::string more = "";
+};
+
+Scenario on(const Machine& machine) {
+  const std::string text =
+      "{name: a, cluster: {base: clusters/nodes_16x_8x_h100, " + machine.cluster +
+      "}, workload: {kind: transformer, phase: training, model: {layers: 2, hidden: 1024, heads: "
+      "16, kv_heads: 8, inner: 4096, vocabulary: 4096}, sequence_length: 1024, microbatch: 1, "
+      "sequences: 16, parallel: {" +
+      machine.parallel + "}}" + machine.more + "}";
+  const Loaded loaded = load_scenario_text(text, "a.yaml", models_testing::shipped_configs());
+  EXPECT_EQ(loaded.problems.to_text(), "");
+  return loaded.scenario.value_or(Scenario{});
+}
+
+std::uint32_t gpus_that_stand_for_all(const Machine& machine) {
+  const Scenario scenario = on(machine);
+  const Alike alike(scenario);
+  return alike.some ? alike.some->cluster.gpus()
+                    : static_cast<std::uint32_t>(scenario.cluster.gpus());
+}
+
+// Two nodes, so two leaves, of each stage.
+TEST(AlikeCopies, are_the_first_of_each_stage) {
+  const Scenario scenario = on({});
+  const Alike alike(scenario);
+  const auto& some = alike.some;
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->cluster.spec.nodes, 4);
+  const ModelOp& sum = first_named(some->graph, "gradient_sum");
+  EXPECT_EQ(std::get<CommunicationShape>(sum.shape).turns, 4U);
+  EXPECT_EQ(some->graph.places[sum.place].groups[3], (std::vector<std::uint32_t>{19, 27}));
+  const ModelOp& send = first_named(some->graph, "send_forward");
+  EXPECT_EQ(std::get<CommunicationShape>(send.shape).turns, 1U);
+  EXPECT_EQ(some->graph.places[send.place].groups[9], (std::vector<std::uint32_t>{9, 25}));
+}
+
+TEST(AlikeCopies, stand_for_others_on_a_switch_and_whole_leaves_only) {
+  EXPECT_EQ(gpus_that_stand_for_all({}), 32U);
+  EXPECT_EQ(gpus_that_stand_for_all({.cluster = "scale_out: {shape: switch, endpoints_per_leaf: ~, "
+                                                "oversubscription: ~}"}),
+            32U);
+  EXPECT_EQ(gpus_that_stand_for_all({.cluster = "scale_out: {endpoints_per_leaf: 16}"}), 64U);
+}
+
+TEST(AlikeCopies, are_not_sought_where_something_tells_copies_apart) {
+  for (const Machine& machine : std::vector<Machine>{
+           {.cluster = "scale_out: {endpoints_per_leaf: 32}"},  // a stage has two leaves
+           {.cluster = "scale_out: {endpoints_per_leaf: 8, up_routing: ecmp}"},
+           {.cluster = "scale_out: {endpoints_per_leaf: 8}, stragglers: [{gpu: 3, clock: 0.5}]"},
+           {.cluster = "scale_out: {endpoints_per_leaf: 8}, degraded_links: [{link: nic3 send, "
+                       "bandwidth: 0.5}]"},
+           {.parallel = "tensor: 8, pipeline: 2, data: 8",
+           .more = ", collective: {algorithm: tree}"},
+           {.more = ", run: {repeats: blocks}"},
+           {.more = ", run: {repeats: each}"}}) {
+    EXPECT_EQ(gpus_that_stand_for_all(machine), 128U) << machine.cluster << machine.more;
+  }
+}
+
+// Blocks of a ring differ by a byte where the buffer does not divide, and which rank sends which
+// at what time then matters: a hundredth of a per cent.
+template <class Tag>
+void expect_close(Quantity<Tag> some, Quantity<Tag> all, const std::string& of) {
+  const auto count = static_cast<double>(all.count());
+  EXPECT_NEAR(static_cast<double>(some.count()), count, 1e-4 * count) << of;
+}
+
+void expect_same_gpus(const RunResult& some, const RunResult& all) {
+  ASSERT_EQ(some.gpus.size(), all.gpus.size());
+  for (std::size_t i = 0; i < all.gpus.size(); ++i) {
+    const std::string gpu = "GPU " + std::to_string(i);
+    expect_close(some.gpus[i].end - SimTime{}, all.gpus[i].end - SimTime{}, gpu);
+    expect_close(some.gpus[i].active, all.gpus[i].active, gpu);
+    expect_close(some.gpus[i].sent, all.gpus[i].sent, gpu);
+    expect_close(some.gpus[i].hbm, all.gpus[i].hbm, gpu);
+  }
+}
+
+void expect_same_operators(const RunResult& some, const RunResult& all) {
+  ASSERT_EQ(some.operators.size(), all.operators.size());
+  for (std::size_t i = 0; i < all.operators.size(); ++i) {
+    const OperatorUse& a = some.operators[i];
+    const OperatorUse& b = all.operators[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.kernels, b.kernels) << b.name;
+    EXPECT_EQ(a.wgs, b.wgs) << b.name;
+    EXPECT_EQ(a.messages, b.messages) << b.name;
+    expect_close(a.sum, b.sum, b.name);
+    expect_close(a.exposed, b.exposed, b.name);
+    expect_close(a.sent, b.sent, b.name);
+    expect_close(a.critical, b.critical, b.name);
+  }
+}
+
+void expect_same(const RunResult& some, const RunResult& all) {
+  expect_close(some.time, all.time, "time");
+  expect_close(some.idle, all.idle, "idle");
+  expect_close(some.path_gaps, all.path_gaps, "gaps");
+  expect_same_gpus(some, all);
+  expect_same_operators(some, all);
+  ASSERT_EQ(some.links.size(), all.links.size());
+  for (std::size_t i = 0; i < all.links.size(); ++i) {
+    EXPECT_EQ(some.links[i].name, all.links[i].name);
+    EXPECT_EQ(some.links[i].use.messages, all.links[i].use.messages) << all.links[i].name;
+    expect_close(some.links[i].use.carried, all.links[i].use.carried, all.links[i].name);
+  }
+  EXPECT_EQ(some.ledger.wgs.done, all.ledger.wgs.done);
+  EXPECT_EQ(some.ledger.flops.done, all.ledger.flops.done);
+  EXPECT_EQ(some.ledger.messages.done, all.ledger.messages.done);
+  EXPECT_TRUE(some.ledger.balanced());
+}
+
+TEST(AlikeCopies, do_what_all_do) {
+  for (const Machine& machine : std::vector<Machine>{
+           {},
+           {.cluster = "scale_out: {shape: switch, endpoints_per_leaf: ~, oversubscription: ~}"},
+           {.parallel = "tensor: 4, pipeline: 2, data: 16, sharded_optimizer: true"},
+           {.parallel = "tensor: 8, pipeline: 2, context: 2, data: 4, sharded_optimizer: true"}}) {
+    const Scenario scenario = on(machine);
+    const Alike alike(scenario);
+    ASSERT_TRUE(alike.some) << machine.parallel;
+    expect_same(alike.run(Mode::bulk), by_all_copies(scenario, Mode::bulk));
+  }
+}
+
+TEST(AlikeCopies, do_what_all_do_where_they_fuse) {
+  const Scenario scenario =
+      on({.parallel = "tensor: 8, pipeline: 1, data: 16, sharded_optimizer: true"});
+  const Alike alike(scenario);
+  ASSERT_TRUE(alike.some);
+  expect_same(alike.run(Mode::fused), by_all_copies(scenario, Mode::fused));
+}
+
+}  // namespace
+}  // namespace weft::alike_copies_test
