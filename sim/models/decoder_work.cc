@@ -1,6 +1,7 @@
 // Model FLOPs of a decoder, by its sizes as a whole: step_work.h has the formula.
 #include "sim/models/decoder_layer.h"
 #include "sim/models/step_work.h"
+#include "sim/scenario/decoder_memory.h"
 #include "sim/scenario/decoder_size.h"
 
 namespace weft {
@@ -57,7 +58,8 @@ StepWork transformer_work(const Scenario& scenario, const ModelGraph& graph) {
           .full_attention_flops = model_flops(false),
           .hardware_flops = product_flops(graph),
           .tokens = tokens,
-          .samples = {}};
+          .samples = {},
+          .memory_of_fullest_gpu = fullest_gpu(workload).all()};
 }
 
 }  // namespace builders

@@ -36,6 +36,8 @@ struct StepWork {
   double hardware_flops = 0;
   std::optional<std::int64_t> tokens;   // of a language model: those that it reads, or makes
   std::optional<std::int64_t> samples;  // of a recommendation model
+  // Bytes, of a language model (scenario/decoder_memory.h).
+  std::optional<double> memory_of_fullest_gpu = {};
 };
 
 // Of a model that a scenario describes; of recorded traces and single operators nothing.

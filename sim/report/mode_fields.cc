@@ -86,6 +86,15 @@ std::string per_second_text(const std::optional<double>& rate) {
 std::string tokens_text(const ModeView& mode) { return per_second_text(mode.rates.tokens_per_s); }
 std::string samples_text(const ModeView& mode) { return per_second_text(mode.rates.samples_per_s); }
 
+std::optional<double> memory_of(const ModeView& mode) {
+  return mode.report.work ? mode.report.work->memory_of_fullest_gpu : std::nullopt;
+}
+
+std::string memory_text(const ModeView& mode) {
+  const std::optional<double> all = memory_of(mode);
+  return all ? bytes_text(static_cast<std::int64_t>(*all)) : "-";
+}
+
 std::string bandwidth_text(const std::optional<double>& bandwidth) {
   return bandwidth ? rate_text(*bandwidth) : "-";
 }
@@ -242,6 +251,13 @@ constexpr auto kFields =
                return value_of(mode.rates.gpu_hours_per_trillion_tokens);
              },
              {.if_any = true, .in_run_page = true}},
+            {"modes.<mode>.memory_of_fullest_gpu_bytes",
+             Unit::bytes,
+             "memory of the fullest GPU",
+             "language models: weights, gradients, optimiser, activations, keys and values where "
+             "most are kept (docs/model.md, Memory)",
+             [](const ModeView& mode) { return value_of(memory_of(mode)); },
+             {.heading = "memory", .cell = memory_text, .if_any = true, .in_run_page = true}},
             {"modes.<mode>.samples_per_s",
              Unit::per_s,
              "samples per second",

@@ -5,68 +5,13 @@
 #include <string>
 
 #include "sim/scenario/check.h"
+#include "sim/scenario/decoder_memory.h"
 #include "sim/scenario/decoder_size.h"
 
 namespace weft::rules {
 namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
-
-// Of a weight as GPUs keep it; shards of parameters are the optimiser's copy where it has one.
-double weight_kept(const Workload& workload) {
-  const bool copied =
-      workload.transformer.parallel.shards(Sharding::parameters) && keeps_a_copy(workload);
-  return copied ? 0 : real(size_of(workload.transformer.decoder.dtype).count());
-}
-
-// Of parameters that are whole at a time: the embedding and head, and the layer that computes and
-// those that are gathered ahead, or all.
-double gathered_weights(const TransformerSpec& spec) {
-  if (!spec.parallel.shards(Sharding::parameters)) return 0;
-  const int layers = spec.decoder.layers;
-  const int whole =
-      spec.parallel.reshard_after_forward ? std::min(layers, spec.parallel.prefetch + 1) : layers;
-  const double all = real(part_weights(spec, 0).all());
-  const double root =
-      real(embedding_weights(spec.decoder, spec.parallel.tensor) + head_weights(spec));
-  return root + (all - root) * whole / layers;
-}
-
-// Of the largest stage: a GPU's weights and, training, gradients and optimiser (two moments, and
-// a copy of the weights where theirs is narrower); else the keys and values of every token. What
-// goes through the layers is not counted.
-double bytes_of_a_gpu(const Workload& workload) {
-  const TransformerSpec& spec = workload.transformer;
-  const ParallelSpec& p = spec.parallel;
-  const bool trains = workload.phase == Phase::training;
-  const double weight = real(size_of(spec.decoder.dtype).count());
-  const double gradient = trains ? real(size_of(workload.gradients).count()) : 0;
-  const int states = keeps_a_copy(workload) ? 3 : 2;
-  const double optimizer = trains ? states * real(size_of(workload.optimizer).count()) : 0;
-  const auto held = [&](std::int64_t weights, int copies) {
-    const auto share = [&](Sharding what) { return p.shards(what) ? copies : 1; };
-    return real(weights) *
-           (weight_kept(workload) / share(Sharding::parameters) +
-            gradient / share(Sharding::gradients) + optimizer / share(Sharding::optimizer));
-  };
-  const double tokens =
-      trains ? 0 : real(spec.sequences / p.data) * real(spec.length) / real(p.context);
-  const double cached = tokens * real(cached_elements(spec.decoder, p.tensor)) * weight;
-  const PipelineShape shape = pipeline_of(spec, trains);
-  double most = 0;
-  for (int stage = 0; stage < p.pipeline; ++stage) {
-    double sum = 0;
-    for (int i = 0; i < p.virtual_stages; ++i) {
-      const int part = part_at(shape, {stage, i});
-      const LayerWeights weights = part_weights(spec, part);
-      sum += layers_of_part(spec, part).count * cached +
-             held(weights.common, copies_of_weights(p)) +
-             held(weights.experts, std::max(1, gpus_of_stage(p) / p.expert));
-    }
-    most = std::max(most, sum);
-  }
-  return most + gathered_weights(spec) * weight;
-}
 
 // Where gradients are sharded there is no pipeline.
 std::string what_would_fit(const Workload& workload) {
@@ -79,17 +24,27 @@ std::string what_would_fit(const Workload& workload) {
          (p.shards(Sharding::parameters) ? "" : ", or shard: parameters");
 }
 
+std::string what_keeps_less(const TransformerSpec& spec) {
+  std::string text = "use more parallel.tensor or parallel.context, or a smaller microbatch";
+  if (spec.parallel.tensor > 1 && !spec.parallel.sequence) text += ", or parallel.sequence: true";
+  return text + (spec.recompute == Recompute::none ? ", or recompute: layer" : "");
+}
+
+// Activations are a warning, for frameworks have ways to keep fewer of them that are not modelled
+// (selective recomputation, offloading).
 void it_fits_in_memory(const Check& check) {
   const Bytes capacity = check.scenario.cluster.gpu.memory.capacity;
   const Workload& workload = check.scenario.workload;
-  const double all = bytes_of_a_gpu(workload);
-  if (all <= real(capacity.count())) return;
-  const bool trains = workload.phase == Phase::training;
-  check.fail("workload.model", std::string(trains ? "weights, gradients and optimiser"
-                                                  : "weights, keys and values of all tokens") +
-                                   " take " + text(std::llround(all / 1e9)) +
-                                   " GB of a GPU, whose memory holds " + to_text(capacity) + "; " +
-                                   what_would_fit(workload));
+  const MemoryUse use = fullest_gpu(workload);
+  if (use.all() <= real(capacity.count())) return;
+  const std::string takes = "it takes " + text(std::llround(use.all() / 1e9)) +
+                            " GB of a GPU of stage " + text(use.stage) + ", whose memory holds " +
+                            to_text(capacity) + ": " + to_text(use) + "; ";
+  if (use.always() > real(capacity.count())) {
+    check.fail("workload.model", takes + what_would_fit(workload));
+  } else {
+    check.warn("workload.model", takes + what_keeps_less(workload.transformer));
+  }
 }
 
 // In floating point: the products need not fit 63 bits.

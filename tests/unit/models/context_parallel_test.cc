@@ -265,7 +265,7 @@ TEST(ContextParallel, keys_and_values_of_a_prompt_are_spread) {
         context);
   };
   ASSERT_EQ(problems(1).size(), 1U);
-  EXPECT_NE(problems(1).front().find("take 655"), std::string::npos) << problems(1).front();
+  EXPECT_NE(problems(1).front().find("takes 655"), std::string::npos) << problems(1).front();
   EXPECT_EQ(problems(8), Names{});
 }
 

@@ -92,14 +92,14 @@ TEST(DecoderRules, experts_divide_among_gpus_that_there_are) {
                       "through 2"}));
 }
 
-// 70.6 B parameters x (2 + 4 + 12) B on 8 GPUs, whose memory holds 100 TB in these tests.
+// 70.6 B parameters x 2 B on 8 GPUs, and of each of 10^10 tokens 80 layers x 2 x 128 x 2 B.
 TEST(DecoderRules, a_model_must_fit_in_memory) {
   EXPECT_EQ(problems_of("{base: models/llama3_70b, phase: decode, sequence_length: 1000000, "
                         "microbatch: 10000, sequences: 10000, parallel: {tensor: 8}}",
                         1),
-            (Problems{"workload.model: weights, keys and values of all tokens take 409618 GB of a "
-                      "GPU, whose memory holds 100 TB; use more parallel.tensor or "
-                      "parallel.pipeline, or fewer sequences"}));
+            (Problems{"workload.model: it takes 409618 GB of a GPU of stage 0, whose memory holds "
+                      "100 TB: keys and values of all tokens 409600 GB; use more parallel.tensor "
+                      "or parallel.pipeline, or fewer sequences"}));
 }
 
 TEST(DecoderRules, what_cannot_be_counted_is_refused) {

@@ -217,14 +217,14 @@ TEST(Sharding, divides_what_a_gpu_must_hold) {
         parallel + "}}}";
     const Loaded loaded = load_scenario_text(text, "a.yaml", models_testing::shipped_configs());
     const std::string problems = loaded.problems.to_text();
-    const std::size_t at = problems.find("take ");
+    const std::size_t at = problems.find("takes ");
     return problems.substr(at, problems.find(" of a GPU") - at);
   };
-  EXPECT_EQ(takes("shard: parameters"), "take 19 GB");
-  EXPECT_EQ(takes("shard: parameters, reshard_after_forward: false"), "take 32 GB");
-  EXPECT_EQ(takes("shard: gradients"), "take 32 GB");
-  EXPECT_EQ(takes("shard: optimizer"), "take 60 GB");
-  EXPECT_EQ(takes("shard: none"), "take 145 GB");
+  EXPECT_EQ(takes("shard: parameters"), "takes 19 GB");
+  EXPECT_EQ(takes("shard: parameters, reshard_after_forward: false"), "takes 32 GB");
+  EXPECT_EQ(takes("shard: gradients"), "takes 32 GB");
+  EXPECT_EQ(takes("shard: optimizer"), "takes 60 GB");
+  EXPECT_EQ(takes("shard: none"), "takes 145 GB");
 }
 
 TEST(Sharding, needs_copies_of_a_whole_model) {

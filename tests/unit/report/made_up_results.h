@@ -124,7 +124,8 @@ inline RunReport trained() {
                   .full_attention_flops = 9e12,
                   .hardware_flops = 10e12,
                   .tokens = 4096,
-                  .samples = {}});
+                  .samples = {},
+                  .memory_of_fullest_gpu = 60e9});
 }
 
 inline RunReport decoded() {

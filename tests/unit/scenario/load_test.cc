@@ -18,10 +18,21 @@ LoadOptions options(std::vector<std::string> sets = {}) {
   return {.sets = std::move(sets), .config_dirs = {kConfigs}};
 }
 
+// Steps that were run with ways to keep fewer activations that are not modelled are warned of.
+std::string without_memory(const Diagnostics& problems) {
+  Diagnostics others;
+  for (const Diagnostic& problem : problems.all()) {
+    const bool of_memory = problem.severity == Severity::warning &&
+                           problem.message.find("activations") != std::string::npos;
+    if (!of_memory) others.add(problem);
+  }
+  return others.to_text();
+}
+
 Scenario loaded(const std::string& name, std::vector<std::string> sets = {}) {
   Loaded result =
       load_scenario(kConfigs / "scenarios" / (name + ".yaml"), options(std::move(sets)));
-  EXPECT_EQ(result.problems.to_text(), "") << name;
+  EXPECT_EQ(without_memory(result.problems), "") << name;
   return result.scenario.value_or(Scenario{});
 }
 
@@ -53,7 +64,7 @@ TEST(LoadScenario, the_text_of_a_scenario_loads_as_the_same_scenario) {
   for (const std::string& name : shipped_scenarios()) {
     const Scenario first = loaded(name);
     const Loaded second = load_scenario_text(to_text(first), "again.yaml", {});
-    ASSERT_EQ(second.problems.to_text(), "") << name;
+    ASSERT_EQ(without_memory(second.problems), "") << name;
     EXPECT_EQ(to_text(*second.scenario), to_text(first)) << name;
     EXPECT_EQ(second.scenario->hash, first.hash) << name;
   }
@@ -270,7 +281,7 @@ TEST(ToText, of_caches_loads_to_the_same) {
                {cluster, std::string("cluster.gpu.caches.base=cache/machines/") + machine});
     ASSERT_TRUE(first.cluster.gpu.caches.has_value());
     const Loaded second = load_scenario_text(to_text(first), "again.yaml", {});
-    ASSERT_EQ(second.problems.to_text(), "");
+    ASSERT_EQ(without_memory(second.problems), "");
     EXPECT_TRUE(second.scenario->cluster.gpu.caches == first.cluster.gpu.caches);
   }
 }

@@ -1,0 +1,203 @@
+#include "sim/scenario/decoder_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/core/plural.h"
+#include "sim/scenario/decoder_size.h"
+
+namespace weft {
+namespace {
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+double size_in(DataType type) { return real(size_of(type).count()); }
+
+class Decoder {
+ public:
+  explicit Decoder(const Workload& workload)
+      : workload_(workload),
+        spec_(workload.transformer),
+        d_(spec_.decoder),
+        p_(spec_.parallel),
+        trains_(workload.phase == Phase::training),
+        shape_(pipeline_of(spec_, trains_)),
+        tokens_(real(spec_.microbatch) * real(spec_.length) / p_.context) {}
+
+  [[nodiscard]] MemoryUse fullest() const {
+    MemoryUse most;
+    for (int stage = 0; stage < p_.pipeline; ++stage) {
+      MemoryUse use = of_stage(stage);
+      if (use.all() > most.all()) most = use;
+    }
+    return most;
+  }
+
+ private:
+  [[nodiscard]] int copies(bool experts) const {
+    return experts ? std::max(1, gpus_of_stage(p_) / p_.expert) : copies_of_weights(p_);
+  }
+
+  // Of a weight; shards of parameters are the optimiser's copy where it has one.
+  [[nodiscard]] double weight_kept() const {
+    return p_.shards(Sharding::parameters) && keeps_a_copy(workload_) ? 0 : size_in(d_.dtype);
+  }
+
+  void hold(MemoryUse& use, std::int64_t weights, int copies) const {
+    const auto each = [&](Sharding shared) { return p_.shards(shared) ? copies : 1; };
+    use.weights += real(weights) * weight_kept() / each(Sharding::parameters);
+    if (!trains_) return;
+    const int states = keeps_a_copy(workload_) ? 3 : 2;
+    use.gradients += real(weights) * size_in(workload_.gradients) / each(Sharding::gradients);
+    use.optimizer +=
+        real(weights) * states * size_in(workload_.optimizer) / each(Sharding::optimizer);
+  }
+
+  // Parameters that are whole at a time: the embedding and head, and the layer that computes and
+  // those that are gathered ahead, or all.
+  [[nodiscard]] double gathered() const {
+    if (!p_.shards(Sharding::parameters)) return 0;
+    const int whole = p_.reshard_after_forward ? std::min(d_.layers, p_.prefetch + 1) : d_.layers;
+    const double all = real(part_weights(spec_, 0).all());
+    const double root = real(embedding_weights(d_, p_.tensor) + head_weights(spec_));
+    return (root + (all - root) * whole / d_.layers) * size_in(d_.dtype);
+  }
+
+  [[nodiscard]] double cached() const {
+    if (trains_) return 0;
+    const double tokens = real(spec_.sequences / p_.data) * real(spec_.length) / p_.context;
+    return tokens * real(cached_elements(d_, p_.tensor)) * size_in(d_.dtype);
+  }
+
+  // Of one token between the parts of a layer.
+  [[nodiscard]] double hidden() const { return real(d_.hidden) / (p_.sequence ? p_.tensor : 1); }
+
+  [[nodiscard]] double feed_forward(std::int64_t inner) const {
+    return (d_.gated ? 3.0 : 2.0) * real(inner);
+  }
+
+  [[nodiscard]] double attention() const {
+    const HeadShare share = heads_of(d_, p_.tensor);
+    double elements = real(share.heads + share.kv_heads) * (d_.head_dim + d_.value_head_dim);
+    elements += real(share.heads) * 4 / size_in(d_.dtype);
+    if (d_.latent) elements += d_.latent->queries + d_.latent->keys + d_.latent->position;
+    return elements;
+  }
+
+  // What the backward pass of a layer needs from its forward pass.
+  [[nodiscard]] double of_layer(int layer) const {
+    double elements = 4 * hidden() + attention();
+    if (has_experts(spec_, layer)) {
+      const MoeSpec& moe = *spec_.moe;
+      elements += feed_forward(moe.shared_inner) / p_.tensor;
+      elements += moe.top_k * (real(d_.hidden) + feed_forward(moe.inner)) / p_.tensor;
+    } else {
+      elements += feed_forward(d_.inner) / p_.tensor;
+    }
+    return elements * tokens_ * size_in(d_.dtype);
+  }
+
+  [[nodiscard]] double input_of_layer() const { return hidden() * tokens_ * size_in(d_.dtype); }
+
+  [[nodiscard]] double of_part(int part) const {
+    const StageLayers layers = layers_of_part(spec_, part);
+    double sum = 0;
+    for (int i = 0; i < layers.count; ++i) {
+      const bool again = spec_.recompute == Recompute::layer;
+      sum += again ? input_of_layer() : of_layer(layers.first + i);
+    }
+    return sum;
+  }
+
+  [[nodiscard]] double of_head() const {
+    const double logits = real(vocabulary_of(d_, p_.tensor)) * (size_in(d_.dtype) + 4);
+    return tokens_ * (2 * hidden() * size_in(d_.dtype) + logits);
+  }
+
+  // Largest layer that is computed again.
+  [[nodiscard]] double computed_again() const {
+    if (spec_.recompute != Recompute::layer) return 0;
+    return std::max(of_layer(0), of_layer(d_.layers - 1));
+  }
+
+  // Follows the schedule of a stage to where it keeps most.
+  void keep(MemoryUse& use, int stage) const {
+    const bool cut = schedule_row(shape_.schedule).cuts_backward;
+    const auto frees = cut ? PipelineStep::Kind::weight_gradient : PipelineStep::Kind::backward;
+    double kept = 0;
+    double logits = 0;
+    int parts = 0;
+    for (const PipelineStep& step : steps_of(shape_, stage)) {
+      const int part = part_at(shape_, {stage, step.virtual_stage});
+      const double head = part + 1 == parts_of(shape_) ? of_head() : 0;
+      if (step.kind == PipelineStep::Kind::forward) {
+        kept += of_part(part);
+        logits += head;
+        parts += 1;
+        if (kept + logits > use.activations + use.logits) {
+          use.activations = kept;
+          use.logits = logits;
+          use.parts = parts;
+        }
+      } else if (step.kind == frees) {
+        kept -= of_part(part);
+        logits -= head;
+        parts -= 1;
+      }
+    }
+    use.activations += computed_again();
+  }
+
+  [[nodiscard]] MemoryUse of_stage(int stage) const {
+    MemoryUse use{.stage = stage};
+    for (int i = 0; i < p_.virtual_stages; ++i) {
+      const int part = part_at(shape_, {stage, i});
+      const LayerWeights weights = part_weights(spec_, part);
+      hold(use, weights.common, copies(false));
+      hold(use, weights.experts, copies(true));
+      use.cached += layers_of_part(spec_, part).count * cached();
+    }
+    use.gathered = gathered();
+    if (trains_) keep(use, stage);
+    return use;
+  }
+
+  const Workload& workload_;
+  const TransformerSpec& spec_;
+  const DecoderSpec& d_;
+  const ParallelSpec& p_;
+  bool trains_;
+  PipelineShape shape_;
+  double tokens_;  // of a microbatch, on a GPU
+};
+
+}  // namespace
+
+MemoryUse fullest_gpu(const Workload& workload) { return Decoder(workload).fullest(); }
+
+std::string to_text(const MemoryUse& use) {
+  std::vector<std::pair<double, std::string>> terms{
+      {use.weights, "weights"},
+      {use.gradients, "gradients"},
+      {use.optimizer, "optimiser"},
+      {use.gathered, "gathered parameters"},
+      {use.cached, "keys and values of all tokens"},
+      {use.activations, fmt::format("activations of {} {}", use.parts,
+                                    plural(use.parts, "microbatch's part", "microbatches' parts"))},
+      {use.logits, "logits"}};
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [size, name] : terms) {
+    constexpr double kWorthSaying = 1e-3;
+    if (size == 0 || size < kWorthSaying * use.all()) continue;
+    const double gb = size / 1e9;
+    const std::string number = gb < 100 ? fmt::format("{:.3g}", gb) : fmt::format("{:.0f}", gb);
+    text += fmt::format("{}{} {} GB", text.empty() ? "" : ", ", name, number);
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,106 @@
+// The memory of a decoder's fullest GPU, by hand and against what is published.
+#include "sim/scenario/decoder_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/models/built.h"
+
+namespace weft::decoder_memory_test {
+namespace {
+
+using models_testing::scenario_of;
+
+// Two layers a part; 64 tokens in a microbatch of each copy; bf16, all else fp32.
+MemoryUse of(const std::string& parallel, const std::string& more = "", int layers = 8,
+             int nodes = 1) {
+  return fullest_gpu(
+      scenario_of("{kind: transformer, phase: training, model: {layers: " + std::to_string(layers) +
+                      ", hidden: 64, heads: 8, kv_heads: 4, inner: 256, vocabulary: 1000}, "
+                      "sequence_length: 32, microbatch: 2, sequences: 64, parallel: {" +
+                      parallel + "}" + more + "}",
+                  nodes)
+          .workload);
+}
+
+// Queries and output, keys and values, three matrices, two norms; vocabulary and last norm.
+constexpr double kLayer = 2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 256 + 2 * 64;
+constexpr double kEnds = 2 * 64 * 1000 + 64;
+// Of a token: four of the hidden size, heads (8 of queries and results, 4 of keys and values),
+// 4 B of statistics a head, three of the inner size.
+constexpr double kKept = 2 * (4 * 64 + 2 * 64 + 2 * 32 + 3 * 256) + 4 * 8;
+
+TEST(DecoderMemory, is_that_of_weights_and_what_the_optimiser_keeps) {
+  const MemoryUse use = of("data: 8");
+  EXPECT_EQ(use.weights, 2 * (8 * kLayer + kEnds));
+  EXPECT_EQ(use.gradients, 2 * use.weights);
+  EXPECT_EQ(use.optimizer, 3 * 2 * use.weights);  // two moments and a copy of the weights
+  EXPECT_EQ(of("data: 8, shard: optimizer").optimizer, use.optimizer / 8);
+  EXPECT_EQ(of("data: 8, shard: gradients").gradients, use.gradients / 8);
+  const MemoryUse shared = of("data: 8, shard: parameters");
+  EXPECT_EQ(shared.weights, 0);  // the optimiser's copy is the shard
+  EXPECT_EQ(shared.gathered, 2 * (2 * kLayer + kEnds));
+}
+
+// One microbatch at a time, and its logits in bf16 and fp32.
+TEST(DecoderMemory, keeps_what_the_backward_pass_needs) {
+  const MemoryUse use = of("data: 8");
+  EXPECT_EQ(use.parts, 1);
+  EXPECT_EQ(use.activations, 64 * 8 * kKept);
+  EXPECT_EQ(use.logits, 64 * (2 * 2 * 64 + 6 * 1000));
+  // Inputs of eight layers, and one whole layer.
+  EXPECT_EQ(of("data: 8", ", recompute: layer").activations, 64 * (8 * 2 * 64 + kKept));
+}
+
+TEST(DecoderMemory, is_shared_by_the_gpus_of_a_layer) {
+  const double alone = 2 * 4 * 64;  // between the parts of a layer
+  EXPECT_EQ(of("tensor: 4, data: 2").activations, 64 * 8 * (alone + (kKept - alone) / 4));
+  EXPECT_EQ(of("tensor: 4, data: 2, sequence: true").activations, 64 * 8 * kKept / 4);
+  EXPECT_EQ(of("context: 4, data: 2").activations, 16 * 8 * kKept);
+}
+
+// Of 32 microbatches in four stages, two layers each: 1F1B keeps four in the first stage, which has
+// the most, GPipe all. Interleaved with v = 2 parts of a layer: 2 (p - 1) + (v - 1) p + 1 parts
+// (Narayanan et al., arXiv:2104.04473, the warm-up of the first stage and one more). A stage of
+// ZB-V keeps 2 p parts at most, as much as p of 1F1B (arXiv:2401.10241).
+TEST(DecoderMemory, follows_the_schedule) {
+  const auto parts = [](const std::string& schedule) {
+    return of("pipeline: 4, data: 2, schedule: " + schedule);
+  };
+  EXPECT_EQ(parts("1f1b").stage, 0);
+  EXPECT_EQ(parts("1f1b").activations, 4 * 64 * 2 * kKept);
+  EXPECT_EQ(parts("gpipe").parts, 16);
+  EXPECT_EQ(parts("interleaved, virtual_stages: 2").parts, 2 * 3 + 4 + 1);
+  EXPECT_EQ(parts("interleaved, virtual_stages: 2").activations, 11 * 64 * kKept);
+  EXPECT_LE(parts("zb_v").parts, 8);
+}
+
+// GPT-3 175B's layer on eight GPUs that share sequences: 34 s b h / t (Korthikanti et al.,
+// arXiv:2205.05198, table 2), of which 2 are masks of dropout, which is not modelled; attention
+// keeps 4 B for each head and token instead of scores.
+TEST(DecoderMemory, of_a_layer_is_what_korthikanti_et_al_count) {
+  const MemoryUse use =
+      fullest_gpu(scenario_of("{base: models/gpt3_175b, phase: training, sequence_length: 2048, "
+                              "sequences: 1, microbatch: 1, "
+                              "parallel: {tensor: 8, sequence: true}}",
+                              1)
+                      .workload);
+  EXPECT_EQ(use.activations, 96 * 2048 * (32.0 * 12288 + 4 * 96) / 8);
+}
+
+// A prompt's keys and values: of every token and layer.
+TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
+  const MemoryUse use = fullest_gpu(
+      scenario_of("{kind: transformer, phase: decode, model: {layers: 8, hidden: 64, heads: 8, "
+                  "kv_heads: 4, inner: 256, vocabulary: 1000}, sequence_length: 32, microbatch: 2, "
+                  "sequences: 64, parallel: {data: 8}}",
+                  1)
+          .workload);
+  EXPECT_EQ(use.cached, 8.0 * 8 * 32 * 2 * 4 * 8 * 2);  // 8 sequences a GPU
+  EXPECT_EQ(use.activations, 0);
+  EXPECT_EQ(use.gradients, 0);
+}
+
+}  // namespace
+}  // namespace weft::decoder_memory_test
