@@ -49,6 +49,8 @@ struct RecordedShape {
   std::optional<RecordedWork> work = {};
   // Other kernels ran concurrently when it was recorded: what they cost it is part of its time.
   bool beside = false;
+  // Not a kernel: the host was at work for `time` before it launched what waits for this.
+  bool host = false;
   bool operator==(const RecordedShape&) const = default;
 };
 

@@ -149,6 +149,7 @@ class Schema {
   // The keys that a map may have.
   [[nodiscard]] Json map(const std::string& path) const {
     Json properties = bases_of(path);
+    if (keys_of(path).empty()) return {{"type", "object"}};  // described elsewhere
     for (const KeyDoc* key : keys_of(path)) {
       properties[name_of(*key)] = property(*key);
     }

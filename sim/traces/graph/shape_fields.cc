@@ -213,6 +213,8 @@ void fields(Fields& map, RecordedShape& kernel) {
           {.help = "local data share of a WG", .fallback = Bytes{}, .quiet = true});
   truth(map, "beside", kernel.beside,
         "others ran at the same time when it was recorded, and what they cost it is in its time");
+  truth(map, "host", kernel.host,
+        "no kernel: so long the host was at work before it launched what waits for this");
   map.optional_map("computes", kernel.work,
                    "what it computes; absent: it moves nothing and takes its time whatever runs",
                    recorded_work_fields);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/core/plain_text.h"
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
@@ -76,7 +77,18 @@ class KinetoReader {
   }
 
  private:
+  // All GPUs of a node are taken to be like the first.
+  void device(const Json& rest) {
+    const Json* devices = member(rest, "deviceProperties");
+    if (devices == nullptr || !devices->is_array() || devices->empty()) return;
+    constexpr std::size_t kMostOfName = 100;
+    const std::string name = text_or(member(devices->front(), "name"), "");
+    file_.device = {.name = printable(name.substr(0, kMostOfName)),
+                    .cus = whole_or(member(devices->front(), "numSms"), 0)};
+  }
+
   void header(const Json& rest) {
+    device(rest);
     const Json* info = member(rest, "distributedInfo");
     if (info == nullptr) return;
     file_.rank = whole_or(member(*info, "rank"), -1);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/models/recorded_shape.h"
+#include "sim/models/recorded_step.h"
 #include "sim/traces/problems.h"
 
 namespace weft {
@@ -85,6 +86,7 @@ struct KinetoFile {
   std::string name;
   std::int64_t rank = -1;
   std::int64_t ranks = -1;
+  RecordedDevice device;
   std::vector<GpuEvent> gpu;
   std::vector<HostEvent> host;
   std::vector<CpuOperator> operators;

@@ -45,7 +45,7 @@ class PyTorchLoader {
       : work_(work),
         gpus_(gpus),
         problems_(work.path, memory),
-        sums_{.summary = loaded_.summary, .counts = {}, .collectives = {}} {}
+        sums_{.summary = loaded_.summary, .host = work.host, .counts = {}, .collectives = {}} {}
 
   LoadedTrace load() {
     if (work_.one_for_all) {
@@ -133,7 +133,9 @@ class PyTorchLoader {
       if (file.rank < 0) file.rank = rank_in_name(path);
       if (file.ranks >= 0 && file.ranks != gpus_) {
         problems_.add(file.name, "distributedInfo: world_size",
-                      fmt::format("{}, but the cluster has {} GPUs", file.ranks, gpus_));
+                      fmt::format("{}, but the cluster has {} GPUs: what each computes and sends "
+                                  "on another number of them was not recorded",
+                                  file.ranks, gpus_));
       }
       const std::int64_t rank = file.rank;
       keep(rank, std::move(file), profiles_);
@@ -235,6 +237,19 @@ class PyTorchLoader {
     loaded_.graph = std::move(merged.graph);
   }
 
+  [[nodiscard]] std::string step_text() const {
+    const RecordedStep& step = sums_.step;
+    const double us = std::max(to_microseconds(step.time), 1e-3);
+    return fmt::format(
+        "{:.3f} ms from the first to the last kernel on the slowest rank; for {:.0f} % of them its "
+        "GPU had no kernel, for {:.0f} % because the host had not launched any: the host's own "
+        "time is {} (host: {})",
+        us / 1000, 100 * to_microseconds(step.idle) / us,
+        100 * to_microseconds(step.unlaunched) / us,
+        work_.host == HostTime::drop ? "not simulated" : "kept",
+        work_.host == HostTime::drop ? "drop" : "recorded");
+  }
+
   void summarize(const MergedRanks& merged) {
     TraceSummary& summary = loaded_.summary;
     summary.trace = work_.path;
@@ -244,11 +259,9 @@ class PyTorchLoader {
                                        traces_.begin()->second.schema);
     summary.ranks = profiles_.size();
     add_simulated(merged.graph, summary);
-    summary.notes.push_back(
-        fmt::format("{:.3f} ms from the first to the last kernel on the slowest rank; the host's "
-                    "own time, between "
-                    "kernels, is not simulated",
-                    static_cast<double>(sums_.span_ns) * 1e-6));
+    summary.step = sums_.step;
+    summary.device = profiles_.begin()->second.device;
+    summary.notes.push_back(step_text());
     summary.notes.push_back(fmt::format(
         "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
         "include waiting for late ranks",
