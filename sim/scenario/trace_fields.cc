@@ -40,6 +40,12 @@ void pytorch_fields(Fields map, TraceWork& trace) {
            .range = {{-1, 1'000'000'000}},
            .fallback = -1,
            .means = "all steps"});
+  map.choice("steps", trace.steps, names::kStepsAs,
+             {.help = "what several steps of torch.profiler become; mean: without step",
+              .fallback = StepsAs::in_a_row});
+  if (!map.writes() && trace.steps == StepsAs::mean && trace.step >= 0) {
+    map.fail("steps", "mean is of all steps, but step takes one; leave one of them out");
+  }
   map.choice("host", trace.host, names::kHostTimes,
              {.help = "what becomes of the host's own time", .fallback = HostTime::drop});
 }

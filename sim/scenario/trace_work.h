@@ -30,12 +30,16 @@ enum class HostTime : std::uint8_t {
   recorded  // kernels wait until the host, which took its recorded time, has launched them
 };
 
+// What several profiled steps become.
+enum class StepsAs : std::uint8_t { in_a_row, mean };
+
 // What is absent follows from who wrote the trace; the choice is printed.
 struct TraceWork {
   WorkloadKind format = WorkloadKind::chakra;
   std::string path;
   std::string execution_traces;  // pytorch; empty: the profiles say the sizes
   std::int64_t step = -1;        // pytorch: of torch.profiler's steps this one; -1: all
+  StepsAs steps = StepsAs::in_a_row;  // pytorch; of all steps
   HostTime host = HostTime::drop;  // pytorch
   std::string groups;            // chakra: file of process groups, or empty
   bool one_for_all = false;      // rank 0's trace stands for all GPUs

@@ -35,7 +35,7 @@ class ChakraLoader {
         sums_{.summary = loaded_.summary, .counts = {}} {}
 
   LoadedTrace load() {
-    const std::vector<ChakraFile> files = read_files();
+    std::vector<ChakraFile> files = read_files();
     if (!problems_.any()) build(files);
     loaded_.problems = problems_.all();
     return std::move(loaded_);
@@ -103,16 +103,17 @@ class ChakraLoader {
     return rank == 1 ? "; one_for_all: true uses rank 0's for all" : "";
   }
 
-  void build(const std::vector<ChakraFile>& files) {
+  void build(std::vector<ChakraFile>& files) {
     const ChakraMeaning meaning = decide(files.front());
     const TraceGroups groups = read_groups(files);
     std::vector<RankTrace> traces;
     traces.reserve(files.size());
-    for (const ChakraFile& file : files) {
+    for (ChakraFile& file : files) {
       traces.push_back(read_rank(file, meaning, groups, sums_, problems_));
+      file.nodes = {};  // a large trace is not in memory twice
     }
     if (problems_.any()) return;
-    MergedRanks merged = merge_ranks(traces, groups, gpus_, problems_);
+    MergedRanks merged = merge_ranks(std::move(traces), groups, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     sums_.counts

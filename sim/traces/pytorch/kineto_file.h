@@ -91,6 +91,7 @@ struct KinetoFile {
   std::vector<HostEvent> host;
   std::vector<CpuOperator> operators;
   std::vector<ProfilerStep> steps;
+  std::optional<RecordedStep> mean_step;  // of all steps, if their mean is kept
   std::map<std::int64_t, SyncEvent> syncs;
   std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks by name
 };

@@ -12,6 +12,7 @@
 #include "sim/traces/chakra/process_groups.h"
 #include "sim/traces/gunzip.h"
 #include "sim/traces/load_trace.h"
+#include "sim/traces/pytorch/mean_step.h"
 #include "sim/traces/pytorch/pytorch_rank.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
@@ -111,8 +112,9 @@ class PyTorchLoader {
     return rank >= 0 ? rank : number_in(path.parent_path().filename().string(), Which::last);
   }
 
-  // Keeps only the requested step of this profile.
+  // Keeps only the requested step of this profile, or the mean of all.
   void choose_step(KinetoFile& file) {
+    if (work_.steps == StepsAs::mean) return keep_mean_of_steps(file, problems_);
     if (work_.step < 0) return;
     std::string known;
     for (const ProfilerStep& step : file.steps) {
@@ -230,7 +232,7 @@ class PyTorchLoader {
       ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
     }
     if (problems_.any()) return;
-    MergedRanks merged = merge_ranks(ranks, all, gpus_, problems_);
+    MergedRanks merged = merge_ranks(std::move(ranks), all, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     summarize(merged);
@@ -269,8 +271,12 @@ class PyTorchLoader {
     const std::vector<ProfilerStep>& steps = profiles_.begin()->second.steps;
     if (work_.step < 0 && steps.size() > 1) {
       summary.notes.push_back(fmt::format(
-          "{} steps, ProfilerStep#{} to #{}, are replayed one after another; 'step' takes one",
-          steps.size(), steps.front().number, steps.back().number));
+          "{} steps, ProfilerStep#{} to #{}, are {}", steps.size(), steps.front().number,
+          steps.back().number,
+          work_.steps == StepsAs::mean
+              ? "replayed as one, with the mean of their kernels' times; what the host did, and so "
+                "what waits for what, is the first one's"
+              : "replayed one after another; 'step' takes one, 'steps: mean' their mean"));
     }
     if (sums_.beside > 0) {
       summary.notes.push_back(fmt::format(

@@ -346,7 +346,7 @@ class RankBuilder {
     for (const auto& [event, call] : call_of_) {
       add_saturating(sums_.collectives, nanoseconds(profile_.gpu[event].duration));
     }
-    const RecordedStep step = recorded_step(profile_);
+    const RecordedStep step = profile_.mean_step.value_or(recorded_step(profile_));
     if (step.time > sums_.step.time) sums_.step = step;
     sums_.summary.nodes += profile_.gpu.size();
   }
