@@ -8,10 +8,11 @@
 
 namespace weft {
 
-// Of the rank that took longest.
+// Of the rank that waited least for others: whose calls of the communication library took least, of
+// several the one that took longest. What it does next is what the others wait for.
 struct RecordedStep {
-  Duration time;      // from the start of its first kernel to the end of its last
-  Duration idle;      // of it, the GPU had no kernel ...
+  Duration time;        // from the start of its first kernel to the end of its last
+  Duration idle;        // of it, the GPU had no kernel ...
   Duration unlaunched;  // ... and of that, the host had not begun to launch the next one
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "sim/report/numbers.h"
 #include "sim/scenario/modes.h"
@@ -11,45 +10,31 @@
 namespace weft {
 namespace {
 
-struct ErrorOf {
-  WorkloadKind pattern;
-  RatioError error;
-};
-
-// The largest "90 % within" of the pair's rows that stand for one kernel fused as weft does it: our
-// own kernels on H200, Triton's and the HIP embedding on H100. Not those of HIP GEMMs on H100,
-// which take 2.5 times as long as the library's.
-constexpr auto kErrors = std::to_array<ErrorOf>({
-    {WorkloadKind::embedding_all_to_all, {.within = 0.135, .row = "torch.emb.hip"}},
-    {WorkloadKind::gemv_all_reduce, {.within = 0.108, .row = "gemv.fused"}},
-    {WorkloadKind::gemm_all_to_all, {.within = 0.102, .row = "torch.gemm.triton"}},
-    {WorkloadKind::gemm_reduce_scatter, {.within = 0.128, .row = "gemm_rs.fused"}},
-    {WorkloadKind::all_gather_gemm, {.within = 0.117, .row = "torch.ag_gemm.triton"}},
-});
+// Without the host's time, if runs are.
+Duration recorded_step(const RunReport& report) {
+  if (!report.recorded) return {};
+  const bool dropped = report.scenario.workload.trace.host == HostTime::drop;
+  return report.recorded->time - (dropped ? report.recorded->unlaunched : Duration{});
+}
 
 double share(Duration time, Duration of) { return to_seconds(time) / to_seconds(of); }
 
 }  // namespace
 
 std::optional<StepTime> step_of(const RunReport& report) {
-  if (report.recorded && report.recorded->time > Duration{}) {
-    return StepTime{.time = report.recorded->time, .recorded = true};
+  if (const Duration recorded = recorded_step(report); recorded > Duration{}) {
+    return StepTime{.time = recorded, .recorded = true};
   }
   const ModeRun* bulk = find_run(report, Mode::bulk);
   if (bulk == nullptr || bulk->result.time == Duration{}) return std::nullopt;
   return StepTime{.time = bulk->result.time};
 }
 
-RatioError ratio_error(WorkloadKind pattern) {
-  const auto* const row =
-      std::find_if(kErrors.begin(), kErrors.end(),
-                   [pattern](const ErrorOf& other) { return other.pattern == pattern; });
-  if (row != kErrors.end()) return row->error;
-  RatioError largest =
-      std::max_element(kErrors.begin(), kErrors.end(), [](const ErrorOf& a, const ErrorOf& b) {
-        return a.error.within < b.error.within;
-      })->error;
-  largest.measured = false;
+double ratio_error(WorkloadKind pattern) {
+  const double measured = row_of(pattern).error.within;
+  if (measured > 0) return measured;
+  double largest = 0;
+  for (const KindRow& row : kKindRows) largest = std::max(largest, row.error.within);
   return largest;
 }
 
@@ -71,7 +56,7 @@ std::optional<StepGain> gain_of(const Candidate& pair, const std::optional<StepT
   if (best == Mode::bulk) return std::nullopt;
   const double all = static_cast<double>(pair.times) * share(pair.bulk, step->time);
   const double saved = 1 - share(pair.time_in(best), pair.bulk);
-  const double within = ratio_error(pair.pattern).within;
+  const double within = ratio_error(pair.pattern);
   return StepGain{.saved = all * saved,
                   .least = all * (saved - within),
                   .most = all * std::min(1.0, saved + within)};
@@ -91,7 +76,7 @@ std::string gains_text(const RunReport& report) {
     const std::optional<StepGain> gain = gain_of(pair, step);
     if (!gain) continue;
     any = true;
-    measured = measured && ratio_error(pair.pattern).measured;
+    measured = measured && row_of(pair.pattern).error.within > 0;
     all.saved += gain->saved;
     all.least += gain->least;
     all.most += gain->most;
@@ -100,6 +85,34 @@ std::string gains_text(const RunReport& report) {
   return fmt::format("all in their best mode: {} of the {} step, {}{}\n", text_of(all),
                      step->recorded ? "recorded" : "bulk", time_text(step->time),
                      measured ? "" : "; the errors of some kinds of pairs were never measured");
+}
+
+std::string recording_text(const RunReport& report) {
+  std::string text;
+  if (report.recorded && report.recorded->time > Duration{}) {
+    text += fmt::format(
+        " In the recorded step, {}, the GPU had nothing to do for {} of the time because the host "
+        "had launched nothing.",
+        time_text(report.recorded->time),
+        percent_text(share(report.recorded->unlaunched, report.recorded->time)));
+  }
+  if (report.moved.empty()) return text;
+  const auto moved = [&](MovedBy by) { return percent_text(moved_share(report.moved, by)); };
+  return text + fmt::format(
+                    " Of the kernels' time on the GPU that they were recorded on, {} was scaled by "
+                    "a model "
+                    "of what they compute, {} by their roofline, {} not at all.",
+                    moved(MovedBy::model), moved(MovedBy::roofline), moved(MovedBy::nothing));
+}
+
+std::string replay_text(const RunReport& report) {
+  const Duration recorded = recorded_step(report);
+  const ModeRun* bulk = find_run(report, Mode::bulk);
+  if (recorded == Duration{} || bulk == nullptr) return {};
+  const bool dropped = report.scenario.workload.trace.host == HostTime::drop;
+  return fmt::format("recorded: {}{}; bulk here: {:+.1f} %\n", time_text(recorded),
+                     dropped ? " without the host's time" : "",
+                     100 * (share(bulk->result.time, recorded) - 1));
 }
 
 }  // namespace weft

@@ -17,22 +17,16 @@ struct StepGain {
   double most = 0;
 };
 
-// The step that gains are shares of: the recorded one, if it was recorded on this GPU, else mode
-// bulk's. Nothing: neither is there.
+// The step that gains are shares of: the recorded one, if it was recorded on this GPU, less the
+// host's time if that is dropped; else mode bulk's. Nothing: neither is there.
 struct StepTime {
   Duration time;
   bool recorded = false;
 };
 std::optional<StepTime> step_of(const RunReport& report);
 
-// How far fused over bulk was from the prediction, for 90 % of the measured pairs of this kind.
-// `row`: where docs/accuracy.md says so; of kinds that nobody measured, the largest of the others.
-struct RatioError {
-  double within = 0;
-  const char* row = "";
-  bool measured = true;
-};
-RatioError ratio_error(WorkloadKind pattern);
+// Of fused over bulk of such pairs; if nobody measured them, the largest of all others.
+double ratio_error(WorkloadKind pattern);
 
 // The mode in which the pair by itself takes least, the coarser one of two that take as long.
 Mode best_mode(const Candidate& pair);
@@ -44,7 +38,15 @@ std::optional<StepGain> gain_of(const Candidate& pair, const std::optional<StepT
 // "-3.1 % (-4.0 to -2.2)".
 std::string text_of(const StepGain& gain);
 
-// One sentence of all pairs together; empty if none gains.
+// One line of all pairs together; empty if none gains.
 std::string gains_text(const RunReport& report);
+
+// Of a trace, as sentences: how much of the recorded step was the host's, and how much of the
+// kernels' time rests on which model, if they were moved to another GPU. Each begins with a space.
+std::string recording_text(const RunReport& report);
+
+// Of a trace: how long mode bulk takes, compared with the recorded step. Empty if either is
+// missing.
+std::string replay_text(const RunReport& report);
 
 }  // namespace weft

@@ -110,7 +110,7 @@ Json engine_json(const RunReport& report) {
 void put_recording(Json& summary, const RunReport& report) {
   if (report.recorded) {
     summary["recorded"] = {{"step_us", in_us(report.recorded->time)},
-                           {"idle_us", in_us(report.recorded->idle)},
+                           {"gaps_us", in_us(report.recorded->idle)},
                            {"unlaunched_us", in_us(report.recorded->unlaunched)}};
   }
   if (report.moved.empty()) return;

@@ -149,12 +149,12 @@ class Schema {
   // The keys that a map may have.
   [[nodiscard]] Json map(const std::string& path) const {
     Json properties = bases_of(path);
-    if (keys_of(path).empty()) return {{"type", "object"}};  // described elsewhere
     for (const KeyDoc* key : keys_of(path)) {
       properties[name_of(*key)] = property(*key);
     }
-    Json schema = {
-        {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+    Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+    // A map without rows has those of another.
+    if (!keys_of(path).empty()) schema["additionalProperties"] = false;
     if (Json rules = elsewhere(path); !rules.empty()) schema["allOf"] = std::move(rules);
     return schema;
   }

@@ -184,7 +184,12 @@ class Merger {
   }
 
   void run() {
-    for (UnitId id = 0; id < units_.size(); ++id) offer(id);
+    std::size_t ops = 0;
+    for (UnitId id = 0; id < units_.size(); ++id) {
+      if (takes_time(id)) ++ops;
+      offer(id);
+    }
+    merged_.graph.ops.reserve(ops);  // grown step by step, they would take three times as much
     while (!ready_.empty() || !early_.empty()) {
       const bool in_order = !ready_.empty();
       std::set<Turn>& from = in_order ? ready_ : early_;

@@ -21,7 +21,7 @@ RecordedStep recorded_step(const KinetoFile& profile);
 // for the GPU. Moments are in nanoseconds.
 class HostClock {
  public:
-  // The host's time before its first launch is none of the step's.
+  // The host's time before this moment is none of the step's.
   void start(std::int64_t at, std::uint32_t lane);
   // The host came to `at`: adds a node of its time until there, if it took any.
   void go_to(std::int64_t at, std::vector<TraceNode>& nodes);

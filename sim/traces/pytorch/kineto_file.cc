@@ -276,9 +276,12 @@ void keep_step(KinetoFile& file, const ProfilerStep& step) {
     known.insert(event.correlation);
     if (inside(event.start)) launched.insert(event.correlation);
   }
+  // What was launched before the profile began is of a step before it, though it may run now.
+  const bool launches_are_known =
+      std::any_of(file.gpu.begin(), file.gpu.end(),
+                  [&](const GpuEvent& event) { return known.contains(event.correlation); });
   std::erase_if(file.gpu, [&](const GpuEvent& event) {
-    return known.contains(event.correlation) ? !launched.contains(event.correlation)
-                                             : !inside(event.start);
+    return launches_are_known ? !launched.contains(event.correlation) : !inside(event.start);
   });
   std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
 }

@@ -98,8 +98,8 @@ struct KinetoFile {
 
 KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems);
 
-// Keeps only what the host did in this step, and what that launched. A kernel whose launch is not
-// in the profile belongs to the step in which it started.
+// Keeps only what the host did in this step, and what that launched. If the profile has no
+// launches, a kernel belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
 
 // Whether this is a kernel of a communication library. The recorded times of these include waiting

@@ -1,8 +1,8 @@
 // Several profiled steps as one.
 #pragma once
 
-#include "sim/traces/pytorch/kineto_file.h"
 #include "sim/traces/problems.h"
+#include "sim/traces/pytorch/kineto_file.h"
 
 namespace weft {
 

@@ -243,8 +243,10 @@ class PyTorchLoader {
     const RecordedStep& step = sums_.step;
     const double us = std::max(to_microseconds(step.time), 1e-3);
     return fmt::format(
-        "{:.3f} ms from the first to the last kernel on the slowest rank; for {:.0f} % of them its "
-        "GPU had no kernel, for {:.0f} % because the host had not launched any: the host's own "
+        "{:.3f} ms from the first to the last kernel on the rank that waited least for others; for "
+        "{:.0f} % of "
+        "them its GPU had no kernel, for {:.0f} % because the host had not launched any: the "
+        "host's own "
         "time is {} (host: {})",
         us / 1000, 100 * to_microseconds(step.idle) / us,
         100 * to_microseconds(step.unlaunched) / us,

@@ -41,7 +41,7 @@ class RankBuilder {
     find_named();
     std::vector<Step> steps = steps_of_host();
     look_ahead(steps);
-    if (!steps.empty()) host_.start(steps.front().at, static_cast<std::uint32_t>(lanes_.size()));
+    host_.start(first_start(), static_cast<std::uint32_t>(lanes_.size()));
     for (const Step& step : steps) take(step);
     count_times();
     return std::move(trace_);
@@ -76,6 +76,14 @@ class RankBuilder {
       const auto lane = static_cast<std::uint32_t>(lanes_.size());
       lanes_[stream] = lane;
     }
+  }
+
+  // When the first kernel started. What the host did before, it had done by then: it may have been
+  // several steps ahead.
+  [[nodiscard]] std::int64_t first_start() const {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const GpuEvent& event : profile_.gpu) first = std::min(first, event.start);
+    return first;
   }
 
   // Finds the calls that a recorded wait names, and those in which nothing travels.
@@ -343,11 +351,17 @@ class RankBuilder {
   }
 
   void count_times() {
+    Duration collectives;
     for (const auto& [event, call] : call_of_) {
-      add_saturating(sums_.collectives, nanoseconds(profile_.gpu[event].duration));
+      add_saturating(collectives, nanoseconds(profile_.gpu[event].duration));
     }
+    add_saturating(sums_.collectives, collectives);
     const RecordedStep step = profile_.mean_step.value_or(recorded_step(profile_));
-    if (step.time > sums_.step.time) sums_.step = step;
+    const bool waited_less = !sums_.step_waited || collectives < *sums_.step_waited;
+    if (waited_less || (collectives == *sums_.step_waited && step.time > sums_.step.time)) {
+      sums_.step = step;
+      sums_.step_waited = collectives;
+    }
     sums_.summary.nodes += profile_.gpu.size();
   }
 

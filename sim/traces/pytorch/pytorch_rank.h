@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/models/recorded_step.h"
 #include "sim/scenario/trace_work.h"
@@ -16,10 +17,11 @@ struct PytorchSums {
   TraceSummary& summary;
   HostTime host = HostTime::drop;
   Counts counts = {};
-  Duration collectives{};    // recorded times of the library's kernels, which are not used
+  Duration collectives{};  // recorded times of the library's kernels, which are not used
   std::size_t beside = 0;  // kernels that ran concurrently with others ...
   Duration beside_time{};  // ... and their recorded time
-  RecordedStep step = {};  // of the rank that took longest
+  RecordedStep step = {};  // as said there ...
+  std::optional<Duration> step_waited = {};  // ... of the rank whose collectives took so long
 };
 
 // `et` may be null if the profile says what its collectives move.
