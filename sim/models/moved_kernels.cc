@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "sim/cluster/cluster.h"
@@ -15,8 +16,28 @@
 namespace weft {
 namespace {
 
+// What attention_kernel() is for; other sizes have a roofline only.
+std::optional<OpShape> model_of(const RecordedAttention& of, std::int64_t element_bytes) {
+  constexpr std::int32_t kLeastTokens = 128;  // of a block of queries, or of keys backward
+  if (of.heads % of.kv_heads != 0 || (of.causal && of.queries > of.keys)) return std::nullopt;
+  const bool few = std::min(of.queries, of.keys) < kLeastTokens;
+  if (few && (of.backward || of.queries >= kLeastTokens)) return std::nullopt;
+  AttentionShape shape{.batch = of.batch,
+                       .heads = of.heads,
+                       .kv_heads = of.kv_heads,
+                       .head_dim = of.head_dim,
+                       .value_head_dim = of.value_head_dim,
+                       .queries = of.queries,
+                       .keys = of.keys,
+                       .causal = of.causal,
+                       .backward = of.backward};
+  if (element_bytes >= size_of(DataType::fp32).count()) shape.dtype = DataType::fp32;
+  return shape;
+}
+
 // The operator that the recorded kernel is modelled as; none: by its roofline.
 std::optional<OpShape> model_of(const RecordedWork& work) {
+  if (work.attention) return model_of(*work.attention, work.element_bytes);
   if (work.kind == RecordedKind::attention) return std::nullopt;
   if (!work.gemm) {
     return StreamShape{.read = work.read, .written = work.written, .flops = work.flops};
@@ -100,8 +121,7 @@ class Mover {
     double here = 0;
   };
   // Kernels that the models cannot tell apart.
-  using Key = std::tuple<RecordedKind, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                         std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  using Key = std::array<std::int64_t, 18>;
 
   static Duration scaled(Duration time, double ratio) {
     return picoseconds(std::llround(static_cast<double>(time.count()) * ratio));
@@ -109,7 +129,8 @@ class Mover {
 
   const Modelled& modelled_as(const RecordedWork& work) {
     const RecordedGemm gemm = work.gemm.value_or(RecordedGemm{});
-    const Key key{work.kind,
+    const RecordedAttention of = work.attention.value_or(RecordedAttention{});
+    const Key key{static_cast<std::int64_t>(work.kind),
                   work.element_bytes,
                   work.flops.count(),
                   work.read.count(),
@@ -117,7 +138,16 @@ class Mover {
                   gemm.m,
                   gemm.n,
                   gemm.k,
-                  gemm.batch};
+                  gemm.batch,
+                  of.batch,
+                  of.heads,
+                  of.kv_heads,
+                  of.head_dim,
+                  of.value_head_dim,
+                  of.queries,
+                  of.keys,
+                  of.causal ? 1 : 0,
+                  of.backward ? 1 : 0};
     const auto [found, added] = known_.try_emplace(key);
     if (added) found->second = model(work);
     return found->second;

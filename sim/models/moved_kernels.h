@@ -9,8 +9,9 @@
 //                        4-byte elements on the vector units, as PyTorch's default is without TF32
 //   norm, elementwise,   a stream of the bytes that it reads and writes, alone on one GPU
 //   embedding, copy
-//   attention            its roofline: the longer of operations at the peak of the matrix units and
-//                        bytes at the HBM's bandwidth
+//   attention            the library's kernel for its sizes; without them, its roofline: the longer
+//                        of operations at the peak of the matrix units and bytes at the HBM's
+//                        bandwidth
 //
 // A kernel of which nothing is known keeps its time; so do copies between host and GPU, which pass
 // neither HBM nor CUs at full rate. Grids, registers and tiles stay as recorded.

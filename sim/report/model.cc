@@ -15,6 +15,7 @@
 #include "sim/report/mode_fields.h"
 #include "sim/report/numbers.h"
 #include "sim/report/step_gain.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {

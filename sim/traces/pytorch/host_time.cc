@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/traces/trace_limits.h"
+
 namespace weft {
 namespace {
 
@@ -13,6 +15,12 @@ std::map<std::int64_t, std::int64_t> launch_times(const KinetoFile& profile) {
     if (event.kind == HostEvent::Kind::runtime) times.emplace(event.correlation, event.start);
   }
   return times;
+}
+
+// Starts may be anything below 2^62 ns, and a Duration holds 106 days.
+Duration at_most_days(std::int64_t ns) {
+  constexpr std::int64_t kMost = std::int64_t{100} * 24 * 3600 * 1'000'000'000;
+  return nanoseconds(std::min(ns, kMost));
 }
 
 }  // namespace
@@ -39,9 +47,9 @@ RecordedStep recorded_step(const KinetoFile& profile) {
     }
     busy_until = std::max(busy_until, event->start + event->duration);
   }
-  step.time = nanoseconds(busy_until - events.front()->start);
-  step.idle = nanoseconds(idle);
-  step.unlaunched = nanoseconds(unlaunched);
+  step.time = at_most_days(busy_until - events.front()->start);
+  step.idle = at_most_days(idle);
+  step.unlaunched = at_most_days(unlaunched);
   return step;
 }
 
@@ -50,8 +58,9 @@ void HostClock::start(std::int64_t at, std::uint32_t lane) {
   lane_ = lane;
 }
 
-void HostClock::go_to(std::int64_t at, std::vector<TraceNode>& nodes) {
-  if (at <= free_at_) return;  // another thread has come further
+bool HostClock::go_to(std::int64_t at, std::vector<TraceNode>& nodes) {
+  if (at <= free_at_) return true;  // another thread has come further
+  if (at - free_at_ > trace_limits::kMicroseconds * 1000) return false;
   RecordedShape shape{.time = nanoseconds(at - free_at_), .lds = {}};
   shape.host = true;
   free_at_ = at;
@@ -62,11 +71,12 @@ void HostClock::go_to(std::int64_t at, std::vector<TraceNode>& nodes) {
                    .after = std::exchange(waited_for_, {})});
   last_ = static_cast<std::uint32_t>(nodes.size() - 1);
   any_ = true;
+  return true;
 }
 
 void HostClock::wait(std::int64_t duration,
                      const std::map<std::int64_t, std::uint32_t>& waited_for) {
-  free_at_ += duration;
+  if (free_at_ < kLatest) free_at_ += duration;
   for (const auto& [stream, node] : waited_for) waited_for_.push_back(node);
 }
 

@@ -23,14 +23,17 @@ class HostClock {
  public:
   // The host's time before this moment is none of the step's.
   void start(std::int64_t at, std::uint32_t lane);
-  // The host came to `at`: adds a node of its time until there, if it took any.
-  void go_to(std::int64_t at, std::vector<TraceNode>& nodes);
+  // The host came to `at`: adds a node of its time until there, if it took any. False if that is
+  // more than a day.
+  bool go_to(std::int64_t at, std::vector<TraceNode>& nodes);
   // From there on it waited for so long, for these nodes (by stream).
   void wait(std::int64_t duration, const std::map<std::int64_t, std::uint32_t>& waited_for);
   // Adds what a kernel that is launched now waits for.
   void add_to(std::vector<std::uint32_t>& after) const;
 
  private:
+  static constexpr std::int64_t kLatest = std::int64_t{1} << 62U;  // of recorded moments
+
   std::int64_t free_at_ = 0;
   std::uint32_t lane_ = 0;
   bool any_ = false;

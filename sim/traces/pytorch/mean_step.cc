@@ -49,6 +49,12 @@ void keep_mean_of_steps(KinetoFile& file, TraceProblems& problems) {
   if (file.steps.empty()) {
     return problems.add(file.name, "steps", "mean of steps, but the profile has no ProfilerStep");
   }
+  constexpr std::size_t kMostSteps = 100;
+  if (file.steps.size() > kMostSteps) {
+    return problems.add(
+        file.name, "steps",
+        fmt::format("mean of {} steps; of at most {}", file.steps.size(), kMostSteps));
+  }
   const std::vector<ProfilerStep> steps = file.steps;
   const auto number = static_cast<std::int64_t>(steps.size());
   KinetoFile mean = only(file, steps.front());
@@ -66,9 +72,9 @@ void keep_mean_of_steps(KinetoFile& file, TraceProblems& problems) {
       mean.gpu[k].beside = mean.gpu[k].beside || other.gpu[k].beside;
     }
     const RecordedStep step = recorded_step(other);
-    sum.time += step.time;
-    sum.idle += step.idle;
-    sum.unlaunched += step.unlaunched;
+    add_saturating(sum.time, step.time);
+    add_saturating(sum.idle, step.idle);
+    add_saturating(sum.unlaunched, step.unlaunched);
   }
   for (GpuEvent& event : mean.gpu) event.duration /= number;
   mean.mean_step = RecordedStep{.time = picoseconds(sum.time.count() / number),

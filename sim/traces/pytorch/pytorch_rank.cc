@@ -198,8 +198,9 @@ class RankBuilder {
   bool keep_host_time(const Step& step) {
     if (sums_.host == HostTime::drop || step.thread == kNoThread) return false;
     if (!problems_.keep(profile_.name, kMemoryOfTraceNode)) return false;
-    host_.go_to(step.at, trace_.nodes);
-    return true;
+    if (host_.go_to(step.at, trace_.nodes)) return true;
+    problems_.add(profile_.name, "host: recorded", "the host launched nothing for more than a day");
+    return false;
   }
 
   void keep_wait(const Step& step, const std::map<std::int64_t, NodeId>& waited_for) {

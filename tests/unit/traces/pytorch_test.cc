@@ -482,6 +482,25 @@ TEST_F(PytorchTrace, the_hosts_time_can_be_kept) {
   EXPECT_TRUE(waits_for(5, 4));
 }
 
+// Moments of a clock that jumped: 2^61 ns from one launch to the next.
+TEST_F(PytorchTrace, a_host_that_takes_more_than_a_day_is_refused) {
+  const auto profile = [](int rank) {
+    Json text = Json::parse(Profile(rank).kernel(7, 20).kernel(7, 30).text());
+    for (Json& event : text["traceEvents"]) {
+      if (event["ts"] > 1008) event["ts"] = 2'300'000'000'000'000;
+    }
+    return text.dump();
+  };
+  const LoadedTrace dropped = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(dropped.graph) << dropped.problems.to_text();
+  TraceWork work;
+  work.format = WorkloadKind::pytorch;
+  work.path = folder_.path("kineto");
+  work.host = HostTime::recorded;
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("nothing for more than a day"),
+            std::string::npos);
+}
+
 TEST_F(PytorchTrace, the_gpu_that_was_recorded_is_named) {
   Json profile = Json::parse(slow_host(0));
   profile["deviceProperties"] = {{{"id", 0}, {"name", "Tesla V100-SXM2-32GB"}, {"numSms", 80}}};
