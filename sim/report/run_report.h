@@ -29,9 +29,9 @@ struct ModeRun {
 struct RunReport {
   Scenario scenario;
   Cluster cluster;
-  std::vector<ModeRun> runs;               // in the order of scenario.modes
-  std::vector<Candidate> candidates = {};  // whole models: pairs that could be fused, ranked
-  std::optional<StepWork> work = {};       // of a whole model that the scenario describes
+  std::vector<ModeRun> runs;                  // in the order of scenario.modes
+  std::vector<Candidate> candidates = {};     // whole models: pairs that could be fused, ranked
+  std::optional<StepWork> work = {};          // of a whole model that the scenario describes
   std::optional<RecordedStep> recorded = {};  // of a trace whose kernels keep their times
   MovedTimes moved = {};                      // of a trace whose kernels were moved; else empty
   std::string version;

@@ -37,12 +37,12 @@ enum class StepsAs : std::uint8_t { in_a_row, mean };
 struct TraceWork {
   WorkloadKind format = WorkloadKind::chakra;
   std::string path;
-  std::string execution_traces;  // pytorch; empty: the profiles say the sizes
-  std::int64_t step = -1;        // pytorch: of torch.profiler's steps this one; -1: all
+  std::string execution_traces;       // pytorch; empty: the profiles say the sizes
+  std::int64_t step = -1;             // pytorch: of torch.profiler's steps this one; -1: all
   StepsAs steps = StepsAs::in_a_row;  // pytorch; of all steps
-  HostTime host = HostTime::drop;  // pytorch
-  std::string groups;            // chakra: file of process groups, or empty
-  bool one_for_all = false;      // rank 0's trace stands for all GPUs
+  HostTime host = HostTime::drop;     // pytorch
+  std::string groups;                 // chakra: file of process groups, or empty
+  bool one_for_all = false;           // rank 0's trace stands for all GPUs
   std::optional<CommSizeUnit> comm_size_unit;
   int element_bytes = 2;
   std::optional<AllGatherSize> allgather_size_is;

@@ -34,8 +34,8 @@ struct TraceSummary {
   Duration recorded;                          // of all kernels of all ranks together
   std::optional<RecordedStep> step = {};      // if the recording has starts of kernels
   RecordedDevice device = {};
-  std::vector<std::string> choices;           // what was chosen where writers differ
-  std::vector<std::string> notes;             // what was left out, and how often
+  std::vector<std::string> choices;  // what was chosen where writers differ
+  std::vector<std::string> notes;    // what was left out, and how often
 };
 
 std::string to_text(const TraceSummary& summary);
