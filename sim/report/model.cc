@@ -50,6 +50,7 @@ struct PairRow {
 std::vector<PairRow> rows_of(const RunReport& report) {
   const std::optional<StepTime> step = step_of(report);
   std::vector<PairRow> rows;
+  rows.reserve(report.candidates.size());
   for (const Candidate& pair : report.candidates) {
     rows.push_back({.pair = pair, .gain = gain_of(pair, step)});
   }
