@@ -97,11 +97,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   OpKernel kernel;
   kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
-  if (shape.host) {
-    kernel.works = {Work{}};
-    kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = 1}};
-    return kernel;
-  }
+  if (shape.host) return kernel;  // without WGs: they would have to wait for a slot
   const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t wgs = std::min(shape.wgs, fit);
   if (shape.beside) {

@@ -47,7 +47,11 @@ void pytorch_fields(Fields map, TraceWork& trace) {
     map.fail("steps", "mean is of all steps, but step takes one; leave one of them out");
   }
   map.choice("host", trace.host, names::kHostTimes,
-             {.help = "what becomes of the host's own time", .fallback = HostTime::drop});
+             {.help = "what becomes of the host's own time; recorded: not of a mean of steps",
+              .fallback = HostTime::drop});
+  if (!map.writes() && trace.host == HostTime::recorded && trace.steps == StepsAs::mean) {
+    map.fail("host", "recorded is one step's, but steps is mean; take one with step");
+  }
 }
 
 // Described as one key: all of cluster.gpu's are meant.
