@@ -138,6 +138,7 @@ class ModelToTasks {
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
         kernel.launch = launch_of(op.shape);
         add_items(tasks_, kernel, plan_of(op.shape, rank), gpu_);
+        if (is_host_time(op)) kernel.wg = kNoRoom;
         done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
       }
     }

@@ -97,7 +97,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   OpKernel kernel;
   kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
-  if (shape.host) return kernel;  // without WGs: they would have to wait for a slot
+  if (shape.host) return kernel;  // nothing is computed
   const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t wgs = std::min(shape.wgs, fit);
   if (shape.beside) {

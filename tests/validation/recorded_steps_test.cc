@@ -65,7 +65,7 @@ TEST(RecordedSteps, two_layers_of_llama_8b) {
 TEST(RecordedSteps, with_the_hosts_time) {
   for (const char* step : {"3", "4"}) {
     const Replayed kept = replayed("h100-x2-llama8b", std::string("host: recorded, step: ") + step);
-    EXPECT_NEAR(kept.us / kept.recorded_us, 1, 0.03) << step;
+    EXPECT_NEAR(kept.us / kept.recorded_us, 1, 0.01) << step;
   }
 }
 
