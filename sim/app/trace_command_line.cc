@@ -80,8 +80,18 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
       ->add_option("--execution-traces", work.execution_traces,
                    "pytorch: folder of PyTorch execution traces, if the profiles lack sizes")
       ->type_name("DIR");
-  import->add_option("--step", work.step, "pytorch: only what ProfilerStep#N launched")
-      ->type_name("N");
+  CLI::Option* step =
+      import->add_option("--step", work.step, "pytorch: only what ProfilerStep#N launched");
+  step->type_name("N");
+  CLI::Option* mean = import->add_flag_callback(
+      "--mean-step", [&work] { work.steps = StepsAs::mean; },
+      "pytorch: the mean of all steps, which must be alike");
+  mean->excludes(step);
+  import
+      ->add_flag_callback(
+          "--host", [&work] { work.host = HostTime::recorded; },
+          "pytorch: keep the host's own time, between launches")
+      ->excludes(mean);
   import
       ->add_option("--groups", work.groups,
                    "chakra: JSON file of process groups, such as {\"1\": [0, 1]}")

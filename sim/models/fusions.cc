@@ -108,12 +108,18 @@ class Finder {
     if (communicates(op) || consumers_[i].size() != 1) return;
     const std::uint32_t next = consumers_[i].front();
     const ModelOp& call = graph_.ops[OpId(next)];
-    if (!communicates(call) || call.after.size() != 1) return;
+    if (!communicates(call) || inputs_of(call) != 1) return;
     const OpId before = previous_[i];
     const bool passed = !before.is_none() && consumers_[before.value].empty() &&
                         graph_.ops[before].place == op.place && passes_on(graph_.ops[before], op);
     if (passed) add(before.value, next, Travels::result, OpId(i));
     add(i, next, Travels::result);
+  }
+
+  // Without the host, which launches a fused kernel once.
+  [[nodiscard]] std::ptrdiff_t inputs_of(const ModelOp& op) const {
+    return std::count_if(op.after.begin(), op.after.end(),
+                         [this](OpId id) { return !is_host_time(graph_.ops[id]); });
   }
 
   // By operator, the one before it on its stream on each of its GPUs.
@@ -203,6 +209,11 @@ ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion) {
     kernel.time_by_rank[r] += next.time_by_rank.empty() ? next.time : next.time_by_rank[r];
   }
   return op;
+}
+
+bool is_host_time(const ModelOp& op) {
+  const auto* recorded = std::get_if<RecordedShape>(&op.shape);
+  return recorded != nullptr && recorded->host;
 }
 
 bool passes_on(const ModelOp& gemm, const ModelOp& next) {

@@ -35,6 +35,9 @@ OpId communicating(const Fusion& fusion);
 // of the kernel that passes on its result.
 ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion);
 
+// Whether this is no kernel but the time that the host took (RecordedShape::host).
+bool is_host_time(const ModelOp& op);
+
 // Whether the recorded kernel `next` passes on the result of the recorded GEMM before it: an
 // elementwise kernel or a copy with as many results as the GEMM, or the sum of a split k.
 bool passes_on(const ModelOp& gemm, const ModelOp& next);

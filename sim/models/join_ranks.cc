@@ -69,7 +69,7 @@ class Joiner {
 
   void find(OpId call) {
     if (!communicates(op(call)) || place(call).groups.size() != 1) return;
-    const Kernels producers = by_rank(op(call).after, call);
+    const Kernels producers = by_rank(without_host(op(call).after), call);
     const auto waited_by_it_alone = [this](OpId id) { return consumers_[id.value].size() == 1; };
     if (std::all_of(producers.begin(), producers.end(), waited_by_it_alone) &&
         join_all(producers, call)) {
@@ -77,6 +77,11 @@ class Joiner {
     }
     const Kernels waiting = by_rank(consumers_[call.value], call);
     if (!waiting.empty() && multiplies(waiting.front())) join_all(waiting, call);
+  }
+
+  [[nodiscard]] std::vector<OpId> without_host(std::vector<OpId> ids) const {
+    std::erase_if(ids, [this](OpId id) { return is_host_time(op(id)); });
+    return ids;
   }
 
   [[nodiscard]] bool multiplies(OpId id) const {

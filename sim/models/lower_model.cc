@@ -136,11 +136,18 @@ class ModelToTasks {
           continue;
         }
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
-        kernel.launch = compute_launch_;
+        kernel.launch = launch_of(op.shape);
         add_items(tasks_, kernel, plan_of(op.shape, rank), gpu_);
+        if (is_host_time(op)) kernel.wg = kNoRoom;
         done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
       }
     }
+  }
+
+  // The host's time occupies nothing of the GPU: it is a launch that takes long.
+  [[nodiscard]] Duration launch_of(const OpShape& shape) const {
+    const auto* recorded = std::get_if<RecordedShape>(&shape);
+    return recorded != nullptr && recorded->host ? recorded->time : compute_launch_;
   }
 
   // Ranks that do the same share a plan; it is made again only if ranks differ.

@@ -97,6 +97,7 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   OpKernel kernel;
   kernel.wg = recorded_wg(shape, gpu);
   kernel.persistent = true;
+  if (shape.host) return kernel;  // nothing is computed
   const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
   const std::int64_t wgs = std::min(shape.wgs, fit);
   if (shape.beside) {
@@ -109,10 +110,13 @@ OpKernel recorded_kernel(const RecordedShape& shape, const GpuSpec& gpu, std::ui
   return kernel;
 }
 
+double roofline_seconds(const RecordedWork& work, const GpuSpec& gpu) {
+  return std::max(arithmetic_seconds(work, gpu), memory_seconds(work, gpu));
+}
+
 double share_of_peak(const RecordedShape& shape, const GpuSpec& gpu) {
   if (!shape.work || shape.time.count() == 0) return 0;
-  return std::max(arithmetic_seconds(*shape.work, gpu), memory_seconds(*shape.work, gpu)) /
-         to_seconds(shape.time);
+  return roofline_seconds(*shape.work, gpu) / to_seconds(shape.time);
 }
 
 }  // namespace weft

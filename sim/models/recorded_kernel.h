@@ -26,6 +26,10 @@ WgShape recorded_wg(const RecordedShape& shape, const GpuSpec& gpu);
 Work recorded_work(const RecordedShape& shape, const GpuSpec& gpu, Duration time, std::int64_t wgs,
                    std::int64_t rounds);
 
+// The longer of the kernel's operations at the arithmetic peak and its bytes at the HBM's
+// bandwidth.
+double roofline_seconds(const RecordedWork& work, const GpuSpec& gpu);
+
 // The share of the GPU's peak that the kernel reached: the larger of the share of the arithmetic
 // peak and that of the HBM's; 0 if the recording does not tell what the kernel computes.
 double share_of_peak(const RecordedShape& shape, const GpuSpec& gpu);

@@ -25,6 +25,20 @@ struct RecordedGemm {
   bool operator==(const RecordedGemm&) const = default;
 };
 
+// As AttentionShape has them; small, as there may be many.
+struct RecordedAttention {
+  std::int32_t batch = 1;
+  std::int32_t heads = 0;
+  std::int32_t kv_heads = 0;
+  std::int32_t head_dim = 0;
+  std::int32_t value_head_dim = 0;
+  std::int32_t queries = 0;
+  std::int32_t keys = 0;
+  bool causal = false;
+  bool backward = false;
+  bool operator==(const RecordedAttention&) const = default;
+};
+
 // From the shapes of the operator that launched the kernel: each operand is read once, each result
 // written once.
 struct RecordedWork {
@@ -36,6 +50,7 @@ struct RecordedWork {
   bool matrix = false;    // its flops run on the matrix units
   std::int64_t rows = 0;  // of an embedding's result, which is made row by row
   std::optional<RecordedGemm> gemm = {};
+  std::optional<RecordedAttention> attention = {};
   bool operator==(const RecordedWork&) const = default;
 };
 
@@ -49,6 +64,8 @@ struct RecordedShape {
   std::optional<RecordedWork> work = {};
   // Other kernels ran concurrently when it was recorded: what they cost it is part of its time.
   bool beside = false;
+  // Not a kernel: the host was at work for `time` before it launched what waits for this.
+  bool host = false;
   bool operator==(const RecordedShape&) const = default;
 };
 

@@ -33,6 +33,19 @@ constexpr auto kOfScenario = std::to_array<FieldRow>({
     {"cluster", Unit::text, "the machine in one line"},
 });
 
+constexpr auto kOfRecordings = std::to_array<FieldRow>({
+    {"recorded.step_us", Unit::us,
+     "kind pytorch: from the first recorded kernel's start to the last one's end, on the rank that "
+     "waited least for others; absent with recorded_on"},
+    {"recorded.gaps_us", Unit::us, "of it, the GPU had no kernel"},
+    {"recorded.unlaunched_us", Unit::us, "of that, the host had not begun to launch the next one"},
+    {"moved.model", Unit::share,
+     "workload.recorded_on: of the kernels' recorded time, that of kernels whose times were scaled "
+     "by a model of what they compute"},
+    {"moved.roofline", Unit::share, "the same, by their roofline"},
+    {"moved.as_recorded", Unit::share, "the same, not at all"},
+});
+
 constexpr auto kOfPartitions = std::to_array<FieldRow>({
     {"c3.strategies.<mode>.tried.<index>.cus", Unit::count, "a partition size that was tried"},
     {"c3.strategies.<mode>.tried.<index>.compute_us", Unit::us,
@@ -170,6 +183,7 @@ std::vector<Field> summary_fields() {
   for (const C3Field& field : c3_fields()) {
     fields.push_back({std::string("c3.") + field.name, field.unit, field.title, field.meaning});
   }
+  append(fields, kOfRecordings);
   append(fields, kOfPartitions);
   append(fields, kOfAllModes);
   return fields;

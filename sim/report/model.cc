@@ -14,6 +14,7 @@
 #include "sim/report/measures.h"
 #include "sim/report/mode_fields.h"
 #include "sim/report/numbers.h"
+#include "sim/report/step_gain.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -36,49 +37,57 @@ std::string residency_text(const Candidate& pair) {
   return fmt::format("{}, not {}", fused, pair.wgs_per_cu_bulk);
 }
 
-// The mode in which the pair by itself takes least, the coarser one of two that take as long.
 std::string best_text(const Candidate& pair) {
-  if (!pair.obstacle.empty()) return "";
-  Mode best = Mode::bulk;
-  Duration least = pair.bulk;
-  for (const Mode mode : modes_of(pair.pattern)) {
-    const Duration time = pair.time_in(mode);
-    if (time == Duration{} || time >= least) continue;
-    best = mode;
-    least = time;
+  return pair.obstacle.empty() ? name_of(best_mode(pair)) : "";
+}
+
+// A pair and what it would save of the step.
+struct PairRow {
+  const Candidate& pair;
+  std::optional<StepGain> gain;
+};
+
+std::vector<PairRow> rows_of(const RunReport& report) {
+  const std::optional<StepTime> step = step_of(report);
+  std::vector<PairRow> rows;
+  rows.reserve(report.candidates.size());
+  for (const Candidate& pair : report.candidates) {
+    rows.push_back({.pair = pair, .gain = gain_of(pair, step)});
   }
-  return name_of(best);
+  return rows;
 }
 
 // A column of the table for people: a time, or what a function says.
 struct PairColumn {
   const char* heading;
   std::optional<Mode> time_in = std::nullopt;
-  std::string (*text)(const Candidate& pair) = nullptr;
+  std::string (*text)(const PairRow& row) = nullptr;
   bool of_all = false;  // of pairs that cannot be fused too
   bool if_any = false;  // left out where no pair has such a time
 };
 
 constexpr auto kPairColumns = std::to_array<PairColumn>({
     {.heading = "could be fused",
-     .text = [](const Candidate& pair) { return pair.name; },
+     .text = [](const PairRow& row) { return row.pair.name; },
      .of_all = true},
     {.heading = "pattern",
-     .text = [](const Candidate& pair) { return std::string(name_of(pair.pattern)); },
+     .text = [](const PairRow& row) { return std::string(name_of(row.pair.pattern)); },
      .of_all = true},
     {.heading = "count",
-     .text = [](const Candidate& pair) { return count_text(pair.times); },
+     .text = [](const PairRow& row) { return count_text(row.pair.times); },
      .of_all = true},
     {.heading = "bulk", .time_in = Mode::bulk},
     {.heading = "chunked", .time_in = Mode::kernel},
     {.heading = "pipelined", .time_in = Mode::pipelined, .if_any = true},
     {.heading = "fused", .time_in = Mode::fused},
-    {.heading = "change", .text = gain_text},
+    {.heading = "change", .text = [](const PairRow& row) { return gain_text(row.pair); }},
     {.heading = "role_split", .time_in = Mode::role_split, .if_any = true},
     {.heading = "copy_fed", .time_in = Mode::copy_fed, .if_any = true},
-    {.heading = "best", .text = best_text},
-    {.heading = "WGs per CU", .text = residency_text},
-    {.heading = "", .text = [](const Candidate& pair) { return pair.obstacle; }, .of_all = true},
+    {.heading = "best", .text = [](const PairRow& row) { return best_text(row.pair); }},
+    {.heading = "of the step",
+     .text = [](const PairRow& row) { return row.gain ? text_of(*row.gain) : "-"; }},
+    {.heading = "WGs per CU", .text = [](const PairRow& row) { return residency_text(row.pair); }},
+    {.heading = "", .text = [](const PairRow& row) { return row.pair.obstacle; }, .of_all = true},
 });
 
 bool is_shown(const PairColumn& column, const std::vector<Candidate>& pairs) {
@@ -87,10 +96,10 @@ bool is_shown(const PairColumn& column, const std::vector<Candidate>& pairs) {
   });
 }
 
-std::string text_in(const PairColumn& column, const Candidate& pair) {
-  if (!pair.obstacle.empty() && !column.of_all) return "-";
-  if (column.text != nullptr) return column.text(pair);
-  const Duration time = pair.time_in(*column.time_in);
+std::string text_in(const PairColumn& column, const PairRow& row) {
+  if (!row.pair.obstacle.empty() && !column.of_all) return "-";
+  if (column.text != nullptr) return column.text(row);
+  const Duration time = row.pair.time_in(*column.time_in);
   return time.count() > 0 ? time_text(time) : "-";
 }
 
@@ -110,39 +119,48 @@ std::vector<std::string> part_values(const ModeView& mode) {
   return values;
 }
 
-constexpr auto kFusionColumns = std::to_array<Column<Candidate>>({
+constexpr auto kFusionColumns = std::to_array<Column<PairRow>>({
     {"pair", Unit::text, "pair", "whole models: operator and collective, in their order",
-     [](const Candidate& pair) { return value_of(pair.name); }},
+     [](const PairRow& row) { return value_of(row.pair.name); }},
     {"pattern", Unit::text, "pattern", "as in workload.fuse",
-     [](const Candidate& pair) { return value_of(name_of(pair.pattern)); }},
+     [](const PairRow& row) { return value_of(name_of(row.pair.pattern)); }},
     {"times", Unit::count, "count", "how often it occurs, on the GPU on which it occurs most",
-     [](const Candidate& pair) { return value_of(pair.times); }},
+     [](const PairRow& row) { return value_of(row.pair.times); }},
     {"bulk_us", Unit::us, "bulk",
      "time of one pair by itself, kernel after kernel; 0: it cannot be fused",
-     [](const Candidate& pair) { return value_of(pair.bulk); }},
+     [](const PairRow& row) { return value_of(row.pair.bulk); }},
     {"chunked_us", Unit::us, "chunked", "the same in mode kernel; 0: it has no chunks",
-     [](const Candidate& pair) { return value_of(pair.chunked); }},
+     [](const PairRow& row) { return value_of(row.pair.chunked); }},
     {"pipelined_us", Unit::us, "pipelined",
      "the same in mode pipelined; 0: not asked for, or copy engines cannot carry it",
-     [](const Candidate& pair) { return value_of(pair.pipelined); }},
+     [](const PairRow& row) { return value_of(row.pair.pipelined); }},
     {"fused_us", Unit::us, "fused", "the same fused",
-     [](const Candidate& pair) { return value_of(pair.fused); }},
+     [](const PairRow& row) { return value_of(row.pair.fused); }},
     {"role_split_us", Unit::us, "role_split",
      "the same in mode role_split; 0: not asked for, or it does not suit the pair",
-     [](const Candidate& pair) { return value_of(pair.role_split); }},
+     [](const PairRow& row) { return value_of(row.pair.role_split); }},
     {"copy_fed_us", Unit::us, "copy_fed",
      "the same in mode copy_fed; 0: not asked for, or copy engines have nothing to bring",
-     [](const Candidate& pair) { return value_of(pair.copy_fed); }},
+     [](const PairRow& row) { return value_of(row.pair.copy_fed); }},
     {"best", Unit::text, "best",
      "the mode in which the pair takes least; empty: it cannot be fused",
-     [](const Candidate& pair) { return value_of(best_text(pair)); }},
+     [](const PairRow& row) { return value_of(best_text(row.pair)); }},
+    {"saves", Unit::share, "of the step",
+     "share of the step that all its occurrences save in their best mode, by themselves: of the "
+     "recorded step, of other models of bulk's; empty: none",
+     [](const PairRow& row) { return row.gain ? value_of(row.gain->saved) : FieldValue{}; }},
+    {"saves_least", Unit::share, "at least",
+     "the same, less what 90 % of measured pairs were off (docs/accuracy.md); negative: a loss",
+     [](const PairRow& row) { return row.gain ? value_of(row.gain->least) : FieldValue{}; }},
+    {"saves_most", Unit::share, "at most", "the same, and as much more",
+     [](const PairRow& row) { return row.gain ? value_of(row.gain->most) : FieldValue{}; }},
     {"wgs_per_cu_bulk", Unit::count, "WGs per CU", "resident WGs of the operator's kernel per CU",
-     [](const Candidate& pair) { return value_of(pair.wgs_per_cu_bulk); }},
+     [](const PairRow& row) { return value_of(row.pair.wgs_per_cu_bulk); }},
     {"wgs_per_cu_fused", Unit::count, "WGs per CU, fused",
      "the same of the fused kernel, which needs more registers",
-     [](const Candidate& pair) { return value_of(pair.wgs_per_cu_fused); }},
+     [](const PairRow& row) { return value_of(row.pair.wgs_per_cu_fused); }},
     {"obstacle", Unit::text, "obstacle", "why it cannot be fused; empty if it can",
-     [](const Candidate& pair) { return value_of(pair.obstacle); }},
+     [](const PairRow& row) { return value_of(row.pair.obstacle); }},
 });
 
 }  // namespace
@@ -220,11 +238,11 @@ std::string fusions_table(const RunReport& report) {
   }
   std::vector<TableRow> rows(1);
   for (const PairColumn* column : columns) rows.front().emplace_back(column->heading);
-  for (const Candidate& pair : report.candidates) {
+  for (const PairRow& pair : rows_of(report)) {
     TableRow& row = rows.emplace_back();
     for (const PairColumn* column : columns) row.push_back(text_in(*column, pair));
   }
-  return aligned(rows);
+  return aligned(rows) + gains_text(report);
 }
 
 std::vector<Field> part_fields() {
@@ -256,7 +274,7 @@ std::vector<Field> fusion_fields() { return fields_of(kFusionColumns); }
 
 std::string fusions_csv(const RunReport& report) {
   std::string csv = csv_header(kFusionColumns);
-  for (const Candidate& candidate : report.candidates) csv += csv_line(kFusionColumns, candidate);
+  for (const PairRow& row : rows_of(report)) csv += csv_line(kFusionColumns, row);
   return csv;
 }
 

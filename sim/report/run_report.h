@@ -10,6 +10,8 @@
 #include "sim/engine/partition.h"
 #include "sim/engine/recording.h"
 #include "sim/engine/results.h"
+#include "sim/models/moved_kernels.h"
+#include "sim/models/recorded_step.h"
 #include "sim/models/run_model.h"
 #include "sim/models/step_work.h"
 #include "sim/scenario/overlay.h"
@@ -27,10 +29,12 @@ struct ModeRun {
 struct RunReport {
   Scenario scenario;
   Cluster cluster;
-  std::uint32_t simulated_gpus = 0;        // which stand for all
-  std::vector<ModeRun> runs;               // in the order of scenario.modes
-  std::vector<Candidate> candidates = {};  // whole models: pairs that could be fused, ranked
-  std::optional<StepWork> work = {};       // of a whole model that the scenario describes
+  std::uint32_t simulated_gpus = 0;           // which stand for all
+  std::vector<ModeRun> runs;                  // in the order of scenario.modes
+  std::vector<Candidate> candidates = {};     // whole models: pairs that could be fused, ranked
+  std::optional<StepWork> work = {};          // of a whole model that the scenario describes
+  std::optional<RecordedStep> recorded = {};  // of a trace whose kernels keep their times
+  MovedTimes moved = {};                      // of a trace whose kernels were moved; else empty
   std::string version;
   std::string command;            // gives these results again
   std::vector<InputFile> inputs;  // every file the scenario was read from

@@ -108,6 +108,21 @@ Json engine_json(const RunReport& report) {
           {"peak_rss_bytes", report.peak_rss_bytes}};
 }
 
+void put_recording(Json& summary, const RunReport& report) {
+  if (report.recorded) {
+    summary["recorded"] = {{"step_us", in_us(report.recorded->time)},
+                           {"gaps_us", in_us(report.recorded->idle)},
+                           {"unlaunched_us", in_us(report.recorded->unlaunched)}};
+  }
+  if (report.moved.empty()) return;
+  const auto put = [&](const char* name, MovedBy by) {
+    summary["moved"][name] = moved_share(report.moved, by);
+  };
+  put("model", MovedBy::model);
+  put("roofline", MovedBy::roofline);
+  put("as_recorded", MovedBy::nothing);
+}
+
 }  // namespace
 
 std::string summary_json(const RunReport& report) {
@@ -119,6 +134,7 @@ std::string summary_json(const RunReport& report) {
                   {"modes", Json::object()},
                   {"speedup", Json::object()}};
   const std::optional<Isolated> alone = isolated(report);
+  put_recording(summary, report);
   if (alone) summary["c3"] = c3_json(*alone);
   for (const ModeRun& run : report.runs) put_mode(summary, view_of(report, run));
   if (alone) put_tried(summary["c3"]["strategies"], report);

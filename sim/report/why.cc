@@ -17,6 +17,7 @@
 #include "sim/report/numbers.h"
 #include "sim/report/same_as_bulk.h"
 #include "sim/report/senders.h"
+#include "sim/report/step_gain.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -367,7 +368,7 @@ std::string why(const RunReport& report) {
     bounds += fmt::format("{}{} {}", bounds.empty() ? "" : "; ", name_of(run.result.mode),
                           bound_text(measure(report, run.result)));
   }
-  bounds += "." + power_text(report);
+  bounds += "." + power_text(report) + recording_text(report);
   if (bulk_run == nullptr || report.runs.size() < 2) return bounds;
   return bounds + why_against(report, *bulk_run);
 }

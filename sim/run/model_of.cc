@@ -12,6 +12,7 @@
 #include "sim/scenario/names.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/peak_shares.h"
+#include "sim/traces/recorded_device.h"
 
 namespace weft {
 namespace {
@@ -41,6 +42,42 @@ void check_algorithm(const Scenario& scenario, Model& model) {
   model.problems.add(std::move(problem));
 }
 
+void warn_of_device(const Scenario& scenario, const LoadedTrace& loaded, Model& model) {
+  const RecordedDevice& device = loaded.summary.device;
+  const std::optional<GpuSpec>& said = scenario.workload.trace.recorded_on;
+  const GpuSpec& gpu = said ? *said : scenario.cluster.gpu;
+  if (device.name.empty() || may_be(device, gpu)) return;
+  Diagnostic problem;
+  problem.at.file = scenario.name;
+  problem.path = "workload.recorded_on";
+  problem.message = fmt::format("the trace says that it was recorded on {}, not on {} with {} CUs",
+                                text_of(device), gpu.name, gpu.cus);
+  if (!said) {
+    problem.message +=
+        "; its kernels keep their times. With recorded_on: {base: gpus/NAME} they are scaled to "
+        "the cluster's GPU";
+  }
+  problem.severity = Severity::warning;
+  model.problems.add(std::move(problem));
+}
+
+void move_if_asked(const Scenario& scenario, Model& model) {
+  const std::optional<GpuSpec>& there = scenario.workload.trace.recorded_on;
+  const GpuSpec& here = scenario.cluster.gpu;
+  model.trace += peak_shares_text(*model.graph, there ? *there : here);
+  if (!there) return;
+  model.moved = move_recorded(*model.graph, scenario, *there);
+  model.trace += moved_text(model.moved, there->name, here.name);
+  model.step.reset();
+  if (!model.moved.empty()) return;
+  Diagnostic problem;
+  problem.at.file = scenario.name;
+  problem.path = "workload.recorded_on";
+  problem.message = "no effect: the trace has no kernels with recorded times";
+  problem.severity = Severity::warning;
+  model.problems.add(std::move(problem));
+}
+
 }  // namespace
 
 Model model_of(const Scenario& scenario) {
@@ -51,8 +88,12 @@ Model model_of(const Scenario& scenario) {
     Model model{.graph = std::move(loaded.graph),
                 .problems = std::move(loaded.problems),
                 .trace = to_text(loaded.summary),
-                .inputs = std::move(loaded.inputs)};
-    if (model.graph) model.trace += peak_shares_text(*model.graph, scenario.cluster.gpu);
+                .inputs = std::move(loaded.inputs),
+                .step = loaded.summary.step};
+    if (model.graph) {
+      warn_of_device(scenario, loaded, model);
+      move_if_asked(scenario, model);
+    }
     check_algorithm(scenario, model);
     return model;
   }

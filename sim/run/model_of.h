@@ -7,6 +7,8 @@
 
 #include "sim/core/diagnostics.h"
 #include "sim/models/model_graph.h"
+#include "sim/models/moved_kernels.h"
+#include "sim/models/recorded_step.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/scenario.h"
 
@@ -17,6 +19,9 @@ struct Model {
   Diagnostics problems;
   std::string trace;  // what the trace holds, and what was chosen; empty of models described
   std::vector<InputFile> inputs = {};  // files of the trace
+  // What the recording says of its step; none if its kernels' times were changed for another GPU.
+  std::optional<RecordedStep> step = {};
+  MovedTimes moved = {};  // whose times were changed, and how; empty: none
 };
 
 Model model_of(const Scenario& scenario);

@@ -106,6 +106,8 @@ std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, co
                    .runs = {},
                    .candidates = {},
                    .work = work_of_step(scenario_, graph()),
+                   .recorded = model_.step,
+                   .moved = model_.moved,
                    .version = kVersion,
                    .command = command,
                    .inputs = inputs_};

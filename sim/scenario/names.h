@@ -305,6 +305,16 @@ inline constexpr auto kCpuOps = with_auto(std::array{
                    "they take no time; their successors wait for their predecessors"},
     Choice<CpuOps>{"run", CpuOps::run, "they are kernels of one WG on a stream of their own"},
 });
+inline constexpr std::array kStepsAs = {
+    Choice<StepsAs>{"in_a_row", StepsAs::in_a_row, "one after another"},
+    Choice<StepsAs>{"mean", StepsAs::mean,
+                    "one step, each kernel with the mean of its times; they must be alike"},
+};
+inline constexpr std::array kHostTimes = {
+    Choice<HostTime>{"drop", HostTime::drop, "the GPU never waits for the host"},
+    Choice<HostTime>{"recorded", HostTime::recorded,
+                     "kernels wait until the host, in its recorded time, has launched them"},
+};
 inline constexpr auto kWaitFors = with_auto(std::array{
     Choice<WaitFor>{"data", WaitFor::data, "data dependencies; the CPU only starts collectives"},
     Choice<WaitFor>{"blocking_collectives", WaitFor::blocking_collectives,

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/gpu_model/gpu_fields.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
 
@@ -39,6 +40,23 @@ void pytorch_fields(Fields map, TraceWork& trace) {
            .range = {{-1, 1'000'000'000}},
            .fallback = -1,
            .means = "all steps"});
+  map.choice("steps", trace.steps, names::kStepsAs,
+             {.help = "what several steps of torch.profiler become; mean: without step",
+              .fallback = StepsAs::in_a_row});
+  if (!map.writes() && trace.steps == StepsAs::mean && trace.step >= 0) {
+    map.fail("steps", "mean is of all steps, but step takes one; leave one of them out");
+  }
+  map.choice("host", trace.host, names::kHostTimes,
+             {.help = "what becomes of the host's own time; recorded: not of a mean of steps",
+              .fallback = HostTime::drop});
+  if (!map.writes() && trace.host == HostTime::recorded && trace.steps == StepsAs::mean) {
+    map.fail("host", "recorded is one step's, but steps is mean; take one with step");
+  }
+}
+
+// Described as one key: all of cluster.gpu's are meant.
+void recorded_on_fields(Fields& map, GpuSpec& gpu) {
+  if (!map.describes()) fields(map, gpu);
 }
 
 // "chakra, pytorch and graph"
@@ -73,6 +91,11 @@ void trace_fields(Fields map, Workload& workload) {
       "; relative to the folder of the file that contains it, or with --set to the working folder";
   map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
       .file("path", trace.path, files);
+  map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
+      .optional_map("recorded_on", trace.recorded_on,
+                    "the GPU that kernels were recorded on, with the keys of cluster.gpu, such as "
+                    "{base: gpus/a100}; their times are scaled from it to the cluster's GPU",
+                    recorded_on_fields);
   pytorch_fields(map.where("kind", {row_of(WorkloadKind::pytorch).name}), trace);
   chakra_fields(map.where("kind", {row_of(WorkloadKind::chakra).name}), trace);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/gpu_model/gpu_spec.h"
 #include "sim/scenario/workload_kinds.h"
 
 namespace weft {
@@ -23,19 +24,31 @@ enum class WaitFor : std::uint8_t {
   data_and_control
 };
 
+// What becomes of the time in which the host, not the GPU, was at work.
+enum class HostTime : std::uint8_t {
+  drop,     // the GPU never waits for it
+  recorded  // kernels wait until the host, which took its recorded time, has launched them
+};
+
+// What several profiled steps become.
+enum class StepsAs : std::uint8_t { in_a_row, mean };
+
 // What is absent follows from who wrote the trace; the choice is printed.
 struct TraceWork {
   WorkloadKind format = WorkloadKind::chakra;
   std::string path;
-  std::string execution_traces;  // pytorch; empty: the profiles say the sizes
-  std::int64_t step = -1;        // pytorch: of torch.profiler's steps this one; -1: all
-  std::string groups;            // chakra: file of process groups, or empty
-  bool one_for_all = false;      // rank 0's trace stands for all GPUs
+  std::string execution_traces;       // pytorch; empty: the profiles say the sizes
+  std::int64_t step = -1;             // pytorch: of torch.profiler's steps this one; -1: all
+  StepsAs steps = StepsAs::in_a_row;  // pytorch; of all steps
+  HostTime host = HostTime::drop;     // pytorch
+  std::string groups;                 // chakra: file of process groups, or empty
+  bool one_for_all = false;           // rank 0's trace stands for all GPUs
   std::optional<CommSizeUnit> comm_size_unit;
   int element_bytes = 2;
   std::optional<AllGatherSize> allgather_size_is;
   std::optional<CpuOps> cpu_ops;
   std::optional<WaitFor> waits_for;
+  std::optional<GpuSpec> recorded_on;  // none: on the cluster's GPU
 };
 
 }  // namespace weft

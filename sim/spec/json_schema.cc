@@ -152,8 +152,9 @@ class Schema {
     for (const KeyDoc* key : keys_of(path)) {
       properties[name_of(*key)] = property(*key);
     }
-    Json schema = {
-        {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+    Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+    // A map without rows has those of another.
+    if (!keys_of(path).empty()) schema["additionalProperties"] = false;
     if (Json rules = elsewhere(path); !rules.empty()) schema["allOf"] = std::move(rules);
     return schema;
   }

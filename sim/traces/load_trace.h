@@ -10,6 +10,7 @@
 
 #include "sim/core/diagnostics.h"
 #include "sim/models/model_graph.h"
+#include "sim/models/recorded_step.h"
 #include "sim/scenario/overlay.h"
 #include "sim/scenario/trace_work.h"
 #include "sim/traces/problems.h"
@@ -31,8 +32,10 @@ struct TraceSummary {
   std::size_t nodes = 0;
   std::map<std::string, TraceTotal> by_kind;  // "all_reduce", "compute"
   Duration recorded;                          // of all kernels of all ranks together
-  std::vector<std::string> choices;           // what was chosen where writers differ
-  std::vector<std::string> notes;             // what was left out, and how often
+  std::optional<RecordedStep> step = {};      // if the recording has starts of kernels
+  RecordedDevice device = {};
+  std::vector<std::string> choices;  // what was chosen where writers differ
+  std::vector<std::string> notes;    // what was left out, and how often
 };
 
 std::string to_text(const TraceSummary& summary);

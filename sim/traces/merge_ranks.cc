@@ -5,36 +5,72 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "sim/traces/meetings.h"
 
 namespace weft {
 namespace {
 
-// Nodes that become one operator, or one that takes no time and becomes none.
+// Nodes that become one operator, or one that takes no time and becomes none. There are as many as
+// nodes, so they are small.
 struct Unit {
-  std::vector<NodeAt> members;
-  std::optional<Meeting> meeting;
+  std::uint32_t meeting = UINT32_MAX;  // none: it has one node
+  NodeAt first;
   std::uint32_t stream = 0;
-  std::size_t waits_for = 0;   // nodes that some member waits for
-  std::size_t turns_left = 0;  // members that are not yet first in their stream
+  std::uint32_t waits_for = 0;   // nodes that some member waits for
+  std::uint32_t turns_left = 0;  // members that are not yet first in their stream
   bool done = false;
+  [[nodiscard]] bool meets() const { return meeting != UINT32_MAX; }
 };
 
 // The latest operators that a node waits for, one per stream of its rank: streams are in order.
-using Front = std::map<std::uint32_t, OpId>;
+using Front = std::vector<std::pair<std::uint32_t, OpId>>;
+
+void wait_for(Front& front, std::uint32_t stream, OpId op) {
+  for (auto& [known, latest] : front) {
+    if (known != stream) continue;
+    latest = std::max(latest, op);
+    return;
+  }
+  front.emplace_back(stream, op);
+}
+
+// By node of a rank, the nodes that wait for it.
+class Followers {
+ public:
+  explicit Followers(const RankTrace& rank) : ends_(rank.nodes.size() + 1, 0) {
+    for (const TraceNode& node : rank.nodes) {
+      for (const std::uint32_t before : node.after) ++ends_[before + 1];
+    }
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+    nodes_.resize(ends_.back());
+    std::vector<std::uint32_t> next(ends_.begin(), ends_.end() - 1);
+    for (std::uint32_t i = 0; i < rank.nodes.size(); ++i) {
+      for (const std::uint32_t before : rank.nodes[i].after) nodes_[next[before]++] = i;
+    }
+  }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t node) const {
+    return std::span(nodes_).subspan(ends_[node], ends_[node + 1] - ends_[node]);
+  }
+
+ private:
+  std::vector<std::uint32_t> ends_;  // a node's begin where those of the one before it end
+  std::vector<std::uint32_t> nodes_;
+};
 
 class Merger {
  public:
-  Merger(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+  Merger(std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
          TraceProblems& problems)
       : ranks_(ranks), groups_(groups), gpus_(gpus), problems_(problems) {}
 
   MergedRanks merge() {
-    std::vector<Meeting> meetings = find_meetings(ranks_, groups_, problems_);
+    meetings_ = find_meetings(ranks_, groups_, problems_);
     if (problems_.any()) return {};
-    make_units(std::move(meetings));
+    make_units();
     connect();
     form_queues();
     run();
@@ -51,39 +87,42 @@ class Merger {
   UnitId& unit_of(NodeAt at) { return unit_of_[at.rank][at.node]; }
   [[nodiscard]] bool stands_for_all() const { return ranks_.size() == 1 && gpus_ > 1; }
 
-  void make_units(std::vector<Meeting> meetings) {
+  [[nodiscard]] std::span<const NodeAt> members(const Unit& unit) const {
+    if (unit.meets()) return meetings_[unit.meeting].members;
+    return {&unit.first, 1};
+  }
+
+  void make_units() {
     for (const RankTrace& rank : ranks_) {
       unit_of_.emplace_back(rank.nodes.size(), UINT32_MAX);
       fronts_.emplace_back(rank.nodes.size());
-      followers_.emplace_back(rank.nodes.size());
+      followers_.emplace_back(rank);
       for (const TraceNode& one : rank.nodes) {
         const auto* compute = std::get_if<ComputeNode>(&one.what);
         if (compute != nullptr) lanes_ = std::max(lanes_, compute->lane + 1);
       }
     }
-    for (Meeting& meeting : meetings) {
-      Unit unit;
-      unit.members = meeting.members;
-      unit.stream = stream_of(meeting.ranks);
-      unit.meeting = std::move(meeting);
-      add(std::move(unit));
+    for (std::uint32_t m = 0; m < meetings_.size(); ++m) {
+      add({.meeting = m,
+           .first = meetings_[m].members.front(),
+           .stream = stream_of(meetings_[m].ranks)});
     }
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
         if (unit_of({r, i}) != UINT32_MAX) continue;
         Unit unit;
-        unit.members = {{r, i}};
+        unit.first = {r, i};
         const auto* compute = std::get_if<ComputeNode>(&node({r, i}).what);
         if (compute != nullptr) unit.stream = compute->lane;
-        add(std::move(unit));
+        add(unit);
       }
     }
   }
 
-  void add(Unit unit) {
+  void add(const Unit& unit) {
     const auto id = static_cast<UnitId>(units_.size());
-    for (const NodeAt at : unit.members) unit_of(at) = id;
-    units_.push_back(std::move(unit));
+    for (const NodeAt at : members(unit)) unit_of(at) = id;
+    units_.push_back(unit);
   }
 
   // The lowest stream after the lanes that none of these ranks uses with other partners.
@@ -101,17 +140,15 @@ class Merger {
   void connect() {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
-        for (const std::uint32_t before : node({r, i}).after) {
-          followers_[r][before].push_back(i);
-          ++units_[unit_of({r, i})].waits_for;
-        }
+        const auto waits = static_cast<std::uint32_t>(node({r, i}).after.size());
+        units_[unit_of({r, i})].waits_for += waits;
       }
     }
   }
 
   [[nodiscard]] bool takes_time(UnitId id) const {
     const Unit& unit = units_[id];
-    return unit.meeting || std::holds_alternative<ComputeNode>(node(unit.members.front()).what);
+    return unit.meets() || std::holds_alternative<ComputeNode>(node(unit.first).what);
   }
 
   // Links the nodes of each stream of a rank, one after another.
@@ -135,7 +172,7 @@ class Merger {
 
   [[nodiscard]] Turn turn_of(UnitId id) const {
     Turn turn{UINT32_MAX, UINT32_MAX, id};
-    for (const NodeAt at : units_[id].members) turn = std::min(turn, Turn{at.node, at.rank, id});
+    for (const NodeAt at : members(units_[id])) turn = std::min(turn, Turn{at.node, at.rank, id});
     return turn;
   }
 
@@ -147,7 +184,12 @@ class Merger {
   }
 
   void run() {
-    for (UnitId id = 0; id < units_.size(); ++id) offer(id);
+    std::size_t ops = 0;
+    for (UnitId id = 0; id < units_.size(); ++id) {
+      if (takes_time(id)) ++ops;
+      offer(id);
+    }
+    merged_.graph.ops.reserve(ops);  // grown step by step, they would take three times as much
     while (!ready_.empty() || !early_.empty()) {
       const bool in_order = !ready_.empty();
       std::set<Turn>& from = in_order ? ready_ : early_;
@@ -162,14 +204,11 @@ class Merger {
     units_[id].done = true;
     ++done_;
     if (takes_time(id)) emit(id);
-    for (const NodeAt at : units_[id].members) {
-      const Front front = std::move(fronts_[at.rank][at.node]);
-      for (const std::uint32_t follower : followers_[at.rank][at.node]) {
+    for (const NodeAt at : members(units_[id])) {
+      const Front front = std::exchange(fronts_[at.rank][at.node], {});
+      for (const std::uint32_t follower : followers_[at.rank].of(at.node)) {
         Front& of_follower = fronts_[at.rank][follower];
-        for (const auto& [stream, op] : front) {
-          OpId& latest = of_follower.try_emplace(stream, op).first->second;
-          latest = std::max(latest, op);
-        }
+        for (const auto& [stream, op] : front) wait_for(of_follower, stream, op);
         --units_[unit_of({at.rank, follower})].waits_for;
         offer(unit_of({at.rank, follower}));
       }
@@ -191,32 +230,32 @@ class Merger {
 
   void emit(UnitId id) {
     const Unit& unit = units_[id];
-    const TraceNode& first = node(unit.members.front());
+    TraceNode& first = ranks_[unit.first.rank].nodes[unit.first.node];
     ModelOp op;
-    op.name = first.name;
-    op.part = first.part;
+    op.name = std::move(first.name);
+    op.part = std::move(first.part);
     op.stream = unit.stream;
     op.place = place_of(unit);
-    if (unit.meeting) {
-      op.shape = unit.meeting->shape;
+    if (unit.meets()) {
+      op.shape = std::move(meetings_[unit.meeting].shape);
     } else {
-      op.shape = std::get<ComputeNode>(first.what).shape;
+      op.shape = std::move(std::get<ComputeNode>(first.what).shape);
     }
     std::set<OpId> after;
-    for (const NodeAt at : unit.members) {
+    for (const NodeAt at : members(unit)) {
       for (const auto& [stream, before] : fronts_[at.rank][at.node]) {
         if (stream != unit.stream) after.insert(before);
       }
     }
     op.after.assign(after.begin(), after.end());
     const OpId made = merged_.graph.add(std::move(op));
-    for (const NodeAt at : unit.members) fronts_[at.rank][at.node] = {{unit.stream, made}};
+    for (const NodeAt at : members(unit)) fronts_[at.rank][at.node] = {{unit.stream, made}};
   }
 
   PlaceId place_of(const Unit& unit) {
-    if (stands_for_all()) return merged_.graph.add_place(all_gpus(unit.meeting.has_value()));
-    std::vector<std::uint32_t> ranks{unit.members.front().rank};
-    if (unit.meeting) ranks = unit.meeting->ranks;
+    if (stands_for_all()) return merged_.graph.add_place(all_gpus(unit.meets()));
+    std::vector<std::uint32_t> ranks{unit.first.rank};
+    if (unit.meets()) ranks = meetings_[unit.meeting].ranks;
     const auto known = places_.find(ranks);
     if (known != places_.end()) return known->second;
     return places_[ranks] = merged_.graph.places.push_back({.groups = {ranks}});
@@ -260,16 +299,17 @@ class Merger {
     return std::nullopt;
   }
 
-  const std::vector<RankTrace>& ranks_;
+  std::vector<RankTrace>& ranks_;  // operators take what they need of a node
   const TraceGroups& groups_;
   int gpus_;
   TraceProblems& problems_;
   MergedRanks merged_;
+  std::vector<Meeting> meetings_;
   std::vector<Unit> units_;
-  std::vector<std::vector<UnitId>> unit_of_;                        // by rank and node
-  std::vector<std::vector<Front>> fronts_;                          // by rank and node
-  std::vector<std::vector<std::vector<std::uint32_t>>> followers_;  // by rank and node
-  std::vector<std::vector<std::uint32_t>> ahead_;                   // next ahead in its stream
+  std::vector<std::vector<UnitId>> unit_of_;       // by rank and node
+  std::vector<std::vector<Front>> fronts_;         // by rank and node
+  std::vector<Followers> followers_;               // by rank
+  std::vector<std::vector<std::uint32_t>> ahead_;  // next ahead in its stream
   std::vector<std::vector<std::uint32_t>> behind_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> streams_;  // by GPUs
   std::map<std::vector<std::uint32_t>, PlaceId> places_;         // by GPUs
@@ -300,7 +340,7 @@ std::uint32_t add_group(TraceGroups& groups, const std::string& name,
   return index;
 }
 
-MergedRanks merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+MergedRanks merge_ranks(std::vector<RankTrace> ranks, const TraceGroups& groups, int gpus,
                         TraceProblems& problems) {
   return Merger(ranks, groups, gpus, problems).merge();
 }

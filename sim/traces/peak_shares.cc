@@ -39,7 +39,7 @@ std::string peak_shares_text(const ModelGraph& graph, const GpuSpec& gpu) {
   Duration all;
   for (const ModelOp& op : graph.ops) {
     const auto* kernel = std::get_if<RecordedShape>(&op.shape);
-    if (kernel == nullptr) continue;
+    if (kernel == nullptr || kernel->host) continue;
     const double seconds = to_seconds(kernel->time);
     all += kernel->time;
     if (!kernel->work) continue;

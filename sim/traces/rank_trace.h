@@ -71,7 +71,7 @@ struct MergedRanks {
 // Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
 // rank, and one stream for each set of GPUs that communicate. It is broken only where the trace
 // would deadlock otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
-MergedRanks merge_ranks(const std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
+MergedRanks merge_ranks(std::vector<RankTrace> ranks, const TraceGroups& groups, int gpus,
                         TraceProblems& problems);
 
 }  // namespace weft

@@ -14,6 +14,9 @@ std::string to_text(const TraceSummary& summary) {
     text += fmt::format("  {:<16} {:>10} {:>18} {:>12} {:>18}\n", kind, total.nodes,
                         total.bytes_found, total.operators, total.bytes_simulated);
   }
+  if (!summary.device.name.empty()) {
+    text += fmt::format("  recorded on: {}\n", summary.device.name);
+  }
   for (const std::string& choice : summary.choices) text += "  assumed: " + choice + "\n";
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;

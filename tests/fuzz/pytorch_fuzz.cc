@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (problems.any()) return 0;
   weft::TraceSummary summary;
-  weft::PytorchSums sums{.summary = summary, .counts = {}, .collectives = {}};
+  weft::PytorchSums sums{
+      .summary = summary, .host = weft::HostTime::recorded, .counts = {}, .collectives = {}};
   weft::TraceGroups groups = weft::groups_of_all(2);
   if (!et.groups.empty()) weft::take_listed_groups(et.groups, 2, groups);
   for (const weft::CommCall& call : et.calls) groups.by_name.try_emplace(call.group, 0U);

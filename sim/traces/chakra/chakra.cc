@@ -35,8 +35,8 @@ class ChakraLoader {
         sums_{.summary = loaded_.summary, .counts = {}} {}
 
   LoadedTrace load() {
-    const std::vector<ChakraFile> files = read_files();
-    if (!problems_.any()) build(files);
+    read_files();
+    if (!problems_.any()) build();
     loaded_.problems = problems_.all();
     return std::move(loaded_);
   }
@@ -47,13 +47,14 @@ class ChakraLoader {
     return fmt::format("{}.{}.{}", work_.path, rank, ending);
   }
 
-  std::vector<ChakraFile> read_files() {
+  // Each file becomes a rank's trace before the next one is read: a large trace is not in memory
+  // twice.
+  void read_files() {
     const bool json = !is_there(name_of_rank(0, "et")) && is_there(name_of_rank(0, "json"));
     const char* ending = json ? "json" : "et";
     const FileSet exported(beside("files.json"));
     if (!exported.problem().empty()) problems_.add(beside("files.json"), "", exported.problem());
     expect_groups(exported);
-    std::vector<ChakraFile> files;
     for (int rank = 0; rank < ranks(); ++rank) {
       const std::string name = name_of_rank(rank, ending);
       const ReadText read = text_of_file(name, loaded_.inputs);
@@ -64,14 +65,26 @@ class ChakraLoader {
         continue;
       }
       expect_of(exported, name, *read.text);
-      files.push_back(read_chakra(*read.text, name, problems_));
+      take(read_chakra(*read.text, name, problems_));
     }
     const std::string next = name_of_rank(gpus_, ending);
     if (!work_.one_for_all && is_there(next)) {
       problems_.add(next, "",
                     fmt::format("the trace has more ranks than the cluster's {} GPUs", gpus_));
     }
-    return files;
+  }
+
+  void take(ChakraFile file) {
+    if (problems_.any()) return;  // it was only read for what is wrong with it
+    if (traces_.empty()) {
+      meaning_ = decide(file);
+      groups_ = read_groups(file);
+      if (problems_.any()) return;
+    }
+    traces_.push_back(read_rank(file, meaning_, groups_, sums_, problems_));
+    if (traces_.size() > 1) return;
+    first_ = std::move(file);
+    first_.nodes = {};
   }
 
   // A file without permission is reported when it is read.
@@ -103,22 +116,15 @@ class ChakraLoader {
     return rank == 1 ? "; one_for_all: true uses rank 0's for all" : "";
   }
 
-  void build(const std::vector<ChakraFile>& files) {
-    const ChakraMeaning meaning = decide(files.front());
-    const TraceGroups groups = read_groups(files);
-    std::vector<RankTrace> traces;
-    traces.reserve(files.size());
-    for (const ChakraFile& file : files) {
-      traces.push_back(read_rank(file, meaning, groups, sums_, problems_));
-    }
-    if (problems_.any()) return;
-    MergedRanks merged = merge_ranks(traces, groups, gpus_, problems_);
+  void build() {
+    const std::size_t ranks = traces_.size();
+    MergedRanks merged = merge_ranks(std::move(traces_), groups_, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     sums_.counts
         ["operators that overtake others on their stream, because the trace would deadlock "
          "otherwise"] += merged.out_of_order;
-    summarize(files, merged.graph);
+    summarize(ranks, merged.graph);
     loaded_.graph = std::move(merged.graph);
   }
 
@@ -149,25 +155,24 @@ class ChakraLoader {
         fmt::format("{}: {} ({})", key, value, given ? "given" : "the default for this writer"));
   }
 
-  TraceGroups read_groups(const std::vector<ChakraFile>& files) {
+  TraceGroups read_groups(const ChakraFile& first) {
     TraceGroups groups = groups_of_all(work_.one_for_all ? 1 : gpus_);
     if (!work_.groups.empty()) {
       read_group_file(work_.groups, gpus_, groups, problems_, loaded_.inputs);
     }
-    for (const ChakraNode& node : files.front().nodes) {
+    for (const ChakraNode& node : first.nodes) {
       if (!node.inputs.empty()) take_listed_groups(node.inputs, gpus_, groups);
     }
     return groups;
   }
 
-  void summarize(const std::vector<ChakraFile>& files, const ModelGraph& graph) {
+  void summarize(std::size_t ranks, const ModelGraph& graph) {
     TraceSummary& summary = loaded_.summary;
-    const ChakraFile& first = files.front();
     summary.trace = work_.path;
     summary.writer = fmt::format(
-        "{} {}", first.recorded ? "recorded by PyTorch, schema" : "from a generator, version",
-        first.version.empty() ? "unknown" : first.version);
-    summary.ranks = files.size();
+        "{} {}", first_.recorded ? "recorded by PyTorch, schema" : "from a generator, version",
+        first_.version.empty() ? "unknown" : first_.version);
+    summary.ranks = ranks;
     add_simulated(graph, summary);
     for (const auto& [what, number] : sums_.counts) {
       if (number > 0) summary.notes.push_back(fmt::format("{} {}", number, what));
@@ -182,6 +187,10 @@ class ChakraLoader {
   TraceProblems problems_;
   LoadedTrace loaded_;
   ChakraSums sums_;
+  ChakraFile first_;  // without its nodes
+  ChakraMeaning meaning_;
+  TraceGroups groups_;
+  std::vector<RankTrace> traces_;  // by rank
 };
 
 }  // namespace

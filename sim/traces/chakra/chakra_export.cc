@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/models/fusions.h"
 #include "sim/traces/chakra/wire.h"
 #include "sim/traces/recorded_wgs.h"
 #include "sim/traces/roofline.h"
@@ -174,7 +175,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
   NodeWriter node(id.value, op.name, type);
   node.after(after);
   if (call == nullptr) add_compute(node, op.shape, wgs_[id.value], gpu_);
-  node.add(attribute("is_cpu_op", kBool, 0));
+  node.add(attribute("is_cpu_op", kBool, is_host_time(op) ? 1 : 0));
   if (call == nullptr) return node.text();
   node.add(attribute("comm_size", kInt64, comm_size(*call, member.rank, ranks.size())));
   if (message) {

@@ -89,6 +89,21 @@ void recorded_gemm_fields(Fields& map, RecordedGemm& gemm) {
            .quiet = true});
 }
 
+void recorded_attention_fields(Fields& map, RecordedAttention& attention) {
+  const auto size = [&map](const char* key, std::int32_t& member, const char* help) {
+    map.add(key, member, {.help = help, .range = {{1, INT32_MAX}}});
+  };
+  size("batch", attention.batch, "sequences");
+  size("heads", attention.heads, "heads on each GPU");
+  size("kv_heads", attention.kv_heads, "heads of keys and values on each GPU");
+  size("head_dim", attention.head_dim, "elements of a head's query, and key");
+  size("value_head_dim", attention.value_head_dim, "elements of a head's value");
+  size("queries", attention.queries, "tokens of each sequence that attend");
+  size("keys", attention.keys, "tokens of each sequence that they attend to");
+  truth(map, "causal", attention.causal, "each attends only up to itself, the last one to all");
+  truth(map, "backward", attention.backward, "the backward pass");
+}
+
 void recorded_work_fields(Fields& map, RecordedWork& work) {
   map.choice("kind", work.kind, kinds_of_recorded(), {.help = "what it computes"});
   map.add("flops", work.flops,
@@ -104,6 +119,7 @@ void recorded_work_fields(Fields& map, RecordedWork& work) {
            .means = "none",
            .quiet = true});
   map.optional_map("gemm", work.gemm, "C = A B, of m x n", recorded_gemm_fields);
+  map.optional_map("attention", work.attention, "attention's sizes", recorded_attention_fields);
 }
 
 // Rows of `width` values each.
@@ -213,6 +229,8 @@ void fields(Fields& map, RecordedShape& kernel) {
           {.help = "local data share of a WG", .fallback = Bytes{}, .quiet = true});
   truth(map, "beside", kernel.beside,
         "others ran at the same time when it was recorded, and what they cost it is in its time");
+  truth(map, "host", kernel.host,
+        "no kernel: so long the host was at work before it launched what waits for this");
   map.optional_map("computes", kernel.work,
                    "what it computes; absent: it moves nothing and takes its time whatever runs",
                    recorded_work_fields);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/core/plain_text.h"
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
@@ -76,7 +77,18 @@ class KinetoReader {
   }
 
  private:
+  // All GPUs of a node are taken to be like the first.
+  void device(const Json& rest) {
+    const Json* devices = member(rest, "deviceProperties");
+    if (devices == nullptr || !devices->is_array() || devices->empty()) return;
+    constexpr std::size_t kMostOfName = 100;
+    const std::string name = text_or(member(devices->front(), "name"), "");
+    file_.device = {.name = printable(name.substr(0, kMostOfName)),
+                    .cus = whole_or(member(devices->front(), "numSms"), 0)};
+  }
+
   void header(const Json& rest) {
+    device(rest);
     const Json* info = member(rest, "distributedInfo");
     if (info == nullptr) return;
     file_.rank = whole_or(member(*info, "rank"), -1);
@@ -264,9 +276,12 @@ void keep_step(KinetoFile& file, const ProfilerStep& step) {
     known.insert(event.correlation);
     if (inside(event.start)) launched.insert(event.correlation);
   }
+  // What was launched before the profile began is of a step before it, though it may run now.
+  const bool launches_are_known =
+      std::any_of(file.gpu.begin(), file.gpu.end(),
+                  [&](const GpuEvent& event) { return known.contains(event.correlation); });
   std::erase_if(file.gpu, [&](const GpuEvent& event) {
-    return known.contains(event.correlation) ? !launched.contains(event.correlation)
-                                             : !inside(event.start);
+    return launches_are_known ? !launched.contains(event.correlation) : !inside(event.start);
   });
   std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
 }

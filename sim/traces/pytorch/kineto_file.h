@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/models/recorded_shape.h"
+#include "sim/models/recorded_step.h"
 #include "sim/traces/problems.h"
 
 namespace weft {
@@ -85,18 +86,20 @@ struct KinetoFile {
   std::string name;
   std::int64_t rank = -1;
   std::int64_t ranks = -1;
+  RecordedDevice device;
   std::vector<GpuEvent> gpu;
   std::vector<HostEvent> host;
   std::vector<CpuOperator> operators;
   std::vector<ProfilerStep> steps;
+  std::optional<RecordedStep> mean_step;  // of all steps, if their mean is kept
   std::map<std::int64_t, SyncEvent> syncs;
   std::map<std::string, std::vector<std::uint32_t>> groups;  // ranks by name
 };
 
 KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems);
 
-// Keeps only what the host did in this step, and what that launched. A kernel whose launch is not
-// in the profile belongs to the step in which it started.
+// Keeps only what the host did in this step, and what that launched. If the profile has no
+// launches, a kernel belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
 
 // Whether this is a kernel of a communication library. The recorded times of these include waiting

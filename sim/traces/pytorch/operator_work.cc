@@ -135,6 +135,28 @@ constexpr auto kAttention = std::to_array<AttentionCall>({
     {"flash_attn::_flash_attn_backward", 1, false, 11, "True", true},
 });
 
+// Nothing if a size is out of any bounds.
+std::optional<RecordedAttention> sizes_of(const AttentionCall& call, const OperatorInput& q,
+                                          const OperatorInput& k, const OperatorInput& v,
+                                          bool causal) {
+  const std::size_t tokens = call.heads_first ? 2 : 1;
+  const std::size_t heads = call.heads_first ? 1 : 2;
+  for (const OperatorInput* one : {&q, &k, &v}) {
+    const auto bad = [](std::int64_t size) { return size < 1 || size > INT32_MAX; };
+    if (std::any_of(one->sizes.begin(), one->sizes.end(), bad)) return std::nullopt;
+  }
+  const auto size = [](std::int64_t of) { return static_cast<std::int32_t>(of); };
+  return RecordedAttention{.batch = size(q.sizes[0]),
+                           .heads = size(q.sizes[heads]),
+                           .kv_heads = size(k.sizes[heads]),
+                           .head_dim = size(q.sizes[3]),
+                           .value_head_dim = size(v.sizes[3]),
+                           .queries = size(q.sizes[tokens]),
+                           .keys = size(k.sizes[tokens]),
+                           .causal = causal,
+                           .backward = call.backward};
+}
+
 std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inputs& inputs) {
   const OperatorInput* q = tensor(inputs, call.query);
   const OperatorInput* k = tensor(inputs, call.query + 1);
@@ -147,7 +169,8 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   const std::int64_t queries = q->sizes[tokens];
   const std::int64_t keys = k->sizes[tokens];
   std::int64_t pairs = times(queries, keys);
-  if (value(inputs, call.causal) == call.word && queries <= keys) {
+  const bool causal = value(inputs, call.causal) == call.word && queries <= keys;
+  if (causal) {
     pairs -= times(queries, queries - 1) / 2;
   }
   // Forward has two products, backward five: the scores again, and gradients of all three inputs.
@@ -157,6 +180,7 @@ std::optional<RecordedWork> attention_work(const AttentionCall& call, const Inpu
   work.kind = RecordedKind::attention;
   work.matrix = true;
   work.element_bytes = q->element_bytes;
+  work.attention = sizes_of(call, *q, *k, *v, causal);
   work.flops = flops(times(times(times(2, pairs), times(q->sizes[0], q->sizes[heads])), widths));
   const std::int64_t of_result =
       times(size_of(*q) / std::max<std::int64_t>(q->sizes[3], 1), v->sizes[3]);
@@ -301,46 +325,19 @@ constexpr auto kRules = std::to_array<OperatorRule>({
 });
 
 // Each also exists in place, with an underscore at the end.
-constexpr auto kElementwise = std::to_array<std::string_view>({"add",
-                                                               "sub",
-                                                               "mul",
-                                                               "div",
-                                                               "neg",
-                                                               "abs",
-                                                               "exp",
-                                                               "sqrt",
-                                                               "rsqrt",
-                                                               "reciprocal",
-                                                               "pow",
-                                                               "cos",
-                                                               "sin",
-                                                               "tanh",
-                                                               "sigmoid",
-                                                               "relu",
-                                                               "silu",
-                                                               "gelu",
-                                                               "clamp",
-                                                               "clamp_min",
-                                                               "maximum",
-                                                               "minimum",
-                                                               "where",
-                                                               "masked_fill",
-                                                               "addcmul",
-                                                               "addcdiv",
-                                                               "lerp",
-                                                               "native_dropout",
-                                                               "silu_backward",
-                                                               "gelu_backward",
-                                                               "tanh_backward",
-                                                               "sigmoid_backward",
-                                                               "threshold_backward"});
+constexpr std::string_view kElementwise =
+    " add sub mul div neg abs exp sqrt rsqrt reciprocal pow cos sin tanh sigmoid relu silu "
+    "gelu clamp clamp_min maximum minimum where masked_fill addcmul addcdiv lerp "
+    "native_dropout silu_backward gelu_backward tanh_backward sigmoid_backward "
+    "threshold_backward ";
 
 bool is_elementwise(std::string_view name) {
   constexpr std::string_view kAten = "aten::";
   if (!name.starts_with(kAten)) return false;
   name.remove_prefix(kAten.size());
   if (name.ends_with('_')) name.remove_suffix(1);
-  return std::find(kElementwise.begin(), kElementwise.end(), name) != kElementwise.end();
+  return !name.empty() && name.find(' ') == std::string_view::npos &&
+         kElementwise.find(' ' + std::string(name) + ' ') != std::string_view::npos;
 }
 
 // --- arguments of the profile

@@ -12,6 +12,7 @@
 #include "sim/traces/chakra/process_groups.h"
 #include "sim/traces/gunzip.h"
 #include "sim/traces/load_trace.h"
+#include "sim/traces/pytorch/mean_step.h"
 #include "sim/traces/pytorch/pytorch_rank.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
@@ -45,7 +46,7 @@ class PyTorchLoader {
       : work_(work),
         gpus_(gpus),
         problems_(work.path, memory),
-        sums_{.summary = loaded_.summary, .counts = {}, .collectives = {}} {}
+        sums_{.summary = loaded_.summary, .host = work.host, .counts = {}, .collectives = {}} {}
 
   LoadedTrace load() {
     if (work_.one_for_all) {
@@ -111,8 +112,9 @@ class PyTorchLoader {
     return rank >= 0 ? rank : number_in(path.parent_path().filename().string(), Which::last);
   }
 
-  // Keeps only the requested step of this profile.
+  // Keeps only the requested step of this profile, or the mean of all.
   void choose_step(KinetoFile& file) {
+    if (work_.steps == StepsAs::mean) return keep_mean_of_steps(file, problems_);
     if (work_.step < 0) return;
     std::string known;
     for (const ProfilerStep& step : file.steps) {
@@ -133,7 +135,9 @@ class PyTorchLoader {
       if (file.rank < 0) file.rank = rank_in_name(path);
       if (file.ranks >= 0 && file.ranks != gpus_) {
         problems_.add(file.name, "distributedInfo: world_size",
-                      fmt::format("{}, but the cluster has {} GPUs", file.ranks, gpus_));
+                      fmt::format("{}, but the cluster has {} GPUs: what each computes and sends "
+                                  "on another number of them was not recorded",
+                                  file.ranks, gpus_));
       }
       const std::int64_t rank = file.rank;
       keep(rank, std::move(file), profiles_);
@@ -228,11 +232,26 @@ class PyTorchLoader {
       ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
     }
     if (problems_.any()) return;
-    MergedRanks merged = merge_ranks(ranks, all, gpus_, problems_);
+    MergedRanks merged = merge_ranks(std::move(ranks), all, gpus_, problems_);
     if (problems_.any()) return;
     merged.graph.verify();
     summarize(merged);
     loaded_.graph = std::move(merged.graph);
+  }
+
+  [[nodiscard]] std::string step_text() const {
+    const RecordedStep& step = sums_.step;
+    const double us = std::max(to_microseconds(step.time), 1e-3);
+    return fmt::format(
+        "{:.3f} ms from the first to the last kernel on the rank that waited least for others; for "
+        "{:.0f} % of "
+        "them its GPU had no kernel, for {:.0f} % because the host had not launched any: the "
+        "host's own "
+        "time is {} (host: {})",
+        us / 1000, 100 * to_microseconds(step.idle) / us,
+        100 * to_microseconds(step.unlaunched) / us,
+        work_.host == HostTime::drop ? "not simulated" : "kept",
+        work_.host == HostTime::drop ? "drop" : "recorded");
   }
 
   void summarize(const MergedRanks& merged) {
@@ -244,11 +263,9 @@ class PyTorchLoader {
                                        traces_.begin()->second.schema);
     summary.ranks = profiles_.size();
     add_simulated(merged.graph, summary);
-    summary.notes.push_back(
-        fmt::format("{:.3f} ms from the first to the last kernel on the slowest rank; the host's "
-                    "own time, between "
-                    "kernels, is not simulated",
-                    static_cast<double>(sums_.span_ns) * 1e-6));
+    summary.step = sums_.step;
+    summary.device = profiles_.begin()->second.device;
+    summary.notes.push_back(step_text());
     summary.notes.push_back(fmt::format(
         "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
         "include waiting for late ranks",
@@ -256,8 +273,12 @@ class PyTorchLoader {
     const std::vector<ProfilerStep>& steps = profiles_.begin()->second.steps;
     if (work_.step < 0 && steps.size() > 1) {
       summary.notes.push_back(fmt::format(
-          "{} steps, ProfilerStep#{} to #{}, are replayed one after another; 'step' takes one",
-          steps.size(), steps.front().number, steps.back().number));
+          "{} steps, ProfilerStep#{} to #{}, are {}", steps.size(), steps.front().number,
+          steps.back().number,
+          work_.steps == StepsAs::mean
+              ? "replayed as one, with the mean of their kernels' times; what the host did, and so "
+                "what waits for what, is the first one's"
+              : "replayed one after another; 'step' takes one, 'steps: mean' their mean"));
     }
     if (sums_.beside > 0) {
       summary.notes.push_back(fmt::format(

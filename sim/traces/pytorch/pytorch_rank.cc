@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/traces/names.h"
+#include "sim/traces/pytorch/host_time.h"
 #include "sim/traces/pytorch/pytorch_calls.h"
 #include "sim/traces/pytorch/pytorch_collective.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 using EventId = std::uint32_t;  // of the profile's GPU events
 constexpr std::int64_t kNoStream = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoThread = std::numeric_limits<std::int64_t>::min();
 
 // Walks through what the host did, in order, and appends a kernel to the rank's trace wherever one
 // is launched. What it waits for is known then, since all of that has been launched before.
@@ -39,6 +41,7 @@ class RankBuilder {
     find_named();
     std::vector<Step> steps = steps_of_host();
     look_ahead(steps);
+    host_.start(first_start(), static_cast<std::uint32_t>(lanes_.size()));
     for (const Step& step : steps) take(step);
     count_times();
     return std::move(trace_);
@@ -55,6 +58,7 @@ class RankBuilder {
     EventId event = 0;                     // launch
     std::int64_t sequence = -1;            // call_waits
     std::int64_t correlation = -1;         // of waits
+    std::int64_t duration = 0;             // same
     std::int64_t next_stream = kNoStream;  // on which this thread launches next
   };
 
@@ -74,6 +78,14 @@ class RankBuilder {
     }
   }
 
+  // When the first kernel started. What the host did before, it had done by then: it may have been
+  // several steps ahead.
+  [[nodiscard]] std::int64_t first_start() const {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const GpuEvent& event : profile_.gpu) first = std::min(first, event.start);
+    return first;
+  }
+
   // Finds the calls that a recorded wait names, and those in which nothing travels.
   void find_named() {
     for (const CallInterval& call : calls_) {
@@ -91,7 +103,8 @@ class RankBuilder {
       Step step{.kind = Step::Kind::launch,
                 .at = event.start,
                 .thread = event.thread,
-                .correlation = event.correlation};
+                .correlation = event.correlation,
+                .duration = event.duration};
       switch (event.kind) {
         case HostEvent::Kind::communicates:
           continue;
@@ -133,7 +146,7 @@ class RankBuilder {
       if (launched.contains(i)) continue;
       steps.push_back({.kind = Step::Kind::launch,
                        .at = profile_.gpu[i].start,
-                       .thread = std::numeric_limits<std::int64_t>::min(),
+                       .thread = kNoThread,
                        .event = i});
       ++sums_.counts["kernels whose launch is not in the profile"];
     }
@@ -177,12 +190,26 @@ class RankBuilder {
         return host_waits(step);
       case Step::Kind::waits_device:
         for (const auto& [stream, node] : last_) finished_[stream] = node;
-        return;
+        return keep_wait(step, last_);
     }
+  }
+
+  // The host's time until it came to this step. False if it is not kept.
+  bool keep_host_time(const Step& step) {
+    if (sums_.host == HostTime::drop || step.thread == kNoThread) return false;
+    if (!problems_.keep(profile_.name, kMemoryOfTraceNode)) return false;
+    if (host_.go_to(step.at, trace_.nodes)) return true;
+    problems_.add(profile_.name, "host: recorded", "the host launched nothing for more than a day");
+    return false;
+  }
+
+  void keep_wait(const Step& step, const std::map<std::int64_t, NodeId>& waited_for) {
+    if (keep_host_time(step)) host_.wait(step.duration, waited_for);
   }
 
   void launch(const Step& step) {
     const GpuEvent& event = profile_.gpu[step.event];
+    const bool host_is_kept = keep_host_time(step);
     const auto call = call_of_.find(step.event);
     const CallInterval* silent = silent_call(step);
     std::optional<TraceNode> node;
@@ -196,6 +223,7 @@ class RankBuilder {
       node = kernel_node(event);
       if (silent != nullptr) wait_for_producer(step.thread, node->after);
     }
+    if (host_is_kept) host_.add_to(node->after);
     wait_for_what_the_host_saw(event.stream, node->after);
     const auto pending = pending_.extract(event.stream);
     if (pending) {
@@ -318,19 +346,23 @@ class RankBuilder {
     std::int64_t waited = stream == current_.end() ? kNoStream : stream->second;
     if (sync != profile_.syncs.end() && sync->second.stream >= 0) waited = sync->second.stream;
     const auto node = last_.find(waited);
-    if (node != last_.end()) finished_[waited] = node->second;
+    if (node == last_.end()) return keep_wait(step, {});
+    finished_[waited] = node->second;
+    keep_wait(step, {*node});
   }
 
   void count_times() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t end = 0;
-    for (EventId i = 0; i < profile_.gpu.size(); ++i) {
-      const GpuEvent& event = profile_.gpu[i];
-      first = std::min(first, event.start);
-      end = std::max(end, event.start + event.duration);
-      if (call_of_.contains(i)) add_saturating(sums_.collectives, nanoseconds(event.duration));
+    Duration collectives;
+    for (const auto& [event, call] : call_of_) {
+      add_saturating(collectives, nanoseconds(profile_.gpu[event].duration));
     }
-    if (end > first) sums_.span_ns = std::max(sums_.span_ns, end - first);
+    add_saturating(sums_.collectives, collectives);
+    const RecordedStep step = profile_.mean_step.value_or(recorded_step(profile_));
+    const bool waited_less = !sums_.step_waited || collectives < *sums_.step_waited;
+    if (waited_less || (collectives == *sums_.step_waited && step.time > sums_.step.time)) {
+      sums_.step = step;
+      sums_.step_waited = collectives;
+    }
     sums_.summary.nodes += profile_.gpu.size();
   }
 
@@ -340,6 +372,7 @@ class RankBuilder {
   PytorchSums& sums_;
   TraceProblems& problems_;
   RankTrace trace_;
+  HostClock host_;
   std::map<std::int64_t, EventId> by_correlation_;
   std::vector<CallInterval> calls_;
   CallIndex index_;

@@ -102,10 +102,19 @@ std::set<std::string> described(ResultFile file) {
   return names;
 }
 
+// Of a trace, and of one that was moved to another GPU.
+std::vector<RunReport> recorded() {
+  std::vector<RunReport> reports(2, all_modes());
+  reports[0].recorded = RecordedStep{.time = microseconds(100), .idle = {}, .unlaunched = {}};
+  reports[1].moved[MovedBy::model] = {.kernels = 1, .recorded_s = 1};
+  return reports;
+}
+
 TEST(Fields, are_those_of_summary_json) {
   std::set<std::string> names = names_in(summary_json(all_modes()));
   names.merge(names_in(summary_json(strategies())));
   names.merge(names_in(summary_json(whole_model())));
+  for (const RunReport& report : recorded()) names.merge(names_in(summary_json(report)));
   for (const RunReport& report : testing::all_rates()) {
     names.merge(names_in(summary_json(report)));
   }

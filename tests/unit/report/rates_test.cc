@@ -109,7 +109,8 @@ TEST(Rates, are_columns_where_modes_have_them) {
   const std::string trained = table(testing::trained());
   EXPECT_NE(trained.find("TFLOP/s/GPU   MFU      HFU      tokens/s   memory\n"), std::string::npos)
       << trained;
-  EXPECT_NE(trained.find("40            40.0 %   50.0 %   41.0 k     60.0 GB\n"), std::string::npos) << trained;
+  EXPECT_NE(trained.find("40            40.0 %   50.0 %   41.0 k     60.0 GB\n"), std::string::npos)
+      << trained;
   const std::string reduced = table(testing::reduced());
   EXPECT_NE(reduced.find("algbw       busbw\n"), std::string::npos) << reduced;
   EXPECT_NE(reduced.find("2.00 GB/s   2.00 GB/s\n"), std::string::npos) << reduced;

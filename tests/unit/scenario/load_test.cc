@@ -322,7 +322,8 @@ TEST(ToText, writes_every_key_that_is_read) {
               "links_between_groups: 1, global_routing: ecmp, dims: ~, ring_ties: ~}"}))));
   for (const std::string trace :
        {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
-        "kind: pytorch, path: a, execution_traces: b", "kind: graph, path: a"}) {
+        "kind: pytorch, path: a, execution_traces: b, recorded_on: {base: gpus/a100}",
+        "kind: graph, path: a"}) {
     written.merge(paths_in(
         to_text(loaded("embedding_a2a_128_nodes", {"workload=~", "workload={" + trace + "}"}))));
   }

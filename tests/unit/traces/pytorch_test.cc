@@ -379,6 +379,138 @@ TEST_F(PytorchTrace, a_step_can_be_chosen) {
             std::string::npos);
 }
 
+// Two steps of two kernels: 20 and 30 us, then 26 and 34.
+std::string two_steps(int rank, double last = 34) {
+  Profile made(rank);
+  made.kernel(7, 20).kernel(7, 30).kernel(7, 26).kernel(7, last);
+  Json text = Json::parse(made.text());
+  for (const int step : {3, 4}) {
+    text["traceEvents"].push_back({{"ph", "X"},
+                                   {"cat", "user_annotation"},
+                                   {"name", "ProfilerStep#" + std::to_string(step)},
+                                   {"ts", 1000 + (step - 3) * 20},
+                                   {"dur", 19}});
+  }
+  return text.dump();
+}
+
+TEST_F(PytorchTrace, steps_have_a_mean_if_they_are_alike) {
+  load({two_steps(0), two_steps(1)}, {});
+  TraceWork work;
+  work.format = WorkloadKind::pytorch;
+  work.path = folder_.path("kineto");
+  work.steps = StepsAs::mean;
+  const LoadedTrace mean = load_trace(work, 2);
+  ASSERT_TRUE(mean.graph) << mean.problems.to_text();
+  const auto ops = of_rank(*mean.graph, 0);
+  ASSERT_EQ(ops.size(), 2U);
+  EXPECT_EQ(std::get<RecordedShape>(ops[0]->shape).time, microseconds(23));
+  EXPECT_EQ(std::get<RecordedShape>(ops[1]->shape).time, microseconds(32));
+  // Kernels start 10 us after one another: 10 + 30 us and 10 + 34 us, never without a kernel.
+  EXPECT_EQ(mean.summary.step->time, microseconds(42));
+  EXPECT_EQ(mean.summary.step->idle, Duration{});
+  EXPECT_NE(to_text(mean.summary).find("replayed as one"), std::string::npos);
+  // The second step has another kernel.
+  Json other = Json::parse(two_steps(1));
+  for (Json& event : other["traceEvents"]) {
+    if (event["cat"] == "kernel" && event["dur"] == 34) event["name"] = "another";
+  }
+  folder_.write("kineto/worker1_step_7.json", other.dump());
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find(
+                "ProfilerStep#3 and #4 have 'void gemm_kernel<float, 4>(int)' and 'another' in the "
+                "same place"),
+            std::string::npos)
+      << load_trace(work, 2).problems.to_text();
+  folder_.write("kineto/worker1_step_7.json", Profile(1).kernel(7, 20).text());
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("the profile has no ProfilerStep"),
+            std::string::npos);
+}
+
+// Launched at 0, 10 and 20 us, started 5 us later: kernels of 2, 7 and 3 us. The GPU is idle from 7
+// to 15, the launch at 10, and from 22 to 25, which was launched before.
+std::string slow_host(int rank) {
+  return Profile(rank).kernel(7, 2).kernel(7, 7).kernel(7, 3).text();
+}
+
+TEST_F(PytorchTrace, it_is_said_how_long_the_gpu_had_nothing_to_do) {
+  const LoadedTrace loaded = load({slow_host(0), slow_host(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  ASSERT_TRUE(loaded.summary.step);
+  EXPECT_EQ(loaded.summary.step->time, microseconds(23));
+  EXPECT_EQ(loaded.summary.step->idle, microseconds(8 + 3));
+  EXPECT_EQ(loaded.summary.step->unlaunched, microseconds(3));
+  EXPECT_NE(to_text(loaded.summary).find("for 48 % of them its GPU had no kernel, for 13 %"),
+            std::string::npos)
+      << to_text(loaded.summary);
+}
+
+TEST_F(PytorchTrace, the_hosts_time_can_be_kept) {
+  // Two kernels, a wait of 1 us for the stream, a third.
+  const auto profile = [](int rank) {
+    return Profile(rank)
+        .kernel(7, 2)
+        .kernel(7, 7)
+        .runtime("cudaStreamSynchronize")
+        .kernel(9, 3)
+        .text();
+  };
+  load({profile(0), profile(1)}, {});
+  TraceWork work;
+  work.format = WorkloadKind::pytorch;
+  work.path = folder_.path("kineto");
+  work.host = HostTime::recorded;
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  expect_round_trip(*loaded.graph, 2);
+  const auto ops = of_rank(*loaded.graph, 0);
+  // kernel, from 5 us on; host 5 us, kernel; host 10 us until it waits; 9 us after the wait, kernel
+  ASSERT_EQ(ops.size(), 6U);
+  const auto host_us = [&](std::size_t i) {
+    const auto& shape = std::get<RecordedShape>(ops[i]->shape);
+    return shape.host ? to_microseconds(shape.time) : -1;
+  };
+  EXPECT_EQ(host_us(0), -1);
+  EXPECT_EQ(host_us(1), 5);
+  EXPECT_EQ(host_us(3), 10);
+  EXPECT_EQ(host_us(4), 9);
+  const auto waits_for = [&](std::size_t i, std::size_t other) {
+    return std::any_of(ops[i]->after.begin(), ops[i]->after.end(),
+                       [&](OpId before) { return &loaded.graph->ops[before] == ops[other]; });
+  };
+  EXPECT_TRUE(waits_for(2, 1));
+  EXPECT_TRUE(waits_for(4, 2));  // the host went on when the kernel had ended
+  EXPECT_TRUE(waits_for(5, 4));
+}
+
+// Moments of a clock that jumped: 2^61 ns from one launch to the next.
+TEST_F(PytorchTrace, a_host_that_takes_more_than_a_day_is_refused) {
+  const auto profile = [](int rank) {
+    Json text = Json::parse(Profile(rank).kernel(7, 20).kernel(7, 30).text());
+    for (Json& event : text["traceEvents"]) {
+      if (event["ts"] > 1008) event["ts"] = 2'300'000'000'000'000;
+    }
+    return text.dump();
+  };
+  const LoadedTrace dropped = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(dropped.graph) << dropped.problems.to_text();
+  TraceWork work;
+  work.format = WorkloadKind::pytorch;
+  work.path = folder_.path("kineto");
+  work.host = HostTime::recorded;
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("nothing for more than a day"),
+            std::string::npos);
+}
+
+TEST_F(PytorchTrace, the_gpu_that_was_recorded_is_named) {
+  Json profile = Json::parse(slow_host(0));
+  profile["deviceProperties"] = {{{"id", 0}, {"name", "Tesla V100-SXM2-32GB"}, {"numSms", 80}}};
+  const LoadedTrace loaded = load({profile.dump(), slow_host(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.summary.device.name, "Tesla V100-SXM2-32GB");
+  EXPECT_EQ(loaded.summary.device.cus, 80);
+  EXPECT_NE(to_text(loaded.summary).find("recorded on: Tesla V100-SXM2-32GB"), std::string::npos);
+}
+
 TEST_F(PytorchTrace, what_ran_beside_a_collective_is_replayed_as_recorded) {
   // The second kernel starts while the collective's runs, 500 us of it.
   const auto profile = [](int rank) {
