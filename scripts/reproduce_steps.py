@@ -5,8 +5,9 @@
 
 The steps are lines of ../shared/truth/public/steps.jsonl: a model, a cluster, how it is split, the
 published time. Each distinct configuration becomes a scenario (DIR/scenarios/) and is run once.
-What a line does not say is as Megatron-LM's recipes have it: sequence parallelism, the optimiser
-sharded over the copies, nothing recomputed, gradients summed in fp32. Nothing is fitted to them.
+What a line does not say is as Megatron-LM's recipes have it: sequence parallelism, sequences shared
+by rings, the optimiser sharded over the copies, nothing recomputed, gradients summed in fp32.
+Nothing is fitted to them.
 """
 import argparse
 import csv
@@ -45,16 +46,16 @@ def obstacle(line, models):
         return f"its model {line['model']} is not described"
     if line["system"] not in CLUSTERS:
         return f"no cluster stands for {line['system']}"
-    if line.get("cp", 1) != 1:
-        return "context parallelism"
     return ""
 
 
 def scenario_of(line, model, interleaves):
     cluster, per_node = CLUSTERS[line["system"]]
     pipeline = line["pp"]
-    parallel = {"tensor": line["tp"], "pipeline": pipeline,
-                "data": line["gpus"] // line["tp"] // pipeline, "sharded_optimizer": True}
+    context = line.get("cp", 1)
+    parallel = {"tensor": line["tp"], "context": context, "pipeline": pipeline,
+                "data": line["gpus"] // line["tp"] // context // pipeline,
+                "sharded_optimizer": True}
     if line["tp"] > 1:
         parallel["sequence"] = True
     if line.get("vp", 1) > 1 and interleaves:
