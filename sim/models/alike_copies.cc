@@ -1,6 +1,8 @@
 #include "sim/models/alike_copies.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "sim/collectives/collective_choice.h"
@@ -96,8 +98,16 @@ class FirstParts {
     return true;
   }
 
-  [[nodiscard]] bool by_rings(const ModelOp& op) const {
+  // Layers have the same calls.
+  bool by_rings(const ModelOp& op) {
     const auto& shape = std::get<CommunicationShape>(op.shape);
+    const auto [known, added] =
+        by_rings_.try_emplace({op.place.value, shape.op, shape.buffer.count()});
+    if (added) known->second = is_by_rings(op, shape);
+    return known->second;
+  }
+
+  [[nodiscard]] bool is_by_rings(const ModelOp& op, const CommunicationShape& shape) const {
     const std::vector<Group>& groups = graph_.places[op.place].groups;
     const GroupsAtOnce at_once(whole_, groups);
     CollectiveCall call;
@@ -125,6 +135,7 @@ class FirstParts {
   Representatives which_;
   ModelGraph kept_;
   std::vector<bool> crosses_;  // by place
+  std::map<std::tuple<std::uint32_t, CollectiveOp, std::int64_t>, bool> by_rings_;
 };
 
 bool may_have_copies(const Scenario& scenario) {

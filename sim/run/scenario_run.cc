@@ -49,7 +49,9 @@ SustainedRun& ScenarioRun::model_run() {
 }
 
 Needs ScenarioRun::needs_of(Mode mode) const {
-  return estimated_needs(pieces(), scenario_, simulated(), mode);
+  Needs needs = estimated_needs(pieces(), scenario_, simulated(), mode);
+  if (alike_) needs.memory += Transport::memory(cluster_.network);  // of_all_copies()
+  return needs;
 }
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
