@@ -63,7 +63,9 @@ std::vector<KernelId> add_first_turn(TaskGraph& graph, const Cluster& cluster,
 bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {
   if (call.options.executor == CollectiveExecutor::dma || group.one_node) return false;
   if (call.op == CollectiveOp::broadcast || !exists(call.op, Algorithm::ring)) return false;
-  return choose(cluster, call, group).algorithm == Algorithm::ring &&
+  const std::vector<CollectiveChoice> choices = possible_choices(cluster, call, group);
+  const auto is_ring = [](CollectiveChoice way) { return way.algorithm == Algorithm::ring; };
+  return std::all_of(choices.begin(), choices.end(), is_ring) &&
          plan_request(cluster, call, group).grid.empty();
 }
 

@@ -44,8 +44,8 @@ std::vector<CollectiveChoice> possible_choices(const Cluster& cluster, const Col
 double predicted_time(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group,
                       CollectiveChoice choice);
 
-// Whether the call is one between nodes by rings that no rank differs in: the first ranks can stand
-// for all (CollectiveCall::turns).
+// Whether the call is one between nodes by rings that no rank differs in, whatever choose() takes,
+// found without trying any: the first ranks can stand for all (CollectiveCall::turns).
 bool goes_in_turns(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group);
 
 // "ring, simple".
