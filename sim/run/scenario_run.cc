@@ -80,7 +80,7 @@ std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(m
 
 void ScenarioRun::record(const RecordOptions& what) {
   record_ = what;
-  if (alike_) {  // every GPU has a track
+  if (alike_ && what.detail > Detail::intervals) {  // every GPU has a track
     alike_.reset();
     run_.reset();
     cut_into_pieces();

@@ -60,7 +60,7 @@ class ScenarioRun {
 
  private:
   [[nodiscard]] bool folds() const { return scenario_.run.repeats != Repeats::each; }
-  // What is simulated: of copies that do the same a few, unless they are recorded.
+  // What is simulated: of copies that do the same a few, unless each GPU is recorded.
   [[nodiscard]] const Cluster& simulated() const { return alike_ ? alike_->cluster : cluster_; }
   [[nodiscard]] const ModelGraph& simulated_graph() const {
     return alike_ ? alike_->graph : graph();
