@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.h"
 #include "tests/unit/models/built.h"
 
 namespace weft::alike_copies_test {
@@ -135,11 +136,13 @@ void expect_same(const RunResult& some, const RunResult& all) {
 }
 
 TEST(AlikeCopies, do_what_all_do) {
-  for (const Machine& machine : std::vector<Machine>{
-           {},
-           {.cluster = "scale_out: {shape: switch, endpoints_per_leaf: ~, oversubscription: ~}"},
-           {.parallel = "tensor: 4, pipeline: 2, data: 16, sharded_optimizer: true"},
-           {.parallel = "tensor: 8, pipeline: 2, context: 2, data: 4, sharded_optimizer: true"}}) {
+  std::vector<Machine> machines{
+      {},
+      {.cluster = "scale_out: {shape: switch, endpoints_per_leaf: ~, oversubscription: ~}"},
+      {.parallel = "tensor: 4, pipeline: 2, data: 16, sharded_optimizer: true"},
+      {.parallel = "tensor: 8, pipeline: 2, context: 2, data: 4, sharded_optimizer: true"}};
+  if (kSanitized) machines.resize(1);  // each takes half a minute then
+  for (const Machine& machine : machines) {
     const Scenario scenario = on(machine);
     const Alike alike(scenario);
     ASSERT_TRUE(alike.some) << machine.parallel;
