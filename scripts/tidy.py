@@ -40,10 +40,11 @@ LAYERS = {
     "run": ["traces", "report", "models", "engine", "workloads", "collectives", "tasks", "cluster",
             "scenario", "spec", "gpu_model", "network", "cache", "files", "core"],
     "sweep": ["run", "report", "scenario", "spec", "files", "core"],
+    "tune": ["sweep", "run", "report", "scenario", "spec", "files", "core"],
     "html": ["report", "files", "core"],
     "measured": ["models", "engine", "workloads", "collectives", "tasks", "cluster", "scenario",
                  "spec", "gpu_model", "network", "files", "core"],
-    "app": ["measured", "sweep", "run", "html", "report", "traces", "models", "engine", "workloads",
+    "app": ["measured", "tune", "sweep", "run", "html", "report", "traces", "models", "engine", "workloads",
             "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model", "network", "cache",
             "files", "core"],
 }

@@ -15,9 +15,11 @@
 #include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
 #include "sim/app/help_command_line.h"
+#include "sim/app/measured_command_line.h"
 #include "sim/app/report_command_line.h"
 #include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
+#include "sim/app/tune_command_line.h"
 #include "sim/run/exit_code.h"
 #include "sim/run/version.h"
 #include "sim/scenario/names.h"
@@ -44,27 +46,6 @@ constexpr const char* kRunExample =
     "exit status: 0 done; 1 a mistake in the scenario or on the command line, or a run that "
     "cannot\n"
     "finish; 2 the system failed (cannot write or allocate); 3 a bug in weft\n";
-
-constexpr const char* kCalibrateExample =
-    "example:\n"
-    "  weft calibrate calibration/measurements/h200-x2.jsonl --base configs/gpus/h200.yaml \\\n"
-    "    -o results/h200.yaml --cluster configs/clusters/node_4x_h200.yaml \\\n"
-    "    --cluster-output results/node.yaml\n"
-    "\n"
-    "For each fitted number the lines it comes from and their deviation are printed. Numbers that\n"
-    "no line determines are listed.\n";
-
-constexpr const char* kValidateExample =
-    "example:\n"
-    "  weft validate calibration/measurements/h200-x4-reference.jsonl \\\n"
-    "    --cluster configs/clusters/node_4x_h200.yaml --max-median 8\n"
-    "\n"
-    "A scatter plot of the --csv file: scripts/plot_validation FILE.csv -o FILE.svg\n"
-    "A line is a kernel of --kernels (calibration/README.md), a collective of the library, or one\n"
-    "of its GEMMs or attention kernels alone (sets nccl, multi, gemm, attention, or\n"
-    "calibration/pytorch), or such a GEMM and a collective of all GPUs (calibration/torch).\n"
-    "Kinds of lines that weft cannot simulate are listed as skipped, with their number.\n"
-    "exit status: 0 done; 1 a mistake in the input, or a bound exceeded\n";
 
 struct StageName {
   const char* name;
@@ -97,12 +78,6 @@ std::string is_trace_name(const std::string& file) {
     if (std::string_view(file).ends_with(ending)) return "";
   }
   return fmt::format("{}: the name must end in .json or .json.gz", file);
-}
-
-// A base is named without its ending.
-std::string is_base_file(const std::string& file) {
-  if (std::string_view(file).ends_with(".yaml")) return "";
-  return fmt::format("{}: the name must end in .yaml, because a base is NAME.yaml", file);
 }
 
 std::string is_size(const std::string& text) {
@@ -179,81 +154,6 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   return run;
 }
 
-CLI::App* add_calibrate(CLI::App& app, CalibrateCommand& command) {
-  CLI::App* calibrate =
-      app.add_subcommand("calibrate", "Fit a GPU file's numbers to micro-benchmarks.");
-  calibrate->footer(kCalibrateExample);
-  calibrate->add_option("MICRO", command.measured, "File of micro-benchmark results, as JSON lines")
-      ->type_name("FILE")
-      ->required();
-  calibrate
-      ->add_option("--base", command.base,
-                   "GPU file to start from; what no line determines keeps its value")
-      ->type_name("FILE")
-      ->required()
-      ->check(CLI::ExistingFile);
-  calibrate->add_option("-o,--output", command.output, "Write the fitted GPU file to this path")
-      ->type_name("FILE")
-      ->required()
-      ->check(is_base_file);
-  CLI::Option* cluster =
-      calibrate->add_option("--cluster", command.cluster, "Cluster file whose links are fitted too")
-          ->type_name("FILE")
-          ->check(CLI::ExistingFile);
-  CLI::Option* output = calibrate
-                            ->add_option("--cluster-output", command.cluster_output,
-                                         "Write the fitted cluster file to this path")
-                            ->type_name("FILE")
-                            ->check(is_base_file);
-  cluster->needs(output);
-  output->needs(cluster);
-  return calibrate;
-}
-
-CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
-  CLI::App* validate = app.add_subcommand(
-      "validate", "Simulate measured cases and print how far the predictions are off.");
-  validate->footer(kValidateExample);
-  validate->add_option("MEASURED", command.measured, "File of measured kernel times, as JSON lines")
-      ->type_name("FILE")
-      ->required();
-  validate
-      ->add_option("--cluster", command.cluster,
-                   "YAML file of the cluster they ran on; each line is simulated on as many "
-                   "GPUs of a node as the line names")
-      ->type_name("FILE")
-      ->required();
-  validate
-      ->add_option("--kernels", command.kernels,
-                   "Folder of the measured kernels' scenarios; default: configs/validation")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
-  validate
-      ->add_option("--set", command.sets, "Change one value that no line says itself (repeatable)")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  validate->add_option("--json", command.json, "Write every case and the summaries to this file")
-      ->type_name("FILE");
-  validate->add_option("--csv", command.csv, "Write every case to this file")->type_name("FILE");
-  validate
-      ->add_option("--max-median", command.max_median,
-                   "Exit with status 1 if the median error of all times exceeds this percentage")
-      ->type_name("PERCENT")
-      ->check(CLI::NonNegativeNumber);
-  validate
-      ->add_option("--max-p90", command.max_p90,
-                   "The same for the error that 90 % of the times do not exceed")
-      ->type_name("PERCENT")
-      ->check(CLI::NonNegativeNumber);
-  validate
-      ->add_option("-j,--jobs", command.jobs,
-                   "Number of concurrent simulations; default: one per core")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  validate->add_flag("-q,--quiet", command.quiet, "Print no table");
-  return validate;
-}
-
 RunCommand command_of(const Raw& raw, bool seed_given) {
   RunCommand command;
   command.scenario = raw.scenario;
@@ -291,6 +191,7 @@ struct Program {
   ExportCommand exporting;
   SweepCommand sweeping;
   MergeCommand merging;
+  TuneCommand tuning;
   ReportCommand reporting;
   ExplainCommand explaining;
   ListCommand listing;
@@ -304,6 +205,7 @@ struct Program {
   const CLI::App* exports = add_export(app, exporting);
   const CLI::App* sweep = add_sweep(app, sweeping);
   const CLI::App* merge = add_merge(app, merging);
+  const CLI::App* tune = add_tune(app, tuning);
   const CLI::App* reports = add_report(app, reporting);
   const CLI::App* explain = add_explain(app, explaining);
   const CLI::App* list = add_list(app, listing);
@@ -372,6 +274,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.exports->parsed()) return program.exporting;
   if (program.sweep->parsed()) return program.sweeping;
   if (program.merge->parsed()) return program.merging;
+  if (program.tune->parsed()) return program.tuning;
   if (program.reports->parsed()) return program.reporting;
   if (program.explain->parsed()) return program.explaining;
   if (program.list->parsed()) return program.listing;

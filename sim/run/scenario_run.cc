@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/models/join_ranks.h"
+#include "sim/models/lower_bound.h"
 #include "sim/models/pieces.h"
 #include "sim/report/measures.h"
 #include "sim/report/timeline_memory.h"
@@ -56,6 +57,10 @@ Needs ScenarioRun::needs_of(Mode mode) const {
 
 Diagnostics ScenarioRun::check_size(const std::string& file) const {
   return check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+}
+
+double ScenarioRun::lower_bound_us() const {
+  return weft::lower_bound_us(simulated_graph(), cluster_.spec.gpu);
 }
 
 Bytes ScenarioRun::memory() const {

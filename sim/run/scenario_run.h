@@ -41,6 +41,8 @@ class ScenarioRun {
   // The rest only when ready.
   [[nodiscard]] const ModelGraph& graph() const { return *model_.graph; }
   [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
+  // A time that none of its modes can be below (sim/models/lower_bound.h).
+  [[nodiscard]] double lower_bound_us() const;
   // What is too large for run.max_memory, in messages that name `file`.
   [[nodiscard]] Diagnostics check_size(const std::string& file) const;
   // What the largest of its modes is estimated to need.

@@ -27,6 +27,7 @@ bool is_plain(const std::string& text) {
 std::string stem_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 std::string words_of(const Node& value, bool names_a_file) {
+  if (value.kind == Node::Kind::null) return "default";  // the key is taken away
   if (value.kind == Node::Kind::scalar) return names_a_file ? stem_of(value.text) : value.text;
   const Entry* base = value.find("base");
   const bool only_base = base != nullptr && value.entries.size() == 1;

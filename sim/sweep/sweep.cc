@@ -36,8 +36,9 @@ Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages
       gate_(memory_for_all(), messages_.info) {}
 
 void Sweep::resume(std::vector<SweepRow> rows) {
+  const bool is_first = rows_.empty();
   rows_ = std::move(rows);
-  if (!store_.damaged().empty()) {
+  if (is_first && !store_.damaged().empty()) {
     messages_.warning(fmt::format("{}: damaged or incomplete; what is missing is run again",
                                   places_text(store_.damaged())));
   }
@@ -49,7 +50,7 @@ void Sweep::resume(std::vector<SweepRow> rows) {
     row.finished = true;
     ++before;
   }
-  if (before > 0) {
+  if (is_first && before > 0) {
     messages_.info(fmt::format("{} of {} points were already finished", before, rows_.size()));
   }
   store_.keep(finished());

@@ -21,11 +21,15 @@ class Sweep {
   // to outlive it.
   Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages);
 
-  // Takes from the folder what it has of these rows, all of the shard.
+  // Takes from the folder what it has of these rows, all of the shard. Called again with more rows
+  // besides these, it goes on with those (a search that asks for points as it goes).
   void resume(std::vector<SweepRow> rows);
 
   // Runs the rest, or what is finished by the time of interrupted().
   void run(const OnCounts& on_counts);
+
+  // As they were given, and what is known of them by now.
+  [[nodiscard]] const std::vector<SweepRow>& rows() const { return rows_; }
 
   // Writes the tables of the rows that are finished, and returns these in order.
   std::vector<Row> finish();

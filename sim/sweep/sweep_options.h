@@ -18,8 +18,9 @@ struct SweepOptions {
   std::filesystem::path folder;   // for the results
   std::vector<std::string> sets;  // those that the plan was loaded with
   Shard shard = {};
-  int jobs = 1;        // points that run at once; on Slurm: in each task
-  bool retry = false;  // points that failed are run again
+  int jobs = 1;                        // points that run at once; on Slurm: in each task
+  bool retry = false;                  // points that failed are run again
+  std::string command = "weft sweep";  // what comes before the file, to give the same results
 };
 
 struct SlurmOptions {

@@ -53,9 +53,19 @@ void load(const SweepPlan& plan, PointLoader& loader, const Planning& how, Sweep
 }  // namespace
 
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Planning& how) {
-  std::vector<SweepRow> rows;
-  rows.reserve(plan.points.size() / shard.count + 1);
+  std::vector<std::size_t> points;
+  points.reserve(plan.points.size() / shard.count + 1);
   for (std::size_t i = shard.index - 1; i < plan.points.size(); i += shard.count) {
+    points.push_back(i);
+  }
+  return rows_of_points(plan, points, how);
+}
+
+std::vector<SweepRow> rows_of_points(const SweepPlan& plan, const std::vector<std::size_t>& points,
+                                     const Planning& how) {
+  std::vector<SweepRow> rows;
+  rows.reserve(points.size());
+  for (const std::size_t i : points) {
     SweepRow& row = rows.emplace_back();
     row.row.row = i;
     row.point = &plan.points[i];
@@ -77,7 +87,7 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Plann
 
 SweepInfo info_of(const SweepPlan& plan, const SweepOptions& options) {
   const Shard shard = options.shard;
-  std::string again = fmt::format("weft sweep {}", shell_quoted(plan.file.string()));
+  std::string again = fmt::format("{} {}", options.command, shell_quoted(plan.file.string()));
   for (const std::string& set : options.sets) again += fmt::format(" --set {}", shell_quoted(set));
   SweepInfo info{.name = plan.name,
                  .scenario = plan.scenario.generic_string(),

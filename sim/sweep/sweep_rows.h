@@ -28,6 +28,9 @@ struct Planning {
 };
 // Those of the shard, in order. `plan` has to outlive them. Throws Interrupted.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, Shard shard, const Planning& how);
+// The same of these points.
+std::vector<SweepRow> rows_of_points(const SweepPlan& plan, const std::vector<std::size_t>& points,
+                                     const Planning& how);
 
 SweepInfo info_of(const SweepPlan& plan, const SweepOptions& options);
 

@@ -1,0 +1,133 @@
+#include "sim/app/tune_command.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/app/colors.h"
+#include "sim/app/config_dirs.h"
+#include "sim/app/planned.h"
+#include "sim/app/tuned_sweep.h"
+#include "sim/files/staged.h"
+#include "sim/report/aligned.h"
+#include "sim/report/numbers.h"
+#include "sim/scenario/file_kind.h"
+#include "sim/scenario/modes.h"
+#include "sim/sweep/interrupt.h"
+#include "sim/tune/suggested.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The searches of a scenario: of each mode at its best, or one of all modes together.
+struct Searched {
+  std::optional<Mode> mode;  // none: all
+  TunedSweep outcome;
+};
+
+const Searched* best_of(const std::vector<Searched>& all) {
+  const Searched* best = nullptr;
+  for (const Searched& one : all) {
+    if (one.outcome.best.empty()) continue;
+    if (best == nullptr || one.outcome.cost < best->outcome.cost) best = &one;
+  }
+  return best;
+}
+
+std::string modes_text(const std::vector<Searched>& all, const Searched& best) {
+  std::vector<TableRow> table{{"mode", "best", "of the best", "as it is", "knobs"}};
+  for (const Searched& one : all) {
+    const TunedSweep& found = one.outcome;
+    if (found.best.empty()) {
+      table.push_back({name_of(*one.mode), "-", "-", "-", ""});
+      continue;
+    }
+    table.push_back({name_of(*one.mode), found.best, ratio_text(best.outcome.cost / found.cost),
+                     found.as_it_is, found.knobs});
+  }
+  return aligned(table);
+}
+
+std::string modes_json(const std::vector<Searched>& all, const Searched& best) {
+  nlohmann::ordered_json json{{"best_mode", name_of(*best.mode)}};
+  for (const Searched& one : all) {
+    if (one.outcome.best.empty()) continue;
+    json["modes"][name_of(*one.mode)] = nlohmann::ordered_json::parse(one.outcome.json);
+  }
+  return json.dump(2) + '\n';
+}
+
+// A sweep of what suits the scenario, whose file lies beside its results.
+TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, const fs::path& folder,
+                     std::optional<Mode> mode) {
+  const fs::path space = folder / "space.yaml";
+  Planned planned;
+  planned.reads = {command.file};
+  planned.write("--output", folder, {"space.yaml"});
+  if (refused(planned)) return {.code = exit_code::user};
+  const fs::path named = fs::absolute(command.file).lexically_proximate(fs::absolute(folder));
+  write_file(space, suggested_space(command.file, options, named.generic_string(), mode));
+  TuneCommand there = command;
+  there.output = folder;
+  if (mode) {
+    std::erase_if(there.sets, [](const std::string& set) { return set.starts_with("modes="); });
+  }
+  return tune_sweep(space, there);
+}
+
+std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
+                                 const fs::path& folder) {
+  std::vector<Searched> all;
+  for (const Mode mode : modes_to_tune(command.file, options)) {
+    all.push_back(
+        {.mode = mode, .outcome = tune_mode(command, options, folder / name_of(mode), mode)});
+    if (all.back().outcome.code == exit_code::interrupted) return all;
+  }
+  if (all.empty()) all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {})});
+  return all;
+}
+
+void tell(const TuneCommand& command, const std::vector<Searched>& all) {
+  const Searched* best = best_of(all);
+  if (best == nullptr) return;
+  if (all.size() == 1) {
+    print_text(command.json ? best->outcome.json : best->outcome.text);
+  } else {
+    print_text(command.json ? modes_json(all, *best)
+                            : modes_text(all, *best) + '\n' + best->outcome.text);
+  }
+  spdlog::info("best.yaml, tune.json and results.csv are in {}", best->outcome.folder.string());
+}
+
+int code_of(const std::vector<Searched>& all) {
+  int code = exit_code::ok;
+  for (const Searched& one : all) code = std::max(code, one.outcome.code);
+  if (code == exit_code::interrupted) spdlog::warn("stopped; the same command continues");
+  return code;
+}
+
+}  // namespace
+
+int tune_command(const TuneCommand& command) {
+  catch_interrupts();
+  std::vector<Searched> all;
+  if (kind_of_file(command.file) == FileKind::scenario) {
+    const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
+    const Loaded loaded = load_scenario(command.file, options);
+    print_problems(loaded.problems);
+    if (!loaded.scenario) return exit_code::user;
+    all = tune_modes(
+        command, options,
+        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned")));
+  } else {
+    all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command)});
+  }
+  tell(command, all);
+  return code_of(all);
+}
+
+}  // namespace weft

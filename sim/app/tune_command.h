@@ -1,0 +1,31 @@
+// `weft tune`: the best point of a sweep file, or of what a scenario suggests, with few
+// simulations.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/app/sweep_command.h"
+#include "sim/tune/objective.h"
+
+namespace weft {
+
+struct TuneCommand {
+  std::filesystem::path file;
+  std::vector<std::string> sets;
+  std::optional<std::filesystem::path> output;  // else results/<name of the sweep>_tuned
+  Objective objective;
+  std::size_t points = 200;
+  double tie_percent = 3;
+  int jobs = 0;  // 0: as many as there are cores
+  bool quiet = false;
+  bool json = false;
+};
+
+// Returns the exit code; failures of the system are exceptions.
+int tune_command(const TuneCommand& command);
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+#include "sim/app/tune_command_line.h"
+
+#include <string>
+
+namespace weft {
+namespace {
+
+constexpr const char* kTuneExample =
+    "example: the knobs that suit a scenario\n"
+    "  weft tune configs/scenarios/embedding_a2a_2_nodes.yaml --points 100\n"
+    "\n"
+    "example: those of a sweep file; the layout with most tokens a second\n"
+    "  weft tune configs/sweeps/layout_llama3_70b.yaml --maximize tokens_per_s\n"
+    "\n"
+    "Of a scenario, space.yaml in the folder of the results says which knobs were tried and can "
+    "be\n"
+    "edited: weft tune FOLDER/space.yaml. A knob that --set gives a value keeps it.\n"
+    "best.yaml in it is the best scenario, tune.json all that is printed.\n"
+    "Finished points are on disk immediately; the same command continues where it stopped.\n"
+    "exit status: 0 done; 1 a mistake in the file or on the command line, or no point can be run;\n"
+    "2 the system failed (cannot write or allocate); 3 a point met a bug in weft; 130 Ctrl-C\n";
+
+}  // namespace
+
+CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
+  CLI::App* tune = app.add_subcommand(
+      "tune", "Find the best of many configurations, and what each knob is worth.");
+  tune->footer(kTuneExample);
+  tune->add_option("FILE", command.file,
+                   "A scenario, whose knobs are tried; or a sweep file, which says which")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* smallest =
+      tune->add_option("--minimize", command.objective.column,
+                       "Column of results.csv to be smallest; a field of all modes: of the best "
+                       "one; default: time_us")
+          ->type_name("COLUMN");
+  tune->add_option_function<std::string>(
+          "--maximize",
+          [&command](const std::string& column) {
+            command.objective = {.column = column, .larger_is_better = true};
+          },
+          "Column to be largest, such as tokens_per_s_per_gpu")
+      ->type_name("COLUMN")
+      ->excludes(smallest);
+  tune->add_option("--points", command.points, "Simulate at most so many points; default: 200")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000));
+  tune->add_option("--tie", command.tie_percent,
+                   "List what is within so many per cent of the best, which weft cannot tell "
+                   "apart; default: 3")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0));
+  tune->add_option("--set", command.sets, "Change one value in all points (repeatable)")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  tune->add_option("-o,--output", command.output,
+                   "Folder for the results; default: results/NAME_tuned")
+      ->type_name("DIR");
+  tune->add_option("-j,--jobs", command.jobs, "Number of concurrent points; default: one per core")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  tune->add_flag("-q,--quiet", command.quiet, "Show no progress");
+  tune->add_flag("--json", command.json, "Print tune.json instead of text");
+  return tune;
+}
+
+}  // namespace weft

@@ -1,0 +1,160 @@
+#include "sim/app/tuned_sweep.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+#include <vector>
+
+#include "sim/app/colors.h"
+#include "sim/app/config_dirs.h"
+#include "sim/app/count_progress.h"
+#include "sim/app/jobs.h"
+#include "sim/app/planned.h"
+#include "sim/app/sweep_outcome.h"
+#include "sim/core/diagnostics.h"
+#include "sim/files/staged.h"
+#include "sim/report/field_value.h"
+#include "sim/run/replay_text.h"
+#include "sim/scenario/wrong_file.h"
+#include "sim/sweep/interrupt.h"
+#include "sim/sweep/sweep_rows.h"
+#include "sim/sweep/tables.h"
+#include "sim/tune/answer.h"
+#include "sim/tune/told.h"
+#include "sim/tune/tune.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string command_text(const TuneCommand& command) {
+  const Objective& objective = command.objective;
+  return fmt::format("weft tune --points {} --{} {}", command.points,
+                     objective.larger_is_better ? "maximize" : "minimize",
+                     shell_quoted(objective.column));
+}
+
+Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder) {
+  Planned planned;
+  planned.reads = {command.file, plan.scenario};
+  std::vector<std::string> names = table_names();
+  names.insert(names.end(), {"sweep.json", "results.jsonl", "earlier.jsonl", "started.txt",
+                             "tune.json", "best.yaml"});
+  planned.write("--output", folder, names);
+  return planned;
+}
+
+// The outcome of some point that ran.
+std::string summary_of(const Tuned& tuned) {
+  if (tuned.start) return tuned.start->outcome.summary;
+  for (const Row& row : tuned.rows) {
+    if (row.outcome.ok) return row.outcome.summary;
+  }
+  return "";
+}
+
+int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command) {
+  const std::string summary = summary_of(tuned);
+  const std::string& column = command.objective.column;
+  if (!summary.empty()) {
+    const std::vector<std::string> columns = columns_in(summary);
+    const std::string meant = nearest(column, columns);
+    spdlog::error("no point has a column '{}' above 0{}", column,
+                  meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+    return exit_code::user;
+  }
+  fmt::print(stderr, "{}", tuned.start_problems);
+  tell_outcome(tuned.rows, columns_of(plan), command.output.value_or("the folder"));
+  spdlog::error("no point can be run, so none is the best");
+  return exit_code::user;
+}
+
+int worst_of(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    if (row.outcome.exit_code == exit_code::ours) {
+      spdlog::error("{}", row.outcome.error);
+      return exit_code::ours;
+    }
+  }
+  return exit_code::ok;
+}
+
+void write(const Told& told, const fs::path& folder, const Point& best) {
+  PointLoader loader(told.plan);
+  Staged staged(Staged::Durable::yes);
+  staged.add(folder / "best.yaml", to_text(*loader.load(best).scenario));
+  staged.add(folder / "tune.json", json_of(told));
+  staged.commit();
+}
+
+TunedSweep outcome_of(const Told& told, const fs::path& folder) {
+  const Trial& best = told.answer.trials.front();
+  const auto text = [](const Trial& trial) {
+    return table_text(FieldValue(trial.achieved.value), trial.achieved.unit);
+  };
+  return {.folder = folder,
+          .best = text(best),
+          .knobs = name_of(*best.row, columns_of(told.plan)),
+          .as_it_is = told.answer.start ? text(*told.answer.start) : "-",
+          .cost = cost_of(told.objective, best.achieved.value),
+          .text = text_of(told),
+          .json = json_of(told)};
+}
+
+Tuned tune(const SweepPlan& plan, const TuneOptions& options, bool quiet) {
+  CountProgress progress(fmt::format("points of {} simulated", plan.name),
+                         CountProgress::Total::at_most,
+                         quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  SweepMessages messages = messages_of_sweep();
+  messages.info = [](const std::string&) {
+  };  // what was finished before: a search asks step by step
+  return tune(plan, options, messages, [&progress](const TuneCounts& counts) {
+    progress.update(counts.simulated, counts.at_most);
+  });
+}
+
+TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder) {
+  const TuneOptions options{.sweep = {.folder = folder,
+                                      .sets = command.sets,
+                                      .jobs = jobs_or_cores(command.jobs),
+                                      .command = command_text(command)},
+                            .objective = command.objective,
+                            .most_points = command.points};
+  const Tuned tuned = tune(plan, options, command.quiet);
+  const double tie = command.tie_percent / 100;
+  const Answer answer = answer_of(plan, tuned, command.objective, tie);
+  if (answer.trials.empty()) {
+    return {.code = tuned.was_stopped ? exit_code::interrupted
+                                      : tell_why_nothing(tuned, plan, command)};
+  }
+  const Told told{.plan = plan,
+                  .tuned = tuned,
+                  .answer = answer,
+                  .objective = command.objective,
+                  .tie = tie,
+                  .command = command_text(command) + ' ' + shell_quoted(plan.file.string())};
+  write(told, folder, plan.points[answer.trials.front().row->row]);
+  TunedSweep outcome = outcome_of(told, folder);
+  outcome.code = tuned.was_stopped ? exit_code::interrupted : worst_of(tuned.rows);
+  return outcome;
+}
+
+}  // namespace
+
+TunedSweep tune_sweep(const fs::path& file, const TuneCommand& command) {
+  const LoadedPlan loaded = load_plan(file, {.sets = command.sets, .config_dirs = config_dirs});
+  print_problems(or_its_command(loaded.problems, file, FileKind::sweep));
+  if (!loaded.plan) return {.code = exit_code::user};
+  const SweepPlan& plan = *loaded.plan;
+  const fs::path folder = command.output.value_or(fs::path("results") / (plan.name + "_tuned"));
+  if (refused(planned(plan, command, folder))) return {.code = exit_code::user};
+  try {
+    return tune_in(plan, command, folder);
+  } catch (const Interrupted&) {
+    return {.code = exit_code::interrupted};
+  }
+}
+
+}  // namespace weft

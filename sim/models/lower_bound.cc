@@ -1,0 +1,84 @@
+#include "sim/models/lower_bound.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/gpu_model/gemm_law.h"
+
+namespace weft {
+namespace {
+
+double seconds_at_peak(const OpShape& shape, const GpuSpec& gpu, std::int64_t element_bytes) {
+  const auto operations = static_cast<double>(flops_of(shape).count());
+  return operations / static_cast<double>(matrix_rate(gpu, 1, element_bytes).count());
+}
+
+// What the products of an operator take on the GPU of this rank.
+double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
+  if (const auto* gemm = std::get_if<GemmShape>(&shape)) {
+    GemmShape own = *gemm;
+    own.m_by_rank.clear();
+    if (!gemm->m_by_rank.empty()) own.m = gemm->m_by_rank[rank];
+    return seconds_at_peak(own, gpu,
+                           gemm->fp8 == Fp8Scales::none ? size_of(gemm->dtype).count() : 1);
+  }
+  const auto* attention = std::get_if<AttentionShape>(&shape);
+  return attention == nullptr ? 0 : seconds_at_peak(shape, gpu, size_of(attention->dtype).count());
+}
+
+// When each operator ends on each of its GPUs, at the earliest.
+class Earliest {
+ public:
+  Earliest(const ModelGraph& graph, const GpuSpec& gpu) : graph_(graph), gpu_(gpu) {}
+
+  double end() {
+    for (const ModelOp& op : graph_.ops) add(op);
+    return last_;
+  }
+
+ private:
+  using Ends = std::map<std::uint32_t, double>;  // by GPU
+
+  double ready(const ModelOp& op, std::uint32_t gpu) {
+    double at = streams_[{gpu, op.stream}];
+    for (const OpId before : op.after) {
+      const auto found = ends_[before].find(gpu);
+      if (found != ends_[before].end()) at = std::max(at, found->second);
+    }
+    return at;
+  }
+
+  void add(const ModelOp& op) {
+    const auto* sends = std::get_if<CommunicationShape>(&op.shape);
+    if (sends != nullptr && sends->op != CollectiveOp::point_to_point) sends = nullptr;
+    Ends ends;
+    for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
+      for (std::size_t rank = 0; rank < group.size(); ++rank) {
+        ends[group[rank]] = ready(op, group[rank]) + at_peak(op.shape, gpu_, rank);
+      }
+      if (sends == nullptr) continue;
+      double& received = ends[group[sends->target]];
+      received = std::max(received, ends[group[sends->root]]);
+    }
+    for (const auto& [gpu, at] : ends) {
+      streams_[{gpu, op.stream}] = at;
+      last_ = std::max(last_, at);
+    }
+    ends_.push_back(std::move(ends));
+  }
+
+  const ModelGraph& graph_;
+  const GpuSpec& gpu_;
+  IdVector<OpId, Ends> ends_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> streams_;  // by GPU and stream
+  double last_ = 0;
+};
+
+}  // namespace
+
+double lower_bound_us(const ModelGraph& graph, const GpuSpec& gpu) {
+  return Earliest(graph, gpu).end() * 1e6;
+}
+
+}  // namespace weft

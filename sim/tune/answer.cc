@@ -1,0 +1,179 @@
+#include "sim/tune/answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/tune/response.h"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kMostPairs = 5;
+
+std::optional<Trial> trial_of(const Row& row, const Objective& objective) {
+  const std::optional<Achieved> here = achieved(objective, row.outcome.summary);
+  if (!here) return std::nullopt;
+  const std::optional<Achieved> memory = achieved(
+      {.column = "memory_of_fullest_gpu_bytes", .larger_is_better = true}, row.outcome.summary);
+  return Trial{.row = &row,
+               .achieved = *here,
+               .memory_bytes = memory ? std::optional(memory->value) : std::nullopt};
+}
+
+// "128/256" of keys that change together: of the first three, which say the others.
+template <class Text>
+std::string joined(const std::vector<SweepKey>& keys, const Text& text_of_key) {
+  std::string all;
+  for (std::size_t i = 0; i < std::min<std::size_t>(keys.size(), 3); ++i) {
+    all += (i == 0 ? "" : "/") + text_of_key(keys[i]);
+  }
+  return all;
+}
+
+class Answering {
+ public:
+  Answering(const SweepPlan& plan, const Tuned& tuned, const Objective& objective)
+      : plan_(plan), tuned_(tuned), objective_(objective), space_(space_of(plan)) {}
+
+  Answer answer(double tie) {
+    find_trials();
+    if (answer_.trials.empty()) return std::move(answer_);
+    const double best = cost(answer_.trials.front());
+    for (const Trial& trial : answer_.trials) {
+      if (cost(trial) <= best * (1 + tie)) ++answer_.ties;
+    }
+    --answer_.ties;  // the best itself
+    if (tuned_.start) answer_.start = trial_of(*tuned_.start, objective_);
+    find_front();
+    value_knobs();
+    return std::move(answer_);
+  }
+
+ private:
+  [[nodiscard]] double cost(const Trial& trial) const {
+    return cost_of(objective_, trial.achieved.value);
+  }
+
+  void find_trials() {
+    costs_.assign(space_.points(), std::nullopt);
+    tried_.assign(space_.points(), false);
+    for (const Row& row : tuned_.rows) {
+      tried_[row.row] = true;
+      if (std::optional<Trial> trial = trial_of(row, objective_)) {
+        costs_[row.row] = cost(*trial);
+        answer_.trials.push_back(*std::move(trial));
+      }
+    }
+    std::stable_sort(answer_.trials.begin(), answer_.trials.end(),
+                     [&](const Trial& a, const Trial& b) { return cost(a) < cost(b); });
+  }
+
+  void find_front() {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < answer_.trials.size(); ++i) {
+      const Trial& trial = answer_.trials[i];
+      if (!trial.memory_bytes || *trial.memory_bytes >= least) continue;
+      least = *trial.memory_bytes;
+      answer_.front.push_back(i);
+    }
+  }
+
+  void value_knobs() {
+    std::vector<Costed> seen;
+    for (std::size_t point = 0; point < costs_.size(); ++point) {
+      if (costs_[point]) seen.push_back({.point = point, .cost = *costs_[point]});
+    }
+    const Response response(space_, seen);
+    const std::size_t best = answer_.trials.front().row->row;
+    for (std::size_t axis = 0; axis < space_.axes(); ++axis) {
+      answer_.knobs.push_back(knob(axis, best, response));
+    }
+    find_pairs(best, response);
+  }
+
+  Knob knob(std::size_t axis, std::size_t best, const Response& response) const {
+    const std::vector<SweepKey>& keys = plan_.axes[axis].keys;
+    Knob knob{.name = joined(keys, [](const SweepKey& key) { return key.column; }),
+              .best = space_.at(best)[axis],
+              .start = std::nullopt,
+              .values = {}};
+    const std::uint32_t start = tuned_.start_values[axis];
+    if (start < space_.size_of(axis)) knob.start = start;
+    Space::Values values = space_.at(best);
+    for (std::uint32_t value = 0; value < space_.size_of(axis); ++value) {
+      values[axis] = value;
+      KnobValue one = valued(values, best, response);
+      one.text = joined(keys, [&](const SweepKey& key) { return text_of(key.cells[value]); });
+      knob.values.push_back(std::move(one));
+    }
+    return knob;
+  }
+
+  KnobValue valued(const Space::Values& values, std::size_t best, const Response& response) const {
+    const std::optional<std::size_t> point = space_.find(values);
+    if (!point || (tried_[*point] && !costs_[*point])) return {};
+    if (costs_[*point]) {
+      return {.text = "",
+              .known = KnobValue::Known::simulated,
+              .longer = *costs_[*point] / *costs_[best] - 1};
+    }
+    const double log_ratio = response.log_cost(values) - response.log_cost(space_.at(best));
+    return {.text = "", .known = KnobValue::Known::estimated, .longer = std::exp(log_ratio) - 1};
+  }
+
+  // Of all values of both, as the response has them.
+  double interaction(std::size_t a, std::size_t b, const Space::Values& best,
+                     const Response& response) const {
+    double largest = 0;
+    const double at_best = response.log_cost(best);
+    Space::Values values = best;
+    for (std::uint32_t of_a = 0; of_a < space_.size_of(a); ++of_a) {
+      for (std::uint32_t of_b = 0; of_b < space_.size_of(b); ++of_b) {
+        values[a] = of_a;
+        values[b] = of_b;
+        const double both = response.log_cost(values);
+        values[b] = best[b];
+        const double only_a = response.log_cost(values);
+        values[a] = best[a];
+        values[b] = of_b;
+        const double only_b = response.log_cost(values);
+        values[b] = best[b];
+        largest = std::max(largest, std::abs(both - only_a - only_b + at_best));
+      }
+    }
+    return largest;
+  }
+
+  void find_pairs(std::size_t best, const Response& response) {
+    for (std::size_t a = 0; a < space_.axes(); ++a) {
+      for (std::size_t b = a + 1; b < space_.axes(); ++b) {
+        const double size = interaction(a, b, space_.at(best), response);
+        if (size > std::max(response.error(), 0.01)) {
+          answer_.pairs.push_back({.one = a, .other = b, .interaction = size});
+        }
+      }
+    }
+    std::stable_sort(
+        answer_.pairs.begin(), answer_.pairs.end(),
+        [](const KnobPair& x, const KnobPair& y) { return x.interaction > y.interaction; });
+    if (answer_.pairs.size() > kMostPairs) answer_.pairs.resize(kMostPairs);
+  }
+
+  const SweepPlan& plan_;
+  const Tuned& tuned_;
+  const Objective& objective_;
+  Space space_;
+  std::vector<std::optional<double>> costs_;  // by point
+  std::vector<bool> tried_;
+  Answer answer_;
+};
+
+}  // namespace
+
+Answer answer_of(const SweepPlan& plan, const Tuned& tuned, const Objective& objective,
+                 double tie) {
+  return Answering(plan, tuned, objective).answer(tie);
+}
+
+}  // namespace weft

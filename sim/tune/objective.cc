@@ -1,0 +1,68 @@
+#include "sim/tune/objective.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/scenario/mode_rows.h"
+#include "sim/scenario/modes.h"
+#include "sim/sweep/summary_values.h"
+
+namespace weft {
+namespace {
+
+bool is_isolated(const std::string& mode) {
+  const auto* const row = std::find_if(kModeRows.begin(), kModeRows.end(),
+                                       [&](const ModeRow& one) { return one.name == mode; });
+  return row != kModeRows.end() && is_isolated(row->mode);
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Those to choose among: without c3's halves, unless there is nothing else.
+std::vector<SummaryValue> candidates(const Objective& objective, const std::string& summary) {
+  std::vector<SummaryValue> whole;
+  std::vector<SummaryValue> isolated;
+  for (SummaryValue& value : summary_values(summary)) {
+    if (column_of(value) == objective.column) return {std::move(value)};
+    if (value.mode.empty() || value.field != objective.column) continue;
+    (is_isolated(value.mode) ? isolated : whole).push_back(std::move(value));
+  }
+  return whole.empty() ? isolated : whole;
+}
+
+}  // namespace
+
+bool Objective::is_time() const { return !larger_is_better && column.ends_with("time_us"); }
+
+std::optional<Achieved> achieved(const Objective& objective, const std::string& summary) {
+  std::optional<Achieved> best;
+  for (const SummaryValue& value : candidates(objective, summary)) {
+    const std::optional<double> number = number_of(value.text);
+    if (!number || *number <= 0) continue;
+    if (best && cost_of(objective, *number) >= cost_of(objective, best->value)) continue;
+    best = {.value = *number, .mode = value.mode, .unit = value.unit};
+  }
+  return best;
+}
+
+double cost_of(const Objective& objective, double value) {
+  return objective.larger_is_better ? 1 / value : value;
+}
+
+std::vector<std::string> columns_in(const std::string& summary) {
+  std::vector<std::string> columns;
+  for (const SummaryValue& value : summary_values(summary)) {
+    if (!number_of(value.text)) continue;
+    for (const std::string& name : {value.field, column_of(value)}) {
+      if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
+    }
+  }
+  return columns;
+}
+
+}  // namespace weft

@@ -1,0 +1,306 @@
+#include "sim/tune/suggested.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "sim/scenario/modes.h"
+#include "sim/scenario/workload_kinds.h"
+
+namespace weft {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::size_t kMostPoints = 100'000;
+
+// Keys that change together, and their values.
+struct Variation {
+  Words keys;
+  std::vector<Words> values;  // of all keys
+};
+
+Variation variation(std::string key, const Words& values) {
+  Variation made{.keys = {std::move(key)}, .values = {}};
+  for (const std::string& value : values) made.values.push_back({value});
+  return made;
+}
+
+Words half_and_twice(std::int64_t number) {
+  Words values;
+  for (const std::int64_t one : {number / 4, number / 2, number, number * 2, number * 4}) {
+    if (one >= 1) values.push_back(std::to_string(one));
+  }
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// Of a key that may be left out: first without it.
+Words with_default(Words values) {
+  values.insert(values.begin(), "~");
+  return values;
+}
+
+// Tiles, each with what a WG of 256 threads needs for it: its accumulators and 64 registers more,
+// and two stages of operands, 32 long, in its LDS. As WgShape's defaults are for 128 x 128; of a
+// scenario that has numbers of its own nobody knows those of other tiles.
+std::vector<Variation> tiles(const GemmWork& gemm) {
+  if (!(gemm.wg == GemmWork{}.wg)) return {};
+  Variation tiles{.keys = {"workload.gemm.tile_m", "workload.gemm.tile_n",
+                           "workload.gemm.wg.registers_per_thread", "workload.gemm.wg.lds"},
+                  .values = {}};
+  constexpr std::array<std::pair<int, int>, 5> kTiles{
+      {{64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}}};
+  for (const auto& [m, n] : kTiles) {
+    const int accumulators = m * n / gemm.wg.threads;
+    const int stages_kib = 2 * (m + n) * 32 * 2 / 1024;
+    tiles.values.push_back({std::to_string(m), std::to_string(n), std::to_string(accumulators + 64),
+                            fmt::format("{} KiB", stages_kib)});
+  }
+  return {tiles};
+}
+
+void append(std::vector<Variation>& all, std::vector<Variation> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+// Of what computes, in any mode. The most telling first: where there are too many points, the last
+// ones are left out.
+std::vector<Variation> variations_of_kernel(const Workload& workload) {
+  std::vector<Variation> all = tiles(workload.gemm);
+  append(all, {variation("workload.gemm.split_k", {"1", "2", "4"}),
+               variation("workload.gemm.order", {"row", "column", "swizzled"}),
+               variation("workload.gemv.rows_per_wg", half_and_twice(workload.gemv.rows_per_wg)),
+               variation("workload.rows_per_wg", half_and_twice(workload.embedding.rows_per_wg))});
+  return all;
+}
+
+std::vector<Variation> variations_of_fused() {
+  return {variation("fused.slice_wgs", {"1", "2", "4", "8", "16"}),
+          variation("fused.order", {"remote_first", "local_first", "staggered"}),
+          variation("fused.max_wgs_per_cu", {"~", "1", "2", "4"}),
+          variation("fused.sent_by", {"wg", "wave"}),
+          variation("fused.in_switch", {"false", "true"}),
+          variation("fused.flag_per", {"slice", "peer"}),
+          variation("fused.put_by", {"wg", "wave"}),
+          variation("fused.staging", {"zero_copy", "staged"}),
+          variation("fused.work_list", {"dynamic", "static"})};
+}
+
+std::vector<Variation> variations_of_collective(const Scenario& scenario) {
+  return {variation("collective.algorithm", {"library", "direct", "ring", "tree",
+                                             "halving_doubling", "hierarchical", "in_switch"}),
+          variation("collective.protocol", {"auto", "ll", "ll128", "simple"}),
+          variation("collective.channels",
+                    with_default(half_and_twice(scenario.cluster.gpu.collective.channels)))};
+}
+
+std::vector<Variation> variations_of_operator(const Scenario& scenario, std::optional<Mode> mode) {
+  std::vector<Variation> all = variations_of_kernel(scenario.workload);
+  if (!mode || is_fused(*mode)) append(all, variations_of_fused());
+  if (mode == Mode::role_split) {
+    all.push_back(variation("fused.sending_cus", {"4", "8", "16", "32"}));
+  }
+  if (mode == Mode::kernel) all.push_back(variation("kernel.chunks", {"2", "4", "8", "16"}));
+  if (!mode || mode == Mode::bulk || mode == Mode::kernel) {
+    append(all, variations_of_collective(scenario));
+  }
+  return all;
+}
+
+// How the GPUs share the model: tensor parallelism within a node.
+Variation layouts(const Scenario& scenario) {
+  const std::int64_t gpus = scenario.cluster.gpus();
+  const std::int64_t context = scenario.workload.transformer.parallel.context;
+  const std::int64_t layers = scenario.workload.transformer.decoder.layers;
+  Variation layouts{
+      .keys = {"workload.parallel.tensor", "workload.parallel.pipeline", "workload.parallel.data"},
+      .values = {}};
+  for (std::int64_t tensor = 1; tensor <= scenario.cluster.gpus_per_node; tensor *= 2) {
+    if (gpus % (tensor * context) != 0) continue;
+    const std::int64_t left = gpus / (tensor * context);
+    for (std::int64_t pipeline = 1; pipeline <= std::min(left, layers); ++pipeline) {
+      if (left % pipeline != 0) continue;
+      layouts.values.push_back(
+          {std::to_string(tensor), std::to_string(pipeline), std::to_string(left / pipeline)});
+    }
+  }
+  return layouts;
+}
+
+std::vector<Variation> variations_of_model(const Scenario& scenario) {
+  std::vector<Variation> variations;
+  if (scenario.workload.kind == WorkloadKind::dlrm) {
+    return {
+        variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg)),
+        variation("fused.slice_wgs", {"1", "2", "4", "8"}),
+        variation("kernel.chunks", {"2", "4", "8"}),
+        variation("workload.gradient_bucket", {"1 MiB", "5 MiB", "25 MiB", "100 MiB"})};
+  }
+  variations.push_back(layouts(scenario));
+  variations.push_back(
+      variation("workload.microbatch", half_and_twice(scenario.workload.transformer.microbatch)));
+  if (scenario.workload.kind == WorkloadKind::moe) {
+    Words experts;
+    for (std::int64_t n = 1; n <= scenario.cluster.gpus(); n *= 2) {
+      experts.push_back(std::to_string(n));
+    }
+    variations.push_back(variation("workload.parallel.expert", experts));
+  }
+  if (scenario.workload.phase == Phase::training) {
+    variations.push_back(
+        {.keys = {"workload.parallel.schedule", "workload.parallel.virtual_stages"},
+         .values = {{"~", "~"},
+                    {"interleaved", "2"},
+                    {"interleaved", "4"},
+                    {"zb_h1", "~"},
+                    {"zb_v", "~"}}});
+    variations.push_back(variation("workload.recompute", {"none", "layer"}));
+    variations.push_back(
+        variation("workload.parallel.shard", {"none", "optimizer", "gradients", "parameters"}));
+  }
+  variations.push_back(variation("workload.parallel.sequence", {"~", "true"}));
+  return variations;
+}
+
+// The options with more values.
+LoadOptions with(LoadOptions options, const Words& sets) {
+  options.sets.insert(options.sets.end(), sets.begin(), sets.end());
+  return options;
+}
+
+std::string set_of(std::optional<Mode> mode) {
+  return mode ? fmt::format("modes=[{}]", name_of(*mode)) : "";
+}
+
+class Suggesting {
+ public:
+  Suggesting(const std::filesystem::path& file, const LoadOptions& options,
+             std::optional<Mode> mode)
+      : file_(file),
+        options_(mode ? with(options, {set_of(mode)}) : options),
+        mode_(mode),
+        start_(load_scenario(file, options_)) {}
+
+  std::string text(const std::string& named) {
+    const Scenario& scenario = *start_.scenario;
+    const bool whole = is_model(scenario.workload.kind);
+    for (const Variation& one :
+         whole ? variations_of_model(scenario) : variations_of_operator(scenario, mode_)) {
+      add(whole ? one : tried(one));
+    }
+    const std::string stem = std::filesystem::path(named).stem().string();
+    std::string text = fmt::format(
+        "# Knobs that suit {}; written by weft tune, to be edited.\n"
+        "name: {}{}\nscenario: {}\n",
+        stem, stem, mode_ ? fmt::format("_{}", name_of(*mode_)) : "", named);
+    if (mode_) text += fmt::format("set: {{modes: [{}]}}\n", name_of(*mode_));
+    text += "axes:\n" + axes_;
+    const std::string filter = filter_of_model();
+    if (!filter.empty()) text += "filter: " + filter + '\n';
+    for (const std::string& line : beyond_) text += "  # too many points with: " + line;
+    return text;
+  }
+
+ private:
+  [[nodiscard]] bool is_fixed(const std::string& key) const {
+    return std::any_of(options_.sets.begin(), options_.sets.end(), [&](const std::string& set) {
+      return set.starts_with(key + '=') || set.starts_with(key + '.');
+    });
+  }
+
+  // The values that load without a new warning, of which no two give the same scenario.
+  [[nodiscard]] Variation tried(Variation variation) const {
+    std::set<std::string> hashes;
+    std::vector<Words> good;
+    for (Words& values : variation.values) {
+      Words sets;
+      for (std::size_t i = 0; i < variation.keys.size(); ++i) {
+        sets.push_back(variation.keys[i] + '=' + values[i]);
+      }
+      const Loaded loaded = load_scenario(file_, with(options_, sets));
+      if (!loaded.scenario || loaded.problems.all().size() > start_.problems.all().size()) continue;
+      if (hashes.insert(loaded.scenario->hash).second) good.push_back(std::move(values));
+    }
+    variation.values = std::move(good);
+    return variation;
+  }
+
+  void add(const Variation& variation) {
+    if (variation.values.size() < 2) return;
+    if (std::any_of(variation.keys.begin(), variation.keys.end(),
+                    [&](const std::string& key) { return is_fixed(key); })) {
+      return;
+    }
+    const std::string line = line_of(variation);
+    if (points_ * variation.values.size() > kMostPoints) {
+      beyond_.push_back(line);
+      return;
+    }
+    points_ *= variation.values.size();
+    axes_ += "  - " + line;
+  }
+
+  // Keys that a layout does not have keep their default.
+  [[nodiscard]] std::string filter_of_model() const {
+    if (!varies("parallel.tensor")) return "";
+    std::string filter;
+    if (varies("parallel.sequence")) filter = "(tensor > 1 or sequence == 'default')";
+    if (varies("parallel.schedule")) {
+      filter +=
+          (filter.empty() ? "" : " and ") + std::string("(pipeline > 1 or schedule == 'default')");
+    }
+    return filter;
+  }
+  [[nodiscard]] bool varies(const std::string& key) const {
+    return axes_.find("workload." + key + ',') != std::string::npos;
+  }
+
+  static std::string key_text(const Variation& variation, std::size_t key) {
+    Words values;
+    for (const Words& one : variation.values) values.push_back(one[key]);
+    return fmt::format("{{key: {}, values: [{}]}}", variation.keys[key], fmt::join(values, ", "));
+  }
+
+  static std::string line_of(const Variation& variation) {
+    if (variation.keys.size() == 1) return key_text(variation, 0) + '\n';
+    std::string line = "zip:\n";
+    for (std::size_t key = 0; key < variation.keys.size(); ++key) {
+      line += "      - " + key_text(variation, key) + '\n';
+    }
+    return line;
+  }
+
+  const std::filesystem::path& file_;
+  LoadOptions options_;
+  std::optional<Mode> mode_;
+  Loaded start_;
+  std::size_t points_ = 1;
+  std::string axes_;
+  Words beyond_;
+};
+
+}  // namespace
+
+std::string suggested_space(const std::filesystem::path& scenario, const LoadOptions& options,
+                            const std::string& named, std::optional<Mode> mode) {
+  return Suggesting(scenario, options, mode).text(named);
+}
+
+std::vector<Mode> modes_to_tune(const std::filesystem::path& scenario, const LoadOptions& options) {
+  const Loaded as_it_is = load_scenario(scenario, options);
+  const WorkloadKind kind = as_it_is.scenario->workload.kind;
+  const auto all = modes_of(kind);
+  if (std::find(all.begin(), all.end(), Mode::bulk) == all.end()) return {};
+  if (is_model(kind)) return as_it_is.scenario->modes;
+  const Loaded with_all = load_scenario(scenario, with(options, {"modes=[all]"}));
+  return with_all.scenario ? with_all.scenario->modes : as_it_is.scenario->modes;
+}
+
+}  // namespace weft

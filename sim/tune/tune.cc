@@ -1,0 +1,203 @@
+#include "sim/tune/tune.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sim/run/exit_code.h"
+#include "sim/run/scenario_run.h"
+#include "sim/sweep/interrupt.h"
+#include "sim/sweep/sweep.h"
+#include "sim/sweep/sweep_rows.h"
+#include "sim/tune/search.h"
+
+namespace weft {
+namespace {
+
+// Of so many untried points the bounds are looked at in the end, to say how far the best may be
+// from the best there is.
+constexpr std::size_t kMostBounded = 2000;
+
+// The plan without its axes: the scenario as it is.
+SweepPlan without_axes(SweepPlan plan) {
+  plan.axes.clear();
+  plan.points.assign(1, Point{});
+  return plan;
+}
+
+// By axis the value with which the scenario is the one that it is anyway; else the axis' size.
+Space::Values values_of(const SweepPlan& plan, const std::string& start_hash) {
+  Space::Values values;
+  for (const SweepAxis& axis : plan.axes) {
+    SweepPlan one = without_axes(plan);
+    one.axes = {axis};
+    PointLoader loader(one);
+    std::uint32_t value = 0;
+    for (; value < axis.size(); ++value) {
+      const Loaded loaded = loader.load({.values = {value}});
+      if (loaded.scenario && loaded.scenario->hash == start_hash) break;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+class Tuning {
+ public:
+  Tuning(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
+         const OnTuneCounts& on_counts)
+      : plan_(plan),
+        options_(options),
+        messages_(messages),
+        on_counts_(on_counts),
+        space_(space_of(plan)),
+        sweep_(plan, options.sweep, messages) {}
+
+  Tuned run() {
+    run_start();
+    PointSearch search(space_, std::min(options_.most_points, space_.points()), first());
+    for (std::vector<std::size_t> next = search.ask(); !next.empty() && !interrupted();
+         next = search.ask()) {
+      try_points(search, without_hopeless(search, std::move(next)));
+    }
+    tuned_.was_stopped = interrupted();
+    for (const SweepRow& row : sweep_.rows()) {
+      if (row.finished) tuned_.rows.push_back(row.row);
+    }
+    sweep_.finish();
+    tuned_.simulated = search.seen().size();
+    finish_bound(search);
+    return std::move(tuned_);
+  }
+
+ private:
+  void run_start() {
+    const SweepPlan plan = without_axes(plan_);
+    SweepOptions options = options_.sweep;
+    options.folder /= "start";
+    Sweep sweep(plan, options, messages_);
+    std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options.jobs});
+    tuned_.start_problems = rows.front().problems;
+    tuned_.start_values = values_of(plan_, rows.front().row.point);
+    sweep.resume(std::move(rows));
+    sweep.run([](const SweepCounts&) {});
+    for (Row& row : sweep.finish()) {
+      if (row.outcome.ok) tuned_.start = std::move(row);
+    }
+  }
+
+  // The point that is as the scenario is, as far as the axes have its values; else the middle ones.
+  [[nodiscard]] std::optional<std::size_t> first() const {
+    Space::Values values = tuned_.start_values;
+    for (std::size_t axis = 0; axis < values.size(); ++axis) {
+      if (values[axis] == space_.size_of(axis)) values[axis] /= 2;
+    }
+    return space_.find(values);
+  }
+
+  // Tells the search of those that cannot be the best, and returns the others.
+  std::vector<std::size_t> without_hopeless(PointSearch& search, std::vector<std::size_t> points) {
+    if (!options_.objective.is_time() || !search.best()) return points;
+    const std::vector<double> bounds = bounds_us(points);
+    std::vector<std::size_t> hopeful;
+    const double best = search.best()->cost;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (bounds[i] < best) {
+        hopeful.push_back(points[i]);
+      } else {
+        search.tell(points[i], std::nullopt);
+        ++tuned_.beyond_bound;
+      }
+    }
+    return hopeful;
+  }
+
+  [[nodiscard]] std::vector<double> bounds_us(const std::vector<std::size_t>& points) const {
+    std::vector<double> bounds(points.size(), 0);
+    using Range = tbb::blocked_range<std::size_t>;
+    tbb::task_arena(options_.sweep.jobs).execute([&] {
+      tbb::parallel_for(Range(0, points.size()), [&](const Range& some) {
+        PointLoader loader(plan_);
+        for (std::size_t i = some.begin(); i < some.end() && !interrupted(); ++i) {
+          const Loaded loaded = loader.load(plan_.points[points[i]]);
+          if (!loaded.scenario) continue;
+          const ScenarioRun run(loaded);
+          if (run.ready()) bounds[i] = run.lower_bound_us();
+        }
+      });
+    });
+    return bounds;
+  }
+
+  void try_points(PointSearch& search, const std::vector<std::size_t>& points) {
+    if (points.empty()) return;
+    std::vector<SweepRow> rows = sweep_.rows();
+    std::vector<SweepRow> fresh = rows_of_points(plan_, points, {.jobs = options_.sweep.jobs});
+    rows.insert(rows.end(), std::make_move_iterator(fresh.begin()),
+                std::make_move_iterator(fresh.end()));
+    std::sort(rows.begin(), rows.end(),
+              [](const SweepRow& a, const SweepRow& b) { return a.row.row < b.row.row; });
+    sweep_.resume(std::move(rows));
+    const std::size_t before = search.seen().size();
+    const std::size_t known = sweep_.rows().size() - points.size();
+    sweep_.run([&](const SweepCounts& counts) {
+      on_counts_({.simulated = before + (counts.done > known ? counts.done - known : 0),
+                  .at_most = std::min(options_.most_points, space_.points())});
+    });
+    tell(search, points);
+  }
+
+  void tell(PointSearch& search, const std::vector<std::size_t>& points) {
+    for (const std::size_t point : points) {
+      const auto row = std::find_if(sweep_.rows().begin(), sweep_.rows().end(),
+                                    [&](const SweepRow& one) { return one.row.row == point; });
+      if (!row->finished) continue;  // stopped
+      const std::optional<Achieved> here = achieved(options_.objective, row->row.outcome.summary);
+      if (!here) ++tuned_.cannot_run;
+      search.tell(point,
+                  here ? std::optional(cost_of(options_.objective, here->value)) : std::nullopt);
+    }
+  }
+
+  void finish_bound(const PointSearch& search) {
+    std::vector<std::size_t> untried;
+    for (std::size_t point = 0; point < space_.points(); ++point) {
+      if (!search.told(point)) untried.push_back(point);
+    }
+    tuned_.untried = untried.size();
+    if (!options_.objective.is_time() || !search.best() || tuned_.was_stopped) return;
+    if (untried.size() > kMostBounded) return;
+    double least = search.best()->cost;
+    for (const double bound : bounds_us(untried)) least = std::min(least, bound);
+    if (!interrupted()) tuned_.bound_us = least;
+  }
+
+  const SweepPlan& plan_;
+  const TuneOptions& options_;
+  const SweepMessages& messages_;
+  const OnTuneCounts& on_counts_;
+  Space space_;
+  Sweep sweep_;
+  Tuned tuned_;
+};
+
+}  // namespace
+
+Space space_of(const SweepPlan& plan) {
+  std::vector<std::uint32_t> sizes;
+  for (const SweepAxis& axis : plan.axes) sizes.push_back(static_cast<std::uint32_t>(axis.size()));
+  std::vector<Space::Values> points;
+  points.reserve(plan.points.size());
+  for (const Point& point : plan.points) points.push_back(point.values);
+  return {std::move(sizes), std::move(points)};
+}
+
+Tuned tune(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
+           const OnTuneCounts& on_counts) {
+  return Tuning(plan, options, messages, on_counts).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,55 @@
+// Looks among the points of a sweep for the best, and simulates few of them. What it simulates lies
+// in a folder as a sweep's points do: a search that was stopped, or killed, asks for the same ones
+// again, and takes from there what is finished.
+//
+//   FOLDER/                results.jsonl and the tables of the points that were simulated
+//   FOLDER/start/          the same of the scenario as it is, without a value of any axis
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/sweep/observer.h"
+#include "sim/sweep/plan.h"
+#include "sim/sweep/row.h"
+#include "sim/sweep/sweep_options.h"
+#include "sim/tune/objective.h"
+#include "sim/tune/space.h"
+
+namespace weft {
+
+struct TuneOptions {
+  SweepOptions sweep;
+  Objective objective;
+  std::size_t most_points = 200;  // simulated, those that cannot be run not counted
+};
+
+struct TuneCounts {
+  std::size_t simulated = 0;
+  std::size_t at_most = 0;
+};
+using OnTuneCounts = std::function<void(const TuneCounts&)>;  // from any thread
+
+struct Tuned {
+  std::vector<Row> rows;       // of the points that were tried, in the order of the plan
+  std::optional<Row> start;    // none: the scenario as it is cannot be run
+  std::string start_problems;  // why not
+  Space::Values start_values;  // by axis; its size where the scenario has none of the values
+  std::size_t simulated = 0;
+  std::size_t cannot_run = 0;    // of those tried
+  std::size_t beyond_bound = 0;  // not simulated, because their lower bound is above the best
+  std::size_t untried = 0;
+  std::optional<double> bound_us;  // no point that was not simulated can be below; none: not known
+  bool was_stopped = false;        // interrupted(): what is known by then
+};
+
+Space space_of(const SweepPlan& plan);
+
+// `plan` must outlive it. Throws Interrupted while points are being planned.
+Tuned tune(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
+           const OnTuneCounts& on_counts);
+
+}  // namespace weft

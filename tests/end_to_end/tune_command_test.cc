@@ -1,0 +1,172 @@
+// `weft tune` as a user meets it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/end_to_end/program.h"
+
+namespace weft::tune_command_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Two nodes of one GPU, some milliseconds a point; 5 x 3 x 2 of them.
+constexpr const char* kSpace =
+    "name: small\n"
+    "scenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+    "set: {modes: [fused], workload.tables_per_gpu: 4, workload.batch: 256}\n"
+    "axes:\n"
+    "  - {key: fused.slice_wgs, values: [1, 2, 4, 8, 16]}\n"
+    "  - {key: fused.order, values: [remote_first, local_first, staggered]}\n"
+    "  - {key: workload.rows_per_wg, values: [8, 16]}\n";
+
+class TuneCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    std::ofstream(folder_ / "small.yaml") << kSpace;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] Ended weft(const std::string& arguments) const {
+    return weft_in(folder_, arguments);
+  }
+  [[nodiscard]] fs::path in(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] Json json_in(const std::string& name) const {
+    return Json::parse(text_of(in(name)));
+  }
+
+  fs::path folder_ =
+      fs::temp_directory_path() / ("weft_tune_" + std::to_string(::getpid()) + "_" +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+// As many points as there are: the best of a sweep of the same file.
+TEST_F(TuneCommand, finds_what_a_sweep_of_all_points_finds) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o swept").status, 0);
+  double least = 1e300;
+  std::ifstream rows(in("swept/results.jsonl"));
+  for (std::string line; std::getline(rows, line);) {
+    least =
+        std::min(least, Json::parse(line)["summary"]["modes"]["fused"]["time_us"].get<double>());
+  }
+  const Ended ended = weft("tune small.yaml -o tuned");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("best: fused "), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("30 points: 30 simulated; so the best of all"), std::string::npos)
+      << ended.out;
+  EXPECT_EQ(json_in("tuned/tune.json")["best"]["value"], least);
+}
+
+TEST_F(TuneCommand, writes_the_best_as_a_scenario_that_gives_the_same) {
+  ASSERT_EQ(weft("tune small.yaml -q -o tuned --points 12").status, 0);
+  const Ended run = weft("run tuned/best.yaml --json -q");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["modes"]["fused"]["time_us"],
+            json_in("tuned/tune.json")["best"]["value"]);
+}
+
+TEST_F(TuneCommand, simulates_no_more_points_than_it_may) {
+  ASSERT_EQ(weft("tune small.yaml -q -o tuned --points 12").status, 0);
+  const Json points = json_in("tuned/tune.json")["points"];
+  EXPECT_EQ(points["all"], 30);
+  EXPECT_EQ(points["simulated"], 12);
+}
+
+TEST_F(TuneCommand, finds_the_same_on_any_number_of_cores_and_after_it_was_killed) {
+  ASSERT_EQ(weft("tune small.yaml -q -o one -j 1 --points 20").status, 0);
+  ASSERT_EQ(weft("tune small.yaml -q -o three -j 3 --points 20").status, 0);
+  shell_in(folder_, "timeout -s KILL 0.2 '" WEFT_BINARY
+                    "' tune small.yaml -q -o killed -j 1 --points 20 >out.txt 2>err.txt");
+  ASSERT_EQ(weft("tune small.yaml -q -o killed -j 1 --points 20").status, 0);
+  EXPECT_EQ(text_of(in("one/tune.json")), text_of(in("three/tune.json")));
+  EXPECT_EQ(text_of(in("one/tune.json")), text_of(in("killed/tune.json")));
+  EXPECT_EQ(text_of(in("one/results.csv")), text_of(in("killed/results.csv")));
+}
+
+TEST_F(TuneCommand, of_a_scenario_compares_modes_each_at_its_best) {
+  const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
+  const Ended ended = weft("tune " + scenario +
+                           " --points 8 -o tuned --set modes=[bulk,fused] --set "
+                           "workload.tables_per_gpu=4 --set workload.batch=256 --json -q");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  const Json told = Json::parse(ended.out);
+  const std::string best = told["best_mode"];
+  for (const auto& [mode, found] : told["modes"].items()) {
+    EXPECT_LE(told["modes"][best]["best"]["value"], found["best"]["value"]) << mode;
+  }
+  for (const char* mode : {"bulk", "fused"}) {
+    EXPECT_TRUE(fs::exists(in("tuned") / mode / "best.yaml")) << mode;
+    EXPECT_GE(told["modes"][mode]["as_it_is"]["gain"], 1) << mode;
+  }
+  EXPECT_NE(text_of(in("tuned/fused/space.yaml")).find("fused.slice_wgs"), std::string::npos);
+  EXPECT_EQ(text_of(in("tuned/bulk/space.yaml")).find("fused."), std::string::npos);
+}
+
+TEST_F(TuneCommand, does_not_vary_what_is_set) {
+  const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
+  ASSERT_EQ(weft("tune " + scenario +
+                 " --points 2 -q -o tuned --set fused.slice_wgs=2 --set workload.batch=256")
+                .status,
+            0);
+  EXPECT_EQ(text_of(in("tuned/fused/space.yaml")).find("slice_wgs"), std::string::npos);
+}
+
+TEST_F(TuneCommand, refuses_a_column_that_there_is_not_and_names_the_nearest) {
+  const Ended ended = weft("tune small.yaml -q -o tuned --points 3 --minimize fused_time");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("no point has a column 'fused_time'")) << ended.err;
+  EXPECT_TRUE(ended.says("did you mean 'fused_time_us'?")) << ended.err;
+  EXPECT_FALSE(fs::exists(in("tuned/tune.json")));
+}
+
+TEST_F(TuneCommand, says_why_where_no_point_can_be_run) {
+  std::ofstream(in("small.yaml"))
+      << "name: small\nscenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+         "axes: [{key: workload.batch, values: [3, 5]}]\nset: {workload.tables_per_gpu: 0}\n";
+  const Ended ended = weft("tune small.yaml -q -o tuned");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("tables_per_gpu")) << ended.err;
+}
+
+// Three rows do not divide the batch; in a search that is no mistake.
+TEST_F(TuneCommand, passes_over_points_that_cannot_be_run) {
+  std::ofstream(in("small.yaml"))
+      << "name: small\nscenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+         "set: {modes: [fused], workload.tables_per_gpu: 4, workload.batch: 256}\n"
+         "axes:\n  - {key: workload.rows_per_wg, values: [3, 8, 16]}\n"
+         "  - {key: fused.slice_wgs, values: [1, 2]}\n";
+  const Ended ended = weft("tune small.yaml -q -o tuned");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(json_in("tuned/tune.json")["points"]["cannot_be_run"], 2);
+}
+
+// Of eight microbatches, p = 8 stages take at least (8 + 7) / 8 = 1.9 times what all products take at
+// the peak, longer than the layout without a pipeline, which is simulated first.
+TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
+  std::ofstream(in("small.yaml"))
+      << "name: small\nscenario: tiny.yaml\n"
+         "axes:\n  - zip:\n"
+         "      - {key: workload.parallel.pipeline, values: [1, 2, 4, 8]}\n"
+         "      - {key: workload.parallel.data, values: [8, 4, 2, 1]}\n"
+         "  - {key: workload.parallel.schedule, values: [~, gpipe]}\n"
+         "filter: pipeline > 1 or schedule == 'default'\n";
+  std::ofstream(in("tiny.yaml"))
+      << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
+         "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
+         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 2048, sequences: 8, "
+         "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
+  const Ended ended = weft("tune small.yaml -q -o tuned");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_GE(json_in("tuned/tune.json")["points"]["beyond_bound"], 2) << ended.out;
+}
+
+}  // namespace
+}  // namespace weft::tune_command_test

@@ -1,0 +1,92 @@
+// The time below which no mode can be, by hand.
+#include "sim/models/lower_bound.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/gpu_model/gpu_spec.h"
+#include "tests/unit/models/built.h"
+#include "tests/unit/models/hand_made.h"
+
+namespace weft::lower_bound_test {
+namespace {
+
+using models_testing::scenario_of;
+
+// 2 x 1000 x 500 x 1000 FLOP at 1 TFLOP/s: 1 ms.
+const GemmShape kMillisecond = product(1000, 500, 1000);
+const GpuSpec kGpu = [] {
+  GpuSpec gpu;
+  gpu.bf16_matrix = FlopRate::from_count(1'000'000'000'000);
+  return gpu;
+}();
+
+CommunicationShape collective(CollectiveOp op) {
+  CommunicationShape call;
+  call.op = op;
+  call.buffer = bytes(1'000'000);
+  return call;
+}
+
+TEST(LowerBound, is_all_products_of_a_gpu_at_the_peak) {
+  HandMadeModel model;
+  const PlaceId both = model.groups(0, 2, 1);
+  model.add("one", "mlp", kMillisecond, both, {});
+  model.add("other", "mlp", kMillisecond, both, {});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 2000);
+}
+
+TEST(LowerBound, of_fp8_is_half_of_that_of_bf16) {
+  GemmShape small = kMillisecond;
+  small.fp8 = Fp8Scales::tensor;
+  HandMadeModel model;
+  model.add("one", "mlp", small, model.groups(0, 2, 1), {});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 500);
+}
+
+// The second stage waits for the first; a stage's own products are one after the other.
+TEST(LowerBound, has_a_pipelines_bubble) {
+  HandMadeModel model;
+  const PlaceId first = model.groups(0, 1, 1);
+  const PlaceId second = model.groups(1, 1, 1);
+  const PlaceId ends = model.groups(0, 2, 2);
+  for (int microbatch = 0; microbatch < 3; ++microbatch) {
+    const OpId made = model.add("forward", "mlp", kMillisecond, first, {});
+    const OpId sent =
+        model.add("send", "p2p", collective(CollectiveOp::point_to_point), ends, {made}, 1);
+    model.add("forward", "mlp", kMillisecond, second, {sent});
+  }
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 4000);  // m + p - 1 of them
+}
+
+// What follows a collective may be fused with it, so it need not wait for the other GPU.
+TEST(LowerBound, does_not_wait_for_what_may_be_fused) {
+  HandMadeModel model;
+  const OpId made = model.add("made", "mlp", kMillisecond, model.groups(0, 1, 1), {});
+  const OpId gathered = model.add("gather", "all_gather", collective(CollectiveOp::all_gather),
+                                  model.groups(0, 2, 2), {made}, 1);
+  model.add("next", "mlp", kMillisecond, model.groups(1, 1, 1), {gathered});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 1000);
+}
+
+TEST(LowerBound, of_uneven_experts_is_the_fullest_gpus) {
+  GemmShape uneven = kMillisecond;
+  uneven.m_by_rank = {500, 3000};
+  HandMadeModel model;
+  model.add("experts", "experts", uneven, model.groups(0, 2, 2), {});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 3000);
+}
+
+// A step of a model on one GPU: its products, forward and backward.
+TEST(LowerBound, of_a_model_on_alike_gpus_is_its_share_of_all_products) {
+  const Scenario scenario = scenario_of(
+      "{kind: transformer, phase: training, model: {layers: 2, hidden: 256, heads: 8, inner: 512, "
+      "vocabulary: 1000}, sequence_length: 64, sequences: 16, microbatch: 2, parallel: {data: 8}}",
+      1);
+  const ModelGraph graph = build_model(scenario);
+  const double peak = static_cast<double>(scenario.cluster.gpu.bf16_matrix.count());
+  EXPECT_NEAR(lower_bound_us(graph, scenario.cluster.gpu), product_flops(graph) / 8 / peak * 1e6,
+              1e-6);
+}
+
+}  // namespace
+}  // namespace weft::lower_bound_test

@@ -1,0 +1,66 @@
+// What a search wants, in the summary of a point.
+#include "sim/tune/objective.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace weft::objective_test {
+namespace {
+
+constexpr const char* kTwoModes =
+    R"({"modes": {"bulk": {"time_us": 20.5, "mfu": 0.2}, "fused": {"time_us": 10, "mfu": 0.4}},
+        "speedup": {"fused_vs_bulk": 2.05}})";
+
+TEST(Objective, of_a_field_is_the_best_modes) {
+  const auto least = achieved({}, kTwoModes);
+  ASSERT_TRUE(least);
+  EXPECT_EQ(least->value, 10);
+  EXPECT_EQ(least->mode, "fused");
+  EXPECT_EQ(least->unit, Unit::us);
+  const auto most = achieved({.column = "mfu", .larger_is_better = true}, kTwoModes);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(most->value, 0.4);
+}
+
+TEST(Objective, of_a_column_is_that_modes) {
+  const auto bulk = achieved({.column = "bulk_time_us"}, kTwoModes);
+  ASSERT_TRUE(bulk);
+  EXPECT_EQ(bulk->value, 20.5);
+  EXPECT_EQ(bulk->mode, "bulk");
+}
+
+TEST(Objective, does_not_take_half_of_c3_for_the_whole) {
+  const auto least = achieved(
+      {},
+      R"({"modes": {"compute_alone": {"time_us": 5}, "serial": {"time_us": 9}}, "speedup": {}})");
+  ASSERT_TRUE(least);
+  EXPECT_EQ(least->mode, "serial");
+}
+
+TEST(Objective, of_a_collective_is_the_collective_alone) {
+  const auto least = achieved({}, R"({"modes": {"comm_alone": {"time_us": 7}}, "speedup": {}})");
+  ASSERT_TRUE(least);
+  EXPECT_EQ(least->value, 7);
+}
+
+TEST(Objective, is_nothing_where_the_column_is_missing_or_0) {
+  EXPECT_FALSE(achieved({.column = "tokens_per_s"}, kTwoModes));
+  EXPECT_FALSE(achieved({}, ""));
+  EXPECT_FALSE(achieved({}, R"({"modes": {"bulk": {"time_us": 0}}, "speedup": {}})"));
+}
+
+TEST(Objective, costs_less_where_more_is_better) {
+  const Objective most{.column = "mfu", .larger_is_better = true};
+  EXPECT_LT(cost_of(most, 0.4), cost_of(most, 0.2));
+  EXPECT_LT(cost_of({}, 1), cost_of({}, 2));
+}
+
+TEST(Objective, names_fields_and_columns) {
+  const std::vector<std::string> columns = columns_in(kTwoModes);
+  EXPECT_NE(std::find(columns.begin(), columns.end(), "mfu"), columns.end());
+  EXPECT_NE(std::find(columns.begin(), columns.end(), "fused_time_us"), columns.end());
+}
+
+}  // namespace
+}  // namespace weft::objective_test

@@ -1,0 +1,81 @@
+// The response to knobs: on costs whose form is known.
+#include "sim/tune/response.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft::response_test {
+namespace {
+
+Space grid(const std::vector<std::uint32_t>& sizes) {
+  std::vector<Space::Values> points{{}};
+  for (const std::uint32_t size : sizes) {
+    std::vector<Space::Values> longer;
+    for (const Space::Values& values : points) {
+      for (std::uint32_t value = 0; value < size; ++value) {
+        longer.push_back(values);
+        longer.back().push_back(value);
+      }
+    }
+    points = std::move(longer);
+  }
+  return {sizes, points};
+}
+
+template <class Cost>
+std::vector<Costed> every(const Space& space, std::size_t step, const Cost& cost) {
+  std::vector<Costed> seen;
+  for (std::size_t i = 0; i < space.points(); i += step) {
+    seen.push_back({.point = i, .cost = cost(space.at(i))});
+  }
+  return seen;
+}
+
+// cost = exp(a + 2 b): knobs that do not matter together. Of 4 x 3 x 5 points every seventh is
+// seen.
+TEST(Response, knows_points_that_it_has_not_seen_where_knobs_are_independent) {
+  const Space space = grid({4, 3, 5});
+  const auto cost = [](const Space::Values& v) { return std::exp(0.1 * v[0] + 0.2 * v[1]); };
+  const Response response(space, every(space, 2, cost));
+  for (std::size_t i = 0; i < space.points(); ++i) {
+    EXPECT_NEAR(response.log_cost(space.at(i)), std::log(cost(space.at(i))), 0.01);
+  }
+  EXPECT_LT(response.error(), 0.01);
+}
+
+// cost = exp(1) where both knobs are 1, else 1: neither is worth anything by itself.
+TEST(Response, knows_pairs_of_knobs) {
+  const Space space = grid({2, 2, 6});
+  const auto cost = [](const Space::Values& v) { return v[0] == 1 && v[1] == 1 ? 2.0 : 1.0; };
+  const Response response(space, every(space, 1, cost));
+  const double both = response.log_cost({1, 1, 0});
+  EXPECT_NEAR(both, std::log(2.0), 0.03);
+  EXPECT_NEAR(response.log_cost({1, 0, 0}), 0, 0.03);
+  EXPECT_NEAR(response.log_cost({0, 1, 0}), 0, 0.03);
+}
+
+TEST(Response, says_how_wrong_it_is_about_points_left_out) {
+  const Space space = grid({8, 8});
+  // Depends on both knobs in a way that says nothing about other values.
+  const auto cost = [](const Space::Values& v) {
+    return (v[0] * 5 + v[1] * 3) % 8 < 4 ? 1.0 : 2.0;
+  };
+  EXPECT_GT(Response(space, every(space, 1, cost)).error(), 0.2);
+}
+
+TEST(Response, of_one_point_is_its_cost) {
+  const Space space = grid({3, 3});
+  const Response response(space, {{.point = 4, .cost = 7}});
+  EXPECT_NEAR(response.log_cost(space.at(4)), std::log(7.0), 1e-9);
+}
+
+TEST(Response, takes_thousands_of_points) {
+  const Space space = grid({10, 10, 20});
+  const auto cost = [](const Space::Values& v) { return 1.0 + v[0] + v[2]; };
+  const Response response(space, every(space, 1, cost));
+  EXPECT_LT(response.log_cost({0, 5, 0}), response.log_cost({9, 5, 19}));
+}
+
+}  // namespace
+}  // namespace weft::response_test
