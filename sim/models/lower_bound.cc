@@ -14,7 +14,7 @@ double seconds_at_peak(const OpShape& shape, const GpuSpec& gpu, std::int64_t el
   return operations / static_cast<double>(matrix_rate(gpu, 1, element_bytes).count());
 }
 
-// What the products of an operator take on the GPU of this rank.
+// What an operator takes on the GPU of this rank, at least.
 double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
   if (const auto* gemm = std::get_if<GemmShape>(&shape)) {
     GemmShape own = *gemm;
@@ -23,8 +23,12 @@ double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
     return seconds_at_peak(own, gpu,
                            gemm->fp8 == Fp8Scales::none ? size_of(gemm->dtype).count() : 1);
   }
-  const auto* attention = std::get_if<AttentionShape>(&shape);
-  return attention == nullptr ? 0 : seconds_at_peak(shape, gpu, size_of(attention->dtype).count());
+  if (const auto* attention = std::get_if<AttentionShape>(&shape)) {
+    return seconds_at_peak(shape, gpu, size_of(attention->dtype).count());
+  }
+  const auto* stream = std::get_if<StreamShape>(&shape);
+  if (stream == nullptr) return 0;
+  return to_seconds(transfer_time(stream->read + stream->written, gpu.memory.bandwidth));
 }
 
 // When each operator ends on each of its GPUs, at the earliest.

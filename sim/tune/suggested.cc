@@ -163,7 +163,8 @@ std::vector<Variation> variations_of_model(const Scenario& scenario) {
                     {"zb_v", "~"}}});
     variations.push_back(variation("workload.recompute", {"none", "layer"}));
     variations.push_back(
-        variation("workload.parallel.shard", {"none", "optimizer", "gradients", "parameters"}));
+        {.keys = {"workload.parallel.shard", "workload.parallel.sharded_optimizer"},
+         .values = {{"none", "~"}, {"optimizer", "~"}, {"gradients", "~"}, {"parameters", "~"}}});
   }
   variations.push_back(variation("workload.parallel.sequence", {"~", "true"}));
   return variations;

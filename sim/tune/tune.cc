@@ -101,11 +101,11 @@ class Tuning {
   // Tells the search of those that cannot be the best, and returns the others.
   std::vector<std::size_t> without_hopeless(PointSearch& search, std::vector<std::size_t> points) {
     if (!options_.objective.is_time() || !search.best()) return points;
-    const std::vector<double> bounds = bounds_us(points);
+    const std::vector<std::optional<double>> bounds = bounds_us(points);
     std::vector<std::size_t> hopeful;
     const double best = search.best()->cost;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (bounds[i] < best) {
+      if (!bounds[i] || *bounds[i] < best) {
         hopeful.push_back(points[i]);
       } else {
         search.tell(points[i], std::nullopt);
@@ -115,8 +115,10 @@ class Tuning {
     return hopeful;
   }
 
-  [[nodiscard]] std::vector<double> bounds_us(const std::vector<std::size_t>& points) const {
-    std::vector<double> bounds(points.size(), 0);
+  // None of those that cannot be run.
+  [[nodiscard]] std::vector<std::optional<double>> bounds_us(
+      const std::vector<std::size_t>& points) const {
+    std::vector<std::optional<double>> bounds(points.size());
     using Range = tbb::blocked_range<std::size_t>;
     tbb::task_arena(options_.sweep.jobs).execute([&] {
       tbb::parallel_for(Range(0, points.size()), [&](const Range& some) {
@@ -171,7 +173,9 @@ class Tuning {
     if (!options_.objective.is_time() || !search.best() || tuned_.was_stopped) return;
     if (untried.size() > kMostBounded) return;
     double least = search.best()->cost;
-    for (const double bound : bounds_us(untried)) least = std::min(least, bound);
+    for (const std::optional<double>& bound : bounds_us(untried)) {
+      if (bound) least = std::min(least, *bound);
+    }
     if (!interrupted()) tuned_.bound_us = least;
   }
 

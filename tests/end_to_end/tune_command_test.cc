@@ -161,7 +161,7 @@ TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
   std::ofstream(in("tiny.yaml"))
       << "name: tiny\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 1}\n"
          "workload: {kind: transformer, phase: training, model: {layers: 8, hidden: 2048, "
-         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 2048, sequences: 8, "
+         "heads: 16, inner: 8192, vocabulary: 32000}, sequence_length: 8192, sequences: 8, "
          "microbatch: 1, parallel: {data: 8}}\nmodes: [bulk]\n";
   const Ended ended = weft("tune small.yaml -q -o tuned");
   EXPECT_EQ(ended.status, 0) << ended.err;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/gpu_model/gpu_spec.h"
+#include "sim/models/run_model.h"
 #include "tests/unit/models/built.h"
 #include "tests/unit/models/hand_made.h"
 
@@ -76,16 +77,35 @@ TEST(LowerBound, of_uneven_experts_is_the_fullest_gpus) {
   EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 3000);
 }
 
-// A step of a model on one GPU: its products, forward and backward.
-TEST(LowerBound, of_a_model_on_alike_gpus_is_its_share_of_all_products) {
+// 1 MB read and 1 MB written at 1 GB/s: 2 ms.
+TEST(LowerBound, has_what_streams_through_memory) {
+  StreamShape norm;
+  norm.read = bytes(1'000'000);
+  norm.written = bytes(1'000'000);
+  GpuSpec gpu = kGpu;
+  gpu.memory.bandwidth = bytes_per_second(1'000'000'000);
+  HandMadeModel model;
+  model.add("norm", "norm", norm, model.groups(0, 2, 1), {});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, gpu), 2000);
+}
+
+// A step of a model on GPUs that are alike: at least its share of all products, and no run of it in
+// any mode is shorter.
+TEST(LowerBound, of_a_model_is_between_its_products_and_its_runs) {
   const Scenario scenario = scenario_of(
       "{kind: transformer, phase: training, model: {layers: 2, hidden: 256, heads: 8, inner: 512, "
-      "vocabulary: 1000}, sequence_length: 64, sequences: 16, microbatch: 2, parallel: {data: 8}}",
+      "vocabulary: 1000}, sequence_length: 64, sequences: 16, microbatch: 2, parallel: {tensor: 2, "
+      "pipeline: 2, data: 2}}",
       1);
   const ModelGraph graph = build_model(scenario);
+  const Cluster cluster = build_cluster(scenario.cluster);
   const double peak = static_cast<double>(scenario.cluster.gpu.bf16_matrix.count());
-  EXPECT_NEAR(lower_bound_us(graph, scenario.cluster.gpu), product_flops(graph) / 8 / peak * 1e6,
-              1e-6);
+  const double bound = lower_bound_us(graph, scenario.cluster.gpu);
+  EXPECT_GT(bound, product_flops(graph) / 8 / peak * 1e6);
+  ModelRun run(scenario, cluster, graph);
+  for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {
+    EXPECT_LT(bound, to_seconds(run.run(mode, {}).time) * 1e6);
+  }
 }
 
 }  // namespace
