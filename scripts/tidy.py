@@ -40,13 +40,13 @@ LAYERS = {
     "run": ["traces", "report", "models", "engine", "workloads", "collectives", "tasks", "cluster",
             "scenario", "spec", "gpu_model", "network", "cache", "files", "core"],
     "sweep": ["run", "report", "scenario", "spec", "files", "core"],
-    "tune": ["sweep", "run", "report", "scenario", "spec", "files", "core"],
+    "tune": ["sweep", "run", "report", "scenario", "spec", "plans", "files", "core"],
     "html": ["report", "files", "core"],
     "measured": ["models", "engine", "workloads", "collectives", "tasks", "cluster", "scenario",
                  "spec", "gpu_model", "network", "files", "core"],
-    "app": ["measured", "tune", "sweep", "run", "html", "report", "traces", "models", "engine", "workloads",
-            "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model", "network", "cache",
-            "files", "core"],
+    "app": ["measured", "tune", "sweep", "run", "html", "report", "traces", "models", "engine",
+            "workloads", "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model",
+            "network", "cache", "files", "core"],
 }
 YAML_FOLDER = "spec"
 

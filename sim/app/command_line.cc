@@ -192,6 +192,7 @@ struct Program {
   SweepCommand sweeping;
   MergeCommand merging;
   TuneCommand tuning;
+  SensitivityCommand asking;
   ReportCommand reporting;
   ExplainCommand explaining;
   ListCommand listing;
@@ -206,6 +207,7 @@ struct Program {
   const CLI::App* sweep = add_sweep(app, sweeping);
   const CLI::App* merge = add_merge(app, merging);
   const CLI::App* tune = add_tune(app, tuning);
+  const CLI::App* sensitivity = add_sensitivity(app, asking);
   const CLI::App* reports = add_report(app, reporting);
   const CLI::App* explain = add_explain(app, explaining);
   const CLI::App* list = add_list(app, listing);
@@ -275,6 +277,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.sweep->parsed()) return program.sweeping;
   if (program.merge->parsed()) return program.merging;
   if (program.tune->parsed()) return program.tuning;
+  if (program.sensitivity->parsed()) return program.asking;
   if (program.reports->parsed()) return program.reporting;
   if (program.explain->parsed()) return program.explaining;
   if (program.list->parsed()) return program.listing;

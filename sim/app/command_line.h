@@ -17,6 +17,7 @@
 #include "sim/app/merge_command.h"
 #include "sim/app/report_command.h"
 #include "sim/app/schema_command.h"
+#include "sim/app/sensitivity_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/tune_command.h"
 #include "sim/app/validate_command.h"
@@ -43,10 +44,10 @@ struct Done {
   int exit_code;
 };
 
-using Command =
-    std::variant<RunCommand, CalibrateCommand, ValidateCommand, CacheCommand, ImportCommand,
-                 ExportCommand, SweepCommand, MergeCommand, TuneCommand, ReportCommand, ExplainCommand,
-                 ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
+using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, CacheCommand,
+                             ImportCommand, ExportCommand, SweepCommand, MergeCommand, TuneCommand,
+                             SensitivityCommand, ReportCommand, ExplainCommand, ListCommand,
+                             SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

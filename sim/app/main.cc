@@ -44,6 +44,9 @@ int carry_out(const Command& parsed) {
   if (const auto* sweep = std::get_if<SweepCommand>(&parsed)) return sweep_command(*sweep);
   if (const auto* merge = std::get_if<MergeCommand>(&parsed)) return merge_command(*merge);
   if (const auto* tune = std::get_if<TuneCommand>(&parsed)) return tune_command(*tune);
+  if (const auto* asked = std::get_if<SensitivityCommand>(&parsed)) {
+    return sensitivity_command(*asked);
+  }
   if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.quiet) spdlog::set_level(spdlog::level::err);

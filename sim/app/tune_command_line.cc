@@ -10,7 +10,7 @@ constexpr const char* kTuneExample =
     "  weft tune configs/scenarios/embedding_a2a_2_nodes.yaml --points 100\n"
     "\n"
     "example: those of a sweep file; the layout with most tokens a second\n"
-    "  weft tune configs/sweeps/layout_llama3_70b.yaml --maximize tokens_per_s\n"
+    "  weft tune configs/tune/layout_llama3_70b.yaml --maximize tokens_per_s\n"
     "\n"
     "Of a scenario, space.yaml in the folder of the results says which knobs were tried and can "
     "be\n"

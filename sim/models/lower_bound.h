@@ -1,10 +1,10 @@
 // A time below which no mode can bring a model's step, found without simulating it: what a search
 // need not simulate because it cannot be the best.
 //
-// Products of matrices at the GPU's peak and what streams through memory at its bandwidth, one after
-// the other on each stream of a GPU; everything else takes no time. A GPU waits for others only at point-to-point sends: what is fused with
-// another collective may begin before the collective has ended. So a pipeline's bubble counts, and
-// what a stage has more than others.
+// Products of matrices at the GPU's peak and what streams through memory at its bandwidth, one
+// after the other on each stream of a GPU; everything else takes no time. A GPU waits for others
+// only at point-to-point sends: what is fused with another collective may begin before the
+// collective has ended. So a pipeline's bubble counts, and what a stage has more than others.
 #pragma once
 
 #include "sim/cluster/cluster.h"

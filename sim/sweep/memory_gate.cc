@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 
 #include "sim/report/numbers.h"
+#include "sim/run/memory.h"
 #include "sim/sweep/interrupt.h"
 
 namespace weft {
+
+Bytes memory_for_runs() {
+  const std::int64_t all = machine_memory_bytes();
+  return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
+}
 
 // What is alone goes on whatever it needs: run.max_memory has allowed it.
 MemoryGate::Pass::Pass(MemoryGate& gate, Bytes need) : gate_(gate), need_(need) {

@@ -10,6 +10,9 @@
 
 namespace weft {
 
+// Three quarters of the machine's memory: others want some too.
+Bytes memory_for_runs();
+
 class MemoryGate {
  public:
   // `say` is told once, when fewer run than could.

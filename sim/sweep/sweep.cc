@@ -7,25 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <utility>
 
 #include "sim/files/staged.h"
-#include "sim/run/memory.h"
 #include "sim/sweep/interrupt.h"
 #include "sim/sweep/run_point.h"
 #include "sim/sweep/tables.h"
 
 namespace weft {
-namespace {
-
-// Three quarters of the machine's memory: others want some too.
-Bytes memory_for_all() {
-  const std::int64_t all = machine_memory_bytes();
-  return bytes(all > 0 ? all / 4 * 3 : INT64_MAX / 2);
-}
-
-}  // namespace
 
 Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages)
     : plan_(plan),
@@ -33,7 +22,7 @@ Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages
       messages_(std::move(messages)),
       info_(info_of(plan, options_)),
       store_(options_.folder, info_),
-      gate_(memory_for_all(), messages_.info) {}
+      gate_(memory_for_runs(), messages_.info) {}
 
 void Sweep::resume(std::vector<SweepRow> rows) {
   const bool is_first = rows_.empty();

@@ -37,7 +37,7 @@ std::vector<SummaryValue> candidates(const Objective& objective, const std::stri
 
 }  // namespace
 
-bool Objective::is_time() const { return !larger_is_better && column.ends_with("time_us"); }
+bool Objective::is_time() const { return !larger_is_better && column.ends_with(kTimeField); }
 
 std::optional<Achieved> achieved(const Objective& objective, const std::string& summary) {
   std::optional<Achieved> best;

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/mode_fields.h"
 #include "sim/report/unit.h"
 
 namespace weft {
 
 struct Objective {
-  // "fused_time_us", or a field of every mode, "time_us": then that of the best mode. c3's halves
+  // "fused_mfu", or a field of every mode, "mfu": then that of the best mode. c3's halves
   // alone are no modes to choose.
-  std::string column = "time_us";
+  std::string column = kTimeField;
   bool larger_is_better = false;
   [[nodiscard]] bool is_time() const;  // of the run: what a lower bound is known of
 };

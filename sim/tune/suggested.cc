@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/plans/algorithms.h"
 #include "sim/scenario/modes.h"
 #include "sim/scenario/workload_kinds.h"
 
@@ -94,8 +95,9 @@ std::vector<Variation> variations_of_fused() {
 }
 
 std::vector<Variation> variations_of_collective(const Scenario& scenario) {
-  return {variation("collective.algorithm", {"library", "direct", "ring", "tree",
-                                             "halving_doubling", "hierarchical", "in_switch"}),
+  Words algorithms{"library"};
+  for (const AlgorithmRow& row : kAlgorithmRows) algorithms.emplace_back(row.name);
+  return {variation("collective.algorithm", algorithms),
           variation("collective.protocol", {"auto", "ll", "ll128", "simple"}),
           variation("collective.channels",
                     with_default(half_and_twice(scenario.cluster.gpu.collective.channels)))};
@@ -134,9 +136,13 @@ Variation layouts(const Scenario& scenario) {
   return layouts;
 }
 
+bool is_decoder(const Scenario& scenario) {
+  return row_of(scenario.workload.kind).model == &model_kinds::decoder;
+}
+
 std::vector<Variation> variations_of_model(const Scenario& scenario) {
   std::vector<Variation> variations;
-  if (scenario.workload.kind == WorkloadKind::dlrm) {
+  if (!is_decoder(scenario)) {
     return {
         variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg)),
         variation("fused.slice_wgs", {"1", "2", "4", "8"}),
@@ -146,7 +152,7 @@ std::vector<Variation> variations_of_model(const Scenario& scenario) {
   variations.push_back(layouts(scenario));
   variations.push_back(
       variation("workload.microbatch", half_and_twice(scenario.workload.transformer.microbatch)));
-  if (scenario.workload.kind == WorkloadKind::moe) {
+  if (scenario.workload.transformer.moe) {
     Words experts;
     for (std::int64_t n = 1; n <= scenario.cluster.gpus(); n *= 2) {
       experts.push_back(std::to_string(n));
@@ -194,7 +200,7 @@ class Suggesting {
     const bool whole = is_model(scenario.workload.kind);
     for (const Variation& one :
          whole ? variations_of_model(scenario) : variations_of_operator(scenario, mode_)) {
-      add(whole ? one : tried(one));
+      add(is_decoder(scenario) ? one : tried(one));
     }
     const std::string stem = std::filesystem::path(named).stem().string();
     std::string text = fmt::format(

@@ -176,7 +176,7 @@ class Tuning {
     for (const std::optional<double>& bound : bounds_us(untried)) {
       if (bound) least = std::min(least, *bound);
     }
-    if (!interrupted()) tuned_.bound_us = least;
+    if (!interrupted() && least > 0) tuned_.bound_us = least;
   }
 
   const SweepPlan& plan_;

@@ -148,8 +148,8 @@ TEST_F(TuneCommand, passes_over_points_that_cannot_be_run) {
   EXPECT_EQ(json_in("tuned/tune.json")["points"]["cannot_be_run"], 2);
 }
 
-// Of eight microbatches, p = 8 stages take at least (8 + 7) / 8 = 1.9 times what all products take at
-// the peak, longer than the layout without a pipeline, which is simulated first.
+// Of eight microbatches, p = 8 stages take at least (8 + 7) / 8 = 1.9 times what all products take
+// at the peak, longer than the layout without a pipeline, which is simulated first.
 TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
   std::ofstream(in("small.yaml"))
       << "name: small\nscenario: tiny.yaml\n"

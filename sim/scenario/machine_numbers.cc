@@ -1,0 +1,113 @@
+#include "sim/scenario/machine_numbers.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr std::array kTags{std::pair{"[M]", Sureness::measured},
+                           std::pair{"[P]", Sureness::published},
+                           std::pair{"[S]", Sureness::digest}, std::pair{"[D]", Sureness::derived},
+                           std::pair{"[BG]", Sureness::background}};
+
+// The first tag of the line's comment.
+Sureness sureness_of(const std::string& line) {
+  const auto comment = line.find('#');
+  if (comment == std::string::npos) return Sureness::untagged;
+  Sureness found = Sureness::untagged;
+  std::size_t first = std::string::npos;
+  for (const auto& [tag, sureness] : kTags) {
+    const auto at = line.find(tag, comment);
+    if (at >= first) continue;
+    first = at;
+    found = sureness;
+  }
+  return found;
+}
+
+class Collecting {
+ public:
+  explicit Collecting(const SourceFiles& files) : files_(files) {}
+
+  std::vector<MachineNumber> in(const Node& cluster) {
+    walk(cluster, "cluster");
+    return std::move(numbers_);
+  }
+
+ private:
+  static bool is_size_of_cluster(const std::string& path) {
+    return path == "cluster.nodes" || path == "cluster.gpus_per_node";
+  }
+
+  void walk(const Node& map, const std::string& around) {
+    for (const Entry& entry : map.entries) {
+      const std::string path = around + '.' + entry.key;
+      if (entry.value.kind == Node::Kind::map) walk(entry.value, path);
+      if (entry.value.kind != Node::Kind::scalar || is_size_of_cluster(path)) continue;
+      std::string ignored;
+      const std::optional<std::string> type = known_.type_of(path, ignored);
+      const CountedType* counted = type ? counted_type(*type) : nullptr;
+      if (counted == nullptr) continue;
+      numbers_.push_back({.path = path,
+                          .value = entry.value.text,
+                          .at = entry.value.at,
+                          .sureness = sureness_of(files_.line_at(entry.value.at)),
+                          .type = counted});
+    }
+  }
+
+  const SourceFiles& files_;
+  KnownKeys known_;
+  std::vector<MachineNumber> numbers_;
+};
+
+// What grows with the number: of a message rate the time between two is counted.
+double size_of(const CountedType& type, std::int64_t count) {
+  const auto number = static_cast<double>(count);
+  return type.has_ranges ? number : 1 / number;
+}
+
+}  // namespace
+
+std::vector<MachineNumber> machine_numbers(const std::filesystem::path& file,
+                                           const LoadOptions& options) {
+  SourceFiles files;
+  Diagnostics problems;
+  const Node* tree = files.tree_of(file, {.file = file.generic_string()}, problems);
+  if (tree == nullptr || tree->kind != Node::Kind::map) return {};
+  Node root = *tree;
+  for (const std::string& set : options.sets) apply_set(root, set, problems);
+  BaseResolver(files, options.config_dirs, problems).resolve(root, file);
+  const Entry* cluster = root.find("cluster");
+  if (problems.has_errors() || cluster == nullptr) return {};
+  return Collecting(files).in(cluster->value);
+}
+
+const char* tag_of(Sureness sureness) {
+  for (const auto& [tag, value] : kTags) {
+    if (value == sureness) return tag;
+  }
+  return "";
+}
+
+std::optional<std::string> times(const MachineNumber& number, double factor) {
+  const Parsed<std::int64_t> count = number.type->parse(number.value);
+  if (!count.ok() || count.value == 0) return std::nullopt;
+  const bool grows = (factor > 1) == number.type->has_ranges;
+  const double exact =
+      static_cast<double>(count.value) * (number.type->has_ranges ? factor : 1 / factor);
+  std::int64_t changed = std::llround(exact);
+  if (changed == count.value) changed += grows ? 1 : -1;
+  if (changed <= 0) return std::nullopt;
+  return number.type->text(changed);
+}
+
+double factor_of(const MachineNumber& number, const std::string& value) {
+  const CountedType& type = *number.type;
+  return size_of(type, type.parse(value).value) / size_of(type, type.parse(number.value).value);
+}
+
+}  // namespace weft

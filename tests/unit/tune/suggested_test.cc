@@ -1,0 +1,117 @@
+// The knobs that suit a scenario.
+#include "sim/tune/suggested.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "sim/sweep/plan.h"
+
+namespace weft::suggested_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kScenarios = fs::path(WEFT_SOURCE_DIR) / "configs/scenarios";
+
+LoadOptions options(const std::vector<std::string>& sets = {}) {
+  return {.sets = sets, .config_dirs = {fs::path(WEFT_SOURCE_DIR) / "configs"}};
+}
+
+std::string space(const std::string& scenario, std::optional<Mode> mode,
+                  const std::vector<std::string>& sets = {}) {
+  const fs::path file = kScenarios / scenario;
+  return suggested_space(file, options(sets), file.string(), mode);
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(SuggestedSpace, of_a_mode_has_its_knobs_and_no_others) {
+  const std::string fused = space("gemm_rs_4_gpus.yaml", Mode::fused);
+  EXPECT_TRUE(has(fused, "set: {modes: [fused]}")) << fused;
+  EXPECT_TRUE(has(fused, "fused.slice_wgs"));
+  EXPECT_TRUE(has(fused, "workload.gemm.tile_m"));
+  EXPECT_FALSE(has(fused, "collective."));
+  EXPECT_FALSE(has(fused, "kernel.chunks"));
+  const std::string kernel = space("gemm_rs_4_gpus.yaml", Mode::kernel);
+  EXPECT_TRUE(has(kernel, "kernel.chunks"));
+  EXPECT_TRUE(has(kernel, "collective.algorithm"));
+  EXPECT_FALSE(has(kernel, "fused."));
+}
+
+// A switch that adds up: MI210 have none, H100 do.
+TEST(SuggestedSpace, leaves_out_values_that_do_not_load) {
+  EXPECT_FALSE(has(space("gemm_rs_4_gpus.yaml", Mode::fused), "in_switch"));
+  EXPECT_TRUE(has(space("gemm_rs_8x_h100.yaml", Mode::fused), "fused.in_switch"));
+}
+
+// 256 threads: 64 x 128 / 256 = 32 accumulators, and 64 registers more; two stages of (64 + 128) x
+// 32 halves are 24 KiB.
+TEST(SuggestedSpace, gives_tiles_the_registers_and_lds_that_they_need) {
+  const std::string text = space("gemm_rs_4_gpus.yaml", Mode::bulk);
+  EXPECT_TRUE(has(text, "{key: workload.gemm.wg.registers_per_thread, values: [96, 96, 128, 192"))
+      << text;
+  EXPECT_TRUE(has(text, "{key: workload.gemm.wg.lds, values: [24 KiB, 24 KiB, 32 KiB, 48 KiB"));
+}
+
+TEST(SuggestedSpace, does_not_vary_what_is_set) {
+  const std::string text = space("gemm_rs_4_gpus.yaml", Mode::fused, {"fused.slice_wgs=4"});
+  EXPECT_FALSE(has(text, "slice_wgs"));
+  EXPECT_TRUE(has(text, "fused.order"));
+}
+
+// 128 GPUs in nodes of 8: every layout is of 128, tensor parallelism within a node.
+TEST(SuggestedSpace, of_a_model_has_layouts_of_all_gpus) {
+  const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk);
+  const LoadedPlan plan = load_plan_text(
+      text, "space.yaml",
+      {.sets = {}, .config_dirs = [](const fs::path&) { return options().config_dirs; }});
+  ASSERT_TRUE(plan.plan) << plan.problems.to_text() << text;
+  const std::vector<AxisColumn> columns = columns_of(*plan.plan);
+  ASSERT_EQ(columns[0].column, "tensor");
+  ASSERT_EQ(columns[1].column, "pipeline");
+  ASSERT_EQ(columns[2].column, "data");
+  for (const Point& point : plan.plan->points) {
+    const std::vector<Cell> cells = cells_of(*plan.plan, point);
+    const auto number = [&](std::size_t i) { return std::get<double>(cells[i]); };
+    EXPECT_EQ(number(0) * number(1) * number(2), 128);
+    EXPECT_LE(number(0), 8);
+  }
+}
+
+// Every shipped kind gives a sweep file without mistakes.
+TEST(SuggestedSpace, is_a_sweep_file) {
+  for (const char* name :
+       {"embedding_a2a_2_nodes.yaml", "embedding_backward_4_gpus.yaml", "gemv_ar_4_gpus.yaml",
+        "gemm_a2a_4_gpus.yaml", "ag_gemm_4_gpus.yaml", "all_reduce_8x_mi300x.yaml",
+        "models/dlrm_128_nodes.yaml", "models/mixtral_decode.yaml", "models/llama3_8b_fsdp.yaml"}) {
+    const fs::path file = kScenarios / name;
+    std::vector<std::optional<Mode>> modes;
+    for (const Mode mode : modes_to_tune(file, options())) modes.emplace_back(mode);
+    if (modes.empty()) modes.emplace_back();
+    for (const std::optional<Mode> mode : modes) {
+      const std::string text = space(name, mode);
+      const LoadedPlan plan = load_plan_text(
+          text, "space.yaml",
+          {.sets = {}, .config_dirs = [](const fs::path&) { return options().config_dirs; }});
+      EXPECT_TRUE(plan.plan) << name << plan.problems.to_text() << text;
+    }
+  }
+}
+
+TEST(ModesToTune, are_all_that_suit_an_operator_and_those_of_a_model) {
+  EXPECT_EQ(modes_to_tune(kScenarios / "gemm_rs_4_gpus.yaml", options()),
+            (std::vector{Mode::bulk, Mode::kernel, Mode::pipelined, Mode::fused, Mode::role_split,
+                         Mode::copy_fed}));
+  EXPECT_EQ(
+      modes_to_tune(kScenarios / "models/llama3_70b_training.yaml", options({"modes=[bulk]"})),
+      std::vector{Mode::bulk});
+  EXPECT_EQ(modes_to_tune(kScenarios / "all_reduce_8x_mi300x.yaml", options()),
+            std::vector{Mode::bulk});
+  EXPECT_TRUE(modes_to_tune(kScenarios / "c3/h200.yaml", options()).empty());
+}
+
+}  // namespace
+}  // namespace weft::suggested_test
