@@ -10,7 +10,6 @@ namespace weft {
 namespace {
 
 constexpr std::size_t kLeastAtOnce = 8;
-constexpr std::size_t kMostAtOnce = 64;
 
 std::vector<std::size_t> shuffled(std::size_t number) {
   std::vector<std::size_t> all(number);
@@ -37,7 +36,7 @@ std::vector<std::size_t> PointSearch::ask() {
   const std::size_t left = most_ - seen_.size();
   const std::size_t at_first = std::max<std::size_t>(1, most_ / 4);
   if (seen_.size() < at_first) return spread(std::min(at_first - seen_.size(), left));
-  return promising(std::min(left, std::clamp(most_ / 16, kLeastAtOnce, kMostAtOnce)));
+  return promising(std::min(left, std::max(most_ / 16, kLeastAtOnce)));
 }
 
 std::vector<std::size_t> PointSearch::spread(std::size_t number) const {

@@ -1,0 +1,80 @@
+// The numbers of a machine, with what their files say of how sure they are.
+#include "sim/scenario/machine_numbers.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace weft::machine_numbers_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kConfigs = fs::path(WEFT_SOURCE_DIR) / "configs";
+
+std::vector<MachineNumber> numbers(const std::vector<std::string>& sets = {}) {
+  return machine_numbers(kConfigs / "scenarios/embedding_a2a_2_nodes.yaml",
+                         {.sets = sets, .config_dirs = {kConfigs}});
+}
+
+const MachineNumber& number(const std::vector<MachineNumber>& all, const std::string& path) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const MachineNumber& one) { return one.path == path; });
+  EXPECT_NE(found, all.end()) << path;
+  return found == all.end() ? all.front() : *found;
+}
+
+TEST(MachineNumbers, are_those_of_the_bases_with_their_tags) {
+  const auto all = numbers();
+  const MachineNumber& bandwidth = number(all, "cluster.gpu.memory.bandwidth");
+  EXPECT_EQ(bandwidth.value, "1392 GB/s");
+  EXPECT_EQ(bandwidth.sureness, Sureness::derived);  // the line's second tag is its source's
+  EXPECT_TRUE(bandwidth.at.file.ends_with("mi210.yaml")) << bandwidth.at.file;
+  EXPECT_EQ(number(all, "cluster.gpu.memory.latency").sureness, Sureness::background);
+  EXPECT_FALSE(bandwidth.is_count());
+  EXPECT_TRUE(number(all, "cluster.gpu.cus").is_count());
+}
+
+TEST(MachineNumbers, leave_out_words_lists_and_how_many_gpus_there_are) {
+  for (const MachineNumber& one : numbers()) {
+    EXPECT_NE(one.path, "cluster.nodes");
+    EXPECT_NE(one.path, "cluster.gpus_per_node");
+    EXPECT_NE(one.path, "cluster.gpu.name");
+    EXPECT_NE(one.path, "cluster.gpu.collective.algorithms");
+  }
+}
+
+TEST(MachineNumbers, that_are_set_have_no_tag) {
+  const auto all = numbers({"cluster.gpu.memory.latency=500 ns"});
+  const MachineNumber& latency = number(all, "cluster.gpu.memory.latency");
+  EXPECT_EQ(latency.value, "500 ns");
+  EXPECT_EQ(latency.sureness, Sureness::untagged);
+  EXPECT_STREQ(tag_of(latency.sureness), "");
+}
+
+TEST(MachineNumbers, are_changed_with_their_unit_and_counts_by_one_at_least) {
+  const auto all = numbers();
+  const MachineNumber& latency = number(all, "cluster.gpu.memory.latency");  // 700 ns
+  EXPECT_EQ(times(latency, 1.05), "735 ns");
+  EXPECT_DOUBLE_EQ(factor_of(latency, "735 ns"), 1.05);
+  const MachineNumber& channels = number(all, "cluster.gpu.collective.channels");  // 32
+  EXPECT_EQ(times(channels, 1.01), "33");
+  EXPECT_EQ(times(channels, 0.99), "31");
+  EXPECT_DOUBLE_EQ(factor_of(channels, "33"), 33.0 / 32);
+}
+
+// A rate of messages is kept as the time between two, which shrinks as it grows.
+TEST(MachineNumbers, that_are_rates_of_messages_grow_too) {
+  MachineNumber rate{.path = "cluster.nic.message_rate", .value = "100 M/s", .at = {}};
+  rate.type = counted_type("message rate");
+  ASSERT_NE(rate.type, nullptr);
+  const auto more = times(rate, 1.25);
+  ASSERT_TRUE(more);
+  EXPECT_NEAR(factor_of(rate, *more), 1.25, 1e-9) << *more;
+}
+
+}  // namespace
+}  // namespace weft::machine_numbers_test
