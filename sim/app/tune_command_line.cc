@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kTuneExample =
     "example: the knobs that suit a scenario\n"
-    "  weft tune configs/scenarios/embedding_a2a_2_nodes.yaml --points 100\n"
+    "  weft tune configs/scenarios/embedding_a2a_2_nodes.yaml --points 20\n"
     "\n"
     "example: those of a sweep file; the layout with most tokens a second\n"
     "  weft tune configs/tune/layout_llama3_70b.yaml --maximize tokens_per_s\n"
