@@ -4,9 +4,9 @@ what each way of overlapping brings over bulk, pair by pair of two models: pairs
 
 Started by scripts/reproduce, which installs what this needs.
 """
+import collections
 import csv
 import itertools
-import math
 import subprocess
 
 import reproduce_common as common
@@ -79,13 +79,14 @@ def table_of(study, sets, folder, name):
         return list(csv.DictReader(stream))
 
 
-def operators(study, gpus, sequences, folder):
+def operators(study, gpus, sequences, folder, more=()):
     """Rows of operators.csv by operator, of so many GPUs that share the experts."""
     sets = [f"cluster.nodes={gpus // 8}", f"workload.sequences={sequences}",
             f"workload.parallel.data={gpus}", f"workload.parallel.expert={gpus}",
             f"cluster.scale_out.endpoints_per_leaf={min(gpus, 32)}"]
     if gpus == 8:
         sets[-1] = "cluster.scale_out=~"
+    sets += more
     return {row["operator"]: row for row in table_of(study, sets, folder, "operators.csv")}
 
 
@@ -102,12 +103,21 @@ def puts(study, out):
     return claims
 
 
-def tokens_at(part, study):
-    """Of a GPU's tokens, those that have an expert among so large a part of all."""
-    there = study["experts"] * part
-    elsewhere = math.prod((study["experts"] - there - i) / (study["experts"] - i)
-                          for i in range(study["top_k"]))
-    return study["tokens"] * (1 - elsewhere)
+def nodes_reached(nodes, study):
+    """Of how many nodes a token has experts, the mean: experts in the order in which it likes them,
+    each any of those left, count if their node is among the first so many that appear."""
+    each = study["experts"] // nodes
+    most = min(nodes, study["top_groups"])
+    reached = {0: 1.0}
+    for taken in range(study["top_k"]):
+        then = collections.Counter()
+        for seen, chance in reached.items():
+            new = (nodes - seen) * each if seen < most else 0
+            left = seen * each - taken
+            then[seen] += chance * left / (new + left)
+            then[seen + 1] += chance * new / (new + left)
+        reached = then
+    return sum(seen * chance for seen, chance in reached.items())
 
 
 def once(study, out):
@@ -115,9 +125,14 @@ def once(study, out):
     are for all nodes, its own too."""
     claims = []
     for i, gpus in enumerate(study["gpus"]):
-        rows = operators(study, gpus, gpus, out / f"once_{gpus}")
-        counted = gpus if gpus == 8 else gpus // 8
-        tokens = counted * tokens_at(1 / counted, study)
+        nodes = gpus // 8
+        groups = [f"workload.moe.groups={nodes}",
+                  f"workload.moe.top_groups={min(nodes, study['top_groups'])}"]
+        if nodes == 1:
+            groups[1] = "workload.moe.top_groups=~"
+        rows = operators(study, gpus, gpus, out / f"once_{gpus}", groups)
+        tokens = study["tokens"] * (nodes_reached(nodes, study) if nodes > 1 else
+                                    nodes_reached(gpus, {**study, "top_groups": gpus}))
         for what in ("dispatch", "combine"):
             rate = tokens * study[f"{what}_row"] / float(rows[what]["longest_us"]) / 1e3
             paper = study[what][i]

@@ -6,6 +6,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/core/rng.h"
+#include "sim/models/expert_groups.h"
 
 namespace weft {
 namespace {
@@ -120,7 +121,13 @@ std::int64_t capacity_of(const MoeSpec& moe, std::int64_t tokens) {
 // Draws experts by their weights, each at most once for a token.
 class ExpertDraw {
  public:
-  explicit ExpertDraw(const std::vector<std::int64_t>& weights) : weights_(weights) {
+  // The experts are as dealt among so many GPUs.
+  ExpertDraw(const std::vector<std::int64_t>& weights, const MoeSpec& moe, std::size_t gpus)
+      : weights_(weights),
+        moe_(moe),
+        gpus_(gpus),
+        of_gpu_(weights.size() / gpus),
+        of_group_(weights.size() / static_cast<std::size_t>(moe.groups)) {
     std::int64_t sum = 0;
     for (const std::int64_t weight : weights) {
       before_.push_back(sum);
@@ -129,25 +136,49 @@ class ExpertDraw {
     all_ = sum;
   }
 
-  // The experts of one token, `top_k` of them, in ascending order.
-  std::vector<std::size_t> draw(int top_k, Rng& rng) const {
-    std::vector<std::size_t> taken;
+  // The experts of one token.
+  std::vector<std::size_t> draw(Rng& rng) const {
+    std::vector<std::size_t> drawn;  // in ascending order
+    std::vector<std::size_t> taken;  // of them, those whose group counts
+    std::vector<std::size_t> groups;
     std::int64_t left = all_;
-    for (int i = 0; i < top_k && left > 0; ++i) {
-      std::int64_t at = rng.between(0, left - 1);
-      auto place = taken.begin();
-      for (; place != taken.end() && at >= before_[*place]; ++place) at += weights_[*place];
-      // The last that begins there or before: one without weight never is.
-      const auto behind = std::upper_bound(before_.begin(), before_.end(), at);
-      const auto drawn = static_cast<std::size_t>(behind - before_.begin()) - 1;
-      taken.insert(place, drawn);
-      left -= weights_[drawn];
+    while (taken.size() < static_cast<std::size_t>(moe_.top_k) && left > 0) {
+      const std::size_t expert = next(drawn, left, rng);
+      left -= weights_[expert];
+      if (counts(expert, groups)) taken.push_back(expert);
     }
     return taken;
   }
 
  private:
   const std::vector<std::int64_t>& weights_;
+  // One that was not drawn yet. `left`: weights of these.
+  std::size_t next(std::vector<std::size_t>& drawn, std::int64_t left, Rng& rng) const {
+    std::int64_t at = rng.between(0, left - 1);
+    auto place = drawn.begin();
+    for (; place != drawn.end() && at >= before_[*place]; ++place) at += weights_[*place];
+    // The last that begins there or before: one without weight never is.
+    const auto behind = std::upper_bound(before_.begin(), before_.end(), at);
+    const auto found = static_cast<std::size_t>(behind - before_.begin()) - 1;
+    drawn.insert(place, found);
+    return found;
+  }
+
+  // Whether its group is among the first that appear.
+  bool counts(std::size_t expert, std::vector<std::size_t>& groups) const {
+    if (moe_.groups == 1) return true;
+    const std::size_t number = expert % gpus_ * of_gpu_ + expert / gpus_;
+    const std::size_t group = number / of_group_;
+    if (std::find(groups.begin(), groups.end(), group) != groups.end()) return true;
+    if (groups.size() == static_cast<std::size_t>(moe_.top_groups)) return false;
+    groups.push_back(group);
+    return true;
+  }
+
+  const MoeSpec& moe_;
+  std::size_t gpus_;
+  std::size_t of_gpu_;                // experts
+  std::size_t of_group_;              // experts
   std::vector<std::int64_t> before_;  // sums of the weights of those before
   std::int64_t all_ = 0;
 };
@@ -171,10 +202,10 @@ Asked drawn_from(std::size_t gpu, const MoeSpec& moe, const RoutedTokens& among,
   Asked asked{.experts = std::vector<std::int64_t>(weights.size()),
               .gpus = std::vector<std::int64_t>(gpus),
               .nodes = std::vector<std::int64_t>(gpus / per_node)};
-  const ExpertDraw draw(weights);
+  const ExpertDraw draw(weights, moe, gpus);
   Rng rng(seed, "moe/router", gpu);
   for (std::int64_t token = 0; token < tokens; ++token) {
-    const std::vector<std::size_t> experts = draw.draw(moe.top_k, rng);
+    const std::vector<std::size_t> experts = draw.draw(rng);
     for (const std::size_t expert : experts) ++asked.experts[expert];
     if (!is_once(moe)) continue;
     std::vector<bool> at(gpus);
@@ -192,6 +223,10 @@ Asked drawn_from(std::size_t gpu, const MoeSpec& moe, const RoutedTokens& among,
 // after another without putting back, are others. `part`: of all weights, in experts.
 std::int64_t expected_at(double part, const MoeSpec& moe, std::int64_t tokens) {
   double elsewhere = 1;
+  if (moe.groups > 1) {
+    elsewhere = chance_of_none(moe, static_cast<int>(std::lround(part)));
+    return std::llround(static_cast<double>(tokens) * (1 - elsewhere));
+  }
   for (int i = 0; i < moe.top_k; ++i) {
     elsewhere *= std::max(0.0, (moe.experts - part - i) / (moe.experts - i));
   }

@@ -63,6 +63,8 @@ enum class TokenCounts { exchanged, known };
 struct MoeSpec {
   int experts = 0;
   int top_k = 0;
+  int groups = 1;        // of experts with consecutive numbers ...
+  int top_groups = 1;    // ... of which a token takes so many
   int inner = 0;         // of one expert
   int shared_inner = 0;  // of what every token goes through besides; 0: nothing
   int dense_layers = 0;  // the first so many have no experts but the model's own feed-forward

@@ -77,6 +77,15 @@ void moe_fields(Fields& map, MoeSpec& moe) {
   map.add("experts", moe.experts, {.help = "experts per layer", .range = {{1, 65'536}}});
   map.add("top_k", moe.top_k,
           {.help = "experts that a token goes through", .range = {{1, 65'536}}});
+  map.add("groups", moe.groups,
+          {.help = "groups of experts with consecutive numbers; 1: a token takes any experts",
+           .range = {{1, 65'536}},
+           .fallback = 1,
+           .quiet = true});
+  map.only_if(moe.groups > 1, "moe.groups above 1")
+      .add("top_groups", moe.top_groups,
+           {.help = "groups that a token takes its experts from, those of its best experts",
+            .range = {{1, 65'536}}});
   map.add("inner", moe.inner, {.help = "elements inside one expert", .range = kSize});
   map.add(
       "shared_inner", moe.shared_inner,

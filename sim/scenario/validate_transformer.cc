@@ -258,6 +258,42 @@ void a_token_has_its_experts(const Check& check) {
                  " are ever used, but a token goes through " + text(moe.top_k));
 }
 
+bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
+
+void groups_of_experts_fit(const Check& check) {
+  const MoeSpec& moe = *spec_of(check).moe;
+  if (moe.groups == 1) return;
+  if (moe.experts % moe.groups != 0) {
+    return check.fail("workload.moe.groups", text(moe.experts) + " experts do not divide among " +
+                                                 text(moe.groups) + " groups; use " +
+                                                 divisors_around(moe.experts, moe.groups));
+  }
+  const int size = moe.experts / moe.groups;
+  if (moe.top_groups > moe.groups) {
+    check.fail("workload.moe.top_groups", text(moe.top_groups) + " of " + text(moe.groups) +
+                                              " groups; at most " + text(moe.groups));
+  } else if (moe.top_groups * size < moe.top_k) {
+    check.fail("workload.moe.top_groups",
+               text(moe.top_groups) + " groups have " + text(moe.top_groups * size) +
+                   " experts, but a token goes through " + text(moe.top_k));
+  }
+  if (moe.routing == Routing::drawn) return;
+  if (moe.skew != RouterSkew::uniform) {
+    check.fail("workload.moe.routing",
+               "how often groups of experts are used that differ is not calculated; use drawn, or "
+               "router: uniform");
+  }
+  const int of_gpu = moe.experts / spec_of(check).parallel.expert;
+  const int of_node =
+      of_gpu * std::min(check.scenario.cluster.gpus_per_node, spec_of(check).parallel.expert);
+  if (moe.exchange == TokenExchange::once && !(nests(of_gpu, size) && nests(of_node, size))) {
+    check.fail("workload.moe.groups", "a group of " + text(size) +
+                                          " experts is neither a part nor a multiple of the " +
+                                          text(of_gpu) + " of a GPU and the " + text(of_node) +
+                                          " of a node; use routing: drawn");
+  }
+}
+
 void some_layers_have_experts(const Check& check) {
   const int layers = spec_of(check).decoder.layers;
   if (spec_of(check).moe->dense_layers < layers) return;
@@ -321,6 +357,7 @@ void validate_transformer(const Check& check) {
   if (model) it_runs_on_matrix_units(check);
   if (moe && parallel) experts_divide(check);
   if (moe) a_token_has_its_experts(check);
+  if (moe) groups_of_experts_fit(check);
   if (moe && parallel) tokens_can_be_sent_once(check);
   if (moe && model) some_layers_have_experts(check);
   validate_transformer_size(check);

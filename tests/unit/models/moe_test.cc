@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/models/expert_groups.h"
 #include "sim/models/moe_router.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/decoder_size.h"
@@ -77,6 +78,50 @@ TEST(Router, every_token_goes_somewhere) {
       EXPECT_EQ(std::accumulate(begin, begin + 8, std::int64_t{0}), 6'000);
     }
   }
+}
+
+// Two groups of two experts, of which a token takes one: its first expert's group, and both experts
+// of it. So it has none of a given expert or group with chance 1/2.
+TEST(ExpertGroups, of_which_a_token_takes_one_have_all_of_its_experts) {
+  const MoeSpec moe{.experts = 4, .top_k = 2, .groups = 2, .top_groups = 1};
+  EXPECT_DOUBLE_EQ(chance_of_none(moe, 1), 0.5);
+  EXPECT_DOUBLE_EQ(chance_of_none(moe, 2), 0.5);
+}
+
+// All groups: as without groups. 16 experts, 4 of a token: none of 4 given ones with chance
+// 12/16 x 11/15 x 10/14 x 9/13.
+TEST(ExpertGroups, that_all_count_limit_nothing) {
+  const MoeSpec moe{.experts = 16, .top_k = 4, .groups = 4, .top_groups = 4};
+  const double none = 12.0 / 16 * 11 / 15 * 10 / 14 * 9 / 13;
+  EXPECT_NEAR(chance_of_none(moe, 4), none, 1e-12);
+  EXPECT_NEAR(chance_of_none(moe, 8), 8.0 / 16 * 7 / 15 * 6 / 14 * 5 / 13, 1e-12);
+  EXPECT_NEAR(chance_of_none(moe, 1), 12.0 / 16, 1e-12);
+}
+
+// Three groups of one expert, two of which a token takes: 1/3 for any.
+TEST(ExpertGroups, of_one_expert_are_experts) {
+  const MoeSpec moe{.experts = 3, .top_k = 2, .groups = 3, .top_groups = 2};
+  EXPECT_NEAR(chance_of_none(moe, 1), 1.0 / 3, 1e-12);
+}
+
+// DeepSeek-V3 on 64 GPUs: no token reaches more than four of eight nodes, drawn and expected agree,
+// and each expert is used as often as without groups.
+TEST(ExpertGroups, limit_how_many_nodes_a_token_reaches) {
+  MoeSpec moe{.experts = 256, .top_k = 8, .groups = 8, .top_groups = 4};
+  moe.exchange = TokenExchange::once;
+  const auto nodes_of = [](const RoutedTokens& routed, std::int64_t from) {
+    const auto first = routed.reached.nodes.begin() + from * 8;
+    return std::accumulate(first, first + 8, std::int64_t{0});
+  };
+  const RoutedTokens expected = route(moe, 64, 4096, 1, 8);
+  moe.routing = Routing::drawn;
+  const RoutedTokens drawn = route(moe, 64, 4096, 1, 8);
+  EXPECT_LE(nodes_of(drawn, 5), 4 * 4096);
+  EXPECT_GT(nodes_of(drawn, 5), 3.8 * 4096);
+  EXPECT_NEAR(static_cast<double>(nodes_of(drawn, 5)) / static_cast<double>(nodes_of(expected, 5)),
+              1, 0.005);
+  EXPECT_EQ(std::accumulate(drawn.sent.begin(), drawn.sent.begin() + 64, std::int64_t{0}),
+            4096 * 8);
 }
 
 // Each token goes to top_k different experts, never to one that is not asked for.
