@@ -53,7 +53,8 @@ def main():
         best, found = every["best"]["value"], few["best"]["value"]
         rows.append({"space": space.stem, "points": runnable, "best_us": best,
                      "simulated": few["points"]["simulated"], "found_us": found,
-                     "regret": found / best - 1, "as_it_is_us": every.get("as_it_is", {}).get("value"),
+                     "regret": found / best - 1,
+                     "as_it_is_us": every.get("as_it_is", {}).get("value"),
                      "seconds_of_all": all_seconds, "seconds": seconds})
         row = rows[-1]
         as_it_is = (f"{row['as_it_is_us']:.1f}" if row["as_it_is_us"] else "it cannot be run")
