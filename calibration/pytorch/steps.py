@@ -1,0 +1,276 @@
+"""Training steps of a small Llama on two GPUs, in the ways that PyTorch has of sharing them.
+
+    torchrun --nproc-per-node 2 calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
+
+A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
+scaled_dot_product_attention, norms, rotary embeddings and SwiGLU compiled, no embedding and no
+head. With TORCH_COMPILE_DISABLE=1 nothing is compiled: ZB-V, which runs a backward function twice,
+for inputs and for weights, takes no compiled one. OUT.jsonl gets a line for each case as it is measured: the median time of a step in us, the
+slower rank's, and the most memory. Ways:
+
+    one        each GPU its own step: no communication
+    ddp        DistributedDataParallel, buckets of 25 and 200 MiB
+    fsdp       fully_shard of each layer, parameters freed after the forward pass or not
+    tensor     tensor and sequence parallelism
+    pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+
+from record_trace import Gather, Scatter, linear, norm
+
+HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
+WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline")
+
+
+@torch.compile
+def normed(x, weight):
+    return F.rms_norm(x, (x.shape[-1],), weight, 1e-5)
+
+
+@torch.compile
+def rotated(x, angles):
+    """Rotary embeddings of (batch, tokens, heads, width)."""
+    a, b = x.float().chunk(2, -1)
+    cos, sin = angles.cos()[:, None, :], angles.sin()[:, None, :]
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
+
+
+@torch.compile
+def activated(both):
+    gate, up = both.chunk(2, -1)
+    return F.silu(gate) * up
+
+
+@torch.compile
+def added(x, y):
+    return x + y
+
+
+class Layer(torch.nn.Module):
+    """`parts` GPUs share it, and then the tokens between its parts."""
+
+    def __init__(self, parts=1):
+        super().__init__()
+        self.width = HIDDEN // HEADS
+        self.heads, self.kv_heads, self.parts = HEADS // parts, KV_HEADS // parts, parts
+        self.qkv = linear(HIDDEN, (self.heads + 2 * self.kv_heads) * self.width)
+        self.out = linear(self.heads * self.width, HIDDEN)
+        self.up = linear(HIDDEN, 2 * INNER // parts)
+        self.down = linear(INNER // parts, HIDDEN)
+        self.norms = torch.nn.ModuleList([norm(HIDDEN), norm(HIDDEN)])
+
+    def gathered(self, x):
+        return Gather.apply(x) if self.parts > 1 else x
+
+    def scattered(self, x):
+        return Scatter.apply(x) if self.parts > 1 else x
+
+    def forward(self, x):
+        qkv = self.qkv(self.gathered(normed(x, self.norms[0].weight)))
+        tokens = qkv.shape[0]
+        heads = qkv.view(1, tokens, -1, self.width)
+        q, k, v = heads.split([self.heads, self.kv_heads, self.kv_heads], 2)
+        at = torch.arange(tokens, device=x.device)[:, None]
+        angles = at / 10_000 ** (torch.arange(self.width // 2, device=x.device) / self.width * 2)
+        q, k = rotated(q, angles), rotated(k, angles)
+        mixed = F.scaled_dot_product_attention(*(t.transpose(1, 2) for t in (q, k, v)),
+                                               is_causal=True, enable_gqa=True)
+        x = added(x, self.scattered(self.out(mixed.transpose(1, 2).reshape(tokens, -1))))
+        both = self.up(self.gathered(normed(x, self.norms[1].weight)))
+        return added(x, self.scattered(self.down(activated(both))))
+
+
+def adam(module):
+    return torch.optim.AdamW(module.parameters(), fused=True)
+
+
+class Bench:
+    def __init__(self, given):
+        self.given = given
+        self.rank = dist.get_rank()
+        self.deadline = time.monotonic() + given.seconds
+        torch.manual_seed(0)
+
+    def rows(self, tokens):
+        return torch.randn(tokens, HIDDEN, device="cuda", dtype=torch.bfloat16)
+
+    def write(self, line):
+        if self.rank == 0:
+            with open(self.given.output + ".jsonl", "a", encoding="utf-8") as out:
+                out.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+    def time(self, step):
+        for _ in range(3):
+            step()
+        times = []
+        for _ in range(7):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            dist.barrier()
+            torch.cuda.synchronize()
+            torch.cuda._sleep(400_000_000)  # 0.2 s, so that the host is ahead
+            begin.record()
+            for _ in range(2):
+                step()
+            end.record()
+            torch.cuda.synchronize()
+            longest = torch.tensor(begin.elapsed_time(end) * 1000 / 2, device="cuda")
+            dist.all_reduce(longest, dist.ReduceOp.MAX)
+            times.append(longest.item())
+        return times
+
+    def case(self, make, **facts):
+        """`make()` gives a step. A case that fails on all ranks alike is left out."""
+        if time.monotonic() > self.deadline:
+            return
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        try:
+            times = self.time(make())
+        except Exception as problem:
+            print(f"left out: {facts}: {type(problem).__name__}: {problem}", file=sys.stderr,
+                  flush=True)
+            return
+        peak = torch.tensor(torch.cuda.max_memory_allocated(), device="cuda")
+        dist.all_reduce(peak, dist.ReduceOp.MAX)
+        self.write({"kind": "step", "gpus": dist.get_world_size(), "hidden": HIDDEN,
+                    "inner": INNER, "heads": HEADS, "kv_heads": KV_HEADS,
+                    "compiled": "TORCH_COMPILE_DISABLE" not in os.environ, **facts,
+                    "us": round(statistics.median(times), 1), "us_min": round(min(times), 1),
+                    "us_max": round(max(times), 1), "peak_bytes": int(peak.item())})
+
+
+def step_of(model, module, x, gradient):
+    optimizer = adam(module)
+
+    def step():
+        model(x).backward(gradient)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    return step
+
+
+def whole_model(bench, wrap, parts=1, **facts):
+    layers, tokens = facts["layers"], facts["tokens"]
+
+    def make():
+        module = torch.nn.Sequential(*[Layer(parts) for _ in range(layers)])
+        model = wrap(module)
+        x = bench.rows(tokens // parts).requires_grad_()
+        return step_of(model, model, x, torch.randn_like(x))
+    bench.case(make, **facts)
+
+
+def one(bench):
+    for tokens in (2048, 4096):
+        whole_model(bench, lambda module: module, way="one", layers=4, tokens=tokens)
+
+
+def ddp(bench):
+    from torch.nn.parallel import DistributedDataParallel
+    for tokens in (2048, 4096):
+        for mib in (25, 200):
+            whole_model(bench, lambda module, mib=mib: DistributedDataParallel(
+                module, bucket_cap_mb=mib, gradient_as_bucket_view=True),
+                way="ddp", layers=4, tokens=tokens, bucket_mib=mib)
+
+
+def fsdp(bench):
+    from torch.distributed.fsdp import fully_shard
+    for tokens in (2048, 4096):
+        for reshard in (True, False):
+            def wrap(module, reshard=reshard):
+                for layer in module:
+                    fully_shard(layer, reshard_after_forward=reshard)
+                return fully_shard(module, reshard_after_forward=reshard)
+            whole_model(bench, wrap, way="fsdp", layers=4, tokens=tokens,
+                        reshard_after_forward=reshard)
+
+
+def tensor(bench):
+    for tokens in (2048, 4096):
+        whole_model(bench, lambda module: module, parts=dist.get_world_size(), way="tensor",
+                    layers=4, tokens=tokens)
+
+
+def stages_of(bench, layers, numbers, of_all):
+    from torch.distributed.pipelining import PipelineStage
+    modules = [torch.nn.Sequential(*[Layer() for _ in range(layers // of_all)]) for _ in numbers]
+    return modules, [PipelineStage(module, number, of_all, torch.device("cuda",
+                                   torch.cuda.current_device()))
+                     for module, number in zip(modules, numbers)]
+
+
+def pipeline(bench):
+    from torch.distributed import pipelining
+    ranks, rank = dist.get_world_size(), bench.rank
+    ways = [("gpipe", pipelining.ScheduleGPipe, 1), ("1f1b", pipelining.Schedule1F1B, 1),
+            ("interleaved", pipelining.ScheduleInterleaved1F1B, 2),
+            ("interleaved", pipelining.ScheduleInterleaved1F1B, 4),
+            ("zb_v", pipelining.ScheduleZBVZeroBubble, 2)]
+    for name, schedule, virtual in ways:
+        for microbatches in (4, 8):
+            def make(name=name, schedule=schedule, virtual=virtual, microbatches=microbatches):
+                return pipelined(bench, name, schedule, virtual, microbatches, ranks, rank)
+            bench.case(make, way="pipeline", schedule=name, virtual_stages=virtual, layers=8,
+                       tokens=4096, microbatches=microbatches)
+
+
+def pipelined(bench, name, schedule, virtual, microbatches, ranks, rank):
+    all_stages = ranks * virtual
+    numbers = [rank + ranks * i for i in range(virtual)]
+    if name == "zb_v":
+        numbers = [rank, all_stages - 1 - rank]
+    modules, stages = stages_of(bench, 8, numbers, all_stages)
+    run = schedule(stages[0] if virtual == 1 else stages, microbatches,
+                   loss_fn=lambda out, target: (out * target).sum())
+    optimizers = [adam(module) for module in modules]
+    x = bench.rows(4096 * microbatches)
+    target = torch.randn_like(x)
+    first = 0 in numbers
+    last = all_stages - 1 in numbers
+
+    def step():
+        if first and last:
+            run.step(x, target=target)
+        elif first:
+            run.step(x)
+        elif last:
+            run.step(target=target)
+        else:
+            run.step()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    return step
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--only", default=",".join(WAYS))
+    parser.add_argument("--seconds", type=float, default=1e9)
+    given = parser.parse_args()
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
+    bench = Bench(given)
+    bench.write({"kind": "meta", "date": time.strftime("%Y-%m-%d"), "gpus": dist.get_world_size(),
+                 "device": torch.cuda.get_device_name(), "torch": torch.__version__,
+                 "nccl": ".".join(map(str, torch.cuda.nccl.version())),
+                 "method": "median of 7 times two steps, the slower rank's; calibration/pytorch"})
+    for way in given.only.split(","):
+        globals()[way](bench)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

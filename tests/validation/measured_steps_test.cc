@@ -1,0 +1,170 @@
+// Training steps of a small Llama on two H100 (calibration/pytorch/steps.py), in the ways that
+// PyTorch has of sharing them, against the same as weft's models. No constant is fitted to them.
+//
+// The step has no embedding and no head, the model a vocabulary of one. Steps of up to 50 ms were
+// measured two at a time after a pause, which the clock of short kernels outlasts; those of a
+// pipeline take 0.2 to 0.4 s, after which it has fallen to what the power limit leaves. Kernels
+// between the products are compiled ones in weft; lines without torch.compile, the only ones that
+// ZB-V has, are compared with one another.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/run/scenario_run.h"
+#include "sim/scenario/load.h"
+
+namespace weft::measured_steps_test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string parallel_of(const Json& line) {
+  const std::string way = line["way"];
+  if (way == "one") return "{}";
+  if (way == "ddp") return "{data: 2}";
+  if (way == "tensor") return "{tensor: 2, sequence: true}";
+  if (way == "fsdp") {
+    return fmt::format("{{data: 2, shard: parameters, reshard_after_forward: {}}}",
+                       line["reshard_after_forward"].dump());
+  }
+  const std::string schedule = line["schedule"];
+  return fmt::format(
+      "{{pipeline: 2, schedule: {}{}}}", schedule,
+      schedule == "interleaved" ? ", virtual_stages: " + line["virtual_stages"].dump() : "");
+}
+
+std::string scenario_of(const Json& line) {
+  const std::string way = line["way"];
+  const bool copies = way == "ddp" || way == "fsdp";
+  const int microbatches = line.value("microbatches", 1);
+  std::string bucket;
+  if (way == "ddp") bucket = ", gradient_bucket: " + line["bucket_mib"].dump() + " MiB";
+  return fmt::format(
+      "name: step\n"
+      "cluster: {{base: clusters/node_8x_h100, gpus_per_node: {}, gpu: {{collective: "
+      "{{algorithms: [ring, tree]}}}}}}\n"  // NCCL there had no multicast
+      "workload: {{kind: transformer, phase: training, model: {{layers: {}, hidden: {}, heads: {}, "
+      "kv_heads: {}, inner: {}, vocabulary: 1}}, sequence_length: {}, sequences: {}, microbatch: "
+      "1, parallel: {}, gradient_dtype: bf16, optimizer_dtype: bf16{}}}\n"
+      "modes: [bulk]\nrun: {{clocks: {}}}\n",
+      way == "one" ? 1 : 2, line["layers"].dump(), line["hidden"].dump(), line["heads"].dump(),
+      line["kv_heads"].dump(), line["inner"].dump(), line["tokens"].dump(),
+      microbatches * (copies ? 2 : 1), parallel_of(line), bucket,
+      way == "pipeline" ? "sustained" : "burst");
+}
+
+double simulated_us(const Json& line) {
+  const Loaded loaded = load_scenario_text(
+      scenario_of(line), "step.yaml", {.sets = {}, .config_dirs = {WEFT_SOURCE_DIR "/configs"}});
+  EXPECT_EQ(loaded.problems.to_text(), "");
+  ScenarioRun run(loaded);
+  const auto outcome = run.run("");
+  return to_microseconds(std::get<RunReport>(outcome).runs.front().result.time);
+}
+
+struct Step {
+  Json line;
+  double measured = 0;
+  double simulated = 0;
+  [[nodiscard]] double error() const { return simulated / measured - 1; }
+  [[nodiscard]] std::string name() const {
+    std::string text = line["way"];
+    for (const char* key : {"schedule", "virtual_stages", "microbatches", "tokens", "bucket_mib",
+                            "reshard_after_forward", "compiled"}) {
+      if (line.contains(key)) text += fmt::format(" {} {}", key, line[key].dump());
+    }
+    return text;
+  }
+};
+
+const std::vector<Step>& steps() {
+  static const std::vector<Step> all = [] {
+    std::vector<Step> found;
+    std::ifstream file(WEFT_SOURCE_DIR "/calibration/measurements/steps/h100-x2.jsonl");
+    for (std::string text; std::getline(file, text);) {
+      const Json line = Json::parse(text);
+      if (line["kind"] != "step") continue;
+      Step step{.line = line, .measured = line["us"], .simulated = simulated_us(line)};
+      std::cout << fmt::format("{}: {:.1f} us measured, {:.1f} simulated, {:+.1f} %\n", step.name(),
+                               step.measured, step.simulated, step.error() * 100);
+      found.push_back(std::move(step));
+    }
+    return found;
+  }();
+  return all;
+}
+
+std::vector<double> errors_of(const std::string& way) {
+  std::vector<double> errors;
+  for (const Step& step : steps()) {
+    if (step.line["way"] == way && step.line["compiled"]) errors.push_back(std::abs(step.error()));
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_FALSE(errors.empty()) << way;
+  return errors;
+}
+
+double time_of(const std::string& schedule, int virtual_stages, int microbatches, bool compiled,
+               double Step::*of) {
+  for (const Step& step : steps()) {
+    const Json& line = step.line;
+    if (line["way"] == "pipeline" && line["schedule"] == schedule &&
+        line["virtual_stages"] == virtual_stages && line["microbatches"] == microbatches &&
+        line["compiled"] == compiled) {
+      return step.*of;
+    }
+  }
+  ADD_FAILURE() << schedule;
+  return 0;
+}
+
+TEST(MeasuredSteps, of_one_gpu_and_of_sharded_parameters_are_within_4_percent) {
+  EXPECT_LT(errors_of("one").back(), 0.02);
+  EXPECT_LT(errors_of("fsdp").back(), 0.04);
+}
+
+// All too short: sums and gathers beside GEMMs take more from these than weft finds.
+TEST(MeasuredSteps, with_collectives_beside_products_are_within_8_percent) {
+  EXPECT_LT(errors_of("ddp").back(), 0.08);
+  EXPECT_LT(errors_of("tensor").back(), 0.07);
+}
+
+// All too short, the more the more parts a stage has: each part's hand-over costs some 0.6 ms that
+// weft does not know of (a step of 4 microbatches, 2 or 4 parts a stage: by hand 181 and 171 ms
+// from that of 1F1B, measured 191 and 190).
+TEST(MeasuredSteps, of_pipelines_are_within_7_percent) {
+  EXPECT_LT(errors_of("pipeline").back(), 0.07);
+  EXPECT_LT(errors_of("pipeline")[errors_of("pipeline").size() / 2], 0.045);
+}
+
+TEST(MeasuredSteps, of_schedules_are_ordered_as_measured) {
+  for (double Step::*of : {&Step::measured, &Step::simulated}) {
+    EXPECT_NEAR(time_of("gpipe", 1, 4, true, of) / time_of("1f1b", 1, 4, true, of), 1, 0.01);
+    EXPECT_GT(time_of("1f1b", 1, 4, true, of), time_of("interleaved", 2, 4, true, of));
+    EXPECT_GT(time_of("interleaved", 2, 4, true, of), time_of("interleaved", 4, 4, true, of));
+    EXPECT_GT(time_of("interleaved", 4, 4, false, of), time_of("zb_v", 2, 4, false, of));
+  }
+}
+
+// ZB-V over 1F1B, both without torch.compile: 0.878 measured with 4 microbatches, 0.950 with 8.
+TEST(MeasuredSteps, of_zb_v_gain_on_1f1b_what_was_measured) {
+  for (const int microbatches : {4, 8}) {
+    const auto gain = [&](double Step::*of) {
+      return time_of("zb_v", 2, microbatches, false, of) /
+             time_of("1f1b", 1, microbatches, false, of);
+    };
+    EXPECT_NEAR(gain(&Step::simulated), gain(&Step::measured), 0.035) << microbatches;
+  }
+}
+
+}  // namespace
+}  // namespace weft::measured_steps_test
