@@ -87,9 +87,9 @@ void by_head(TensorParallel& gpus, const char* name, std::int64_t n, std::int64_
       gemm_of({.m = shapes.tokens, .n = n, .k = k}, shapes.decoder.dtype, shapes.share.heads));
 }
 
-void latent_forward(TensorParallel& gpus) {
+// From the short vectors.
+void latent_up(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.column("attn", latent_down(shapes));
   norm_latent(gpus, {.read = 1, .written = 1, .operations = 4});
   gpus.product(query_up(shapes));
   if (absorbs(shapes)) {
@@ -97,6 +97,11 @@ void latent_forward(TensorParallel& gpus) {
   } else {
     gpus.product(key_value_up(shapes));
   }
+}
+
+void latent_forward(TensorParallel& gpus) {
+  gpus.column("attn", latent_down(gpus.shapes()));
+  latent_up(gpus);
 }
 
 void latent_backward(TensorParallel& gpus) {
@@ -149,7 +154,13 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
 
 void attention_backward(TensorParallel& gpus, PlaceId context) {
   const DecoderShapes& shapes = gpus.shapes();
+  if (shapes.again.layernorm) norm(gpus, "attn_norm", GradientOf::weights);
   gpus.row_backward("attn_out", attn_out(shapes));
+  if (shapes.again.mla_up_proj) {
+    latent_up(gpus);
+    rotate(gpus, "rotary");
+  }
+  if (shapes.again.core_attn) attend(gpus, attention_of(shapes), context);
   attend_backward(gpus, attention_of(shapes), context);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {

@@ -299,20 +299,37 @@ class Transformer {
   void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
     attention_forward(gpus, stage.context);
     norm(gpus, "mlp_norm");
+    mlp_forward(gpus, stage, layer);
+    residual(gpus, "mlp_residual");
+  }
+
+  void mlp_forward(TensorParallel& gpus, const Stage& stage, int layer) {
     if (has_experts(spec_, layer)) {
       Experts(gpus, *spec_.moe, routed_, stage.experts).forward();
     } else {
       out_.wait_for(feed_forward(gpus, {.names = "mlp", .inner = spec_.decoder.inner}));
     }
-    residual(gpus, "mlp_residual");
+  }
+
+  // Of a layer that is not computed again as a whole.
+  void compute_mlp_again(TensorParallel& gpus, const Stage& stage, int layer) {
+    const bool again = feeds_forward_again(spec_, layer);
+    if (gpus.shapes().again.layernorm) {
+      norm(gpus, "mlp_norm", again ? GradientOf::inputs : GradientOf::weights);
+    }
+    if (again) mlp_forward(gpus, stage, layer);
   }
 
   void layer_backward(TensorParallel& gpus, const Stage& stage, int layer) {
     if (spec_.recompute == Recompute::layer) layer_forward(gpus, stage, layer);
+    compute_mlp_again(gpus, stage, layer);
     if (has_experts(spec_, layer)) {
       Experts(gpus, *spec_.moe, routed_, stage.experts).backward();
     } else {
-      feed_forward_backward(gpus, {.names = "mlp", .inner = spec_.decoder.inner});
+      const Recomputed& again = gpus.shapes().again;
+      feed_forward_backward(gpus, {.names = "mlp",
+                                   .inner = spec_.decoder.inner,
+                                   .activates_again = again.activation && !again.mlp});
     }
     norm_backward(gpus, "mlp_norm");
     attention_backward(gpus, stage.context);

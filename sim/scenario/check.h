@@ -54,6 +54,7 @@ void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);
 void validate_transformer_size(const Check& check);
+void validate_decoder_memory(const Check& check);
 void validate_places(const Check& check);
 void validate_counts(const Check& check);
 

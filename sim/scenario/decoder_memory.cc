@@ -74,28 +74,40 @@ class Decoder {
   // Of one token between the parts of a layer.
   [[nodiscard]] double hidden() const { return real(d_.hidden) / (p_.sequence ? p_.tensor : 1); }
 
-  [[nodiscard]] double feed_forward(std::int64_t inner) const {
-    return (d_.gated ? 3.0 : 2.0) * real(inner);
+  // Before the activation, and its result.
+  [[nodiscard]] double feed_forward(std::int64_t inner, const Recomputed& again) const {
+    return ((d_.gated ? 2.0 : 1.0) + (again.activation ? 0 : 1)) * real(inner);
   }
 
-  [[nodiscard]] double attention() const {
+  [[nodiscard]] double attention(const Recomputed& again) const {
     const HeadShare share = heads_of(d_, p_.tensor);
-    double elements = real(share.heads + share.kv_heads) * (d_.head_dim + d_.value_head_dim);
-    elements += real(share.heads) * 4 / size_in(d_.dtype);
-    if (d_.latent) elements += d_.latent->queries + d_.latent->keys + d_.latent->position;
+    const std::int64_t results = share.heads * d_.value_head_dim;
+    const std::int64_t kv_heads = d_.latent ? share.heads : share.kv_heads;
+    const std::int64_t of_keys = kv_heads * (d_.head_dim + d_.value_head_dim);
+    double elements = real(results);
+    if (!again.mla_up_proj) elements += real(share.heads * d_.head_dim + of_keys);
+    if (!again.core_attn) elements += real(share.heads) * 4 / size_in(d_.dtype);
+    if (const auto& latent = d_.latent) {
+      const int normed = again.mla_up_proj ? 0 : latent->queries + latent->keys;
+      elements += normed + latent->queries + latent->keys + latent->position;
+    }
     return elements;
   }
 
-  // What the backward pass of a layer needs from its forward pass.
-  [[nodiscard]] double of_layer(int layer) const {
-    double elements = 4 * hidden() + attention();
-    if (has_experts(spec_, layer)) {
-      const MoeSpec& moe = *spec_.moe;
-      elements += feed_forward(moe.shared_inner) / p_.tensor;
-      elements += moe.top_k * (real(d_.hidden) + feed_forward(moe.inner)) / p_.tensor;
-    } else {
-      elements += feed_forward(d_.inner) / p_.tensor;
+  [[nodiscard]] double mlp_of_layer(int layer, const Recomputed& again) const {
+    if (!has_experts(spec_, layer)) {
+      return again.mlp ? 0 : feed_forward(d_.inner, again) / p_.tensor;
     }
+    if (again.moe) return 0;
+    const MoeSpec& moe = *spec_.moe;
+    const double of_an_expert = real(d_.hidden) + feed_forward(moe.inner, again);
+    return (feed_forward(moe.shared_inner, again) + moe.top_k * of_an_expert) / p_.tensor;
+  }
+
+  // What the backward pass of a layer needs from its forward pass, but for what it computes again.
+  [[nodiscard]] double of_layer(int layer, const Recomputed& again) const {
+    const double elements =
+        (again.layernorm ? 2 : 4) * hidden() + attention(again) + mlp_of_layer(layer, again);
     return elements * tokens_ * size_in(d_.dtype);
   }
 
@@ -106,7 +118,7 @@ class Decoder {
     double sum = 0;
     for (int i = 0; i < layers.count; ++i) {
       const bool again = spec_.recompute == Recompute::layer;
-      sum += again ? input_of_layer() : of_layer(layers.first + i);
+      sum += again ? input_of_layer() : of_layer(layers.first + i, recomputed_of(spec_));
     }
     return sum;
   }
@@ -116,10 +128,14 @@ class Decoder {
     return tokens_ * (2 * hidden() * size_in(d_.dtype) + logits);
   }
 
-  // Largest layer that is computed again.
+  // Of the layer whose backward pass it is, the largest of all.
   [[nodiscard]] double computed_again() const {
-    if (spec_.recompute != Recompute::layer) return 0;
-    return std::max(of_layer(0), of_layer(d_.layers - 1));
+    const auto of = [&](int layer) {
+      const double all = of_layer(layer, {});
+      return spec_.recompute == Recompute::layer ? all
+                                                 : all - of_layer(layer, recomputed_of(spec_));
+    };
+    return spec_.recompute == Recompute::none ? 0 : std::max(of(0), of(d_.layers - 1));
   }
 
   // Follows the schedule of a stage to where it keeps most.
@@ -177,6 +193,11 @@ class Decoder {
 
 MemoryUse fullest_gpu(const Workload& workload) { return Decoder(workload).fullest(); }
 
+std::string gigabytes_text(double size) {
+  const double gb = size / 1e9;
+  return gb < 100 ? fmt::format("{:.3g} GB", gb) : fmt::format("{:.0f} GB", gb);
+}
+
 std::string to_text(const MemoryUse& use) {
   std::vector<std::pair<double, std::string>> terms{
       {use.weights, "weights"},
@@ -193,9 +214,7 @@ std::string to_text(const MemoryUse& use) {
   for (const auto& [size, name] : terms) {
     constexpr double kWorthSaying = 1e-3;
     if (size == 0 || size < kWorthSaying * use.all()) continue;
-    const double gb = size / 1e9;
-    const std::string number = gb < 100 ? fmt::format("{:.3g}", gb) : fmt::format("{:.0f}", gb);
-    text += fmt::format("{}{} {} GB", text.empty() ? "" : ", ", name, number);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, gigabytes_text(size));
   }
   return text;
 }

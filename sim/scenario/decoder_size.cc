@@ -16,6 +16,21 @@ bool has_extra(int stage, int extra, int stages) {
 
 }  // namespace
 
+Recomputed recomputed_of(const TransformerSpec& spec) {
+  if (spec.recompute != Recompute::selective) return {};
+  if (!spec.recompute_modules) return {.core_attn = true};
+  const auto names = [&](RecomputeModule module) {
+    const std::vector<RecomputeModule>& all = *spec.recompute_modules;
+    return std::find(all.begin(), all.end(), module) != all.end();
+  };
+  return {.core_attn = names(RecomputeModule::core_attn),
+          .layernorm = names(RecomputeModule::layernorm),
+          .activation = names(RecomputeModule::activation),
+          .mla_up_proj = names(RecomputeModule::mla_up_proj),
+          .mlp = names(RecomputeModule::mlp),
+          .moe = names(RecomputeModule::moe)};
+}
+
 HeadShare heads_of(const DecoderSpec& decoder, int tensor) {
   return {.heads = decoder.heads / tensor, .kv_heads = std::max(1, decoder.kv_heads / tensor)};
 }
@@ -40,6 +55,11 @@ std::int64_t feed_forward_weights(const DecoderSpec& decoder, std::int64_t inner
 
 std::int64_t vocabulary_of(const DecoderSpec& decoder, int tensor) {
   return divided_up(decoder.vocabulary, tensor);
+}
+
+bool feeds_forward_again(const TransformerSpec& spec, int layer) {
+  const Recomputed again = recomputed_of(spec);
+  return has_experts(spec, layer) ? again.moe : again.mlp;
 }
 
 bool has_experts(const TransformerSpec& spec, int layer) {

@@ -14,6 +14,9 @@ struct HeadShare {
 };
 HeadShare heads_of(const DecoderSpec& decoder, int tensor);
 
+// With `recompute: selective`.
+Recomputed recomputed_of(const TransformerSpec& spec);
+
 std::int64_t attention_weights(const DecoderSpec& decoder, int tensor);
 // Of `inner` in all; the GPU has a tensor-th.
 std::int64_t feed_forward_weights(const DecoderSpec& decoder, std::int64_t inner, int tensor);
@@ -36,6 +39,8 @@ bool has_own_vocabulary(const TransformerSpec& spec);
 std::int64_t head_weights(const TransformerSpec& spec);
 
 bool has_experts(const TransformerSpec& spec, int layer);
+// Whether the layer's whole feed-forward, or experts, are computed again.
+bool feeds_forward_again(const TransformerSpec& spec, int layer);
 
 // All parameters of the model, each counted once.
 std::int64_t parameters_of(const TransformerSpec& spec);

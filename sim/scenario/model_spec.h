@@ -134,7 +134,28 @@ inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);
 }
 
-enum class Recompute { none, layer };
+enum class Recompute { none, selective, layer };
+
+// Parts of a layer that the backward pass can compute again by themselves (Megatron-LM's
+// --recompute-modules; its moe_act is of experts only).
+enum class RecomputeModule : std::uint8_t {
+  core_attn,
+  layernorm,
+  activation,
+  mla_up_proj,
+  mlp,
+  moe
+};
+
+// Which of them it does.
+struct Recomputed {
+  bool core_attn = false;
+  bool layernorm = false;
+  bool activation = false;
+  bool mla_up_proj = false;
+  bool mlp = false;  // of layers without experts
+  bool moe = false;  // of layers with them
+};
 
 struct TransformerSpec {
   DecoderSpec decoder;
@@ -144,6 +165,7 @@ struct TransformerSpec {
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
   std::int64_t microbatch = 0;  // sequences that go through the pipeline together
   Recompute recompute = Recompute::none;
+  std::optional<std::vector<RecomputeModule>> recompute_modules;  // none: Megatron-LM's default
 };
 
 // What a workload has of each.

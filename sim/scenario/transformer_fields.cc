@@ -268,6 +268,10 @@ void step_fields(Fields& map, TransformerSpec& spec) {
       .choice("recompute", spec.recompute, names::kRecomputes,
               {.help = "what the backward pass recomputes instead of keeping it",
                .fallback = Recompute::none});
+  map.where("recompute", {"selective"})
+      .choices("recompute_modules", spec.recompute_modules, names::kRecomputeModules,
+               "[core_attn], as Megatron-LM's",
+               "parts of each layer that the backward pass recomputes");
 }
 
 }  // namespace

@@ -258,6 +258,27 @@ void a_token_has_its_experts(const Check& check) {
                  " are ever used, but a token goes through " + text(moe.top_k));
 }
 
+void what_is_computed_again_is_there(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.recompute != Recompute::selective) return;
+  if (recomputed_of(spec).mla_up_proj && !spec.decoder.latent) {
+    check.fail("workload.recompute_modules", "mla_up_proj: only of models with latent; remove it");
+  }
+  if (recomputed_of(spec).moe && !spec.moe) {
+    check.fail("workload.recompute_modules", "moe: only of kind moe; did you mean mlp?");
+  }
+  if (recomputed_of(spec).mlp && spec.moe && spec.moe->dense_layers == 0) {
+    check.fail("workload.recompute_modules",
+               "mlp: every layer has experts (moe.dense_layers: 0); did you mean moe?");
+  }
+  if (spec.recompute_modules) return;
+  check.warn("workload.recompute",
+             "attention's kernel keeps no scores, so core_attn, the default, saves 4 B a head and "
+             "token and computes attention once more; what saves memory is recompute_modules: "
+             "[layernorm, activation" +
+                 std::string(spec.decoder.latent ? ", mla_up_proj]" : "]"));
+}
+
 void some_layers_have_experts(const Check& check) {
   const int layers = spec_of(check).decoder.layers;
   if (spec_of(check).moe->dense_layers < layers) return;
@@ -319,6 +340,9 @@ void validate_transformer(const Check& check) {
   if (step && parallel && phase) tokens_divide(check);
   if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);
+  if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
+    what_is_computed_again_is_there(check);
+  }
   if (moe && parallel) experts_divide(check);
   if (moe) a_token_has_its_experts(check);
   if (moe && parallel) tokens_can_be_sent_once(check);
