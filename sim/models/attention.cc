@@ -116,7 +116,7 @@ void latent_backward(TensorParallel& gpus) {
 
 }  // namespace
 
-AttentionShape attention_of(const DecoderShapes& shapes) {
+AttentionShape attention_of(const DecoderShapes& shapes, std::int64_t window) {
   const DecoderSpec& d = shapes.decoder;
   AttentionShape shape{.batch = shapes.sequences,
                        .heads = shapes.share.heads,
@@ -126,6 +126,7 @@ AttentionShape attention_of(const DecoderShapes& shapes) {
                        .queries = shapes.queries,
                        .keys = shapes.length,
                        .causal = true,
+                       .window = window < shapes.length ? window : 0,
                        .dtype = d.dtype};
   if (absorbs(shapes)) {  // all heads look at the same short vectors
     shape.kv_heads = 1;
@@ -135,7 +136,7 @@ AttentionShape attention_of(const DecoderShapes& shapes) {
   return shape;
 }
 
-void attention_forward(TensorParallel& gpus, PlaceId context) {
+void attention_forward(TensorParallel& gpus, PlaceId context, std::int64_t window) {
   const DecoderShapes& shapes = gpus.shapes();
   norm(gpus, "attn_norm");
   if (shapes.decoder.latent) {
@@ -144,7 +145,7 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
     gpus.column("attn", qkv(shapes));
   }
   rotate(gpus, "rotary");
-  attend(gpus, attention_of(shapes), context);
+  attend(gpus, attention_of(shapes, window), context);
   if (absorbs(shapes)) {
     by_head(gpus, "value_absorb", shapes.decoder.value_head_dim, shapes.decoder.latent->keys);
   }
@@ -152,7 +153,7 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
   residual(gpus, "attn_residual");
 }
 
-void attention_backward(TensorParallel& gpus, PlaceId context) {
+void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t window) {
   const DecoderShapes& shapes = gpus.shapes();
   if (shapes.again.layernorm) norm(gpus, "attn_norm", GradientOf::weights);
   gpus.row_backward("attn_out", attn_out(shapes));
@@ -160,8 +161,8 @@ void attention_backward(TensorParallel& gpus, PlaceId context) {
     latent_up(gpus);
     rotate(gpus, "rotary");
   }
-  if (shapes.again.core_attn) attend(gpus, attention_of(shapes), context);
-  attend_backward(gpus, attention_of(shapes), context);
+  if (shapes.again.core_attn) attend(gpus, attention_of(shapes, window), context);
+  attend_backward(gpus, attention_of(shapes, window), context);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

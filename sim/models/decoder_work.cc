@@ -24,16 +24,19 @@ std::int64_t weights_of_a_token(const TransformerSpec& spec) {
   return sum;
 }
 
-// Forward, of all heads, layers and sequences.
-double attention_in_all(const Workload& workload, bool causal) {
+// Forward, of all heads, layers and sequences; `masked`: without pairs that masks leave out.
+double attention_in_all(const Workload& workload, bool masked) {
   Workload whole = workload;
   whole.transformer.parallel = {};
-  AttentionShape shape = attention_of(shapes_of(whole));
-  shape.causal = causal;
+  const DecoderShapes shapes = shapes_of(whole);
   const TransformerSpec& spec = workload.transformer;
-  const auto microbatches =
-      static_cast<double>(spec.sequences) / static_cast<double>(spec.microbatch);
-  return static_cast<double>(flops_of(shape).count()) * spec.decoder.layers * microbatches;
+  double sum = 0;
+  for (int layer = 0; layer < spec.decoder.layers; ++layer) {
+    AttentionShape shape = attention_of(shapes, masked ? window_of(spec.decoder, layer) : 0);
+    shape.causal = masked;
+    sum += static_cast<double>(flops_of(shape).count());
+  }
+  return sum * static_cast<double>(spec.sequences) / static_cast<double>(spec.microbatch);
 }
 
 }  // namespace
@@ -51,8 +54,8 @@ StepWork transformer_work(const Scenario& scenario, const ModelGraph& graph) {
   const double head = rows * spec.decoder.hidden * spec.decoder.vocabulary;
   const double weights =
       static_cast<double>(tokens) * static_cast<double>(weights_of_a_token(spec));
-  const auto model_flops = [&](bool causal) {
-    return passes * (2 * (weights + head) + attention_in_all(workload, causal));
+  const auto model_flops = [&](bool masked) {
+    return passes * (2 * (weights + head) + attention_in_all(workload, masked));
   };
   return {.model_flops = model_flops(true),
           .full_attention_flops = model_flops(false),

@@ -14,8 +14,9 @@
 //   A     attention, of each layer, sequence and head: 2 x pairs x (head_dim + value_head_dim)
 //
 // The lookup in the embedding is none. `pairs` of a query and a key, of s tokens: s (s + 1) / 2, as
-// a causal kernel computes them and newer releases of Megatron-LM count them (s^2 / 2). PaLM and
-// earlier releases count the masked ones too: s^2. One new token has s pairs either way.
+// a causal kernel computes them and newer releases of Megatron-LM count them (s^2 / 2); in layers
+// with a window of w tokens w s - w (w - 1) / 2. PaLM and earlier releases count the masked ones
+// too: s^2. One new token has s pairs either way, with a window w.
 //
 // Hardware FLOPs (Korthikanti et al., arXiv:2205.05198) are those that GPUs compute: also layers
 // that are computed again (`recompute`), scores that the backward pass of attention computes again,

@@ -297,7 +297,7 @@ class Transformer {
   }
 
   void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
-    attention_forward(gpus, stage.context);
+    attention_forward(gpus, stage.context, window_of(spec_.decoder, layer));
     norm(gpus, "mlp_norm");
     mlp_forward(gpus, stage, layer);
     residual(gpus, "mlp_residual");
@@ -332,7 +332,7 @@ class Transformer {
                                    .activates_again = again.activation && !again.mlp});
     }
     norm_backward(gpus, "mlp_norm");
-    attention_backward(gpus, stage.context);
+    attention_backward(gpus, stage.context, window_of(spec_.decoder, layer));
   }
 
   void update() {

@@ -65,9 +65,10 @@ class Decoder {
     return (root + (all - root) * whole / d_.layers) * size_in(d_.dtype);
   }
 
-  [[nodiscard]] double cached() const {
+  [[nodiscard]] double cached(StageLayers layers) const {
     if (trains_) return 0;
-    const double tokens = real(spec_.sequences / p_.data) * real(spec_.length) / p_.context;
+    const double tokens = real(spec_.sequences / p_.data) *
+                          real(cached_tokens(d_, layers, spec_.length)) / p_.context;
     return tokens * real(cached_elements(d_, p_.tensor)) * size_in(d_.dtype);
   }
 
@@ -173,7 +174,7 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
-      use.cached += layers_of_part(spec_, part).count * cached();
+      use.cached += cached(layers_of_part(spec_, part));
     }
     use.gathered = gathered();
     if (trains_) keep(use, stage);

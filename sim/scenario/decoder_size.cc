@@ -160,6 +160,20 @@ LayerWeights part_weights(const TransformerSpec& spec, int part) {
   return sum;
 }
 
+std::int64_t window_of(const DecoderSpec& decoder, int layer) {
+  const bool sees_all = decoder.full_every > 0 && (layer + 1) % decoder.full_every == 0;
+  return sees_all ? 0 : decoder.window;
+}
+
+std::int64_t cached_tokens(const DecoderSpec& decoder, StageLayers layers, std::int64_t length) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < layers.count; ++i) {
+    const std::int64_t window = window_of(decoder, layers.first + i);
+    sum += window > 0 ? std::min(window, length) : length;
+  }
+  return sum;
+}
+
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor) {
   if (decoder.latent) return decoder.latent->keys + decoder.latent->position;
   return heads_of(decoder, tensor).kv_heads * (decoder.head_dim + decoder.value_head_dim);

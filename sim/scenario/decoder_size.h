@@ -67,6 +67,11 @@ SharedLayers shared_layers(const TransformerSpec& spec);
 // All weights of one part on one of its GPUs, with the embedding and the head where it has them.
 LayerWeights part_weights(const TransformerSpec& spec, int part);
 
+// Tokens that one of this layer sees, its own included; 0: all before it.
+std::int64_t window_of(const DecoderSpec& decoder, int layer);
+
+// Tokens of a sequence whose keys and values all layers together keep for a next one.
+std::int64_t cached_tokens(const DecoderSpec& decoder, StageLayers layers, std::int64_t length);
 // Elements of one token that one layer keeps for the tokens after it, on one GPU.
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor);
 

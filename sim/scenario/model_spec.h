@@ -93,6 +93,9 @@ struct DecoderSpec {
   int positions = 0;  // learned ones; 0: rotary
   DataType dtype = DataType::bf16;
   std::optional<LatentSpec> latent;
+  // Of layers with a window a token sees that many, itself included; 0: no layer has one.
+  std::int64_t window = 0;
+  int full_every = 0;  // each so many-th layer has none; 0: all have it
 };
 
 // How GPUs that share a sequence attend to one another's tokens.

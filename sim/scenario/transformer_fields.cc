@@ -52,10 +52,29 @@ void head_fields(Fields& map, DecoderSpec& decoder) {
            .means = "optional"});
 }
 
+void window_fields(Fields& map, DecoderSpec& decoder) {
+  map.add("window", decoder.window,
+          {.help = "tokens that a token attends to, itself included (sliding window); default: all "
+                   "before it",
+           .range = {{1, 100'000'000}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.only_if(decoder.window > 0, "models with a window")
+      .add("full_every", decoder.full_every,
+           {.help = "every so many-th layer attends to all tokens, without the window; default: "
+                    "none does",
+            .range = {{2, 10'000}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
+}
+
 void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_dense_layers) {
   map.add("layers", decoder.layers, {.help = "layers", .range = kLayers});
   map.add("hidden", decoder.hidden, {.help = "elements of a token between layers", .range = kSize});
   head_fields(map, decoder);
+  window_fields(map, decoder);
   map.only_if(has_dense_layers, "layers without experts")
       .add("inner", decoder.inner, {.help = "elements inside the feed-forward", .range = kSize});
   map.choice("gated", decoder.gated, names::kTruths,

@@ -109,6 +109,18 @@ void exchanged_heads_divide(const Check& check) {
   fail(own.kv_heads, " heads of keys and values");
 }
 
+// Rings pass all keys and values to all (as Transformer Engine, which refuses it too).
+void rings_have_no_window(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  const ParallelSpec& p = spec.parallel;
+  const std::int64_t window = spec.decoder.window;
+  if (p.context == 1 || p.context_exchange != ContextExchange::ring) return;
+  if (window == 0 || window >= spec.length) return;
+  check.fail("workload.parallel.context_exchange",
+             "ring: layers with a window of " + text(window) + " of " + text(spec.length) +
+                 " tokens (model.window) do not need what comes round; use all_gather or ulysses");
+}
+
 void feed_forwards_divide(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   const int tensor = spec.parallel.tensor;
@@ -337,6 +349,7 @@ void validate_transformer(const Check& check) {
   if (step && parallel && phase) the_schedule_can_be_made(check);
   if (parallel && phase) one_token_is_not_shared(check);
   if (step && parallel && phase) chunks_divide(check);
+  if (step && parallel && phase && model) rings_have_no_window(check);
   if (step && parallel && phase) tokens_divide(check);
   if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);

@@ -64,6 +64,20 @@ TEST(StepWork, computed_again_is_the_hardwares_only) {
   EXPECT_DOUBLE_EQ(work.hardware_flops, work.model_flops + kCausal / 2 + kLinear + kCausal);
 }
 
+// The first of two layers has a window of 8 of 32 tokens: 8 x 32 - 8 x 7 / 2 pairs; without a mask
+// all have 32 x 32. A next token sees 8.
+TEST(StepWork, of_a_window_is_what_it_leaves) {
+  std::string tiny = kTiny;
+  tiny.insert(tiny.find("vocabulary"), "window: 8, full_every: 2, ");
+  const StepWork work = work_of(tiny + "phase: training, parallel: {data: 8}");
+  const double attention = kOfAPair / 2 * (528 + 8 * 32 - 28);
+  EXPECT_DOUBLE_EQ(work.model_flops, 3 * (kLinear + 512 * kHead + attention));
+  EXPECT_DOUBLE_EQ(*work.full_attention_flops, 3 * (kLinear + 512 * kHead + kFull));
+  EXPECT_DOUBLE_EQ(work.hardware_flops, work.model_flops + attention / 2);
+  EXPECT_DOUBLE_EQ(work_of(tiny + "phase: decode, parallel: {data: 8}").model_flops,
+                   kLinear / 32 + 16 * kHead + kOfAPair / 2 * (32 + 8));
+}
+
 // Four keys' heads on eight GPUs are there twice: 64 x 2 x 4 x 8 weights more.
 TEST(StepWork, of_the_model_is_the_same_however_it_is_split) {
   const StepWork data = work_of(kTiny + "phase: training, parallel: {data: 8}");

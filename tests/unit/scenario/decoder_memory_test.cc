@@ -155,5 +155,24 @@ TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
   EXPECT_EQ(use.gradients, 0);
 }
 
+// Of eight layers every third, the third and sixth, keeps all 32 tokens, the others 10.
+TEST(DecoderMemory, of_windows_is_what_their_layers_see) {
+  const auto cached = [](const std::string& window) {
+    return fullest_gpu(
+               scenario_of("{kind: transformer, phase: decode, model: {layers: 8, hidden: 64, "
+                           "heads: 8, kv_heads: 4, inner: 256, vocabulary: 1000, window: " +
+                               window +
+                               "}, sequence_length: 32, microbatch: 2, sequences: 64, "
+                               "parallel: {data: 8}}",
+                           1)
+                   .workload)
+        .cached;
+  };
+  constexpr double kToken = 8 * 2 * 4 * 8 * 2;  // of a layer; 8 sequences a GPU
+  EXPECT_EQ(cached("10"), 8 * 10 * kToken);
+  EXPECT_EQ(cached("10, full_every: 3"), (6 * 10 + 2 * 32) * kToken);
+  EXPECT_EQ(cached("100"), 8 * 32 * kToken);
+}
+
 }  // namespace
 }  // namespace weft::decoder_memory_test
