@@ -9,7 +9,8 @@
 //
 //   P     training 3: the backward pass makes the gradients of both factors; else 1
 //   W     weights of a token's products in all layers: attention, feed-forward, router; of experts
-//         the shared ones and top_k of the others
+//         the shared ones and top_k of the others; modules that predict further tokens have a
+//         layer and 2 hidden^2 each, and logits of all tokens once more
 //   rows  tokens whose logits are needed: training all, else one per sequence
 //   A     attention, of each layer, sequence and head: 2 x pairs x (head_dim + value_head_dim)
 //

@@ -114,13 +114,23 @@ class Decoder {
 
   [[nodiscard]] double input_of_layer() const { return hidden() * tokens_ * size_in(d_.dtype); }
 
+  [[nodiscard]] double kept_of_layer(int layer) const {
+    const bool again = spec_.recompute == Recompute::layer;
+    return again ? input_of_layer() : of_layer(layer, recomputed_of(spec_));
+  }
+
+  // Of a module that predicts a further token: embedded tokens, these and the model's vectors after
+  // their norms, and a layer.
+  [[nodiscard]] double of_module(int module) const {
+    return 3 * input_of_layer() + kept_of_layer(d_.layers + module);
+  }
+
   [[nodiscard]] double of_part(int part) const {
     const StageLayers layers = layers_of_part(spec_, part);
     double sum = 0;
-    for (int i = 0; i < layers.count; ++i) {
-      const bool again = spec_.recompute == Recompute::layer;
-      sum += again ? input_of_layer() : of_layer(layers.first + i, recomputed_of(spec_));
-    }
+    for (int i = 0; i < layers.count; ++i) sum += kept_of_layer(layers.first + i);
+    if (part + 1 < parts_of(shape_)) return sum;
+    for (int i = 0; i < spec_.mtp_modules; ++i) sum += of_module(i);
     return sum;
   }
 
@@ -148,7 +158,7 @@ class Decoder {
     int parts = 0;
     for (const PipelineStep& step : steps_of(shape_, stage)) {
       const int part = part_at(shape_, {stage, step.virtual_stage});
-      const double head = part + 1 == parts_of(shape_) ? of_head() : 0;
+      const double head = part + 1 == parts_of(shape_) ? (1 + spec_.mtp_modules) * of_head() : 0;
       if (step.kind == PipelineStep::Kind::forward) {
         kept += of_part(part);
         logits += head;

@@ -21,7 +21,8 @@
 // less by what is computed again (in one layer at a time all is there): core_attn the 4 B a head;
 // layernorm 2 hidden; activation one inner; mlp, moe all of it; mla_up_proj queries, keys, values,
 // and what they are made from after its norms. The head keeps its input and the logits, these also
-// in fp32. Not counted: buffers of collectives, workspaces, what an allocator cannot use.
+// in fp32. A module that predicts a further token keeps a layer, 3 hidden of its inputs, and what a
+// head keeps. Not counted: buffers of collectives, workspaces, what an allocator cannot use.
 #pragma once
 
 #include <string>

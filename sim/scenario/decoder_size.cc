@@ -7,6 +7,11 @@ namespace {
 
 std::int64_t divided_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
+// The first and the last part.
+bool ends_share_gpus(const ParallelSpec& parallel) {
+  return parallel.pipeline == 1 || schedule_row(parallel.schedule).path == PipelinePath::vee;
+}
+
 // Whether this stage has a layer more, where `extra` of `stages` have.
 bool has_extra(int stage, int extra, int stages) {
   const int middle = std::max(0, stages - 2);
@@ -88,15 +93,26 @@ std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor) {
 }
 
 bool has_own_vocabulary(const TransformerSpec& spec) {
-  const bool on_one_stage =
-      spec.parallel.pipeline == 1 || schedule_row(spec.parallel.schedule).path == PipelinePath::vee;
-  return !spec.decoder.tied || !on_one_stage;
+  return !spec.decoder.tied || !ends_share_gpus(spec.parallel);
 }
 
 std::int64_t head_weights(const TransformerSpec& spec) {
   const std::int64_t rows =
       has_own_vocabulary(spec) ? vocabulary_of(spec.decoder, spec.parallel.tensor) : 0;
   return spec.decoder.hidden * (rows + 1);
+}
+
+LayerWeights mtp_weights(const TransformerSpec& spec, int module) {
+  const std::int64_t hidden = spec.decoder.hidden;
+  LayerWeights weights = layer_weights(spec, spec.decoder.layers + module);
+  weights.common += 2 * hidden * (hidden / spec.parallel.tensor) + 3 * hidden;
+  return weights;
+}
+
+std::int64_t embedding_copy_weights(const TransformerSpec& spec) {
+  const bool there = spec.decoder.tied || ends_share_gpus(spec.parallel);
+  if (spec.mtp_modules == 0 || there) return 0;
+  return vocabulary_of(spec.decoder, spec.parallel.tensor) * spec.decoder.hidden;
 }
 
 std::int64_t parameters_of(const TransformerSpec& spec) {
@@ -156,7 +172,9 @@ LayerWeights part_weights(const TransformerSpec& spec, int part) {
   for (int i = 0; i < layers.count; ++i) sum += layer_weights(spec, layers.first + i);
   if (part == 0) sum.common += embedding_weights(spec.decoder, spec.parallel.tensor);
   const bool last = part + 1 == spec.parallel.pipeline * spec.parallel.virtual_stages;
-  if (last) sum.common += head_weights(spec);
+  if (!last) return sum;
+  sum.common += head_weights(spec) + embedding_copy_weights(spec);
+  for (int i = 0; i < spec.mtp_modules; ++i) sum += mtp_weights(spec, i);
   return sum;
 }
 

@@ -42,7 +42,13 @@ bool has_experts(const TransformerSpec& spec, int layer);
 // Whether the layer's whole feed-forward, or experts, are computed again.
 bool feeds_forward_again(const TransformerSpec& spec, int layer);
 
-// All parameters of the model, each counted once.
+// Of a module that predicts a further token, on the last part's GPUs: its layer, what makes the
+// layer's input of two vectors, three norms. It shares embedding and head.
+LayerWeights mtp_weights(const TransformerSpec& spec, int module);
+// The embedding once more, where such modules and the first layer are on different GPUs.
+std::int64_t embedding_copy_weights(const TransformerSpec& spec);
+
+// All parameters of the model, each counted once, without what predicts further tokens.
 std::int64_t parameters_of(const TransformerSpec& spec);
 
 // Its pipeline: the schedule is one of training.

@@ -96,6 +96,7 @@ struct DecoderSpec {
   // Of layers with a window a token sees that many, itself included; 0: no layer has one.
   std::int64_t window = 0;
   int full_every = 0;  // each so many-th layer has none; 0: all have it
+  int mtp_layers = 0;  // modules that predict a further token each, in training
 };
 
 // How GPUs that share a sequence attend to one another's tokens.
@@ -167,6 +168,7 @@ struct TransformerSpec {
   std::int64_t sequences = 0;  // of all GPUs together
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
   std::int64_t microbatch = 0;  // sequences that go through the pipeline together
+  int mtp_modules = 0;          // decoder.mtp_layers, where it trains
   Recompute recompute = Recompute::none;
   std::optional<std::vector<RecomputeModule>> recompute_modules;  // none: Megatron-LM's default
 };

@@ -82,6 +82,13 @@ void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_d
   map.add("vocabulary", decoder.vocabulary, {.help = "number of distinct tokens", .range = kSize});
   map.choice("tied", decoder.tied, names::kTruths,
              {.help = "whether the head's weights are the embedding's", .fallback = false});
+  map.add("mtp_layers", decoder.mtp_layers,
+          {.help = "training: modules that predict a further token each (multi-token prediction), "
+                   "a layer with the head's product once more; default: none",
+           .range = {{1, 16}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
   map.add("positions", decoder.positions,
           {.help = "learned position embeddings; default: none (rotary)",
            .range = kSize,
@@ -309,6 +316,7 @@ void transformer_fields(Fields& map, Workload& workload) {
       "how the GPUs share the model; tensor x context x data x pipeline is the number of GPUs",
       [&](Fields& inner) { parallel_fields(inner, spec.parallel, map); });
   step_fields(own, spec);
+  spec.mtp_modules = map.says("phase", {"training"}).value_or(false) ? spec.decoder.mtp_layers : 0;
 }
 
 }  // namespace weft

@@ -133,6 +133,23 @@ void feed_forwards_divide(const Check& check) {
   if (spec.moe) divides(spec.moe->shared_inner, "workload.moe.shared_inner");
 }
 
+void further_tokens_can_be_predicted(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.mtp_modules == 0) return;
+  const int tensor = spec.parallel.tensor;
+  if (spec.decoder.hidden % tensor != 0) {
+    check.fail("workload.model.hidden", text(spec.decoder.hidden) +
+                                            " elements do not divide among " + text(tensor) +
+                                            " tensor-parallel GPUs, which share the product of "
+                                            "mtp_layers; nearest: " +
+                                            multiples_around(spec.decoder.hidden, tensor));
+  }
+  if (!spec.parallel.shards(Sharding::parameters)) return;
+  check.fail("workload.parallel.shard",
+             "parameters: not with model.mtp_layers, whose gathers are not modelled; use shard: "
+             "gradients, or 'mtp_layers: ~'");
+}
+
 void every_stage_has_a_layer(const Check& check) {
   const int layers = spec_of(check).decoder.layers;
   const ParallelSpec& p = spec_of(check).parallel;
@@ -341,6 +358,7 @@ void validate_transformer(const Check& check) {
   if (model && parallel) {
     heads_divide(check);
     exchanged_heads_divide(check);
+    if (phase) further_tokens_can_be_predicted(check);
     every_stage_has_a_layer(check);
     the_other_parts_share_layers(check);
   }
