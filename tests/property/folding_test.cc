@@ -128,6 +128,21 @@ TEST(Folding, layers_that_differ_and_are_computed_again_take_as_long_as_the_whol
   });
 }
 
+// A second token is predicted on the last stage, whose head comes twice.
+TEST(Folding, a_further_token_takes_as_long_as_in_the_whole) {
+  const auto any = [](std::uint64_t seed) {
+    const std::string text =
+        replaced(RandomDecoder(200 + seed).text(), "shard: parameters", "shard: gradients");
+    return replaced(text, "vocabulary: 4096", "vocabulary: 4096, mtp_layers: 1");
+  };
+  for_each_seed(4, any, [](std::uint64_t, const std::string& text) {
+    const Scenario scenario = scenario_of(text);
+    const double once = to_microseconds(result_of(scenario, true).time);
+    const double each = to_microseconds(result_of(scenario, false).time);
+    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each << "\n" << text;
+  });
+}
+
 // Copies of small layers that share gradients or parameters, over links of a node or slow ones.
 std::string random_copies(std::uint64_t seed) {
   Rng rng(seed, "property/copies");
