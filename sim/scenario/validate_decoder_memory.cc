@@ -69,11 +69,13 @@ void add_recomputing(std::vector<Change>& changes, const Workload& workload) {
                            [](TransformerSpec& changed) { changed.recompute = Recompute::layer; }));
 }
 
-// The largest that fits, of those of which the present one is a multiple.
+// The largest that fits, of those of which the present one is a multiple. A schedule of very many
+// microbatches takes long to follow.
 void add_microbatch(std::vector<Change>& changes, const Workload& workload, double capacity) {
   const std::int64_t now = workload.transformer.microbatch;
-  constexpr std::int64_t kMost = 4'096;
-  for (std::int64_t parts = 2; parts <= std::min(now, kMost); ++parts) {
+  constexpr std::int64_t kMostMicrobatches = 10'000;
+  const std::int64_t most = kMostMicrobatches / microbatches_of(workload.transformer);
+  for (std::int64_t parts = 2; parts <= std::min(now, most); ++parts) {
     if (now % parts != 0) continue;
     Change smaller = change("microbatch: " + text(now / parts), workload,
                             [&](TransformerSpec& spec) { spec.microbatch = now / parts; });
