@@ -66,7 +66,8 @@ def scenario_of(line, model, interleaves):
                          "model": {key: model[key] for key in SAME_IN_WEFT if key in model},
                          "sequences": line["gbs"], "sequence_length": line["seq"],
                          "microbatch": line["mbs"], "parallel": parallel},
-            "modes": ["bulk"]}
+            "modes": ["bulk"],
+            "run": {"beyond_memory": "warn"}}  # lines do not say what is kept or recomputed
 
 
 def run(path):

@@ -5,8 +5,8 @@
 A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
 scaled_dot_product_attention, norms, rotary embeddings and SwiGLU compiled, no embedding and no
 head. With TORCH_COMPILE_DISABLE=1 nothing is compiled: ZB-V, which runs a backward function twice,
-for inputs and for weights, takes no compiled one. OUT.jsonl gets a line for each case as it is measured: the median time of a step in us, the
-slower rank's, and the most memory. Ways:
+for inputs and for weights, takes no compiled one. OUT.jsonl gets a line for each case as it is
+measured: the median time of a step in us, the slower rank's, and the most memory. Ways:
 
     one        each GPU its own step: no communication
     ddp        DistributedDataParallel, buckets of 25 and 200 MiB

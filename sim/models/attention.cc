@@ -87,9 +87,9 @@ void by_head(TensorParallel& gpus, const char* name, std::int64_t n, std::int64_
       gemm_of({.m = shapes.tokens, .n = n, .k = k}, shapes.decoder.dtype, shapes.share.heads));
 }
 
-void latent_forward(TensorParallel& gpus) {
+// From the short vectors.
+void latent_up(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.column("attn", latent_down(shapes));
   norm_latent(gpus, {.read = 1, .written = 1, .operations = 4});
   gpus.product(query_up(shapes));
   if (absorbs(shapes)) {
@@ -97,6 +97,11 @@ void latent_forward(TensorParallel& gpus) {
   } else {
     gpus.product(key_value_up(shapes));
   }
+}
+
+void latent_forward(TensorParallel& gpus) {
+  gpus.column("attn", latent_down(gpus.shapes()));
+  latent_up(gpus);
 }
 
 void latent_backward(TensorParallel& gpus) {
@@ -111,7 +116,7 @@ void latent_backward(TensorParallel& gpus) {
 
 }  // namespace
 
-AttentionShape attention_of(const DecoderShapes& shapes) {
+AttentionShape attention_of(const DecoderShapes& shapes, std::int64_t window) {
   const DecoderSpec& d = shapes.decoder;
   AttentionShape shape{.batch = shapes.sequences,
                        .heads = shapes.share.heads,
@@ -121,6 +126,7 @@ AttentionShape attention_of(const DecoderShapes& shapes) {
                        .queries = shapes.queries,
                        .keys = shapes.length,
                        .causal = true,
+                       .window = window < shapes.length ? window : 0,
                        .dtype = d.dtype};
   if (absorbs(shapes)) {  // all heads look at the same short vectors
     shape.kv_heads = 1;
@@ -130,7 +136,7 @@ AttentionShape attention_of(const DecoderShapes& shapes) {
   return shape;
 }
 
-void attention_forward(TensorParallel& gpus, PlaceId context) {
+void attention_forward(TensorParallel& gpus, PlaceId context, std::int64_t window) {
   const DecoderShapes& shapes = gpus.shapes();
   norm(gpus, "attn_norm");
   if (shapes.decoder.latent) {
@@ -139,7 +145,7 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
     gpus.column("attn", qkv(shapes));
   }
   rotate(gpus, "rotary");
-  attend(gpus, attention_of(shapes), context);
+  attend(gpus, attention_of(shapes, window), context);
   if (absorbs(shapes)) {
     by_head(gpus, "value_absorb", shapes.decoder.value_head_dim, shapes.decoder.latent->keys);
   }
@@ -147,10 +153,16 @@ void attention_forward(TensorParallel& gpus, PlaceId context) {
   residual(gpus, "attn_residual");
 }
 
-void attention_backward(TensorParallel& gpus, PlaceId context) {
+void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t window) {
   const DecoderShapes& shapes = gpus.shapes();
+  if (shapes.again.layernorm) norm(gpus, "attn_norm", GradientOf::weights);
   gpus.row_backward("attn_out", attn_out(shapes));
-  attend_backward(gpus, attention_of(shapes), context);
+  if (shapes.again.mla_up_proj) {
+    latent_up(gpus);
+    rotate(gpus, "rotary");
+  }
+  if (shapes.again.core_attn) attend(gpus, attention_of(shapes, window), context);
+  attend_backward(gpus, attention_of(shapes, window), context);
   rotate(gpus, "rotary_backward");
   if (shapes.decoder.latent) {
     latent_backward(gpus);

@@ -25,6 +25,9 @@ constexpr int kSplitLoads = 16;  // per thread, of 128: a block of 128 keys of 1
 constexpr double kForward = 0.65;
 constexpr double kBackward = 0.55;
 
+// Measured kernels compute whole blocks of 128 x 128, also on the diagonal.
+std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
+
 // The products and the softmax run on different units and wait for one another: the two times are
 // combined as the root of the sum of their squares. `scores`: how many the softmax has.
 Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Work& work,
@@ -38,6 +41,14 @@ Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Wo
                                                 gpu, work.arithmetic_share);
   return picoseconds(std::llround(std::hypot(static_cast<double>(products.count()),
                                              static_cast<double>(exponentials.count()))));
+}
+
+// Keys that a WG goes through for its queries, or backward the other way round: all, or with a
+// window the most of any; of kernels that compute `whole` blocks those of both ends of the window.
+std::int64_t inner_of(const AttentionShape& shape, bool whole) {
+  const std::int64_t all = shape.backward ? shape.queries : shape.keys;
+  if (!sees_a_window(shape)) return all;
+  return std::min(all, whole ? whole_blocks(shape.window - 1) + kBlock : shape.window);
 }
 
 // The work of one WG for one head, if it goes through `inner` keys or queries.
@@ -58,10 +69,12 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   if (const auto& library = gpu.library_attention) {
     work.fixed = shape.backward ? library->backward_start : library->start;
   }
-  // It reads and writes its own block; the rest is read once for all WGs of the heads that share
-  // it, and each WG counts its share.
-  const std::int64_t sharers = round_up(shape.backward ? shape.keys : shape.queries, kBlock) *
-                               (shape.backward ? 1 : shape.heads / shape.kv_heads);
+  // It reads and writes its own block; the rest is read once for all WGs that go through it, of the
+  // heads that share it, and each WG counts its share.
+  const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
+  const std::int64_t sharers =
+      round_up(sees_a_window(shape) ? std::min(outer, inner) : outer, kBlock) *
+      (shape.backward ? 1 : shape.heads / shape.kv_heads);
   const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
   const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
   work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
@@ -70,14 +83,25 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   return work;
 }
 
-// Measured kernels compute whole blocks of 128 x 128, also on the diagonal.
-std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
+// What a window leaves out of the `seen` tokens of a block, the first of which is `first` and which
+// has `here`: those before its first query's window or, backward, queries after its last key's; of
+// `whole` blocks those that are left out as a whole.
+std::int64_t beyond_window(const AttentionShape& shape, std::int64_t first, std::int64_t here,
+                           std::int64_t seen, bool whole) {
+  if (!sees_a_window(shape)) return 0;
+  if (!whole) return std::max<std::int64_t>(0, seen - shape.window);
+  const std::int64_t earlier = shape.keys - shape.queries;  // keys before the first query
+  const std::int64_t left = shape.backward ? shape.keys - (first + here - 1 + shape.window)
+                                           : earlier + first - shape.window + 1;
+  return std::max<std::int64_t>(0, left) / kBlock * kBlock;
+}
 
 // The blocks of one head, the last first. If causal, a block of queries sees the keys up to its
 // middle; a block of keys is seen by the queries after its middle.
 std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
   const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
   const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
+  const auto all = static_cast<double>(inner_of(shape, whole));
   std::vector<std::uint32_t> scales;
   for (std::int64_t block = 0; block < round_up(outer, kBlock); ++block) {
     const std::int64_t first = block * kBlock;
@@ -90,10 +114,11 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
       const std::int64_t unseen = shape.backward ? outer - middle - offset : middle;
       seen = std::clamp<std::int64_t>(inner - std::max<std::int64_t>(0, unseen), 1, inner);
     }
-    const double share = whole
-                             ? static_cast<double>(whole_blocks(seen)) / static_cast<double>(inner)
-                             : static_cast<double>(seen) * static_cast<double>(here) /
-                                   (static_cast<double>(inner) * static_cast<double>(kBlock));
+    if (whole) seen = whole_blocks(seen);
+    seen -= beyond_window(shape, first, here, seen, whole);
+    const double share = whole ? static_cast<double>(seen) / all
+                               : static_cast<double>(seen) * static_cast<double>(here) /
+                                     (all * static_cast<double>(kBlock));
     scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
   }
   std::reverse(scales.begin(), scales.end());
@@ -120,7 +145,7 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
                .loads_in_flight = 8};
   const bool measured = gpu.library_attention.has_value();
   if (measured) kernel.wg.lds = gpu.cu.lds;
-  kernel.works = {block_work(shape, gpu, kernel.wg, shape.backward ? shape.queries : shape.keys)};
+  kernel.works = {block_work(shape, gpu, kernel.wg, inner_of(shape, measured))};
   add_blocks(kernel, scales(shape, measured), shape.batch * shape.heads);
   // The first WG of each CU waits for what precedes the kernel.
   if (measured) add_setup(kernel, gpu.library_attention->setup, gpu.cus);
@@ -152,7 +177,8 @@ WgShape split_wg(const AttentionShape& shape, const GpuSpec& gpu) {
 
 // Keys and values are read from memory once. Each WG has a part of those of one head, or of the
 // group of heads that share them: of 16 of these heads, where a library's kernel is known.
-OpKernel split(const AttentionShape& shape, const GpuSpec& gpu) {
+OpKernel split(AttentionShape shape, const GpuSpec& gpu) {
+  if (sees_a_window(shape)) shape.keys = std::min(shape.keys, shape.window + shape.queries - 1);
   OpKernel kernel;
   kernel.wg = split_wg(shape, gpu);
   const std::int64_t parts = parts_of(shape, gpu, kernel.wg);

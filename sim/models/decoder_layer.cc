@@ -24,13 +24,25 @@ Linear down(const DecoderShapes& shapes, const FeedForward& layer) {
           .out = shapes.decoder.hidden};
 }
 
+// `of`: computed again, only the weights' gradients of what follows need it.
+void activation(TensorParallel& gpus, const FeedForward& layer, GradientOf of) {
+  const DecoderShapes& shapes = gpus.shapes();
+  const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
+  gpus.compute(
+      layer.names + "_activation", "mlp",
+      shapes.stream(
+          {.elements = inner, .read = sides(shapes.decoder), .written = 1, .operations = 6}),
+      of);
+}
+
 }  // namespace
 
-void norm(TensorParallel& gpus, const std::string& name) {
+void norm(TensorParallel& gpus, const std::string& name, GradientOf of) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.compute(
       name, "norm",
-      shapes.stream({.elements = kept_elements(shapes), .read = 1, .written = 1, .operations = 4}));
+      shapes.stream({.elements = kept_elements(shapes), .read = 1, .written = 1, .operations = 4}),
+      of);
 }
 
 void residual(TensorParallel& gpus, const std::string& name) {
@@ -59,16 +71,13 @@ void norm_backward(TensorParallel& gpus, const std::string& name) {
 OpId feed_forward(TensorParallel& gpus, const FeedForward& layer) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.column(layer.names, up(shapes, layer));
-  const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
-  gpus.compute(
-      layer.names + "_activation", "mlp",
-      shapes.stream(
-          {.elements = inner, .read = sides(shapes.decoder), .written = 1, .operations = 6}));
+  activation(gpus, layer, GradientOf::inputs);
   return gpus.row(layer.names + "_down", down(shapes, layer));
 }
 
 void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer) {
   const DecoderShapes& shapes = gpus.shapes();
+  if (layer.activates_again) activation(gpus, layer, GradientOf::weights);
   gpus.row_backward(layer.names + "_down", down(shapes, layer));
   const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
   gpus.compute(layer.names + "_activation_backward", "mlp",

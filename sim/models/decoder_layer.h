@@ -1,32 +1,37 @@
 // The operators of a decoder's layer, forward and backward, on one stage's GPUs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sim/models/tensor_parallel.h"
 
 namespace weft {
 
-// The heads of one microbatch on one GPU, forward.
-AttentionShape attention_of(const DecoderShapes& shapes);
+// The heads of one microbatch on one GPU, forward. `window`: of the layer (decoder_size.h).
+AttentionShape attention_of(const DecoderShapes& shapes, std::int64_t window);
 
 // Norm; queries, keys and values; rotary positions; attention; its output; residual. `context`: the
 // groups that share sequences.
-void attention_forward(TensorParallel& gpus, PlaceId context);
-void attention_backward(TensorParallel& gpus, PlaceId context);
+void attention_forward(TensorParallel& gpus, PlaceId context, std::int64_t window);
+// What of it is computed again by itself (`recompute: selective`) comes right before what needs it,
+// its norm first.
+void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t window);
 
 // A feed-forward layer of `inner` elements over all GPUs; `names`: prefix of its operators' names
 // ("mlp").
 struct FeedForward {
   std::string names;
   std::int64_t inner = 0;
+  bool activates_again = false;  // the backward pass, by itself
 };
 // Returns the collective that makes its output, for which nothing waits yet; none if there is none.
 OpId feed_forward(TensorParallel& gpus, const FeedForward& layer);
 void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer);
 
 // Around each half of a layer.
-void norm(TensorParallel& gpus, const std::string& name);
+// `of`: computed again, only the weights' gradients of what follows need it.
+void norm(TensorParallel& gpus, const std::string& name, GradientOf of = GradientOf::inputs);
 void residual(TensorParallel& gpus, const std::string& name);
 // Adds the gradient of the residual connection.
 void norm_backward(TensorParallel& gpus, const std::string& name);

@@ -14,6 +14,7 @@ DecoderShapes shapes_of(const Workload& workload) {
   shapes.tokens = shapes.sequences * shapes.queries;
   shapes.kept = shapes.keeps_its_tokens() ? shapes.tokens / spec.parallel.tensor : shapes.tokens;
   shapes.gradients = workload.gradients;
+  shapes.again = recomputed_of(spec);
   shapes.share = heads_of(spec.decoder, spec.parallel.tensor);
   return shapes;
 }

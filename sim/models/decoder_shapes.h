@@ -19,6 +19,7 @@ struct DecoderShapes {
   std::int64_t tokens = 0;     // the same per microbatch
   std::int64_t kept = 0;       // those of them that a GPU has between tensor-parallel layers
   HeadShare share;
+  Recomputed again;                     // what the backward pass computes again by itself
   DataType gradients = DataType::fp32;  // of weights
   bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
 

@@ -18,22 +18,29 @@ std::int64_t weights_of_a_token(const TransformerSpec& spec, int layer) {
   return attention + router + feed_forward(moe.shared_inner) + moe.top_k * feed_forward(moe.inner);
 }
 
+// With those of modules that predict further tokens.
+int layers_of(const TransformerSpec& spec) { return spec.decoder.layers + spec.mtp_modules; }
+
 std::int64_t weights_of_a_token(const TransformerSpec& spec) {
-  std::int64_t sum = 0;
-  for (int layer = 0; layer < spec.decoder.layers; ++layer) sum += weights_of_a_token(spec, layer);
+  const std::int64_t hidden = spec.decoder.hidden;
+  std::int64_t sum = spec.mtp_modules * 2 * hidden * hidden;
+  for (int layer = 0; layer < layers_of(spec); ++layer) sum += weights_of_a_token(spec, layer);
   return sum;
 }
 
-// Forward, of all heads, layers and sequences.
-double attention_in_all(const Workload& workload, bool causal) {
+// Forward, of all heads, layers and sequences; `masked`: without pairs that masks leave out.
+double attention_in_all(const Workload& workload, bool masked) {
   Workload whole = workload;
   whole.transformer.parallel = {};
-  AttentionShape shape = attention_of(shapes_of(whole));
-  shape.causal = causal;
+  const DecoderShapes shapes = shapes_of(whole);
   const TransformerSpec& spec = workload.transformer;
-  const auto microbatches =
-      static_cast<double>(spec.sequences) / static_cast<double>(spec.microbatch);
-  return static_cast<double>(flops_of(shape).count()) * spec.decoder.layers * microbatches;
+  double sum = 0;
+  for (int layer = 0; layer < layers_of(spec); ++layer) {
+    AttentionShape shape = attention_of(shapes, masked ? window_of(spec.decoder, layer) : 0);
+    shape.causal = masked;
+    sum += static_cast<double>(flops_of(shape).count());
+  }
+  return sum * static_cast<double>(spec.sequences) / static_cast<double>(spec.microbatch);
 }
 
 }  // namespace
@@ -48,11 +55,11 @@ StepWork transformer_work(const Scenario& scenario, const ModelGraph& graph) {
       workload.phase == Phase::decode ? spec.sequences : spec.sequences * spec.length;
   const double passes = trains ? 3 : 1;
   const auto rows = static_cast<double>(trains ? tokens : spec.sequences);
-  const double head = rows * spec.decoder.hidden * spec.decoder.vocabulary;
+  const double head = rows * spec.decoder.hidden * spec.decoder.vocabulary * (1 + spec.mtp_modules);
   const double weights =
       static_cast<double>(tokens) * static_cast<double>(weights_of_a_token(spec));
-  const auto model_flops = [&](bool causal) {
-    return passes * (2 * (weights + head) + attention_in_all(workload, causal));
+  const auto model_flops = [&](bool masked) {
+    return passes * (2 * (weights + head) + attention_in_all(workload, masked));
   };
   return {.model_flops = model_flops(true),
           .full_attention_flops = model_flops(false),

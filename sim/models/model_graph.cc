@@ -13,10 +13,20 @@
 namespace weft {
 namespace {
 
+// Of those that a causal mask leaves, the pairs that a window leaves out: of the query that sees
+// `n` keys n - window.
+std::int64_t pairs_beyond_window(const AttentionShape& shape) {
+  if (!sees_a_window(shape)) return 0;
+  const std::int64_t most = shape.keys - shape.window;  // of the last query
+  const std::int64_t queries = std::min(shape.queries, most);
+  return queries * (2 * most - queries + 1) / 2;
+}
+
 // The number of (query, key) pairs that are multiplied.
 std::int64_t pairs_of(const AttentionShape& shape) {
   const std::int64_t all = shape.queries * shape.keys;
-  return shape.causal ? all - shape.queries * (shape.queries - 1) / 2 : all;
+  if (!shape.causal) return all;
+  return all - shape.queries * (shape.queries - 1) / 2 - pairs_beyond_window(shape);
 }
 
 Flops attention_flops(const AttentionShape& shape) {
@@ -57,10 +67,11 @@ std::string text_of(const OpShape& shape) {
           },
           [](const AttentionShape& attention) {
             return fmt::format(
-                "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}",
+                "attention {}, {} sequences, {} heads ({} of keys), {} x {} tokens{}{}",
                 attention.backward ? "backward" : "forward", attention.batch, attention.heads,
                 attention.kv_heads, attention.queries, attention.keys,
-                attention.causal ? ", causal" : "");
+                attention.causal ? ", causal" : "",
+                sees_a_window(attention) ? fmt::format(", window {}", attention.window) : "");
           },
           [](const EmbeddingShape& bag) {
             return fmt::format("embedding {}, {} tables, batch {}, pooling {}, dim {}",

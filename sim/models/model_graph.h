@@ -50,7 +50,8 @@ struct GemmShape {
 };
 
 // Attention of `heads` heads on each GPU: `queries` tokens of each of `batch` sequences attend to
-// `keys` tokens; if causal, each to those up to itself (the last query to all keys).
+// `keys` tokens; if causal, each to those up to itself (the last query to all keys), and with a
+// window only to the last so many of them.
 struct AttentionShape {
   std::int64_t batch = 1;
   std::int64_t heads = 0;
@@ -60,10 +61,16 @@ struct AttentionShape {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   bool causal = true;
-  bool backward = false;  // recomputes the scores: 5 products instead of 2
+  std::int64_t window = 0;  // tokens, its own included; 0: all
+  bool backward = false;    // recomputes the scores: 5 products instead of 2
   DataType dtype = DataType::bf16;
   bool operator==(const AttentionShape&) const = default;
 };
+
+// Whether some query sees fewer keys for its window.
+inline bool sees_a_window(const AttentionShape& shape) {
+  return shape.causal && shape.window > 0 && shape.window < shape.keys;
+}
 
 // Pools rows, or adds gradients to the rows that were pooled.
 struct EmbeddingShape {

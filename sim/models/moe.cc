@@ -105,10 +105,19 @@ std::int64_t Experts::most_come(const std::vector<std::int64_t>& sent) const {
   return *std::max_element(come.begin(), come.end());
 }
 
-void Experts::activation(const char* name, const Elementwise& one) {
+void Experts::activation(const char* name, const Elementwise& one, GradientOf of) {
   Elementwise work = one;
   work.elements = most_come(routed_.sent) * moe_.inner;
-  gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_);
+  gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_, of);
+}
+
+bool Experts::activates_again() const {
+  const Recomputed& again = gpus_.shapes().again;
+  return again.activation && !again.moe;
+}
+
+void Experts::activation_forward(GradientOf of) {
+  activation("experts_activation", {.read = sides(), .written = 1, .operations = 6}, of);
 }
 
 void Experts::tokens(const char* name, std::int64_t read, std::int64_t written,
@@ -183,7 +192,7 @@ void Experts::forward() {
   gpus_.out().wait_for(dispatched);
   spread_here();
   product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
-  activation("experts_activation", {.read = sides(), .written = 1, .operations = 6});
+  activation_forward();
   product("experts_down", hidden, moe_.inner, Operand::as_made);
   add_up_here();
   gpus_.out().wait_for(exchange("combine", Direction::combine));
@@ -200,10 +209,13 @@ void Experts::backward() {
   tokens("experts_sum_backward", 1 + moe_.top_k, moe_.top_k, 3 * moe_.top_k);
   const OpId dispatched = exchange("gradient_dispatch", Direction::dispatch);
   if (moe_.shared_inner > 0) {
-    feed_forward_backward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
+    feed_forward_backward(
+        gpus_,
+        {.names = "shared", .inner = moe_.shared_inner, .activates_again = activates_again()});
   }
   gpus_.out().wait_for(dispatched);
   spread_here();
+  if (activates_again()) activation_forward(GradientOf::weights);
   product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",

@@ -28,7 +28,9 @@ class Experts {
   void product(const char* name, std::int64_t n, std::int64_t k, Operand operand,
                GemmLayout layout = GemmLayout::linear, GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
-  void activation(const char* name, const Elementwise& one);
+  void activation(const char* name, const Elementwise& one, GradientOf of = GradientOf::inputs);
+  [[nodiscard]] bool activates_again() const;  // by itself, in the backward pass
+  void activation_forward(GradientOf of = GradientOf::inputs);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
   void copy_tokens();

@@ -9,13 +9,15 @@
 //
 //   P     training 3: the backward pass makes the gradients of both factors; else 1
 //   W     weights of a token's products in all layers: attention, feed-forward, router; of experts
-//         the shared ones and top_k of the others
+//         the shared ones and top_k of the others; modules that predict further tokens have a
+//         layer and 2 hidden^2 each, and logits of all tokens once more
 //   rows  tokens whose logits are needed: training all, else one per sequence
 //   A     attention, of each layer, sequence and head: 2 x pairs x (head_dim + value_head_dim)
 //
 // The lookup in the embedding is none. `pairs` of a query and a key, of s tokens: s (s + 1) / 2, as
-// a causal kernel computes them and newer releases of Megatron-LM count them (s^2 / 2). PaLM and
-// earlier releases count the masked ones too: s^2. One new token has s pairs either way.
+// a causal kernel computes them and newer releases of Megatron-LM count them (s^2 / 2); in layers
+// with a window of w tokens w s - w (w - 1) / 2. PaLM and earlier releases count the masked ones
+// too: s^2. One new token has s pairs either way, with a window w.
 //
 // Hardware FLOPs (Korthikanti et al., arXiv:2205.05198) are those that GPUs compute: also layers
 // that are computed again (`recompute`), scores that the backward pass of attention computes again,

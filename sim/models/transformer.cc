@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
+#include "sim/models/further_token.h"
 #include "sim/models/gradients.h"
+#include "sim/models/layer.h"
 #include "sim/models/model_graph.h"
-#include "sim/models/moe.h"
 #include "sim/models/parameters.h"
 #include "sim/models/stage.h"
 #include "sim/pipeline/pipeline.h"
@@ -203,11 +203,15 @@ class Transformer {
       const int layer = stage.layers.first + i;
       out_.begin_block(text_of(step) + fmt::format("forward of layer {}", layer));
       parameters.use_next();
-      layer_forward(gpus, stage, layer);
+      layer_at(gpus, stage, layer).forward();
     }
     if (stage.last) {
       out_.begin_block(text_of(step) + "head");
       head(gpus);
+      for (int i = 0; i < spec_.mtp_modules; ++i) {
+        out_.begin_block(text_of(step) + fmt::format("module {} of further tokens", i));
+        further_token(gpus, stage, i).forward();
+      }
     }
     computed_[static_cast<std::size_t>(step.stage)] = out_.last();
     at(outputs_, step).forward = out_.last();
@@ -256,10 +260,16 @@ class Transformer {
     parameters_at(step).begin_backward();
     LayerWeights embedding{.common = embedding_weights(spec_.decoder, spec_.parallel.tensor)};
     if (stage.last) {
+      for (int i = spec_.mtp_modules - 1; i >= 0; --i) {
+        begin(fmt::format("module {} of further tokens", i));
+        further_token(gpus, stage, i).backward(i + 1 == spec_.mtp_modules);
+        ready(mtp_weights(spec_, i));
+      }
       begin("the head");
       parameters_at(step).use_next();
       head_backward(gpus);
-      const LayerWeights own{.common = head_weights(spec_)};
+      if (spec_.mtp_modules > 0) add_further_gradient(gpus);
+      const LayerWeights own{.common = head_weights(spec_) + embedding_copy_weights(spec_)};
       if (spec_.parallel.shards(Sharding::parameters)) {
         embedding += own;  // a unit of parameters
       } else {
@@ -270,7 +280,7 @@ class Transformer {
       const int layer = stage.layers.first + i;
       begin(fmt::format("layer {}", layer));
       parameters_at(step).use_next();
-      layer_backward(gpus, stage, layer);
+      layer_at(gpus, stage, layer).backward();
       ready(layer_weights(spec_, layer));
     }
     if (stage.first && of != GradientOf::inputs) {
@@ -296,31 +306,18 @@ class Transformer {
     if (sends_beside_sums(step)) send_back(stage, step);
   }
 
-  void layer_forward(TensorParallel& gpus, const Stage& stage, int layer) {
-    attention_forward(gpus, stage.context);
-    norm(gpus, "mlp_norm");
-    if (has_experts(spec_, layer)) {
-      Experts(gpus, *spec_.moe, routed_, stage.experts).forward();
-    } else {
-      out_.wait_for(feed_forward(gpus, {.names = "mlp", .inner = spec_.decoder.inner}));
-    }
-    residual(gpus, "mlp_residual");
+  [[nodiscard]] Layer layer_at(TensorParallel& gpus, const Stage& stage, int index) const {
+    return {gpus, spec_, routed_, stage, index};
   }
-
-  void layer_backward(TensorParallel& gpus, const Stage& stage, int layer) {
-    if (spec_.recompute == Recompute::layer) layer_forward(gpus, stage, layer);
-    if (has_experts(spec_, layer)) {
-      Experts(gpus, *spec_.moe, routed_, stage.experts).backward();
-    } else {
-      feed_forward_backward(gpus, {.names = "mlp", .inner = spec_.decoder.inner});
-    }
-    norm_backward(gpus, "mlp_norm");
-    attention_backward(gpus, stage.context);
+  [[nodiscard]] FurtherToken further_token(TensorParallel& gpus, const Stage& stage,
+                                           int module) const {
+    return {gpus, layer_at(gpus, stage, spec_.decoder.layers + module)};
   }
 
   void update() {
     out_.write_only(GradientOf::both);
-    if (has_own_vocabulary(spec_) && spec_.decoder.tied) add_up_tied();
+    const bool tied = has_own_vocabulary(spec_) && spec_.decoder.tied;
+    if (tied || embedding_copy_weights(spec_) > 0) add_up_tied();
     for (int s = 0; s < pipeline_.stages; ++s) {
       LayerWeights weights;
       for (int i = 0; i < pipeline_.virtual_stages; ++i) {
@@ -331,7 +328,8 @@ class Transformer {
     }
   }
 
-  // The embedding is shared with the head: both ends of the model have gradients of it.
+  // The embedding is shared with the head, or with modules that predict further tokens: both ends
+  // of the model have gradients of it.
   void add_up_tied() {
     out_.begin_block("gradients of the tied embedding");
     const std::int64_t weights =

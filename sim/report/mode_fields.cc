@@ -210,7 +210,7 @@ constexpr auto kFields =
             {"modes.<mode>.mfu_full_attention",
              Unit::share,
              "MFU with masked attention",
-             "the same as PaLM counts: with the products that a causal mask leaves out",
+             "the same as PaLM counts: with the products that masks leave out",
              [](const ModeView& mode) { return value_of(mode.rates.mfu_full_attention); },
              {.if_any = true, .in_run_page = true}},
             {"modes.<mode>.hfu",

@@ -53,7 +53,9 @@ void validate_workload(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);
+void validate_experts(const Check& check);
 void validate_transformer_size(const Check& check);
+void validate_decoder_memory(const Check& check);
 void validate_places(const Check& check);
 void validate_counts(const Check& check);
 

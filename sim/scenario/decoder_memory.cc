@@ -65,49 +65,72 @@ class Decoder {
     return (root + (all - root) * whole / d_.layers) * size_in(d_.dtype);
   }
 
-  [[nodiscard]] double cached() const {
+  [[nodiscard]] double cached(StageLayers layers) const {
     if (trains_) return 0;
-    const double tokens = real(spec_.sequences / p_.data) * real(spec_.length) / p_.context;
+    const double tokens = real(spec_.sequences / p_.data) *
+                          real(cached_tokens(d_, layers, spec_.length)) / p_.context;
     return tokens * real(cached_elements(d_, p_.tensor)) * size_in(d_.dtype);
   }
 
   // Of one token between the parts of a layer.
   [[nodiscard]] double hidden() const { return real(d_.hidden) / (p_.sequence ? p_.tensor : 1); }
 
-  [[nodiscard]] double feed_forward(std::int64_t inner) const {
-    return (d_.gated ? 3.0 : 2.0) * real(inner);
+  // Before the activation, and its result.
+  [[nodiscard]] double feed_forward(std::int64_t inner, const Recomputed& again) const {
+    return ((d_.gated ? 2.0 : 1.0) + (again.activation ? 0 : 1)) * real(inner);
   }
 
-  [[nodiscard]] double attention() const {
+  [[nodiscard]] double attention(const Recomputed& again) const {
     const HeadShare share = heads_of(d_, p_.tensor);
-    double elements = real(share.heads + share.kv_heads) * (d_.head_dim + d_.value_head_dim);
-    elements += real(share.heads) * 4 / size_in(d_.dtype);
-    if (d_.latent) elements += d_.latent->queries + d_.latent->keys + d_.latent->position;
+    const std::int64_t results = share.heads * d_.value_head_dim;
+    const std::int64_t kv_heads = d_.latent ? share.heads : share.kv_heads;
+    const std::int64_t of_keys = kv_heads * (d_.head_dim + d_.value_head_dim);
+    double elements = real(results);
+    if (!again.mla_up_proj) elements += real(share.heads * d_.head_dim + of_keys);
+    if (!again.core_attn) elements += real(share.heads) * 4 / size_in(d_.dtype);
+    if (const auto& latent = d_.latent) {
+      const int normed = again.mla_up_proj ? 0 : latent->queries + latent->keys;
+      elements += normed + latent->queries + latent->keys + latent->position;
+    }
     return elements;
   }
 
-  // What the backward pass of a layer needs from its forward pass.
-  [[nodiscard]] double of_layer(int layer) const {
-    double elements = 4 * hidden() + attention();
-    if (has_experts(spec_, layer)) {
-      const MoeSpec& moe = *spec_.moe;
-      elements += feed_forward(moe.shared_inner) / p_.tensor;
-      elements += moe.top_k * (real(d_.hidden) + feed_forward(moe.inner)) / p_.tensor;
-    } else {
-      elements += feed_forward(d_.inner) / p_.tensor;
+  [[nodiscard]] double mlp_of_layer(int layer, const Recomputed& again) const {
+    if (!has_experts(spec_, layer)) {
+      return again.mlp ? 0 : feed_forward(d_.inner, again) / p_.tensor;
     }
+    if (again.moe) return 0;
+    const MoeSpec& moe = *spec_.moe;
+    const double of_an_expert = real(d_.hidden) + feed_forward(moe.inner, again);
+    return (feed_forward(moe.shared_inner, again) + moe.top_k * of_an_expert) / p_.tensor;
+  }
+
+  // What the backward pass of a layer needs from its forward pass, but for what it computes again.
+  [[nodiscard]] double of_layer(int layer, const Recomputed& again) const {
+    const double elements =
+        (again.layernorm ? 2 : 4) * hidden() + attention(again) + mlp_of_layer(layer, again);
     return elements * tokens_ * size_in(d_.dtype);
   }
 
   [[nodiscard]] double input_of_layer() const { return hidden() * tokens_ * size_in(d_.dtype); }
 
+  [[nodiscard]] double kept_of_layer(int layer) const {
+    const bool again = spec_.recompute == Recompute::layer;
+    return again ? input_of_layer() : of_layer(layer, recomputed_of(spec_));
+  }
+
+  // Of a module that predicts a further token: embedded tokens, these and the model's vectors after
+  // their norms, and a layer.
+  [[nodiscard]] double of_module(int module) const {
+    return 3 * input_of_layer() + kept_of_layer(d_.layers + module);
+  }
+
   [[nodiscard]] double of_part(int part) const {
     const StageLayers layers = layers_of_part(spec_, part);
     double sum = 0;
-    for (int i = 0; i < layers.count; ++i) {
-      const bool again = spec_.recompute == Recompute::layer;
-      sum += again ? input_of_layer() : of_layer(layers.first + i);
-    }
+    for (int i = 0; i < layers.count; ++i) sum += kept_of_layer(layers.first + i);
+    if (part + 1 < parts_of(shape_)) return sum;
+    for (int i = 0; i < spec_.mtp_modules; ++i) sum += of_module(i);
     return sum;
   }
 
@@ -116,10 +139,14 @@ class Decoder {
     return tokens_ * (2 * hidden() * size_in(d_.dtype) + logits);
   }
 
-  // Largest layer that is computed again.
+  // Of the layer whose backward pass it is, the largest of all.
   [[nodiscard]] double computed_again() const {
-    if (spec_.recompute != Recompute::layer) return 0;
-    return std::max(of_layer(0), of_layer(d_.layers - 1));
+    const auto of = [&](int layer) {
+      const double all = of_layer(layer, {});
+      return spec_.recompute == Recompute::layer ? all
+                                                 : all - of_layer(layer, recomputed_of(spec_));
+    };
+    return spec_.recompute == Recompute::none ? 0 : std::max(of(0), of(d_.layers - 1));
   }
 
   // Follows the schedule of a stage to where it keeps most.
@@ -131,7 +158,7 @@ class Decoder {
     int parts = 0;
     for (const PipelineStep& step : steps_of(shape_, stage)) {
       const int part = part_at(shape_, {stage, step.virtual_stage});
-      const double head = part + 1 == parts_of(shape_) ? of_head() : 0;
+      const double head = part + 1 == parts_of(shape_) ? (1 + spec_.mtp_modules) * of_head() : 0;
       if (step.kind == PipelineStep::Kind::forward) {
         kept += of_part(part);
         logits += head;
@@ -157,7 +184,7 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
-      use.cached += layers_of_part(spec_, part).count * cached();
+      use.cached += cached(layers_of_part(spec_, part));
     }
     use.gathered = gathered();
     if (trains_) keep(use, stage);
@@ -177,6 +204,11 @@ class Decoder {
 
 MemoryUse fullest_gpu(const Workload& workload) { return Decoder(workload).fullest(); }
 
+std::string gigabytes_text(double size) {
+  const double gb = size / 1e9;
+  return gb < 100 ? fmt::format("{:.3g} GB", gb) : fmt::format("{:.0f} GB", gb);
+}
+
 std::string to_text(const MemoryUse& use) {
   std::vector<std::pair<double, std::string>> terms{
       {use.weights, "weights"},
@@ -193,9 +225,7 @@ std::string to_text(const MemoryUse& use) {
   for (const auto& [size, name] : terms) {
     constexpr double kWorthSaying = 1e-3;
     if (size == 0 || size < kWorthSaying * use.all()) continue;
-    const double gb = size / 1e9;
-    const std::string number = gb < 100 ? fmt::format("{:.3g}", gb) : fmt::format("{:.0f}", gb);
-    text += fmt::format("{}{} {} GB", text.empty() ? "" : ", ", name, number);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, gigabytes_text(size));
   }
   return text;
 }

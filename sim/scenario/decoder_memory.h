@@ -13,12 +13,16 @@
 //   4 hidden (/ t with `sequence`)            inputs of both norms and of what follows them
 //   (heads (d + v) + kv_heads (d + v)) / t    queries, keys, values, result; 4 B a head besides
 //   3 inner / t; not gated 2 inner / t        before and after the activation
-//   queries + keys + position                 latent attention: what heads are made from
+//   2 (queries + keys) + position             latent attention: what heads are made from, before
+//                                             and after its norms
 //   top_k (hidden + 3 inner of an expert)     experts, of tokens / t
 //
-// With `recompute: layer` only the layer's input, hidden, and all of one layer. The head keeps its
-// input and the logits, these also in fp32. Not counted: buffers of collectives, workspaces, what
-// an allocator cannot use.
+// With `recompute: layer` only the layer's input, hidden, and all of one layer. With `selective`
+// less by what is computed again (in one layer at a time all is there): core_attn the 4 B a head;
+// layernorm 2 hidden; activation one inner; mlp, moe all of it; mla_up_proj queries, keys, values,
+// and what they are made from after its norms. The head keeps its input and the logits, these also
+// in fp32. A module that predicts a further token keeps a layer, 3 hidden of its inputs, and what a
+// head keeps. Not counted: buffers of collectives, workspaces, what an allocator cannot use.
 #pragma once
 
 #include <string>
@@ -51,5 +55,8 @@ MemoryUse fullest_gpu(const Workload& workload);
 // "weights 12.6 GB, activations 20.1 GB of 9 parts", the largest first, down to a
 // thousandth of all.
 std::string to_text(const MemoryUse& use);
+
+// "12.6 GB", "157 GB".
+std::string gigabytes_text(double size);
 
 }  // namespace weft

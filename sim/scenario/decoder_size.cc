@@ -7,6 +7,11 @@ namespace {
 
 std::int64_t divided_up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
 
+// The first and the last part.
+bool ends_share_gpus(const ParallelSpec& parallel) {
+  return parallel.pipeline == 1 || schedule_row(parallel.schedule).path == PipelinePath::vee;
+}
+
 // Whether this stage has a layer more, where `extra` of `stages` have.
 bool has_extra(int stage, int extra, int stages) {
   const int middle = std::max(0, stages - 2);
@@ -15,6 +20,21 @@ bool has_extra(int stage, int extra, int stages) {
 }
 
 }  // namespace
+
+Recomputed recomputed_of(const TransformerSpec& spec) {
+  if (spec.recompute != Recompute::selective) return {};
+  if (!spec.recompute_modules) return {.core_attn = true};
+  const auto names = [&](RecomputeModule module) {
+    const std::vector<RecomputeModule>& all = *spec.recompute_modules;
+    return std::find(all.begin(), all.end(), module) != all.end();
+  };
+  return {.core_attn = names(RecomputeModule::core_attn),
+          .layernorm = names(RecomputeModule::layernorm),
+          .activation = names(RecomputeModule::activation),
+          .mla_up_proj = names(RecomputeModule::mla_up_proj),
+          .mlp = names(RecomputeModule::mlp),
+          .moe = names(RecomputeModule::moe)};
+}
 
 HeadShare heads_of(const DecoderSpec& decoder, int tensor) {
   return {.heads = decoder.heads / tensor, .kv_heads = std::max(1, decoder.kv_heads / tensor)};
@@ -40,6 +60,11 @@ std::int64_t feed_forward_weights(const DecoderSpec& decoder, std::int64_t inner
 
 std::int64_t vocabulary_of(const DecoderSpec& decoder, int tensor) {
   return divided_up(decoder.vocabulary, tensor);
+}
+
+bool feeds_forward_again(const TransformerSpec& spec, int layer) {
+  const Recomputed again = recomputed_of(spec);
+  return has_experts(spec, layer) ? again.moe : again.mlp;
 }
 
 bool has_experts(const TransformerSpec& spec, int layer) {
@@ -68,15 +93,26 @@ std::int64_t embedding_weights(const DecoderSpec& decoder, int tensor) {
 }
 
 bool has_own_vocabulary(const TransformerSpec& spec) {
-  const bool on_one_stage =
-      spec.parallel.pipeline == 1 || schedule_row(spec.parallel.schedule).path == PipelinePath::vee;
-  return !spec.decoder.tied || !on_one_stage;
+  return !spec.decoder.tied || !ends_share_gpus(spec.parallel);
 }
 
 std::int64_t head_weights(const TransformerSpec& spec) {
   const std::int64_t rows =
       has_own_vocabulary(spec) ? vocabulary_of(spec.decoder, spec.parallel.tensor) : 0;
   return spec.decoder.hidden * (rows + 1);
+}
+
+LayerWeights mtp_weights(const TransformerSpec& spec, int module) {
+  const std::int64_t hidden = spec.decoder.hidden;
+  LayerWeights weights = layer_weights(spec, spec.decoder.layers + module);
+  weights.common += 2 * hidden * (hidden / spec.parallel.tensor) + 3 * hidden;
+  return weights;
+}
+
+std::int64_t embedding_copy_weights(const TransformerSpec& spec) {
+  const bool there = spec.decoder.tied || ends_share_gpus(spec.parallel);
+  if (spec.mtp_modules == 0 || there) return 0;
+  return vocabulary_of(spec.decoder, spec.parallel.tensor) * spec.decoder.hidden;
 }
 
 std::int64_t parameters_of(const TransformerSpec& spec) {
@@ -136,7 +172,23 @@ LayerWeights part_weights(const TransformerSpec& spec, int part) {
   for (int i = 0; i < layers.count; ++i) sum += layer_weights(spec, layers.first + i);
   if (part == 0) sum.common += embedding_weights(spec.decoder, spec.parallel.tensor);
   const bool last = part + 1 == spec.parallel.pipeline * spec.parallel.virtual_stages;
-  if (last) sum.common += head_weights(spec);
+  if (!last) return sum;
+  sum.common += head_weights(spec) + embedding_copy_weights(spec);
+  for (int i = 0; i < spec.mtp_modules; ++i) sum += mtp_weights(spec, i);
+  return sum;
+}
+
+std::int64_t window_of(const DecoderSpec& decoder, int layer) {
+  const bool sees_all = decoder.full_every > 0 && (layer + 1) % decoder.full_every == 0;
+  return sees_all ? 0 : decoder.window;
+}
+
+std::int64_t cached_tokens(const DecoderSpec& decoder, StageLayers layers, std::int64_t length) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < layers.count; ++i) {
+    const std::int64_t window = window_of(decoder, layers.first + i);
+    sum += window > 0 ? std::min(window, length) : length;
+  }
   return sum;
 }
 

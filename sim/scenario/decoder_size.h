@@ -14,6 +14,9 @@ struct HeadShare {
 };
 HeadShare heads_of(const DecoderSpec& decoder, int tensor);
 
+// With `recompute: selective`.
+Recomputed recomputed_of(const TransformerSpec& spec);
+
 std::int64_t attention_weights(const DecoderSpec& decoder, int tensor);
 // Of `inner` in all; the GPU has a tensor-th.
 std::int64_t feed_forward_weights(const DecoderSpec& decoder, std::int64_t inner, int tensor);
@@ -36,8 +39,16 @@ bool has_own_vocabulary(const TransformerSpec& spec);
 std::int64_t head_weights(const TransformerSpec& spec);
 
 bool has_experts(const TransformerSpec& spec, int layer);
+// Whether the layer's whole feed-forward, or experts, are computed again.
+bool feeds_forward_again(const TransformerSpec& spec, int layer);
 
-// All parameters of the model, each counted once.
+// Of a module that predicts a further token, on the last part's GPUs: its layer, what makes the
+// layer's input of two vectors, three norms. It shares embedding and head.
+LayerWeights mtp_weights(const TransformerSpec& spec, int module);
+// The embedding once more, where such modules and the first layer are on different GPUs.
+std::int64_t embedding_copy_weights(const TransformerSpec& spec);
+
+// All parameters of the model, each counted once, without what predicts further tokens.
 std::int64_t parameters_of(const TransformerSpec& spec);
 
 // Its pipeline: the schedule is one of training.
@@ -62,6 +73,11 @@ SharedLayers shared_layers(const TransformerSpec& spec);
 // All weights of one part on one of its GPUs, with the embedding and the head where it has them.
 LayerWeights part_weights(const TransformerSpec& spec, int part);
 
+// Tokens that one of this layer sees, its own included; 0: all before it.
+std::int64_t window_of(const DecoderSpec& decoder, int layer);
+
+// Tokens of a sequence whose keys and values all layers together keep for a next one.
+std::int64_t cached_tokens(const DecoderSpec& decoder, StageLayers layers, std::int64_t length);
 // Elements of one token that one layer keeps for the tokens after it, on one GPU.
 std::int64_t cached_elements(const DecoderSpec& decoder, int tensor);
 

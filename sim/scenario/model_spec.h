@@ -95,6 +95,10 @@ struct DecoderSpec {
   int positions = 0;  // learned ones; 0: rotary
   DataType dtype = DataType::bf16;
   std::optional<LatentSpec> latent;
+  // Of layers with a window a token sees that many, itself included; 0: no layer has one.
+  std::int64_t window = 0;
+  int full_every = 0;  // each so many-th layer has none; 0: all have it
+  int mtp_layers = 0;  // modules that predict a further token each, in training
 };
 
 // How GPUs that share a sequence attend to one another's tokens.
@@ -136,7 +140,28 @@ inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);
 }
 
-enum class Recompute { none, layer };
+enum class Recompute { none, selective, layer };
+
+// Parts of a layer that the backward pass can compute again by themselves (Megatron-LM's
+// --recompute-modules; its moe_act is of experts only).
+enum class RecomputeModule : std::uint8_t {
+  core_attn,
+  layernorm,
+  activation,
+  mla_up_proj,
+  mlp,
+  moe
+};
+
+// Which of them it does.
+struct Recomputed {
+  bool core_attn = false;
+  bool layernorm = false;
+  bool activation = false;
+  bool mla_up_proj = false;
+  bool mlp = false;  // of layers without experts
+  bool moe = false;  // of layers with them
+};
 
 struct TransformerSpec {
   DecoderSpec decoder;
@@ -145,7 +170,9 @@ struct TransformerSpec {
   std::int64_t sequences = 0;  // of all GPUs together
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
   std::int64_t microbatch = 0;  // sequences that go through the pipeline together
+  int mtp_modules = 0;          // decoder.mtp_layers, where it trains
   Recompute recompute = Recompute::none;
+  std::optional<std::vector<RecomputeModule>> recompute_modules;  // none: Megatron-LM's default
 };
 
 // What a workload has of each.

@@ -75,7 +75,28 @@ inline constexpr std::array kShards = {
 };
 inline constexpr std::array kRecomputes = {
     Choice<Recompute>{"none", Recompute::none, "nothing"},
+    Choice<Recompute>{"selective", Recompute::selective,
+                      "of each layer the parts in recompute_modules"},
     Choice<Recompute>{"layer", Recompute::layer, "each layer's forward pass"},
+};
+// Words of Megatron-LM's --recompute-modules; its moe_act is of experts only.
+inline constexpr std::array kRecomputeModules = {
+    Choice<RecomputeModule>{"core_attn", RecomputeModule::core_attn,
+                            "attention between queries, keys and values and its result"},
+    Choice<RecomputeModule>{"layernorm", RecomputeModule::layernorm, "both norms"},
+    Choice<RecomputeModule>{"activation", RecomputeModule::activation,
+                            "activation of the feed-forward and of experts, where it is not in mlp "
+                            "or moe"},
+    Choice<RecomputeModule>{"mla_up_proj", RecomputeModule::mla_up_proj,
+                            "queries, keys and values from the short vectors of model.latent"},
+    Choice<RecomputeModule>{"mlp", RecomputeModule::mlp,
+                            "the whole feed-forward of layers without experts"},
+    Choice<RecomputeModule>{"moe", RecomputeModule::moe,
+                            "router, exchanges and experts of layers with them"},
+};
+inline constexpr std::array kBeyondMemory = {
+    Choice<BeyondMemory>{"refuse", BeyondMemory::refuse, "it is refused"},
+    Choice<BeyondMemory>{"warn", BeyondMemory::warn, "it is simulated, with a warning"},
 };
 inline constexpr std::array kRouterSkews = {
     Choice<RouterSkew>{"uniform", RouterSkew::uniform, "all equally often"},

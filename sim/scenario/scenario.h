@@ -284,6 +284,9 @@ enum class Clocks : std::uint8_t { automatic, sustained, burst };
 // all copies, or all of it.
 enum class Repeats : std::uint8_t { once, blocks, each };
 
+// What becomes of a language model that a GPU's memory does not hold.
+enum class BeyondMemory : std::uint8_t { refuse, warn };
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
@@ -292,6 +295,7 @@ struct RunOptions {
   LaunchKind launch = LaunchKind::queue;
   Clocks clocks = Clocks::automatic;
   Repeats repeats = Repeats::once;
+  BeyondMemory beyond_memory = BeyondMemory::refuse;
   std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
 };
 

@@ -209,7 +209,14 @@ void c3_options(Fields& map, C3Options& c3, int mask_step) {
            .means = "optional"});
 }
 
-void run_options(Fields& map, RunOptions& run) {
+void memory_option(Fields map, RunOptions& run) {
+  map.choice("beyond_memory", run.beyond_memory, names::kBeyondMemory,
+             {.help = "what becomes of a model that needs more memory than a GPU has",
+              .fallback = BeyondMemory::refuse,
+              .quiet = true});
+}
+
+void run_options(Fields& map, RunOptions& run, const Workload& workload) {
   constexpr Range<std::int64_t> kSeed{0, 999'999'999'999'999'999};
   // The clocks of shared servers hold 563 s of one WG alone, whose work may be twice the unit.
   constexpr Range<Duration> kRunTime{picoseconds(1), microseconds(200'000'000)};
@@ -233,6 +240,7 @@ void run_options(Fields& map, RunOptions& run) {
               .fallback = Clocks::automatic});
   map.choice("repeats", run.repeats, names::kRepeats,
              {.help = "what of a whole model is simulated", .fallback = Repeats::once});
+  memory_option(map.only_if(is_decoder(workload.kind), "kinds transformer and moe"), run);
   map.add("tie_shuffle", run.tie_shuffle,
           {.help = "for tests only: changes the order of simultaneous events",
            .range = kSeed,
@@ -257,7 +265,7 @@ void fields(Fields& map, Scenario& scenario) {
     c3_options(inner, scenario.c3, scenario.cluster.gpu.launch.mask_step);
   });
   map.map_of_defaults("run", "limits and settings of the simulation itself",
-                      [&](Fields& inner) { run_options(inner, scenario.run); });
+                      [&](Fields& inner) { run_options(inner, scenario.run, scenario.workload); });
 }
 
 std::string to_text(const Scenario& scenario) {

@@ -52,10 +52,29 @@ void head_fields(Fields& map, DecoderSpec& decoder) {
            .means = "optional"});
 }
 
+void window_fields(Fields& map, DecoderSpec& decoder) {
+  map.add("window", decoder.window,
+          {.help = "tokens that a token attends to, itself included (sliding window); default: all "
+                   "before it",
+           .range = {{1, 100'000'000}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
+  map.only_if(decoder.window > 0, "models with a window")
+      .add("full_every", decoder.full_every,
+           {.help = "every so many-th layer attends to all tokens, without the window; default: "
+                    "none does",
+            .range = {{2, 10'000}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
+}
+
 void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_dense_layers) {
   map.add("layers", decoder.layers, {.help = "layers", .range = kLayers});
   map.add("hidden", decoder.hidden, {.help = "elements of a token between layers", .range = kSize});
   head_fields(map, decoder);
+  window_fields(map, decoder);
   map.only_if(has_dense_layers, "layers without experts")
       .add("inner", decoder.inner, {.help = "elements inside the feed-forward", .range = kSize});
   map.choice("gated", decoder.gated, names::kTruths,
@@ -63,6 +82,13 @@ void decoder_fields(Fields& map, DecoderSpec& decoder, std::optional<bool> has_d
   map.add("vocabulary", decoder.vocabulary, {.help = "number of distinct tokens", .range = kSize});
   map.choice("tied", decoder.tied, names::kTruths,
              {.help = "whether the head's weights are the embedding's", .fallback = false});
+  map.add("mtp_layers", decoder.mtp_layers,
+          {.help = "training: modules that predict a further token each (multi-token prediction), "
+                   "a layer with the head's product once more; default: none",
+           .range = {{1, 16}},
+           .fallback = 0,
+           .means = "optional",
+           .quiet = true});
   map.add("positions", decoder.positions,
           {.help = "learned position embeddings; default: none (rotary)",
            .range = kSize,
@@ -277,6 +303,10 @@ void step_fields(Fields& map, TransformerSpec& spec) {
       .choice("recompute", spec.recompute, names::kRecomputes,
               {.help = "what the backward pass recomputes instead of keeping it",
                .fallback = Recompute::none});
+  map.where("recompute", {"selective"})
+      .choices("recompute_modules", spec.recompute_modules, names::kRecomputeModules,
+               "[core_attn], as Megatron-LM's",
+               "parts of each layer that the backward pass recomputes");
 }
 
 }  // namespace
@@ -295,6 +325,7 @@ void transformer_fields(Fields& map, Workload& workload) {
       "how the GPUs share the model; tensor x context x data x pipeline is the number of GPUs",
       [&](Fields& inner) { parallel_fields(inner, spec.parallel, map); });
   step_fields(own, spec);
+  spec.mtp_modules = map.says("phase", {"training"}).value_or(false) ? spec.decoder.mtp_layers : 0;
 }
 
 }  // namespace weft

@@ -109,6 +109,18 @@ void exchanged_heads_divide(const Check& check) {
   fail(own.kv_heads, " heads of keys and values");
 }
 
+// Rings pass all keys and values to all (as Transformer Engine, which refuses it too).
+void rings_have_no_window(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  const ParallelSpec& p = spec.parallel;
+  const std::int64_t window = spec.decoder.window;
+  if (p.context == 1 || p.context_exchange != ContextExchange::ring) return;
+  if (window == 0 || window >= spec.length) return;
+  check.fail("workload.parallel.context_exchange",
+             "ring: layers with a window of " + text(window) + " of " + text(spec.length) +
+                 " tokens (model.window) do not need what comes round; use all_gather or ulysses");
+}
+
 void feed_forwards_divide(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   const int tensor = spec.parallel.tensor;
@@ -119,6 +131,23 @@ void feed_forwards_divide(const Check& check) {
   };
   if (!spec.moe || spec.moe->dense_layers > 0) divides(spec.decoder.inner, "workload.model.inner");
   if (spec.moe) divides(spec.moe->shared_inner, "workload.moe.shared_inner");
+}
+
+void further_tokens_can_be_predicted(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.mtp_modules == 0) return;
+  const int tensor = spec.parallel.tensor;
+  if (spec.decoder.hidden % tensor != 0) {
+    check.fail("workload.model.hidden", text(spec.decoder.hidden) +
+                                            " elements do not divide among " + text(tensor) +
+                                            " tensor-parallel GPUs, which share the product of "
+                                            "mtp_layers; nearest: " +
+                                            multiples_around(spec.decoder.hidden, tensor));
+  }
+  if (!spec.parallel.shards(Sharding::parameters)) return;
+  check.fail("workload.parallel.shard",
+             "parameters: not with model.mtp_layers, whose gathers are not modelled; use shard: "
+             "gradients, or 'mtp_layers: ~'");
 }
 
 void every_stage_has_a_layer(const Check& check) {
@@ -202,106 +231,25 @@ void it_runs_on_matrix_units(const Check& check) {
              "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
-void experts_divide(const Check& check) {
-  const ParallelSpec& p = spec_of(check).parallel;
-  const MoeSpec& moe = *spec_of(check).moe;
-  if (moe.experts % p.expert != 0) {
-    check.fail("workload.parallel.expert", text(moe.experts) + " experts do not divide among " +
-                                               text(p.expert) + " GPUs" +
-                                               nearest_divisors(moe.experts, p.expert));
+void what_is_computed_again_is_there(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.recompute != Recompute::selective) return;
+  if (recomputed_of(spec).mla_up_proj && !spec.decoder.latent) {
+    check.fail("workload.recompute_modules", "mla_up_proj: only of models with latent; remove it");
   }
-  const std::int64_t gpus = std::int64_t{p.tensor} * p.context * p.data;
-  if (gpus % p.expert != 0) {
-    check.fail("workload.parallel.expert",
-               text(p.expert) + " do not divide the " + text(gpus) + " GPUs of a stage, tensor x " +
-                   (p.context > 1 ? "context x data" : "data") + nearest_divisors(gpus, p.expert));
+  if (recomputed_of(spec).moe && !spec.moe) {
+    check.fail("workload.recompute_modules", "moe: only of kind moe; did you mean mlp?");
   }
-}
-
-// Each node has equally many of the GPUs that share the experts, and each token reaches all of its.
-void tokens_can_be_sent_once(const Check& check) {
-  if (!check.good({"workload.moe.exchange", "workload.parallel.expert", "cluster.gpus_per_node"})) {
-    return;
+  if (recomputed_of(spec).mlp && spec.moe && spec.moe->dense_layers == 0) {
+    check.fail("workload.recompute_modules",
+               "mlp: every layer has experts (moe.dense_layers: 0); did you mean moe?");
   }
-  const MoeSpec& moe = *spec_of(check).moe;
-  if (moe.exchange != TokenExchange::once) return;
-  const int expert = spec_of(check).parallel.expert;
-  const int node = check.scenario.cluster.gpus_per_node;
-  if (expert % node != 0 && node % expert != 0) {
-    check.fail("workload.moe.exchange",
-               "once forwards tokens in nodes that all have as many of the experts' GPUs, but " +
-                   text(expert) + " are neither a part nor a multiple of the " + text(node) +
-                   " of a node; use put or library");
-  }
-  if (moe.capacity > 0) {
-    check.fail("workload.moe.capacity",
-               "with exchange: once every token reaches all of its experts; use 0, no limit");
-  }
-}
-
-void a_token_has_its_experts(const Check& check) {
-  const MoeSpec& moe = *spec_of(check).moe;
-  if (moe.top_k > moe.experts) {
-    check.fail("workload.moe.top_k", text(moe.top_k) + " of " + text(moe.experts) +
-                                         " experts; at most " + text(moe.experts));
-  }
-  if (moe.skew != RouterSkew::histogram) return;
-  if (static_cast<std::int64_t>(moe.histogram.size()) != moe.experts) {
-    return check.fail("workload.moe.histogram",
-                      text(static_cast<std::int64_t>(moe.histogram.size())) + " numbers for " +
-                          text(moe.experts) + " experts; there must be one for each");
-  }
-  const auto zeros = std::count(moe.histogram.begin(), moe.histogram.end(), 0);
-  if (moe.experts - zeros >= moe.top_k) return;
-  check.fail("workload.moe.histogram",
-             "only " + text(moe.experts - zeros) + " of " + text(moe.experts) +
-                 " are ever used, but a token goes through " + text(moe.top_k));
-}
-
-bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
-
-void groups_of_experts_fit(const Check& check) {
-  const MoeSpec& moe = *spec_of(check).moe;
-  if (moe.groups == 1) return;
-  if (moe.experts % moe.groups != 0) {
-    return check.fail("workload.moe.groups", text(moe.experts) + " experts do not divide among " +
-                                                 text(moe.groups) + " groups; use " +
-                                                 divisors_around(moe.experts, moe.groups));
-  }
-  const int size = moe.experts / moe.groups;
-  if (moe.top_groups > moe.groups) {
-    check.fail("workload.moe.top_groups", text(moe.top_groups) + " of " + text(moe.groups) +
-                                              " groups; at most " + text(moe.groups));
-  } else if (moe.top_groups * size < moe.top_k) {
-    check.fail("workload.moe.top_groups",
-               text(moe.top_groups) + " groups have " + text(moe.top_groups * size) +
-                   " experts, but a token goes through " + text(moe.top_k));
-  }
-  if (moe.routing == Routing::drawn) return;
-  if (moe.skew != RouterSkew::uniform) {
-    check.fail("workload.moe.routing",
-               "how often groups of experts are used that differ is not calculated; use drawn, or "
-               "router: uniform");
-  }
-  const int of_gpu = moe.experts / spec_of(check).parallel.expert;
-  const int of_node =
-      of_gpu * std::min(check.scenario.cluster.gpus_per_node, spec_of(check).parallel.expert);
-  if (moe.exchange == TokenExchange::once && !(nests(of_gpu, size) && nests(of_node, size))) {
-    check.fail("workload.moe.groups", "a group of " + text(size) +
-                                          " experts is neither a part nor a multiple of the " +
-                                          text(of_gpu) + " of a GPU and the " + text(of_node) +
-                                          " of a node; use routing: drawn");
-  }
-}
-
-void some_layers_have_experts(const Check& check) {
-  const int layers = spec_of(check).decoder.layers;
-  if (spec_of(check).moe->dense_layers < layers) return;
-  check.fail("workload.moe.dense_layers", text(spec_of(check).moe->dense_layers) + " of " +
-                                              text(layers) +
-                                              " layers leave none with experts; at "
-                                              "most " +
-                                              text(layers - 1));
+  if (spec.recompute_modules) return;
+  check.warn("workload.recompute",
+             "attention's kernel keeps no scores, so core_attn, the default, saves 4 B a head and "
+             "token and computes attention once more; what saves memory is recompute_modules: "
+             "[layernorm, activation" +
+                 std::string(spec.decoder.latent ? ", mla_up_proj]" : "]"));
 }
 
 // Gradients and parameters that several copies of the whole model share.
@@ -344,6 +292,7 @@ void validate_transformer(const Check& check) {
   if (model && parallel) {
     heads_divide(check);
     exchanged_heads_divide(check);
+    if (phase) further_tokens_can_be_predicted(check);
     every_stage_has_a_layer(check);
     the_other_parts_share_layers(check);
   }
@@ -352,14 +301,14 @@ void validate_transformer(const Check& check) {
   if (step && parallel && phase) the_schedule_can_be_made(check);
   if (parallel && phase) one_token_is_not_shared(check);
   if (step && parallel && phase) chunks_divide(check);
+  if (step && parallel && phase && model) rings_have_no_window(check);
   if (step && parallel && phase) tokens_divide(check);
   if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);
-  if (moe && parallel) experts_divide(check);
-  if (moe) a_token_has_its_experts(check);
-  if (moe) groups_of_experts_fit(check);
-  if (moe && parallel) tokens_can_be_sent_once(check);
-  if (moe && model) some_layers_have_experts(check);
+  if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
+    what_is_computed_again_is_there(check);
+  }
+  validate_experts(check);
   validate_transformer_size(check);
 }
 

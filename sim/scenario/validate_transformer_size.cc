@@ -1,51 +1,15 @@
-// A decoder of language: what must fit a GPU's memory, and the widths that the simulator counts in.
+// A decoder of language: the widths that the simulator counts in.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 
 #include "sim/scenario/check.h"
-#include "sim/scenario/decoder_memory.h"
-#include "sim/scenario/decoder_size.h"
 
 namespace weft::rules {
 namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
-
-// Where gradients are sharded there is no pipeline.
-std::string what_would_fit(const Workload& workload) {
-  const ParallelSpec& p = workload.transformer.parallel;
-  std::string stages = "use more parallel.tensor or parallel.pipeline";
-  if (workload.phase != Phase::training) return stages + ", or fewer sequences";
-  if (!p.shards(Sharding::optimizer)) return stages + ", or parallel.sharded_optimizer";
-  if (!p.shards(Sharding::gradients)) return stages;
-  return std::string("use more parallel.tensor or copies") +
-         (p.shards(Sharding::parameters) ? "" : ", or shard: parameters");
-}
-
-std::string what_keeps_less(const TransformerSpec& spec) {
-  std::string text = "use more parallel.tensor or parallel.context, or a smaller microbatch";
-  if (spec.parallel.tensor > 1 && !spec.parallel.sequence) text += ", or parallel.sequence: true";
-  return text + (spec.recompute == Recompute::none ? ", or recompute: layer" : "");
-}
-
-// Activations are a warning, for frameworks have ways to keep fewer of them that are not modelled
-// (selective recomputation, offloading).
-void it_fits_in_memory(const Check& check) {
-  const Bytes capacity = check.scenario.cluster.gpu.memory.capacity;
-  const Workload& workload = check.scenario.workload;
-  const MemoryUse use = fullest_gpu(workload);
-  if (use.all() <= real(capacity.count())) return;
-  const std::string takes = "it takes " + text(std::llround(use.all() / 1e9)) +
-                            " GB of a GPU of stage " + text(use.stage) + ", whose memory holds " +
-                            to_text(capacity) + ": " + to_text(use) + "; ";
-  if (use.always() > real(capacity.count())) {
-    check.fail("workload.model", takes + what_would_fit(workload));
-  } else {
-    check.warn("workload.model", takes + what_keeps_less(workload.transformer));
-  }
-}
 
 // In floating point: the products need not fit 63 bits.
 bool its_operations_can_be_counted(const Check& check) {
@@ -112,8 +76,8 @@ void its_exchanges_can_be_kept(const Check& check) {
 void validate_transformer_size(const Check& check) {
   if (!check.good_within({"workload.model", "workload.moe", "workload.parallel",
                           "workload.sequences", "workload.sequence_length", "workload.microbatch",
-                          "workload.phase", "workload.recompute", "workload.gradient_dtype",
-                          "cluster"})) {
+                          "workload.phase", "workload.recompute", "workload.recompute_modules",
+                          "workload.gradient_dtype", "run.beyond_memory", "cluster"})) {
     return;
   }
   const ParallelSpec& p = check.scenario.workload.transformer.parallel;
@@ -122,7 +86,7 @@ void validate_transformer_size(const Check& check) {
   if (!its_operations_can_be_counted(check)) return;
   its_operators_can_be_counted(check);
   its_exchanges_can_be_kept(check);
-  it_fits_in_memory(check);
+  validate_decoder_memory(check);
 }
 
 }  // namespace weft::rules

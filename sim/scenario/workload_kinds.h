@@ -188,6 +188,9 @@ constexpr bool embeds(WorkloadKind kind) { return row_of(kind).computes == &oper
 constexpr bool has_gemv(WorkloadKind kind) { return row_of(kind).computes == &operators::gemv; }
 constexpr bool has_gemm(WorkloadKind kind) { return row_of(kind).computes == &operators::gemm; }
 
+// Has a TransformerSpec.
+constexpr bool is_decoder(WorkloadKind kind) { return row_of(kind).model == &model_kinds::decoder; }
+
 // Results travel to the peers; for other kinds, input comes from the peers.
 constexpr bool results_travel(WorkloadKind kind) { return row_of(kind).travels == Travels::result; }
 

@@ -18,8 +18,11 @@ Bytes of_gemm(const GemmShape& gemm) {
 
 Bytes of_attention(const AttentionShape& attention) {
   const std::int64_t both = attention.head_dim + attention.value_head_dim;
+  const std::int64_t keys = sees_a_window(attention)
+                                ? std::min(attention.keys, attention.window + attention.queries - 1)
+                                : attention.keys;
   const Bytes once = elements(attention.heads * attention.queries * both, attention.dtype) +
-                     elements(attention.kv_heads * attention.keys * both, attention.dtype);
+                     elements(attention.kv_heads * keys * both, attention.dtype);
   // Backward, the gradients of all four as well.
   return once * attention.batch * (attention.backward ? 2 : 1);
 }

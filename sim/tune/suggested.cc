@@ -167,7 +167,9 @@ std::vector<Variation> variations_of_model(const Scenario& scenario) {
                     {"interleaved", "4"},
                     {"zb_h1", "~"},
                     {"zb_v", "~"}}});
-    variations.push_back(variation("workload.recompute", {"none", "layer"}));
+    variations.push_back(
+        {.keys = {"workload.recompute", "workload.recompute_modules"},
+         .values = {{"none", "~"}, {"selective", "[layernorm, activation]"}, {"layer", "~"}}});
     variations.push_back(
         {.keys = {"workload.parallel.shard", "workload.parallel.sharded_optimizer"},
          .values = {{"none", "~"}, {"optimizer", "~"}, {"gradients", "~"}, {"parameters", "~"}}});

@@ -105,6 +105,44 @@ TEST(Folding, takes_as_long_as_the_whole_and_exposes_as_much) {
   });
 }
 
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
+// Every second layer sees 300 tokens; parts of each are computed again.
+TEST(Folding, layers_that_differ_and_are_computed_again_take_as_long_as_the_whole) {
+  const auto any = [](std::uint64_t seed) {
+    const std::string text =
+        replaced(RandomDecoder(100 + seed).text(), "exchange: ring", "exchange: all_gather");
+    return replaced(replaced(text, "hidden: 2048", "hidden: 2048, window: 300, full_every: 2"),
+                    "phase: training",
+                    "phase: training\n  recompute: selective\n  recompute_modules: "
+                    "[layernorm, activation, core_attn]");
+  };
+  for_each_seed(4, any, [](std::uint64_t, const std::string& text) {
+    const Scenario scenario = scenario_of(text);
+    const double once = to_microseconds(result_of(scenario, true).time);
+    const double each = to_microseconds(result_of(scenario, false).time);
+    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each << "\n" << text;
+  });
+}
+
+// A second token is predicted on the last stage, whose head comes twice.
+TEST(Folding, a_further_token_takes_as_long_as_in_the_whole) {
+  const auto any = [](std::uint64_t seed) {
+    const std::string text =
+        replaced(RandomDecoder(200 + seed).text(), "shard: parameters", "shard: gradients");
+    return replaced(text, "vocabulary: 4096", "vocabulary: 4096, mtp_layers: 1");
+  };
+  for_each_seed(4, any, [](std::uint64_t, const std::string& text) {
+    const Scenario scenario = scenario_of(text);
+    const double once = to_microseconds(result_of(scenario, true).time);
+    const double each = to_microseconds(result_of(scenario, false).time);
+    EXPECT_NEAR(once / each, 1, 0.02) << once << " us for " << each << "\n" << text;
+  });
+}
+
 // Copies of small layers that share gradients or parameters, over links of a node or slow ones.
 std::string random_copies(std::uint64_t seed) {
   Rng rng(seed, "property/copies");

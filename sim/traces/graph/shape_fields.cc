@@ -272,6 +272,13 @@ void fields(Fields& map, AttentionShape& attention) {
           {.help = "tokens of each sequence that they attend to", .range = kTokens});
   map.choice("causal", attention.causal, names::kTruths,
              {.help = "each attends only up to itself, the last one to all", .fallback = true});
+  map.where("causal", {"true"})
+      .add("window", attention.window,
+           {.help = "each attends to so many of these, itself included; default: all",
+            .range = kTokens,
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
   truth(map, "backward", attention.backward, "the backward pass, which recomputes the scores");
   dtype_field(map, attention.dtype, "type of an element");
 }

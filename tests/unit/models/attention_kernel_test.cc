@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "sim/models/attention_gradients.h"
@@ -75,6 +77,87 @@ TEST(AttentionKernel, blocks_follow_one_another_head_by_head_from_the_last) {
   ASSERT_EQ(blocks.size(), 6U);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     EXPECT_NEAR(blocks[i].scale, Item::kUnit * static_cast<double>(3 - i % 3) / 3, 1) << i;
+  }
+}
+
+AttentionShape windowed(std::int64_t tokens, std::int64_t window) {
+  AttentionShape shape = prompts(1, tokens);
+  shape.window = window;
+  return shape;
+}
+// Of each block, how many of 128 x 128 it computes, the last block first.
+std::vector<double> computed(const AttentionShape& shape, double most) {
+  std::vector<double> blocks;
+  for (const Block& block : blocks_of(attention_kernel(shape, gpu()))) {
+    blocks.push_back(std::round(block.scale * most / Item::kUnit * 1000) / 1000);
+  }
+  return blocks;
+}
+
+// Five blocks of queries. With a window of 128 the first query of a block sees the last 127 keys of
+// the block before; with one of 130 also one of the block before that.
+TEST(AttentionKernel, a_window_leaves_out_whole_blocks) {
+  EXPECT_EQ(computed(windowed(640, 128), 2), (std::vector<double>{2, 2, 2, 2, 1}));
+  EXPECT_EQ(computed(windowed(640, 129), 2), (std::vector<double>{2, 2, 2, 2, 1}));
+  EXPECT_EQ(computed(windowed(640, 130), 3), (std::vector<double>{3, 3, 3, 2, 1}));
+  EXPECT_EQ(computed(windowed(640, 640), 5), (std::vector<double>{5, 4, 3, 2, 1}));  // none
+}
+
+// The last key of a block is seen by 127 queries after it: those of one more block.
+TEST(AttentionKernel, a_window_leaves_out_later_queries_of_a_block_of_keys) {
+  AttentionShape backward = windowed(640, 128);
+  backward.backward = true;
+  EXPECT_EQ(computed(backward, 2), (std::vector<double>{1, 2, 2, 2, 2}));
+  backward.window = 130;
+  EXPECT_EQ(computed(backward, 3), (std::vector<double>{1, 2, 3, 3, 3}));
+}
+
+// The last 256 queries of 640 keys: both blocks have three behind them, of which they see one.
+TEST(AttentionKernel, a_window_of_later_queries) {
+  AttentionShape shape = windowed(640, 128);
+  shape.queries = 256;
+  EXPECT_EQ(computed(shape, 2), (std::vector<double>{2, 2}));
+}
+
+// 2 x 2 x 128 x 256 x 256 operations for two blocks of keys; queries and results of its own, and
+// one block of keys and values, since two WGs go through each: 2 x 128 x 256 elements of 2 B.
+TEST(AttentionKernel, a_window_is_read_once) {
+  const Work work = attention_kernel(windowed(640, 128), gpu()).works[0];
+  EXPECT_EQ(work.flops, flops(2LL * 128 * 256 * 256));
+  EXPECT_EQ(work.traffic, bytes(2 * 128 * 256 * 2));
+}
+
+// Where the kernel was not measured it takes what its pairs take, on average over a block.
+TEST(AttentionKernel, a_window_is_as_long_as_it_is_where_nothing_was_measured) {
+  GpuSpec other = gpu();
+  other.library_attention.reset();
+  const std::vector<Block> blocks = blocks_of(attention_kernel(windowed(384, 100), other));
+  ASSERT_EQ(blocks.size(), 3U);
+  EXPECT_EQ(blocks[0].scale, Item::kUnit);
+  EXPECT_EQ(blocks[1].scale, Item::kUnit);
+  EXPECT_NEAR(blocks[2].scale, 0.64 * Item::kUnit, 1);  // its middle query sees 64
+}
+
+TEST(AttentionKernel, one_token_reads_the_keys_of_its_window) {
+  AttentionShape shape = decoding(4, 64, 1, 4'096);
+  shape.causal = true;
+  shape.window = 400;
+  EXPECT_EQ(attention_kernel(shape, gpu(4)).works[0].traffic,
+            attention_kernel(decoding(4, 64, 1, 400), gpu(4)).works[0].traffic);
+}
+
+// Query by query: the last of `queries` sees all keys, each no more than its window.
+TEST(AttentionShape, has_the_pairs_of_each_query) {
+  for (const std::int64_t queries : {1, 5, 20}) {
+    for (const std::int64_t window : {0, 1, 3, 17, 19, 20, 30}) {
+      AttentionShape shape = windowed(20, window);
+      shape.queries = queries;
+      std::int64_t pairs = 0;
+      for (std::int64_t seen = 20 - queries + 1; seen <= 20; ++seen) {
+        pairs += window > 0 ? std::min(window, seen) : seen;
+      }
+      EXPECT_EQ(flops_of(shape), flops(2 * 256 * pairs)) << queries << " " << window;
+    }
   }
 }
 

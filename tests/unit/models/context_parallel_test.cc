@@ -94,6 +94,25 @@ TEST(ContextParallel, the_work_of_a_sequence_is_divided_evenly) {
   }
 }
 
+// With all_gather and ulysses; in a ring all would be sent to all.
+TEST(ContextParallel, windows_are_of_gathered_keys_or_of_some_heads) {
+  const auto of = [](const std::string& exchange) {
+    return "{kind: transformer, model: {layers: 2, hidden: 64, heads: 8, inner: 256, vocabulary: "
+           "1000, window: 6}, sequence_length: 32, microbatch: 2, phase: training, sequences: 4, "
+           "parallel: {context: 4, data: 2, context_exchange: " +
+           exchange + "}}";
+  };
+  for (const char* exchange : {"all_gather", "ulysses"}) {
+    const ModelGraph graph = build_model(scenario_of(of(exchange), 1));
+    EXPECT_EQ(attention_of(first_named(graph, "attention")).window, 6);
+    EXPECT_EQ(attention_of(first_named(graph, "attention_backward")).window, 6);
+  }
+  EXPECT_EQ(
+      problems_of(of("ring"), 1),
+      Names{"workload.parallel.context_exchange: ring: layers with a window of 6 of 32 tokens "
+            "(model.window) do not need what comes round; use all_gather or ulysses"});
+}
+
 // 4 GPUs have 8 tokens of each of 2 sequences, in chunks of 4 that attend to 4.5 chunks on average.
 // Keys and values of whole sequences: 2 x 32 tokens x 2 heads x 16 elements x 2 B.
 TEST(ContextParallel, keys_and_values_are_gathered_and_their_gradients_scattered) {

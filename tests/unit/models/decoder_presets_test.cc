@@ -27,7 +27,8 @@ struct Preset {
   double vocabulary;
 };
 
-// Table 3 of arXiv:2407.21783; table 2.1 of arXiv:2005.14165; model cards of Qwen3. Products: h (2
+// Table 3 of arXiv:2407.21783; table 2.1 of arXiv:2005.14165; model cards of Qwen3 and of Mistral
+// 7B (7.24 B; its window is longer than these sequences). Products: h (2
 // heads + 2 kv_heads) d + 3 h inner (GPT-3: 4 h^2 + 8 h^2) a layer, and the head.
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
@@ -43,7 +44,9 @@ const std::vector<Preset>& presets() {
       {"qwen3_8b", 8.2e9, 36 * (4096.0 * (64 + 16) * 128 + 3 * 4096.0 * 12288) + 4096 * 151936.0,
        36, 4096, 4096, 151936},
       {"qwen3_32b", 32.8e9, 64 * (5120.0 * (128 + 16) * 128 + 3 * 5120.0 * 25600) + 5120 * 151936.0,
-       64, 5120, 8192, 151936}};
+       64, 5120, 8192, 151936},
+      {"mistral_7b", 7.24e9, 32 * (4096.0 * (64 + 16) * 128 + 3 * 4096.0 * 14336) + 4096 * 32000.0,
+       32, 4096, 4096, 32000}};
   return all;
 }
 

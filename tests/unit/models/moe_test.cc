@@ -346,6 +346,12 @@ double of_layer(double hidden, double heads, double experts, double router) {
   return hidden * heads + 3 * hidden * experts + hidden * router;
 }
 
+// A layer that predicts a second token, what makes its input of two vectors, and the head again.
+double deepseek_module() {
+  return 7168.0 * (1536 + 576) + 1536 * 128.0 * 192 + 512 * 128.0 * 256 + 128 * 128.0 * 7168 +
+         of_layer(7168, 0, 9 * 2048, 256) + 2 * 7168.0 * 7168 + 7168 * 129280.0;
+}
+
 // Mixtral: arXiv:2401.04088 and mistral.ai; DeepSeek-V3: arXiv:2412.19437; Qwen2: arXiv:2407.10671;
 // Qwen3, Llama 4, gpt-oss: model cards; Kimi K2: arXiv:2507.20534. Three are further off than their
 // digits: Llama 4 Scout's 109 B have 0.9 B of a vision encoder; Kimi K2's 1.04 T are 1.3 % more
@@ -365,7 +371,8 @@ const std::vector<Preset>& presets() {
        {37e9, 0.5e9},
        true,
        61 * (7168.0 * (1536 + 576) + 1536 * 128.0 * 192 + 512 * 128.0 * 256 + 128 * 128.0 * 7168) +
-           58 * of_layer(7168, 0, 9 * 2048, 256) + 3 * 3 * 7168.0 * 18432 + 7168 * 129280.0,
+           58 * of_layer(7168, 0, 9 * 2048, 256) + 3 * 3 * 7168.0 * 18432 + 7168 * 129280.0 +
+           deepseek_module(),
        58,
        7168,
        8},
@@ -468,6 +475,18 @@ TEST(MoePresets, have_the_parameters_that_are_published) {
         preset.without_embedding ? real(embedding_weights(model.decoder, 1)) : 0;
     expect_as_published(real(active_of(model)) - embedding, preset.active, preset.name);
   }
+}
+
+// README_WEIGHTS.md of deepseek-ai/DeepSeek-V3: 11.5 G parameters besides embedding and head.
+TEST(MoePresets, what_predicts_a_second_token_has_the_parameters_that_are_published) {
+  const Scenario scenario = scenario_of(
+      "{base: models/deepseek_v3, phase: training, sequences: 8, sequence_length: 8, microbatch: "
+      "1, parallel: {data: 8, expert: 8}}",
+      1);
+  TransformerSpec whole = scenario.workload.transformer;
+  EXPECT_EQ(whole.mtp_modules, 1);
+  whole.parallel = {};
+  expect_within_one_percent(real(mtp_weights(whole, 0).all()), 11.5e9);
 }
 
 // 8 GPUs of 512 tokens: sequences of 8, so that attention is below 1 % of the products.

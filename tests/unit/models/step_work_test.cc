@@ -64,6 +64,20 @@ TEST(StepWork, computed_again_is_the_hardwares_only) {
   EXPECT_DOUBLE_EQ(work.hardware_flops, work.model_flops + kCausal / 2 + kLinear + kCausal);
 }
 
+// The first of two layers has a window of 8 of 32 tokens: 8 x 32 - 8 x 7 / 2 pairs; without a mask
+// all have 32 x 32. A next token sees 8.
+TEST(StepWork, of_a_window_is_what_it_leaves) {
+  std::string tiny = kTiny;
+  tiny.insert(tiny.find("vocabulary"), "window: 8, full_every: 2, ");
+  const StepWork work = work_of(tiny + "phase: training, parallel: {data: 8}");
+  const double attention = kOfAPair / 2 * (528 + 8 * 32 - 28);
+  EXPECT_DOUBLE_EQ(work.model_flops, 3 * (kLinear + 512 * kHead + attention));
+  EXPECT_DOUBLE_EQ(*work.full_attention_flops, 3 * (kLinear + 512 * kHead + kFull));
+  EXPECT_DOUBLE_EQ(work.hardware_flops, work.model_flops + attention / 2);
+  EXPECT_DOUBLE_EQ(work_of(tiny + "phase: decode, parallel: {data: 8}").model_flops,
+                   kLinear / 32 + 16 * kHead + kOfAPair / 2 * (32 + 8));
+}
+
 // Four keys' heads on eight GPUs are there twice: 64 x 2 x 4 x 8 weights more.
 TEST(StepWork, of_the_model_is_the_same_however_it_is_split) {
   const StepWork data = work_of(kTiny + "phase: training, parallel: {data: 8}");
@@ -127,8 +141,11 @@ TEST(StepWork, of_latent_attention_has_what_a_new_token_looks_at) {
   EXPECT_DOUBLE_EQ(decode.model_flops, 8 * (2 * n + 61 * 128.0 * 2 * 4096 * (512 + 64 + 512)));
   const StepWork training = work_of(deepseek + "training");
   const double pairs = 4096 * 4097.0 / 2;
+  // What predicts a second token: a layer of experts, two vectors made one, and the head.
+  const double second =
+      layer + 9 * 3 * 7168.0 * 2048 + 7168 * 256.0 + 2 * 7168.0 * 7168 + 7168 * 129280.0;
   EXPECT_DOUBLE_EQ(training.model_flops,
-                   3 * 8 * (4096 * 2 * n + 61 * 128.0 * 2 * pairs * (192 + 128)));
+                   3 * 8 * (4096 * 2 * (n + second) + 62 * 128.0 * 2 * pairs * (192 + 128)));
 }
 
 // 2,048 samples, 6 FLOP a weight less the unused gradient of the first layer's input.

@@ -138,6 +138,38 @@ TEST(Transformer, one_more_token_is_a_product_of_as_many_rows_as_sequences) {
   EXPECT_EQ(std::get<GemmShape>(first_named(graph, "qkv").shape).n, 3 * 8);
 }
 
+// Of four layers the second and fourth see all of 32 tokens, the others the last 8.
+TEST(Transformer, layers_with_a_window_alternate_with_others) {
+  const std::string model =
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, inner: 256, vocabulary: 1000, "
+      "window: 8, full_every: 2}, sequence_length: 32, microbatch: 2, sequences: 16, "
+      "parallel: {data: 8}, phase: ";
+  const auto windows = [&](const std::string& phase, const char* name) {
+    std::vector<std::int64_t> found;
+    for (const ModelOp* op : ops_named(build_model(scenario_of(model + phase + "}", 1)), name)) {
+      const auto& shape = std::get<AttentionShape>(op->shape);
+      EXPECT_EQ(shape.keys, 32);
+      found.push_back(shape.window);
+    }
+    return found;
+  };
+  using Windows = std::vector<std::int64_t>;
+  EXPECT_EQ(windows("training", "attention"), (Windows{8, 0, 8, 0}));
+  EXPECT_EQ(windows("training", "attention_backward"), (Windows{0, 8, 0, 8}));
+  EXPECT_EQ(windows("decode", "attention"), (Windows{8, 0, 8, 0}));
+}
+
+// Layers that see all there is are alike.
+TEST(Transformer, a_window_of_all_tokens_is_none) {
+  const std::string step = "phase: prefill, sequences: 2, parallel: {tensor: 8}";
+  EXPECT_EQ(to_text(build_model(scenario_of("{kind: transformer, model: {layers: 2, hidden: 64, "
+                                            "heads: 8, kv_heads: 4, inner: 256, vocabulary: 1000, "
+                                            "window: 32}, sequence_length: 32, microbatch: 2, " +
+                                                step + "}",
+                                            1))),
+            to_text(tiny(step)));
+}
+
 TEST(Transformer, layers_are_computed_again_where_they_are_not_kept) {
   const std::string step = "phase: training, sequences: 16, parallel: {data: 8}";
   const ModelGraph kept = tiny(step);

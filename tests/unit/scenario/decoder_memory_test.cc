@@ -76,17 +76,70 @@ TEST(DecoderMemory, follows_the_schedule) {
   EXPECT_LE(parts("zb_v").parts, 8);
 }
 
-// GPT-3 175B's layer on eight GPUs that share sequences: 34 s b h / t (Korthikanti et al.,
-// arXiv:2205.05198, table 2), of which 2 are masks of dropout, which is not modelled; attention
+// A microbatch of GPT-3 175B's 96 layers on eight GPUs; `more`: of parallel, or after it.
+double gpt3(const std::string& more) {
+  const std::string workload =
+      "{base: models/gpt3_175b, phase: training, sequence_length: 2048, sequences: 1, microbatch: "
+      "1, parallel: {tensor: 8" +
+      more + "}";
+  return fullest_gpu(scenario_of(workload, 1).workload).activations;
+}
+
+// Korthikanti et al., arXiv:2205.05198, table 2: of a layer, with attention that keeps no scores,
+// s b h (10 + 24 / t), with sequence parallelism 34 s b h / t, computed again 2 s b h (with
+// sequence parallelism a t-th), of which 2 are masks of dropout, which is not modelled; attention
 // keeps 4 B for each head and token instead of scores.
 TEST(DecoderMemory, of_a_layer_is_what_korthikanti_et_al_count) {
-  const MemoryUse use =
-      fullest_gpu(scenario_of("{base: models/gpt3_175b, phase: training, sequence_length: 2048, "
-                              "sequences: 1, microbatch: 1, "
-                              "parallel: {tensor: 8, sequence: true}}",
-                              1)
-                      .workload);
-  EXPECT_EQ(use.activations, 96 * 2048 * (32.0 * 12288 + 4 * 96) / 8);
+  constexpr double kHidden = 12288;
+  constexpr double kStatistics = 4 * 96 / 8.0;
+  EXPECT_EQ(gpt3("}"), 96 * 2048 * ((10 - 2 + 24 / 8.0) * kHidden + kStatistics));
+  const double layer = 2048 * ((34 - 2) / 8.0 * kHidden + kStatistics);
+  EXPECT_EQ(gpt3(", sequence: true}"), 96 * layer);
+  EXPECT_EQ(gpt3(", sequence: true}, recompute: layer"), 96 * 2048 * 2 * kHidden / 8 + layer);
+}
+
+// Of the 32 B per element of the hidden size norms make 4, the activation 8, the feed-forward 16;
+// attention itself keeps the statistics. The layer whose backward pass it is has all.
+TEST(DecoderMemory, is_less_by_the_parts_that_are_computed_again) {
+  const auto again = [](const std::string& modules) {
+    return gpt3(", sequence: true}, recompute: selective, recompute_modules: [" + modules + "]");
+  };
+  const double all = gpt3(", sequence: true}");
+  constexpr double kHidden = 2048 * 12288 / 8.0;
+  EXPECT_EQ(again("layernorm"), all - 95 * 4 * kHidden);
+  EXPECT_EQ(again("activation"), all - 95 * 8 * kHidden);
+  EXPECT_EQ(again("mlp"), all - 95 * 16 * kHidden);
+  EXPECT_EQ(again("layernorm, mlp, activation"), all - 95 * 20 * kHidden);
+  EXPECT_EQ(again("core_attn"), all - 95 * 2048 * 4 * 96 / 8.0);
+}
+
+// Elements of a token, hidden size 64: queries, keys (24 each), values and results (16) of 8 heads;
+// short vectors of 32 and 16 before and after their norms, 8 of the position; 2 experts of 64 and
+// 3 x 32, another of 3 x 32 for all.
+TEST(DecoderMemory, of_latent_attention_and_experts) {
+  const auto of_moe = [](const std::string& more) {
+    return fullest_gpu(
+               scenario_of("{kind: moe, phase: training, model: {layers: 4, hidden: 64, heads: 8, "
+                           "vocabulary: 1000, head_dim: 24, value_head_dim: 16, "
+                           "latent: {queries: 32, keys: 16, position: 8}}, moe: {experts: 8, "
+                           "top_k: 2, inner: 32, shared_inner: 32}, sequence_length: 32, "
+                           "microbatch: 2, sequences: 16, parallel: {data: 8, expert: 8}" +
+                               more + "}",
+                           1)
+                   .workload)
+        .activations;
+  };
+  constexpr double kHeads = 2 * 8 * 24 + 8 * 16;
+  constexpr double kExperts = 2 * (64 + 3 * 32) + 3 * 32;
+  constexpr double kAll = 4 * 64 + kHeads + 8 * 16 + 2 * (32 + 16) + 8 + kExperts;
+  const double layer = 64 * (2 * kAll + 4 * 8);
+  EXPECT_EQ(of_moe(""), 4 * layer);
+  const auto less = [&](const std::string& modules) {
+    return 4 * layer - of_moe(", recompute: selective, recompute_modules: [" + modules + "]");
+  };
+  EXPECT_EQ(less("mla_up_proj"), 3 * 64 * 2 * (kHeads + 32 + 16));
+  EXPECT_EQ(less("moe"), 3 * 64 * 2 * kExperts);
+  EXPECT_EQ(less("activation"), 3 * 64 * 2 * 3 * 32);
 }
 
 // A prompt's keys and values: of every token and layer.
@@ -100,6 +153,25 @@ TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
   EXPECT_EQ(use.cached, 8.0 * 8 * 32 * 2 * 4 * 8 * 2);  // 8 sequences a GPU
   EXPECT_EQ(use.activations, 0);
   EXPECT_EQ(use.gradients, 0);
+}
+
+// Of eight layers every third, the third and sixth, keeps all 32 tokens, the others 10.
+TEST(DecoderMemory, of_windows_is_what_their_layers_see) {
+  const auto cached = [](const std::string& window) {
+    return fullest_gpu(
+               scenario_of("{kind: transformer, phase: decode, model: {layers: 8, hidden: 64, "
+                           "heads: 8, kv_heads: 4, inner: 256, vocabulary: 1000, window: " +
+                               window +
+                               "}, sequence_length: 32, microbatch: 2, sequences: 64, "
+                               "parallel: {data: 8}}",
+                           1)
+                   .workload)
+        .cached;
+  };
+  constexpr double kToken = 8 * 2 * 4 * 8 * 2;  // of a layer; 8 sequences a GPU
+  EXPECT_EQ(cached("10"), 8 * 10 * kToken);
+  EXPECT_EQ(cached("10, full_every: 3"), (6 * 10 + 2 * 32) * kToken);
+  EXPECT_EQ(cached("100"), 8 * 32 * kToken);
 }
 
 }  // namespace

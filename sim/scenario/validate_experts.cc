@@ -1,0 +1,131 @@
+// A decoder's experts: what must divide among the GPUs that share them, and what a token takes.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "sim/scenario/check.h"
+
+namespace weft::rules {
+namespace {
+
+const TransformerSpec& transformer_of(const Check& check) {
+  return check.scenario.workload.transformer;
+}
+
+void experts_divide(const Check& check) {
+  const ParallelSpec& p = transformer_of(check).parallel;
+  const MoeSpec& moe = *transformer_of(check).moe;
+  if (moe.experts % p.expert != 0) {
+    check.fail("workload.parallel.expert",
+               text(moe.experts) + " experts do not divide among " + text(p.expert) + " GPUs" +
+                   "; nearest: " + divisors_around(moe.experts, p.expert));
+  }
+  const std::int64_t gpus = std::int64_t{p.tensor} * p.context * p.data;
+  if (gpus % p.expert != 0) {
+    check.fail("workload.parallel.expert", text(p.expert) + " do not divide the " + text(gpus) +
+                                               " GPUs of a stage, tensor x " +
+                                               (p.context > 1 ? "context x data" : "data") +
+                                               "; nearest: " + divisors_around(gpus, p.expert));
+  }
+}
+
+// Each node has equally many of the GPUs that share the experts, and each token reaches all of its.
+void tokens_can_be_sent_once(const Check& check) {
+  if (!check.good({"workload.moe.exchange", "workload.parallel.expert", "cluster.gpus_per_node"})) {
+    return;
+  }
+  const MoeSpec& moe = *transformer_of(check).moe;
+  if (moe.exchange != TokenExchange::once) return;
+  const int expert = transformer_of(check).parallel.expert;
+  const int node = check.scenario.cluster.gpus_per_node;
+  if (expert % node != 0 && node % expert != 0) {
+    check.fail("workload.moe.exchange",
+               "once forwards tokens in nodes that all have as many of the experts' GPUs, but " +
+                   text(expert) + " are neither a part nor a multiple of the " + text(node) +
+                   " of a node; use put or library");
+  }
+  if (moe.capacity > 0) {
+    check.fail("workload.moe.capacity",
+               "with exchange: once every token reaches all of its experts; use 0, no limit");
+  }
+}
+
+void a_token_has_its_experts(const Check& check) {
+  const MoeSpec& moe = *transformer_of(check).moe;
+  if (moe.top_k > moe.experts) {
+    check.fail("workload.moe.top_k", text(moe.top_k) + " of " + text(moe.experts) +
+                                         " experts; at most " + text(moe.experts));
+  }
+  if (moe.skew != RouterSkew::histogram) return;
+  if (static_cast<std::int64_t>(moe.histogram.size()) != moe.experts) {
+    return check.fail("workload.moe.histogram",
+                      text(static_cast<std::int64_t>(moe.histogram.size())) + " numbers for " +
+                          text(moe.experts) + " experts; there must be one for each");
+  }
+  const auto zeros = std::count(moe.histogram.begin(), moe.histogram.end(), 0);
+  if (moe.experts - zeros >= moe.top_k) return;
+  check.fail("workload.moe.histogram",
+             "only " + text(moe.experts - zeros) + " of " + text(moe.experts) +
+                 " are ever used, but a token goes through " + text(moe.top_k));
+}
+
+bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
+
+void groups_of_experts_fit(const Check& check) {
+  const MoeSpec& moe = *transformer_of(check).moe;
+  if (moe.groups == 1) return;
+  if (moe.experts % moe.groups != 0) {
+    return check.fail("workload.moe.groups", text(moe.experts) + " experts do not divide among " +
+                                                 text(moe.groups) + " groups; use " +
+                                                 divisors_around(moe.experts, moe.groups));
+  }
+  const int size = moe.experts / moe.groups;
+  if (moe.top_groups > moe.groups) {
+    check.fail("workload.moe.top_groups", text(moe.top_groups) + " of " + text(moe.groups) +
+                                              " groups; at most " + text(moe.groups));
+  } else if (moe.top_groups * size < moe.top_k) {
+    check.fail("workload.moe.top_groups",
+               text(moe.top_groups) + " groups have " + text(moe.top_groups * size) +
+                   " experts, but a token goes through " + text(moe.top_k));
+  }
+  if (moe.routing == Routing::drawn) return;
+  if (moe.skew != RouterSkew::uniform) {
+    check.fail("workload.moe.routing",
+               "how often groups of experts are used that differ is not calculated; use drawn, or "
+               "router: uniform");
+  }
+  const int of_gpu = moe.experts / transformer_of(check).parallel.expert;
+  const int of_node = of_gpu * std::min(check.scenario.cluster.gpus_per_node,
+                                        transformer_of(check).parallel.expert);
+  if (moe.exchange == TokenExchange::once && !(nests(of_gpu, size) && nests(of_node, size))) {
+    check.fail("workload.moe.groups", "a group of " + text(size) +
+                                          " experts is neither a part nor a multiple of the " +
+                                          text(of_gpu) + " of a GPU and the " + text(of_node) +
+                                          " of a node; use routing: drawn");
+  }
+}
+
+void some_layers_have_experts(const Check& check) {
+  const int layers = transformer_of(check).decoder.layers;
+  if (transformer_of(check).moe->dense_layers < layers) return;
+  check.fail("workload.moe.dense_layers", text(transformer_of(check).moe->dense_layers) + " of " +
+                                              text(layers) +
+                                              " layers leave none with experts; at "
+                                              "most " +
+                                              text(layers - 1));
+}
+
+}  // namespace
+
+void validate_experts(const Check& check) {
+  const bool moe = check.good_within({"workload.moe"}) && transformer_of(check).moe;
+  if (!moe) return;
+  const bool parallel = check.good_within({"workload.parallel"});
+  if (parallel) experts_divide(check);
+  a_token_has_its_experts(check);
+  groups_of_experts_fit(check);
+  if (parallel) tokens_can_be_sent_once(check);
+  if (check.good_within({"workload.model"})) some_layers_have_experts(check);
+}
+
+}  // namespace weft::rules
