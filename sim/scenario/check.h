@@ -53,7 +53,8 @@ void validate_workload(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);
-void validate_experts(const Check& check);
+// Of a model that has experts; whether these maps were right before any rule was asked.
+void validate_experts(const Check& check, bool parallel, bool model);
 void validate_transformer_size(const Check& check);
 void validate_decoder_memory(const Check& check);
 void validate_places(const Check& check);

@@ -71,22 +71,24 @@ void a_token_has_its_experts(const Check& check) {
 
 bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
 
-void groups_of_experts_fit(const Check& check) {
+void groups_of_experts_fit(const Check& check, bool parallel) {
   const MoeSpec& moe = *transformer_of(check).moe;
   if (moe.groups == 1) return;
+  if (moe.top_groups > moe.groups) {
+    check.fail("workload.moe.top_groups", text(moe.top_groups) + " of " + text(moe.groups) +
+                                              " groups; at most " + text(moe.groups));
+  }
   if (moe.experts % moe.groups != 0) {
     return check.fail("workload.moe.groups", text(moe.experts) + " experts do not divide among " +
                                                  text(moe.groups) + " groups; use " +
                                                  divisors_around(moe.experts, moe.groups));
   }
   const int size = moe.experts / moe.groups;
-  if (moe.top_groups > moe.groups) {
-    check.fail("workload.moe.top_groups", text(moe.top_groups) + " of " + text(moe.groups) +
-                                              " groups; at most " + text(moe.groups));
-  } else if (moe.top_groups * size < moe.top_k) {
-    check.fail("workload.moe.top_groups",
-               text(moe.top_groups) + " groups have " + text(moe.top_groups * size) +
-                   " experts, but a token goes through " + text(moe.top_k));
+  if (moe.top_groups * size < moe.top_k) {
+    check.fail("workload.moe.top_groups", "only " + text(moe.top_groups * size) +
+                                              " experts in so many groups, but a token goes "
+                                              "through " +
+                                              text(moe.top_k));
   }
   if (moe.routing == Routing::drawn) return;
   if (moe.skew != RouterSkew::uniform) {
@@ -94,10 +96,11 @@ void groups_of_experts_fit(const Check& check) {
                "how often groups of experts are used that differ is not calculated; use drawn, or "
                "router: uniform");
   }
+  if (!parallel || moe.exchange != TokenExchange::once) return;
   const int of_gpu = moe.experts / transformer_of(check).parallel.expert;
   const int of_node = of_gpu * std::min(check.scenario.cluster.gpus_per_node,
                                         transformer_of(check).parallel.expert);
-  if (moe.exchange == TokenExchange::once && !(nests(of_gpu, size) && nests(of_node, size))) {
+  if (!nests(of_gpu, size) || !nests(of_node, size)) {
     check.fail("workload.moe.groups", "a group of " + text(size) +
                                           " experts is neither a part nor a multiple of the " +
                                           text(of_gpu) + " of a GPU and the " + text(of_node) +
@@ -117,15 +120,12 @@ void some_layers_have_experts(const Check& check) {
 
 }  // namespace
 
-void validate_experts(const Check& check) {
-  const bool moe = check.good_within({"workload.moe"}) && transformer_of(check).moe;
-  if (!moe) return;
-  const bool parallel = check.good_within({"workload.parallel"});
+void validate_experts(const Check& check, bool parallel, bool model) {
   if (parallel) experts_divide(check);
   a_token_has_its_experts(check);
-  groups_of_experts_fit(check);
+  groups_of_experts_fit(check, parallel);
   if (parallel) tokens_can_be_sent_once(check);
-  if (check.good_within({"workload.model"})) some_layers_have_experts(check);
+  if (model) some_layers_have_experts(check);
 }
 
 }  // namespace weft::rules

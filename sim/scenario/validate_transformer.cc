@@ -308,7 +308,7 @@ void validate_transformer(const Check& check) {
   if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
     what_is_computed_again_is_there(check);
   }
-  validate_experts(check);
+  if (moe) validate_experts(check, parallel, model);
   validate_transformer_size(check);
 }
 
