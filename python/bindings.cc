@@ -2,10 +2,6 @@
 // Python programmer sees is made from them in weft/*.py.
 //
 // Everything here runs without the GIL, so that threads simulate at the same time.
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "python/given.h"
+#include "python/tune.h"
 #include "sim/core/plain_text.h"
 #include "sim/measured/errors.h"
 #include "sim/measured/predict.h"
@@ -35,59 +33,6 @@
 
 namespace weft {
 namespace {
-
-namespace fs = std::filesystem;
-namespace py = pybind11;
-
-using Strings = std::vector<std::string>;
-using Folders = std::vector<fs::path>;
-
-// --- problems ------------------------------------------------------------------------------------
-
-// file, line, column, path, message, severity, the line's text.
-using Problem =
-    std::tuple<std::string, int, int, std::string, std::string, std::string, std::string>;
-
-// All of them, and as the command line and the tables of sweeps show them.
-struct Problems {
-  std::vector<Problem> all;
-  std::string text;
-  std::string line;  // on one
-  bool has_errors = false;
-};
-
-Problems told(const Diagnostics& found) {
-  Problems problems{.all = {},
-                    .text = printable(found.to_text()),
-                    .line = printable_line(one_line(found)),
-                    .has_errors = found.has_errors()};
-  for (const Diagnostic& one : found.all()) {
-    problems.all.emplace_back(printable_line(one.at.file), one.at.line, one.at.column,
-                              printable_line(one.path), printable(one.message),
-                              one.severity == Severity::error ? "error" : "warning",
-                              printable_line(one.source_line));
-  }
-  return problems;
-}
-
-// --- what a file or a text says ------------------------------------------------------------------
-
-// A file, or a text for which `file` stands in messages.
-struct Source {
-  fs::path file;
-  std::optional<std::string> text;
-};
-
-// With what the command line says of a file that is of another kind.
-Diagnostics problems_of(const Source& source, const Diagnostics& found, FileKind takes) {
-  return source.text ? found : or_its_command(found, source.file, takes);
-}
-
-Folders config_dirs(const fs::path& file, const Folders& more) {
-  Folders folders = configs_above(file);
-  folders.insert(folders.end(), more.begin(), more.end());
-  return folders;
-}
 
 // Ctrl-C and other signals; they only arrive in Python's main thread.
 void check_signals() {
@@ -150,14 +95,9 @@ Ran run(const Source& source, const Strings& sets, const Folders& folders, Table
 class SweepOfPoints {
  public:
   SweepOfPoints(const Source& source, const Strings& sets, const Folders& folders) {
-    const PlanOptions options{.sets = sets, .config_dirs = [&folders](const fs::path& file) {
-                                return config_dirs(file, folders);
-                              }};
-    LoadedPlan loaded = source.text ? load_plan_text(*source.text, source.file.string(), options)
-                                    : load_plan(source.file, options);
-    problems_ = told(problems_of(source, loaded.problems, FileKind::sweep));
-    if (!loaded.plan) return;
-    plan_ = *std::move(loaded.plan);
+    std::optional<SweepPlan> plan = plan_of(source, sets, folders, problems_);
+    if (!plan) return;
+    plan_ = *std::move(plan);
     rows_ = sweep_rows(plan_, {}, {.jobs = 1});
     tasks_ = tasks_of(rows_);
   }
@@ -267,8 +207,6 @@ std::vector<std::pair<std::string, std::string>> things() {
 
 // --- the module ----------------------------------------------------------------------------------
 
-using Released = py::call_guard<py::gil_scoped_release>;
-
 void add_types(py::module_& module) {
   py::class_<Problems>(module, "Problems")
       .def_readonly("all", &Problems::all)
@@ -347,4 +285,5 @@ PYBIND11_MODULE(_weft, module) {
   weft::add_types(module);
   weft::add_functions(module);
   weft::add_sweep(module);
+  weft::add_tune(module);
 }

@@ -284,6 +284,43 @@ class Sweeps(InFolder):
         self.assertEqual(list(weft.sweep(SWEEP).frame()["batch"]), [64, 128, 256])
 
 
+class Tunes(InFolder):
+    SPACE = {
+        "name": "space", "scenario": "scenarios/embedding_a2a_2_nodes",
+        "set": {"modes": ["fused"], "workload.tables_per_gpu": 4, "workload.batch": 256},
+        "axes": [{"key": "fused.slice_wgs", "values": [1, 2, 4, 8]},
+                 {"key": "fused.order", "values": ["remote_first", "local_first"]}],
+    }
+
+    def test_finds_what_the_program_finds(self):
+        path = self.write("space.yaml", json.dumps(self.SPACE))
+        done = program("tune", path, "--points", "5", "-q", "-o", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads((self.folder / "out/tune.json").read_text(encoding="utf-8"))
+        tuned = weft.tune(path, points=5)
+        for key in ("points", "best", "as_it_is", "ties", "knobs", "pairs"):
+            self.assertEqual(tuned.answer[key], told[key], key)
+        self.assertEqual(len(tuned.rows), 5)
+        best = weft.run(tuned.scenario)
+        self.assertEqual(best.time_us("fused"), tuned.best["value"])
+
+    def test_executors_change_nothing(self):
+        with concurrent.futures.ThreadPoolExecutor(3) as executor:
+            self.assertEqual(weft.tune(self.SPACE, executor, points=6).answer,
+                             weft.tune(self.SPACE, points=6).answer)
+
+    def test_a_column_that_there_is_not(self):
+        with self.assertRaisesRegex(weft.RunError, "no point has a 'mfu' above 0"):
+            weft.tune(self.SPACE, maximize="mfu", points=2)
+        with self.assertRaises(TypeError):
+            weft.tune(self.SPACE, maximize="mfu", minimize="time_us")
+
+    def test_mistakes_all_at_once(self):
+        with self.assertRaises(weft.ScenarioError) as caught:
+            weft.tune({"name": "bad", "scenario": "nothing", "axes": []})
+        self.assertGreater(len(caught.exception.problems), 0)
+
+
 class Validations(InFolder):
     MEASURED = ROOT / "calibration" / "measurements" / "vllm-all-reduce.jsonl"
 
@@ -353,7 +390,7 @@ class Document(unittest.TestCase):
         text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
         names = {}
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 6)
+        self.assertEqual(len(blocks), 7)
         for block in blocks:
             if not has("pandas"):
                 block = "".join(line for line in block.splitlines(True) if "frame(" not in line)

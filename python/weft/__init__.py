@@ -13,12 +13,13 @@ from weft._result import Result
 from weft._run import run
 from weft._sweep import Rows, sweep
 from weft._tables import Columns
+from weft._tune import Tuned, tune
 from weft._validate import Validation, validate
 
 version: str = _weft.version
 __version__: str = version
 
 __all__ = [  # without list, which `import *` must not replace
-    "Columns", "Error", "Problem", "Result", "Rows", "RunError", "ScenarioError", "Validation",
-    "config_path", "explain", "run", "sweep", "validate", "version",
+    "Columns", "Error", "Problem", "Result", "Rows", "RunError", "ScenarioError", "Tuned",
+    "Validation", "config_path", "explain", "run", "sweep", "tune", "validate", "version",
 ]

@@ -50,13 +50,17 @@ def sweep(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides
     source, _ = source_of(file_or_dict, "a sweep")
     points = _weft.Sweep(source, sets_of(overrides), folders(config_dirs))
     warnings_or_raise(points.problems)
-    for number, (summary, error) in enumerate(_outcomes(points, executor)):
+    tasks = [(points.scenario, sets, points.folders) for sets in points.points()]
+    for number, (summary, error) in enumerate(outcomes_of(tasks, executor)):
         points.finish(number, summary, error)
     return Rows(points.table())
 
 
-def _outcomes(points: _weft.Sweep, executor: Optional[Executor]) -> Iterator[Outcome]:
-    tasks = [(points.scenario, sets, points.folders) for sets in points.points()]
+Task = tuple[PathLike, Sequence[str], Sequence[PathLike]]  # scenario, --set, folders of bases
+
+
+def outcomes_of(tasks: Sequence[Task], executor: Optional[Executor]) -> Iterator[Outcome]:
+    """In the order of the tasks."""
     if executor is None:
         return (_run_point(*task) for task in tasks)
     return _results([executor.submit(_run_point, *task) for task in tasks])

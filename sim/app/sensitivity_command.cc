@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kSensitivityExample =
     "example:\n"
     "  weft sensitivity configs/scenarios/embedding_a2a_4_gpus.yaml --set 'modes=[bulk, fused]'\n"
     "\n"
@@ -54,7 +54,7 @@ Sensitivity ask(const SensitivityCommand& command, const LoadOptions& load) {
 CLI::App* add_sensitivity(CLI::App& app, SensitivityCommand& command) {
   CLI::App* sensitivity = app.add_subcommand(
       "sensitivity", "Print which numbers of the machine a scenario's times depend on.");
-  sensitivity->footer(kExample);
+  sensitivity->footer(kSensitivityExample);
   sensitivity->add_option("SCENARIO", command.scenario, "YAML file")->type_name("FILE")->required();
   sensitivity->add_option("--set", command.sets, "Change one value first (repeatable)")
       ->type_name("PATH=VALUE")

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-constexpr const char* kPart = "mtp";
+constexpr const char* kFurtherPart = "mtp";
 constexpr std::int64_t kInputs = 2;  // vectors of the model, and of the next token
 
 }  // namespace
@@ -13,7 +13,7 @@ constexpr std::int64_t kInputs = 2;  // vectors of the model, and of the next to
 Linear FurtherToken::projection() const {
   const DecoderShapes& shapes = gpus_.shapes();
   return {.name = "mtp_projection",
-          .part = kPart,
+          .part = kFurtherPart,
           .in = kInputs * shapes.decoder.hidden,
           .out = shapes.decoder.hidden / shapes.parallel.tensor};
 }
@@ -88,7 +88,7 @@ void FurtherToken::backward(bool last) {
 
 void add_further_gradient(TensorParallel& gpus) {
   const DecoderShapes& shapes = gpus.shapes();
-  gpus.compute("mtp_gradient_add", kPart,
+  gpus.compute("mtp_gradient_add", kFurtherPart,
                shapes.stream({.elements = shapes.kept * shapes.decoder.hidden,
                               .read = 2,
                               .written = 1,

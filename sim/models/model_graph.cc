@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sim/collectives/collective.h"
@@ -155,6 +156,11 @@ std::vector<std::int64_t> rows_put(const CommunicationShape& call, std::size_t r
     rows.push_back(size / call.row.count());
   }
   return rows;
+}
+
+std::size_t gpus_in(const Groups& place) {
+  return std::accumulate(place.groups.begin(), place.groups.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& group) { return sum + group.size(); });
 }
 
 Flops flops_of(const OpShape& shape) {

@@ -133,6 +133,9 @@ struct Groups {
   bool operator==(const Groups&) const = default;
 };
 
+// Of all its groups.
+std::size_t gpus_in(const Groups& place);
+
 // A unit that recurs in the graph, such as a layer of one microbatch. Nothing in it waits for an
 // operator after it in the graph, so that it can be run by itself, from start to end.
 struct Block {

@@ -25,14 +25,6 @@ struct Counting {
   Mode mode;
 };
 
-double gpus_in(const Groups& place) {
-  double gpus = 0;
-  for (const std::vector<std::uint32_t>& group : place.groups) {
-    gpus += static_cast<double>(group.size());
-  }
-  return gpus;
-}
-
 double items_of(const OpShape& shape, const GpuSpec& gpu) {
   if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
     return static_cast<double>(bag->work.batch) / bag->work.rows_per_wg * bag->work.tables_per_gpu;
@@ -149,7 +141,7 @@ CollectiveCounts count_chunks(const Grid& grid, const CommunicationShape& shape,
   chunk.buffer = bytes((of_a_peer + chunks - 1) / chunks * grid.gpus);
   CollectiveCounts counts;
   add(counts, count_call(chunk, place, how), static_cast<double>(chunks));
-  counts.items += gpus_in(place) * grid.gpus * grid.per_peer;
+  counts.items += static_cast<double>(gpus_in(place)) * grid.gpus * grid.per_peer;
   return counts;
 }
 
@@ -189,7 +181,7 @@ CollectiveCounts count_peers(const Grid& grid, const CommunicationShape& shape, 
   Counting by_engines = how;
   by_engines.mode = Mode::dma;
   CollectiveCounts counts = count_call(exchange, place, by_engines);
-  const double gpus = gpus_in(place);
+  const auto gpus = static_cast<double>(gpus_in(place));
   const double barriers = 2.0 * grid.gpus;
   const double streams = 8.0 * how.cluster.spec.gpu.cus;  // copying and adding up
   counts.items += gpus * (2.0 * grid.gpus * grid.per_peer + barriers + grid.gpus + streams);
@@ -238,8 +230,9 @@ CollectiveCounts count_op(const ModelGraph& graph, OpId id, const Counting& how)
   if (const auto* call = std::get_if<CommunicationShape>(&op.shape)) {
     return count_call(*call, place, how);
   }
-  return {
-      .items = items_of(op.shape, how.cluster.spec.gpu) * gpus_in(place), .sends = 0, .bytes = 0};
+  return {.items = items_of(op.shape, how.cluster.spec.gpu) * static_cast<double>(gpus_in(place)),
+          .sends = 0,
+          .bytes = 0};
 }
 
 // The larger of what a pair takes overlapped and not overlapped, since only runs tell which is

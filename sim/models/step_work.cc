@@ -1,14 +1,7 @@
 #include "sim/models/step_work.h"
 
-#include <numeric>
-
 namespace weft {
 namespace {
-
-std::size_t gpus_in(const Groups& place) {
-  return std::accumulate(place.groups.begin(), place.groups.end(), std::size_t{0},
-                         [](std::size_t sum, const auto& group) { return sum + group.size(); });
-}
 
 bool multiplies(const ModelOp& op) {
   return std::holds_alternative<GemmShape>(op.shape) ||

@@ -21,30 +21,6 @@ namespace {
 // from the best there is.
 constexpr std::size_t kMostBounded = 2000;
 
-// The plan without its axes: the scenario as it is.
-SweepPlan without_axes(SweepPlan plan) {
-  plan.axes.clear();
-  plan.points.assign(1, Point{});
-  return plan;
-}
-
-// By axis the value with which the scenario is the one that it is anyway; else the axis' size.
-Space::Values values_of(const SweepPlan& plan, const std::string& start_hash) {
-  Space::Values values;
-  for (const SweepAxis& axis : plan.axes) {
-    SweepPlan one = without_axes(plan);
-    one.axes = {axis};
-    PointLoader loader(one);
-    std::uint32_t value = 0;
-    for (; value < axis.size(); ++value) {
-      const Loaded loaded = loader.load({.values = {value}});
-      if (loaded.scenario && loaded.scenario->hash == start_hash) break;
-    }
-    values.push_back(value);
-  }
-  return values;
-}
-
 class Tuning {
  public:
   Tuning(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
@@ -58,7 +34,8 @@ class Tuning {
 
   Tuned run() {
     run_start();
-    PointSearch search(space_, std::min(options_.most_points, space_.points()), first());
+    PointSearch search(space_, std::min(options_.most_points, space_.points()),
+                       point_as_it_is(space_, tuned_.start_values));
     for (std::vector<std::size_t> next = search.ask(); !next.empty() && !interrupted();
          next = search.ask()) {
       try_points(search, without_hopeless(search, std::move(next)));
@@ -81,21 +58,12 @@ class Tuning {
     Sweep sweep(plan, options, messages_);
     std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options.jobs});
     tuned_.start_problems = rows.front().problems;
-    tuned_.start_values = values_of(plan_, rows.front().row.point);
+    tuned_.start_values = values_as_it_is(plan_, rows.front().row.point);
     sweep.resume(std::move(rows));
     sweep.run([](const SweepCounts&) {});
     for (Row& row : sweep.finish()) {
       if (row.outcome.ok) tuned_.start = std::move(row);
     }
-  }
-
-  // The point that is as the scenario is, as far as the axes have its values; else the middle ones.
-  [[nodiscard]] std::optional<std::size_t> first() const {
-    Space::Values values = tuned_.start_values;
-    for (std::size_t axis = 0; axis < values.size(); ++axis) {
-      if (values[axis] == space_.size_of(axis)) values[axis] /= 2;
-    }
-    return space_.find(values);
   }
 
   // Tells the search of those that cannot be the best, and returns the others.
@@ -197,6 +165,35 @@ Space space_of(const SweepPlan& plan) {
   points.reserve(plan.points.size());
   for (const Point& point : plan.points) points.push_back(point.values);
   return {std::move(sizes), std::move(points)};
+}
+
+SweepPlan without_axes(SweepPlan plan) {
+  plan.axes.clear();
+  plan.points.assign(1, Point{});
+  return plan;
+}
+
+Space::Values values_as_it_is(const SweepPlan& plan, const std::string& hash) {
+  Space::Values values;
+  for (const SweepAxis& axis : plan.axes) {
+    SweepPlan one = without_axes(plan);
+    one.axes = {axis};
+    PointLoader loader(one);
+    std::uint32_t value = 0;
+    for (; value < axis.size(); ++value) {
+      const Loaded loaded = loader.load({.values = {value}});
+      if (loaded.scenario && loaded.scenario->hash == hash) break;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::optional<std::size_t> point_as_it_is(const Space& space, Space::Values as_it_is) {
+  for (std::size_t axis = 0; axis < as_it_is.size(); ++axis) {
+    if (as_it_is[axis] == space.size_of(axis)) as_it_is[axis] /= 2;
+  }
+  return space.find(as_it_is);
 }
 
 Tuned tune(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,

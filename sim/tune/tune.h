@@ -48,6 +48,13 @@ struct Tuned {
 
 Space space_of(const SweepPlan& plan);
 
+// The plan without its axes: the scenario as it is.
+SweepPlan without_axes(SweepPlan plan);
+// By axis the value with which the scenario of this hash is the one that it is anyway.
+Space::Values values_as_it_is(const SweepPlan& plan, const std::string& hash);
+// The point that is as the scenario is, as far as the axes have its values; else the middle ones.
+std::optional<std::size_t> point_as_it_is(const Space& space, Space::Values as_it_is);
+
 // `plan` must outlive it. Throws Interrupted while points are being planned.
 Tuned tune(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
            const OnTuneCounts& on_counts);
