@@ -146,7 +146,8 @@ TEST(Transformer, layers_with_a_window_alternate_with_others) {
       "parallel: {data: 8}, phase: ";
   const auto windows = [&](const std::string& phase, const char* name) {
     std::vector<std::int64_t> found;
-    for (const ModelOp* op : ops_named(build_model(scenario_of(model + phase + "}", 1)), name)) {
+    const ModelGraph graph = build_model(scenario_of(model + phase + "}", 1));
+    for (const ModelOp* op : ops_named(graph, name)) {
       const auto& shape = std::get<AttentionShape>(op->shape);
       EXPECT_EQ(shape.keys, 32);
       found.push_back(shape.window);
