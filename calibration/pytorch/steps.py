@@ -128,8 +128,10 @@ class Bench:
         return times
 
     def case(self, make, **facts):
-        """`make()` gives a step. A case that fails on all ranks alike is left out."""
-        if time.monotonic() > self.deadline:
+        """`make()` gives a step. A case that fails on all ranks is left out; on one, all hang."""
+        late = torch.tensor(float(time.monotonic() > self.deadline), device="cuda")
+        dist.broadcast(late, 0)  # all or none
+        if late.item():
             return
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()

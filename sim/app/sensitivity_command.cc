@@ -89,7 +89,7 @@ int sensitivity_command(const SensitivityCommand& command) {
   }
   if (!found.problem.empty()) {
     spdlog::error("{}", found.problem);
-    return exit_code::user;
+    return found.exit_code;
   }
   if (command.csv) write_file(*command.csv, csv_of(found));
   print_text(command.json ? json_of(found) : text_of(found));

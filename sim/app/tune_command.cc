@@ -73,16 +73,22 @@ TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, con
   write_file(space, suggested_space(command.file, options, named.generic_string(), mode));
   TuneCommand there = command;
   there.output = folder;
-  if (mode) {
-    std::erase_if(there.sets, [](const std::string& set) { return set.starts_with("modes="); });
-  }
+  there.sets.clear();  // they are in it
   return tune_sweep(space, there);
+}
+
+// Of a column that is one mode's only that one: "fused_time_us".
+std::vector<Mode> modes_of_column(const TuneCommand& command, const std::vector<Mode>& modes) {
+  for (const Mode mode : modes) {
+    if (command.objective.column.starts_with(std::string(name_of(mode)) + '_')) return {mode};
+  }
+  return modes;
 }
 
 std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
                                  const fs::path& folder) {
   std::vector<Searched> all;
-  for (const Mode mode : modes_to_tune(command.file, options)) {
+  for (const Mode mode : modes_of_column(command, modes_to_tune(command.file, options))) {
     all.push_back(
         {.mode = mode, .outcome = tune_mode(command, options, folder / name_of(mode), mode)});
     if (all.back().outcome.code == exit_code::interrupted) return all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -31,9 +32,9 @@ namespace fs = std::filesystem;
 
 std::string command_text(const TuneCommand& command) {
   const Objective& objective = command.objective;
-  return fmt::format("weft tune --points {} --{} {}", command.points,
+  return fmt::format("weft tune --points {} --{} {} --tie {:g}", command.points,
                      objective.larger_is_better ? "maximize" : "minimize",
-                     shell_quoted(objective.column));
+                     shell_quoted(objective.column), command.tie_percent);
 }
 
 Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder) {
@@ -46,29 +47,26 @@ Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::pat
   return planned;
 }
 
-// The outcome of some point that ran.
-std::string summary_of(const Tuned& tuned) {
-  if (tuned.start) return tuned.start->outcome.summary;
-  for (const Row& row : tuned.rows) {
-    if (row.outcome.ok) return row.outcome.summary;
-  }
-  return "";
+int tell_no_column(const std::string& column, const std::string& summary) {
+  const std::string meant = nearest(column, columns_in(summary));
+  spdlog::error("there is no column '{}'{}", column,
+                meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+  return exit_code::user;
 }
 
-int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command) {
-  const std::string summary = summary_of(tuned);
-  const std::string& column = command.objective.column;
-  if (!summary.empty()) {
-    const std::vector<std::string> columns = columns_in(summary);
-    const std::string meant = nearest(column, columns);
-    spdlog::error("no point has a column '{}' above 0{}", column,
-                  meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
-    return exit_code::user;
+int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command,
+                     const fs::path& folder) {
+  const Objective& objective = command.objective;
+  if (tuned.start && !achieved(objective, tuned.start->outcome.summary)) {
+    return tell_no_column(objective.column, tuned.start->outcome.summary);
+  }
+  for (const Row& row : tuned.rows) {
+    if (row.outcome.ok) return tell_no_column(objective.column, row.outcome.summary);
   }
   fmt::print(stderr, "{}", tuned.start_problems);
-  tell_outcome(tuned.rows, columns_of(plan), command.output.value_or("the folder"));
+  const int code = tell_outcome(tuned.rows, columns_of(plan), folder);
   spdlog::error("no point can be run, so none is the best");
-  return exit_code::user;
+  return std::max<int>(code, exit_code::user);
 }
 
 int worst_of(const std::vector<Row>& rows) {
@@ -127,14 +125,14 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
   const Answer answer = answer_of(plan, tuned, command.objective, tie);
   if (answer.trials.empty()) {
     return {.code = tuned.was_stopped ? exit_code::interrupted
-                                      : tell_why_nothing(tuned, plan, command)};
+                                      : tell_why_nothing(tuned, plan, command, folder)};
   }
   const Told told{.plan = plan,
                   .tuned = tuned,
                   .answer = answer,
                   .objective = command.objective,
                   .tie = tie,
-                  .command = command_text(command) + ' ' + shell_quoted(plan.file.string())};
+                  .command = info_of(plan, options.sweep).command};
   write(told, folder, plan.points[answer.trials.front().row->row]);
   TunedSweep outcome = outcome_of(told, folder);
   outcome.code = tuned.was_stopped ? exit_code::interrupted : worst_of(tuned.rows);

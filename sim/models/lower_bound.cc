@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "sim/gpu_model/gemm_law.h"
@@ -20,11 +21,17 @@ double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
     GemmShape own = *gemm;
     own.m_by_rank.clear();
     if (!gemm->m_by_rank.empty()) own.m = gemm->m_by_rank[rank];
+    if (!gemm->m_of_each.empty()) {  // the rows of all, as one product
+      own.m = std::accumulate(gemm->m_of_each.begin(), gemm->m_of_each.end(), std::int64_t{0});
+      own.batch = 1;
+    }
     return seconds_at_peak(own, gpu,
                            gemm->fp8 == Fp8Scales::none ? size_of(gemm->dtype).count() : 1);
   }
   if (const auto* attention = std::get_if<AttentionShape>(&shape)) {
-    return seconds_at_peak(shape, gpu, size_of(attention->dtype).count());
+    // At bf16's rate whatever its type, as its kernel; that of few queries has no arithmetic.
+    constexpr std::int64_t kQueries = 16;
+    return attention->queries < kQueries ? 0 : seconds_at_peak(shape, gpu, 2);
   }
   const auto* stream = std::get_if<StreamShape>(&shape);
   if (stream == nullptr) return 0;

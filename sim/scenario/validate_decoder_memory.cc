@@ -41,7 +41,9 @@ void add_shards(std::vector<Change>& changes, const Workload& workload) {
   add("parallel.shard: optimizer", Sharding::optimizer);
   if (p.pipeline > 1) return;
   add("parallel.shard: gradients", Sharding::gradients);
-  if (workload.gradient_bucket == Bytes{}) add("parallel.shard: parameters", Sharding::parameters);
+  if (workload.gradient_bucket == Bytes{} && workload.transformer.decoder.mtp_layers == 0) {
+    add("parallel.shard: parameters", Sharding::parameters);
+  }
 }
 
 // Norms and activations, which cost little; then also feed-forwards; then all of each layer.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/scenario/check.h"
 
@@ -71,6 +72,25 @@ void a_token_has_its_experts(const Check& check) {
 
 bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
 
+// Whichever groups a token takes.
+void groups_have_experts_in_use(const Check& check, int size) {
+  const MoeSpec& moe = *transformer_of(check).moe;
+  if (static_cast<std::int64_t>(moe.histogram.size()) != moe.experts) return;
+  std::vector<std::int64_t> used;
+  for (auto group = moe.histogram.begin(); group != moe.histogram.end(); group += size) {
+    used.push_back(size - std::count(group, group + size, 0));
+  }
+  std::sort(used.begin(), used.end());
+  std::int64_t least = 0;
+  for (int i = 0; i < std::min(moe.top_groups, moe.groups); ++i) {
+    least += used[static_cast<std::size_t>(i)];
+  }
+  if (least >= moe.top_k) return;
+  check.fail("workload.moe.histogram",
+             "of some " + text(moe.top_groups) + " groups only " + text(least) +
+                 " experts are ever used, but a token goes through " + text(moe.top_k));
+}
+
 void groups_of_experts_fit(const Check& check, bool parallel) {
   const MoeSpec& moe = *transformer_of(check).moe;
   if (moe.groups == 1) return;
@@ -90,6 +110,7 @@ void groups_of_experts_fit(const Check& check, bool parallel) {
                                               "through " +
                                               text(moe.top_k));
   }
+  if (moe.skew == RouterSkew::histogram) groups_have_experts_in_use(check, size);
   if (moe.routing == Routing::drawn) return;
   if (moe.skew != RouterSkew::uniform) {
     check.fail("workload.moe.routing",

@@ -43,7 +43,7 @@ std::optional<Achieved> achieved(const Objective& objective, const std::string& 
   std::optional<Achieved> best;
   for (const SummaryValue& value : candidates(objective, summary)) {
     const std::optional<double> number = number_of(value.text);
-    if (!number || *number <= 0) continue;
+    if (!number) continue;
     if (best && cost_of(objective, *number) >= cost_of(objective, best->value)) continue;
     best = {.value = *number, .mode = value.mode, .unit = value.unit};
   }
@@ -51,6 +51,8 @@ std::optional<Achieved> achieved(const Objective& objective, const std::string& 
 }
 
 double cost_of(const Objective& objective, double value) {
+  constexpr double kLeast = 1e-9;  // below what any field has but 0
+  value = std::max(value, kLeast);
   return objective.larger_is_better ? 1 / value : value;
 }
 

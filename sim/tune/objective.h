@@ -24,10 +24,10 @@ struct Achieved {
   Unit unit = Unit::count;
 };
 
-// Nothing: the results do not have the column, or it is not above 0.
+// Nothing: the results do not have the column.
 std::optional<Achieved> achieved(const Objective& objective, const std::string& summary);
 
-// Smaller is better, whatever is wanted; above 0.
+// Smaller is better, whatever is wanted; above 0: values of 0 and less are alike.
 double cost_of(const Objective& objective, double value);
 
 // Columns that results have, for messages.

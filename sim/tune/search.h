@@ -1,8 +1,8 @@
 // PointSearch: which points to simulate next, so that few of many are.
 //
 // First some that are spread at random. Then, time and again, what is not known yet of the best
-// one's neighbours, and what the response (response.h) says costs least. So it ends at a point that
-// no single knob improves, unless it may try too few, and it tries them all where it may.
+// one's neighbours, and what the response (response.h) says costs least; all of them where it may.
+// With enough points it ends where no single knob improves, but nothing makes it.
 //
 // It asks for as many at a time whatever the number of cores, so what it finds does not depend on
 // them.

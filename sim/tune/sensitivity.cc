@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/report/mode_fields.h"
+#include "sim/run/exit_code.h"
 #include "sim/sweep/interrupt.h"
 #include "sim/sweep/memory_gate.h"
 #include "sim/sweep/run_point.h"
@@ -28,11 +29,13 @@ struct Times {
   std::vector<std::string> modes;
   std::vector<double> us;
   std::string error;
+  int exit_code = 0;
 };
 
 Times times_of(const PointOutcome& outcome) {
   Times times;
   times.error = outcome.error;
+  times.exit_code = outcome.exit_code;
   if (!outcome.ok) return times;
   const auto summary = nlohmann::ordered_json::parse(outcome.summary);
   for (const auto& [mode, fields] : summary.at("modes").items()) {
@@ -56,7 +59,14 @@ class Asking {
     Sensitivity found;
     const Times& as_it_is = times_.front();
     found.problem = as_it_is.error;
+    found.exit_code = as_it_is.exit_code;
     if (as_it_is.us.empty()) return found;
+    for (const Times& one : times_) {  // other values may be wrong; they may not meet a bug
+      if (one.exit_code <= exit_code::user) continue;
+      found.problem = one.error;
+      found.exit_code = one.exit_code;
+      return found;
+    }
     found.modes = as_it_is.modes;
     found.time_us = as_it_is.us;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {

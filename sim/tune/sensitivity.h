@@ -36,6 +36,7 @@ struct Sensitivity {
   std::vector<double> time_us;             // of each, as it is
   std::vector<Elasticity> all;             // the largest first; those that change nothing last
   std::vector<MachineNumber> not_changed;  // no other value of them loads and runs
+  int exit_code = 0;                       // the worst of a run that did not end as it should
   std::string problem;  // why there is nothing: the scenario as it is does not run
 };
 

@@ -136,13 +136,9 @@ Variation layouts(const Scenario& scenario) {
   return layouts;
 }
 
-bool is_decoder(const Scenario& scenario) {
-  return row_of(scenario.workload.kind).model == &model_kinds::decoder;
-}
-
 std::vector<Variation> variations_of_model(const Scenario& scenario) {
   std::vector<Variation> variations;
-  if (!is_decoder(scenario)) {
+  if (!is_decoder(scenario.workload.kind)) {
     return {
         variation("workload.rows_per_wg", half_and_twice(scenario.workload.embedding.rows_per_wg)),
         variation("fused.slice_wgs", {"1", "2", "4", "8"}),
@@ -193,6 +189,7 @@ class Suggesting {
   Suggesting(const std::filesystem::path& file, const LoadOptions& options,
              std::optional<Mode> mode)
       : file_(file),
+        user_sets_(options.sets),
         options_(mode ? with(options, {set_of(mode)}) : options),
         mode_(mode),
         start_(load_scenario(file, options_)) {}
@@ -202,26 +199,48 @@ class Suggesting {
     const bool whole = is_model(scenario.workload.kind);
     for (const Variation& one :
          whole ? variations_of_model(scenario) : variations_of_operator(scenario, mode_)) {
-      add(is_decoder(scenario) ? one : tried(one));
+      add(is_decoder(scenario.workload.kind) ? one : tried(one));
     }
     const std::string stem = std::filesystem::path(named).stem().string();
     std::string text = fmt::format(
         "# Knobs that suit {}; written by weft tune, to be edited.\n"
         "name: {}{}\nscenario: {}\n",
         stem, stem, mode_ ? fmt::format("_{}", name_of(*mode_)) : "", named);
-    if (mode_) text += fmt::format("set: {{modes: [{}]}}\n", name_of(*mode_));
+    text += sets_text();
     text += "axes:\n" + axes_;
     const std::string filter = filter_of_model();
     if (!filter.empty()) text += "filter: " + filter + '\n';
-    for (const std::string& line : beyond_) text += "  # too many points with: " + line;
+    if (!beyond_.empty()) text += "# Too many points with these:\n";
+    for (const std::string& line : beyond_) text += commented("  - " + line);
     return text;
   }
 
  private:
   [[nodiscard]] bool is_fixed(const std::string& key) const {
     return std::any_of(options_.sets.begin(), options_.sets.end(), [&](const std::string& set) {
-      return set.starts_with(key + '=') || set.starts_with(key + '.');
+      const std::string path = set.substr(0, set.find('='));
+      return path == key || path.starts_with(key + '.') || key.starts_with(path + '.');
     });
+  }
+
+  // What holds for all points: the mode, and what options.sets says of other keys.
+  [[nodiscard]] std::string sets_text() const {
+    Words all;
+    if (mode_) all.push_back(fmt::format("modes: [{}]", name_of(*mode_)));
+    for (const std::string& set : user_sets_) {
+      const auto equals = set.find('=');
+      if (mode_ && set.substr(0, equals) == "modes") continue;
+      all.push_back(set.substr(0, equals) + ": " + set.substr(equals + 1));
+    }
+    return all.empty() ? "" : fmt::format("set: {{{}}}\n", fmt::join(all, ", "));
+  }
+
+  static std::string commented(std::string lines) {
+    lines.insert(0, "#");
+    for (std::size_t at = lines.find('\n'); at + 1 < lines.size(); at = lines.find('\n', at + 1)) {
+      lines.insert(at + 1, "#");
+    }
+    return lines;
   }
 
   // The values that load without a new warning, of which no two give the same scenario.
@@ -287,6 +306,7 @@ class Suggesting {
   }
 
   const std::filesystem::path& file_;
+  Words user_sets_;
   LoadOptions options_;
   std::optional<Mode> mode_;
   Loaded start_;
@@ -307,7 +327,10 @@ std::vector<Mode> modes_to_tune(const std::filesystem::path& scenario, const Loa
   const WorkloadKind kind = as_it_is.scenario->workload.kind;
   const auto all = modes_of(kind);
   if (std::find(all.begin(), all.end(), Mode::bulk) == all.end()) return {};
-  if (is_model(kind)) return as_it_is.scenario->modes;
+  const bool are_set =
+      std::any_of(options.sets.begin(), options.sets.end(),
+                  [](const std::string& set) { return set.starts_with("modes="); });
+  if (is_model(kind) || are_set) return as_it_is.scenario->modes;
   const Loaded with_all = load_scenario(scenario, with(options, {"modes=[all]"}));
   return with_all.scenario ? with_all.scenario->modes : as_it_is.scenario->modes;
 }

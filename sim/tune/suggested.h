@@ -11,8 +11,8 @@
 
 namespace weft {
 
-// `scenario` loads with `options`. A key that options.sets assigns is not varied. `named`: the
-// scenario's file as the sweep file has to name it.
+// `scenario` loads with `options`. What options.sets assigns is in the text, and not varied.
+// `named`: the scenario's file as the sweep file has to name it.
 //
 // Of an operator: its WGs or tiles and what the mode can be set to, the fused kernel, the chunks or
 // the collective; each value is tried alone, and one that does not load, or of which weft warns

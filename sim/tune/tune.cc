@@ -34,6 +34,10 @@ class Tuning {
 
   Tuned run() {
     run_start();
+    if (tuned_.start && !achieved(options_.objective, tuned_.start->outcome.summary)) {
+      tuned_.untried = space_.points();
+      return std::move(tuned_);
+    }
     PointSearch search(space_, std::min(options_.most_points, space_.points()),
                        point_as_it_is(space_, tuned_.start_values));
     for (std::vector<std::size_t> next = search.ask(); !next.empty() && !interrupted();
@@ -92,14 +96,24 @@ class Tuning {
       tbb::parallel_for(Range(0, points.size()), [&](const Range& some) {
         PointLoader loader(plan_);
         for (std::size_t i = some.begin(); i < some.end() && !interrupted(); ++i) {
-          const Loaded loaded = loader.load(plan_.points[points[i]]);
-          if (!loaded.scenario) continue;
-          const ScenarioRun run(loaded);
-          if (run.ready()) bounds[i] = run.lower_bound_us();
+          bounds[i] = bound_us(loader, plan_.points[points[i]]);
         }
       });
     });
     return bounds;
+  }
+
+  // 0 where it is not known: what is too large for this machine says so when it is run.
+  static std::optional<double> bound_us(PointLoader& loader, const Point& point) {
+    try {
+      const Loaded loaded = loader.load(point);
+      if (!loaded.scenario) return std::nullopt;
+      const ScenarioRun run(loaded);
+      if (!run.ready()) return std::nullopt;
+      return run.lower_bound_us();
+    } catch (const std::exception&) {
+      return 0;
+    }
   }
 
   void try_points(PointSearch& search, const std::vector<std::size_t>& points) {

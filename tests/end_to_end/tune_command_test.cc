@@ -102,6 +102,7 @@ TEST_F(TuneCommand, of_a_scenario_compares_modes_each_at_its_best) {
   for (const auto& [mode, found] : told["modes"].items()) {
     EXPECT_LE(told["modes"][best]["best"]["value"], found["best"]["value"]) << mode;
   }
+  EXPECT_EQ(told["modes"].size(), 2U);
   for (const char* mode : {"bulk", "fused"}) {
     EXPECT_TRUE(fs::exists(in("tuned") / mode / "best.yaml")) << mode;
     EXPECT_GE(told["modes"][mode]["as_it_is"]["gain"], 1) << mode;
@@ -116,15 +117,46 @@ TEST_F(TuneCommand, does_not_vary_what_is_set) {
                  " --points 2 -q -o tuned --set fused.slice_wgs=2 --set workload.batch=256")
                 .status,
             0);
-  EXPECT_EQ(text_of(in("tuned/fused/space.yaml")).find("slice_wgs"), std::string::npos);
+  EXPECT_EQ(text_of(in("tuned/fused/space.yaml")).find("key: fused.slice_wgs"), std::string::npos);
 }
 
 TEST_F(TuneCommand, refuses_a_column_that_there_is_not_and_names_the_nearest) {
   const Ended ended = weft("tune small.yaml -q -o tuned --points 3 --minimize fused_time");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("no point has a column 'fused_time'")) << ended.err;
+  EXPECT_TRUE(ended.says("there is no column 'fused_time'")) << ended.err;
   EXPECT_TRUE(ended.says("did you mean 'fused_time_us'?")) << ended.err;
   EXPECT_FALSE(fs::exists(in("tuned/tune.json")));
+  EXPECT_EQ(text_of(in("tuned/results.jsonl")), "");  // known before any point is simulated
+}
+
+TEST_F(TuneCommand, of_a_modes_column_tunes_that_mode) {
+  const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
+  const Ended ended = weft("tune " + scenario +
+                           " --points 3 -q -o tuned --set workload.batch=256 --minimize "
+                           "fused_time_us");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(in("tuned/fused/tune.json")));
+  EXPECT_FALSE(fs::exists(in("tuned/bulk")));
+}
+
+TEST_F(TuneCommand, says_a_command_that_gives_the_same_again) {
+  ASSERT_EQ(weft("tune small.yaml -q -o one --points 6 --set workload.dim=128 --tie 5").status, 0);
+  const std::string command = json_in("one/tune.json")["command"];
+  EXPECT_EQ(command.find("weft tune --points 6 --minimize time_us --tie 5 small.yaml"), 0U)
+      << command;
+  EXPECT_NE(command.find("workload.dim=128"), std::string::npos) << command;
+}
+
+// The scenario as it is runs, none of the points does.
+TEST_F(TuneCommand, says_why_no_point_can_be_run_where_the_scenario_can) {
+  std::ofstream(in("small.yaml"))
+      << "name: small\nscenario: scenarios/embedding_a2a_2_nodes.yaml\n"
+         "set: {modes: [fused], workload.tables_per_gpu: 4, workload.batch: 256}\n"
+         "axes: [{key: workload.rows_per_wg, values: [3, 5]}]\n";
+  const Ended ended = weft("tune small.yaml -q -o tuned");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("no point can be run")) << ended.err;
+  EXPECT_TRUE(ended.says("rows_per_wg")) << ended.err;
 }
 
 TEST_F(TuneCommand, says_why_where_no_point_can_be_run) {

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "sim/core/rng.h"
+#include "sim/models/build_model.h"
+#include "sim/models/lower_bound.h"
 #include "tests/property/cases.h"
 
 namespace weft::alike_copies_property_test {
@@ -71,6 +73,7 @@ TEST(AlikeCopies, take_as_long_as_all_copies) {
     const double whole = to_microseconds(all.time);
     EXPECT_NEAR(to_microseconds(few.time) / whole, 1, 1e-3)
         << to_microseconds(few.time) << " us " << text;
+    EXPECT_LE(lower_bound_us(build_model(scenario), scenario.cluster.gpu), whole) << text;
     EXPECT_EQ(few.ledger.wgs.done, all.ledger.wgs.done) << text;
     EXPECT_EQ(few.ledger.messages.done, all.ledger.messages.done) << text;
     EXPECT_EQ(few.ledger.flops.done, all.ledger.flops.done) << text;

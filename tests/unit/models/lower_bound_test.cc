@@ -77,6 +77,34 @@ TEST(LowerBound, of_uneven_experts_is_the_fullest_gpus) {
   EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 3000);
 }
 
+// 1000 rows in all, as kMillisecond has, of three experts.
+TEST(LowerBound, of_products_of_several_sizes_is_that_of_all_rows) {
+  GemmShape grouped = kMillisecond;
+  grouped.batch = 3;
+  grouped.grouped = true;
+  grouped.m_of_each = {100, 0, 900};
+  HandMadeModel model;
+  model.add("experts", "experts", grouped, model.groups(0, 2, 1), {});
+  EXPECT_DOUBLE_EQ(lower_bound_us(model.graph, kGpu), 1000);
+}
+
+// Its kernel multiplies at bf16's rate, and of few queries only reads.
+TEST(LowerBound, of_attention_does_not_depend_on_its_type) {
+  AttentionShape attention{.heads = 1, .kv_heads = 1, .head_dim = 64, .value_head_dim = 64};
+  attention.queries = attention.keys = 1024;
+  const auto bound = [&] {
+    HandMadeModel model;
+    model.add("attention", "attention", attention, model.groups(0, 2, 1), {});
+    return lower_bound_us(model.graph, kGpu);
+  };
+  const double of_bf16 = bound();
+  EXPECT_GT(of_bf16, 0);
+  attention.dtype = DataType::fp32;
+  EXPECT_DOUBLE_EQ(bound(), of_bf16);
+  attention.queries = 1;
+  EXPECT_EQ(bound(), 0);
+}
+
 // 1 MB read and 1 MB written at 1 GB/s: 2 ms.
 TEST(LowerBound, has_what_streams_through_memory) {
   StreamShape norm;

@@ -44,10 +44,16 @@ TEST(Objective, of_a_collective_is_the_collective_alone) {
   EXPECT_EQ(least->value, 7);
 }
 
-TEST(Objective, is_nothing_where_the_column_is_missing_or_0) {
+TEST(Objective, of_0_is_the_least_there_can_be) {
+  const auto none = achieved({}, R"({"modes": {"bulk": {"time_us": 0}}, "speedup": {}})");
+  ASSERT_TRUE(none);
+  EXPECT_LT(cost_of({}, none->value), cost_of({}, 1e-6));
+  EXPECT_GT(cost_of({}, none->value), 0);
+}
+
+TEST(Objective, is_nothing_where_the_column_is_missing) {
   EXPECT_FALSE(achieved({.column = "tokens_per_s"}, kTwoModes));
   EXPECT_FALSE(achieved({}, ""));
-  EXPECT_FALSE(achieved({}, R"({"modes": {"bulk": {"time_us": 0}}, "speedup": {}})"));
 }
 
 TEST(Objective, costs_less_where_more_is_better) {

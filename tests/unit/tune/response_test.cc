@@ -44,7 +44,7 @@ TEST(Response, knows_points_that_it_has_not_seen_where_knobs_are_independent) {
   EXPECT_LT(response.error(), 0.01);
 }
 
-// cost = exp(1) where both knobs are 1, else 1: neither is worth anything by itself.
+// cost = 2 where both knobs are 1, else 1: neither is worth anything by itself.
 TEST(Response, knows_pairs_of_knobs) {
   const Space space = grid({2, 2, 6});
   const auto cost = [](const Space::Values& v) { return v[0] == 1 && v[1] == 1 ? 2.0 : 1.0; };

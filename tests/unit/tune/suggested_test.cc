@@ -1,9 +1,12 @@
 // The knobs that suit a scenario.
 #include "sim/tune/suggested.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "sim/sweep/plan.h"
 
@@ -58,8 +61,32 @@ TEST(SuggestedSpace, gives_tiles_the_registers_and_lds_that_they_need) {
 
 TEST(SuggestedSpace, does_not_vary_what_is_set) {
   const std::string text = space("gemm_rs_4_gpus.yaml", Mode::fused, {"fused.slice_wgs=4"});
-  EXPECT_FALSE(has(text, "slice_wgs"));
+  EXPECT_FALSE(has(text, "key: fused.slice_wgs"));
   EXPECT_TRUE(has(text, "fused.order"));
+}
+
+TEST(SuggestedSpace, does_not_vary_what_is_set_with_the_map_around_it_and_says_it) {
+  const std::string text = space("gemm_rs_4_gpus.yaml", Mode::fused, {"fused={slice_wgs: 4}"});
+  EXPECT_FALSE(has(text, "key: fused."));
+  EXPECT_TRUE(has(text, "set: {modes: [fused], fused: {slice_wgs: 4}}")) << text;
+}
+
+// 384 GPUs, microbatch 4: knobs of several keys are too many for one space; all their lines are
+// comments.
+TEST(SuggestedSpace, that_is_too_large_is_a_sweep_file_too) {
+  const fs::path file = fs::temp_directory_path() / fmt::format("weft_large_{}.yaml", ::getpid());
+  std::ofstream(file) << "name: large\ncluster: {base: clusters/nodes_16x_8x_h100, nodes: 48}\n"
+                         "workload: {base: models/deepseek_v3, phase: training, sequences: 1536, "
+                         "sequence_length: 4096, microbatch: 4, recompute: layer, parallel: "
+                         "{pipeline: 16, data: 24, expert: 8, shard: optimizer}}\n"
+                         "modes: [bulk]\nrun: {beyond_memory: warn}\n";
+  const std::string text = suggested_space(file, options(), file.string(), Mode::bulk);
+  ASSERT_TRUE(has(text, "# Too many points with these:\n#  - ")) << text;
+  const LoadedPlan plan = load_plan_text(
+      text, "space.yaml",
+      {.sets = {}, .config_dirs = [](const fs::path&) { return options().config_dirs; }});
+  EXPECT_TRUE(plan.plan) << plan.problems.to_text() << text;
+  fs::remove(file);
 }
 
 // 128 GPUs in nodes of 8: every layout is of 128, tensor parallelism within a node.
