@@ -29,7 +29,8 @@ constexpr const char* kSensitivityExample =
     "is, its file says: [M] measured (3 %), [P] published (5 %), [S] [D] digest, derived (10 %),\n"
     "[BG] background knowledge (20 %), as standard deviations; the first table says what that\n"
     "leaves open, not what weft's laws may be off besides (docs/validation.md).\n"
-    "exit status: 0 done; 1 a mistake in the scenario or on the command line; 130 Ctrl-C\n";
+    "exit status: 0 done; 1 a mistake in the scenario or on the command line; 2 the system failed\n"
+    "(cannot write or allocate); 3 a run met a bug in weft; 130 Ctrl-C\n";
 
 Planned planned(const SensitivityCommand& command) {
   Planned planned;
@@ -91,7 +92,10 @@ int sensitivity_command(const SensitivityCommand& command) {
     spdlog::error("{}", found.problem);
     return found.exit_code;
   }
-  if (command.csv) write_file(*command.csv, csv_of(found));
+  if (command.csv) {
+    write_file(*command.csv, csv_of(found));
+    spdlog::info("all numbers are in {}", command.csv->string());
+  }
   print_text(command.json ? json_of(found) : text_of(found));
   return exit_code::ok;
 }

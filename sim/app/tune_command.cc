@@ -43,7 +43,8 @@ std::string modes_text(const std::vector<Searched>& all, const Searched& best) {
   for (const Searched& one : all) {
     const TunedSweep& found = one.outcome;
     if (found.best.empty()) {
-      table.push_back({name_of(*one.mode), "-", "-", "-", ""});
+      table.push_back({name_of(*one.mode), "-", "-", "-",
+                       one.outcome.code == exit_code::ok ? "not tried: stopped" : ""});
       continue;
     }
     table.push_back({name_of(*one.mode), found.best, ratio_text(best.outcome.cost / found.cost),
@@ -88,10 +89,15 @@ std::vector<Mode> modes_of_column(const TuneCommand& command, const std::vector<
 std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
                                  const fs::path& folder) {
   std::vector<Searched> all;
-  for (const Mode mode : modes_of_column(command, modes_to_tune(command.file, options))) {
+  const std::vector<Mode> modes = modes_of_column(command, modes_to_tune(command.file, options));
+  for (const Mode mode : modes) {
     all.push_back(
         {.mode = mode, .outcome = tune_mode(command, options, folder / name_of(mode), mode)});
-    if (all.back().outcome.code == exit_code::interrupted) return all;
+    const TunedSweep& last = all.back().outcome;
+    if (last.code == exit_code::interrupted || last.lacks_column) break;
+  }
+  for (std::size_t i = all.size(); i > 0 && i < modes.size(); ++i) {
+    all.push_back({.mode = modes[i], .outcome = {}});  // not tried
   }
   if (all.empty()) all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {})});
   return all;
@@ -121,7 +127,8 @@ int code_of(const std::vector<Searched>& all) {
 int tune_command(const TuneCommand& command) {
   catch_interrupts();
   std::vector<Searched> all;
-  if (kind_of_file(command.file) == FileKind::scenario) {
+  const FileKind kind = kind_of_file(command.file);
+  if (kind == FileKind::scenario) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
     const Loaded loaded = load_scenario(command.file, options);
     print_problems(loaded.problems);

@@ -54,10 +54,15 @@ int tell_no_column(const std::string& column, const std::string& summary) {
   return exit_code::user;
 }
 
+// Known from the scenario as it is, before any point is simulated.
+bool lacks_column(const Tuned& tuned, const Objective& objective) {
+  return tuned.start && !achieved(objective, tuned.start->outcome.summary);
+}
+
 int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command,
                      const fs::path& folder) {
   const Objective& objective = command.objective;
-  if (tuned.start && !achieved(objective, tuned.start->outcome.summary)) {
+  if (lacks_column(tuned, objective)) {
     return tell_no_column(objective.column, tuned.start->outcome.summary);
   }
   for (const Row& row : tuned.rows) {
@@ -124,8 +129,11 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
   const double tie = command.tie_percent / 100;
   const Answer answer = answer_of(plan, tuned, command.objective, tie);
   if (answer.trials.empty()) {
-    return {.code = tuned.was_stopped ? exit_code::interrupted
-                                      : tell_why_nothing(tuned, plan, command, folder)};
+    remove_file(folder / "best.yaml");  // of an earlier search
+    remove_file(folder / "tune.json");
+    if (tuned.was_stopped) return {.code = exit_code::interrupted};
+    return {.code = tell_why_nothing(tuned, plan, command, folder),
+            .lacks_column = lacks_column(tuned, command.objective)};
   }
   const Told told{.plan = plan,
                   .tuned = tuned,

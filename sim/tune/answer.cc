@@ -85,11 +85,13 @@ class Answering {
       if (costs_[point]) seen.push_back({.point = point, .cost = *costs_[point]});
     }
     const Response response(space_, seen);
+    answer_.estimate_error = response.error();
     const std::size_t best = answer_.trials.front().row->row;
     for (std::size_t axis = 0; axis < space_.axes(); ++axis) {
       answer_.knobs.push_back(knob(axis, best, response));
     }
-    find_pairs(best, response);
+    // Beside a best of 0 nothing has a ratio.
+    if (answer_.trials.front().achieved.value > 0) find_pairs(best, response);
   }
 
   Knob knob(std::size_t axis, std::size_t best, const Response& response) const {

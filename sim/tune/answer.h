@@ -46,7 +46,8 @@ struct Answer {
   std::size_t ties = 0;       // of those after the first: as good, within the given share
   std::optional<Trial> start;
   std::vector<Knob> knobs;
-  std::vector<KnobPair> pairs;     // those above the estimate's own error, the largest first
+  double estimate_error = 0;    // of values that are estimated: of their logarithm, points left out
+  std::vector<KnobPair> pairs;  // those above the estimate's own error, the largest first
   std::vector<std::size_t> front;  // trials that no other beats in both time and memory
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/core/plural.h"
@@ -23,8 +24,14 @@ std::string counted(std::size_t number, const char* one, const char* many) {
                      plural(number, one, many));
 }
 
+// Rates and counts with four digits.
 std::string value_text(const Trial& trial) {
-  return table_text(FieldValue(trial.achieved.value), trial.achieved.unit);
+  const double value = trial.achieved.value;
+  if (shown_as(trial.achieved.unit) != ShownAs::number) {
+    return table_text(FieldValue(value), trial.achieved.unit);
+  }
+  if (value >= 1000) return count_text(std::llround(value));
+  return fmt::format("{:.4g}", value);
 }
 
 // "fused 1.234 ms" of a field that every mode has.
@@ -42,14 +49,18 @@ double gain(const Objective& objective, const Trial& trial, const Trial& other) 
 std::string searched_text(const Told& told) {
   const Tuned& tuned = told.tuned;
   const auto points = static_cast<std::int64_t>(told.plan.points.size());
-  std::string text = fmt::format("{} points: {} simulated", count_text(points), tuned.simulated);
-  if (tuned.cannot_run > 0) text += fmt::format(", {} cannot be run", tuned.cannot_run);
+  const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
+  std::string text = fmt::format("{}{} points: {} simulated", tuned.was_stopped ? "stopped; " : "",
+                                 count_text(points), number(tuned.simulated));
+  if (tuned.cannot_run > 0) {
+    text += fmt::format(", {} cannot be run (why: results.csv)", number(tuned.cannot_run));
+  }
   if (tuned.beyond_bound > 0) {
     text += fmt::format(", {} not simulated because their lower bound is above the best",
-                        tuned.beyond_bound);
+                        number(tuned.beyond_bound));
   }
   if (tuned.untried == 0) return text + "; so the best of all\n";
-  text += fmt::format(", {} not tried", tuned.untried);
+  text += fmt::format(", {} not tried", number(tuned.untried));
   if (!tuned.bound_us) return text + "\n";
   const double best = told.answer.trials.front().achieved.value;
   return text + fmt::format("; none of these can be below {} ({:.1f} % less)\n",
@@ -67,16 +78,20 @@ std::string start_text(const Told& told) {
                      times <= 1 + told.tie ? ", which weft cannot tell apart" : "");
 }
 
-std::string percent_more(double share) { return fmt::format("{:+.1f} %", share * 100); }
+// How much more the value is, of a share by which it costs more.
+std::string percent_more(const Objective& objective, double costs_more) {
+  const double share = objective.larger_is_better ? 1 / (1 + costs_more) - 1 : costs_more;
+  return share > 1000 ? "far more" : fmt::format("{:+.1f} %", share * 100);
+}
 
-std::string knob_value_text(const KnobValue& value) {
+std::string knob_value_text(const Objective& objective, const KnobValue& value) {
   switch (value.known) {
     case KnobValue::Known::cannot_be:
       return value.text + " no";
     case KnobValue::Known::estimated:
-      return fmt::format("{} ~{}", value.text, percent_more(value.longer));
+      return fmt::format("{} ~{}", value.text, percent_more(objective, value.longer));
     case KnobValue::Known::simulated:
-      return fmt::format("{} {}", value.text, percent_more(value.longer));
+      return fmt::format("{} {}", value.text, percent_more(objective, value.longer));
   }
   return "";
 }
@@ -88,12 +103,13 @@ std::string knobs_text(const Told& told) {
     std::string others;
     for (std::size_t i = 0; i < knob.values.size(); ++i) {
       if (i == knob.best) continue;
-      others += (others.empty() ? "" : ",  ") + knob_value_text(knob.values[i]);
+      others += (others.empty() ? "" : ",  ") + knob_value_text(told.objective, knob.values[i]);
     }
     table.push_back({knob.name, knob.values[knob.best].text,
                      knob.start ? knob.values[*knob.start].text : "-", others});
   }
-  return aligned(table);
+  return aligned(table) + fmt::format("no: filtered, or cannot be run; ~: estimated, +- {:.1f} %\n",
+                                      told.answer.estimate_error * 100);
 }
 
 std::string pairs_text(const Told& told) {
@@ -119,9 +135,10 @@ std::string ties_text(const Told& told) {
                                  counted(answer.ties, "other is", "others are"), told.tie * 100);
   for (std::size_t i = 1; i <= std::min(answer.ties, kMostLines); ++i) {
     const Trial& trial = answer.trials[i];
-    text += fmt::format("  {} {}  {}\n",
-                        percent_more(1 / gain(told.objective, trial, answer.trials.front()) - 1),
-                        trial.achieved.mode, name_of(told, trial));
+    text += fmt::format(
+        "  {} {}  {}\n",
+        percent_more(told.objective, gain(told.objective, answer.trials.front(), trial) - 1),
+        trial.achieved.mode, name_of(told, trial));
   }
   if (answer.ties > kMostLines)
     text += fmt::format("  ... and {} more\n", answer.ties - kMostLines);
@@ -191,6 +208,7 @@ std::string json_of(const Told& told) {
             {"scenario", told.plan.scenario.generic_string()},
             {"version", kVersion},
             {"command", told.command},
+            {"stopped", tuned.was_stopped},
             {"objective",
              {{"column", told.objective.column},
               {"better", told.objective.larger_is_better ? "larger" : "smaller"}}},
