@@ -87,14 +87,15 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
 
 // A product that sums over tokens. Where their number differs from GPU to GPU it is given as the
 // product's rows, since only m can be given per rank: this has the same operations and the same
-// elements in all three matrices, but not the cost of adding to fp32 gradients.
+// elements in all three matrices, but not the cost of adding to fp32 gradients. Rows of both
+// operands lie along in and out, whatever the number of tokens: as given here along k and n.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (routed_.even()) {
     return gpus_.weight_gradient(name, kExperts,
                                  {.m = out, .n = in, .k = rows(0), .grouped = grouped()}, place_,
                                  routed_.busy);
   }
-  product(name, out, in, Operand::as_made, GemmLayout::tn, GradientOf::weights);
+  product(name, out, in, Operand::as_made, GemmLayout::nn, GradientOf::weights);
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
