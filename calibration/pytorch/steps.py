@@ -12,11 +12,14 @@ measured: the median time of a step in us, the slower rank's, and the most memor
     ddp        DistributedDataParallel, buckets of 25 and 200 MiB
     fsdp       fully_shard of each layer, parameters freed after the forward pass or not
     tensor     tensor and sequence parallelism
+    experts    eight experts of as wide a feed-forward, half of them on each GPU, of which a token
+               takes two; uneven all-to-alls; a product for each expert
     pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V
 """
 import argparse
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -28,7 +31,7 @@ import torch.nn.functional as F
 from record_trace import Gather, Scatter, linear, norm
 
 HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
-WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline")
+WAYS = ("one", "ddp", "fsdp", "tensor", "experts", "pipeline")
 
 
 @torch.compile
@@ -55,17 +58,80 @@ def added(x, y):
     return x + y
 
 
+class Exchange(torch.autograd.Function):
+    """all_to_all_single of rows, and back."""
+
+    @staticmethod
+    def forward(ctx, rows, sent, received):
+        ctx.splits = sent, received
+        out = rows.new_empty(sum(received), rows.shape[1])
+        dist.all_to_all_single(out, rows.contiguous(), received, sent)
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        sent, received = ctx.splits
+        out = gradient.new_empty(sum(sent), gradient.shape[1])
+        dist.all_to_all_single(out, gradient.contiguous(), sent, received)
+        return out, None, None
+
+
+class Expert(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = linear(HIDDEN, 2 * INNER)
+        self.down = linear(INNER, HIDDEN)
+
+    def forward(self, x):
+        return self.down(activated(self.up(x)))
+
+
+class Experts(torch.nn.Module):
+    """`routing[rank][expert]`: rows that a rank has for an expert."""
+
+    def __init__(self, routing, top_k):
+        super().__init__()
+        rank, ranks, mine = dist.get_rank(), len(routing), len(routing[0]) // len(routing)
+        here = range(rank * mine, (rank + 1) * mine)
+        self.own = torch.nn.ModuleList([Expert() for _ in here])
+        self.sent = [sum(routing[rank][r * mine:(r + 1) * mine]) for r in range(ranks)]
+        self.received = [sum(routing[r][e] for e in here) for r in range(ranks)]
+        self.rows = [sum(routing[r][e] for r in range(ranks)) for e in here]
+        # Rows arrive by rank, then by expert: those of an expert are put together.
+        starts, at = {}, 0
+        for r in range(ranks):
+            for e in here:
+                starts[r, e] = at
+                at += routing[r][e]
+        self.by_expert = torch.tensor([i for e in here for r in range(ranks) for i in
+                                       range(starts[r, e], starts[r, e] + routing[r][e])],
+                                      device="cuda")
+        self.by_rank = torch.argsort(self.by_expert)
+        self.taken = torch.randperm(sum(routing[rank]), device="cuda")
+        self.back = torch.argsort(self.taken)
+        self.top_k = top_k
+
+    def forward(self, x):
+        rows = x.repeat_interleave(self.top_k, 0, output_size=len(self.taken))[self.taken]
+        rows = Exchange.apply(rows, self.sent, self.received)[self.by_expert]
+        done = torch.cat([own(part) for own, part in zip(self.own, rows.split(self.rows))])
+        home = Exchange.apply(done[self.by_rank], self.received, self.sent)[self.back]
+        return home.view(x.shape[0], self.top_k, HIDDEN).sum(1)
+
+
 class Layer(torch.nn.Module):
     """`parts` GPUs share it, and then the tokens between its parts."""
 
-    def __init__(self, parts=1):
+    def __init__(self, parts=1, experts=None):
         super().__init__()
         self.width = HIDDEN // HEADS
         self.heads, self.kv_heads, self.parts = HEADS // parts, KV_HEADS // parts, parts
         self.qkv = linear(HIDDEN, (self.heads + 2 * self.kv_heads) * self.width)
         self.out = linear(self.heads * self.width, HIDDEN)
-        self.up = linear(HIDDEN, 2 * INNER // parts)
-        self.down = linear(INNER // parts, HIDDEN)
+        self.experts = experts
+        if experts is None:
+            self.up = linear(HIDDEN, 2 * INNER // parts)
+            self.down = linear(INNER // parts, HIDDEN)
         self.norms = torch.nn.ModuleList([norm(HIDDEN), norm(HIDDEN)])
 
     def gathered(self, x):
@@ -85,6 +151,8 @@ class Layer(torch.nn.Module):
         mixed = F.scaled_dot_product_attention(*(t.transpose(1, 2) for t in (q, k, v)),
                                                is_causal=True, enable_gqa=True)
         x = added(x, self.scattered(self.out(mixed.transpose(1, 2).reshape(tokens, -1))))
+        if self.experts is not None:
+            return added(x, self.experts(normed(x, self.norms[1].weight)))
         both = self.up(self.gathered(normed(x, self.norms[1].weight)))
         return added(x, self.scattered(self.down(activated(both))))
 
@@ -201,6 +269,32 @@ def tensor(bench):
     for tokens in (2048, 4096):
         whole_model(bench, lambda module: module, parts=dist.get_world_size(), way="tensor",
                     layers=4, tokens=tokens)
+
+
+def routed(tokens, experts, top_k, skew):
+    """Rows of each rank for each expert; some experts are used more often if skew is above 0."""
+    rng = random.Random(22)
+    weights = [(e + 1) ** -skew for e in range(experts)]
+    rng.shuffle(weights)
+    routing = []
+    for _ in range(dist.get_world_size()):
+        drawn = rng.choices(range(experts), weights, k=tokens * top_k)
+        routing.append([drawn.count(e) for e in range(experts)])
+    return routing
+
+
+def experts(bench):
+    for tokens in (2048, 4096):
+        for skew in (0.0, 0.5):
+            routing = routed(tokens, 8, 2, skew)
+
+            def make(tokens=tokens, routing=routing):
+                model = torch.nn.Sequential(*[Layer(experts=Experts(routing, 2))
+                                              for _ in range(2)])
+                x = bench.rows(tokens).requires_grad_()
+                return step_of(model, model, x, torch.randn_like(x))
+            bench.case(make, way="experts", layers=2, tokens=tokens, experts=8, top_k=2,
+                       routing=routing)
 
 
 def stages_of(bench, layers, numbers, of_all):
