@@ -26,7 +26,8 @@ class Chances {
 
  private:
   [[nodiscard]] std::size_t index(int groups, int experts, bool is_seen) const {
-    return static_cast<std::size_t>((groups * (top_k_ + 1) + experts) * 2 + (is_seen ? 1 : 0));
+    const int row = groups * (top_k_ + 1) + experts;
+    return std::size_t{2} * static_cast<std::size_t>(row) + (is_seen ? 1 : 0);
   }
 
   // That none of the next ones is among these experts, with so many groups and experts taken and

@@ -92,8 +92,9 @@ void add_sequences(std::vector<Change>& changes, const Workload& workload, doubl
   const TransformerSpec& spec = workload.transformer;
   const MemoryUse use = fullest_gpu(workload);
   const std::int64_t step = spec.microbatch * spec.parallel.data;
-  const double fit = std::floor((capacity - use.all() + use.cached) / use.cached *
-                                static_cast<double>(spec.sequences / step));
+  const std::int64_t steps = spec.sequences / step;
+  const double fit =
+      std::floor((capacity - use.all() + use.cached) / use.cached * static_cast<double>(steps));
   if (use.cached == 0 || fit < 1) return;
   const std::int64_t sequences = static_cast<std::int64_t>(fit) * step;
   changes.push_back(change("sequences: " + text(sequences), workload,

@@ -174,6 +174,7 @@ class Tuning {
 
 Space space_of(const SweepPlan& plan) {
   std::vector<std::uint32_t> sizes;
+  sizes.reserve(plan.axes.size());
   for (const SweepAxis& axis : plan.axes) sizes.push_back(static_cast<std::uint32_t>(axis.size()));
   std::vector<Space::Values> points;
   points.reserve(plan.points.size());
