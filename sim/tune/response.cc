@@ -58,7 +58,7 @@ Fit best_fit(const Eigen::MatrixXd& agreeing, const Eigen::VectorXd& costs) {
 
 }  // namespace
 
-Response::Response(const Space& space, const std::vector<Costed>& seen) : space_(space) {
+Response::Response(const Space& space, const std::vector<Costed>& seen) {
   for (std::size_t axis = 0; axis < space.axes(); ++axis) {
     first_.push_back(values_);
     values_ += space.size_of(axis);

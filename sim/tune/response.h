@@ -25,7 +25,7 @@ struct Costed {
 class Response {
  public:
   // `seen` is not empty. Of more than a few hundred the cheapest, and of the others as many,
-  // evenly. `space` must outlive it.
+  // evenly.
   Response(const Space& space, const std::vector<Costed>& seen);
 
   [[nodiscard]] double log_cost(const Space::Values& values) const;
@@ -38,7 +38,6 @@ class Response {
     return first_[axis] + value;
   }
 
-  const Space& space_;
   double mean_ = 0;
   double error_ = 0;
   std::vector<std::size_t> first_;  // by axis, where its values begin
