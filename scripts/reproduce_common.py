@@ -34,6 +34,12 @@ def read_json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def ninth_decile(values):
+    """As weft validate: the smallest that 90 % do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
+
+
 def file_name(text):
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 

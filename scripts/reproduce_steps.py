@@ -81,18 +81,12 @@ def run(path):
     return summary["modes"]["bulk"]["time_us"] / 1e6, time.monotonic() - start
 
 
-def ninth_decile(values):
-    """As weft validate: the smallest that 90 % do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
-
-
 def errors_text(rows):
     errors = [row["error"] for row in rows]
     off = [abs(error) for error in errors]
     worst = max(errors, key=abs)
     return (f"{len(rows)} steps: median {100 * statistics.median(off):.1f} %, 90 % within "
-            f"{100 * ninth_decile(off):.1f} %, worst {100 * worst:+.1f} %, mean "
+            f"{100 * common.ninth_decile(off):.1f} %, worst {100 * worst:+.1f} %, mean "
             f"{100 * statistics.mean(errors):+.1f} %")
 
 

@@ -16,6 +16,7 @@ import sys
 
 import yaml
 
+import reproduce_common as common
 import reproduce_sources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -39,12 +40,6 @@ def validate(measured, out, jobs, name=None):
     return json.loads(files["json"].read_text(encoding="utf-8"))
 
 
-def ninth_decile(values):
-    """As weft validate: the smallest that 90 % do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
-
-
 def percent(value):
     return f"{100 * value:.1f} %"
 
@@ -64,9 +59,11 @@ def summary_rows(title, found, families):
         errors = [abs(error) for error in errors]
         ratios = [abs(case["predicted"] - case["measured"]) for case in found["fused_over_bulk"]
                   if family_of(case) == family]
-        fused = f"{statistics.median(ratios):.3f}, {ninth_decile(ratios):.3f}" if ratios else ""
+        fused = ""
+        if ratios:
+            fused = f"{statistics.median(ratios):.3f}, {common.ninth_decile(ratios):.3f}"
         rows.append(f"| {title} | {words} | {len(errors)} | {percent(statistics.median(errors))} | "
-                    f"{percent(ninth_decile(errors))} | {100 * worst:+.1f} % | {fused} |")
+                    f"{percent(common.ninth_decile(errors))} | {100 * worst:+.1f} % | {fused} |")
     return rows
 
 

@@ -63,15 +63,10 @@ def always(choices, how):
     return next((choice for choice in choices if choice[2] == how), choices[0])
 
 
-def ninth_decile(values):
-    ordered = sorted(values)
-    return ordered[max(0, -(-9 * len(ordered) // 10) - 1)]
-
-
 def line(title, regrets):
     within = sum(value <= 0.05 for value in regrets) / len(regrets)
     return (f"{title:40} {len(regrets):4} shapes: median {100 * statistics.median(regrets):.1f} %,"
-            f" nine of ten within {100 * ninth_decile(regrets):.1f} %, worst"
+            f" nine of ten within {100 * common.ninth_decile(regrets):.1f} %, worst"
             f" {100 * max(regrets):.1f} %; {100 * within:.0f} % of them within 5 %")
 
 

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include "sim/app/colors.h"
-#include "sim/app/command_app.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"

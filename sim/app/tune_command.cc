@@ -127,8 +127,7 @@ int code_of(const std::vector<Searched>& all) {
 int tune_command(const TuneCommand& command) {
   catch_interrupts();
   std::vector<Searched> all;
-  const FileKind kind = kind_of_file(command.file);
-  if (kind == FileKind::scenario) {
+  if (kind_of_file(command.file) == FileKind::scenario) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
     const Loaded loaded = load_scenario(command.file, options);
     print_problems(loaded.problems);

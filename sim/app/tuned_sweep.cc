@@ -15,7 +15,6 @@
 #include "sim/app/sweep_outcome.h"
 #include "sim/core/diagnostics.h"
 #include "sim/files/staged.h"
-#include "sim/report/field_value.h"
 #include "sim/run/replay_text.h"
 #include "sim/scenario/wrong_file.h"
 #include "sim/sweep/interrupt.h"
@@ -54,15 +53,10 @@ int tell_no_column(const std::string& column, const std::string& summary) {
   return exit_code::user;
 }
 
-// Known from the scenario as it is, before any point is simulated.
-bool lacks_column(const Tuned& tuned, const Objective& objective) {
-  return tuned.start && !achieved(objective, tuned.start->outcome.summary);
-}
-
 int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command,
                      const fs::path& folder) {
   const Objective& objective = command.objective;
-  if (lacks_column(tuned, objective)) {
+  if (tuned.lacks_column) {
     return tell_no_column(objective.column, tuned.start->outcome.summary);
   }
   for (const Row& row : tuned.rows) {
@@ -94,13 +88,10 @@ void write(const Told& told, const fs::path& folder, const Point& best) {
 
 TunedSweep outcome_of(const Told& told, const fs::path& folder) {
   const Trial& best = told.answer.trials.front();
-  const auto text = [](const Trial& trial) {
-    return table_text(FieldValue(trial.achieved.value), trial.achieved.unit);
-  };
   return {.folder = folder,
-          .best = text(best),
+          .best = value_text(best),
           .knobs = name_of(*best.row, columns_of(told.plan)),
-          .as_it_is = told.answer.start ? text(*told.answer.start) : "-",
+          .as_it_is = told.answer.start ? value_text(*told.answer.start) : "-",
           .cost = cost_of(told.objective, best.achieved.value),
           .text = text_of(told),
           .json = json_of(told)};
@@ -111,8 +102,8 @@ Tuned tune(const SweepPlan& plan, const TuneOptions& options, bool quiet) {
                          CountProgress::Total::at_most,
                          quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   SweepMessages messages = messages_of_sweep();
-  messages.info = [](const std::string&) {
-  };  // what was finished before: a search asks step by step
+  // Not what was finished before: a search asks step by step.
+  messages.info = [](const std::string&) {};
   return tune(plan, options, messages, [&progress](const TuneCounts& counts) {
     progress.update(counts.simulated, counts.at_most);
   });
@@ -133,7 +124,7 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
     remove_file(folder / "tune.json");
     if (tuned.was_stopped) return {.code = exit_code::interrupted};
     return {.code = tell_why_nothing(tuned, plan, command, folder),
-            .lacks_column = lacks_column(tuned, command.objective)};
+            .lacks_column = tuned.lacks_column};
   }
   const Told told{.plan = plan,
                   .tuned = tuned,

@@ -202,8 +202,12 @@ OpKernel split(AttentionShape shape, const GpuSpec& gpu) {
 
 }  // namespace
 
+bool splits_keys(const AttentionShape& shape) {
+  return shape.queries < kFewQueries && !shape.backward;
+}
+
 OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
-  return shape.queries < kFewQueries && !shape.backward ? split(shape, gpu) : blocks(shape, gpu);
+  return splits_keys(shape) ? split(shape, gpu) : blocks(shape, gpu);
 }
 
 }  // namespace weft

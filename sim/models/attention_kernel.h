@@ -7,6 +7,10 @@
 
 namespace weft {
 
+// Whether it has too few queries for the matrix units: its keys are split, and its arithmetic takes
+// no time beside reading them.
+bool splits_keys(const AttentionShape& shape);
+
 OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu);
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/gpu_model/gemm_law.h"
+#include "sim/models/attention_kernel.h"
 
 namespace weft {
 namespace {
@@ -29,9 +30,8 @@ double at_peak(const OpShape& shape, const GpuSpec& gpu, std::size_t rank) {
                            gemm->fp8 == Fp8Scales::none ? size_of(gemm->dtype).count() : 1);
   }
   if (const auto* attention = std::get_if<AttentionShape>(&shape)) {
-    // At bf16's rate whatever its type, as its kernel; that of few queries has no arithmetic.
-    constexpr std::int64_t kQueries = 16;
-    return attention->queries < kQueries ? 0 : seconds_at_peak(shape, gpu, 2);
+    // At bf16's rate whatever its type, as its kernel.
+    return splits_keys(*attention) ? 0 : seconds_at_peak(shape, gpu, 2);
   }
   const auto* stream = std::get_if<StreamShape>(&shape);
   if (stream == nullptr) return 0;

@@ -24,16 +24,6 @@ std::string counted(std::size_t number, const char* one, const char* many) {
                      plural(number, one, many));
 }
 
-// Rates and counts with four digits.
-std::string value_text(const Trial& trial) {
-  const double value = trial.achieved.value;
-  if (shown_as(trial.achieved.unit) != ShownAs::number) {
-    return table_text(FieldValue(value), trial.achieved.unit);
-  }
-  if (value >= 1000) return count_text(std::llround(value));
-  return fmt::format("{:.4g}", value);
-}
-
 // "fused 1.234 ms" of a field that every mode has.
 std::string achieved_text(const Trial& trial, const Objective& objective) {
   const std::string value = value_text(trial);
@@ -193,6 +183,15 @@ Json json_of(const Knob& knob) {
 }
 
 }  // namespace
+
+std::string value_text(const Trial& trial) {
+  const double value = trial.achieved.value;
+  if (shown_as(trial.achieved.unit) != ShownAs::number) {
+    return table_text(FieldValue(value), trial.achieved.unit);
+  }
+  if (value >= 1000) return count_text(std::llround(value));
+  return fmt::format("{:.4g}", value);
+}
 
 std::string text_of(const Told& told) {
   const Trial& best = told.answer.trials.front();

@@ -17,6 +17,9 @@ struct Told {
   std::string command;  // gives the same answer again
 };
 
+// The value of a trial with its unit; rates and counts with four digits.
+std::string value_text(const Trial& trial);
+
 // What `weft tune` prints. The answer has a best trial.
 std::string text_of(const Told& told);
 

@@ -4,10 +4,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "sim/run/exit_code.h"
 #include "sim/run/scenario_run.h"
 #include "sim/sweep/interrupt.h"
 #include "sim/sweep/sweep.h"
@@ -34,7 +32,9 @@ class Tuning {
 
   Tuned run() {
     run_start();
-    if (tuned_.start && !achieved(options_.objective, tuned_.start->outcome.summary)) {
+    tuned_.lacks_column =
+        tuned_.start && !achieved(options_.objective, tuned_.start->outcome.summary);
+    if (tuned_.lacks_column) {
       tuned_.untried = space_.points();
       return std::move(tuned_);
     }
@@ -136,8 +136,9 @@ class Tuning {
 
   void tell(PointSearch& search, const std::vector<std::size_t>& points) {
     for (const std::size_t point : points) {
-      const auto row = std::find_if(sweep_.rows().begin(), sweep_.rows().end(),
-                                    [&](const SweepRow& one) { return one.row.row == point; });
+      const auto row = std::lower_bound(  // they are sorted
+          sweep_.rows().begin(), sweep_.rows().end(), point,
+          [](const SweepRow& one, std::size_t number) { return one.row.row < number; });
       if (!row->finished) continue;  // stopped
       const std::optional<Achieved> here = achieved(options_.objective, row->row.outcome.summary);
       if (!here) ++tuned_.cannot_run;

@@ -36,6 +36,7 @@ using OnTuneCounts = std::function<void(const TuneCounts&)>;  // from any thread
 struct Tuned {
   std::vector<Row> rows;       // of the points that were tried, in the order of the plan
   std::optional<Row> start;    // none: the scenario as it is cannot be run
+  bool lacks_column = false;   // known from the start: no point was tried
   std::string start_problems;  // why not
   Space::Values start_values;  // by axis; its size where the scenario has none of the values
   std::size_t simulated = 0;

@@ -63,6 +63,15 @@ class Answers : public ::testing::Test {
     tuned_.bound_us = 80;
   }
 
+  [[nodiscard]] std::string told(const Answer& answer) const {
+    return text_of(Told{.plan = plan_,
+                        .tuned = tuned_,
+                        .answer = answer,
+                        .objective = objective_,
+                        .tie = 0.03,
+                        .command = ""});
+  }
+
   SweepPlan plan_ = plan();
   Tuned tuned_;
   Objective objective_;
@@ -99,12 +108,7 @@ TEST_F(Answers, has_the_front_of_time_and_memory) {
 
 TEST_F(Answers, are_told_in_words) {
   const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
-  const std::string text = text_of(Told{.plan = plan_,
-                                        .tuned = tuned_,
-                                        .answer = answer,
-                                        .objective = objective_,
-                                        .tie = 0.03,
-                                        .command = ""});
+  const std::string text = told(answer);
   for (const char* words :
        {"best: bulk 100.000 us  a=a0 b=b2\n", "1.20x the scenario as it is (bulk 120.000 us)\n",
         "6 points: 4 simulated, 1 cannot be run (why: results.csv), 1 not tried; none of these can "
@@ -119,12 +123,7 @@ TEST_F(Answers, are_told_in_words) {
 TEST_F(Answers, say_so_where_the_scenario_was_better_already) {
   tuned_.start = row(plan_, 0, 90, 5e9);
   const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
-  const std::string text = text_of(Told{.plan = plan_,
-                                        .tuned = tuned_,
-                                        .answer = answer,
-                                        .objective = objective_,
-                                        .tie = 0.03,
-                                        .command = ""});
+  const std::string text = told(answer);
   EXPECT_NE(text.find("the scenario as it is is better: bulk 90.000 us\n"), std::string::npos)
       << text;
 }

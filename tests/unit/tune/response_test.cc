@@ -5,23 +5,10 @@
 
 #include <cmath>
 
+#include "tests/unit/tune/grid.h"
+
 namespace weft::response_test {
 namespace {
-
-Space grid(const std::vector<std::uint32_t>& sizes) {
-  std::vector<Space::Values> points{{}};
-  for (const std::uint32_t size : sizes) {
-    std::vector<Space::Values> longer;
-    for (const Space::Values& values : points) {
-      for (std::uint32_t value = 0; value < size; ++value) {
-        longer.push_back(values);
-        longer.back().push_back(value);
-      }
-    }
-    points = std::move(longer);
-  }
-  return {sizes, points};
-}
 
 template <class Cost>
 std::vector<Costed> every(const Space& space, std::size_t step, const Cost& cost) {

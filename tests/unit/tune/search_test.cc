@@ -7,24 +7,15 @@
 #include <functional>
 #include <set>
 
+#include "tests/unit/tune/grid.h"
+
 namespace weft::search_test {
 namespace {
 
 using Cost = std::function<std::optional<double>(const Space::Values&)>;
 
 Space cube(std::uint32_t size, std::size_t axes) {
-  std::vector<Space::Values> points{{}};
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    std::vector<Space::Values> longer;
-    for (const Space::Values& values : points) {
-      for (std::uint32_t value = 0; value < size; ++value) {
-        longer.push_back(values);
-        longer.back().push_back(value);
-      }
-    }
-    points = std::move(longer);
-  }
-  return {std::vector<std::uint32_t>(axes, size), points};
+  return grid(std::vector<std::uint32_t>(axes, size));
 }
 
 // What it asked for, in order.
