@@ -193,8 +193,8 @@ TEST(Experts, of_a_gpu_are_batched_unless_a_scenario_groups_them) {
 // Sums over tokens, of which GPUs have different numbers: rows of both operands lie along inner and
 // hidden, not along the tokens, whose odd number would cost what copies of unaligned rows do.
 TEST(Experts, gradients_of_weights_read_rows_of_features_however_many_tokens_there_are) {
-  const ModelGraph graph = tiny(", routing: drawn, kernel: batched",
-                                "phase: training, parallel: {data: 8, expert: 4}");
+  const ModelGraph graph =
+      tiny(", routing: drawn, kernel: batched", "phase: training, parallel: {data: 8, expert: 4}");
   const auto& gemm = std::get<GemmShape>(first_named(graph, "experts_down_weight_gradient").shape);
   ASSERT_FALSE(gemm.m_by_rank.empty());
   EXPECT_EQ(gemm.layout, GemmLayout::nn);  // A along k, B along n
