@@ -9,6 +9,7 @@ for inputs and for weights, takes no compiled one. OUT.jsonl gets a line for eac
 measured: the median time of a step in us, the slower rank's, and the most memory. Ways:
 
     one        each GPU its own step: no communication
+    fp8        the same, its products in fp8 with a scale for each tensor, row or block of 128
     ddp        DistributedDataParallel, buckets of 25 and 200 MiB
     fsdp       fully_shard of each layer, parameters freed after the forward pass or not
     tensor     tensor and sequence parallelism
@@ -31,15 +32,21 @@ import torch.nn.functional as F
 from record_trace import Gather, Scatter, linear, norm
 
 HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
-WAYS = ("one", "ddp", "fsdp", "tensor", "experts", "pipeline")
+WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "experts", "fp8")
 
 
-@torch.compile
+# Kernels of shapes that are known only when they run take up to three times as long as those of
+# each shape, so each shape gets its own, as in a program that has only one.
+compiled = torch.compile(dynamic=False)
+torch._dynamo.config.recompile_limit = 256
+
+
+@compiled
 def normed(x, weight):
     return F.rms_norm(x, (x.shape[-1],), weight, 1e-5)
 
 
-@torch.compile
+@compiled
 def rotated(x, angles):
     """Rotary embeddings of (batch, tokens, heads, width)."""
     a, b = x.float().chunk(2, -1)
@@ -47,13 +54,13 @@ def rotated(x, angles):
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).to(x.dtype)
 
 
-@torch.compile
+@compiled
 def activated(both):
     gate, up = both.chunk(2, -1)
     return F.silu(gate) * up
 
 
-@torch.compile
+@compiled
 def added(x, y):
     return x + y
 
@@ -76,14 +83,107 @@ class Exchange(torch.autograd.Function):
         return out, None, None
 
 
+F8 = torch.float8_e4m3fn
+LARGEST, BLOCK = 448.0, 128
+
+
+def scale_of(largest):
+    return largest.float().clamp(min=1e-12) / LARGEST
+
+
+# Casts of (rows, columns): as it lies and, for products that sum over the rows, transposed; each
+# with its scales as torch._scaled_mm takes them.
+@compiled
+def by_tensor(x, square):
+    scale = scale_of(x.abs().amax())
+    x8 = (x / scale).to(F8)
+    return x8, x8.t().contiguous(), scale, scale
+
+
+@compiled
+def by_row(x, square):
+    across, down = scale_of(x.abs().amax(1, True)), scale_of(x.abs().amax(0, True))
+    return (x / across).to(F8), (x / down).to(F8).t().contiguous(), across, down.t().contiguous()
+
+
+@compiled
+def by_block(x, square):
+    """128 x 128 elements share a scale if square, else 1 x 128."""
+    rows, columns = x.shape
+    if square:
+        blocks = x.view(rows // BLOCK, BLOCK, columns // BLOCK, BLOCK)
+        scale = scale_of(blocks.abs().amax((1, 3), True))
+        x8 = (blocks / scale).to(F8).view(rows, columns)
+        scale = scale.view(rows // BLOCK, columns // BLOCK)
+        return x8, x8.t().contiguous(), scale, scale.t().contiguous()
+    blocks = x.view(rows, columns // BLOCK, BLOCK)
+    across = scale_of(blocks.abs().amax(2, True))
+    down = scale_of(x.view(rows // BLOCK, BLOCK, columns).abs().amax(1, True))
+    x8 = (blocks / across).to(F8).view(rows, columns)
+    xt = (x.view(rows // BLOCK, BLOCK, columns) / down).to(F8).view(rows, columns).t().contiguous()
+    # Scales of a row's blocks lie apart, those of one block of all rows side by side.
+    return x8, xt, across.view(rows, -1).t().contiguous().t(), down.view(-1, columns).t()
+
+
+CASTS = {"tensor": by_tensor, "row": by_row, "block": by_block}
+
+
+def multiplied(a, a_scale, b, b_scale, scaling, fast):
+    """a (m, k) times b (n, k), transposed."""
+    return torch._scaled_mm(a, b.t(), a_scale, b_scale.t() if b_scale.dim() else b_scale,
+                            out_dtype=torch.bfloat16, use_fast_accum=fast and scaling != "block")
+
+
+class Fp8Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, scaling):
+        x8, xt, x_scale, xt_scale = CASTS[scaling](x, False)
+        w8, wt, w_scale, wt_scale = CASTS[scaling](weight, True)
+        ctx.save_for_backward(xt, xt_scale, wt, wt_scale)
+        ctx.scaling = scaling
+        return multiplied(x8, x_scale, w8, w_scale, scaling, True)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        xt, xt_scale, wt, wt_scale = ctx.saved_tensors
+        g8, gt, g_scale, gt_scale = CASTS[ctx.scaling](gradient.contiguous(), False)
+        return (multiplied(g8, g_scale, wt, wt_scale, ctx.scaling, False),
+                multiplied(gt, gt_scale, xt, xt_scale, ctx.scaling, False), None)
+
+
+class Fp8Linear(torch.nn.Module):
+    def __init__(self, linear, scaling):
+        super().__init__()
+        self.weight, self.scaling = linear.weight, scaling
+
+    def forward(self, x):
+        return Fp8Product.apply(x, self.weight, self.scaling)
+
+
+def in_fp8(layer, scaling):
+    for name in ("qkv", "out", "up", "down"):
+        setattr(layer, name, Fp8Linear(getattr(layer, name), scaling))
+    return layer
+
+
+@torch.compile
+def activated_rows(both):
+    gate, up = both.chunk(2, -1)
+    return F.silu(gate) * up
+
+
 class Expert(torch.nn.Module):
+    """Of as many rows as come."""
+
     def __init__(self):
         super().__init__()
         self.up = linear(HIDDEN, 2 * INNER)
         self.down = linear(INNER, HIDDEN)
 
     def forward(self, x):
-        return self.down(activated(self.up(x)))
+        both = self.up(x)
+        torch._dynamo.mark_dynamic(both, 0)
+        return self.down(activated_rows(both))
 
 
 class Experts(torch.nn.Module):
@@ -242,6 +342,14 @@ def whole_model(bench, wrap, parts=1, **facts):
 def one(bench):
     for tokens in (2048, 4096):
         whole_model(bench, lambda module: module, way="one", layers=4, tokens=tokens)
+
+
+def fp8(bench):
+    for tokens in (4096, 2048):
+        for scaling in CASTS:
+            whole_model(bench, lambda module, scaling=scaling: module.apply(
+                lambda part: in_fp8(part, scaling) if isinstance(part, Layer) else part),
+                way="fp8", layers=4, tokens=tokens, scaling=scaling)
 
 
 def ddp(bench):

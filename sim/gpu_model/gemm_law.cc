@@ -179,8 +179,10 @@ double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batc
 }
 
 FlopRate matrix_rate(const GpuSpec& gpu, double efficiency, std::int64_t element_bytes) {
-  const double of_bf16 = static_cast<double>(gpu.bf16_matrix.count()) * efficiency;
-  return FlopRate::from_count(std::llround(of_bf16 * 2 / static_cast<double>(element_bytes)));
+  const bool fp8 = element_bytes == 1 && gpu.fp8_matrix.count() > 0;
+  const FlopRate peak = fp8 ? gpu.fp8_matrix : gpu.bf16_matrix;
+  const double wider = element_bytes > 2 ? 2 / static_cast<double>(element_bytes) : 1;
+  return FlopRate::from_count(std::llround(static_cast<double>(peak.count()) * efficiency * wider));
 }
 
 double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency) {

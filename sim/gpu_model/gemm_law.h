@@ -84,8 +84,8 @@ Bytes tile_result(const TiledGemm& gemm);
 // a CU's residents or the memory take. A library's kernel reads its operands once.
 double gemm_seconds(const TiledGemm& gemm, const GpuSpec& gpu, std::int64_t batch);
 
-// The rate of a kernel that reaches this fraction of the matrix units' peak: twice as high for
-// elements of half the size ([P] fp8 against bf16 on Hopper, CDNA 3 and Blackwell). And the time of
+// The rate of a kernel that reaches this fraction of the matrix units' peak, of elements of 1 byte
+// that of fp8 (of bf16 on a GPU without), of 4 bytes half that of bf16. And the time of
 // `operations` at that of bf16, in seconds, where the first and the last tiles do not matter.
 FlopRate matrix_rate(const GpuSpec& gpu, double efficiency, std::int64_t element_bytes = 2);
 double large_gemm_seconds(const GpuSpec& gpu, double operations, double efficiency);

@@ -137,6 +137,20 @@ static void fields(Fields& map, PeerStoreSpec& store) {
   map.add("flag", store.flag, {.help = "from a flag's arrival to the waiter seeing it"});
 }
 
+static void fields(Fields& map, Fp32SumsSpec& sums) {
+  constexpr Range<double> kLonger{0, 4};
+  map.add("tensor", sums.tensor,
+          {.help = "a scale for each tensor", .range = kLonger, .fallback = 0.0});
+  map.add("row", sums.row, {.help = "a scale for each row", .range = kLonger, .fallback = 0.0});
+  map.add("block", sums.block,
+          {.help = "a scale for each 128 elements of A, each 128 x 128 of B",
+           .range = kLonger,
+           .fallback = 0.0});
+  map.add(
+      "two_blocks", sums.two_blocks,
+      {.help = "a scale for each 128 elements of A and of B", .range = kLonger, .fallback = 0.0});
+}
+
 static void fields(Fields& map, LibraryGemmSpec& gemm) {
   map.choice("tiles", gemm.tiles, kLibraryTiles, {.help = "tiles that the library has"});
   map.add(
@@ -161,6 +175,10 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
           {.help = "cost of an operand's byte in HBM, relative to a stream's",
            .range = {{1, 10}},
            .fallback = 1});
+  map.map_of_defaults(
+      "fp32_sums",
+      "fp8 GEMMs that add every 128 of k in fp32: how much longer their arithmetic takes",
+      [&](Fields& inner) { fields(inner, gemm.fp32_sums); });
 }
 
 static void fields(Fields& map, LibraryAttentionSpec& attention) {
@@ -232,6 +250,9 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.map("cu", gpu.cu, "what one CU holds");
   map.add("fp32_vector", gpu.fp32_vector, {.help = "peak fp32 vector rate of the whole GPU"});
   map.add("bf16_matrix", gpu.bf16_matrix, {.help = "peak matrix rate, dense, bf16 or fp16"});
+  map.add("fp8_matrix", gpu.fp8_matrix,
+          {.help = "peak matrix rate, dense, fp8; 0: its matrix units have no fp8",
+           .fallback = FlopRate{}});
   map.add("wave_sum", gpu.wave_sum, {.help = "time to sum a wave's lanes after its last load"});
   map.map("memory", gpu.memory, "HBM");
   map.map("l2", gpu.l2, "L2, the last cache of a die");

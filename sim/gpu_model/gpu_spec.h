@@ -110,6 +110,15 @@ enum class LibraryTiles : std::uint8_t {
   by_16,  // also sides that are multiples of 16, so that one round fills the GPU
 };
 
+// Of fp8 GEMMs that add every 128 of k in fp32: how much longer their arithmetic takes, as a
+// fraction, by what has a scale of its own. 0: the matrix units' own sums are as good.
+struct Fp32SumsSpec {
+  double tensor = 0;
+  double row = 0;
+  double block = 0;       // each 128 elements of A, each 128 x 128 of B
+  double two_blocks = 0;  // each 128 elements of A and of B
+};
+
 // GEMM kernels of the GPU's library, one WG per CU (docs/model.md, "Library GEMMs").
 struct LibraryGemmSpec {
   LibraryTiles tiles = LibraryTiles::few;
@@ -123,6 +132,7 @@ struct LibraryGemmSpec {
   Duration grouped{};       // of a kernel for products of several sizes: finds each one's start
   Duration grouped_tile{};  // what each of its tiles takes beyond `start`
   double operand_cost = 1;  // HBM time of an operand's byte, relative to a stream's byte
+  Fp32SumsSpec fp32_sums{};
 };
 
 // What a library's GEMM has that no scenario says. The defaults are those of a kernel that a
@@ -268,6 +278,7 @@ struct GpuSpec {
   CuResources cu;
   FlopRate fp32_vector;  // peak of the whole GPU
   FlopRate bf16_matrix;  // peak of its matrix units, dense, bf16 or fp16
+  FlopRate fp8_matrix;   // the same, fp8; 0: they have none
   Duration wave_sum;     // to sum a wave's lanes and store the sum, after its last load
   MemorySpec memory;
   L2Spec l2;

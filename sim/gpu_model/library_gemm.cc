@@ -112,7 +112,7 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   TiledGemm gemm = with_tile(size, tile, gpu, split_k);
   gemm.wg.registers_per_thread = gpu.cu.registers / kThreads * 7 / 8;  // fusing adds some
   gemm.wg.lds = gpu.cu.lds;
-  gemm.efficiency = library.efficiency;
+  gemm.efficiency = library.efficiency / (1 + size.fp32_sums);
   gemm.library.load = library.load;
   gemm.library.fixed = library.start + result_time(gemm, library);
   if (split_k > 1) gemm.library.fixed = gemm.library.fixed + library.sum;

@@ -52,6 +52,7 @@ struct GemmSize {
   GemmKernels kernels = GemmKernels::any;
   bool accumulates = false;  // into existing fp32 numbers
   bool whole_k = false;      // k is not split
+  double fp32_sums = 0;      // of Fp32SumsSpec: the arithmetic takes 1 + so many times as long
 };
 
 // `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the

@@ -28,6 +28,7 @@ class Shapes {
   [[nodiscard]] Kernels gemm_fp8() const {
     GemmShape shape{.m = needed("m"), .n = needed("n"), .k = needed("k")};
     shape.fp8 = scales();
+    if (shape.fp8 == Fp8Scales::block) shape.sums = Fp8Sums::in_fp32;
     return {shape};
   }
 

@@ -2,6 +2,7 @@
 // which follow one another on their stream anyway, wait only for collectives.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,9 @@ class BlockWriter {
     if (!id.is_none()) waits_.push_back(id);
   }
 
+  // What waits on CUs beside all that is computed from here on.
+  void beside(std::optional<PostedReceive> receive) { beside_ = receive; }
+
   // From here on, operators that serve other gradients are left out.
   void write_only(GradientOf which) { which_ = which; }
   [[nodiscard]] bool writes(GradientOf which) const {
@@ -49,7 +53,8 @@ class BlockWriter {
                  .place = place,
                  .stream = kComputes,
                  .after = std::exchange(waits_, {}),
-                 .block = block_});
+                 .block = block_,
+                 .beside = beside_});
     return last_;
   }
 
@@ -89,6 +94,7 @@ class BlockWriter {
   OpId last_ = OpId::none();
   std::vector<OpId> waits_;
   GradientOf which_ = GradientOf::both;
+  std::optional<PostedReceive> beside_;
 };
 
 }  // namespace weft

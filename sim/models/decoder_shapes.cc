@@ -15,6 +15,7 @@ DecoderShapes shapes_of(const Workload& workload) {
   shapes.kept = shapes.keeps_its_tokens() ? shapes.tokens / spec.parallel.tensor : shapes.tokens;
   shapes.gradients = workload.gradients;
   shapes.again = recomputed_of(spec);
+  shapes.fp8 = spec.fp8;
   shapes.share = heads_of(spec.decoder, spec.parallel.tensor);
   return shapes;
 }

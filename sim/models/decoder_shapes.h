@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "sim/models/streams.h"
 #include "sim/scenario/decoder_size.h"
@@ -22,6 +23,10 @@ struct DecoderShapes {
   Recomputed again;                     // what the backward pass computes again by itself
   DataType gradients = DataType::fp32;  // of weights
   bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
+  Fp8Scales fp8 = Fp8Scales::none;  // of layers' products
+  int weight_casts = 0;  // in this pass: 1: as its products read them; 2: transposed, too
+
+  [[nodiscard]] bool in_fp8() const { return fp8 != Fp8Scales::none; }
 
   [[nodiscard]] bool splits() const { return parallel.tensor > 1; }
   [[nodiscard]] bool keeps_its_tokens() const { return splits() && parallel.sequence; }
@@ -43,7 +48,8 @@ struct Product {
   std::int64_t n = 0;
   std::int64_t k = 0;
   GemmLayout layout = GemmLayout::linear;
-  bool grouped = false;  // with others, of other sizes, in one kernel
+  bool grouped = false;   // with others, of other sizes, in one kernel
+  bool of_layer = false;  // in fp8 where the model's layers are
 };
 inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 1) {
   return {.m = p.m,
@@ -55,6 +61,17 @@ inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 
           .grouped = p.grouped};
 }
 
+// A layer's product. Kernels of fp8 want both operands along k, as casts have made them; all that
+// have scales of blocks keep their sums in fp32.
+inline GemmShape as_layers_do(GemmShape gemm, const DecoderShapes& shapes, Fp8Sums sums) {
+  if (!shapes.in_fp8()) return gemm;
+  const bool all = shapes.fp8 == Fp8Scales::block && sums == Fp8Sums::fast;
+  gemm.fp8 = shapes.fp8;
+  gemm.sums = all ? Fp8Sums::in_fp32 : sums;
+  gemm.layout = GemmLayout::linear;
+  return gemm;
+}
+
 // For gradients of weights: if they are wider than the weights, each microbatch's GEMM adds to them
 // (gradient accumulation fusion of Megatron-LM and Transformer Engine).
 inline bool accumulates(DataType gradients, DataType weights) {
@@ -64,7 +81,8 @@ inline GemmShape gradient_of(const Product& p, const DecoderShapes& shapes, std:
   GemmShape gemm = gemm_of(p, shapes.decoder.dtype, batch);
   gemm.layout = GemmLayout::tn;
   gemm.accumulates = accumulates(shapes.gradients, shapes.decoder.dtype);
-  return gemm;
+  if (!p.of_layer) return gemm;
+  return as_layers_do(std::move(gemm), shapes, Fp8Sums::in_fp32_of_two_blocks);
 }
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "sim/core/assert.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/peer_kernels.h"
+#include "sim/models/waiting_kernel.h"
 #include "sim/workloads/embedding.h"
 #include "sim/workloads/plain_kernel.h"
 #include "sim/workloads/row_forwards.h"
@@ -135,13 +136,27 @@ class ModelToTasks {
           done(id, gpu.value, add_bag(gpu, name, *bag, ranks, inputs(id, gpu.value)));
           continue;
         }
+        const std::vector<KernelId> after = inputs(id, gpu.value);
         Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
         kernel.launch = launch_of(op.shape);
+        kernel.ended = add_waiting(op, gpu, after);
         add_items(tasks_, kernel, plan_of(op.shape, rank), gpu_);
         if (is_host_time(op)) kernel.wg = kNoRoom;
-        done(id, gpu.value, tasks_.add_kernel(kernel, inputs(id, gpu.value)));
+        done(id, gpu.value, tasks_.add_kernel(kernel, after));
       }
     }
+  }
+
+  // The latch that the operator's kernel has to count down where a receive waits beside it.
+  LatchId add_waiting(const ModelOp& op, GpuId gpu, const std::vector<KernelId>& after) {
+    if (!op.beside) return LatchId::none();
+    const LatchId latch = tasks_.add_latch(1);
+    ModelOp receive;
+    receive.name = "receive_waits";
+    receive.part = "send";
+    waiting_.add(gpu, operator_of(receive, KernelRole::collective, ""), *op.beside, compute_launch_,
+                 latch, after);
+    return latch;
   }
 
   // The host's time occupies nothing of the GPU: it is a launch that takes long.
@@ -278,6 +293,8 @@ class ModelToTasks {
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
     std::vector<Team> teams;
+    tasks_.begin_works();
+    std::vector<LatchId> ended;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       Team& team = teams.emplace_back();
       team.gpus = group;
@@ -287,6 +304,7 @@ class ModelToTasks {
         append_inputs(fusion.second, gpu, after);
         if (!fusion.through.is_none()) append_inputs(fusion.through, gpu, after);
         team.after.push_back(once_each(std::move(after)));
+        ended.push_back(add_waiting(op, GpuId(gpu), team.after.back()));
       }
     }
     OverlapOptions options = with_whole_slices(how_.options, grid, fusion.travels);
@@ -308,6 +326,7 @@ class ModelToTasks {
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {
         done(computing(fusion), gpu, last.computing[at]);
+        tasks_.kernels[last.computing[at]].ended = ended[at];
         if (!fusion.through.is_none()) done(fusion.through, gpu, last.computing[at]);
         done(communicating(fusion), gpu, last.communicating[at]);
         ++at;
@@ -341,6 +360,7 @@ class ModelToTasks {
   std::vector<std::vector<std::uint32_t>> index_;  // by place and GPU
   std::vector<KernelId> last_;                     // by GPU and stream
   std::map<std::string, OperatorId> operators_;
+  WaitingKernels waiting_{tasks_, how_};
   OpKernel plan_;
   const OpShape* planned_for_ = nullptr;
 };

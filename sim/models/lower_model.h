@@ -20,6 +20,7 @@ struct ModelLowering {
   // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
   // which of them gets which CUs when.
   std::optional<C3Strategy> strategy = {};
+  const Cluster* whole = nullptr;  // that `cluster` is a part of; null: it is all
 };
 
 TaskGraph lower_model(const ModelGraph& graph, const ModelLowering& how);

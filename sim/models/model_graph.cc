@@ -194,6 +194,8 @@ std::string to_text(const ModelGraph& graph) {
     for (std::size_t a = 0; a < op.after.size(); ++a) {
       text += (a == 0 ? ", after " : " ") + std::to_string(op.after[a].value);
     }
+    if (op.beside) text += fmt::format(", beside a receive of {} B", op.beside->size.count());
+    if (op.beside && op.beside->between_nodes) text += " from another node";
     text += "\n";
   }
   return text;

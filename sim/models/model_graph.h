@@ -24,8 +24,9 @@ using OpId = StrongId<struct OpTag>;
 using PlaceId = StrongId<struct PlaceTag>;
 using BlockId = StrongId<struct BlockTag>;
 
-// Whether operands are fp8, and what has a scale of its own.
-enum class Fp8Scales { none, tensor, row, block };
+// Where an fp8 product's sums are kept: in the matrix units all along, whose accumulators are
+// short, or every 128 of k added to fp32, with the scales of one operand's blocks or of both.
+enum class Fp8Sums : std::uint8_t { fast, in_fp32, in_fp32_of_two_blocks };
 
 // `batch` products C = A B, C of m x n, on each GPU: one for a layer, several for a batched product
 // or one per expert. A library's kernel, unless the operator has one that is described.
@@ -37,6 +38,7 @@ struct GemmShape {
   DataType dtype = DataType::bf16;  // of the result, and of operands unless they are fp8
   GemmLayout layout = GemmLayout::linear;
   Fp8Scales fp8 = Fp8Scales::none;
+  Fp8Sums sums = Fp8Sums::fast;
   // The kernel adds its result to existing fp32 gradients of weights.
   bool accumulates = false;
   bool whole_k = false;  // the kernel does not split k
@@ -142,6 +144,13 @@ struct Block {
   std::string name;  // "stage 1, microbatch 3: forward of layer 7"
 };
 
+// A receive whose kernel is on CUs before there is anything to receive.
+struct PostedReceive {
+  Bytes size;
+  bool between_nodes = false;
+  bool operator==(const PostedReceive&) const = default;
+};
+
 struct ModelOp {
   std::string name;  // "mlp_up"; the same in all layers, so that reports add them up
   std::string part;  // what reports count it as: "embedding", "mlp", "attention", "all_reduce"
@@ -151,6 +160,7 @@ struct ModelOp {
   std::uint32_t stream = 0;        // 0 computes. A GPU's operators of one stream run in graph order
   std::vector<OpId> after;         // earlier operators that it waits for besides, on the same GPU
   BlockId block = BlockId::none();
+  std::optional<PostedReceive> beside = {};  // waits on the GPU's CUs while this computes
 };
 
 struct ModelGraph {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/round_up.h"
+#include "sim/models/casts.h"
 #include "sim/models/decoder_layer.h"
 
 namespace weft {
@@ -72,10 +73,21 @@ void Experts::exchange_counts() {
                        even_call(CollectiveOp::all_to_all, bytes(moe_.experts * kCount)), place_);
 }
 
+namespace {
+
+// Gradients are given with B along n.
+Fp8Sums sums_of(GemmLayout layout, GradientOf of) {
+  if (of == GradientOf::weights) return Fp8Sums::in_fp32_of_two_blocks;
+  return layout == GemmLayout::nn ? Fp8Sums::in_fp32 : Fp8Sums::fast;
+}
+
+}  // namespace
+
 void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand operand,
                       GemmLayout layout, GradientOf of) {
-  GemmShape gemm = gemm_of({.m = rows(0), .n = n, .k = k, .layout = layout, .grouped = grouped()},
-                           gpus_.shapes().decoder.dtype, routed_.busy);
+  const Product product{.m = rows(0), .n = n, .k = k, .layout = layout, .grouped = grouped()};
+  GemmShape gemm = as_layers_do(gemm_of(product, gpus_.shapes().decoder.dtype, routed_.busy),
+                                gpus_.shapes(), sums_of(layout, of));
   if (operand == Operand::as_sent && moe_.dispatch == DispatchType::fp8) {
     gemm.fp8 = Fp8Scales::block;
   }
@@ -91,9 +103,9 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
 // operands lie along in and out, whatever the number of tokens: as given here along k and n.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (routed_.even()) {
-    return gpus_.weight_gradient(name, kExperts,
-                                 {.m = out, .n = in, .k = rows(0), .grouped = grouped()}, place_,
-                                 routed_.busy);
+    return gpus_.weight_gradient(
+        name, kExperts, {.m = out, .n = in, .k = rows(0), .grouped = grouped(), .of_layer = true},
+        place_, routed_.busy);
   }
   product(name, out, in, Operand::as_made, GemmLayout::nn, GradientOf::weights);
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
@@ -110,6 +122,27 @@ void Experts::activation(const char* name, const Elementwise& one, GradientOf of
   Elementwise work = one;
   work.elements = most_come(routed_.sent) * moe_.inner;
   gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_, of);
+}
+
+void Experts::cast_weights(const char* name, std::int64_t weights) {
+  const DecoderShapes& shapes = gpus_.shapes();
+  cast_to_fp8(gpus_.out(), shapes, place_,
+              {.name = name,
+               .elements = weights * routed_.busy,
+               .copies = shapes.weight_casts,
+               .square = shapes.fp8 == Fp8Scales::block});
+}
+
+// What comes as fp8 is there as it is multiplied first.
+void Experts::cast_rows(const char* name, std::int64_t width, Operand operand) {
+  const DecoderShapes& shapes = gpus_.shapes();
+  Cast cast{.name = name, .elements = most_come(routed_.sent) * width};
+  cast.copies = copies_of_inputs(shapes);
+  if (operand == Operand::as_made || moe_.dispatch != DispatchType::fp8) {
+    cast_to_fp8(gpus_.out(), shapes, place_, cast);
+  } else if (cast.copies > 1) {
+    transpose_fp8(gpus_.out(), shapes, place_, cast);
+  }
 }
 
 bool Experts::activates_again() const {
@@ -192,8 +225,12 @@ void Experts::forward() {
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
   gpus_.out().wait_for(dispatched);
   spread_here();
+  cast_weights("experts_up_weights", sides() * moe_.inner * hidden);
+  cast_rows("experts_up_input", hidden, Operand::as_sent);
   product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
   activation_forward();
+  cast_weights("experts_down_weights", hidden * moe_.inner);
+  cast_rows("experts_down_input", moe_.inner, Operand::as_made);
   product("experts_down", hidden, moe_.inner, Operand::as_made);
   add_up_here();
   gpus_.out().wait_for(exchange("combine", Direction::combine));
@@ -217,6 +254,8 @@ void Experts::backward() {
   gpus_.out().wait_for(dispatched);
   spread_here();
   if (activates_again()) activation_forward(GradientOf::weights);
+  cast_weights("experts_down_weights", hidden * moe_.inner);
+  cast_rows("experts_down_gradient", hidden, Operand::as_sent);
   product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
@@ -224,6 +263,8 @@ void Experts::backward() {
               .written = sides(),
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
+  cast_weights("experts_up_weights", up * hidden);
+  cast_rows("experts_up_gradient", up, Operand::as_made);
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
   add_up_here();
   const OpId combined = exchange("gradient_combine", Direction::combine);

@@ -29,6 +29,8 @@ class Experts {
                GemmLayout layout = GemmLayout::linear, GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one, GradientOf of = GradientOf::inputs);
+  void cast_weights(const char* name, std::int64_t weights);  // of each expert
+  void cast_rows(const char* name, std::int64_t width, Operand operand);
   [[nodiscard]] bool activates_again() const;  // by itself, in the backward pass
   void activation_forward(GradientOf of = GradientOf::inputs);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);

@@ -43,6 +43,22 @@ Duration setup_of(const GemmShape& shape, const GpuSpec& gpu) {
   return shape.fp8 == Fp8Scales::none ? Duration{} : gpu.library_gemm->scaled;
 }
 
+double fp32_sums_of(const GemmShape& shape, const GpuSpec& gpu) {
+  if (!gpu.library_gemm || shape.sums == Fp8Sums::fast) return 0;
+  const Fp32SumsSpec& longer = gpu.library_gemm->fp32_sums;
+  switch (shape.fp8) {
+    case Fp8Scales::none:
+      break;
+    case Fp8Scales::tensor:
+      return longer.tensor;
+    case Fp8Scales::row:
+      return longer.row;
+    case Fp8Scales::block:
+      return shape.sums == Fp8Sums::in_fp32_of_two_blocks ? longer.two_blocks : longer.block;
+  }
+  return 0;
+}
+
 // CUTLASS's grouped kernels have the tiles of their numbers.
 WorkList list_of(const GemmShape& shape, const GpuSpec& gpu) {
   if (library_schedule(gpu) != GemmSchedule::counter) return WorkList::dynamic_list;
@@ -205,7 +221,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
                        .layout = shape.layout,
                        .kernels = kernels_for(shape),
                        .accumulates = shape.accumulates,
-                       .whole_k = shape.whole_k},
+                       .whole_k = shape.whole_k,
+                       .fp32_sums = fp32_sums_of(shape, gpu)},
                       shape.dtype, gpu, peers);
 }
 

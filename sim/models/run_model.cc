@@ -270,7 +270,8 @@ TaskGraph ModelRun::lowered(const Piece& piece, const std::vector<Fusion>& fusio
                                    .mode = mode,
                                    .fusions = fusions,
                                    .exits = piece.exits,
-                                   .strategy = strategy_of(scenario_, mode, partition_.cus)});
+                                   .strategy = strategy_of(scenario_, mode, partition_.cus),
+                                   .whole = &cluster_});
 }
 
 std::string ModelRun::tasks_text(Mode mode) {

@@ -48,7 +48,7 @@ class TensorParallel {
   OpId reduce(const std::string& names);
 
   void product(const Linear& linear);  // of all tokens
-  // The two gradients of a product, without any collectives.
+  // The two gradients of a product, without any collectives; in fp8 the first casts for both.
   void input_gradient(const Linear& linear);
   void weight_gradient(const Linear& linear);
   // For other products, on the GPUs of `place`: m x n weights, k tokens.
@@ -71,6 +71,14 @@ class TensorParallel {
   [[nodiscard]] PlaceId place() const { return place_; }
 
  private:
+  // Operands as products take them (casts.h).
+  OpId gather_operand(const std::string& names, GradientOf of = GradientOf::inputs);
+  void cast_kept(const std::string& name, std::int64_t width);
+  void transpose_gathered(const std::string& name, std::int64_t width);
+  void cast_weights(const std::string& name, std::int64_t weights);
+  void multiply(const Linear& linear);
+  void multiply_gradient(const Linear& linear);
+
   BlockWriter& out_;
   const DecoderShapes& shapes_;
   PlaceId place_;

@@ -12,6 +12,7 @@
 #include "sim/models/layer.h"
 #include "sim/models/model_graph.h"
 #include "sim/models/parameters.h"
+#include "sim/models/posted_receives.h"
 #include "sim/models/stage.h"
 #include "sim/pipeline/pipeline.h"
 
@@ -28,7 +29,8 @@ class Transformer {
         shapes_(shapes_of(workload_)),
         pipeline_(pipeline_of(spec_, workload_.phase == Phase::training)),
         sums_beside_layers_(pipeline_.virtual_stages == 1 &&
-                            !schedule_row(pipeline_.schedule).cuts_backward) {
+                            !schedule_row(pipeline_.schedule).cuts_backward),
+        posted_(pipeline_, spec_.parallel, scenario.cluster.gpus_per_node, sent_size()) {
     if (spec_.moe) {
       const int gpus = spec_.parallel.expert;
       const bool once = spec_.moe->exchange == TokenExchange::once;
@@ -78,6 +80,8 @@ class Transformer {
 
   void run(const PipelineStep& step) {
     const Stage& stage = stages_[index(place_of(step))];
+    const bool sends = step.kind == Kind::send_forward || step.kind == Kind::send_backward;
+    if (!sends) posted_.next_step(step.stage);
     switch (step.kind) {
       case Kind::forward:
         return forward(stage, step);
@@ -153,6 +157,10 @@ class Transformer {
     int to = 0;
   };
 
+  [[nodiscard]] Bytes sent_size() const {
+    return shapes_.size(shapes_.kept * shapes_.decoder.hidden);
+  }
+
   // With 1F1B and GPipe a GPU's sends and receives follow one another. Otherwise they may be in
   // flight in both directions with both neighbours, without waiting for one another: the parity of
   // the sending stage tells the neighbours apart, except where an odd ring closes.
@@ -164,15 +172,15 @@ class Transformer {
     return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
   }
 
-  // The receiver's kernel starts after what the receiver is computing: waiting would hold CUs.
+  // The receiver's kernel starts after what the receiver is computing; its waiting before is a
+  // PostedReceive.
   OpId send(const Send& send) {
     std::vector<OpId> after{send.what};
     const OpId begun = computed_[static_cast<std::size_t>(send.to)];
     if (!begun.is_none()) after.push_back(begun);
     return out_.add({.name = send.name,
                      .part = "send",
-                     .shape = even_call(CollectiveOp::point_to_point,
-                                        shapes_.size(shapes_.kept * shapes_.decoder.hidden)),
+                     .shape = even_call(CollectiveOp::point_to_point, sent_size()),
                      .place = send.pairs,
                      .stream = stream_of(send),
                      .after = std::move(after)});
@@ -184,8 +192,17 @@ class Transformer {
     out_.wait_for(received);
   }
 
+  // Weights in fp8 are kept from the first microbatch on, unless they are gathered for each pass.
+  [[nodiscard]] DecoderShapes shapes_of_forward(const PipelineStep& step) const {
+    DecoderShapes shapes = shapes_;
+    const bool gathered = spec_.parallel.shards(Sharding::parameters);
+    if (pipeline_.trains) shapes.weight_casts = gathered ? 1 : step.microbatch == 0 ? 2 : 0;
+    return shapes;
+  }
+
   void forward(const Stage& stage, const PipelineStep& step) {
-    TensorParallel gpus(out_, shapes_, stage.tensor);
+    const DecoderShapes shapes = shapes_of_forward(step);
+    TensorParallel gpus(out_, shapes, stage.tensor);
     out_.write_only(GradientOf::both);
     const auto before = place_before(pipeline_, stage.at);
     const bool here = before && before->stage == stage.at.stage;
@@ -203,8 +220,10 @@ class Transformer {
       const int layer = stage.layers.first + i;
       out_.begin_block(text_of(step) + fmt::format("forward of layer {}", layer));
       parameters.use_next();
+      out_.beside(posted_.beside(i, stage.layers.count));
       layer_at(gpus, stage, layer).forward();
     }
+    out_.beside({});
     if (stage.last) {
       out_.begin_block(text_of(step) + "head");
       head(gpus);
@@ -229,6 +248,7 @@ class Transformer {
   // not added to those of others before.
   [[nodiscard]] DecoderShapes shapes_of_backward(const PipelineStep& step) const {
     DecoderShapes shapes = shapes_;
+    shapes.weight_casts = spec_.parallel.shards(Sharding::parameters) ? 1 : 0;
     const bool each_is_summed = gradients_of(step.stage).each_is_summed();
     if (each_is_summed) shapes.gradients = shapes.decoder.dtype;
     shapes.adds = step.microbatch > 0 && !each_is_summed &&
@@ -280,9 +300,11 @@ class Transformer {
       const int layer = stage.layers.first + i;
       begin(fmt::format("layer {}", layer));
       parameters_at(step).use_next();
+      out_.beside(posted_.beside(stage.layers.count - 1 - i, stage.layers.count));
       layer_at(gpus, stage, layer).backward();
       ready(layer_weights(spec_, layer));
     }
+    out_.beside({});
     if (stage.first && of != GradientOf::inputs) {
       begin("the embedding");
       token_embedding_backward(gpus);
@@ -353,6 +375,7 @@ class Transformer {
   PipelineShape pipeline_;
   bool sums_beside_layers_;  // gradients are summed in blocks of layers; else in their own blocks
   BlockWriter out_{graph_};
+  PostedReceives posted_;
   std::vector<Stage> stages_;           // each with its virtual stages
   std::vector<Gradients> gradients_;    // by stage
   std::vector<Parameters> parameters_;  // by stage

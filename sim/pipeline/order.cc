@@ -110,16 +110,23 @@ std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape,
   return done;
 }
 
+namespace {
+
+PipelineStep send_of(const PipelineStep& step) {
+  PipelineStep send = step;
+  send.kind = step.kind == Kind::forward ? Kind::send_forward : Kind::send_backward;
+  return send;
+}
+
+}  // namespace
+
 std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
   std::vector<TimedStep> all;
   for (const std::vector<TimedStep>& steps : timed_steps(shape, {})) {
     for (const TimedStep& timed : steps) {
       all.push_back(timed);
       if (!is_sent(shape, timed.step)) continue;
-      TimedStep send = timed;
-      send.start = timed.end;
-      send.step.kind = timed.step.kind == Kind::forward ? Kind::send_forward : Kind::send_backward;
-      all.push_back(send);
+      all.push_back({.start = timed.end, .end = timed.end, .step = send_of(timed.step)});
     }
   }
   // Sends come first: their receivers begin at the same instant.
@@ -133,6 +140,74 @@ std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
   order.reserve(all.size());
   for (const TimedStep& timed : all) order.push_back(timed.step);
   return order;
+}
+
+namespace {
+
+// Stages in turn, a step each if it has its input.
+std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
+  std::vector<std::vector<PipelineStep>> todo;
+  for (int stage = 0; stage < shape.stages; ++stage) todo.push_back(steps_of(shape, stage));
+  std::vector<std::size_t> next(todo.size());
+  Clock clock(shape, {});
+  std::vector<PipelineStep> order;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t s = 0; s < todo.size(); ++s) {
+      if (next[s] == todo[s].size() || clock.arrival(todo[s][next[s]]) == kUnknown) continue;
+      const PipelineStep& step = todo[s][next[s]++];
+      clock.ends(step, 0);
+      order.push_back(step);
+      if (is_sent(shape, step)) order.push_back(send_of(step));
+      moved = true;
+    }
+  }
+  for (std::size_t s = 0; s < todo.size(); ++s) SIM_ASSERT(next[s] == todo[s].size());
+  return order;
+}
+
+struct Posted {
+  int from_stage = 0;
+  std::int64_t from = 0;  // the receiver has done what it was given before
+  std::int64_t until = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape) {
+  const std::vector<std::vector<TimedStep>> times = timed_steps(shape, {});
+  std::vector<std::vector<BesideReceive>> beside;
+  for (const auto& steps : times) beside.emplace_back(steps.size());
+  if (shape.virtual_stages == 1 && !schedule_row(shape.schedule).cuts_backward) return beside;
+  std::vector<std::vector<Posted>> posted(times.size());  // by receiver
+  std::vector<std::size_t> given(times.size());           // steps, by stage
+  const auto ended = [&](int stage) -> std::int64_t {
+    const auto s = static_cast<std::size_t>(stage);
+    return given[s] == 0 ? 0 : times[s][given[s] - 1].end;
+  };
+  for (const PipelineStep& step : in_turns(shape)) {
+    if (computes(step.kind)) {
+      ++given[static_cast<std::size_t>(step.stage)];
+      continue;
+    }
+    const PipelinePlace place = place_of(step);
+    const auto to =
+        step.kind == Kind::send_forward ? place_behind(shape, place) : place_before(shape, place);
+    posted[static_cast<std::size_t>(to->stage)].push_back(
+        {.from_stage = step.stage, .from = ended(to->stage), .until = ended(step.stage)});
+  }
+  for (std::size_t s = 0; s < times.size(); ++s) {
+    for (const Posted& receive : posted[s]) {
+      for (std::size_t i = 0; i < times[s].size(); ++i) {
+        const TimedStep& step = times[s][i];
+        const std::int64_t waits = std::min(step.end, receive.until) - step.start;
+        if (step.start < receive.from || waits <= beside[s][i].waits) continue;
+        beside[s][i] = {
+            .from_stage = receive.from_stage, .waits = waits, .of = step.end - step.start};
+      }
+    }
+  }
+  return beside;
 }
 
 }  // namespace weft

@@ -106,4 +106,19 @@ std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape, cons
 // took equally long and sends took no time: what a step waits for comes before it.
 std::vector<PipelineStep> pipeline_order(const PipelineShape& shape);
 
+// A receive that waits on a stage from the beginning of one of its steps, for `waits` / `of` of it.
+struct BesideReceive {
+  int from_stage = 0;
+  std::int64_t waits = 0;  // 0: none does
+  std::int64_t of = 1;
+  bool operator==(const BesideReceive&) const = default;
+};
+
+// By stage and step (steps_of). With one part a stage and whole backwards none waits. With several,
+// or backwards that are cut, stages take a step each in turn and each sends what it has made: the
+// receive is posted after what its stage has been given before (PyTorch's pipelining,
+// _add_send_recv), and waits until the sender has made it, times as above. Of several the one that
+// waits longest: they follow one another.
+std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape);
+
 }  // namespace weft

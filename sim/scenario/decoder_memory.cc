@@ -45,6 +45,22 @@ class Decoder {
     return p_.shards(Sharding::parameters) && keeps_a_copy(workload_) ? 0 : size_in(d_.dtype);
   }
 
+  [[nodiscard]] bool in_fp8() const { return spec_.fp8 != Fp8Scales::none; }
+
+  // Of an element that only a product reads again: its transposed copy, where that is in fp8.
+  [[nodiscard]] double operand() const { return in_fp8() ? 1 / size_in(d_.dtype) : 1; }
+
+  // Of a part's layers; without training there is nothing but the cast weights.
+  [[nodiscard]] double cast_weights(StageLayers layers) const {
+    if (!in_fp8() || p_.shards(Sharding::parameters)) return 0;
+    const double more = trains_ ? 2 : 1 - size_in(d_.dtype);
+    double sum = 0;
+    for (int i = 0; i < layers.count; ++i) {
+      sum += real(layer_weights(spec_, layers.first + i).all()) * more;
+    }
+    return sum;
+  }
+
   void hold(MemoryUse& use, std::int64_t weights, int copies) const {
     const auto each = [&](Sharding shared) { return p_.shards(shared) ? copies : 1; };
     use.weights += real(weights) * weight_kept() / each(Sharding::parameters);
@@ -77,7 +93,7 @@ class Decoder {
 
   // Before the activation, and its result.
   [[nodiscard]] double feed_forward(std::int64_t inner, const Recomputed& again) const {
-    return ((d_.gated ? 2.0 : 1.0) + (again.activation ? 0 : 1)) * real(inner);
+    return ((d_.gated ? 2.0 : 1.0) + (again.activation ? 0 : operand())) * real(inner);
   }
 
   [[nodiscard]] double attention(const Recomputed& again) const {
@@ -85,12 +101,12 @@ class Decoder {
     const std::int64_t results = share.heads * d_.value_head_dim;
     const std::int64_t kv_heads = d_.latent ? share.heads : share.kv_heads;
     const std::int64_t of_keys = kv_heads * (d_.head_dim + d_.value_head_dim);
-    double elements = real(results);
+    double elements = real(results) * (in_fp8() ? 1 + operand() : 1);
     if (!again.mla_up_proj) elements += real(share.heads * d_.head_dim + of_keys);
     if (!again.core_attn) elements += real(share.heads) * 4 / size_in(d_.dtype);
     if (const auto& latent = d_.latent) {
       const int normed = again.mla_up_proj ? 0 : latent->queries + latent->keys;
-      elements += normed + latent->queries + latent->keys + latent->position;
+      elements += normed * operand() + latent->queries + latent->keys + latent->position;
     }
     return elements;
   }
@@ -101,14 +117,14 @@ class Decoder {
     }
     if (again.moe) return 0;
     const MoeSpec& moe = *spec_.moe;
-    const double of_an_expert = real(d_.hidden) + feed_forward(moe.inner, again);
+    const double of_an_expert = operand() * real(d_.hidden) + feed_forward(moe.inner, again);
     return (feed_forward(moe.shared_inner, again) + moe.top_k * of_an_expert) / p_.tensor;
   }
 
   // What the backward pass of a layer needs from its forward pass, but for what it computes again.
   [[nodiscard]] double of_layer(int layer, const Recomputed& again) const {
-    const double elements =
-        (again.layernorm ? 2 : 4) * hidden() + attention(again) + mlp_of_layer(layer, again);
+    const double around_norms = 2 + (again.layernorm ? 0 : 2 * operand());
+    const double elements = around_norms * hidden() + attention(again) + mlp_of_layer(layer, again);
     return elements * tokens_ * size_in(d_.dtype);
   }
 
@@ -184,6 +200,7 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
+      use.weights += cast_weights(layers_of_part(spec_, part));
       use.cached += cached(layers_of_part(spec_, part));
     }
     use.gathered = gathered();

@@ -17,6 +17,10 @@
 //                                             and after its norms
 //   top_k (hidden + 3 inner of an expert)     experts, of tokens / t
 //
+// With `fp8` what only products read again is kept as their fp8 operand: inputs after norms,
+// results of the activation, inputs of experts (1 B each), and attention's result so, too. Weights
+// of layers have casts as they lie and transposed (2 B), answers nothing but one cast (1 B).
+//
 // With `recompute: layer` only the layer's input, hidden, and all of one layer. With `selective`
 // less by what is computed again (in one layer at a time all is there): core_attn the 4 B a head;
 // layernorm 2 hidden; activation one inner; mlp, moe all of it; mla_up_proj queries, keys, values,

@@ -53,6 +53,9 @@ enum class TokenExchange {
 // Type of tokens on their way to the experts.
 enum class DispatchType { model, fp8 };
 
+// Whether operands are fp8, and what has a scale of its own.
+enum class Fp8Scales { none, tensor, row, block };
+
 // Which experts a token is sent to: as many go to each as expected, or they are drawn.
 enum class Routing { expected, drawn };
 
@@ -169,8 +172,9 @@ struct TransformerSpec {
   ParallelSpec parallel;
   std::int64_t sequences = 0;  // of all GPUs together
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
-  std::int64_t microbatch = 0;  // sequences that go through the pipeline together
-  int mtp_modules = 0;          // decoder.mtp_layers, where it trains
+  std::int64_t microbatch = 0;      // sequences that go through the pipeline together
+  int mtp_modules = 0;              // decoder.mtp_layers, where it trains
+  Fp8Scales fp8 = Fp8Scales::none;  // of layers' products, forward and backward
   Recompute recompute = Recompute::none;
   std::optional<std::vector<RecomputeModule>> recompute_modules;  // none: Megatron-LM's default
 };

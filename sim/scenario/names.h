@@ -73,6 +73,14 @@ inline constexpr std::array kShards = {
                      "also parameters: each layer's are gathered before its forward and backward "
                      "(PyTorch's fully_shard)"},
 };
+inline constexpr std::array kFp8Scales = {
+    Choice<Fp8Scales>{"none", Fp8Scales::none, "products in the model's type"},
+    Choice<Fp8Scales>{"tensor", Fp8Scales::tensor,
+                      "each tensor, from its largest element, which a kernel finds first"},
+    Choice<Fp8Scales>{"row", Fp8Scales::row, "each row of a matrix"},
+    Choice<Fp8Scales>{"block", Fp8Scales::block,
+                      "each 128 elements of a row, each 128 x 128 of weights (DeepSeek-V3)"},
+};
 inline constexpr std::array kRecomputes = {
     Choice<Recompute>{"none", Recompute::none, "nothing"},
     Choice<Recompute>{"selective", Recompute::selective,

@@ -299,6 +299,10 @@ void step_fields(Fields& map, TransformerSpec& spec) {
            .range = kTokens});
   map.add("microbatch", spec.microbatch,
           {.help = "sequences that go through a copy of the model together", .range = kTokens});
+  map.choice("fp8", spec.fp8, names::kFp8Scales,
+             {.help = "products of layers (not router, embedding, head) in fp8, whose operands "
+                      "kernels of their own cast; what has a scale of its own",
+              .fallback = Fp8Scales::none});
   map.where("phase", {"training"}, "phase: training of a transformer")
       .choice("recompute", spec.recompute, names::kRecomputes,
               {.help = "what the backward pass recomputes instead of keeping it",

@@ -231,6 +231,18 @@ void it_runs_on_matrix_units(const Check& check) {
              "the GPU's file has no matrix rate for fp32; use bf16 or fp16");
 }
 
+// Experts whose tokens come in fp8 multiply them so, too.
+void the_gpu_multiplies_fp8(const Check& check) {
+  if (check.scenario.cluster.gpu.fp8_matrix.count() > 0) return;
+  constexpr const char* kNone =
+      "the GPU's matrix units have no fp8 (cluster.gpu.fp8_matrix: 0 TFLOP/s); use ";
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.fp8 != Fp8Scales::none) check.fail("workload.fp8", kNone + std::string("none"));
+  if (spec.moe && spec.moe->dispatch == DispatchType::fp8) {
+    check.fail("workload.moe.dispatch_dtype", kNone + std::string("model"));
+  }
+}
+
 void what_is_computed_again_is_there(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   if (spec.recompute != Recompute::selective) return;
@@ -305,6 +317,7 @@ void validate_transformer(const Check& check) {
   if (step && parallel && phase) tokens_divide(check);
   if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);
+  if (check.good_within({"cluster.gpu"})) the_gpu_multiplies_fp8(check);
   if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
     what_is_computed_again_is_there(check);
   }

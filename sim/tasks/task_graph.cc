@@ -70,6 +70,7 @@ void TaskGraph::verify() const {
     next_item += kernel.items;
     SIM_ASSERT(next_item <= items.size());
     SIM_ASSERT(std::size_t{kernel.team_first} + kernel.team_size <= kernels.size());
+    count(kernel.ended);
     for (std::uint32_t i = kernel.first_item; i < next_item; ++i) {
       const Item& item = items[i];
       count(item.counts_down);

@@ -97,6 +97,7 @@ struct Kernel {
   Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits it
   Duration flag{};                   // from a flag's arrival until its WGs see it
   LatchId finish = LatchId::none();  // must be open before the kernel ends
+  LatchId ended = LatchId::none();   // counted down when it has ended
   std::uint32_t max_grid = 0;
   Duration launch{};   // from the last dependency's end to the first WG
   Duration startup{};  // of each WG, in its slot on the CU, before its first item

@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 
 std::string parallel_of(const Json& line) {
   const std::string way = line["way"];
-  if (way == "one") return "{}";
+  if (way == "one" || way == "fp8") return "{}";
   if (way == "ddp") return "{data: 2}";
   if (way == "tensor") return "{tensor: 2, sequence: true}";
   if (way == "experts") return "{data: 2, expert: 2}";
@@ -62,8 +62,11 @@ std::string scenario_of(const Json& line) {
   const std::string way = line["way"];
   const bool copies = way == "ddp" || way == "fsdp" || way == "experts";
   const int microbatches = line.value("microbatches", 1);
-  std::string bucket;
-  if (way == "ddp") bucket = ", gradient_bucket: " + line["bucket_mib"].dump() + " MiB";
+  std::string more;
+  if (way == "ddp") {  // which divides gradients by the number of copies, in a kernel of its own
+    more = ", gradient_scaling: kernel, gradient_bucket: " + line["bucket_mib"].dump() + " MiB";
+  }
+  if (way == "fp8") more = ", fp8: " + line["scaling"].get<std::string>();
   return fmt::format(
       "name: step\n"
       "cluster: {{base: clusters/node_8x_h100, gpus_per_node: {}, gpu: {{collective: "
@@ -73,10 +76,10 @@ std::string scenario_of(const Json& line) {
       "{}, kv_heads: {}{}, sequence_length: {}, sequences: {}, microbatch: 1, parallel: {}, "
       "gradient_dtype: bf16, optimizer_dtype: bf16{}}}\n"
       "modes: [bulk]\nrun: {{clocks: {}}}\n",
-      way == "one" ? 1 : 2, way == "experts" ? "moe" : "transformer", line["layers"].dump(),
-      line["hidden"].dump(), line["heads"].dump(), line["kv_heads"].dump(), experts_of(line),
-      line["tokens"].dump(), microbatches * (copies ? 2 : 1), parallel_of(line), bucket,
-      way == "pipeline" ? "sustained" : "burst");
+      way == "one" || way == "fp8" ? 1 : 2, way == "experts" ? "moe" : "transformer",
+      line["layers"].dump(), line["hidden"].dump(), line["heads"].dump(), line["kv_heads"].dump(),
+      experts_of(line), line["tokens"].dump(), microbatches * (copies ? 2 : 1), parallel_of(line),
+      more, way == "pipeline" ? "sustained" : "burst");
 }
 
 double simulated_us(const Json& line) {

@@ -82,5 +82,46 @@ TEST(Pipeline, fewer_microbatches_than_stages_drain_too) {
   EXPECT_EQ(pipeline_order({.stages = 4, .microbatches = 1, .trains = true}).size(), 8U + 6U);
 }
 
+// For which share of its steps a receive waits beside them.
+std::vector<double> waits(const PipelineShape& shape, std::size_t stage) {
+  const auto stages = steps_beside_receives(shape);
+  std::vector<double> waits;
+  for (const BesideReceive& beside : stages.at(stage)) {
+    waits.push_back(static_cast<double>(beside.waits) / static_cast<double>(beside.of));
+  }
+  return waits;
+}
+
+// Parts of two stages: 0 and 2, 1 and 3. Each microbatch's forward of part 1 takes the time after
+// its forward of part 0, and stage 0 has posted the receive for part 2 before that:
+//   stage 0   F00 F01 F20 F21 ... ... B20 B20 ...
+//   stage 1   ... F10 F11 F30 B30 B30 F31 B31 B31
+// Stage 0 waits for part 1 during F01 and F20; nothing comes from stage 1 during F21. Stage 1 gets
+// forwards when it is ready for them, but waits for the gradient of B20, until that has ended:
+// during all of F31 and half of B31.
+TEST(Pipeline, receives_wait_beside_steps_that_come_before_what_they_bring) {
+  const PipelineShape shape{.schedule = Schedule::interleaved,
+                            .stages = 2,
+                            .microbatches = 2,
+                            .virtual_stages = 2,
+                            .trains = true};
+  const std::vector<double> first = waits(shape, 0);
+  EXPECT_EQ(std::vector<double>(first.begin(), first.begin() + 4),
+            (std::vector<double>{0, 1, 1, 0}));
+  const std::vector<double> second = waits(shape, 1);
+  EXPECT_EQ(std::vector<double>(second.begin(), second.begin() + 6),
+            (std::vector<double>{0, 0, 0, 0, 1, 0.5}));
+}
+
+TEST(Pipeline, receives_of_1f1b_and_gpipe_are_posted_when_they_are_waited_for) {
+  for (const Schedule schedule : {Schedule::one_forward_one_backward, Schedule::gpipe}) {
+    for (const auto& steps : steps_beside_receives(
+             {.schedule = schedule, .stages = 4, .microbatches = 8, .trains = true})) {
+      EXPECT_EQ(steps.size(), 16U);
+      for (const BesideReceive& beside : steps) EXPECT_EQ(beside.waits, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::pipeline_order_test

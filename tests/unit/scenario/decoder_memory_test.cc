@@ -53,6 +53,15 @@ TEST(DecoderMemory, keeps_what_the_backward_pass_needs) {
   EXPECT_EQ(of("data: 8", ", recompute: layer").activations, 64 * (8 * 2 * 64 + kKept));
 }
 
+// In fp8 what products read again takes 1 B: two of the hidden size and the activation's result;
+// attention's result is there in both types. Weights of layers have 2 B of casts.
+TEST(DecoderMemory, of_layers_in_fp8_has_casts_of_operands) {
+  const MemoryUse use = of("data: 8", ", fp8: tensor");
+  EXPECT_EQ(use.activations, 64 * 8 * (kKept - 2 * 64 - 256 + 64));
+  EXPECT_EQ(use.weights, 2 * (8 * kLayer + kEnds) + 2 * 8 * kLayer);
+  EXPECT_EQ(of("data: 8, shard: parameters", ", fp8: tensor").weights, 0);
+}
+
 TEST(DecoderMemory, is_shared_by_the_gpus_of_a_layer) {
   const double alone = 2 * 4 * 64;  // between the parts of a layer
   EXPECT_EQ(of("tensor: 4, data: 2").activations, 64 * 8 * (alone + (kKept - alone) / 4));

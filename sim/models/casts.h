@@ -1,0 +1,46 @@
+// Operands of products in fp8 (`workload.fp8`), which kernels of their own make.
+//
+// Products of fp8 read both operands along the dimension that they sum over ([P] Hopper has no
+// other kernels). Training sums over each tensor's rows in one product and over its columns in
+// another, so that it is cast twice: as it lies, and transposed. Kernels and what they move, for a
+// tensor of n elements of b bytes, as torch.compile makes them of the plain formulas:
+//
+//   tensor  the largest element: n b read; the cast: n b read, n written for each copy
+//   row     as it lies: n b read, n written; transposed, whose scales are others: the largest of
+//           each column, n b read; the cast, n b read, n written
+//   block   the same; of weights, whose scales are those of squares, as by tensor
+//
+// Rows that are sent (gathered with sequence parallelism, to experts) are cast before, and where
+// they have come transposed: n read, n written. Weights are cast once a step, or in each pass if
+// they are gathered for it; what only computes answers has them in fp8.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/models/block_writer.h"
+#include "sim/models/decoder_shapes.h"
+
+namespace weft {
+
+struct Cast {
+  std::string name;  // of the tensor
+  std::int64_t elements = 0;
+  int copies = 1;  // as it lies; 2: transposed, too
+  bool square = false;
+  GradientOf of = GradientOf::inputs;
+};
+
+// Does nothing where products are in the model's type.
+void cast_to_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast);
+void transpose_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast);
+
+// Of a layer's inputs.
+inline int copies_of_inputs(const DecoderShapes& shapes) {
+  return shapes.phase == Phase::training ? 2 : 1;
+}
+
+// Of `rows` rows of `width` elements that are sent: with their scales of 4 B.
+Bytes fp8_rows(const DecoderShapes& shapes, std::int64_t rows, std::int64_t width);
+
+}  // namespace weft
