@@ -247,6 +247,8 @@ class TableReader {
       SqliteRows rows(file_, fmt::format("SELECT {}, t.eventSyncId, t.streamId FROM {} t",
                                          column(kEvents, "globalPid", "0"), kEvents));
       while (rows.next() && problems_.keep(name_, kMemoryOfSync)) {
+        constexpr std::int64_t kUnknown = 0;
+        if (rows.whole(1) <= kUnknown) continue;
         recorded_on[{rows.whole(0), rows.whole(1)}] = rows.whole(2);
       }
     }

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t kHead = 32;
+constexpr std::size_t kHeadOfPayload = 32;
 constexpr std::int64_t kLargestPayload = 1 << 16;
 constexpr const char* kEntries = "NVTX_PAYLOAD_SCHEMA_ENTRIES";
 
@@ -39,14 +39,14 @@ NvtxPayloads::NvtxPayloads(SqliteFile& file) {
 std::optional<std::uint64_t> NvtxPayloads::number(std::string_view payload,
                                                   const std::string& field, int size) const {
   constexpr std::size_t kSchemaAt = 8;
-  if (payload.size() < kHead) return std::nullopt;
+  if (payload.size() < kHeadOfPayload) return std::nullopt;
   const auto schema =
       offsets_.find({number_at(payload, 0, kBytesOfId), number_at(payload, kSchemaAt, kBytesOfId)});
   if (schema == offsets_.end()) return std::nullopt;
   const auto found = schema->second.find(field);
   if (found == schema->second.end()) return std::nullopt;
   if (found->second < 0 || found->second > kLargestPayload) return std::nullopt;
-  const std::size_t at = kHead + static_cast<std::size_t>(found->second);
+  const std::size_t at = kHeadOfPayload + static_cast<std::size_t>(found->second);
   if (payload.size() < at + static_cast<std::size_t>(size)) return std::nullopt;
   return number_at(payload, at, size);
 }

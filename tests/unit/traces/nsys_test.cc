@@ -86,6 +86,18 @@ TEST_F(NsysTrace, a_wait_is_of_the_stream_that_waits) {
   EXPECT_EQ(ops[3]->after.size(), 1U);
 }
 
+// Older reports have events, but not which of them a stream waits for.
+TEST_F(NsysTrace, events_without_a_number_link_nothing) {
+  NsysReport report;
+  for (const int rank : {0, 1}) {
+    report.process(10 + rank, rank).kernel(7, 20).kernel(9, 30).wait(7, 9).kernel(7, 40);
+  }
+  EXPECT_EQ(of_rank(*load(report).graph, 0)[2]->after.size(), 1U);
+  report.run("UPDATE CUPTI_ACTIVITY_KIND_CUDA_EVENT SET eventSyncId = NULL");
+  report.run("UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET eventSyncId = NULL");
+  EXPECT_TRUE(of_rank(*load(report).graph, 0)[2]->after.empty());
+}
+
 TEST_F(NsysTrace, nccl_says_who_is_which_rank_and_what_groups_move) {
   NsysReport report;
   for (const int device : {0, 1}) {
