@@ -119,8 +119,8 @@ void expect_launches(const KinetoFile& profile, TraceProblems& problems) {
   for (const auto& [name, count] : counts) {
     problems.add(profile.name, fmt::format("kernel '{}'", name),
                  fmt::format("{} of them have no launch of their own, so it is unknown who waits "
-                             "for them: a CUDA graph launched them, or the profile began later "
-                             "('step' takes a step that it has whole)",
+                             "for them: a CUDA graph launched them, or calls of CUDA were not "
+                             "recorded",
                              count));
   }
 }

@@ -28,7 +28,7 @@ std::vector<CollectiveSize> read_collective_sizes(std::string_view text, const s
                                                   TraceProblems& problems);
 
 // It is a problem if a kernel of the library has no launch of its own: a CUDA graph launched it, or
-// the profile began later, so that nothing says who waits for what.
+// calls were not recorded, so that nothing says who waits for what.
 void expect_launches(const KinetoFile& profile, TraceProblems& problems);
 
 bool lacks_sizes(const KinetoFile& profile);

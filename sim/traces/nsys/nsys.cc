@@ -36,6 +36,11 @@ class NsysLoader {
     if (!problems_.any()) complete_sizes();
     if (!problems_.any()) {
       note_element_size();
+      if (left_out_ > 0) {
+        loaded_.summary.notes.push_back(fmt::format(
+            "{} kernels and copies that were launched before the reports begin are left out",
+            left_out_));
+      }
       ranks_.writer = "Nsight Systems";
       graph_of_profiles(work_, gpus_, ranks_, problems_, loaded_);
     }
@@ -62,18 +67,34 @@ class NsysLoader {
 
   void read_files() {
     for (const fs::path& path : files()) {
+      std::error_code unknown;
+      const auto size = static_cast<std::int64_t>(fs::file_size(path, unknown));
+      if (!unknown && !problems_.fits(path.string(), size)) return;
       ReadText read = text_of_file(path, loaded_.inputs);
       if (!read.text) {
         problems_.add(path.string(), "", read.problem);
         continue;
       }
-      if (!problems_.fits(path.string(), static_cast<std::int64_t>(read.text->size()))) return;
       for (NsysProfile& one :
            read_nsys(*read.text, path.string(), work_.element_bytes, problems_)) {
         choose_steps(work_, one.profile, problems_);
+        left_out_ += drop_unlaunched(one.profile);
         found_.push_back(std::move(one));
       }
     }
+  }
+
+  // What was launched before the report begins is of a step before it, though it may run now. If
+  // no launch is known at all, everything stays.
+  static std::size_t drop_unlaunched(KinetoFile& profile) {
+    std::set<std::int64_t> launched;
+    for (const HostEvent& event : profile.host) {
+      if (event.kind == HostEvent::Kind::runtime) launched.insert(event.correlation);
+    }
+    if (launched.empty()) return 0;
+    return std::erase_if(profile.gpu, [&launched](const GpuEvent& event) {
+      return !launched.contains(event.correlation);
+    });
   }
 
   // The communicator of all GPUs, if somebody saw it being made, says who is which rank.
@@ -195,6 +216,7 @@ class NsysLoader {
   LoadedTrace loaded_;
   std::vector<NsysProfile> found_;
   RankProfiles ranks_;
+  std::size_t left_out_ = 0;
   std::map<std::string, std::int64_t> sizes_;  // ranks of communicators that were seen being made
 };
 

@@ -224,6 +224,21 @@ TEST_F(NsysTrace, a_collective_without_a_launch_of_its_own_is_refused) {
   EXPECT_NE(said.find("1 of them have no launch of their own"), std::string::npos) << said;
 }
 
+TEST_F(NsysTrace, what_was_launched_before_the_report_is_left_out) {
+  NsysReport report;
+  for (const int rank : {0, 1}) {
+    report.process(10 + rank, rank).kernel(20, 500, kAllReduce).kernel(7, 20);
+  }
+  report.run("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IN (1, 3)");
+  const LoadedTrace loaded = load(report);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.graph->ops.size(), 2U);
+  EXPECT_NE(to_text(loaded.summary).find("2 kernels and copies that were launched before"),
+            std::string::npos);
+  report.run("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+  EXPECT_NE(problems(report).find("calls of CUDA were not recorded"), std::string::npos);
+}
+
 TEST_F(NsysTrace, sizes_that_nothing_lacks_are_refused) {
   NsysReport report;
   for (const int rank : {0, 1}) {
@@ -294,6 +309,8 @@ TEST_F(NsysTrace, what_is_not_whole_is_refused) {
   EXPECT_NE(load_trace(work_, 2).problems.to_text().find("SQLite says:"), std::string::npos);
   folder_.write("no.sqlite", "{}");
   EXPECT_NE(load_trace(work_, 2).problems.to_text().find("not a database of SQLite"),
+            std::string::npos);
+  EXPECT_NE(load_trace(work_, 2, bytes(1)).problems.to_text().find("needs more memory"),
             std::string::npos);
   work_.path = folder_.path("");
   EXPECT_EQ(load_trace(work_, 2).graph, std::nullopt);
