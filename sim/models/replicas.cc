@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "sim/collectives/collective.h"
@@ -21,9 +22,7 @@ class Replicator {
 
   ReplicatedGraph replicate() {
     compare_replicas();
-    for (std::uint32_t i = 0; i < graph_.ops.size() && made_.problems.empty(); ++i) {
-      check(graph_.ops[OpId(i)]);
-    }
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) check(graph_.ops[OpId(i)]);
     if (!made_.problems.empty()) return std::move(made_);
     ModelGraph copied = graph_;
     for (std::uint32_t i = 0; i < copied.places.size(); ++i) {
@@ -56,11 +55,18 @@ class Replicator {
     return replica_of(group.front()) == 0;
   }
 
+  // Operators that recur have the same problem, which is said once.
+  void add(std::string problem) {
+    constexpr std::size_t kListed = 25;
+    if (made_.problems.size() == kListed || !said_.insert(problem).second) return;
+    made_.problems.push_back(std::move(problem));
+  }
+
   void check(const ModelOp& op) {
     for (const Ranks& group : graph_.places[op.place].groups) {
       if (!spans(group)) continue;
       if (!spans_all_alike(group)) {
-        made_.problems.push_back(fmt::format(
+        add(fmt::format(
             "'{}' is among GPUs {} to {}, which are not the same ones of each of the {} recorded "
             "replicas of {} GPUs, so it is unknown who takes part on {}",
             op.name, group.front(), group.back(), recorded_, size_, copies_));
@@ -75,7 +81,7 @@ class Replicator {
     const bool grows = call.op == CollectiveOp::all_reduce || call.op == CollectiveOp::all_gather ||
                        call.op == CollectiveOp::reduce_scatter;
     if (grows) return;
-    made_.problems.push_back(
+    add(
         fmt::format("'{}' is an {} across replicas: what each GPU sends to whom, and computes of "
                     "it, on another "
                     "number of them was not recorded",
@@ -113,8 +119,7 @@ class Replicator {
       const std::string difference = difference_of(
           like, first == all.end() ? std::vector<std::uint32_t>() : first->second, at.first, queue);
       if (difference.empty()) continue;
-      made_.problems.push_back(
-          "the recorded replicas do not do the same, so their step cannot be repeated: " +
+      add("the recorded replicas do not do the same, so their step cannot be repeated: " +
           difference);
       return;
     }
@@ -179,6 +184,7 @@ class Replicator {
   std::uint32_t recorded_;
   std::uint32_t copies_;
   ReplicatedGraph made_;
+  std::set<std::string> said_;
 };
 
 }  // namespace

@@ -93,6 +93,8 @@ TEST(Replicas, what_was_not_recorded_is_said) {
             std::string::npos);
   EXPECT_NE(said(recorded(CollectiveOp::all_reduce, {0, 3})).find("unknown who takes part on 4"),
             std::string::npos);
+  // Two collectives of one name, kind and size: one problem.
+  EXPECT_EQ(replicate(recorded(CollectiveOp::all_to_all), 4, 2, 4).problems.size(), 1U);
   ModelGraph other = recorded();
   std::get<RecordedShape>(other.ops[OpId(2)].shape).wgs = 9;
   EXPECT_NE(said(other).find("where GPU 0 has 'k, 8 WGs', GPU 2 has 'k, 9 WGs'"), std::string::npos)
