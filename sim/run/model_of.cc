@@ -9,6 +9,8 @@
 #include <variant>
 
 #include "sim/models/build_model.h"
+#include "sim/models/join_ranks.h"
+#include "sim/models/replicas.h"
 #include "sim/scenario/names.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/peak_shares.h"
@@ -61,6 +63,49 @@ void warn_of_device(const Scenario& scenario, const LoadedTrace& loaded, Model& 
   model.problems.add(std::move(problem));
 }
 
+void add_problem(const Scenario& scenario, Severity severity, std::string message, Model& model) {
+  Diagnostic problem;
+  problem.at.file = scenario.name;
+  problem.path = "workload.copies";
+  problem.message = std::move(message);
+  problem.severity = severity;
+  model.problems.add(std::move(problem));
+}
+
+// The GPUs of the trace, of whose replicas the cluster has `copies`. 0 after a problem.
+int recorded_gpus(const Scenario& scenario, Model& model) {
+  const TraceWork& trace = scenario.workload.trace;
+  const int gpus = scenario.cluster.gpus();
+  if (gpus % trace.copies == 0) return gpus / trace.copies * trace.recorded_copies;
+  add_problem(scenario, Severity::error,
+              fmt::format("{} GPUs do not divide among {} copies", gpus, trace.copies), model);
+  return 0;
+}
+
+void copy_if_asked(const Scenario& scenario, int recorded, Model& model) {
+  const TraceWork& trace = scenario.workload.trace;
+  if (trace.copies == trace.recorded_copies) return;
+  ReplicatedGraph copied = replicate(join_ranks(*model.graph), static_cast<std::uint32_t>(recorded),
+                                     static_cast<std::uint32_t>(trace.recorded_copies),
+                                     static_cast<std::uint32_t>(trace.copies));
+  for (std::string& problem : copied.problems) {
+    add_problem(scenario, Severity::error, std::move(problem), model);
+  }
+  model.graph = std::move(copied.graph);
+  model.step.reset();
+  if (!model.graph) return;
+  model.trace += fmt::format(
+      "  copies: {} in place of {} recorded; {} collectives are across them, with buffers as "
+      "recorded. Kernels keep their times, also those whose work a larger group would divide "
+      "(a sharded optimizer)\n",
+      trace.copies, trace.recorded_copies, copied.grown);
+  if (copied.grown > 0) return;
+  add_problem(scenario, Severity::warning,
+              "nothing is exchanged between the copies, because the trace has no collective across "
+              "replicas: right for inference, but training sums gradients; record two replicas",
+              model);
+}
+
 void move_if_asked(const Scenario& scenario, Model& model) {
   const std::optional<GpuSpec>& there = scenario.workload.trace.recorded_on;
   const GpuSpec& here = scenario.cluster.gpu;
@@ -83,8 +128,10 @@ void move_if_asked(const Scenario& scenario, Model& model) {
 Model model_of(const Scenario& scenario) {
   const Workload& workload = scenario.workload;
   if (is_trace(workload.kind)) {
-    LoadedTrace loaded =
-        load_trace(workload.trace, scenario.cluster.gpus(), scenario.run.max_memory);
+    Model refused;
+    const int recorded = recorded_gpus(scenario, refused);
+    if (recorded == 0) return refused;
+    LoadedTrace loaded = load_trace(workload.trace, recorded, scenario.run.max_memory);
     Model model{.graph = std::move(loaded.graph),
                 .problems = std::move(loaded.problems),
                 .trace = to_text(loaded.summary),
@@ -93,6 +140,7 @@ Model model_of(const Scenario& scenario) {
     if (model.graph) {
       warn_of_device(scenario, loaded, model);
       move_if_asked(scenario, model);
+      copy_if_asked(scenario, recorded, model);
     }
     check_algorithm(scenario, model);
     return model;

@@ -32,31 +32,67 @@ void chakra_fields(Fields map, TraceWork& trace) {
               .fallback = names::kAuto<WaitFor>});
 }
 
-void pytorch_fields(Fields map, TraceWork& trace) {
-  map.file_or_none("execution_traces", trace.execution_traces,
-                   "folder of execution traces; none: the profiles contain the sizes");
+// What a profile recorded kernel by kernel has.
+void profile_fields(Fields map, TraceWork& trace) {
   map.add("step", trace.step,
-          {.help = "replay only what ProfilerStep#N of the profiles launched",
+          {.help = "replay only what this step of the profiles launched (ProfilerStep#N); with "
+                   "last_step the first of several",
            .range = {{-1, 1'000'000'000}},
            .fallback = -1,
            .means = "all steps"});
+  map.add("last_step", trace.last_step,
+          {.help = "the last of several steps, from step on",
+           .range = {{-1, 1'000'000'000}},
+           .fallback = -1,
+           .means = "step is the only one"});
   map.choice("steps", trace.steps, names::kStepsAs,
-             {.help = "what several steps of torch.profiler become; mean: without step",
+             {.help = "what several steps become; mean: one step with the mean of their times",
               .fallback = StepsAs::in_a_row});
-  if (!map.writes() && trace.steps == StepsAs::mean && trace.step >= 0) {
-    map.fail("steps", "mean is of all steps, but step takes one; leave one of them out");
-  }
   map.choice("host", trace.host, names::kHostTimes,
              {.help = "what becomes of the host's own time; recorded: not of a mean of steps",
               .fallback = HostTime::drop});
-  if (!map.writes() && trace.host == HostTime::recorded && trace.steps == StepsAs::mean) {
+  if (map.writes()) return;
+  if (trace.last_step >= 0 && (trace.step < 0 || trace.last_step < trace.step)) {
+    map.fail("last_step", "must come after step, the first of the steps");
+  }
+  if (trace.steps == StepsAs::mean && trace.step >= 0 && trace.last_step < 0) {
+    map.fail("steps", "mean is of several steps, but step takes one; give last_step, or no step");
+  }
+  if (trace.host == HostTime::recorded && trace.steps == StepsAs::mean) {
     map.fail("host", "recorded is one step's, but steps is mean; take one with step");
   }
+}
+
+void nsys_fields(Fields map, TraceWork& trace) {
+  map.add("tensor_element_bytes", trace.element_bytes,
+          {.help = "bytes of an element of the shapes in NVTX ranges, which do not say it",
+           .range = {{1, 16}},
+           .fallback = 2});
+  map.file_or_none("collective_sizes", trace.collective_sizes,
+                   "file of a line such as 'all_reduce 64 MiB' for each collective whose size the "
+                   "profile lacks, in the order of a rank's launches");
 }
 
 // Described as one key: all of cluster.gpu's are meant.
 void recorded_on_fields(Fields& map, GpuSpec& gpu) {
   if (!map.describes()) fields(map, gpu);
+}
+
+// Copies of a step, of which the trace has some.
+void copies_fields(Fields map, TraceWork& trace) {
+  map.add("copies", trace.copies,
+          {.help = "data-parallel replicas in the cluster, which do what those in the trace did",
+           .range = {{1, 65'536}},
+           .fallback = 1,
+           .quiet = true});
+  map.add("recorded_copies", trace.recorded_copies,
+          {.help = "data-parallel replicas in the trace, each on GPUs that follow one another",
+           .range = {{1, 65'536}},
+           .fallback = 1,
+           .quiet = true});
+  if (!map.writes() && trace.copies < trace.recorded_copies) {
+    map.fail("copies", "there must be as many as recorded_copies, or more");
+  }
 }
 
 // "chakra, pytorch and graph"
@@ -91,12 +127,20 @@ void trace_fields(Fields map, Workload& workload) {
       "; relative to the folder of the file that contains it, or with --set to the working folder";
   map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
       .file("path", trace.path, files);
+  copies_fields(map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds),
+                trace);
   map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
       .optional_map("recorded_on", trace.recorded_on,
                     "the GPU that kernels were recorded on, with the keys of cluster.gpu, such as "
                     "{base: gpus/a100}; their times are scaled from it to the cluster's GPU",
                     recorded_on_fields);
-  pytorch_fields(map.where("kind", {row_of(WorkloadKind::pytorch).name}), trace);
+  const std::string_view pytorch = row_of(WorkloadKind::pytorch).name;
+  const std::string_view nsys = row_of(WorkloadKind::nsys).name;
+  Fields of_pytorch = map.where("kind", {pytorch});
+  of_pytorch.file_or_none("execution_traces", trace.execution_traces,
+                          "folder of execution traces; none: the profiles contain the sizes");
+  profile_fields(map.where("kind", {pytorch, nsys}), trace);
+  nsys_fields(map.where("kind", {nsys}), trace);
   chakra_fields(map.where("kind", {row_of(WorkloadKind::chakra).name}), trace);
 }
 

@@ -37,17 +37,21 @@ enum class StepsAs : std::uint8_t { in_a_row, mean };
 struct TraceWork {
   WorkloadKind format = WorkloadKind::chakra;
   std::string path;
-  std::string execution_traces;       // pytorch; empty: the profiles say the sizes
-  std::int64_t step = -1;             // pytorch: of torch.profiler's steps this one; -1: all
-  StepsAs steps = StepsAs::in_a_row;  // pytorch; of all steps
-  HostTime host = HostTime::drop;     // pytorch
-  std::string groups;                 // chakra: file of process groups, or empty
-  bool one_for_all = false;           // rank 0's trace stands for all GPUs
+  std::string execution_traces;  // pytorch; empty: the profiles say the sizes
+  std::int64_t step = -1;        // of a profile's steps this one, or the first; -1: all
+  std::int64_t last_step = -1;   // the last; -1: step is the only one
+  StepsAs steps = StepsAs::in_a_row;
+  HostTime host = HostTime::drop;
+  std::string collective_sizes;  // nsys: file of sizes that the profile lacks, or empty
+  std::string groups;            // chakra: file of process groups, or empty
+  bool one_for_all = false;      // rank 0's trace stands for all GPUs
   std::optional<CommSizeUnit> comm_size_unit;
   int element_bytes = 2;
   std::optional<AllGatherSize> allgather_size_is;
   std::optional<CpuOps> cpu_ops;
   std::optional<WaitFor> waits_for;
+  int copies = 1;                      // data-parallel replicas in the cluster ...
+  int recorded_copies = 1;             // ... and in the trace
   std::optional<GpuSpec> recorded_on;  // none: on the cluster's GPU
 };
 

@@ -27,6 +27,7 @@ enum class WorkloadKind {
   moe,
   chakra,
   pytorch,
+  nsys,
   graph
 };
 
@@ -153,6 +154,13 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .computes = nullptr,
      .title = "recorded trace",
      .files = "folder of Kineto profiles"},
+    {.name = "nsys",
+     .kind = WorkloadKind::nsys,
+     .meaning = "a profile of Nsight Systems, exported to SQLite",
+     .family = Family::trace,
+     .computes = nullptr,
+     .title = "recorded trace",
+     .files = "file of nsys export --type sqlite, or folder of them"},
     {.name = "graph",
      .kind = WorkloadKind::graph,
      .meaning = "operators that a file lists, from weft import or export, or from a generator",

@@ -12,6 +12,7 @@ namespace weft {
 namespace readers {
 LoadedTrace chakra(const TraceWork& work, int gpus, Bytes memory);
 LoadedTrace pytorch(const TraceWork& work, int gpus, Bytes memory);
+LoadedTrace nsys(const TraceWork& work, int gpus, Bytes memory);
 LoadedTrace graph(const TraceWork& work, int gpus, Bytes memory);
 }  // namespace readers
 
@@ -25,6 +26,7 @@ struct ReaderRow {
 constexpr std::array kReaders = {
     ReaderRow{WorkloadKind::chakra, readers::chakra},
     ReaderRow{WorkloadKind::pytorch, readers::pytorch},
+    ReaderRow{WorkloadKind::nsys, readers::nsys},
     ReaderRow{WorkloadKind::graph, readers::graph},
 };
 

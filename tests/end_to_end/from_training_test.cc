@@ -124,7 +124,7 @@ TEST_F(FromTraining, another_number_of_gpus_is_refused) {
 TEST_F(FromTraining, a_mean_and_a_step_exclude_one_another) {
   const Ended ended = weft_in(folder_.path(""), "run my_step.yaml --set workload.step=4");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(ended.says("mean is of all steps, but step takes one")) << ended.err;
+  EXPECT_TRUE(ended.says("mean is of several steps, but step takes one")) << ended.err;
   const Ended host = weft_in(folder_.path(""), "run my_step.yaml --set workload.host=recorded");
   EXPECT_EQ(host.status, 1);
   EXPECT_TRUE(host.says("recorded is one step's, but steps is mean")) << host.err;

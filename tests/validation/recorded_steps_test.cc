@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/quantity.h"
 #include "sim/models/join_ranks.h"
@@ -22,27 +24,42 @@ struct Replayed {
   double recorded_us = 0;  // without the host's time, if that is dropped
 };
 
+// A trace on the cluster that it was recorded on.
+class Step {
+ public:
+  Step(const std::string& trace, const std::string& how, const std::string& modes)
+      : loaded_(load_scenario_text(
+            "name: replayed\n"
+            "cluster: {base: clusters/node_8x_h100, gpus_per_node: 2, gpu: "
+            "{collective: {algorithms: [ring, tree]}}}\n"
+            "workload: {kind: pytorch, " +
+                how + ", path: '" + kTraces + trace + "'}\nmodes: [" + modes + "]\n",
+            "replayed.yaml", {.sets = {}, .config_dirs = {WEFT_SOURCE_DIR "/configs"}})) {
+    if (!loaded_.scenario) throw std::runtime_error(loaded_.problems.to_text());
+    read_ = load_trace(loaded_.scenario->workload.trace, 2);
+    if (!read_.graph) throw std::runtime_error(read_.problems.to_text());
+    graph_ = join_ranks(*read_.graph);
+    cluster_.emplace(build_cluster(loaded_.scenario->cluster));
+  }
+  [[nodiscard]] ModelRun run() const { return {*loaded_.scenario, *cluster_, graph_}; }
+  [[nodiscard]] Duration recorded() const {
+    const bool dropped = loaded_.scenario->workload.trace.host == HostTime::drop;
+    return read_.summary.step->time - (dropped ? read_.summary.step->unlaunched : Duration{});
+  }
+
+ private:
+  Loaded loaded_;
+  LoadedTrace read_;
+  ModelGraph graph_;
+  std::optional<Cluster> cluster_;
+};
+
 Replayed replayed(const std::string& trace, const std::string& how = "steps: mean") {
-  const Loaded loaded = load_scenario_text(
-      "name: replayed\n"
-      "cluster: {base: clusters/node_8x_h100, gpus_per_node: 2, gpu: {collective: {algorithms: "
-      "[ring, tree]}}}\n"
-      "workload: {kind: pytorch, " +
-          how + ", path: '" + kTraces + trace + "'}\nmodes: [bulk]\n",
-      "replayed.yaml", {.sets = {}, .config_dirs = {WEFT_SOURCE_DIR "/configs"}});
-  if (!loaded.scenario) throw std::runtime_error(loaded.problems.to_text());
-  const LoadedTrace read = load_trace(loaded.scenario->workload.trace, 2);
-  if (!read.graph) throw std::runtime_error(read.problems.to_text());
-  const Cluster cluster = build_cluster(loaded.scenario->cluster);
-  const ModelGraph graph = join_ranks(*read.graph);
-  ModelRun run(*loaded.scenario, cluster, graph);
-  const RunResult result = run.run(Mode::bulk, {});
-  const bool dropped = loaded.scenario->workload.trace.host == HostTime::drop;
-  const Duration recorded =
-      read.summary.step->time - (dropped ? read.summary.step->unlaunched : Duration{});
+  const Step step(trace, how, "bulk");
+  const RunResult result = step.run().run(Mode::bulk, {});
   std::cout << trace << ": " << to_microseconds(result.time) << " us, recorded "
-            << to_microseconds(recorded) << " us\n";
-  return {.us = to_microseconds(result.time), .recorded_us = to_microseconds(recorded)};
+            << to_microseconds(step.recorded()) << " us\n";
+  return {.us = to_microseconds(result.time), .recorded_us = to_microseconds(step.recorded())};
 }
 
 // Without the profiler a step takes 19,107 us (steps.jsonl): 20 of them in a row run into the power
@@ -67,6 +84,36 @@ TEST(RecordedSteps, with_the_hosts_time) {
     const Replayed kept = replayed("h100-x2-llama8b", std::string("host: recorded, step: ") + step);
     EXPECT_NEAR(kept.us / kept.recorded_us, 1, 0.01) << step;
   }
+}
+
+// Pairs of these steps whose sizes were measured by themselves (h100-x2-torch.jsonl): in bulk, and
+// fused in Triton. Kernels have their recorded times; nothing is fitted.
+TEST(RecordedSteps, pairs_take_fused_what_was_measured) {
+  struct Measured {
+    std::string trace;
+    std::string sizes;
+    double bulk_us;
+    double fused_us;
+  };
+  const std::vector<Measured> lines = {{"h100-x2-llama70b", "4096x8192x14336", 1397.4, 1319.1},
+                                       {"h100-x2-llama70b", "4096x8192x4096", 527.36, 439.71},
+                                       {"h100-x2-llama8b", "4096x4096x7168", 401.22, 354.94},
+                                       {"h100-x2-llama8b", "4096x4096x2048", 195.84, 147.62}};
+  std::size_t found = 0;
+  for (const std::string trace : {"h100-x2-llama70b", "h100-x2-llama8b"}) {
+    const Step step(trace, "steps: mean", "bulk, fused");
+    for (const Candidate& pair : step.run().candidates()) {
+      for (const Measured& line : lines) {
+        if (line.trace != trace || pair.name.find(' ' + line.sizes + ' ') == std::string::npos) {
+          continue;
+        }
+        ++found;
+        EXPECT_NEAR(to_microseconds(pair.bulk) / line.bulk_us, 1, 0.06) << line.sizes;
+        EXPECT_NEAR(to_microseconds(pair.fused) / line.fused_us, 1, 0.03) << line.sizes;
+      }
+    }
+  }
+  EXPECT_EQ(found, lines.size());
 }
 
 }  // namespace

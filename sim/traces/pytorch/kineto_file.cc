@@ -130,22 +130,8 @@ class KinetoReader {
       cpu_operator(value, arguments, name);
     } else if (kind == "cuda_runtime" || kind == "cuda_driver" || kind == "hip_runtime" ||
                kind == "hip_driver") {
-      host(value, arguments, runtime_kind(name));
+      host(value, arguments, kind_of_call(name));
     }
-  }
-
-  static HostEvent::Kind runtime_kind(std::string_view name) {
-    if (starts_with_any(name, {"cudaStreamWaitEvent", "hipStreamWaitEvent"})) {
-      return HostEvent::Kind::stream_waits;
-    }
-    if (starts_with_any(name, {"cudaStreamSynchronize", "hipStreamSynchronize",
-                               "cudaEventSynchronize", "hipEventSynchronize"})) {
-      return HostEvent::Kind::waits_stream;
-    }
-    if (starts_with_any(name, {"cudaDeviceSynchronize", "hipDeviceSynchronize"})) {
-      return HostEvent::Kind::waits_device;
-    }
-    return HostEvent::Kind::runtime;
   }
 
   template <class Event>
@@ -199,24 +185,15 @@ class KinetoReader {
     if (!problems_.keep(file_.name, kMemoryOfTraceNode + 2 * letters)) return;
     GpuEvent event;
     event.name = name;
+    event.device = whole_or(member(arguments, "device"), -1);
     event.stream = whole_or(member(arguments, "stream"), 0);
     event.correlation = whole_or(member(arguments, "correlation"), -1);
     if (kind == "gpu_memcpy") event.kind = GpuEvent::Kind::copy;
     if (kind == "gpu_memset") event.kind = GpuEvent::Kind::fill;
     if (kind == "kernel" && !set_shape(arguments, event)) return;
-    if (kind != "kernel") event.work = copied(name, whole_or(member(arguments, "bytes"), 0));
+    if (kind != "kernel") event.work = work_of_copy(name, whole_or(member(arguments, "bytes"), 0));
     if (member(arguments, "Collective name") != nullptr) event.call = call_of(arguments, name);
     if (set_times(value, name, event)) file_.gpu.push_back(std::move(event));
-  }
-
-  // "Memcpy HtoD (Pinned -> Device)": the part of the copy that is in this GPU's memory.
-  static std::optional<RecordedWork> copied(std::string_view name, std::int64_t size) {
-    if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
-    RecordedWork work;
-    work.kind = RecordedKind::copy;
-    if (name.starts_with("Memcpy DtoD") || name.starts_with("Memcpy DtoH")) work.read = bytes(size);
-    if (!name.starts_with("Memcpy DtoH")) work.written = bytes(size);
-    return work;
   }
 
   bool set_shape(const Json& arguments, GpuEvent& event) {
@@ -284,6 +261,31 @@ void keep_step(KinetoFile& file, const ProfilerStep& step) {
     return launches_are_known ? !launched.contains(event.correlation) : !inside(event.start);
   });
   std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
+}
+
+HostEvent::Kind kind_of_call(std::string_view name) {
+  if (starts_with_any(name, {"cudaStreamWaitEvent", "cuStreamWaitEvent", "hipStreamWaitEvent"})) {
+    return HostEvent::Kind::stream_waits;
+  }
+  if (starts_with_any(name,
+                      {"cudaStreamSynchronize", "cuStreamSynchronize", "hipStreamSynchronize",
+                       "cudaEventSynchronize", "cuEventSynchronize", "hipEventSynchronize"})) {
+    return HostEvent::Kind::waits_stream;
+  }
+  if (starts_with_any(name,
+                      {"cudaDeviceSynchronize", "cuCtxSynchronize", "hipDeviceSynchronize"})) {
+    return HostEvent::Kind::waits_device;
+  }
+  return HostEvent::Kind::runtime;
+}
+
+std::optional<RecordedWork> work_of_copy(std::string_view name, std::int64_t size) {
+  if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
+  RecordedWork work;
+  work.kind = RecordedKind::copy;
+  if (starts_with_any(name, {"Memcpy DtoD", "Memcpy DtoH"})) work.read = bytes(size);
+  if (!name.starts_with("Memcpy DtoH")) work.written = bytes(size);
+  return work;
 }
 
 bool is_library_collective(std::string_view kernel) {

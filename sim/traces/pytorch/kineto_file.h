@@ -1,4 +1,5 @@
-// A Kineto profile of one rank: what ran on the GPU, and what the host did to start it.
+// A profile of one rank, as Kineto writes it: what ran on the GPU, and what the host did to start
+// it. Other recorders' are put into the same form.
 //
 // Only events that decide when a kernel may start are read. Times are in nanoseconds.
 #pragma once
@@ -35,6 +36,7 @@ struct GpuEvent {
   std::string name;
   std::int64_t start = 0;
   std::int64_t duration = 0;
+  std::int64_t device = -1;
   std::int64_t stream = 0;
   std::int64_t correlation = -1;
   std::int64_t wgs = 1;
@@ -101,6 +103,12 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
 // Keeps only what the host did in this step, and what that launched. If the profile has no
 // launches, a kernel belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
+
+// What a call of CUDA's or HIP's, such as "cudaStreamWaitEvent_v3020", does.
+HostEvent::Kind kind_of_call(std::string_view name);
+
+// What a copy or fill moves of the memory of this GPU: "Memcpy HtoD (Pinned -> Device)".
+std::optional<RecordedWork> work_of_copy(std::string_view name, std::int64_t size);
 
 // Whether this is a kernel of a communication library. The recorded times of these include waiting
 // for late ranks.

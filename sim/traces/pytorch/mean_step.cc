@@ -47,7 +47,7 @@ KinetoFile only(const KinetoFile& file, const ProfilerStep& step) {
 
 void keep_mean_of_steps(KinetoFile& file, TraceProblems& problems) {
   if (file.steps.empty()) {
-    return problems.add(file.name, "steps", "mean of steps, but the profile has no ProfilerStep");
+    return problems.add(file.name, "steps", "mean of steps, but the profile has no ProfilerStep#N");
   }
   constexpr std::size_t kMostSteps = 100;
   if (file.steps.size() > kMostSteps) {
@@ -64,7 +64,7 @@ void keep_mean_of_steps(KinetoFile& file, TraceProblems& problems) {
     if (const std::string what = difference(mean.gpu, other.gpu); !what.empty()) {
       return problems.add(
           file.name, "steps",
-          fmt::format("ProfilerStep#{} and #{} have {}, so they have no mean; 'step' takes one",
+          fmt::format("steps #{} and #{} have {}, so they have no mean; 'step' takes one",
                       steps.front().number, steps[i].number, what));
     }
     for (std::size_t k = 0; k < mean.gpu.size(); ++k) {

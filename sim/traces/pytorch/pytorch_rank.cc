@@ -331,9 +331,10 @@ class RankBuilder {
       return;
     }
     // The profile does not say what is waited for. Besides copies it can only be collectives that
-    // no recorded wait names: overlapping gradients with the backward pass ends like this.
-    const auto stream = stream_of(step);
-    if (!stream || unnamed_.empty()) return;
+    // no recorded wait names, unless it is they that wait: for their caller (wait_for_producer).
+    const bool names_stream = sync != profile_.syncs.end() && sync->second.stream >= 0;
+    const auto stream = names_stream ? std::optional(sync->second.stream) : stream_of(step);
+    if (!stream || !lanes_.contains(*stream) || unnamed_.empty()) return;
     ++sums_.counts
           ["waits of a stream for something that is not recorded, assumed to be the "
            "collectives that no recorded wait names"];

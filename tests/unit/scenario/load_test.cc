@@ -323,7 +323,8 @@ TEST(ToText, writes_every_key_that_is_read) {
   for (const std::string trace :
        {"kind: chakra, path: a, process_groups: b, comm_size_unit: elements",
         "kind: pytorch, path: a, execution_traces: b, recorded_on: {base: gpus/a100}",
-        "kind: graph, path: a"}) {
+        "kind: nsys, path: a, collective_sizes: b",
+        "kind: graph, path: a, copies: 4, recorded_copies: 2"}) {
     written.merge(paths_in(
         to_text(loaded("embedding_a2a_128_nodes", {"workload=~", "workload={" + trace + "}"}))));
   }

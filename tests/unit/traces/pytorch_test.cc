@@ -347,6 +347,59 @@ TEST_F(PytorchTrace, packed_profiles_are_read_and_folders_of_one_rank_each) {
             std::string::npos);
 }
 
+// Two steps of two kernels: 20 and 30 us, then 26 and 34.
+std::string two_steps(int rank, double last = 34) {
+  Profile made(rank);
+  made.kernel(7, 20).kernel(7, 30).kernel(7, 26).kernel(7, last);
+  Json text = Json::parse(made.text());
+  for (const int step : {3, 4}) {
+    text["traceEvents"].push_back({{"ph", "X"},
+                                   {"cat", "user_annotation"},
+                                   {"name", "ProfilerStep#" + std::to_string(step)},
+                                   {"ts", 1000 + (step - 3) * 20},
+                                   {"dur", 19}});
+  }
+  return text.dump();
+}
+
+// Without distributedInfo: one process, of which each GPU is a rank.
+TEST_F(PytorchTrace, one_profile_may_have_several_gpus) {
+  Profile made(0);
+  made.kernel(7, 20);
+  made.last()["args"]["device"] = 2;
+  made.kernel(7, 30);
+  made.last()["args"]["device"] = 5;
+  Json text = Json::parse(made.text());
+  text.erase("distributedInfo");
+  const LoadedTrace loaded = load({text.dump()}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const auto ops = of_rank(*loaded.graph, rank);
+    ASSERT_EQ(ops.size(), 1U);
+    const auto& kernel = std::get<RecordedShape>(ops[0]->shape);
+    EXPECT_EQ(kernel.time, microseconds(20 + 10 * rank));
+    EXPECT_FALSE(kernel.beside);  // both on stream 7, each of its GPU
+  }
+}
+
+TEST_F(PytorchTrace, some_steps_can_be_chosen) {
+  load({two_steps(0), two_steps(1)}, {});
+  TraceWork work;
+  work.format = WorkloadKind::pytorch;
+  work.path = folder_.path("kineto");
+  work.step = 3;
+  work.last_step = 4;
+  EXPECT_EQ(of_rank(*load_trace(work, 2).graph, 0).size(), 4U);
+  work.steps = StepsAs::mean;
+  EXPECT_EQ(of_rank(*load_trace(work, 2).graph, 0).size(), 2U);
+  work.last_step = 5;
+  EXPECT_NE(
+      load_trace(work, 2).problems.to_text().find("not each step from #3 to #5; it has #3 #4"),
+      std::string::npos);
+  work.last_step = 2;
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("must come after step"), std::string::npos);
+}
+
 TEST_F(PytorchTrace, a_step_can_be_chosen) {
   const auto profile = [](int rank) {
     Profile made(rank);
@@ -364,8 +417,7 @@ TEST_F(PytorchTrace, a_step_can_be_chosen) {
   const LoadedTrace both = load({profile(0), profile(1)}, {});
   ASSERT_TRUE(both.graph) << both.problems.to_text();
   EXPECT_EQ(both.graph->ops.size(), 4U);
-  EXPECT_NE(to_text(both.summary).find("2 steps, ProfilerStep#3 to #4, are replayed"),
-            std::string::npos);
+  EXPECT_NE(to_text(both.summary).find("2 steps, #3 to #4, are replayed"), std::string::npos);
   TraceWork work;
   work.format = WorkloadKind::pytorch;
   work.path = folder_.path("kineto");
@@ -375,23 +427,8 @@ TEST_F(PytorchTrace, a_step_can_be_chosen) {
   ASSERT_EQ(one.graph->ops.size(), 2U);
   EXPECT_EQ(std::get<RecordedShape>(one.graph->ops[OpId(0)].shape).time, microseconds(30));
   work.step = 7;
-  EXPECT_NE(load_trace(work, 2).problems.to_text().find("no ProfilerStep#7; it has #3 #4"),
+  EXPECT_NE(load_trace(work, 2).problems.to_text().find("no step #7; it has #3 #4"),
             std::string::npos);
-}
-
-// Two steps of two kernels: 20 and 30 us, then 26 and 34.
-std::string two_steps(int rank, double last = 34) {
-  Profile made(rank);
-  made.kernel(7, 20).kernel(7, 30).kernel(7, 26).kernel(7, last);
-  Json text = Json::parse(made.text());
-  for (const int step : {3, 4}) {
-    text["traceEvents"].push_back({{"ph", "X"},
-                                   {"cat", "user_annotation"},
-                                   {"name", "ProfilerStep#" + std::to_string(step)},
-                                   {"ts", 1000 + (step - 3) * 20},
-                                   {"dur", 19}});
-  }
-  return text.dump();
 }
 
 TEST_F(PytorchTrace, steps_have_a_mean_if_they_are_alike) {
@@ -417,7 +454,7 @@ TEST_F(PytorchTrace, steps_have_a_mean_if_they_are_alike) {
   }
   folder_.write("kineto/worker1_step_7.json", other.dump());
   EXPECT_NE(load_trace(work, 2).problems.to_text().find(
-                "ProfilerStep#3 and #4 have 'void gemm_kernel<float, 4>(int)' and 'another' in the "
+                "steps #3 and #4 have 'void gemm_kernel<float, 4>(int)' and 'another' in the "
                 "same place"),
             std::string::npos)
       << load_trace(work, 2).problems.to_text();

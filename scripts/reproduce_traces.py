@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""What weft predicts of the fused run from a recorded bulk run, and what the fused run took.
+
+    scripts/reproduce traces [-o DIR]
+
+The steps are the profiles of calibration/measurements/traces, tensor parallel on two H100: each
+GEMM next to a reduce-scatter or an all-gather is a pair that weft would fuse. Pairs of the same
+sizes were measured by themselves on such GPUs (calibration/measurements/h100-x2-torch.jsonl): in
+bulk, fused work-group by work-group (Triton), and by PyTorch's own operators (pipelined). Nothing
+is fitted to either. The fused run of a whole step was not measured.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+
+import yaml
+
+import reproduce_common as common
+
+TRACES = common.ROOT / "calibration/measurements/traces"
+LINES = common.ROOT / "calibration/measurements/h100-x2-torch.jsonl"
+# A pattern's kind of line; a column of fusions.csv and who measured the same.
+KINDS = {"gemm_reduce_scatter": "gemm_rs", "all_gather_gemm": "ag_gemm"}
+MODES = {"bulk": ("bulk_us", "bulk"), "fused": ("fused_us", "triton"),
+         "pipelined": ("pipelined_us", "pytorch")}
+SIZES = re.compile(r"(\d+)x(\d+)x(\d+)")
+
+
+def measured_lines():
+    """Microseconds by kind, m, n, k and who did it."""
+    lines = {}
+    for text in LINES.read_text(encoding="utf-8").splitlines():
+        line = json.loads(text)
+        if line["kind"] in KINDS.values():
+            key = (line["kind"], line["m"], line["n"], line["k"])
+            lines.setdefault(key, {})[line["by"]] = line["us"]
+    return lines
+
+
+def scenario_of(trace):
+    return {"name": trace.name,
+            "cluster": {"base": "clusters/node_8x_h100", "gpus_per_node": 2,
+                        "gpu": {"collective": {"algorithms": ["ring", "tree"]}}},
+            "workload": {"kind": "pytorch", "path": str(trace), "steps": "mean"},
+            "modes": ["bulk", "pipelined", "fused"]}
+
+
+def pairs_of(trace, folder):
+    """The rows of fusions.csv of a replay of this trace."""
+    path = folder / f"{trace.name}.yaml"
+    path.write_text(yaml.safe_dump(scenario_of(trace)), encoding="utf-8")
+    results = folder / trace.name
+    command = [common.WEFT, "run", path, "-o", results]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{result.stderr}")
+    with open(results / "fusions.csv", encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def compare(trace, pair, lines):
+    """A row for each mode; one without a measured time says what is missing."""
+    sizes = SIZES.search(pair["pair"])
+    kind = KINDS.get(pair["pattern"])
+    key = (kind, *map(int, sizes.groups())) if sizes and kind else None
+    for mode, (column, by) in MODES.items():
+        row = {"trace": trace.name, "pattern": pair["pattern"], "times": int(pair["times"]),
+               "sizes": "x".join(sizes.groups()) if sizes else "", "mode": mode,
+               "predicted_us": float(pair[column]), "measured_us": 0, "missing": ""}
+        if row["predicted_us"] == 0:
+            row["missing"] = pair.get("obstacle", "") or "weft does not run it in this mode"
+        elif key not in lines:
+            row["missing"] = "nobody measured a pair of these sizes"
+        else:
+            row["measured_us"] = lines[key][by]
+        yield row
+
+
+def ratios(rows):
+    """Predicted and measured time over bulk's, of a mode of one pair."""
+    bulk = {(row["trace"], row["pattern"], row["sizes"]): row for row in rows
+            if row["mode"] == "bulk" and not row["missing"]}
+    for row in rows:
+        base = bulk.get((row["trace"], row["pattern"], row["sizes"]))
+        if row["missing"] or row["mode"] == "bulk" or not base:
+            continue
+        yield row, (row["predicted_us"] / base["predicted_us"],
+                    row["measured_us"] / base["measured_us"])
+
+
+def print_rows(rows):
+    print(f"{'trace':<16} {'pair':<20} {'m x n x k':<18} {'times':>5} {'mode':<10} "
+          f"{'predicted':>10} {'measured':>10} {'error':>8}")
+    for row in rows:
+        start = (f"{row['trace']:<16} {row['pattern']:<20} {row['sizes']:<18} {row['times']:>5} "
+                 f"{row['mode']:<10} ")
+        if row["missing"]:
+            print(start + row["missing"])
+            continue
+        error = row["predicted_us"] / row["measured_us"] - 1
+        print(f"{start}{row['predicted_us']:>7.1f} us {row['measured_us']:>7.1f} us "
+              f"{100 * error:>+6.1f} %")
+
+
+def print_errors(rows):
+    for mode in MODES:
+        errors = [abs(row["predicted_us"] / row["measured_us"] - 1) for row in rows
+                  if row["mode"] == mode and not row["missing"]]
+        if errors:
+            print(f"{mode}: {len(errors)} pairs, median error {100 * statistics.median(errors):.1f}"
+                  f" %, worst {100 * max(errors):.1f} %")
+    for mode in ("fused", "pipelined"):
+        both = [pair for row, pair in ratios(rows) if row["mode"] == mode]
+        if both:
+            off = [abs(predicted - measured) for predicted, measured in both]
+            predicted, measured = (statistics.mean(ratio) for ratio in zip(*both))
+            print(f"{mode} over bulk: predicted {predicted:.3f}, measured {measured:.3f}, "
+                  f"worst off by {max(off):.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=pathlib.Path,
+                        default=common.ROOT / "results/reproduce_traces")
+    folder = parser.parse_args().output
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = measured_lines()
+    rows = []
+    for trace in sorted(path for path in TRACES.iterdir() if path.is_dir()):
+        for pair in pairs_of(trace, folder):
+            rows.extend(compare(trace, pair, lines))
+    with open(folder / "pairs.csv", "w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, fieldnames=rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    print_rows(rows)
+    print_errors(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+#include "sim/traces/pytorch/graph_of_profiles.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/pytorch/pytorch_rank.h"
+#include "sim/traces/totals.h"
+
+namespace weft {
+namespace {
+
+class GraphOfProfiles {
+ public:
+  GraphOfProfiles(const TraceWork& work, int gpus, const RankProfiles& ranks,
+                  TraceProblems& problems, LoadedTrace& loaded)
+      : work_(work),
+        gpus_(gpus),
+        ranks_(ranks),
+        problems_(problems),
+        loaded_(loaded),
+        sums_{.summary = loaded_.summary, .host = work.host, .counts = {}, .collectives = {}} {}
+
+  void build() {
+    // A group is identified by its ranks: its name may be valid in one process only.
+    TraceGroups all = groups_of_all(gpus_);
+    std::vector<RankTrace> ranks;
+    for (const auto& [rank, profile] : ranks_.profiles) {
+      const auto found = ranks_.et.find(rank);
+      const PytorchEt* et = found == ranks_.et.end() ? nullptr : &found->second;
+      const TraceGroups own = groups_of_rank(profile, et);
+      std::map<std::string, std::uint32_t> names;
+      for (const auto& [name, index] : own.by_name) names[name] = index_in(all, own.ranks[index]);
+      TraceGroups known = all;
+      known.by_name = std::move(names);
+      ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
+    }
+    if (problems_.any()) return;
+    MergedRanks merged = merge_ranks(std::move(ranks), all, gpus_, problems_);
+    if (problems_.any()) return;
+    merged.graph.verify();
+    summarize(merged);
+    loaded_.graph = std::move(merged.graph);
+  }
+
+  [[nodiscard]] std::string step_text() const {
+    const RecordedStep& step = sums_.step;
+    const double us = std::max(to_microseconds(step.time), 1e-3);
+    return fmt::format(
+        "{:.3f} ms from the first to the last kernel on the rank that waited least for others; for "
+        "{:.0f} % of "
+        "them its GPU had no kernel, for {:.0f} % because the host had not launched any: the "
+        "host's own "
+        "time is {} (host: {})",
+        us / 1000, 100 * to_microseconds(step.idle) / us,
+        100 * to_microseconds(step.unlaunched) / us,
+        work_.host == HostTime::drop ? "not simulated" : "kept",
+        work_.host == HostTime::drop ? "drop" : "recorded");
+  }
+
+  void summarize(const MergedRanks& merged) {
+    TraceSummary& summary = loaded_.summary;
+    summary.trace = work_.path;
+    summary.writer = ranks_.writer;
+    summary.ranks = ranks_.profiles.size();
+    add_simulated(merged.graph, summary);
+    summary.step = sums_.step;
+    summary.device = ranks_.profiles.begin()->second.device;
+    summary.notes.push_back(step_text());
+    summary.notes.push_back(fmt::format(
+        "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
+        "include waiting for late ranks",
+        to_microseconds(sums_.collectives) / 1000));
+    note_steps();
+    if (sums_.beside > 0) {
+      summary.notes.push_back(fmt::format(
+          "{} kernels, {:.3f} ms over all ranks, shared their GPU with kernels of other streams "
+          "when "
+          "they were recorded; what that cost them is in their times, so they are replayed as "
+          "recorded: nothing slows them a second time",
+          sums_.beside, to_microseconds(sums_.beside_time) / 1000));
+    }
+    if (merged.out_of_order > 0) {
+      summary.notes.push_back(
+          fmt::format("{} operators that overtake others on their stream, because the trace would "
+                      "deadlock otherwise",
+                      merged.out_of_order));
+    }
+    for (const auto& [what, number] : sums_.counts) {
+      summary.notes.push_back(fmt::format("{} {}", number, what));
+    }
+  }
+
+ private:
+  // If groups are not listed and only one is used, it has all ranks.
+  TraceGroups groups_of_rank(const KinetoFile& profile, const PytorchEt* et) {
+    TraceGroups groups = groups_of_all(gpus_);
+    for (const auto& [name, ranks] : profile.groups) add_listed(groups, name, ranks);
+    if (et != nullptr && !et->groups.empty()) take_listed_groups(et->groups, gpus_, groups);
+    std::set<std::string> used;
+    if (et != nullptr) {
+      for (const CommCall& call : et->calls) {
+        if (call.name != "wait") used.insert(call.group);
+      }
+    }
+    for (const GpuEvent& event : profile.gpu) {
+      if (event.call) used.insert(event.call->group);
+    }
+    if (used.size() == 1 && groups.by_name.empty()) groups.by_name[*used.begin()] = 0;
+    return groups;
+  }
+
+  void add_listed(TraceGroups& groups, const std::string& name,
+                  const std::vector<std::uint32_t>& ranks) {
+    std::set<std::uint32_t> different(ranks.begin(), ranks.end());
+    if (different.size() != ranks.size() || *different.rbegin() >= static_cast<unsigned>(gpus_)) {
+      return;  // its collectives are then reported as problems
+    }
+    if (ranks == groups.ranks[0]) {
+      groups.by_name[name] = 0;
+    } else {
+      add_group(groups, name, ranks);
+    }
+  }
+
+  static std::uint32_t index_in(TraceGroups& all, const std::vector<std::uint32_t>& ranks) {
+    const auto known = std::find(all.ranks.begin(), all.ranks.end(), ranks);
+    if (known != all.ranks.end()) return static_cast<std::uint32_t>(known - all.ranks.begin());
+    return add_group(all, fmt::format("{}", fmt::join(ranks, " ")), ranks);
+  }
+
+  void note_steps() {
+    const std::vector<ProfilerStep>& steps = ranks_.profiles.begin()->second.steps;
+    if (steps.size() < 2) return;
+    loaded_.summary.notes.push_back(fmt::format(
+        "{} steps, #{} to #{}, are {}", steps.size(), steps.front().number, steps.back().number,
+        work_.steps == StepsAs::mean
+            ? "replayed as one, with the mean of their kernels' times; what the host did, and so "
+              "what waits for what, is the first one's"
+            : "replayed one after another; 'step' takes one, 'step' and 'last_step' take some, "
+              "'steps: mean' their mean"));
+  }
+
+  const TraceWork& work_;
+  int gpus_;
+  const RankProfiles& ranks_;
+  TraceProblems& problems_;
+  LoadedTrace& loaded_;
+  PytorchSums sums_;
+};
+
+}  // namespace
+
+void graph_of_profiles(const TraceWork& work, int gpus, const RankProfiles& ranks,
+                       TraceProblems& problems, LoadedTrace& loaded) {
+  GraphOfProfiles(work, gpus, ranks, problems, loaded).build();
+}
+
+}  // namespace weft
