@@ -137,8 +137,11 @@ std::vector<Offspring> offspring(std::uint32_t place, const Event& event, std::u
     const auto to = here ? place : static_cast<std::uint32_t>(rng.between(0, places - 1));
     const Duration soon = picoseconds(rng.between(0, 3) * rng.between(0, 40));
     const Duration late = kLookahead + picoseconds(rng.between(0, 1) * rng.between(0, 9'000));
+    // At once, but with more content: else two events could beget each other for ever.
+    const bool at_once = here && soon.count() == 0;
+    const auto content = static_cast<std::uint64_t>(rng.between(0, 1000));
     all.push_back({.at = at(event.at_ps) + (here ? soon : late),
-                   .content = static_cast<std::uint64_t>(rng.between(0, 1000)),
+                   .content = at_once ? event.content + 1 : content,
                    .place = to});
   }
   return all;
