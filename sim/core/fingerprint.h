@@ -1,5 +1,8 @@
 // Fingerprint: a hash of the history of a run, event by event. Its ingredients are numbers (time,
 // kind, ids), not names, so that a rename does not change it and a changed history does.
+//
+// It is a sum: events that have nothing to do with one another may be added in any order. Which of
+// two events came first is in their times, and where those are equal in their contents.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +10,16 @@
 
 namespace weft {
 
+// The finalizer of SplitMix64: each bit of `z` changes about half of the result's.
+constexpr std::uint64_t mix64(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
 class Fingerprint {
  public:
-  void add(std::uint64_t value) {
-    hash_ = (hash_ ^ value) * 0x9E3779B97F4A7C15ULL;
-    hash_ ^= hash_ >> 29;
-  }
+  void add(std::uint64_t value) { hash_ += mix64(value + 0x9E3779B97F4A7C15ULL); }
   [[nodiscard]] std::uint64_t value() const { return hash_; }
 
  private:

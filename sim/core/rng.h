@@ -14,12 +14,6 @@
 
 namespace weft {
 
-constexpr std::uint64_t mix64(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
-}
-
 class Rng {
  public:
   using result_type = std::uint64_t;

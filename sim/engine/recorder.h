@@ -19,6 +19,8 @@ class Recorder {
   Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
            std::size_t slots, const std::vector<std::uint32_t>& demand);
 
+  // Whether its records do not depend on the order of what GPUs do between two samples.
+  [[nodiscard]] bool keeps_only_intervals() const { return options_.detail == Detail::intervals; }
   // When sample() is to be called next, before anything after that time happens.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
   struct Sources {

@@ -21,7 +21,7 @@ using OnProgress = std::function<void(const Progress&)>;
 
 // Simulates until everything is done, the run deadlocks, or it reaches a limit of `options`. The
 // same arguments give the same result, byte for byte. `on_progress` is called at the start and
-// every 2^18 events.
+// about every 2^18 events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
 

@@ -10,9 +10,6 @@
 namespace weft {
 namespace {
 
-constexpr unsigned kKindShift = 60;
-constexpr std::uint64_t kProgressEvery = 1U << 18U;
-
 // What a work draws from the memory while it runs alone, and for how long. Moving data takes time,
 // at least as much as a demand of 32 bits implies; not in a memory that is faster than that (an
 // ideal one), which nothing saturates.
@@ -39,6 +36,11 @@ MemoryJob memory_job(const Work& work, std::uint64_t capacity, std::int64_t rate
 bool needs_arithmetic(const TaskGraph& graph) {
   return std::any_of(graph.works.begin(), graph.works.end(),
                      [](const Work& work) { return work.arithmetic_alone.count() > 0; });
+}
+
+RunOptions in_one_queue(RunOptions options) {
+  options.queues = Queues::one;
+  return options;
 }
 
 }  // namespace
@@ -134,88 +136,13 @@ Progress Simulator::progress() const {
           .messages = graph_.sends.size()};
 }
 
-RunResult Simulator::run(const OnProgress& on_progress) {
-  assert_context() = {.seed = options_.seed, .simulated_ps = 0};
-  for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-    if (kernels_[k].dependencies_left == 0) {
-      schedule(SimTime{} + graph_.kernels[KernelId(k)].launch, EventKind::kernel_start, k);
-    }
-  }
-  if (on_progress) on_progress(progress());
-  const auto last = static_cast<std::uint64_t>((SimTime{} + options_.max_time).count());
-  std::uint64_t stop = recorder_ == nullptr ? last : 0;
-  Ending ending = Ending::finished;
-  // An item that long cannot end in time, and need not fit the servers' clocks.
-  if (graph_.has_longer_item(options_.max_time)) ending = Ending::time_limit;
-  while (ending == Ending::finished && !queue_.empty()) {
-    const Event event = queue_.pop();
-    if (event.at_ps > stop) {
-      if (event.at_ps > last) {
-        ending = Ending::time_limit;
-        break;
-      }
-      stop = std::min(last, record_until(event.at_ps));
-    }
-    now_ = SimTime::from_count(static_cast<std::int64_t>(event.at_ps));
-    fingerprint_.add(event.at_ps * 0xD6E8FEB86659FD93ULL + event.content);
-    handle(static_cast<EventKind>(event.content >> kKindShift),
-           static_cast<std::uint32_t>(event.content));
-    if (!queue_.more_now()) settle_instant();
-    if (++events_ % kProgressEvery == 0) {
-      assert_context().simulated_ps = now_.count();
-      if (on_progress) on_progress(progress());
-    }
-    if (events_ == static_cast<std::uint64_t>(options_.max_events) && !queue_.empty()) {
-      ending = Ending::event_limit;
-      break;
-    }
-  }
-  if (ending == Ending::finished && kernels_left_ > 0) ending = Ending::deadlock;
-  return collect(ending);
-}
-
 void Simulator::record(const RecordOptions& what) {
   recorder_ = std::make_unique<Recorder>(cluster_, graph_, what,
                                          std::size_t{worker_stride_} * cluster_.gpus(), demand_);
 }
 
-// Samples all intervals that have ended by then; returns the end of the next one.
-std::uint64_t Simulator::record_until(std::uint64_t at_ps) {
-  const auto at = SimTime::from_count(static_cast<std::int64_t>(at_ps));
-  while (recorder_->next_sample() < at) recorder_->sample({accounts_, transport_, memory_});
-  return static_cast<std::uint64_t>(recorder_->next_sample().count());
-}
-
 Recording Simulator::recording(Duration time) {
   return recorder_->close(time, {accounts_, transport_, memory_}, spans());
-}
-
-void Simulator::schedule(SimTime at, EventKind kind, std::uint32_t id) {
-  queue_.push(at, (std::uint64_t{static_cast<std::uint8_t>(kind)} << kKindShift) | id);
-}
-
-void Simulator::handle(EventKind kind, std::uint32_t id) {
-  switch (kind) {
-    case EventKind::link:
-      return link_event(LinkId(id));
-    case EventKind::memory:
-      return memory_event(id);
-    case EventKind::arithmetic:
-      return arithmetic_event(id);
-    case EventKind::worker:
-      return resume(id / worker_stride_, id % worker_stride_);
-    case EventKind::proxy:
-      return proxy_event(id);
-    case EventKind::kernel_start:
-      return kernel_start(id);
-    case EventKind::kernel_flags:
-      return kernel_flags(id);
-    case EventKind::fence:
-      return fence_event(id);
-    case EventKind::taken_in:
-      return taken_in(id);
-  }
-  SIM_ASSERT(false);
 }
 
 void Simulator::mark_memory(std::uint32_t gpu) {
@@ -381,19 +308,28 @@ RunResult Simulator::collect(Ending ending) {
 
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress) {
-  return Simulator(cluster, graph, options).run(on_progress);
+  if (std::optional<RunResult> result = Simulator(cluster, graph, options).run(on_progress)) {
+    return *std::move(result);
+  }
+  return *Simulator(cluster, graph, in_one_queue(options)).run(on_progress);
 }
 
 Recorded simulate_and_record(const Cluster& cluster, const TaskGraph& graph,
                              const RunOptions& options, const RecordOptions& record,
                              const OnProgress& on_progress) {
-  Simulator simulator(cluster, graph, options);
-  simulator.record(record);
-  Recorded recorded{.result = simulator.run(on_progress), .recording = {}};
-  if (recorded.result.ending == Ending::finished) {
-    recorded.recording = simulator.recording(recorded.result.time);
-  }
-  return recorded;
+  const auto recorded = [&](const RunOptions& how) -> std::optional<Recorded> {
+    Simulator simulator(cluster, graph, how);
+    simulator.record(record);
+    std::optional<RunResult> result = simulator.run(on_progress);
+    if (!result) return std::nullopt;
+    Recorded all{.result = *std::move(result), .recording = {}};
+    if (all.result.ending == Ending::finished) {
+      all.recording = simulator.recording(all.result.time);
+    }
+    return all;
+  };
+  if (std::optional<Recorded> all = recorded(options)) return *std::move(all);
+  return *recorded(in_one_queue(options));
 }
 
 }  // namespace weft

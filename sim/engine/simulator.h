@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>  // not iterated
 #include <vector>
 
@@ -13,8 +14,10 @@
 #include "sim/core/fingerprint.h"
 #include "sim/core/ring_queue.h"
 #include "sim/core/shared_server.h"
+#include "sim/core/window_queue.h"
 #include "sim/engine/accounts.h"
 #include "sim/engine/critical_path.h"
+#include "sim/engine/places.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/simulate.h"
 #include "sim/gpu_model/power_law.h"
@@ -39,7 +42,8 @@ class Simulator {
   Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
   // To be called before run().
   void record(const RecordOptions& what);
-  RunResult run(const OnProgress& on_progress);
+  // None: the run has to be repeated with Queues::one.
+  std::optional<RunResult> run(const OnProgress& on_progress);
   // To be called after run().
   Recording recording(Duration time);
 
@@ -149,9 +153,16 @@ class Simulator {
     bool dirty = false;
   };
 
-  // simulator.cc: the loop and the servers
-  void handle(EventKind kind, std::uint32_t id);
+  // event_loop.cc
+  void prepare_windows();
+  Ending run_in_order(const OnProgress& on_progress);
+  std::optional<Ending> run_in_windows(const OnProgress& on_progress);
+  SimTime record_until(SimTime at);
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
+  void happen(const Event& event);
+  void handle(EventKind kind, std::uint32_t id);
+
+  // simulator.cc: the servers, and the result
   void settle_instant();
   void settle(SharedServer& server, Timer& timer, EventKind kind, std::uint32_t id);
   void mark_memory(std::uint32_t gpu);
@@ -162,7 +173,6 @@ class Simulator {
   [[nodiscard]] std::string who_waits_for_whom() const;
   [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_paths(RunResult& result) const;
-  std::uint64_t record_until(std::uint64_t at_ps);
   RunResult collect(Ending ending);
 
   // kernels.cc: kernels and their WGs' slots
@@ -248,6 +258,10 @@ class Simulator {
   const TaskGraph& graph_;
   const RunOptions& options_;
   EventQueue queue_;
+  // Where the order of events of different nodes does not matter, instead of queue_.
+  std::optional<WindowQueue> windows_;
+  Places places_;
+  std::uint32_t place_ = 0;  // of what happens now
   Fingerprint fingerprint_;
   SimTime now_;
   std::uint64_t events_ = 0;

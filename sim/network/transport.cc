@@ -350,23 +350,6 @@ std::vector<LinkId> Transport::represented_by(const Transport& smaller,
   return by;
 }
 
-std::optional<std::uint32_t> Transport::node_of(LinkId id) const {
-  if (!links_[id].is_scale_up) return std::nullopt;
-  return id.value / static_cast<std::uint32_t>(scale_up_->links().size());
-}
-
-bool Transport::is_only_way_out(LinkId id) const {
-  const Link& link = links_[id];
-  if (link.role == LinkRole::nic_send) return true;
-  if (link.role == LinkRole::nic_receive) return false;
-  const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;
-  const std::vector<ShapeLink>& edges = shape.links();
-  const std::uint32_t from = edges[id.value - link.base].from;
-  return from < shape.endpoints() &&
-         std::count_if(edges.begin(), edges.end(),
-                       [from](const ShapeLink& edge) { return edge.from == from; }) == 1;
-}
-
 LinkId Transport::named(std::string_view wanted) const {
   for (std::uint32_t i = 0; i < links_.size(); ++i) {
     if (name(LinkId(i)) == wanted) return LinkId(i);

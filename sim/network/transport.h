@@ -160,6 +160,12 @@ class Transport {
   [[nodiscard]] std::vector<LinkId> represented_by(const Transport& smaller,
                                                    const Representatives& which) const;
 
+  // The parts of the cluster that it joins: nodes and, numbered after them, switches between nodes.
+  struct Ends {
+    std::uint32_t from;
+    std::uint32_t to;
+  };
+  [[nodiscard]] Ends ends(LinkId link) const;
   // The node whose GPUs it connects; empty if it connects nodes or is a NIC's port.
   [[nodiscard]] std::optional<std::uint32_t> node_of(LinkId link) const;
   // Whether everything that a GPU or NIC sends over this fabric crosses it.

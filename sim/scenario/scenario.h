@@ -287,6 +287,9 @@ enum class Repeats : std::uint8_t { once, blocks, each };
 // What becomes of a language model that a GPU's memory does not hold.
 enum class BeyondMemory : std::uint8_t { refuse, warn };
 
+// How events wait: those of each place by themselves where that is possible, or all in one order.
+enum class Queues : std::uint8_t { by_place, one };
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
@@ -296,7 +299,8 @@ struct RunOptions {
   Clocks clocks = Clocks::automatic;
   Repeats repeats = Repeats::once;
   BeyondMemory beyond_memory = BeyondMemory::refuse;
-  std::uint64_t tie_shuffle = 0;  // 0: ties in their written order; else a seed (tests only)
+  std::uint64_t tie_shuffle = 0;     // 0: ties in their written order; else a seed (tests only)
+  Queues queues = Queues::by_place;  // no key: results are the same
 };
 
 struct Scenario {

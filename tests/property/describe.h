@@ -39,7 +39,7 @@ inline std::string text_of(const RunResult& result) {
     text += std::to_string(gpu.end.count()) + " " + std::to_string(gpu.computing.count()) + " " +
             std::to_string(gpu.active.count()) + " " + std::to_string(gpu.cu_busy.count());
     for (const Duration wait : gpu.waits) text += " " + std::to_string(wait.count());
-    text += "\n";
+    text += " " + std::to_string(gpu.proxy.count()) + "\n";
   }
   for (const OperatorUse& use : result.operators) {
     text += use.name + " " + std::to_string(use.first_start.count()) + " " +
@@ -47,8 +47,21 @@ inline std::string text_of(const RunResult& result) {
             std::to_string(use.sum.count()) + " " + std::to_string(use.kernels) + " " +
             std::to_string(use.wgs) + " " + std::to_string(use.messages) + " " +
             std::to_string(use.sent.count()) + " " + std::to_string(use.hbm.count()) + " " +
-            std::to_string(use.wg_time.count()) + "\n";
+            std::to_string(use.wg_time.count()) + " " + std::to_string(use.cu_time.count()) + " " +
+            std::to_string(use.exposed.count()) + " " + std::to_string(use.critical.count()) + " " +
+            std::to_string(use.first_place.count()) + " " + std::to_string(use.cus) + "\n";
   }
+  for (const PartUse& part : result.parts) {
+    text += part.name + " " + std::to_string(part.computing.count()) + " " +
+            std::to_string(part.exposed.count()) + "\n";
+  }
+  for (const ExitUse& exit : result.exits) {
+    text += "exit " + std::to_string(exit.end.count());
+    for (const Duration critical : exit.critical) text += " " + std::to_string(critical.count());
+    text += " " + std::to_string(exit.path_gaps.count()) + "\n";
+  }
+  text += "idle " + std::to_string(result.idle.count()) + ", gaps " +
+          std::to_string(result.path_gaps.count()) + "\n";
   for (const LinkRow& row : result.links) {
     text += row.name + " " + row.link_class + " " + std::to_string(row.use.busy.count()) + " " +
             std::to_string(row.use.queued.count()) + " " +

@@ -1,0 +1,224 @@
+// Window queue: the events of many places, window by window and, within a window, place by place.
+//
+// What happens at one place reaches another only after `lookahead` or more. So within a window no
+// longer than that, each place has nothing to expect from the others, and its events can be handled
+// without looking at theirs: in the order (time, content) that they have in one queue
+// (docs/decisions/0014-windows.md).
+//
+// Windows are numbered, floor(time x factor / 2^64), with a factor that makes none longer than the
+// lookahead. A radix heap on these numbers hands out all events of a window at once; they are laid
+// out by place, and those of a place are sorted when it is visited. So the cost of an event depends
+// neither on the number of pending events nor on that of places, and what one visit needs stays in
+// the caches.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/assert.h"
+#include "sim/core/event_queue.h"
+#include "sim/core/quantity.h"
+#include "sim/core/wide_heap.h"
+
+namespace weft {
+
+class WindowQueue {
+ public:
+  static constexpr Duration kLeastLookahead = picoseconds(2);  // the factor fits 64 bits
+
+  // Of content, only what kPlaceBits leaves: the place is kept there. `tie_shuffle`: as EventQueue.
+  static constexpr unsigned kPlaceShift = 32;
+  static constexpr unsigned kPlaceBits = 28;
+
+  WindowQueue(Duration lookahead, std::uint32_t places, std::uint64_t tie_shuffle = 0)
+      : factor_(UINT64_MAX / static_cast<std::uint64_t>(lookahead.count()) + 1),
+        tie_mask_(tie_shuffle),
+        next_slot_(places) {
+    SIM_ASSERT(lookahead >= kLeastLookahead);
+    SIM_ASSERT(places < (1U << kPlaceBits));
+  }
+
+  void push(SimTime at, std::uint64_t content, std::uint32_t place) {
+    SIM_ASSERT(at.count() >= 0);
+    const Event event{static_cast<std::uint64_t>(at.count()),
+                      (content | std::uint64_t{place} << kPlaceShift) ^ tie_mask_};
+    const std::uint64_t window = window_of(event.at_ps);
+    if (window != window_) {
+      SIM_ASSERT(window > window_);
+      return file(event, window);
+    }
+    if (event.at_ps >= end_) return file(event, window);
+    SIM_ASSERT(place == place_);  // the others' events must not come so soon
+    SIM_ASSERT(event.at_ps >= last_);
+    pushed_.push(event);
+  }
+
+  [[nodiscard]] bool empty() const { return levels_used_ == 0; }
+
+  // Begins the earliest window that has events: of those, all until `stop`. The time of the first;
+  // if that is later than `stop`, nothing has begun. Only if !empty(), and all visits are over.
+  SimTime begin_window(SimTime stop) {
+    advance();
+    const auto end = static_cast<std::uint64_t>(stop.count()) + 1;
+    std::uint64_t first = UINT64_MAX;
+    bool all = true;
+    for (const Event& event : events_) {
+      first = std::min(first, event.at_ps);
+      all = all && event.at_ps < end;
+    }
+    if (!all) put_back(end);
+    end_ = end;
+    lay_out_by_place();
+    return SimTime::from_count(static_cast<std::int64_t>(first));
+  }
+
+  // Goes on to the next place with events in this window; false: all have been visited.
+  bool next_place() {
+    SIM_ASSERT(!more());
+    if (visited_ == visits_.size()) {
+      end_ = 0;
+      return false;
+    }
+    const Visit& visit = visits_[visited_++];
+    place_ = visit.place;
+    head_ = visit.begin;
+    tail_ = visit.end;
+    last_ = 0;
+    std::sort(by_place_.begin() + head_, by_place_.begin() + tail_);
+    return true;
+  }
+  [[nodiscard]] std::uint32_t place() const { return place_; }
+
+  // Of the place, in this window.
+  [[nodiscard]] bool more() const { return head_ != tail_ || !pushed_.empty(); }
+  // True if another event of the instant of the last pop is pending there.
+  [[nodiscard]] bool more_now() const {
+    return (head_ != tail_ && by_place_[head_].at_ps == last_) ||
+           (!pushed_.empty() && pushed_.top().at_ps == last_);
+  }
+  Event pop() {
+    Event event;
+    if (pushed_.empty() || (head_ != tail_ && by_place_[head_] < pushed_.top())) {
+      event = by_place_[head_++];
+    } else {
+      event = pushed_.pop();
+    }
+    last_ = event.at_ps;
+    event.content = (event.content ^ tie_mask_) & ~kPlaceMask;
+    return event;
+  }
+
+ private:
+  static constexpr unsigned kBits = 6;
+  static constexpr unsigned kDigits = 1U << kBits;
+  static constexpr unsigned kLevels = 66 / kBits;
+  static constexpr std::uint64_t kPlaceMask = ((std::uint64_t{1} << kPlaceBits) - 1) << kPlaceShift;
+  struct Visit {
+    std::uint32_t place;
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+
+  [[nodiscard]] std::uint64_t window_of(std::uint64_t at_ps) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((Wide{at_ps} * factor_) >> 64U);
+  }
+  [[nodiscard]] std::uint32_t place_of(const Event& event) const {
+    return static_cast<std::uint32_t>(((event.content ^ tie_mask_) & kPlaceMask) >> kPlaceShift);
+  }
+
+  // By the highest digit in which the number of its window differs from the present one's.
+  void file(const Event& event, std::uint64_t window) {
+    const auto width = static_cast<unsigned>(std::bit_width((window ^ window_) | 1U));
+    const unsigned level = (width - 1) / kBits;
+    const unsigned digit = static_cast<unsigned>(window >> (level * kBits)) & (kDigits - 1);
+    buckets_[level * kDigits + digit].push_back(event);
+    digits_used_[level] |= std::uint64_t{1} << digit;
+    levels_used_ |= 1U << level;
+  }
+
+  // Makes the earliest window the present one, and events_ its events.
+  void advance() {
+    const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
+    const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));
+    digits_used_[level] &= ~(std::uint64_t{1} << digit);
+    if (digits_used_[level] == 0) levels_used_ &= ~(1U << level);
+    std::vector<Event>& bucket = buckets_[level * kDigits + digit];
+    events_.clear();
+    if (level == 0) {
+      window_ = window_of(bucket.front().at_ps);
+      events_.swap(bucket);
+      return;
+    }
+    std::uint64_t first = UINT64_MAX;
+    for (const Event& event : bucket) first = std::min(first, event.at_ps);
+    window_ = window_of(first);
+    for (const Event& event : bucket) {
+      const std::uint64_t window = window_of(event.at_ps);
+      if (window == window_) {
+        events_.push_back(event);
+      } else {
+        file(event, window);  // differs only in a lower digit: never into this bucket
+      }
+    }
+    bucket.clear();
+  }
+
+  void put_back(std::uint64_t end) {
+    std::size_t kept = 0;
+    for (const Event& event : events_) {
+      if (event.at_ps < end) {
+        events_[kept++] = event;
+      } else {
+        file(event, window_);
+      }
+    }
+    events_.resize(kept);
+  }
+
+  // The order of places is that of their first events here: nothing depends on it.
+  void lay_out_by_place() {
+    visits_.clear();
+    visited_ = 0;
+    for (const Event& event : events_) {
+      const std::uint32_t place = place_of(event);
+      if (next_slot_[place]++ == 0) visits_.push_back({.place = place, .begin = 0, .end = 0});
+    }
+    std::uint32_t begin = 0;
+    for (Visit& visit : visits_) {
+      visit.begin = begin;
+      begin += next_slot_[visit.place];
+      visit.end = begin;
+      next_slot_[visit.place] = visit.begin;
+    }
+    if (by_place_.size() < events_.size()) by_place_.resize(events_.size());
+    for (const Event& event : events_) by_place_[next_slot_[place_of(event)]++] = event;
+    for (const Visit& visit : visits_) next_slot_[visit.place] = 0;
+  }
+
+  std::uint64_t factor_;
+  std::uint64_t tie_mask_;
+  std::uint64_t window_ = 0;  // number of the present one
+  std::uint64_t end_ = 0;     // what comes in this window before that is handled in it
+  // The visit: its events that were pending when the window began, sorted, and those since.
+  std::uint32_t place_ = 0;
+  std::uint32_t head_ = 0;
+  std::uint32_t tail_ = 0;
+  std::uint64_t last_ = 0;
+  WideHeap<Event> pushed_;
+  // The window.
+  std::vector<Event> events_;
+  std::vector<Event> by_place_;
+  std::vector<Visit> visits_;
+  std::size_t visited_ = 0;
+  std::vector<std::uint32_t> next_slot_;  // by place; 0 unless events are being laid out
+  // Later windows.
+  std::uint32_t levels_used_ = 0;
+  std::array<std::uint64_t, kLevels> digits_used_{};
+  std::array<std::vector<Event>, kLevels * kDigits> buckets_;
+};
+
+}  // namespace weft

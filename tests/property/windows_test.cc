@@ -1,0 +1,107 @@
+// Events of nodes in windows, node by node, give what all events in one order give: to the last
+// byte, whatever the order of ties, and also where a run stops early.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/rng.h"
+#include "sim/engine/places.h"
+#include "tests/property/cases.h"
+#include "tests/property/describe.h"
+#include "tests/property/random_scenario.h"
+
+namespace weft::windows_test {
+namespace {
+
+std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
+
+RunResult run(const Prepared& prepared, Queues queues, const RunOptions& how) {
+  RunOptions options = how;
+  options.queues = queues;
+  return simulate(prepared.cluster, prepared.graph, options);
+}
+
+void expect_same(const Prepared& prepared, const RunOptions& how) {
+  const RunResult windows = run(prepared, Queues::by_place, how);
+  const RunResult one = run(prepared, Queues::one, how);
+  EXPECT_EQ(windows.ending, one.ending);
+  EXPECT_EQ(windows.stopped_because, one.stopped_because);
+  EXPECT_EQ(text_of(windows), text_of(one)) << name_of(prepared.mode);
+}
+
+bool has_windows(const Prepared& prepared) {
+  const Transport transport(prepared.cluster.network);
+  return places_of(prepared.cluster, prepared.graph, transport).count > 1;
+}
+
+TEST(Windows, give_what_one_queue_gives) {
+  int in_windows = 0;
+  int runs = 0;
+  for_each_seed(1000, any, [&](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      expect_same(prepared, prepared.scenario.run);
+      in_windows += has_windows(prepared) ? 1 : 0;
+      runs += 1;
+    }
+  });
+  if (runs > 100) {
+    EXPECT_GT(in_windows, runs / 2);
+  }
+}
+
+TEST(Windows, give_what_one_queue_gives_with_shuffled_ties) {
+  for_each_seed(400, any, [](std::uint64_t seed, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      RunOptions options = prepared.scenario.run;
+      for (std::uint64_t shuffle = 1; shuffle <= 2; ++shuffle) {
+        options.tie_shuffle = mix64(seed * 16 + shuffle);
+        expect_same(prepared, options);
+      }
+    }
+  });
+}
+
+TEST(Windows, stop_where_one_queue_stops) {
+  for_each_seed(200, any, [](std::uint64_t seed, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult whole = run(prepared, Queues::one, prepared.scenario.run);
+      Rng rng(seed, "stop");
+      RunOptions options = prepared.scenario.run;
+      options.max_events = rng.between(1, static_cast<std::int64_t>(whole.events) + 1);
+      expect_same(prepared, options);
+      options.max_events = prepared.scenario.run.max_events;
+      options.max_time = picoseconds(rng.between(1, whole.time.count() + 1));
+      expect_same(prepared, options);
+    }
+  });
+}
+
+std::vector<std::int64_t> amounts_of(const Recorded& recorded) {
+  std::vector<std::int64_t> all;
+  const Intervals& amounts = recorded.recording.amounts;
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    for (std::size_t track = 0; track < amounts.tracks(); ++track) {
+      all.push_back(amounts.amount(i, track));
+    }
+  }
+  return all;
+}
+
+TEST(Windows, record_what_one_queue_records) {
+  for_each_seed(200, any, [](std::uint64_t, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      RunOptions options = prepared.scenario.run;
+      const Recorded windows = simulate_and_record(prepared.cluster, prepared.graph, options, {});
+      options.queues = Queues::one;
+      const Recorded one = simulate_and_record(prepared.cluster, prepared.graph, options, {});
+      EXPECT_EQ(text_of(windows.result), text_of(one.result));
+      EXPECT_EQ(windows.recording.amounts.length(), one.recording.amounts.length());
+      EXPECT_EQ(amounts_of(windows), amounts_of(one));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace weft::windows_test
