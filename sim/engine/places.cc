@@ -60,6 +60,7 @@ void tie_latches(const Cluster& cluster, const TaskGraph& graph, Ties& ties) {
   for (const Kernel& kernel : graph.kernels) {
     const std::uint32_t node = cluster.node_of(kernel.gpu);
     latches.used(kernel.finish, node);
+    latches.used(kernel.ended, node);
     for (std::uint32_t i = kernel.first_item; i < kernel.first_item + kernel.items; ++i) {
       latches.used(graph.items[i].counts_down, node);
       latches.used(graph.items[i].waits_for, node);
