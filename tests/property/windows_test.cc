@@ -8,6 +8,7 @@
 
 #include "sim/core/rng.h"
 #include "sim/engine/places.h"
+#include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 #include "tests/property/describe.h"
 #include "tests/property/random_scenario.h"
@@ -74,6 +75,16 @@ TEST(Windows, stop_where_one_queue_stops) {
       options.max_events = prepared.scenario.run.max_events;
       options.max_time = picoseconds(rng.between(1, whole.time.count() + 1));
       expect_same(prepared, options);
+    }
+  });
+}
+
+// A message then waits for the memory of its sender too, on another node: only one queue knows.
+TEST(Windows, give_what_one_queue_gives_where_memories_fall_behind_links) {
+  for_each_seed(200, any, [](std::uint64_t, const std::string& text) {
+    for (Prepared& prepared : prepare(text)) {
+      prepared.cluster.spec.gpu.memory.bandwidth = bytes_per_second(3'000'000'000);
+      expect_same(prepared, prepared.scenario.run);
     }
   });
 }
