@@ -252,6 +252,7 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.add("bf16_matrix", gpu.bf16_matrix, {.help = "peak matrix rate, dense, bf16 or fp16"});
   map.add("fp8_matrix", gpu.fp8_matrix,
           {.help = "peak matrix rate, dense, fp8; 0: its matrix units have no fp8",
+           .range = {{FlopRate{}, FlopRate::from_count(1'000'000'000'000'000'000)}},
            .fallback = FlopRate{}});
   map.add("wave_sum", gpu.wave_sum, {.help = "time to sum a wave's lanes after its last load"});
   map.map("memory", gpu.memory, "HBM");

@@ -66,6 +66,7 @@ GpuSpec at_clock(const GpuSpec& gpu, double clock) {
   GpuSpec slow = gpu;
   if (slow.power) slow.power->gemm_clock *= clock;
   slow.bf16_matrix = slower(gpu.bf16_matrix, clock);
+  slow.fp8_matrix = slower(gpu.fp8_matrix, clock);
   slow.fp32_vector = slower(gpu.fp32_vector, clock);
   if (auto& gemm = slow.library_gemm) {
     gemm->load = fraction_of(gemm->load, clock);

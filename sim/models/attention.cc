@@ -155,7 +155,10 @@ void attention_forward(TensorParallel& gpus, PlaceId context, std::int64_t windo
 
 void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t window) {
   const DecoderShapes& shapes = gpus.shapes();
-  if (shapes.again.layernorm) norm(gpus, "attn_norm", GradientOf::weights);
+  if (shapes.again.layernorm) {
+    norm(gpus, "attn_norm", GradientOf::weights);
+    gpus.cast_column_again(shapes.decoder.latent ? latent_down(shapes) : qkv(shapes));
+  }
   gpus.row_backward("attn_out", attn_out(shapes));
   if (shapes.again.mla_up_proj) {
     latent_up(gpus);

@@ -10,9 +10,13 @@
 //           each column, n b read; the cast, n b read, n written
 //   block   the same; of weights, whose scales are those of squares, as by tensor
 //
-// Rows that are sent (gathered with sequence parallelism, to experts) are cast before, and where
-// they have come transposed: n read, n written. Weights are cast once a step, or in each pass if
-// they are gathered for it; what only computes answers has them in fp8.
+// Rows that are sent (gathered with sequence parallelism, to experts) are cast before. Where they
+// have come, gradients of weights need them transposed: n read, n written; by row and block their
+// scales are others, so the largest of each column comes first, n read. The scales that are sent
+// with them are left out.
+//
+// Weights are cast once a step, or in each pass as it needs them if they are gathered for it; what
+// only computes answers has them in fp8. What is computed again (`recompute`) is cast again.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +30,13 @@ namespace weft {
 struct Cast {
   std::string name;  // of the tensor
   std::int64_t elements = 0;
-  int copies = 1;  // as it lies; 2: transposed, too
-  bool square = false;
+  CastWay way = CastWay::as_it_lies;
+  bool square = false;  // one scale for both copies
   GradientOf of = GradientOf::inputs;
 };
 
 // Does nothing where products are in the model's type.
 void cast_to_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast);
 void transpose_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast);
-
-// Of a layer's inputs.
-inline int copies_of_inputs(const DecoderShapes& shapes) {
-  return shapes.phase == Phase::training ? 2 : 1;
-}
-
-// Of `rows` rows of `width` elements that are sent: with their scales of 4 B.
-Bytes fp8_rows(const DecoderShapes& shapes, std::int64_t rows, std::int64_t width);
 
 }  // namespace weft

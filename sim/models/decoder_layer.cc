@@ -68,6 +68,10 @@ void norm_backward(TensorParallel& gpus, const std::string& name) {
       shapes.stream({.elements = kept_elements(shapes), .read = 3, .written = 1, .operations = 9}));
 }
 
+void cast_input_again(TensorParallel& gpus, const FeedForward& layer) {
+  gpus.cast_column_again(up(gpus.shapes(), layer));
+}
+
 OpId feed_forward(TensorParallel& gpus, const FeedForward& layer) {
   const DecoderShapes& shapes = gpus.shapes();
   gpus.column(layer.names, up(shapes, layer));
@@ -77,7 +81,10 @@ OpId feed_forward(TensorParallel& gpus, const FeedForward& layer) {
 
 void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer) {
   const DecoderShapes& shapes = gpus.shapes();
-  if (layer.activates_again) activation(gpus, layer, GradientOf::weights);
+  if (layer.activates_again) {
+    activation(gpus, layer, GradientOf::weights);
+    gpus.cast_row_again(down(shapes, layer));
+  }
   gpus.row_backward(layer.names + "_down", down(shapes, layer));
   const std::int64_t inner = shapes.tokens * layer.inner / shapes.parallel.tensor;
   gpus.compute(layer.names + "_activation_backward", "mlp",

@@ -28,6 +28,8 @@ struct FeedForward {
 // Returns the collective that makes its output, for which nothing waits yet; none if there is none.
 OpId feed_forward(TensorParallel& gpus, const FeedForward& layer);
 void feed_forward_backward(TensorParallel& gpus, const FeedForward& layer);
+// Its input, of which only the norm has been computed again.
+void cast_input_again(TensorParallel& gpus, const FeedForward& layer);
 
 // Around each half of a layer.
 // `of`: computed again, only the weights' gradients of what follows need it.

@@ -10,6 +10,9 @@
 
 namespace weft {
 
+// Which copies of a tensor in fp8 a pass makes: as it lies, or transposed, or both.
+enum class CastWay : std::uint8_t { none, as_it_lies, transposed, both };
+
 struct DecoderShapes {
   DecoderSpec decoder;
   ParallelSpec parallel;
@@ -23,8 +26,9 @@ struct DecoderShapes {
   Recomputed again;                     // what the backward pass computes again by itself
   DataType gradients = DataType::fp32;  // of weights
   bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
-  Fp8Scales fp8 = Fp8Scales::none;  // of layers' products
-  int weight_casts = 0;  // in this pass: 1: as its products read them; 2: transposed, too
+  Fp8Scales fp8 = Fp8Scales::none;       // of layers' products
+  CastWay weight_casts = CastWay::none;  // in this pass
+  CastWay input_casts = CastWay::none;   // of products, where a GPU has all that they sum over
 
   [[nodiscard]] bool in_fp8() const { return fp8 != Fp8Scales::none; }
 

@@ -15,7 +15,8 @@ Linear FurtherToken::projection() const {
   return {.name = "mtp_projection",
           .part = kFurtherPart,
           .in = kInputs * shapes.decoder.hidden,
-          .out = shapes.decoder.hidden / shapes.parallel.tensor};
+          .out = shapes.decoder.hidden / shapes.parallel.tensor,
+          .plain = true};
 }
 
 std::int64_t FurtherToken::inputs() const {

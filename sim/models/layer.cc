@@ -35,6 +35,9 @@ void Layer::compute_mlp_again() {
   const bool again = feeds_forward_again(spec_, index_);
   if (gpus_.shapes().again.layernorm) {
     norm(gpus_, "mlp_norm", again ? GradientOf::inputs : GradientOf::weights);
+    if (!again && !has_experts(spec_, index_)) {
+      cast_input_again(gpus_, {.names = "mlp", .inner = spec_.decoder.inner});
+    }
   }
   if (again) mlp_forward();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -50,7 +51,9 @@ std::string text_of(const std::optional<RecordedWork>& work) {
 }
 
 std::string kernel_of(const GemmShape& gemm) {
-  return fmt::format("{}{}{}", gemm.fp8 == Fp8Scales::none ? "" : ", fp8",
+  constexpr std::array kScaled = {"", ", fp8 by tensor", ", fp8 by row", ", fp8 by block"};
+  return fmt::format("{}{}{}{}", kScaled.at(static_cast<std::size_t>(gemm.fp8)),
+                     gemm.sums == Fp8Sums::fast ? "" : ", sums in fp32",
                      gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
 }
 

@@ -90,6 +90,7 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
                                 gpus_.shapes(), sums_of(layout, of));
   if (operand == Operand::as_sent && moe_.dispatch == DispatchType::fp8) {
     gemm.fp8 = Fp8Scales::block;
+    if (gemm.sums == Fp8Sums::fast) gemm.sums = Fp8Sums::in_fp32;
   }
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
@@ -129,20 +130,38 @@ void Experts::cast_weights(const char* name, std::int64_t weights) {
   cast_to_fp8(gpus_.out(), shapes, place_,
               {.name = name,
                .elements = weights * routed_.busy,
-               .copies = shapes.weight_casts,
+               .way = shapes.weight_casts,
                .square = shapes.fp8 == Fp8Scales::block});
 }
 
-// What comes as fp8 is there as it is multiplied first.
-void Experts::cast_rows(const char* name, std::int64_t width, Operand operand) {
+void Experts::cast_rows(const char* name, std::int64_t width) {
   const DecoderShapes& shapes = gpus_.shapes();
-  Cast cast{.name = name, .elements = most_come(routed_.sent) * width};
-  cast.copies = copies_of_inputs(shapes);
-  if (operand == Operand::as_made || moe_.dispatch != DispatchType::fp8) {
-    cast_to_fp8(gpus_.out(), shapes, place_, cast);
-  } else if (cast.copies > 1) {
-    transpose_fp8(gpus_.out(), shapes, place_, cast);
-  }
+  cast_to_fp8(
+      gpus_.out(), shapes, place_,
+      {.name = name, .elements = most_come(routed_.sent) * width, .way = shapes.input_casts});
+}
+
+// Rows that come in fp8 are there as they are multiplied first.
+void Experts::cast_if_sent_plain(const char* name) {
+  if (moe_.dispatch != DispatchType::fp8) cast_rows(name, gpus_.shapes().decoder.hidden);
+}
+
+void Experts::transpose_sent(const char* name) {
+  const DecoderShapes& shapes = gpus_.shapes();
+  if (moe_.dispatch != DispatchType::fp8 || shapes.phase != Phase::training) return;
+  transpose_fp8(gpus_.out(), shapes, place_,
+                {.name = name,
+                 .elements = most_come(routed_.sent) * shapes.decoder.hidden,
+                 .of = GradientOf::weights});
+}
+
+void Experts::cast_activations_again() {
+  const DecoderShapes& shapes = gpus_.shapes();
+  cast_to_fp8(gpus_.out(), shapes, place_,
+              {.name = "experts_down_input",
+               .elements = most_come(routed_.sent) * moe_.inner,
+               .way = CastWay::transposed,
+               .of = GradientOf::weights});
 }
 
 bool Experts::activates_again() const {
@@ -223,14 +242,15 @@ void Experts::forward() {
     shared = feed_forward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
+  cast_weights("experts_up_weights", sides() * moe_.inner * hidden);
   gpus_.out().wait_for(dispatched);
   spread_here();
-  cast_weights("experts_up_weights", sides() * moe_.inner * hidden);
-  cast_rows("experts_up_input", hidden, Operand::as_sent);
+  cast_if_sent_plain("experts_up_input");
   product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
+  transpose_sent("experts_up_input");
   activation_forward();
   cast_weights("experts_down_weights", hidden * moe_.inner);
-  cast_rows("experts_down_input", moe_.inner, Operand::as_made);
+  cast_rows("experts_down_input", moe_.inner);
   product("experts_down", hidden, moe_.inner, Operand::as_made);
   add_up_here();
   gpus_.out().wait_for(exchange("combine", Direction::combine));
@@ -251,12 +271,16 @@ void Experts::backward() {
         gpus_,
         {.names = "shared", .inner = moe_.shared_inner, .activates_again = activates_again()});
   }
+  cast_weights("experts_down_weights", hidden * moe_.inner);
   gpus_.out().wait_for(dispatched);
   spread_here();
-  if (activates_again()) activation_forward(GradientOf::weights);
-  cast_weights("experts_down_weights", hidden * moe_.inner);
-  cast_rows("experts_down_gradient", hidden, Operand::as_sent);
+  if (activates_again()) {
+    activation_forward(GradientOf::weights);
+    cast_activations_again();
+  }
+  cast_if_sent_plain("experts_down_gradient");
   product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
+  transpose_sent("experts_down_gradient");
   weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
   activation("experts_activation_backward",
              {.read = sides() + 1,
@@ -264,7 +288,7 @@ void Experts::backward() {
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
   cast_weights("experts_up_weights", up * hidden);
-  cast_rows("experts_up_gradient", up, Operand::as_made);
+  cast_rows("experts_up_gradient", up);
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
   add_up_here();
   const OpId combined = exchange("gradient_combine", Direction::combine);

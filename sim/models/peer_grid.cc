@@ -85,7 +85,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
     return no("its rows do not divide evenly among the GPUs");
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
-  if (adds_up && gemm.m == 1 && gemm.batch == 1) return vector_grid(gemm, gpu, peers, version);
+  const bool in_fp8 = gemm.fp8 != Fp8Scales::none;  // a GEMV kernel has operands of one type
+  if (adds_up && gemm.m == 1 && gemm.batch == 1 && !in_fp8)
+    return vector_grid(gemm, gpu, peers, version);
   if (adds_up && gemm.m <= kFewRows && gemm.batch == 1) {
     return transposed_grid(gemm, gpu, peers, version);
   }
@@ -101,7 +103,8 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
   }
   Grid grid = grid_of(work, gpu, peers, version);
   // Each product of the batch has weights of its own.
-  const std::int64_t weights = (gemm.batch - 1) * gemm.k * gemm.n * size_of(gemm.dtype).count();
+  const std::int64_t weights =
+      (gemm.batch - 1) * gemm.k * gemm.n * (in_fp8 ? 1 : size_of(gemm.dtype).count());
   const std::int64_t tiles = std::int64_t{grid.per_peer} * peers;
   for (Work* each : {&grid.written, &grid.stored}) each->traffic += bytes(weights / tiles);
   return {.grid = grid, .obstacle = {}};

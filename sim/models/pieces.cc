@@ -57,7 +57,8 @@ class Kinds {
       const ModelOp& x = graph_.ops[OpId(a.first + i)];
       const ModelOp& y = graph_.ops[OpId(b.first + i)];
       const bool alike = x.place == y.place && x.stream == y.stream && x.name == y.name &&
-                         x.part == y.part && x.shape == y.shape && inside(x, a) == inside(y, b);
+                         x.part == y.part && x.shape == y.shape && x.beside == y.beside &&
+                         inside(x, a) == inside(y, b);
       if (!alike) return false;
     }
     return true;

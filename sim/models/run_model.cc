@@ -62,6 +62,7 @@ ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Clust
     op.after.clear();
     if (!alone.ops.empty()) op.after = {OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1)};
     op.block = BlockId::none();
+    op.beside.reset();
     alone.add(std::move(op));
   }
   return alone;

@@ -20,6 +20,23 @@ std::optional<Cluster> slowed(const Cluster* cluster, double clock) {
   return slow;
 }
 
+// Time of the matrix units that the graph's products take, over what it would be in bf16.
+double of_bf16(const ModelGraph& graph, const GpuSpec& gpu) {
+  if (gpu.fp8_matrix.count() == 0) return 1;
+  const double in_fp8 =
+      static_cast<double>(gpu.bf16_matrix.count()) / static_cast<double>(gpu.fp8_matrix.count());
+  double all = 0;
+  double taken = 0;
+  for (const ModelOp& op : graph.ops) {
+    const double flops = static_cast<double>(flops_of(op.shape).count()) *
+                         static_cast<double>(gpus_in(graph.places[op.place]));
+    const auto* gemm = std::get_if<GemmShape>(&op.shape);
+    all += flops;
+    taken += gemm != nullptr && gemm->fp8 != Fp8Scales::none ? flops * in_fp8 : flops;
+  }
+  return all > 0 ? taken / all : 1;
+}
+
 }  // namespace
 
 bool is_sustained(const Scenario& scenario) {
@@ -65,7 +82,8 @@ int SustainedRun::clock_left_by(const RunResult& result, int clock) const {
   for (const GpuUse& use : result.gpus) moved += static_cast<double>(use.hbm.count());
   const StepLoad load{
       .time = to_seconds(result.time),
-      .matrix = matrix_seconds(gpu, static_cast<double>(result.ledger.flops.done) / gpus),
+      .matrix = matrix_seconds(gpu, static_cast<double>(result.ledger.flops.done) / gpus) *
+                of_bf16(graph_, gpu),
       .memory = moved / gpus / static_cast<double>(gpu.memory.bandwidth.count())};
   const double left = sustained_clock(*gpu.power, load, static_cast<double>(clock) / kFull);
   return static_cast<int>(std::floor(left * kFull));

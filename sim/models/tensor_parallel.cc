@@ -26,15 +26,31 @@ OpId TensorParallel::reduce(const std::string& names) {
 
 OpId TensorParallel::gather_operand(const std::string& names, GradientOf of) {
   if (!shapes_.in_fp8() || !shapes_.keeps_its_tokens()) return gather(names, of);
-  const Bytes all = fp8_rows(shapes_, shapes_.tokens, shapes_.decoder.hidden);
+  const Bytes all = bytes(shapes_.tokens * shapes_.decoder.hidden);
   return out_.exchange(names, even_call(CollectiveOp::all_gather, all), place_, of);
 }
 
 // Where tokens are gathered each GPU casts its own.
 void TensorParallel::cast_kept(const std::string& name, std::int64_t width) {
-  const int copies = shapes_.keeps_its_tokens() ? 1 : copies_of_inputs(shapes_);
+  const CastWay way = shapes_.keeps_its_tokens() ? CastWay::as_it_lies : shapes_.input_casts;
+  cast_to_fp8(out_, shapes_, place_, {.name = name, .elements = shapes_.kept * width, .way = way});
+}
+
+void TensorParallel::cast_column_again(const Linear& linear) {
+  const CastWay way = shapes_.keeps_its_tokens() ? CastWay::as_it_lies : CastWay::transposed;
   cast_to_fp8(out_, shapes_, place_,
-              {.name = name, .elements = shapes_.kept * width, .copies = copies});
+              {.name = linear.name + "_input",
+               .elements = shapes_.kept * linear.in,
+               .way = way,
+               .of = GradientOf::weights});
+}
+
+void TensorParallel::cast_row_again(const Linear& linear) {
+  cast_to_fp8(out_, shapes_, place_,
+              {.name = linear.name + "_input",
+               .elements = shapes_.tokens * linear.in,
+               .way = CastWay::transposed,
+               .of = GradientOf::weights});
 }
 
 void TensorParallel::transpose_gathered(const std::string& name, std::int64_t width) {
@@ -43,41 +59,46 @@ void TensorParallel::transpose_gathered(const std::string& name, std::int64_t wi
                 {.name = name, .elements = shapes_.tokens * width, .of = GradientOf::weights});
 }
 
-void TensorParallel::cast_weights(const std::string& name, std::int64_t weights) {
+void TensorParallel::cast_weights(const Linear& linear) {
+  if (linear.plain) return;
   cast_to_fp8(out_, shapes_, place_,
-              {.name = name + "_weights",
-               .elements = weights,
-               .copies = shapes_.weight_casts,
+              {.name = linear.name + "_weights",
+               .elements = linear.in * linear.out,
+               .way = shapes_.weight_casts,
                .square = shapes_.fp8 == Fp8Scales::block});
 }
 
+void TensorParallel::cast_tokens(const Linear& linear, const char* what, std::int64_t width,
+                                 CastWay way) {
+  if (linear.plain) return;
+  cast_to_fp8(out_, shapes_, place_,
+              {.name = linear.name + what, .elements = shapes_.tokens * width, .way = way});
+}
+
 void TensorParallel::multiply(const Linear& linear) {
-  const Product product{.m = shapes_.tokens, .n = linear.out, .k = linear.in};
+  const GemmShape gemm =
+      gemm_of({.m = shapes_.tokens, .n = linear.out, .k = linear.in}, shapes_.decoder.dtype);
   compute(linear.name, linear.part,
-          as_layers_do(gemm_of(product, shapes_.decoder.dtype), shapes_, Fp8Sums::fast));
+          linear.plain ? gemm : as_layers_do(gemm, shapes_, Fp8Sums::fast));
 }
 
 void TensorParallel::multiply_gradient(const Linear& linear) {
-  const Product product{
-      .m = shapes_.tokens, .n = linear.in, .k = linear.out, .layout = GemmLayout::nn};
+  const GemmShape gemm =
+      gemm_of({.m = shapes_.tokens, .n = linear.in, .k = linear.out, .layout = GemmLayout::nn},
+              shapes_.decoder.dtype);
   compute(linear.name + "_input_gradient", linear.part,
-          as_layers_do(gemm_of(product, shapes_.decoder.dtype), shapes_, Fp8Sums::in_fp32));
+          linear.plain ? gemm : as_layers_do(gemm, shapes_, Fp8Sums::in_fp32));
 }
 
 void TensorParallel::product(const Linear& linear) {
-  cast_weights(linear.name, linear.in * linear.out);
-  cast_to_fp8(out_, shapes_, place_,
-              {.name = linear.name + "_input",
-               .elements = shapes_.tokens * linear.in,
-               .copies = copies_of_inputs(shapes_)});
+  cast_weights(linear);
+  cast_tokens(linear, "_input", linear.in, shapes_.input_casts);
   multiply(linear);
 }
 
 void TensorParallel::input_gradient(const Linear& linear) {
-  cast_weights(linear.name, linear.in * linear.out);
-  cast_to_fp8(
-      out_, shapes_, place_,
-      {.name = linear.name + "_gradient", .elements = shapes_.tokens * linear.out, .copies = 2});
+  cast_weights(linear);
+  cast_tokens(linear, "_gradient", linear.out, CastWay::both);
   multiply_gradient(linear);
 }
 
@@ -97,12 +118,13 @@ void TensorParallel::add_gradient(const std::string& name, const std::string& pa
 
 void TensorParallel::weight_gradient(const Linear& linear) {
   weight_gradient(linear.name + "_weight_gradient", linear.part,
-                  {.m = linear.out, .n = linear.in, .k = shapes_.tokens, .of_layer = true}, place_);
+                  {.m = linear.out, .n = linear.in, .k = shapes_.tokens, .of_layer = !linear.plain},
+                  place_);
   if (made_ && out_.writes(GradientOf::weights)) made_(linear.in * linear.out);
 }
 
 void TensorParallel::column(const std::string& names, const Linear& linear) {
-  cast_weights(linear.name, linear.in * linear.out);
+  cast_weights(linear);
   cast_kept(linear.name + "_input", linear.in);
   out_.wait_for(gather_operand(names + "_gather"));
   multiply(linear);
@@ -125,7 +147,7 @@ OpId TensorParallel::row(const std::string& names, const Linear& linear) {
 }
 
 void TensorParallel::row_backward(const std::string& names, const Linear& linear) {
-  cast_weights(linear.name, linear.in * linear.out);
+  cast_weights(linear);
   cast_kept(linear.name + "_gradient", linear.out);
   out_.wait_for(gather_operand(names + "_gradient_gather"));
   multiply_gradient(linear);

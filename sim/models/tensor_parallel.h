@@ -31,6 +31,7 @@ struct Linear {
   std::string part;
   std::int64_t in = 0;
   std::int64_t out = 0;
+  bool plain = false;  // in the model's type, also where layers are in fp8
 };
 
 class TensorParallel {
@@ -66,6 +67,10 @@ class TensorParallel {
   OpId row(const std::string& names, const Linear& linear);
   void row_backward(const std::string& names, const Linear& linear);
 
+  // The input of a product by columns or by rows, where its backward pass has computed it again.
+  void cast_column_again(const Linear& linear);
+  void cast_row_again(const Linear& linear);
+
   BlockWriter& out() { return out_; }
   [[nodiscard]] const DecoderShapes& shapes() const { return shapes_; }
   [[nodiscard]] PlaceId place() const { return place_; }
@@ -75,7 +80,8 @@ class TensorParallel {
   OpId gather_operand(const std::string& names, GradientOf of = GradientOf::inputs);
   void cast_kept(const std::string& name, std::int64_t width);
   void transpose_gathered(const std::string& name, std::int64_t width);
-  void cast_weights(const std::string& name, std::int64_t weights);
+  void cast_weights(const Linear& linear);
+  void cast_tokens(const Linear& linear, const char* what, std::int64_t width, CastWay way);
   void multiply(const Linear& linear);
   void multiply_gradient(const Linear& linear);
 

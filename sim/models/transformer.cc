@@ -80,8 +80,7 @@ class Transformer {
 
   void run(const PipelineStep& step) {
     const Stage& stage = stages_[index(place_of(step))];
-    const bool sends = step.kind == Kind::send_forward || step.kind == Kind::send_backward;
-    if (!sends) posted_.next_step(step.stage);
+    if (computes(step.kind)) posted_.next_step(step.stage);
     switch (step.kind) {
       case Kind::forward:
         return forward(stage, step);
@@ -172,8 +171,7 @@ class Transformer {
     return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
   }
 
-  // The receiver's kernel starts after what the receiver is computing; its waiting before is a
-  // PostedReceive.
+  // The receiver's kernel starts after what it computes: until then a PostedReceive waits.
   OpId send(const Send& send) {
     std::vector<OpId> after{send.what};
     const OpId begun = computed_[static_cast<std::size_t>(send.to)];
@@ -196,7 +194,10 @@ class Transformer {
   [[nodiscard]] DecoderShapes shapes_of_forward(const PipelineStep& step) const {
     DecoderShapes shapes = shapes_;
     const bool gathered = spec_.parallel.shards(Sharding::parameters);
-    if (pipeline_.trains) shapes.weight_casts = gathered ? 1 : step.microbatch == 0 ? 2 : 0;
+    if (!pipeline_.trains) return shapes;
+    if (spec_.recompute == Recompute::layer) shapes.input_casts = CastWay::as_it_lies;
+    const CastWay kept = step.microbatch == 0 ? CastWay::both : CastWay::none;
+    shapes.weight_casts = gathered ? CastWay::as_it_lies : kept;
     return shapes;
   }
 
@@ -248,7 +249,7 @@ class Transformer {
   // not added to those of others before.
   [[nodiscard]] DecoderShapes shapes_of_backward(const PipelineStep& step) const {
     DecoderShapes shapes = shapes_;
-    shapes.weight_casts = spec_.parallel.shards(Sharding::parameters) ? 1 : 0;
+    if (spec_.parallel.shards(Sharding::parameters)) shapes.weight_casts = CastWay::transposed;
     const bool each_is_summed = gradients_of(step.stage).each_is_summed();
     if (each_is_summed) shapes.gradients = shapes.decoder.dtype;
     shapes.adds = step.microbatch > 0 && !each_is_summed &&

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/collectives/collective.h"
+#include "sim/core/assert.h"
 
 namespace weft {
 
@@ -12,7 +13,7 @@ Kernel WaitingKernels::receiver_of(const PostedReceive& receive) const {
   const Cluster& cluster = how_.whole != nullptr ? *how_.whole : how_.cluster;
   const auto per_node = static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
   const std::uint32_t apart = receive.between_nodes || per_node == 1 ? per_node : 1;
-  if (apart >= cluster.gpus()) return {};
+  SIM_ASSERT(apart < cluster.gpus());
   TaskGraph alone;
   CollectiveCall call;
   call.op = CollectiveOp::point_to_point;

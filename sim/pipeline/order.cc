@@ -11,8 +11,6 @@ namespace {
 using Kind = PipelineStep::Kind;
 constexpr std::int64_t kUnknown = -1;
 
-bool computes(Kind kind) { return kind != Kind::send_forward && kind != Kind::send_backward; }
-
 PipelinePlace place_of(const PipelineStep& step) { return {step.stage, step.virtual_stage}; }
 
 // When each forward and each gradient is ready.
@@ -198,10 +196,14 @@ std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShap
   }
   for (std::size_t s = 0; s < times.size(); ++s) {
     for (const Posted& receive : posted[s]) {
-      for (std::size_t i = 0; i < times[s].size(); ++i) {
+      const auto first =
+          std::lower_bound(times[s].begin(), times[s].end(), receive.from,
+                           [](const TimedStep& a, std::int64_t b) { return a.start < b; });
+      for (auto i = static_cast<std::size_t>(first - times[s].begin()); i < times[s].size(); ++i) {
         const TimedStep& step = times[s][i];
+        if (step.start >= receive.until) break;
         const std::int64_t waits = std::min(step.end, receive.until) - step.start;
-        if (step.start < receive.from || waits <= beside[s][i].waits) continue;
+        if (waits <= beside[s][i].waits) continue;
         beside[s][i] = {
             .from_stage = receive.from_stage, .waits = waits, .of = step.end - step.start};
       }

@@ -49,6 +49,10 @@ struct PipelineStep {
   bool operator==(const PipelineStep&) const = default;
 };
 
+constexpr bool computes(PipelineStep::Kind kind) {
+  return kind != PipelineStep::Kind::send_forward && kind != PipelineStep::Kind::send_backward;
+}
+
 // One of a stage's virtual stages.
 struct PipelinePlace {
   int stage = 0;

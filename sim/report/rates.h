@@ -5,7 +5,7 @@
 //   HFU = the same of hardware FLOPs                       Korthikanti et al. (arXiv:2205.05198)
 //
 // The peak is that of the GPU's matrix units for the model's type, bf16 or fp16, without sparsity;
-// also where some operands are fp8.
+// also where operands are fp8: it may then pass 100 %.
 //
 // Bandwidths of a collective are those of nccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is
 // size / time, and bus bandwidth so many times as much, in a group of n GPUs:

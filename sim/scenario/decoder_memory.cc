@@ -51,12 +51,16 @@ class Decoder {
   [[nodiscard]] double operand() const { return in_fp8() ? 1 / size_in(d_.dtype) : 1; }
 
   // Of a part's layers; without training there is nothing but the cast weights.
-  [[nodiscard]] double cast_weights(StageLayers layers) const {
+  [[nodiscard]] double cast_weights(int part) const {
+    const StageLayers layers = layers_of_part(spec_, part);
     if (!in_fp8() || p_.shards(Sharding::parameters)) return 0;
     const double more = trains_ ? 2 : 1 - size_in(d_.dtype);
     double sum = 0;
     for (int i = 0; i < layers.count; ++i) {
       sum += real(layer_weights(spec_, layers.first + i).all()) * more;
+    }
+    for (int i = 0; part + 1 == parts_of(shape_) && i < spec_.mtp_modules; ++i) {
+      sum += real(mtp_weights(spec_, i).all()) * more;
     }
     return sum;
   }
@@ -121,9 +125,15 @@ class Decoder {
     return (feed_forward(moe.shared_inner, again) + moe.top_k * of_an_expert) / p_.tensor;
   }
 
+  // Router and dispatch take tokens in the model's type.
+  [[nodiscard]] double behind_second_norm(int layer) const {
+    if (!has_experts(spec_, layer) || !in_fp8()) return operand();
+    return spec_.moe->shared_inner > 0 ? 1 + operand() : 1;
+  }
+
   // What the backward pass of a layer needs from its forward pass, but for what it computes again.
   [[nodiscard]] double of_layer(int layer, const Recomputed& again) const {
-    const double around_norms = 2 + (again.layernorm ? 0 : 2 * operand());
+    const double around_norms = 2 + (again.layernorm ? 0 : operand() + behind_second_norm(layer));
     const double elements = around_norms * hidden() + attention(again) + mlp_of_layer(layer, again);
     return elements * tokens_ * size_in(d_.dtype);
   }
@@ -200,7 +210,7 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
-      use.weights += cast_weights(layers_of_part(spec_, part));
+      use.weights += cast_weights(part);
       use.cached += cached(layers_of_part(spec_, part));
     }
     use.gathered = gathered();

@@ -243,6 +243,16 @@ void the_gpu_multiplies_fp8(const Check& check) {
   }
 }
 
+// Rows that come to experts have a scale for each 128 elements.
+void experts_multiply_what_comes(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (!spec.moe || spec.moe->dispatch != DispatchType::fp8) return;
+  if (spec.fp8 == Fp8Scales::none || spec.fp8 == Fp8Scales::block) return;
+  check.fail("workload.moe.dispatch_dtype",
+             "fp8: tokens come with a scale for each 128 elements, which products by tensor or row "
+             "do not take; use workload.fp8: block or none, or dispatch_dtype: model");
+}
+
 void what_is_computed_again_is_there(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   if (spec.recompute != Recompute::selective) return;
@@ -318,6 +328,7 @@ void validate_transformer(const Check& check) {
   if (parallel && phase) shards_have_copies(check);
   if (model) it_runs_on_matrix_units(check);
   if (check.good_within({"cluster.gpu"})) the_gpu_multiplies_fp8(check);
+  if (moe && check.good({"workload.fp8"})) experts_multiply_what_comes(check);
   if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
     what_is_computed_again_is_there(check);
   }

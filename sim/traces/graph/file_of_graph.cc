@@ -60,6 +60,7 @@ class FileOfGraph {
     if (op.part != usual_part(op.shape)) made.part = name_for_file(op.part);
     put(graph_.places[op.place], made);
     made.stream = op.stream;
+    made.beside = op.beside;
     for (const OpId before : op.after) made.after.push_back(word_for(before));
     if (!op.block.is_none()) made.block = block_names_[op.block.value];
     std::visit(Overloaded{[&](const RecordedShape& shape) { made.recorded = shape; },

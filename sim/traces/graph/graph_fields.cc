@@ -1,13 +1,22 @@
 // The keys of a graph and of its operators.
+#include "sim/scenario/names.h"
 #include "sim/spec/json_schema.h"
 #include "sim/traces/graph/graph_file.h"
 
 namespace weft {
 
+constexpr Range<Bytes> kBytesOfReceive{bytes(1), bytes(std::int64_t{1} << 40)};
+
 static void fields(Fields& map, GraphPlace& place) {
   map.name("name", place.name, "what operators call it");
   map.counts_table("groups", place.groups, {0, 1'048'575},
                    "the GPUs of each group, in rank order; a collective runs in each of them");
+}
+
+static void fields(Fields& map, PostedReceive& receive) {
+  map.add("bytes", receive.size, {.help = "what it will receive", .range = kBytesOfReceive});
+  map.choice("between_nodes", receive.between_nodes, names::kTruths,
+             {.help = "it comes from another node", .fallback = false, .quiet = true});
 }
 
 static void fields(Fields& map, GraphOperator& op) {
@@ -32,6 +41,8 @@ static void fields(Fields& map, GraphOperator& op) {
   map.name_or_none("block", op.block,
                    "unit that recurs, such as a layer: alike ones are simulated once; if one has "
                    "a block, all have");
+  map.optional_map("beside", op.beside,
+                   "a receive whose kernel waits on the GPU's CUs while this computes");
   map.optional_map("recorded", op.recorded, "a kernel of a known time");
   map.optional_map("gemm", op.gemm, "C = A B, of m x n, by the GPU's library");
   map.optional_map("attention", op.attention, "attention");

@@ -34,6 +34,7 @@ struct GraphOperator {
   std::int64_t stream = 0;
   std::vector<std::string> after;  // ids or names
   std::string block;               // empty: none
+  std::optional<PostedReceive> beside;
   // One of these.
   std::optional<RecordedShape> recorded;
   std::optional<GemmShape> gemm;

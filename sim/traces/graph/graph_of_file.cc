@@ -198,6 +198,7 @@ class GraphOfFile {
     op.name = given.name;
     op.place = place_id(place);
     op.stream = static_cast<std::uint32_t>(given.stream);
+    op.beside = given.beside;
     op.after = inputs_of(index, place);
     op.block = block_of(index);
     if (const std::optional<OpShape> shape = shape_of(given, path)) {

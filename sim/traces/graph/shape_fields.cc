@@ -31,6 +31,13 @@ constexpr std::array kScalesOfFp8 = {
     Choice<Fp8Scales>{"block", Fp8Scales::block, "fp8 operands, a scale for each block"},
 };
 
+constexpr std::array kSumsOfFp8 = {
+    Choice<Fp8Sums>{"fast", Fp8Sums::fast, "in the matrix units"},
+    Choice<Fp8Sums>{"in_fp32", Fp8Sums::in_fp32, "every 128 of k added in fp32"},
+    Choice<Fp8Sums>{"in_fp32_of_two_blocks", Fp8Sums::in_fp32_of_two_blocks,
+                    "the same, where each 128 elements of A and of B have a scale"},
+};
+
 const std::array<Choice<RecordedKind>, 6>& kinds_of_recorded() {
   static const std::array<Choice<RecordedKind>, 6> kinds = {
       {{name_of(RecordedKind::gemm), RecordedKind::gemm},
@@ -248,6 +255,8 @@ void fields(Fields& map, GemmShape& gemm) {
               .quiet = true});
   map.choice("fp8", gemm.fp8, kScalesOfFp8,
              {.help = "whether operands are fp8", .fallback = Fp8Scales::none, .quiet = true});
+  map.choice("sums", gemm.sums, kSumsOfFp8,
+             {.help = "of fp8: where they are kept", .fallback = Fp8Sums::fast, .quiet = true});
   truth(map, "accumulates", gemm.accumulates, "the result is added to fp32 gradients of weights");
   truth(map, "whole_k", gemm.whole_k, "the kernel does not split k");
   map.list_or_none("m_by_rank", gemm.m_by_rank, {0, kCount.high},

@@ -95,7 +95,7 @@ CommCall call_of_range(const NcclRange& range) {
 
 // Sends and receives of one kernel, if they are an all-to-all: one sends to itself, or to several.
 std::optional<CommCall> all_to_all_of(const std::vector<NcclRange>& calls) {
-  constexpr std::int64_t kMostRanks = 1 << 20;
+  constexpr std::int64_t kMostRanks = 1 << 17;
   std::set<std::int64_t> targets;
   CommCall call = call_of_range(calls.front());
   call.label = "range 'ncclGroupEnd'";

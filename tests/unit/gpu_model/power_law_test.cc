@@ -43,7 +43,9 @@ TEST(PowerLaw, at_half_its_clock_a_gpu_computes_half_as_fast_and_its_memory_is_t
                                      .store = gigabytes_per_second(40),
                                      .start = nanoseconds(500),
                                      .sum = microseconds(3)};
+  gpu.fp8_matrix = FlopRate::from_count(4'000'000'000);
   const GpuSpec slow = at_clock(gpu, 0.5);
+  EXPECT_EQ(slow.fp8_matrix, FlopRate::from_count(2'000'000'000));
   EXPECT_EQ(slow.bf16_matrix, gigaflops(500));
   EXPECT_EQ(slow.fp32_vector, gigaflops(50));
   EXPECT_EQ(slow.library_gemm->load, gigabytes_per_second(50));

@@ -14,6 +14,7 @@ using models_testing::buffer_of;
 using models_testing::first_named;
 using models_testing::names_of;
 using models_testing::ops_named;
+using models_testing::problems_of;
 using models_testing::scenario_of;
 
 // Each of eight GPUs has 64 tokens of 32 elements; a feed-forward of 3 x 32 x 128 weights.
@@ -108,8 +109,8 @@ TEST(Fp8, weights_are_cast_once_a_step_unless_they_are_gathered) {
   EXPECT_EQ(stream_named(sharded, "qkv_weights_cast").written, bytes(32 * 96));  // for one product
 }
 
-// Of 64 tokens a GPU has 16: it casts these, gathers 64 of 32 B, each with a scale of 4 B if rows
-// have one, and transposes all for the gradient of the weights.
+// Of 64 tokens a GPU has 16: it casts these, gathers 64 of 32 B, and transposes all for the
+// gradient of the weights, by row once it knows the largest of each column.
 TEST(Fp8, tokens_are_cast_before_they_are_gathered) {
   const std::string shared = "tensor: 4, data: 2, sequence: true";
   const ModelGraph graph = built("fp8: tensor", shared);
@@ -118,7 +119,9 @@ TEST(Fp8, tokens_are_cast_before_they_are_gathered) {
   EXPECT_EQ(buffer_of(first_named(graph, "mlp_gather_again")), bytes(64 * 32));
   EXPECT_EQ(stream_named(graph, "mlp_up_input_transpose").read, bytes(64 * 32));
   EXPECT_EQ(buffer_of(first_named(graph, "mlp_down_reduce")), bytes(64 * 32 * 2));
-  EXPECT_EQ(buffer_of(first_named(built("fp8: row", shared), "mlp_gather")), bytes(64 * (32 + 4)));
+  EXPECT_TRUE(ops_named(graph, "mlp_up_input_largest_down").empty());
+  EXPECT_EQ(stream_named(built("fp8: row", shared), "mlp_up_input_largest_down").read,
+            bytes(64 * 32));
 }
 
 TEST(Fp8, answers_have_their_weights_in_it) {
@@ -151,6 +154,46 @@ TEST(Fp8, rows_of_experts_are_cast_where_they_come_unless_they_come_so) {
   const ModelGraph sent = experts("fp8");
   EXPECT_TRUE(ops_named(sent, "experts_up_input_cast").empty());
   EXPECT_EQ(stream_named(sent, "experts_up_input_transpose").read, bytes(8 * 32));
+}
+
+// The first forward pass keeps nothing for the backward pass, whose own forward pass casts both.
+TEST(Fp8, of_layers_that_are_computed_again_is_cast_for_the_gradients_only_then) {
+  const ModelGraph graph = built("fp8: tensor, recompute: layer");
+  const std::vector<const ModelOp*> casts = ops_named(graph, "mlp_down_input_cast");
+  ASSERT_EQ(casts.size(), 8U);  // two microbatches, two layers, twice
+  EXPECT_EQ(std::get<StreamShape>(casts.front()->shape).written, bytes(64 * 128));
+  EXPECT_EQ(std::get<StreamShape>(casts.back()->shape).written, bytes(2 * 64 * 128));
+}
+
+TEST(Fp8, what_is_computed_again_by_itself_is_cast_again) {
+  const ModelGraph graph =
+      built("fp8: block, recompute: selective, recompute_modules: [layernorm, activation]");
+  for (const char* name : {"qkv_input", "mlp_up_input", "mlp_down_input"}) {
+    EXPECT_EQ(ops_named(graph, std::string(name) + "_cast").size(), 4U) << name;
+    EXPECT_EQ(ops_named(graph, std::string(name) + "_cast_transposed").size(), 8U) << name;
+  }
+}
+
+TEST(Fp8, is_not_that_of_what_predicts_further_tokens_from_two_vectors) {
+  const ModelGraph graph = build_model(scenario_of(
+      "{kind: transformer, phase: training, model: {layers: 2, hidden: 32, heads: 8, kv_heads: 8, "
+      "inner: 128, vocabulary: 1000, mtp_layers: 1}, sequence_length: 64, microbatch: 1, "
+      "sequences: 8, parallel: {data: 8}, fp8: tensor}",
+      1));
+  EXPECT_EQ(scales_of(graph, "mtp_projection"), Fp8Scales::none);
+  EXPECT_EQ(scales_of(graph, "mtp_projection_weight_gradient"), Fp8Scales::none);
+  EXPECT_TRUE(ops_named(graph, "mtp_projection_input_cast").empty());
+}
+
+TEST(Fp8, of_tokens_by_block_is_not_multiplied_by_tensor) {
+  const std::vector<std::string> problems = problems_of(
+      "{kind: moe, phase: training, model: {layers: 1, hidden: 32, heads: 8, kv_heads: 8, "
+      "vocabulary: 1000}, moe: {experts: 16, top_k: 1, inner: 128, dispatch_dtype: fp8}, "
+      "sequence_length: 8, microbatch: 1, sequences: 8, parallel: {data: 8, expert: 8}, fp8: "
+      "tensor}",
+      1);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].substr(0, 31), "workload.moe.dispatch_dtype: fp");
 }
 
 TEST(Fp8, needs_a_gpu_that_multiplies_it) {

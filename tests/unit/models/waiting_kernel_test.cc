@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/models/build_model.h"
 #include "sim/models/run_model.h"
+#include "sim/scenario/load.h"
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
 
@@ -62,6 +67,26 @@ TEST(WaitingKernel, takes_sms_from_the_product) {
   const double longer = to_microseconds(held.time) / to_microseconds(free.time);
   EXPECT_GT(longer, 1.08);
   EXPECT_LT(longer, 1.25);
+}
+
+// Pairs that could be fused are timed by themselves, on one node; receives come from another.
+TEST(WaitingKernel, is_not_beside_pairs_by_themselves) {
+  const Loaded loaded = load_scenario_text(
+      "{name: a, cluster: {base: clusters/nodes_16x_8x_h100, nodes: 2}, workload: {kind: "
+      "transformer, phase: training, model: {layers: 8, hidden: 256, heads: 8, kv_heads: 8, inner: "
+      "1024, vocabulary: 1000}, sequence_length: 256, microbatch: 1, sequences: 4, parallel: "
+      "{tensor: 8, pipeline: 2, schedule: zb_v, sequence: true}}, modes: [bulk, fused]}",
+      "a.yaml", {.sets = {}, .config_dirs = {std::filesystem::path(WEFT_SOURCE_DIR) / "configs"}});
+  ASSERT_EQ(loaded.problems.to_text(), "");
+  const Scenario& scenario = *loaded.scenario;
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  const auto waits = [](const ModelOp& op) { return op.beside && op.beside->between_nodes; };
+  EXPECT_TRUE(std::any_of(graph.ops.begin(), graph.ops.end(), waits));
+  ModelRun run(scenario, cluster, graph);
+  for (const Mode mode : {Mode::bulk, Mode::fused}) {
+    EXPECT_EQ(run.run(mode, {}).ending, Ending::finished);
+  }
 }
 
 }  // namespace
