@@ -18,6 +18,7 @@ const GemmShape kMillisecond = product(1000, 500, 1000);
 const GpuSpec kGpu = [] {
   GpuSpec gpu;
   gpu.bf16_matrix = FlopRate::from_count(1'000'000'000'000);
+  gpu.fp8_matrix = FlopRate::from_count(2'000'000'000'000);
   return gpu;
 }();
 

@@ -72,10 +72,10 @@ TEST(WaitingKernel, takes_sms_from_the_product) {
 // Pairs that could be fused are timed by themselves, on one node; receives come from another.
 TEST(WaitingKernel, is_not_beside_pairs_by_themselves) {
   const Loaded loaded = load_scenario_text(
-      "{name: a, cluster: {base: clusters/nodes_16x_8x_h100, nodes: 2}, workload: {kind: "
+      "{name: a, cluster: {base: clusters/nodes_16x_8x_h100, nodes: 4}, workload: {kind: "
       "transformer, phase: training, model: {layers: 8, hidden: 256, heads: 8, kv_heads: 8, inner: "
-      "1024, vocabulary: 1000}, sequence_length: 256, microbatch: 1, sequences: 4, parallel: "
-      "{tensor: 8, pipeline: 2, schedule: zb_v, sequence: true}}, modes: [bulk, fused]}",
+      "1024, vocabulary: 1000}, sequence_length: 256, microbatch: 1, sequences: 8, parallel: "
+      "{tensor: 8, pipeline: 4, schedule: zb_v, sequence: true}}, modes: [bulk, fused]}",
       "a.yaml", {.sets = {}, .config_dirs = {std::filesystem::path(WEFT_SOURCE_DIR) / "configs"}});
   ASSERT_EQ(loaded.problems.to_text(), "");
   const Scenario& scenario = *loaded.scenario;
