@@ -145,6 +145,7 @@ namespace {
 // Stages in turn, a step each if it has its input.
 std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
   std::vector<std::vector<PipelineStep>> todo;
+  todo.reserve(static_cast<std::size_t>(shape.stages));
   for (int stage = 0; stage < shape.stages; ++stage) todo.push_back(steps_of(shape, stage));
   std::vector<std::size_t> next(todo.size());
   Clock clock(shape, {});
@@ -175,6 +176,7 @@ struct Posted {
 std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape) {
   const std::vector<std::vector<TimedStep>> times = timed_steps(shape, {});
   std::vector<std::vector<BesideReceive>> beside;
+  beside.reserve(times.size());
   for (const auto& steps : times) beside.emplace_back(steps.size());
   if (shape.virtual_stages == 1 && !schedule_row(shape.schedule).cuts_backward) return beside;
   std::vector<std::vector<Posted>> posted(times.size());  // by receiver
