@@ -134,16 +134,16 @@ void Experts::cast_weights(const char* name, std::int64_t weights) {
                .square = shapes.fp8 == Fp8Scales::block});
 }
 
-void Experts::cast_rows(const char* name, std::int64_t width) {
-  const DecoderShapes& shapes = gpus_.shapes();
-  cast_to_fp8(
-      gpus_.out(), shapes, place_,
-      {.name = name, .elements = most_come(routed_.sent) * width, .way = shapes.input_casts});
+void Experts::cast_rows(const char* name, std::int64_t width, CastWay way, GradientOf of) {
+  const std::int64_t elements = most_come(routed_.sent) * width;
+  cast_to_fp8(gpus_.out(), gpus_.shapes(), place_,
+              {.name = name, .elements = elements, .way = way, .of = of});
 }
 
 // Rows that come in fp8 are there as they are multiplied first.
 void Experts::cast_if_sent_plain(const char* name) {
-  if (moe_.dispatch != DispatchType::fp8) cast_rows(name, gpus_.shapes().decoder.hidden);
+  if (moe_.dispatch != DispatchType::fp8)
+    cast_rows(name, gpus_.shapes().decoder.hidden, gpus_.shapes().input_casts);
 }
 
 void Experts::transpose_sent(const char* name) {
@@ -153,15 +153,6 @@ void Experts::transpose_sent(const char* name) {
                 {.name = name,
                  .elements = most_come(routed_.sent) * shapes.decoder.hidden,
                  .of = GradientOf::weights});
-}
-
-void Experts::cast_activations_again() {
-  const DecoderShapes& shapes = gpus_.shapes();
-  cast_to_fp8(gpus_.out(), shapes, place_,
-              {.name = "experts_down_input",
-               .elements = most_come(routed_.sent) * moe_.inner,
-               .way = CastWay::transposed,
-               .of = GradientOf::weights});
 }
 
 bool Experts::activates_again() const {
@@ -250,7 +241,7 @@ void Experts::forward() {
   transpose_sent("experts_up_input");
   activation_forward();
   cast_weights("experts_down_weights", hidden * moe_.inner);
-  cast_rows("experts_down_input", moe_.inner);
+  cast_rows("experts_down_input", moe_.inner, gpus_.shapes().input_casts);
   product("experts_down", hidden, moe_.inner, Operand::as_made);
   add_up_here();
   gpus_.out().wait_for(exchange("combine", Direction::combine));
@@ -276,7 +267,7 @@ void Experts::backward() {
   spread_here();
   if (activates_again()) {
     activation_forward(GradientOf::weights);
-    cast_activations_again();
+    cast_rows("experts_down_input", moe_.inner, CastWay::transposed, GradientOf::weights);
   }
   cast_if_sent_plain("experts_down_gradient");
   product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
@@ -288,7 +279,7 @@ void Experts::backward() {
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
   cast_weights("experts_up_weights", up * hidden);
-  cast_rows("experts_up_gradient", up);
+  cast_rows("experts_up_gradient", up, CastWay::both);
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
   add_up_here();
   const OpId combined = exchange("gradient_combine", Direction::combine);

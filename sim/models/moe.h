@@ -30,10 +30,10 @@ class Experts {
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one, GradientOf of = GradientOf::inputs);
   void cast_weights(const char* name, std::int64_t weights);  // of each expert
-  void cast_rows(const char* name, std::int64_t width);
+  void cast_rows(const char* name, std::int64_t width, CastWay way,
+                 GradientOf of = GradientOf::inputs);
   void cast_if_sent_plain(const char* name);
   void transpose_sent(const char* name);
-  void cast_activations_again();
   [[nodiscard]] bool activates_again() const;  // by itself, in the backward pass
   void activation_forward(GradientOf of = GradientOf::inputs);
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);

@@ -86,8 +86,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
   const bool in_fp8 = gemm.fp8 != Fp8Scales::none;  // a GEMV kernel has operands of one type
-  if (adds_up && gemm.m == 1 && gemm.batch == 1 && !in_fp8)
+  if (adds_up && gemm.m == 1 && gemm.batch == 1 && !in_fp8) {
     return vector_grid(gemm, gpu, peers, version);
+  }
   if (adds_up && gemm.m <= kFewRows && gemm.batch == 1) {
     return transposed_grid(gemm, gpu, peers, version);
   }
