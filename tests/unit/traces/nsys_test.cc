@@ -7,6 +7,7 @@
 #include "tests/unit/traces/chakra_writer.h"
 #include "tests/unit/traces/graph_round_trip.h"
 #include "tests/unit/traces/nsys_writer.h"
+#include "tests/unit/traces/written_kernel.h"
 
 namespace weft::nsys_test {
 namespace {
@@ -34,15 +35,6 @@ class NsysTrace : public ::testing::Test {
   TraceWork work_;
 };
 
-std::vector<const ModelOp*> of_rank(const ModelGraph& graph, std::uint32_t rank) {
-  std::vector<const ModelOp*> ops;
-  for (const ModelOp& op : graph.ops) {
-    const auto& members = graph.places[op.place].groups.front();
-    if (std::find(members.begin(), members.end(), rank) != members.end()) ops.push_back(&op);
-  }
-  return ops;
-}
-
 TEST_F(NsysTrace, a_report_has_the_kernels_and_collectives_of_all_its_processes) {
   NsysReport report;
   for (const int rank : {0, 1}) {
@@ -54,13 +46,7 @@ TEST_F(NsysTrace, a_report_has_the_kernels_and_collectives_of_all_its_processes)
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   const auto ops = of_rank(*loaded.graph, 0);
   ASSERT_EQ(ops.size(), 4U);
-  const auto& kernel = std::get<RecordedShape>(ops[0]->shape);
-  EXPECT_EQ(kernel.time, microseconds(20));
-  EXPECT_EQ(kernel.wgs, 12);
-  EXPECT_EQ(kernel.threads, 256);
-  EXPECT_EQ(kernel.registers_per_thread, 40);
-  EXPECT_EQ(kernel.lds, bytes(512));
-  EXPECT_EQ(ops[0]->name, "gemm_kernel");
+  expect_first_kernel(*ops[0]);
   EXPECT_EQ(std::get<CommunicationShape>(ops[1]->shape).buffer, bytes(4096));
   EXPECT_EQ(ops[1]->after.size(), 2U);  // each rank's first kernel
   EXPECT_TRUE(ops[2]->after.empty());

@@ -10,6 +10,7 @@
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 #include "tests/unit/traces/graph_round_trip.h"
+#include "tests/unit/traces/written_kernel.h"
 
 namespace weft::pytorch_test {
 namespace {
@@ -137,15 +138,6 @@ class PytorchTrace : public ::testing::Test {
   TraceFolder folder_{"pytorch"};
 };
 
-std::vector<const ModelOp*> of_rank(const ModelGraph& graph, std::uint32_t rank) {
-  std::vector<const ModelOp*> ops;
-  for (const ModelOp& op : graph.ops) {
-    const auto& members = graph.places[op.place].groups.front();
-    if (std::find(members.begin(), members.end(), rank) != members.end()) ops.push_back(&op);
-  }
-  return ops;
-}
-
 TEST_F(PytorchTrace, a_collective_waits_for_its_caller_and_who_waits_for_it) {
   // kernel, all-reduce, kernel beside it, wait, kernel behind it.
   const auto profile = [](int rank) {
@@ -157,13 +149,7 @@ TEST_F(PytorchTrace, a_collective_waits_for_its_caller_and_who_waits_for_it) {
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   const auto ops = of_rank(*loaded.graph, 0);
   ASSERT_EQ(ops.size(), 4U);
-  const auto& kernel = std::get<RecordedShape>(ops[0]->shape);
-  EXPECT_EQ(kernel.time, microseconds(20));
-  EXPECT_EQ(kernel.wgs, 12);
-  EXPECT_EQ(kernel.threads, 256);
-  EXPECT_EQ(kernel.registers_per_thread, 40);
-  EXPECT_EQ(kernel.lds, bytes(512));
-  EXPECT_EQ(ops[0]->name, "gemm_kernel");
+  expect_first_kernel(*ops[0]);
   EXPECT_EQ(std::get<CommunicationShape>(ops[1]->shape).buffer, bytes(400));
   EXPECT_EQ(ops[1]->after.size(), 2U);  // each rank's first kernel
   EXPECT_TRUE(ops[2]->after.empty());
