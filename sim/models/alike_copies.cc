@@ -93,6 +93,7 @@ class FirstParts {
     if (!crosses_[op.place.value]) return true;
     if (!communicates(op)) return !differs_by_rank(op.shape);
     auto& call = std::get<CommunicationShape>(kept.shape);
+    if (kept_.places[op.place].groups.front().size() < 2) return false;  // no ring
     if (call.puts || !call.pair_bytes.empty() || !by_rings(op)) return false;
     call.turns = which_.turns();
     return true;

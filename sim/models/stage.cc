@@ -1,5 +1,7 @@
 #include "sim/models/stage.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace weft {
@@ -72,6 +74,12 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
   stage.ahead = with(place_behind(pipeline, at));
   stage.back = with(place_before(pipeline, at));
   return stage;
+}
+
+std::string where(const PipelineShape& pipeline, const PipelineStep& step) {
+  const std::string part =
+      pipeline.virtual_stages == 1 ? "" : fmt::format(", virtual stage {}", step.virtual_stage);
+  return fmt::format("stage {}{}, microbatch {}: ", step.stage, part, step.microbatch);
 }
 
 PlaceId ends_of_pipeline(ModelGraph& graph, const ParallelSpec& parallel) {

@@ -7,6 +7,8 @@
 // `parallel.expert` consecutive GPUs of a stage, whatever their tensor rank.
 #pragma once
 
+#include <string>
+
 #include "sim/models/model_graph.h"
 #include "sim/scenario/decoder_size.h"
 
@@ -29,6 +31,9 @@ struct Stage {
 
 Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineShape& pipeline,
                const PipelinePlace& at);
+
+// "stage 1, virtual stage 0, microbatch 3: ", as names of blocks begin.
+std::string where(const PipelineShape& pipeline, const PipelineStep& step);
 
 // GPUs of the first and the last stage that have the same slice of the vocabulary.
 PlaceId ends_of_pipeline(ModelGraph& graph, const ParallelSpec& parallel);

@@ -11,6 +11,7 @@
 #include "sim/models/gradients.h"
 #include "sim/models/layer.h"
 #include "sim/models/model_graph.h"
+#include "sim/models/overlapped_passes.h"
 #include "sim/models/parameters.h"
 #include "sim/models/posted_receives.h"
 #include "sim/models/stage.h"
@@ -51,9 +52,13 @@ class Transformer {
   }
 
   ModelGraph build() {
-    for (const PipelineStep& step : pipeline_order(pipeline_)) run(step);
+    std::vector<WrittenStep> written;
+    for (const PipelineStep& step : pipeline_order(pipeline_)) {
+      written.push_back({graph_.ops.next_id(), step.overlaps_next});
+      run(step);
+    }
     if (pipeline_.trains) update();
-    return std::move(graph_);
+    return with_overlaps(std::move(graph_), written);
   }
 
  private:
@@ -141,11 +146,7 @@ class Transformer {
   }
 
   [[nodiscard]] std::string text_of(const PipelineStep& step) const {
-    if (pipeline_.virtual_stages == 1) {
-      return fmt::format("stage {}, microbatch {}: ", step.stage, step.microbatch);
-    }
-    return fmt::format("stage {}, virtual stage {}, microbatch {}: ", step.stage,
-                       step.virtual_stage, step.microbatch);
+    return where(pipeline_, step);
   }
 
   struct Send {

@@ -1,5 +1,6 @@
 // When the steps of a schedule run.
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "sim/core/assert.h"
@@ -9,6 +10,7 @@ namespace weft {
 namespace {
 
 using Kind = PipelineStep::Kind;
+using Steps = std::span<const PipelineStep>;
 constexpr std::int64_t kUnknown = -1;
 
 PipelinePlace place_of(const PipelineStep& step) { return {step.stage, step.virtual_stage}; }
@@ -24,7 +26,31 @@ class Clock {
                   static_cast<std::size_t>(shape.microbatches) * 2,
               kUnknown) {}
 
-  // When the input of this step is ready; kUnknown: not known yet.
+  // When the inputs of these steps, done at once, are ready; none: not known yet.
+  [[nodiscard]] std::optional<std::int64_t> arrival(Steps at_once) const {
+    std::int64_t all = 0;
+    for (const PipelineStep& step : at_once) {
+      const std::int64_t one = arrival(step);
+      if (one == kUnknown) return std::nullopt;
+      all = std::max(all, one);
+    }
+    return all;
+  }
+
+  void ends(const PipelineStep& step, std::int64_t when) {
+    if (step.kind == Kind::weight_gradient) return;
+    const Kind kind = step.kind == Kind::forward ? Kind::forward : Kind::backward;
+    ends_[index(kind, place_of(step), step.microbatch)] = when;
+  }
+
+  [[nodiscard]] std::int64_t time_of(Steps at_once) const {
+    if (at_once.size() > 1 && times_.overlapped) return *times_.overlapped;
+    std::int64_t sum = 0;
+    for (const PipelineStep& step : at_once) sum += time_of(step.kind);
+    return sum;
+  }
+
+ private:
   [[nodiscard]] std::int64_t arrival(const PipelineStep& step) const {
     const PipelinePlace place = place_of(step);
     if (step.kind == Kind::weight_gradient) return end_of(Kind::backward, place, step.microbatch);
@@ -32,12 +58,6 @@ class Clock {
     const auto before = ahead ? place_before(shape_, place) : place_behind(shape_, place);
     if (before) return end_of(ahead ? Kind::forward : Kind::backward, *before, step.microbatch);
     return ahead ? 0 : end_of(Kind::forward, place, step.microbatch);
-  }
-
-  void ends(const PipelineStep& step, std::int64_t when) {
-    if (step.kind == Kind::weight_gradient) return;
-    const Kind kind = step.kind == Kind::forward ? Kind::forward : Kind::backward;
-    ends_[index(kind, place_of(step), step.microbatch)] = when;
   }
 
   [[nodiscard]] std::int64_t time_of(Kind kind) const {
@@ -57,7 +77,6 @@ class Clock {
     return 0;
   }
 
- private:
   [[nodiscard]] std::size_t index(Kind kind, const PipelinePlace& place, int microbatch) const {
     const int row = (place.stage * shape_.virtual_stages + place.virtual_stage) * 2 +
                     (kind == Kind::backward ? 1 : 0);
@@ -72,6 +91,11 @@ class Clock {
   StepTimes times_;
   std::vector<std::int64_t> ends_;  // by place, kind and microbatch
 };
+
+// The steps that a stage does at once, from this one on.
+Steps at_once(Steps all, std::size_t first) {
+  return all.subspan(first, all[first].overlaps_next ? 2 : 1);
+}
 
 // Whether the result of this forward or backward goes to another stage.
 bool is_sent(const PipelineShape& shape, const PipelineStep& step) {
@@ -94,13 +118,15 @@ std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape,
     moved = false;
     for (std::size_t s = 0; s < todo.size(); ++s) {
       for (; done[s].size() < todo[s].size(); moved = true) {
-        const PipelineStep& step = todo[s][done[s].size()];
-        const std::int64_t arrives = clock.arrival(step);
-        if (arrives == kUnknown) break;
-        const std::int64_t start = std::max(done[s].empty() ? 0 : done[s].back().end, arrives);
-        const std::int64_t end = start + clock.time_of(step.kind);
-        clock.ends(step, end);
-        done[s].push_back({start, end, step});
+        const Steps steps = at_once(todo[s], done[s].size());
+        const auto arrives = clock.arrival(steps);
+        if (!arrives) break;
+        const std::int64_t start = std::max(done[s].empty() ? 0 : done[s].back().end, *arrives);
+        const std::int64_t end = start + clock.time_of(steps);
+        for (const PipelineStep& step : steps) {
+          clock.ends(step, end);
+          done[s].push_back({start, end, step});
+        }
       }
     }
   }
@@ -142,7 +168,7 @@ std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
 
 namespace {
 
-// Stages in turn, a step each if it has its input.
+// Stages in turn, a step each (or two at once) if it has its input.
 std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
   std::vector<std::vector<PipelineStep>> todo;
   todo.reserve(static_cast<std::size_t>(shape.stages));
@@ -153,11 +179,15 @@ std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t s = 0; s < todo.size(); ++s) {
-      if (next[s] == todo[s].size() || clock.arrival(todo[s][next[s]]) == kUnknown) continue;
-      const PipelineStep& step = todo[s][next[s]++];
-      clock.ends(step, 0);
-      order.push_back(step);
-      if (is_sent(shape, step)) order.push_back(send_of(step));
+      if (next[s] == todo[s].size()) continue;
+      const Steps steps = at_once(todo[s], next[s]);
+      if (!clock.arrival(steps)) continue;
+      for (const PipelineStep& step : steps) clock.ends(step, 0);
+      order.insert(order.end(), steps.begin(), steps.end());
+      for (const PipelineStep& step : steps) {
+        if (is_sent(shape, step)) order.push_back(send_of(step));
+      }
+      next[s] += steps.size();
       moved = true;
     }
   }

@@ -20,7 +20,8 @@ enum class Schedule : std::uint8_t {
   gpipe,
   breadth_first,
   zero_bubble_h1,
-  zero_bubble_v
+  zero_bubble_v,
+  dualpipe_v
 };
 
 struct PipelineShape {
@@ -46,6 +47,9 @@ struct PipelineStep {
   int stage = 0;
   int microbatch = 0;
   int virtual_stage = 0;  // of this stage
+  // A forward, layer by layer beside the backward that comes next, of another microbatch and
+  // virtual stage: what either waits for is filled by the other. Both begin and end together.
+  bool overlaps_next = false;
   bool operator==(const PipelineStep&) const = default;
 };
 
@@ -96,6 +100,7 @@ struct StepTimes {
   std::int64_t forward = 1;
   std::int64_t input_gradient = 1;
   std::int64_t weight_gradient = 1;
+  std::optional<std::int64_t> overlapped = {};  // a forward and a backward; none: their sum
 };
 struct TimedStep {
   std::int64_t start = 0;

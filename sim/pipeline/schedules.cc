@@ -19,6 +19,14 @@ std::string microbatches_divide(const PipelineShape& shape) {
          (below > 0 ? std::to_string(below) + " and " : "") + std::to_string(below + shape.stages);
 }
 
+std::string two_for_each_stage(const PipelineShape& shape) {
+  const int least = 2 * shape.stages;
+  if (shape.microbatches >= least) return "";
+  return std::to_string(shape.microbatches) + " microbatches per copy are fewer than the " +
+         std::to_string(least) + " parts of " + std::to_string(shape.stages) +
+         " stages; at least as many are needed";
+}
+
 }  // namespace
 
 const std::vector<ScheduleRow>& schedules() {
@@ -60,6 +68,15 @@ const std::vector<ScheduleRow>& schedules() {
        .cuts_backward = true,
        .make = pipelines::zero_bubble_v,
        .obstacle = nothing},
+      {.schedule = Schedule::dualpipe_v,
+       .word = "dualpipe_v",
+       .meaning = "as zb_v, but forwards overlap backwards of other microbatches, layer by layer "
+                  "(DualPipe of DeepSeek-V3, cut in half)",
+       .path = PipelinePath::vee,
+       .virtual_stages = 2,
+       .cuts_backward = true,
+       .make = pipelines::dualpipe_v,
+       .obstacle = two_for_each_stage},
   };
   return rows;
 }

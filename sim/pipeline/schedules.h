@@ -12,5 +12,6 @@ Steps interleaved(const PipelineShape& shape, int stage);
 Steps breadth_first(const PipelineShape& shape, int stage);  // with one virtual stage: GPipe
 Steps zero_bubble_h1(const PipelineShape& shape, int stage);
 Steps zero_bubble_v(const PipelineShape& shape, int stage);
+Steps dualpipe_v(const PipelineShape& shape, int stage);
 
 }  // namespace weft::pipelines

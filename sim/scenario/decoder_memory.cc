@@ -177,8 +177,6 @@ class Decoder {
 
   // Follows the schedule of a stage to where it keeps most.
   void keep(MemoryUse& use, int stage) const {
-    const bool cut = schedule_row(shape_.schedule).cuts_backward;
-    const auto frees = cut ? PipelineStep::Kind::weight_gradient : PipelineStep::Kind::backward;
     double kept = 0;
     double logits = 0;
     int parts = 0;
@@ -194,7 +192,7 @@ class Decoder {
           use.logits = logits;
           use.parts = parts;
         }
-      } else if (step.kind == frees) {
+      } else if (step.kind != PipelineStep::Kind::input_gradient) {
         kept -= of_part(part);
         logits -= head;
         parts -= 1;

@@ -67,6 +67,26 @@ TEST(AlikeCopies, stand_for_others_on_a_switch_and_whole_leaves_only) {
   EXPECT_EQ(gpus_that_stand_for_all({.cluster = "scale_out: {endpoints_per_leaf: 16}"}), 64U);
 }
 
+// A part with each expert once has no one to send a ring's gradients to.
+TEST(AlikeCopies, have_each_expert_twice) {
+  const auto gpus_for = [](const std::string& expert) {
+    const std::string text =
+        "{name: a, cluster: {base: clusters/nodes_16x_8x_h100, scale_out: {endpoints_per_leaf: "
+        "8}}, workload: {kind: moe, phase: training, model: {layers: 2, hidden: 1024, heads: 16, "
+        "kv_heads: 8, vocabulary: 4096}, moe: {experts: 64, top_k: 2, inner: 1024}, "
+        "sequence_length: 1024, microbatch: 1, sequences: 128, parallel: {pipeline: 2, data: 64, "
+        "sharded_optimizer: true, expert: " +
+        expert + "}}}";
+    const Loaded loaded = load_scenario_text(text, "a.yaml", models_testing::shipped_configs());
+    EXPECT_EQ(loaded.problems.to_text(), "");
+    const Alike alike(*loaded.scenario);
+    return alike.some ? alike.some->cluster.gpus() : 128U;
+  };
+  EXPECT_EQ(gpus_for("8"), 32U);    // two of a stage's eight nodes
+  EXPECT_EQ(gpus_for("16"), 64U);   // four: experts lie on two
+  EXPECT_EQ(gpus_for("32"), 128U);  // all, twice four
+}
+
 TEST(AlikeCopies, are_not_sought_where_something_tells_copies_apart) {
   for (const Machine& machine : std::vector<Machine>{
            {.cluster = "scale_out: {endpoints_per_leaf: 32}"},  // a stage has two leaves

@@ -220,6 +220,9 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, schedule: zb_v", "16"),
             (Problems{"workload.parallel.pipeline: 2 virtual stages of 4 stages for 6 layers; at "
                       "most 3 stages"}));
+  EXPECT_EQ(problems("tensor: 4, pipeline: 2, schedule: dualpipe_v", "6"),
+            (Problems{"workload.parallel.schedule: dualpipe_v: 3 microbatches per copy are fewer "
+                      "than the 4 parts of 2 stages; at least as many are needed"}));
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, first_layers: 1", "16"),
             (Problems{"workload.parallel.first_layers: they leave 5 of 6 layers for the 3 other "
                       "parts of the pipeline, which must have equally many, at least one each"}));

@@ -115,6 +115,27 @@ TEST(Schedules, zb_v_has_no_bubbles_where_forwards_and_gradients_take_equally_lo
   }
 }
 
+// github.com/deepseek-ai/DualPipe: (PP / 2 - 1) (F&B + B - 3 W) of PP parts, where B is a whole
+// backward and F&B a forward and a backward that overlap; F = B - W = W. Of the last stage: those
+// before it have fewer pairs that overlap.
+TEST(Schedules, bubbles_of_dualpipe_v_are_an_overlapped_pair_and_a_backward_less_three_weights) {
+  for (const Case& c : cases(Schedule::dualpipe_v)) {
+    for (const std::int64_t pair : {12, 10, 9}) {
+      const StepTimes t{4, 4, 4, pair};
+      const auto stages = timed_steps(shape_of(Schedule::dualpipe_v, c), t);
+      std::int64_t whole = 0;
+      for (const auto& steps : stages) whole = std::max(whole, steps.back().end);
+      std::int64_t work = 0;
+      std::int64_t before = -1;
+      for (const TimedStep& timed : stages.back()) {
+        if (timed.start != before) work += timed.end - timed.start;  // a pair is counted once
+        before = timed.start;
+      }
+      EXPECT_EQ(whole - work, (c.stages - 1) * (pair + 8 - 3 * 4)) << text_of(c) << ", " << pair;
+    }
+  }
+}
+
 // In microbatches of a part. 1F1B: those that are on their way to the end and back (PipeDream-2BW,
 // arXiv:2006.09503); interleaved: Korthikanti et al. (arXiv:2205.05198), Sec. 4.2.3: a stage keeps
 // 1 + (p - 1) / (p v) times the p v of 1F1B, at the first stage, 2 less at each one behind; GPipe
@@ -133,6 +154,8 @@ TEST(Schedules, a_stage_keeps_as_many_microbatches_as_published) {
         return c.stages;
       case Schedule::zero_bubble_v:
         return 2 * c.stages;
+      case Schedule::dualpipe_v:  // "PP + 1" of PP parts: github.com/deepseek-ai/DualPipe
+        return 2 * c.stages + 1;
     }
     return 0;
   };
@@ -157,6 +180,7 @@ TEST(Schedules, every_part_has_each_microbatch_once_forward_before_backward_befo
         if (!row.obstacle(shape).empty()) continue;
         ++tried;
         std::set<std::tuple<Kind, int, int, int>> seen;
+        int backwards = 0;  // whole ones, and gradients of inputs
         for (const std::vector<TimedStep>& steps : timed_steps(shape, {2, 3, 1})) {
           for (const TimedStep& timed : steps) {
             const PipelineStep& s = timed.step;
@@ -167,13 +191,20 @@ TEST(Schedules, every_part_has_each_microbatch_once_forward_before_backward_befo
             EXPECT_TRUE(seen.contains(key(Kind::forward)));
             if (s.kind == Kind::weight_gradient) {
               EXPECT_TRUE(seen.contains(key(Kind::input_gradient)));
+            } else if (s.kind != Kind::forward) {
+              ++backwards;
             }
           }
         }
-        const int kinds = row.cuts_backward ? 3 : 2;
-        EXPECT_EQ(seen.size(),
-                  static_cast<std::size_t>(kinds * stages * c.virtual_stages * microbatches))
-            << row.word << ", " << text_of(c);
+        const int all = stages * c.virtual_stages * microbatches;
+        const auto of_kind = [&seen](Kind kind) {
+          return std::count_if(seen.begin(), seen.end(),
+                               [kind](const auto& key) { return std::get<0>(key) == kind; });
+        };
+        EXPECT_EQ(of_kind(Kind::forward), all) << row.word << ", " << text_of(c);
+        EXPECT_EQ(backwards, all) << row.word << ", " << text_of(c);
+        EXPECT_EQ(of_kind(Kind::weight_gradient), of_kind(Kind::input_gradient));
+        EXPECT_EQ(of_kind(Kind::input_gradient) > 0, row.cuts_backward);
       }
     }
   }
@@ -224,6 +255,30 @@ TEST(Schedules, with_virtual_stages_the_last_stage_sends_to_the_first) {
     EXPECT_FALSE(s.kind == Kind::send_forward && s.stage == 1 && s.virtual_stage == 1);
   }
   EXPECT_EQ(around, 4);
+}
+
+// Stage 1 of 2, 5 microbatches, by hand from PyTorch's ScheduleDualPipeV: small letters are the
+// second virtual stage, I and W gradients of inputs and weights, + overlaps.
+TEST(Schedules, dualpipe_v_by_hand) {
+  const PipelineShape shape = shape_of(Schedule::dualpipe_v, {2, 5, 2});
+  const auto text = [&](int stage) {
+    std::string all;
+    for (const PipelineStep& s : steps_of(shape, stage)) {
+      const char* const upper = s.kind == Kind::forward          ? "F"
+                                : s.kind == Kind::backward       ? "B"
+                                : s.kind == Kind::input_gradient ? "I"
+                                                                 : "W";
+      all += upper + std::to_string(s.microbatch) + (s.virtual_stage == 0 ? "a" : "b") +
+             (s.overlaps_next ? "+" : " ");
+    }
+    return all;
+  };
+  EXPECT_EQ(text(1),
+            "F0a F0b F1a F1b F2a B0b F2b+B0a F3a+B1b F3b+B1a F4a+B2b F4b+B2a B3b B3a I4b I4a "
+            "W4b W4a ");
+  EXPECT_EQ(text(0),
+            "F0a F1a F2a F0b I0b W0b F1b F3a+B1b F2b+B0a F4a+B2b F3b+B1a B3b F4b+B2a B4b I3a W3a "
+            "I4a W4a ");
 }
 
 TEST(Schedules, microbatches_that_do_not_divide_by_stages_cannot_be_interleaved) {
