@@ -82,7 +82,7 @@ Ran run(const Source& source, const Strings& sets, const Folders& folders, Table
   if (loaded.scenario) {
     scenario.emplace(loaded);
     problems.append(scenario->problems());
-    if (scenario->ready()) problems.append(scenario->check_size(source.file.string()));
+    if (scenario->ready()) problems.append(scenario->check(source.file.string()));
   }
   ran.problems = told(problems);
   if (!problems.has_errors()) simulate(*scenario, replay_text(source.file, sets), tables, ran);

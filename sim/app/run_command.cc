@@ -143,9 +143,9 @@ int run_command(const RunCommand& command) {
     print_text(to_text(run.graph()));
     return exit_code::ok;
   }
-  const Diagnostics too_large = run.check_size(given.name);
-  print_problems(too_large, quiet);
-  if (too_large.has_errors()) return exit_code::user;
+  const Diagnostics problems = run.check(given.name);
+  print_problems(problems, quiet);
+  if (problems.has_errors()) return exit_code::user;
   if (command.stop_after == StopAfter::tasks) {
     for (const Mode mode : scenario.modes) {
       print_text(fmt::format("mode: {}\n{}", name_of(mode), run.tasks_text(mode)));

@@ -9,6 +9,7 @@
 
 #include "sim/collectives/collective.h"
 #include "sim/models/model_graph.h"
+#include "sim/models/pair_rules.h"
 #include "sim/models/streams.h"
 
 namespace weft {
@@ -19,10 +20,13 @@ enum class GradientOf : std::uint8_t { inputs, weights, both };
 
 class BlockWriter {
  public:
-  explicit BlockWriter(ModelGraph& graph) : graph_(graph) {}
+  // `rules`: workload.pairs, which may say that layers differ.
+  BlockWriter(ModelGraph& graph, const PairRules& rules) : graph_(graph), rules_(rules) {}
 
-  void begin_block(std::string name) {
+  // `layer`: of a decoder; -1: none.
+  void begin_block(std::string name, int layer = -1) {
     block_ = graph_.blocks.push_back({.name = std::move(name)});
+    layer_rules_ = rules_of_layer(rules_, layer);
   }
 
   // What comes next takes this as input; none: it needs nothing that was computed.
@@ -78,6 +82,7 @@ class BlockWriter {
   // Adds the operator as it stands, in this block.
   OpId add(ModelOp op) {
     op.block = block_;
+    op.layer_rules = layer_rules_;
     return graph_.add(std::move(op));
   }
 
@@ -90,6 +95,8 @@ class BlockWriter {
 
  private:
   ModelGraph& graph_;
+  const PairRules& rules_;
+  std::uint64_t layer_rules_ = 0;
   BlockId block_ = BlockId::none();
   OpId last_ = OpId::none();
   std::vector<OpId> waits_;

@@ -269,8 +269,7 @@ class Folding {
 
   static bool same(const ModelGraph& a, const ModelGraph& b) {
     const auto same_op = [](const ModelOp& x, const ModelOp& y) {
-      return x.name == y.name && x.part == y.part && x.shape == y.shape && x.place == y.place &&
-             x.stream == y.stream && x.after == y.after && x.beside == y.beside;
+      return x.place == y.place && x.after == y.after && do_the_same(x, y);
     };
     return a.ops.size() == b.ops.size() && a.places.size() == b.places.size() &&
            std::equal(a.places.begin(), a.places.end(), b.places.begin()) &&

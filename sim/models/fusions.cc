@@ -230,7 +230,8 @@ bool passes_on(const ModelOp& gemm, const ModelOp& next) {
          product.m * product.n * product.batch;
 }
 
-bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode) {
+std::string_view why_not(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster,
+                         Mode mode) {
   const ModelOp& call = graph.ops[communicating(fusion)];
   const auto in_a_node = [&](const std::vector<std::uint32_t>& group) {
     return std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
@@ -243,7 +244,11 @@ bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster
       .travels = fusion.travels,
       .in_a_node = std::all_of(place.groups.begin(), place.groups.end(), in_a_node),
       .scatters = fusion.scatters};
-  return why_not(pair, mode).empty();
+  return why_not(pair, mode);
+}
+
+bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode) {
+  return why_not(graph, fusion, cluster, mode).empty();
 }
 
 OpId computing(const Fusion& fusion) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/models/model_graph.h"
@@ -61,7 +62,10 @@ PeerGrid peer_grid(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
 // The same without the work of each WG, which may take cache simulations to find.
 PeerGrid peer_shape(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu);
 
-// Whether the mode can overlap the pair in its way (why_not of sim/scenario/modes.h).
+// Why the mode cannot overlap the pair in its way (why_not of sim/scenario/modes.h), and whether it
+// can.
+std::string_view why_not(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster,
+                         Mode mode);
 bool suits(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster, Mode mode);
 
 // What travels from one GPU to one other.

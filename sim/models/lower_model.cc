@@ -68,9 +68,10 @@ class ModelToTasks {
     const ModelOp& op = graph_.ops[id];
     const int fused = fusion_of_[id.value];
     if (fused >= 0) {  // it is added where the operator that computes is
-      const Fusion& fusion = how_.fusions[static_cast<std::size_t>(fused)];
-      if (id == computing(fusion)) add_fusion(fusion);
-      return;
+      const auto index = static_cast<std::size_t>(fused);
+      if (id != computing(how_.fusions[index])) return;
+      return add_fusion(how_.fusions[index],
+                        how_.ways.empty() ? PairWay{how_.mode, how_.options} : how_.ways[index]);
     }
     tasks_.begin_works();
     if (communicates(op)) {
@@ -282,13 +283,13 @@ class ModelToTasks {
 
   // --- an operator and its collective together
 
-  void add_fusion(const Fusion& fusion) {
+  void add_fusion(const Fusion& fusion, const PairWay& way) {
     const ModelOp op = fused_operator(graph_, fusion);
     const ModelOp& collective = graph_.ops[communicating(fusion)];
     const auto& call = std::get<CommunicationShape>(collective.shape);
     const Groups& place = graph_.places[collective.place];
     const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-    const KernelVersion version = version_in(how_.mode, how_.options, gpu_);
+    const KernelVersion version = version_in(way.mode, way.options, gpu_);
     PeerGrid made = peer_grid(op, {call, fusion.travels, peers}, gpu_, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
@@ -307,7 +308,7 @@ class ModelToTasks {
         ended.push_back(add_waiting(op, GpuId(gpu), team.after.back()));
       }
     }
-    OverlapOptions options = with_whole_slices(how_.options, grid, fusion.travels);
+    OverlapOptions options = with_whole_slices(way.options, grid, fusion.travels);
     options.collective = options_for(call.op);
     const Overlap overlap{.options = options,
                           .cluster = how_.cluster,
@@ -317,11 +318,11 @@ class ModelToTasks {
                           .teams = std::move(teams),
                           .collective = collective.name,
                           .from_each = bytes(call.buffer.count() / peers),
-                          .peer_kernels = kernels_of_peers(op, call, peers),
+                          .peer_kernels = kernels_of_peers(way.mode, op, call, peers),
                           .part = op.part,
                           .collective_part = collective.part};
     tasks_.begin_works();
-    const LastKernels last = lower_overlap(tasks_, overlap, how_.mode);
+    const LastKernels last = lower_overlap(tasks_, overlap, way.mode);
     std::size_t at = 0;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {
@@ -334,10 +335,10 @@ class ModelToTasks {
     }
   }
 
-  [[nodiscard]] std::optional<PeerKernels> kernels_of_peers(const ModelOp& op,
+  [[nodiscard]] std::optional<PeerKernels> kernels_of_peers(Mode mode, const ModelOp& op,
                                                             const CommunicationShape& call,
                                                             std::uint32_t peers) const {
-    if (how_.mode != Mode::pipelined && how_.mode != Mode::copy_fed) return std::nullopt;
+    if (mode != Mode::pipelined && mode != Mode::copy_fed) return std::nullopt;
     return peer_kernels(op, call, gpu_, peers);
   }
 

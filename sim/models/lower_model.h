@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/models/fusions.h"
+#include "sim/models/pair_rules.h"
 #include "sim/workloads/c3.h"
 
 namespace weft {
@@ -16,6 +17,8 @@ struct ModelLowering {
   // From find_fusions(), those without obstacle: lowered as `mode` says. Everything else runs
   // kernel after kernel on its streams.
   std::vector<Fusion> fusions = {};
+  std::vector<PairWay> ways =
+      {};                        // by fusion, each its own; empty: all as `mode` and `options` say
   std::vector<OpId> exits = {};  // operators whose ends the result is to report
   // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
   // which of them gets which CUs when.

@@ -141,6 +141,11 @@ void ModelGraph::verify() const {
   }
 }
 
+bool do_the_same(const ModelOp& a, const ModelOp& b) {
+  return a.name == b.name && a.part == b.part && a.stream == b.stream && a.shape == b.shape &&
+         a.beside == b.beside && a.layer_rules == b.layer_rules;
+}
+
 bool communicates(const ModelOp& op) {
   return std::holds_alternative<CommunicationShape>(op.shape);
 }

@@ -161,7 +161,11 @@ struct ModelOp {
   std::vector<OpId> after;         // earlier operators that it waits for besides, on the same GPU
   BlockId block = BlockId::none();
   std::optional<PostedReceive> beside = {};  // waits on the GPU's CUs while this computes
+  std::uint64_t layer_rules = 0;             // rules_of_layer() of pair_rules.h
 };
+
+// Whether both do the same, wherever they are and whatever they wait for.
+bool do_the_same(const ModelOp& a, const ModelOp& b);
 
 struct ModelGraph {
   IdVector<PlaceId, Groups> places;

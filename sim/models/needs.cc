@@ -235,18 +235,36 @@ CollectiveCounts count_op(const ModelGraph& graph, OpId id, const Counting& how)
           .bytes = 0};
 }
 
+CollectiveCounts most_of(const CollectiveCounts& a, const CollectiveCounts& b) {
+  return {.items = std::max(a.items, b.items),
+          .sends = std::max(a.sends, b.sends),
+          .bytes = std::max(a.bytes, b.bytes)};
+}
+
+// In mode mixed, the most of any.
+CollectiveCounts count_overlapped(const ModelGraph& graph, const Fusion& fusion,
+                                  const Counting& how) {
+  if (how.mode != Mode::mixed) return count_fusion(graph, fusion, how);
+  CollectiveCounts most;
+  for (const Mode mode : modes_of(how.scenario.workload.kind)) {
+    if (mode == Mode::mixed || !suits(graph, fusion, how.cluster, mode)) continue;
+    most = most_of(most,
+                   count_fusion(graph, fusion,
+                                {.scenario = how.scenario, .cluster = how.cluster, .mode = mode}));
+  }
+  return most;
+}
+
 // The larger of what a pair takes overlapped and not overlapped, since only runs tell which is
 // faster. That of a single operator is always overlapped.
 CollectiveCounts count_pair(const ModelGraph& graph, const Fusion& fusion, const Counting& how) {
-  const CollectiveCounts overlapped = count_fusion(graph, fusion, how);
+  const CollectiveCounts overlapped = count_overlapped(graph, fusion, how);
   if (!is_model(how.scenario.workload.kind)) return overlapped;
   CollectiveCounts apart;
   add(apart, count_op(graph, computing(fusion), how));
   add(apart, count_op(graph, communicating(fusion), how));
   if (!fusion.through.is_none()) add(apart, count_op(graph, fusion.through, how));
-  return {.items = std::max(apart.items, overlapped.items),
-          .sends = std::max(apart.sends, overlapped.sends),
-          .bytes = std::max(apart.bytes, overlapped.bytes)};
+  return most_of(apart, overlapped);
 }
 
 Needs needs_of(const Piece& piece, const Counting& how) {

@@ -56,9 +56,7 @@ class Kinds {
     for (std::uint32_t i = 0; i < a.end - a.first; ++i) {
       const ModelOp& x = graph_.ops[OpId(a.first + i)];
       const ModelOp& y = graph_.ops[OpId(b.first + i)];
-      const bool alike = x.place == y.place && x.stream == y.stream && x.name == y.name &&
-                         x.part == y.part && x.shape == y.shape && x.beside == y.beside &&
-                         inside(x, a) == inside(y, b);
+      const bool alike = x.place == y.place && inside(x, a) == inside(y, b) && do_the_same(x, y);
       if (!alike) return false;
     }
     return true;

@@ -13,6 +13,7 @@
 #include "sim/models/candidate.h"
 #include "sim/models/fold.h"
 #include "sim/models/fusions.h"
+#include "sim/models/pair_rules.h"
 
 namespace weft {
 
@@ -81,12 +82,19 @@ class ModelRun {
   [[nodiscard]] bool asks_for(Mode mode) const;
   void count_times(const Folding& folding);
   [[nodiscard]] bool is_single() const { return !is_model(scenario_.workload.kind); }
-  [[nodiscard]] std::vector<Fusion> chosen(const std::vector<Pair>& pairs, Mode mode) const;
+  // What a mode overlaps; in mode mixed each in its way.
+  struct Chosen {
+    std::vector<Fusion> fusions;
+    std::vector<PairWay> ways;
+  };
+  [[nodiscard]] bool overlaps(const Candidate& candidate, Mode mode) const;
+  [[nodiscard]] PairWay way_of(const ModelGraph& graph, const Pair& pair) const;
+  [[nodiscard]] Chosen chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
+                              Mode mode) const;
   PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
   PieceResult result_of(Folding& folding, std::uint32_t piece, Mode mode,
                         const OnProgress& on_progress);
-  [[nodiscard]] TaskGraph lowered(const Piece& piece, const std::vector<Fusion>& fusions,
-                                  Mode mode) const;
+  [[nodiscard]] TaskGraph lowered(const Piece& piece, const Chosen& chosen, Mode mode) const;
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;

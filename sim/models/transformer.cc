@@ -97,13 +97,13 @@ class Transformer {
       case Kind::weight_gradient:
         return backward(stage, step, GradientOf::weights);
       case Kind::send_forward:
-        out_.begin_block(text_of(step) + "send_forward");
+        out_.begin_block(where(pipeline_, step) + "send_forward");
         return send_ahead(stage, step);
       case Kind::send_backward:
         if (sends_beside_sums(step)) {
           return backward(stage, {Kind::backward, step.stage, step.microbatch}, GradientOf::both);
         }
-        out_.begin_block(text_of(step) + "send_backward");
+        out_.begin_block(where(pipeline_, step) + "send_backward");
         return send_back(stage, step);
     }
   }
@@ -143,10 +143,6 @@ class Transformer {
                  .from = stage.at.stage,
                  .to = to.stage});
     at(inputs_, to, step.microbatch).backward = sent;
-  }
-
-  [[nodiscard]] std::string text_of(const PipelineStep& step) const {
-    return where(pipeline_, step);
   }
 
   struct Send {
@@ -214,23 +210,23 @@ class Transformer {
     parameters.begin_forward();
     out_.wait_for(gradients_of(step.stage).sum_of_microbatch());
     if (stage.first) {
-      out_.begin_block(text_of(step) + "embedding");
+      out_.begin_block(where(pipeline_, step) + "embedding");
       parameters.use_next();
       token_embedding(gpus);
     }
     for (int i = 0; i < stage.layers.count; ++i) {
       const int layer = stage.layers.first + i;
-      out_.begin_block(text_of(step) + fmt::format("forward of layer {}", layer));
+      out_.begin_block(where(pipeline_, step) + fmt::format("forward of layer {}", layer), layer);
       parameters.use_next();
       out_.beside(posted_.beside(i, stage.layers.count));
       layer_at(gpus, stage, layer).forward();
     }
     out_.beside({});
     if (stage.last) {
-      out_.begin_block(text_of(step) + "head");
+      out_.begin_block(where(pipeline_, step) + "head");
       head(gpus);
       for (int i = 0; i < spec_.mtp_modules; ++i) {
-        out_.begin_block(text_of(step) + fmt::format("module {} of further tokens", i));
+        out_.begin_block(where(pipeline_, step) + fmt::format("module {} of further tokens", i));
         further_token(gpus, stage, i).forward();
       }
     }
@@ -272,8 +268,8 @@ class Transformer {
     out_.write_only(of);
     continue_from(of == GradientOf::weights ? OpId::none() : at(inputs_, step).backward,
                   own_input(stage, step, of));
-    const auto begin = [&](const std::string& what) {
-      out_.begin_block(text_of(step) + name + " of " + what);
+    const auto begin = [&](const std::string& what, int layer = -1) {
+      out_.begin_block(where(pipeline_, step) + name + " of " + what, layer);
       if (sums_beside_layers_) gradients.sum_up();
     };
     const auto ready = [&](const LayerWeights& weights) {
@@ -300,7 +296,7 @@ class Transformer {
     }
     for (int i = stage.layers.count - 1; i >= 0; --i) {
       const int layer = stage.layers.first + i;
-      begin(fmt::format("layer {}", layer));
+      begin(fmt::format("layer {}", layer), layer);
       parameters_at(step).use_next();
       out_.beside(posted_.beside(stage.layers.count - 1 - i, stage.layers.count));
       layer_at(gpus, stage, layer).backward();
@@ -376,7 +372,7 @@ class Transformer {
   RoutedTokens routed_;
   PipelineShape pipeline_;
   bool sums_beside_layers_;  // gradients are summed in blocks of layers; else in their own blocks
-  BlockWriter out_{graph_};
+  BlockWriter out_{graph_, workload_.pairs};
   PostedReceives posted_;
   std::vector<Stage> stages_;           // each with its virtual stages
   std::vector<Gradients> gradients_;    // by stage

@@ -55,8 +55,19 @@ Needs ScenarioRun::needs_of(Mode mode) const {
   return needs;
 }
 
-Diagnostics ScenarioRun::check_size(const std::string& file) const {
-  return check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+Diagnostics ScenarioRun::check(const std::string& file) const {
+  Diagnostics problems =
+      check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
+  const std::vector<Mode>& modes = scenario_.modes;
+  if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) return problems;
+  for (const IdleRule& idle : idle_rules(scenario_.workload.pairs, pieces(), simulated())) {
+    Diagnostic problem;
+    problem.at.file = file;
+    problem.path = fmt::format("workload.pairs[{}].pair", idle.rule);
+    problem.message = idle.message;
+    problems.add(std::move(problem));
+  }
+  return problems;
 }
 
 double ScenarioRun::lower_bound_us() const {

@@ -43,8 +43,9 @@ class ScenarioRun {
   [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
   // A time that none of its modes can be below (sim/models/lower_bound.h).
   [[nodiscard]] double lower_bound_us() const;
-  // What is too large for run.max_memory, in messages that name `file`.
-  [[nodiscard]] Diagnostics check_size(const std::string& file) const;
+  // What is too large for run.max_memory, and rules for pairs that no pair fits, in messages that
+  // name `file`.
+  [[nodiscard]] Diagnostics check(const std::string& file) const;
   // What the largest of its modes is estimated to need.
   [[nodiscard]] Bytes memory() const;
   // What its recordings take besides what they have of WGs and messages, until all modes are run.

@@ -50,6 +50,7 @@ void validate_cluster(const Check& check);
 void warn_of_ceilings(const Check& check);
 void warn_of_idle_keys(const Check& check);
 void validate_workload(const Check& check);
+void validate_pairs(const Check& check);
 void validate_c3(const Check& check);
 void validate_collective(const Check& check);
 void validate_transformer(const Check& check);

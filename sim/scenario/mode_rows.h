@@ -32,6 +32,9 @@ inline constexpr auto kModeRows = std::to_array<ModeRow>({
      "fused, with input brought by copy engines, or sums in a kernel afterwards (Flux, "
      "Triton-distributed)",
      "#D55E00"},
+    {"mixed", Mode::mixed,
+     "each pair of a model in its own way: as workload.pairs says, else as is fastest by itself",
+     "#882255"},
     {"compute_alone", Mode::compute_alone, "c3: the GEMM alone", "#8C8C8C"},
     {"comm_alone", Mode::comm_alone, "the collective's kernel alone", "#B8B8B8"},
     {"comm_alone_dma", Mode::comm_alone_dma, "the same, on copy engines", "#D8C9A8"},

@@ -1,5 +1,7 @@
 // The keys of whole models.
 #include <array>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,11 +17,32 @@ constexpr std::array kAutomatic = {
     Choice<bool>{"none", false},
 };
 
+// A knob of a pair, for some of its modes.
+void knob(Fields& map, std::initializer_list<const char*> modes, const char* key, int& value,
+          const char* help) {
+  map.where("mode", {modes.begin(), modes.end()})
+      .add(key, value,
+           {.help = help,
+            .range = {{1, 1'000'000}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
+}
+
 void fuse_field(Fields map, FuseOptions& fuse) {
   map.word_or_choices("fuse", fuse.automatic, fuse.patterns, kAutomatic, names::kFusePatterns,
                       "pairs to fuse, or to cut into chunks");
   fuse.automatic = fuse.automatic && fuse.patterns.empty();
 }
+
+constexpr std::array kOrdersOrSame = [] {
+  std::array<Choice<std::optional<DestinationOrder>>, names::kOrders.size() + 1> choices{};
+  choices[0] = {"same", std::nullopt, "as fused.order"};
+  for (std::size_t i = 0; i < names::kOrders.size(); ++i) {
+    choices[i + 1] = {names::kOrders[i].name, names::kOrders[i].value, names::kOrders[i].meaning};
+  }
+  return choices;
+}();
 
 // Of recommendation models as PyTorch's data parallelism has it (bucket_cap_mb).
 void bucket_field(Fields map, const ModelKind* model, Bytes& bucket) {
@@ -55,6 +78,29 @@ void own_fields(Fields& map, Workload& workload, bool before_bucket) {
 
 }  // namespace
 
+void fields(Fields& map, PairRule& rule) {
+  map.name_or_none("pair", rule.pair,
+                   "name of the pair (fusions.csv), of its operator or its collective, or its "
+                   "pattern; default: all pairs");
+  const auto layer = [&map](const char* key, int& value, const char* help) {
+    map.add(
+        key, value,
+        {.help = help, .range = {{0, 10'000}}, .fallback = -1, .means = "optional", .quiet = true});
+  };
+  layer("from_layer", rule.from_layer, "first of the layers whose pairs are meant, from 0");
+  layer("to_layer", rule.to_layer, "last of the layers whose pairs are meant");
+  map.choice("mode", rule.mode, names::kGrains, {.help = "in which mode they are run"});
+  map.where("mode", {"fused", "role_split", "copy_fed"})
+      .choice("order", rule.order, kOrdersOrSame,
+              {.help = "fused.order of these", .fallback = std::optional<DestinationOrder>{}});
+  knob(map, {"fused", "role_split", "copy_fed"}, "slice_wgs", rule.slice_wgs,
+       "fused.slice_wgs of these");
+  knob(map, {"fused", "role_split", "copy_fed"}, "max_wgs_per_cu", rule.max_wgs_per_cu,
+       "fused.max_wgs_per_cu of these");
+  knob(map, {"role_split"}, "sending_cus", rule.sending_cus, "fused.sending_cus of these");
+  knob(map, {"kernel"}, "chunks", rule.chunks, "kernel.chunks of these");
+}
+
 std::vector<std::string_view> words_of(const ModelKind& model) {
   std::vector<std::string_view> words;
   for (const KindRow& row : kKindRows) {
@@ -67,6 +113,10 @@ void model_fields(Fields& map, Workload& workload) {
   fuse_field(map.where("kind", names::words_that(names::kWorkloadKinds, is_model),
                        "kinds that are whole models"),
              workload.fuse);
+  map.where("kind", names::words_that(names::kWorkloadKinds, is_model),
+            "kinds that are whole models")
+      .optional_maps("pairs", workload.pairs,
+                     "mode mixed: how pairs are overlapped; the last rule that a pair fits counts");
   const std::vector<std::string_view> described =
       words_where([](const ModelKind& /*model*/) { return true; });
   map.where("kind", described)

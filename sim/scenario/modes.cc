@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::array kGrains = {Mode::bulk,  Mode::kernel,     Mode::pipelined,
                                 Mode::fused, Mode::role_split, Mode::copy_fed};
+constexpr std::array kOfModels = {Mode::bulk,       Mode::kernel,   Mode::pipelined, Mode::fused,
+                                  Mode::role_split, Mode::copy_fed, Mode::mixed};
 constexpr std::array kNoKernel = {Mode::bulk};
 constexpr std::array kStrategies = {
     Mode::compute_alone, Mode::comm_alone,   Mode::comm_alone_dma, Mode::serial,
@@ -26,11 +28,13 @@ const char* name_of(WorkloadKind kind) { return row_of(kind).name; }
 std::span<const Mode> modes_of(WorkloadKind kind) {
   const Family family = row_of(kind).family;
   if (family == Family::c3) return kStrategies;
+  if (is_model(kind)) return kOfModels;
   return family == Family::collective ? std::span<const Mode>(kNoKernel) : kGrains;
 }
 
 bool is_extra(Mode mode) {
-  return mode == Mode::pipelined || mode == Mode::role_split || mode == Mode::copy_fed;
+  return mode == Mode::pipelined || mode == Mode::role_split || mode == Mode::copy_fed ||
+         mode == Mode::mixed;
 }
 
 bool is_fused(Mode mode) {
@@ -38,7 +42,8 @@ bool is_fused(Mode mode) {
 }
 
 bool fuses(const Scenario& scenario) {
-  return std::any_of(scenario.modes.begin(), scenario.modes.end(), is_fused);
+  return std::any_of(scenario.modes.begin(), scenario.modes.end(),
+                     [](Mode mode) { return is_fused(mode) || mode == Mode::mixed; });
 }
 
 std::string_view why_not(const PairTraits& pair, Mode mode) {

@@ -20,7 +20,7 @@ bool is_extra(Mode mode);
 
 // WG by WG: one kernel that communicates itself, whoever sends.
 bool is_fused(Mode mode);
-bool fuses(const Scenario& scenario);  // has such a mode
+bool fuses(const Scenario& scenario);  // has such a mode, or mixed
 
 // What decides which modes can overlap an operator and the collective next to it.
 struct PairTraits {

@@ -124,6 +124,12 @@ inline constexpr auto kModes = [] {
   }
   return choices;
 }();
+// The grains, in which a pair can be overlapped.
+inline constexpr auto kGrains = [] {
+  std::array<Choice<Mode>, 6> choices{};
+  std::copy_n(kModes.begin(), choices.size(), choices.begin());
+  return choices;
+}();
 // What the key `modes` lists: these, or all that suit.
 using AskedMode = std::optional<Mode>;
 inline constexpr auto kAskedModes = [] {

@@ -138,11 +138,54 @@ struct CollectiveWork {
   std::vector<std::vector<std::int64_t>> matrix;  // uneven all-to-all: bytes from rank to rank
 };
 
+// Grains of overlap of an operator and the collective that depends on it; mixed: of a model, each
+// pair in its own. The others are of kind c3: a GEMM and a collective that know nothing of one
+// another.
+enum class Mode {
+  bulk,
+  kernel,
+  fused,
+  pipelined,
+  role_split,
+  copy_fed,
+  mixed,
+  compute_alone,
+  comm_alone,
+  comm_alone_dma,
+  serial,
+  base,
+  comm_first,
+  priority,
+  launch_order,
+  partition,
+  priority_partition,
+  lookup,
+  best,
+  dma,
+  dma_partition
+};
+
+enum class DestinationOrder { remote_first, local_first, staggered, given };
+
 // Which of a model's pairs of operator and collective the fused mode fuses, and the kernel-granular
 // one cuts into chunks: those that are faster so by themselves, or those of these patterns.
 struct FuseOptions {
   bool automatic = true;
   std::vector<WorkloadKind> patterns;  // where it is not
+};
+
+// Mode mixed: how pairs are overlapped. The last rule that a pair fits counts.
+struct PairRule {
+  std::string pair;     // its name, that of either operator, or its pattern; empty: all pairs
+  int from_layer = -1;  // of a decoder's layers, both included; -1: any
+  int to_layer = -1;
+  Mode mode = Mode::bulk;
+  std::optional<DestinationOrder> order = {};  // none, and 0 below: as the scenario's
+  int slice_wgs = 0;
+  int max_wgs_per_cu = 0;
+  int sending_cus = 0;
+  int chunks = 0;
+  bool operator==(const PairRule&) const = default;
 };
 
 struct Workload : ModelSpecs {
@@ -157,6 +200,7 @@ struct Workload : ModelSpecs {
   DataType optimizer = DataType::fp32;  // its moments, and a copy of narrower weights
   bool scales_gradients = false;        // by a kernel, before they are summed
   FuseOptions fuse;
+  std::vector<PairRule> pairs;
   Bytes gradient_bucket;  // gradients that are added up together, at least; 0: a layer's
   TraceWork trace;
 };
@@ -175,34 +219,8 @@ CollectiveOp collective_of(const Workload& workload);
 // The GPUs of each group, by rank. One group of all where none is given.
 std::vector<std::vector<std::uint32_t>> groups_of(const GroupsWork& groups, int gpus);
 
-// The first four: grains of overlap of an operator and the collective that depends on it. The
-// others are of kind c3: a GEMM and a collective that know nothing of one another.
-enum class Mode {
-  bulk,
-  kernel,
-  fused,
-  pipelined,
-  role_split,
-  copy_fed,
-  compute_alone,
-  comm_alone,
-  comm_alone_dma,
-  serial,
-  base,
-  comm_first,
-  priority,
-  launch_order,
-  partition,
-  priority_partition,
-  lookup,
-  best,
-  dma,
-  dma_partition
-};
-
 enum class LaunchKind { host, queue, graph };
 enum class CollectiveExecutor { cu, dma };
-enum class DestinationOrder { remote_first, local_first, staggered, given };
 // How the WGs of a persistent grid share its items: as they come; each those of its number; or each
 // the one of its number first, then as they come, and those that find no room until one of the
 // others has found no more items, wait until all others have ended (libraries' kernels, not in

@@ -21,7 +21,8 @@ bool suits(const Scenario& scenario, Mode mode) {
 
 using AskedModes = std::vector<names::AskedMode>;
 
-// Without a list, what is not extra. In a list, `all` stands for all that suit.
+// Without a list, what is not extra, and mixed where rules for it are given. In a list, `all`
+// stands for all that suit.
 std::vector<Mode> modes_asked(const Scenario& scenario, const std::optional<AskedModes>& asked) {
   const auto named = [&](names::AskedMode mode) {
     return asked && std::find(asked->begin(), asked->end(), mode) != asked->end();
@@ -32,7 +33,8 @@ std::vector<Mode> modes_asked(const Scenario& scenario, const std::optional<Aske
     return modes;
   }
   for (const Mode mode : modes_of(scenario.workload.kind)) {
-    if (named(mode) || (suits(scenario, mode) && (asked || !is_extra(mode)))) {
+    const bool ruled = mode == Mode::mixed && !scenario.workload.pairs.empty();
+    if (named(mode) || (suits(scenario, mode) && (asked || ruled || !is_extra(mode)))) {
       modes.push_back(mode);
     }
   }
@@ -58,7 +60,8 @@ std::vector<Mode> modes_to_run(const Scenario& scenario, const std::optional<Ask
 void modes_field(Fields& map, Scenario& scenario) {
   std::optional<AskedModes> asked = AskedModes(scenario.modes.begin(), scenario.modes.end());
   map.choices("modes", asked, names::kAskedModes,
-              "all that apply to the kind, but for pipelined, role_split and copy_fed",
+              "all that apply to the kind, but for pipelined, role_split and copy_fed; mixed with "
+              "workload.pairs",
               "grains of overlap, or strategies of c3, to compare");
   if (!map.writes()) scenario.modes = modes_to_run(scenario, asked);
 }

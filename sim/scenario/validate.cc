@@ -63,6 +63,7 @@ void validate(const Scenario& scenario, Reading& reading) {
   const rules::Check check{.scenario = scenario, .reading = reading};
   rules::validate_cluster(check);
   rules::validate_workload(check);
+  rules::validate_pairs(check);
   const OperatorKind* const computes = row_of(scenario.workload.kind).computes;
   if (computes != nullptr && check.good({"workload.kind"})) computes->rules(check);
   rules::validate_c3(check);

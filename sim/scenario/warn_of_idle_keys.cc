@@ -96,6 +96,7 @@ void the_switch_leaves_no_choice(const Check& check) {
 }  // namespace
 
 void warn_of_idle_keys(const Check& check) {
+  if (check.has(Mode::mixed)) return;  // which may have all of them
   a_mode_has_cus_that_send(check);
   mode_fused_is_run(check);
   results_may_be_staged(check);

@@ -31,8 +31,8 @@ PointOutcome simulate_point(const Loaded& loaded, const std::string& command, Me
   if (!loaded.scenario) return failed(one_line(loaded.problems), exit_code::user);
   ScenarioRun run(loaded);
   if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
-  const Diagnostics too_large = run.check_size(loaded.scenario->name);
-  if (too_large.has_errors()) return failed(one_line(too_large), exit_code::user);
+  const Diagnostics problems = run.check(loaded.scenario->name);
+  if (problems.has_errors()) return failed(one_line(problems), exit_code::user);
   const MemoryGate::Pass pass(gate, run.memory());
   const auto outcome = run.run(command, [](Mode) -> OnProgress {
     return [](const Progress&) {

@@ -29,7 +29,7 @@ std::string hash_of(const std::vector<std::string>& sets) {
 // What only shows when the work is laid out: a trace that cannot be read, too much memory.
 std::string problems_laid_out(const SweepPlan& plan, const Loaded& loaded) {
   const ScenarioRun run(loaded);
-  return run.ready() ? run.check_size(plan.scenario.generic_string()).to_text()
+  return run.ready() ? run.check(plan.scenario.generic_string()).to_text()
                      : run.problems().to_text();
 }
 

@@ -330,9 +330,16 @@ std::vector<Mode> modes_to_tune(const std::filesystem::path& scenario, const Loa
   const bool are_set =
       std::any_of(options.sets.begin(), options.sets.end(),
                   [](const std::string& set) { return set.starts_with("modes="); });
-  if (is_model(kind) || are_set) return as_it_is.scenario->modes;
+  std::vector<Mode> modes = as_it_is.scenario->modes;
+  if (are_set) return modes;
+  if (is_model(kind)) {
+    if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) {
+      modes.push_back(Mode::mixed);
+    }
+    return modes;
+  }
   const Loaded with_all = load_scenario(scenario, with(options, {"modes=[all]"}));
-  return with_all.scenario ? with_all.scenario->modes : as_it_is.scenario->modes;
+  return with_all.scenario ? with_all.scenario->modes : modes;
 }
 
 }  // namespace weft

@@ -23,8 +23,8 @@ namespace weft {
 std::string suggested_space(const std::filesystem::path& scenario, const LoadOptions& options,
                             const std::string& named, std::optional<Mode> mode);
 
-// Those to be tuned one by one, so that each is compared at its best: the scenario's own, of an
-// operator and its collective all that suit it. Empty: all together.
+// Those to be tuned one by one, so that each is compared at its best: the scenario's own, of a
+// model mixed too, of an operator and its collective all that suit it. Empty: all together.
 std::vector<Mode> modes_to_tune(const std::filesystem::path& scenario, const LoadOptions& options);
 
 }  // namespace weft

@@ -173,6 +173,7 @@ C3Strategy strategy_of(const C3Pair& pair, const GpuSpec& gpu, Mode mode, int pa
     case Mode::fused:
     case Mode::role_split:
     case Mode::copy_fed:
+    case Mode::mixed:
       SIM_ASSERT(false);
   }
   return strategy;

@@ -314,6 +314,10 @@ TEST(ToText, writes_every_key_that_is_read) {
                      {"workload.parallel.first_layers=19", "workload.parallel.last_layers=19"}))));
   written.merge(paths_in(to_text(loaded(
       "models/llama3_70b_training", {"workload.parallel.data=2", "workload.parallel.context=2"}))));
+  written.merge(paths_in(to_text(loaded(
+      "models/llama3_70b_training",
+      {"workload.pairs=[{pair: mlp_down, mode: role_split, from_layer: 1, to_layer: 9, order: "
+       "given, slice_wgs: 2, max_wgs_per_cu: 1, sending_cus: 8}, {mode: kernel, chunks: 2}]"}))));
   written.merge(paths_in(
       to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false"}))));
   written.merge(paths_in(to_text(

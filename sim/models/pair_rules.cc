@@ -1,0 +1,133 @@
+#include "sim/models/pair_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+bool speaks_of_layers(const PairRule& rule) { return rule.from_layer >= 0 || rule.to_layer >= 0; }
+
+std::uint64_t bit(std::size_t rule) { return std::uint64_t{1} << rule; }
+
+// Whether `text` is the whole name, or that of one of the operators in it.
+bool names(const std::string& text, std::string_view name) {
+  if (text == name) return true;
+  constexpr std::string_view kAnd = " + ";
+  for (std::size_t end = name.find(kAnd); end != std::string_view::npos; end = name.find(kAnd)) {
+    if (text == name.substr(0, end)) return true;
+    name.remove_prefix(end + kAnd.size());
+  }
+  return text == name;
+}
+
+struct PairOfLayer {
+  const std::string& name;
+  WorkloadKind pattern;
+  std::uint64_t layer_rules = 0;
+};
+
+// `index`: of the rule.
+bool fits(const PairRule& rule, std::size_t index, const PairOfLayer& pair) {
+  if (speaks_of_layers(rule) && (pair.layer_rules & bit(index)) == 0) return false;
+  return rule.pair.empty() || rule.pair == name_of(pair.pattern) || names(rule.pair, pair.name);
+}
+
+// Names of a model's pairs and patterns of which nothing keeps them from being overlapped.
+std::set<std::string> words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
+  std::set<std::string> words;
+  for (const Piece& piece : pieces) {
+    for (const Fusion& fusion : find_fusions(piece.graph, gpu)) {
+      if (fusion.obstacle.empty()) words.insert(name_of(piece.graph, fusion));
+    }
+  }
+  return words;
+}
+
+std::string no_pair(const PairRule& rule, const std::set<std::string>& words) {
+  if (words.empty()) return "the model has no pair that could be overlapped";
+  if (rule.pair.empty()) return "no pair of these layers could be overlapped";
+  const std::vector<std::string> all(words.begin(), words.end());
+  return fmt::format("no pair that could be overlapped{} is '{}'; there are: {}",
+                     speaks_of_layers(rule) ? ", of these layers," : "", rule.pair,
+                     fmt::join(all, ", "));
+}
+
+}  // namespace
+
+std::uint64_t rules_of_layer(const PairRules& rules, int layer) {
+  std::uint64_t of_layer = 0;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const PairRule& rule = rules[i];
+    if (layer < 0 || !speaks_of_layers(rule)) continue;
+    const bool is_in = layer >= rule.from_layer && (rule.to_layer < 0 || layer <= rule.to_layer);
+    if (is_in) of_layer |= bit(i);
+  }
+  return of_layer;
+}
+
+const PairRule* rule_of(const PairRules& rules, const std::string& name, WorkloadKind pattern,
+                        std::uint64_t of_layer) {
+  for (std::size_t i = rules.size(); i > 0; --i) {
+    if (fits(rules[i - 1], i - 1, {name, pattern, of_layer})) return &rules[i - 1];
+  }
+  return nullptr;
+}
+
+PairWay way_by(const PairRule& rule, OverlapOptions options) {
+  const auto take = [](int from, int& into) {
+    if (from > 0) into = from;
+  };
+  if (rule.order) options.fused.order = *rule.order;
+  take(rule.slice_wgs, options.fused.slice_wgs);
+  take(rule.max_wgs_per_cu, options.fused.max_wgs_per_cu);
+  take(rule.sending_cus, options.fused.sending_cus);
+  take(rule.chunks, options.kernel.chunks);
+  return {.mode = rule.mode, .options = std::move(options)};
+}
+
+std::string name_of(const ModelGraph& graph, const Fusion& fusion) {
+  std::string name = graph.ops[fusion.first].name;
+  if (!fusion.through.is_none()) name += " + " + graph.ops[fusion.through].name;
+  return name + " + " + graph.ops[fusion.second].name;
+}
+
+std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
+                                 const Cluster& cluster) {
+  std::vector<std::string> why(rules.size());
+  std::vector<bool> used(rules.size());
+  for (const Piece& piece : pieces) {
+    for (const Fusion& fusion : find_fusions(piece.graph, cluster.spec.gpu)) {
+      if (!fusion.obstacle.empty()) continue;
+      const std::uint64_t of_layer = piece.graph.ops[computing(fusion)].layer_rules;
+      const std::string name = name_of(piece.graph, fusion);
+      const PairRule* counts = rule_of(rules, name, fusion.pattern, of_layer);
+      for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (!fits(rules[i], i, {name, fusion.pattern, of_layer})) continue;
+        const std::string_view obstacle = why_not(piece.graph, fusion, cluster, rules[i].mode);
+        if (&rules[i] != counts) {
+          why[i] = "later rules count for all of its pairs";
+        } else if (obstacle.empty()) {
+          used[i] = true;
+        } else {
+          why[i] = fmt::format("{} cannot be {}: {}", name, weft::name_of(rules[i].mode), obstacle);
+        }
+      }
+    }
+  }
+  std::vector<IdleRule> idle;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (used[i]) continue;
+    const bool fitted = !why[i].empty();
+    idle.push_back({i, fitted ? why[i] : no_pair(rules[i], words_for(pieces, cluster.spec.gpu))});
+  }
+  return idle;
+}
+
+}  // namespace weft

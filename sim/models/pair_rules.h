@@ -1,0 +1,41 @@
+// How mode mixed overlaps a model's pairs of operator and collective: as `workload.pairs` says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/models/fusions.h"
+#include "sim/models/pieces.h"
+
+namespace weft {
+
+using PairRules = std::vector<PairRule>;
+
+// Bit i: rule i speaks of some layers only, of which this is one. `layer`: -1: of no layer. The
+// same for all layers where no rule speaks of layers, so that layers that are alike stay alike.
+std::uint64_t rules_of_layer(const PairRules& rules, int layer);
+
+// The rule that counts for the pair of this name ("mlp_down + mlp_down_reduce"); null: none does.
+const PairRule* rule_of(const PairRules& rules, const std::string& name, WorkloadKind pattern,
+                        std::uint64_t of_layer);
+
+// A pair's own way of being overlapped.
+struct PairWay {
+  Mode mode = Mode::bulk;
+  OverlapOptions options;
+};
+PairWay way_by(const PairRule& rule, OverlapOptions of_scenario);
+
+// "mlp_down + mlp_down_reduce".
+std::string name_of(const ModelGraph& graph, const Fusion& fusion);
+
+// Rules that nothing fits, or nothing that can be run so.
+struct IdleRule {
+  std::size_t rule = 0;
+  std::string message;
+};
+std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
+                                 const Cluster& cluster);
+
+}  // namespace weft

@@ -1,0 +1,258 @@
+// A model's pairs of operator and collective: which could be overlapped, what each takes by itself
+// in each mode, and what a mode overlaps.
+#include <algorithm>
+#include <utility>
+
+#include "sim/models/lower_model.h"
+#include "sim/models/run_model.h"
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+// Only the groups of the first node, if each group is within a node: others share nothing with
+// them.
+Groups groups_alone(const Groups& place, const Cluster& cluster) {
+  const auto node_of = [&cluster](std::uint32_t gpu) { return cluster.node_of(GpuId(gpu)); };
+  Groups first;
+  const std::uint32_t node = node_of(place.groups.front().front());
+  for (const std::vector<std::uint32_t>& group : place.groups) {
+    const bool in_a_node = std::all_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+      return node_of(gpu) == node_of(group.front());
+    });
+    if (!in_a_node) return place;
+    if (node_of(group.front()) != node) continue;
+    std::vector<std::uint32_t>& moved = first.groups.emplace_back(group);
+    const std::uint32_t shift = node * static_cast<std::uint32_t>(cluster.spec.gpus_per_node);
+    for (std::uint32_t& gpu : moved) gpu -= shift;
+  }
+  return first;
+}
+
+// The operators of a fusion in order: two or three.
+std::vector<OpId> operators_of(const Fusion& fusion) {
+  if (fusion.through.is_none()) return {fusion.first, fusion.second};
+  return {fusion.first, fusion.through, fusion.second};
+}
+
+// The operators of a fusion by themselves. Computing ones are placed as the collective is.
+ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster) {
+  ModelGraph alone;
+  const PlaceId place =
+      alone.add_place(groups_alone(graph.places[graph.ops[communicating(fusion)].place], cluster));
+  for (const OpId id : operators_of(fusion)) {
+    ModelOp op = graph.ops[id];
+    op.place = place;
+    op.after.clear();
+    if (!alone.ops.empty()) op.after = {OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1)};
+    op.block = BlockId::none();
+    op.beside.reset();
+    alone.add(std::move(op));
+  }
+  return alone;
+}
+
+WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& gpu,
+                 const KernelVersion& version) {
+  const ModelOp& call = graph.ops[communicating(fusion)];
+  const auto peers = static_cast<std::uint32_t>(graph.places[call.place].groups.front().size());
+  return peer_grid(fused_operator(graph, fusion),
+                   {std::get<CommunicationShape>(call.shape), fusion.travels, peers}, gpu, version)
+      .grid->wg;
+}
+
+// Whether the groups of both span nodes in the same way, whichever nodes these are.
+bool lie_alike(const Groups& a, const Groups& b, const Cluster& cluster) {
+  const auto nodes = [&cluster](const std::vector<std::uint32_t>& group) {
+    std::vector<std::uint32_t> relative;
+    relative.reserve(group.size());
+    for (const std::uint32_t gpu : group) {
+      relative.push_back(cluster.node_of(GpuId(gpu)) - cluster.node_of(GpuId(group.front())));
+    }
+    return relative;
+  };
+  return a.groups.size() == b.groups.size() &&
+         std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(),
+                    [&](const auto& x, const auto& y) { return nodes(x) == nodes(y); });
+}
+
+bool same_shape(const OpShape& a, const OpShape& b) {
+  const auto* recorded = std::get_if<RecordedShape>(&a);
+  const auto* other = std::get_if<RecordedShape>(&b);
+  return recorded != nullptr && other != nullptr ? same_kernel(*recorded, *other) : a == b;
+}
+
+// Moves the mean of recorded times towards those of the `found`th pair.
+void add_times(ModelGraph& mean, const ModelGraph& pair, std::int64_t found) {
+  const auto add = [found](Duration& time, Duration more) {
+    time += picoseconds((more - time).count() / found);
+  };
+  for (std::uint32_t i = 0; i < mean.ops.size(); ++i) {
+    auto* into = std::get_if<RecordedShape>(&mean.ops[OpId(i)].shape);
+    if (into == nullptr) continue;
+    const auto& more = std::get<RecordedShape>(pair.ops[OpId(i)].shape);
+    add(into->time, more.time);
+    into->beside = into->beside || more.beside;
+    if (into->time_by_rank.size() != more.time_by_rank.size()) into->time_by_rank.clear();
+    for (std::size_t r = 0; r < into->time_by_rank.size(); ++r) {
+      add(into->time_by_rank[r], more.time_by_rank[r]);
+    }
+  }
+}
+
+bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster) {
+  const auto alike = [&](const ModelOp& x, const ModelOp& y) {
+    return x.name == y.name && same_shape(x.shape, y.shape) &&
+           lie_alike(a.places[x.place], b.places[y.place], cluster);
+  };
+  return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), alike);
+}
+
+}  // namespace
+
+void ModelRun::find_candidates(Folding& folding) {
+  if (!folding.pairs.empty()) return;
+  for (const Piece& piece : folding.folded.pieces) {
+    std::vector<Pair>& pairs = folding.pairs.emplace_back();
+    for (const Fusion& fusion : find_fusions(piece.graph, cluster_.spec.gpu)) {
+      pairs.push_back({fusion, is_single() ? 0 : candidate_of(piece, fusion)});
+    }
+  }
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (tried_[i].measured) continue;
+    tried_[i].measured = true;
+    if (candidates_[i].obstacle.empty()) measure(candidates_[i], tried_[i]);
+  }
+  if (!candidates_.empty()) count_times(folding);
+}
+
+std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
+  ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
+  const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const Tried& other) {
+    return same_pair(other.alone, alone, cluster_);
+  });
+  const auto index = static_cast<std::uint32_t>(known - tried_.begin());
+  if (known != tried_.end()) {
+    if (!known->measured) add_times(known->alone, alone, ++known->found);
+    return index;
+  }
+  Candidate& candidate = candidates_.emplace_back();
+  candidate.name = name_of(piece.graph, fusion);
+  candidate.pattern = fusion.pattern;
+  candidate.obstacle = fusion.obstacle;
+  const std::vector<std::uint32_t> gpus = gpus_of(alone);
+  const bool in_a_node =
+      cluster_.node_of(GpuId(gpus.front())) == 0 && cluster_.node_of(GpuId(gpus.back())) == 0;
+  tried_.push_back(
+      {.alone = std::move(alone), .fusion = fusion, .found = 1, .in_a_node = in_a_node});
+  return index;
+}
+
+void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
+  const ModelGraph& alone = tried.alone;
+  const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
+  Fusion fusion = tried.fusion;
+  fusion.first = OpId(0);
+  fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
+  if (!fusion.through.is_none()) fusion.through = OpId(1);
+  const auto time = [&](Mode mode, const std::vector<Fusion>& fusions) {
+    const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
+                                                .cluster = cluster,
+                                                .mode = mode,
+                                                .fusions = fusions});
+    return simulate(cluster, tasks, scenario_.run).time;
+  };
+  candidate.bulk = time(Mode::bulk, {});
+  const auto time_if_it_suits = [&](Mode mode) {
+    return suits(alone, fusion, cluster, mode) ? time(mode, {fusion}) : Duration{};
+  };
+  const auto time_if_asked = [&](Mode mode) {
+    return asks_for(mode) ? time_if_it_suits(mode) : Duration{};
+  };
+  candidate.chunked = time_if_it_suits(Mode::kernel);
+  candidate.pipelined = time_if_asked(Mode::pipelined);
+  candidate.role_split = time_if_asked(Mode::role_split);
+  candidate.copy_fed = time_if_asked(Mode::copy_fed);
+  candidate.fused = time(Mode::fused, {fusion});
+  const GpuSpec& gpu = cluster_.spec.gpu;
+  const KernelVersion fused = fused_version(scenario_.fused);
+  candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
+  candidate.wgs_per_cu_fused = resident(gpu, wg_of_op(alone, fusion, gpu, fused), fused);
+}
+
+// Mode mixed has all of them to choose from.
+bool ModelRun::asks_for(Mode mode) const {
+  return std::any_of(scenario_.modes.begin(), scenario_.modes.end(),
+                     [mode](Mode asked) { return asked == mode || asked == Mode::mixed; });
+}
+
+void ModelRun::count_times(const Folding& folding) {
+  std::vector<std::vector<std::int64_t>> times(candidates_.size());
+  for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
+  for (const PieceRun& run : folding.folded.runs) {
+    const ModelGraph& graph = folding.folded.pieces[run.piece].graph;
+    const std::uint32_t shift = first_gpu(run, cluster_);
+    for (const Pair& pair : folding.pairs[run.piece]) {
+      for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {
+        for (const std::uint32_t gpu : group) times[pair.candidate][gpu + shift] += 1;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    candidates_[i].times = *std::max_element(times[i].begin(), times[i].end());
+  }
+}
+
+// Whether the mode overlaps the pair, by workload.fuse.
+bool ModelRun::overlaps(const Candidate& candidate, Mode mode) const {
+  const FuseOptions& options = scenario_.workload.fuse;
+  const Duration overlapped = candidate.time_in(mode);
+  if (mode == Mode::bulk || overlapped == Duration{}) return false;
+  if (options.automatic) return overlapped < candidate.bulk;
+  return std::find(options.patterns.begin(), options.patterns.end(), candidate.pattern) !=
+         options.patterns.end();
+}
+
+// In mode mixed: as the rule for the pair says, or in the fastest of the ways in which it may be.
+PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
+  const Candidate& candidate = candidates_[pair.candidate];
+  const std::uint64_t of_layer = graph.ops[computing(pair.fusion)].layer_rules;
+  const PairRules& rules = scenario_.workload.pairs;
+  PairWay way{.options = overlap_options(scenario_)};
+  if (const PairRule* rule = rule_of(rules, candidate.name, candidate.pattern, of_layer)) {
+    way = way_by(*rule, std::move(way.options));
+    if (candidate.time_in(way.mode) == Duration{}) way.mode = Mode::bulk;  // it does not suit
+    return way;
+  }
+  for (const Mode mode : modes_of(scenario_.workload.kind)) {
+    const bool first = way.mode == Mode::bulk;
+    if (!overlaps(candidate, mode)) continue;
+    if (first || candidate.time_in(mode) < candidate.time_in(way.mode)) way.mode = mode;
+  }
+  return way;
+}
+
+ModelRun::Chosen ModelRun::chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
+                                  Mode mode) const {
+  Chosen chosen;
+  if (mode == Mode::bulk && !is_single()) return chosen;
+  for (const Pair& pair : pairs) {
+    if (is_single()) {
+      chosen.fusions.push_back(pair.fusion);
+      continue;
+    }
+    const Candidate& candidate = candidates_[pair.candidate];
+    if (!candidate.obstacle.empty()) continue;
+    if (mode == Mode::mixed) {
+      PairWay way = way_of(graph, pair);
+      if (way.mode == Mode::bulk) continue;
+      chosen.ways.push_back(std::move(way));
+    } else if (!overlaps(candidate, mode)) {
+      continue;
+    }
+    chosen.fusions.push_back(pair.fusion);
+  }
+  return chosen;
+}
+
+}  // namespace weft

@@ -1,0 +1,49 @@
+// Rules for pairs of mode mixed, as far as can be told without the model's operators.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "sim/scenario/check.h"
+#include "sim/scenario/workload_kinds.h"
+
+namespace weft::rules {
+namespace {
+
+constexpr std::size_t kMostRules = 64;  // a bit each in what an operator knows of its layer
+
+void layers_exist(const Check& check, const PairRule& rule, const std::string& path) {
+  const int first = rule.from_layer;
+  const int last = rule.to_layer;
+  if (first < 0 && last < 0) return;
+  if (!is_decoder(check.scenario.workload.kind)) {
+    return check.fail(path + (first >= 0 ? ".from_layer" : ".to_layer"),
+                      "only kinds transformer and moe know layers");
+  }
+  if (last >= 0 && last < first) {
+    check.fail(path + ".to_layer", fmt::format("below from_layer, {}", first));
+  }
+  const int layers = check.scenario.workload.transformer.decoder.layers;
+  const auto exists = [&](const char* key, int layer) {
+    if (layer < layers) return;
+    check.fail(path + key, fmt::format("the model has {} layers, 0 to {}", layers, layers - 1));
+  };
+  exists(".from_layer", first);
+  exists(".to_layer", last);
+}
+
+}  // namespace
+
+void validate_pairs(const Check& check) {
+  const std::vector<PairRule>& rules = check.scenario.workload.pairs;
+  if (rules.empty() || !check.good_within({"workload"})) return;
+  if (rules.size() > kMostRules) {
+    check.fail("workload.pairs", fmt::format("{} rules; at most {}", rules.size(), kMostRules));
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    layers_exist(check, rules[i], fmt::format("workload.pairs[{}]", i));
+  }
+  if (check.has(Mode::mixed)) return;
+  check.warn("workload.pairs", "no effect: mode mixed is not run");
+}
+
+}  // namespace weft::rules
