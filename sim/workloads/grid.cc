@@ -38,7 +38,7 @@ KernelVersion fused_version(const FusedOptions& fused) {
 }
 
 Bandwidth through_channels(const CollectiveSpec& collective) {
-  return collective.channel_rate * (2 * std::int64_t{collective.channels});
+  return times_saturating(collective.channel_rate, 2 * std::int64_t{collective.channels});
 }
 
 OverlapOptions overlap_options(const Scenario& scenario) {

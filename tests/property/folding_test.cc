@@ -193,6 +193,7 @@ std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data
   const int stages = one_of({2, 4});
   const int tensor = one_of({2, 4});
   const int virtual_stages = row.virtual_stages > 0 ? row.virtual_stages : one_of({2, 3});
+  const bool overlaps = row.schedule == Schedule::dualpipe_v;  // needs as many as it has parts
   const int gpus = stages * tensor * data;
   const int nodes = std::max(1, gpus / 8);
   std::string text =
@@ -205,7 +206,7 @@ std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data
       std::to_string(stages * virtual_stages * one_of({1, 2})) +
       ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8, inner: 8192}\n  "
       "sequence_length: 2048\n  microbatch: 1\n  sequences: " +
-      std::to_string(data * stages * one_of({1, 2})) +
+      std::to_string(data * stages * one_of({1, 2}) * (overlaps ? 2 : 1)) +
       "\n  parallel: {tensor: " + std::to_string(tensor) + ", pipeline: " + std::to_string(stages) +
       ", data: " + std::to_string(data) + ", schedule: " + std::string(row.word);
   if (row.virtual_stages == 0) text += ", virtual_stages: " + std::to_string(virtual_stages);

@@ -71,9 +71,9 @@ TEST(OverlappedPasses, leave_a_graph_without_them_as_it_is) {
 }
 
 std::string experts(const std::string& parallel) {
-  return "{kind: moe, phase: training, model: {layers: 8, hidden: 1024, heads: 8, kv_heads: 8, "
+  return "{kind: moe, phase: training, model: {layers: 4, hidden: 1024, heads: 8, kv_heads: 8, "
          "vocabulary: 4096}, moe: {experts: 32, top_k: 4, inner: 1024}, sequence_length: 1024, "
-         "microbatch: 1, sequences: 192, parallel: {pipeline: 2, data: 16, expert: 16, " +
+         "microbatch: 1, sequences: 64, parallel: {pipeline: 2, data: 16, expert: 16, " +
          parallel + "}}";
 }
 
@@ -84,7 +84,7 @@ TEST(OverlappedPasses, of_experts_exchange_beside_attention_and_other_experts) {
   graph.verify();
   const std::string block =
       "stage 0, virtual stage 0, microbatch 3: forward of layer 0, beside stage 0, virtual stage "
-      "1, microbatch 1: backward of layer 7";
+      "1, microbatch 1: backward of layer 3";
   Names heads;  // what begins or ends parts
   for (const ModelOp& op : graph.ops) {
     if (op.block.is_none() || graph.blocks[op.block].name != block) continue;
