@@ -1,5 +1,6 @@
 #include "sim/app/sweep_outcome.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -18,16 +19,23 @@ SweepMessages messages_of_sweep() {
 
 int tell_outcome(const std::vector<Row>& rows, const std::vector<AxisColumn>& axes,
                  const std::filesystem::path& folder) {
-  constexpr std::size_t kShown = 5;
+  constexpr std::size_t kShown = 5;  // reasons
   std::size_t failed = 0;
+  std::size_t told = 0;
   int code = exit_code::ok;
-  for (const Row& row : rows) {
-    const PointOutcome& outcome = row.outcome;
-    if (outcome.ok) continue;
+  const std::vector<FailedRows> failures = failures_of(rows);
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const FailedRows& failure = failures[i];
+    const PointOutcome& outcome = failure.first->outcome;
     code = std::max(code, outcome.exit_code == exit_code::ours ? exit_code::ours : exit_code::user);
-    if (++failed <= kShown) spdlog::error("{}: {}", name_of(row, axes), outcome.error);
+    failed += failure.rows;
+    if (i >= kShown) continue;
+    told += failure.rows;
+    const std::string others =
+        failure.rows == 1 ? "" : fmt::format(" and {} more", failure.rows - 1);
+    spdlog::error("{}{}: {}", name_of(*failure.first, axes), others, outcome.error);
   }
-  if (failed > kShown) spdlog::error("... and {} more, in results.csv", failed - kShown);
+  if (failed > told) spdlog::error("... and {} more, in results.csv", failed - told);
   spdlog::info("{} {}: {} ok, {} failed; results are in {}", rows.size(),
                plural(rows.size(), "point", "points"), rows.size() - failed, failed,
                folder.string());

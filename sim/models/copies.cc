@@ -5,7 +5,11 @@
 namespace weft {
 
 Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel) {
-  return {.place = stage.data, .count = copies_of_weights(parallel)};
+  const int sharing = copies_that_share(parallel);
+  return {.place = stage.sharing,
+          .count = sharing,
+          .across = stage.across,
+          .groups = copies_of_weights(parallel) / sharing};
 }
 
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel) {
@@ -16,7 +20,7 @@ std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& s
                                      const ParallelSpec& parallel) {
   std::vector<SharedPart> parts;
   const auto add = [&](const char* names, std::int64_t own, const Copies& copies) {
-    if (own == 0 || copies.count == 1) return;
+    if (own == 0 || copies.all() == 1) return;
     parts.push_back({.names = names, .weights = own, .copies = copies});
   };
   add("", weights.common, copies_of_common(stage, parallel));

@@ -11,10 +11,14 @@
 
 namespace weft {
 
-// Groups with the same weights, and how many GPUs each has.
+// Groups of GPUs with the same weights that share what is sharded, how many GPUs each has, and
+// where others have the same part: as many as there are groups.
 struct Copies {
   PlaceId place;
   int count = 1;
+  PlaceId across = PlaceId::none();
+  int groups = 1;
+  [[nodiscard]] int all() const { return count * groups; }
 };
 Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel);
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel);

@@ -53,7 +53,7 @@ void Gradients::close(LayerWeights& bucket) {
 void Gradients::copy_in(const LayerWeights& weights) {
   const std::int64_t alone = weights.all() - shared(weights);
   const Bytes before = bytes_of(microbatch_ > 0 ? alone : 0, workload_.gradients);
-  out_.wait_for(last_sum_);
+  out_.wait_for(buffer_in_use_by_);
   out_.compute("gradient_copy_in", "gradients",
                StreamShape{.read = bytes_of(weights.all(), made_type()) + before,
                            .written = bytes_of(weights.all(), workload_.gradients),
@@ -102,7 +102,7 @@ void Gradients::are_ready(const LayerWeights& layer) {
 }
 
 void Gradients::sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by) {
-  if (weights == 0 || copies.count == 1) return;
+  if (weights == 0 || copies.all() == 1) return;
   const bool sharded = parallel().shards(Sharding::optimizer);
   const CollectiveOp op = sharded ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
   last_sum_ = out_.add({.name = name,
@@ -111,7 +111,22 @@ void Gradients::sum(const std::string& name, std::int64_t weights, const Copies&
                         .place = copies.place,
                         .stream = kDataParallel,
                         .after = {by}});
+  buffer_in_use_by_ = last_sum_;
+  if (copies.groups > 1) sum_across(name, weights, copies);
   if (each_is_summed() && microbatch_ > 0) add_part(name, weights, copies);
+}
+
+// Of each GPU's part over the groups, on a stream of its own (PyTorch's all_reduce_stream): the
+// next layer's gradients are scattered meanwhile.
+void Gradients::sum_across(const std::string& name, std::int64_t weights, const Copies& copies) {
+  const std::int64_t part = round_up(weights, copies.count);
+  last_sum_ =
+      out_.add({.name = name + "_across",
+                .part = name_of(CollectiveOp::all_reduce),
+                .shape = even_call(CollectiveOp::all_reduce, bytes_of(part, workload_.gradients)),
+                .place = copies.across,
+                .stream = kAcrossGroups,
+                .after = {last_sum_}});
 }
 
 // Adds a GPU's part of a sum to that of earlier microbatches.
@@ -137,7 +152,7 @@ void Gradients::sum_up() {
 void Gradients::sum_up_apart() {
   for (const Ready& ready : std::exchange(ready_, {})) {
     const auto apart = [&](const char* name, std::int64_t weights, const Copies& copies) {
-      if (weights == 0 || copies.count == 1) return;
+      if (weights == 0 || copies.all() == 1) return;
       out_.begin_block(fmt::format("stage {}: gradients", stage_.at.stage));
       sum(name, weights, copies, ready.by);
     };

@@ -19,7 +19,7 @@ class Gradients {
       : out_(out), workload_(workload), stage_(stage) {}
 
   // Whether other GPUs have the same weights.
-  [[nodiscard]] bool are_summed() const { return of_common().count > 1; }
+  [[nodiscard]] bool are_summed() const { return of_common().all() > 1; }
 
   // The backward pass of this microbatch begins. Where gradients are sharded, those of each are
   // summed; else those of the last, to which the others' were added.
@@ -68,6 +68,7 @@ class Gradients {
   void scale(const LayerWeights& weights);
   void copy_in(const LayerWeights& weights);
   void sum(const std::string& name, std::int64_t weights, const Copies& copies, OpId by);
+  void sum_across(const std::string& name, std::int64_t weights, const Copies& copies);
   void add_part(const std::string& name, std::int64_t weights, const Copies& copies);
   void spread(const LayerWeights& weights, OpId by);
 
@@ -79,8 +80,9 @@ class Gradients {
   std::int64_t of_layer_ = 0;   // weights of the current layer that are in buckets already
   LayerWeights common_bucket_;  // not full yet; copies of experts are on other GPUs
   LayerWeights experts_bucket_;
-  std::vector<LayerWeights> buckets_;  // with all gradients; last layers first
-  OpId last_sum_ = OpId::none();       // the last of its stream, so after all others
+  std::vector<LayerWeights> buckets_;     // with all gradients; last layers first
+  OpId last_sum_ = OpId::none();          // the last of its stream, so after all others
+  OpId buffer_in_use_by_ = OpId::none();  // of copy_in
 };
 
 }  // namespace weft

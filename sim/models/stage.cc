@@ -64,9 +64,14 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .context = place(parallel.context, parallel.tensor),
               .experts = place(parallel.expert, 1),
               .data = place(copies_of_weights(parallel), parallel.tensor),
+              .sharing = place(copies_that_share(parallel), parallel.tensor),
+              .across = PlaceId::none(),
               .expert_data = place(gpus / parallel.expert, parallel.expert),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
+  const int sharing = copies_that_share(parallel);
+  const int all = copies_of_weights(parallel);
+  if (sharing < all) stage.across = place(all / sharing, sharing * parallel.tensor);
   const auto with = [&](const std::optional<PipelinePlace>& other) {
     if (!other || other->stage == index) return PlaceId::none();
     return graph.add_place(pairs_of({.from = index, .to = other->stage}, gpus));

@@ -8,11 +8,12 @@
 namespace weft {
 
 constexpr std::uint32_t kComputes = 0;
-constexpr std::uint32_t kCritical = 1;      // collectives that the next operator waits for
-constexpr std::uint32_t kDataParallel = 2;  // gradients and parameters
-constexpr std::uint32_t kPipeline = 3;      // sends from stage to stage
-constexpr std::uint32_t kPipelineWays = 4;  // first of six, if each direction has its own streams
-constexpr std::uint32_t kParameters = 10;   // parameters that are gathered for a layer
+constexpr std::uint32_t kCritical = 1;       // collectives that the next operator waits for
+constexpr std::uint32_t kDataParallel = 2;   // gradients and parameters
+constexpr std::uint32_t kPipeline = 3;       // sends from stage to stage
+constexpr std::uint32_t kPipelineWays = 4;   // first of six, if each direction has its own streams
+constexpr std::uint32_t kParameters = 10;    // parameters that are gathered for a layer
+constexpr std::uint32_t kAcrossGroups = 11;  // gradients of copies that do not share them
 
 // Size of `elements` elements of `type`.
 constexpr Bytes bytes_of(std::int64_t elements, DataType type) { return size_of(type) * elements; }

@@ -37,7 +37,7 @@ class Decoder {
 
  private:
   [[nodiscard]] int copies(bool experts) const {
-    return experts ? std::max(1, gpus_of_stage(p_) / p_.expert) : copies_of_weights(p_);
+    return experts ? std::max(1, gpus_of_stage(p_) / p_.expert) : copies_that_share(p_);
   }
 
   // Of a weight; shards of parameters are the optimiser's copy where it has one.

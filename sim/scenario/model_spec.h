@@ -130,6 +130,7 @@ struct ParallelSpec {
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
   bool sharded_optimizer = false;  // the older key: whether `shard` is more than none
   Sharding shard = Sharding::none;
+  int shard_copies = 0;               // neighbouring copies that share; 0: all
   int prefetch = 1;                   // layers ahead whose parameters are gathered
   bool reshard_after_forward = true;  // parameters are gathered again for the backward pass
   [[nodiscard]] bool shards(Sharding what) const { return shard >= what; }
@@ -138,6 +139,10 @@ struct ParallelSpec {
 // Of a stage, those with the same weights; and all.
 inline int copies_of_weights(const ParallelSpec& parallel) {
   return parallel.context * parallel.data;
+}
+// Of these, those that share what is sharded.
+inline int copies_that_share(const ParallelSpec& parallel) {
+  return parallel.shard_copies > 0 ? parallel.shard_copies : copies_of_weights(parallel);
 }
 inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);

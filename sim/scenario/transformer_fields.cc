@@ -228,6 +228,15 @@ void shard_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> train
                    .fallback = parallel.sharded_optimizer ? Sharding::optimizer : Sharding::none,
                    .means = "as sharded_optimizer",
                    .quiet = true});
+  training.only_if(parallel.shards(Sharding::optimizer), "shard above none")
+      .add("shard_copies", parallel.shard_copies,
+           {.help = "neighbouring copies that share among themselves; gradients are then summed "
+                    "over their groups (FSDP's hybrid sharding, Megatron-LM's instances of a "
+                    "distributed optimizer); default: all",
+            .range = {{2, 65'536}},
+            .fallback = 0,
+            .means = "optional",
+            .quiet = true});
   Fields gathered = map.where("shard", {"parameters"});
   gathered.add("prefetch", parallel.prefetch,
                {.help = "layers ahead of the one that computes whose parameters are gathered",

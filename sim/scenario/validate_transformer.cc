@@ -274,6 +274,23 @@ void what_is_computed_again_is_there(const Check& check) {
                  std::string(spec.decoder.latent ? ", mla_up_proj]" : "]"));
 }
 
+// Groups of copies that share what is sharded.
+void shards_are_divided(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  const int all = copies_of_weights(spec.parallel);
+  const int group = copies_that_share(spec.parallel);
+  if (group == all) return;
+  constexpr const char* kCopies = "workload.parallel.shard_copies";
+  if (all % group != 0) {
+    check.fail(kCopies, std::to_string(all) +
+                            " copies (context x data) do not divide into groups of " +
+                            std::to_string(group) + nearest_divisors(all, group));
+  }
+  if (spec.moe) {
+    check.fail(kCopies, "not with experts, whose copies are other GPUs; remove it");
+  }
+}
+
 // Gradients and parameters that several copies of the whole model share.
 void shards_have_copies(const Check& check) {
   constexpr const char* kShard = "workload.parallel.shard";
@@ -326,6 +343,7 @@ void validate_transformer(const Check& check) {
   if (step && parallel && phase && model) rings_have_no_window(check);
   if (step && parallel && phase) tokens_divide(check);
   if (parallel && phase) shards_have_copies(check);
+  if (parallel) shards_are_divided(check);
   if (model) it_runs_on_matrix_units(check);
   if (check.good_within({"cluster.gpu"})) the_gpu_multiplies_fp8(check);
   if (moe && check.good({"workload.fp8"})) experts_multiply_what_comes(check);

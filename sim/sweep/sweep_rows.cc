@@ -120,6 +120,28 @@ std::string name_of(const Row& row, const std::vector<AxisColumn>& axes) {
   return name;
 }
 
+std::string difference_of(const Row& row, const Row& from, const std::vector<AxisColumn>& axes) {
+  std::string text;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::string value = text_of(row.cells[i]);
+    if (value == text_of(from.cells[i])) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", axes[i].column, value);
+  }
+  return text;
+}
+
+std::vector<FailedRows> failures_of(const std::vector<Row>& rows) {
+  std::vector<FailedRows> failures;
+  std::map<std::string_view, std::size_t> known;  // by error
+  for (const Row& row : rows) {
+    if (row.outcome.ok) continue;
+    const auto [at, added] = known.try_emplace(row.outcome.error, failures.size());
+    if (added) failures.push_back({.first = &row});
+    failures[at->second].rows += 1;
+  }
+  return failures;
+}
+
 std::filesystem::path default_folder(const SweepPlan& plan, Shard shard) {
   std::filesystem::path whole = std::filesystem::path("results") / plan.name;
   if (shard.count == 1) return whole;

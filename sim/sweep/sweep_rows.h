@@ -45,6 +45,17 @@ std::vector<SweepTask> tasks_of(const std::vector<SweepRow>& rows);
 // "nodes=4 batch=512"
 std::string name_of(const Row& row, const std::vector<AxisColumn>& axes);
 
+// The same, of the axes on which it differs from another row only.
+std::string difference_of(const Row& row, const Row& from, const std::vector<AxisColumn>& axes);
+
+// Rows that failed for one reason: the first of them, and how many there are.
+struct FailedRows {
+  const Row* first = nullptr;
+  std::size_t rows = 0;
+};
+// By the first row, in their order. `rows` must outlive them.
+std::vector<FailedRows> failures_of(const std::vector<Row>& rows);
+
 // The folder for results where none is given.
 std::filesystem::path default_folder(const SweepPlan& plan, Shard shard);
 

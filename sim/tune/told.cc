@@ -43,7 +43,7 @@ std::string searched_text(const Told& told) {
   std::string text = fmt::format("{}{} points: {} simulated", tuned.was_stopped ? "stopped; " : "",
                                  count_text(points), number(tuned.simulated));
   if (tuned.cannot_run > 0) {
-    text += fmt::format(", {} cannot be run (why: results.csv)", number(tuned.cannot_run));
+    text += fmt::format(", {} cannot be run", number(tuned.cannot_run));
   }
   if (tuned.beyond_bound > 0) {
     text += fmt::format(", {} not simulated because their lower bound is above the best",
@@ -56,6 +56,22 @@ std::string searched_text(const Told& told) {
   return text + fmt::format("; none of these can be below {} ({:.1f} % less)\n",
                             table_text(FieldValue(*tuned.bound_us), Unit::us),
                             (1 - *tuned.bound_us / best) * 100);
+}
+
+// Why some cannot be run.
+std::string failures_text(const Told& told) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  const std::vector<FailedRows> failures = failures_of(told.tuned.rows);
+  for (std::size_t i = 0; i < std::min(failures.size(), kShown); ++i) {
+    text += fmt::format("  {}: {}\n", counted(failures[i].rows, "cannot be run", "cannot be run"),
+                        failures[i].first->outcome.error);
+  }
+  if (failures.size() > kShown) {
+    text += fmt::format("  ... and {} in results.csv\n",
+                        counted(failures.size() - kShown, "more reason", "more reasons"));
+  }
+  return text;
 }
 
 std::string start_text(const Told& told) {
@@ -121,14 +137,17 @@ std::string ties_text(const Told& told) {
   if (answer.ties == 0) {
     return fmt::format("no other is within {:g} %, which weft cannot tell apart\n", told.tie * 100);
   }
-  std::string text = fmt::format("{} within {:g} %, which weft cannot tell apart:\n",
-                                 counted(answer.ties, "other is", "others are"), told.tie * 100);
+  std::string text = fmt::format(
+      "{} within {:g} %, which weft cannot tell apart; other knobs as in "
+      "the best:\n",
+      counted(answer.ties, "other is", "others are"), told.tie * 100);
   for (std::size_t i = 1; i <= std::min(answer.ties, kMostLines); ++i) {
     const Trial& trial = answer.trials[i];
     text += fmt::format(
         "  {} {}  {}\n",
         percent_more(told.objective, gain(told.objective, answer.trials.front(), trial) - 1),
-        trial.achieved.mode, name_of(told, trial));
+        trial.achieved.mode,
+        difference_of(*trial.row, *answer.trials.front().row, columns_of(told.plan)));
   }
   if (answer.ties > kMostLines)
     text += fmt::format("  ... and {} more\n", answer.ties - kMostLines);
@@ -196,8 +215,8 @@ std::string value_text(const Trial& trial) {
 std::string text_of(const Told& told) {
   const Trial& best = told.answer.trials.front();
   return fmt::format("best: {}  {}\n", achieved_text(best, told.objective), name_of(told, best)) +
-         start_text(told) + searched_text(told) + ties_text(told) + '\n' + knobs_text(told) +
-         pairs_text(told) + front_text(told);
+         start_text(told) + searched_text(told) + failures_text(told) + ties_text(told) + '\n' +
+         knobs_text(told) + pairs_text(told) + front_text(told);
 }
 
 std::string json_of(const Told& told) {

@@ -227,6 +227,57 @@ TEST(Sharding, divides_what_a_gpu_must_hold) {
   EXPECT_EQ(takes("shard: none"), "takes 145 GB");
 }
 
+// Two groups of four neighbours: parts are quarters, gathered and scattered in the groups, and each
+// GPU's quarter is summed with that of its counterpart, on a stream of its own.
+TEST(Sharding, in_groups_of_copies_is_summed_across_groups) {
+  const ModelGraph graph = graph_of(tiny("shard: parameters, shard_copies: 4"));
+  const auto place_of = [&](const std::string& name) {
+    return graph.places[first_named(graph, name).place].groups;
+  };
+  using Groups = std::vector<std::vector<std::uint32_t>>;
+  EXPECT_EQ(place_of("parameter_gather"), (Groups{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(place_of("gradient_sum"), (Groups{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(place_of("gradient_sum_across"), (Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  const std::vector<const ModelOp*> across = ops_named(graph, "gradient_sum_across");
+  ASSERT_EQ(across.size(), 3U + 1);
+  EXPECT_EQ(across[0]->part, "all_reduce");
+  EXPECT_EQ(buffer_of(*across[0]), bytes(kLayer / 4 * 4));
+  EXPECT_EQ(across[0]->stream, kAcrossGroups);
+  EXPECT_EQ(names_after(graph, *across[0]), Names{"gradient_sum"});
+  // The next layer's copy needs the buffer, which the scattering has read by then.
+  EXPECT_EQ(names_after(graph, *ops_named(graph, "gradient_copy_in")[1]), Names{"gradient_sum"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "optimizer")), Names{"gradient_sum_across"});
+  const std::int64_t own = (3 * kLayer + kRoot + 3) / 4;
+  EXPECT_EQ(stream_in(first_named(graph, "optimizer")).written, bytes(own * 12));
+  // Of an optimiser only, parameters are gathered in the groups after it.
+  const ModelGraph optimizer = graph_of(tiny("shard: optimizer, shard_copies: 2"));
+  EXPECT_EQ(buffer_of(first_named(optimizer, "gradient_sum_across")).count(),
+            buffer_of(first_named(optimizer, "gradient_sum")).count() / 2);
+  EXPECT_EQ(names_after(optimizer, first_named(optimizer, "parameter_gather")), Names{"optimizer"});
+}
+
+// Groups of eight, one in each of four nodes: parameters stay in their node, and of a unit's
+// gradient of G bytes each GPU sends 2 x 3/4 of G / 8 to its counterparts (an all-reduce of four by
+// rings).
+TEST(Sharding, in_nodes_sends_a_part_of_gradients_over_nics) {
+  const Scenario scenario = scenario_of(
+      "{kind: transformer, model: {layers: 3, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+      "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 32, "
+      "parallel: {data: 32, shard: parameters, shard_copies: 8}}, collective: {algorithm: ring, "
+      "protocol: simple}",
+      4);
+  const Cluster cluster = build_cluster(scenario.cluster);
+  const ModelGraph graph = build_model(scenario);
+  ModelRun model(scenario, cluster, graph);
+  const RunResult result = model.run(Mode::bulk, {});
+  Bytes across;
+  for (const OperatorUse& use : result.operators) {
+    if (use.name.starts_with("gradient_sum_across")) across += use.sent;
+  }
+  const double part = static_cast<double>(3 * kLayer + kRoot) / 8 * 4;
+  EXPECT_NEAR(static_cast<double>(across.count()) / (32 * 2 * 0.75 * part), 1, 0.001);
+}
+
 TEST(Sharding, needs_copies_of_a_whole_model) {
   const auto problems = [](const std::string& parallel, const std::string& more = "") {
     return problems_of(
@@ -249,6 +300,12 @@ TEST(Sharding, needs_copies_of_a_whole_model) {
   EXPECT_EQ(problems("data: 8, shard: gradients, prefetch: 2"),
             (Names{"workload.parallel.prefetch: only for shard: parameters; remove it, or if it "
                    "comes from a base write 'prefetch: ~'"}));
+  EXPECT_EQ(problems("data: 8, shard: parameters, shard_copies: 3"),
+            (Names{"workload.parallel.shard_copies: 8 copies (context x data) do not divide into "
+                   "groups of 3; nearest: 2 or 4"}));
+  EXPECT_EQ(problems("data: 8, shard_copies: 4"),
+            (Names{"workload.parallel.shard_copies: only for shard above none; remove it, or if it "
+                   "comes from a base write 'shard_copies: ~'"}));
   EXPECT_EQ(problems("data: 8, shard: parameters, sharded_optimizer: false"),
             (Names{"workload.parallel.shard: contradicts sharded_optimizer: false; remove that, or "
                    "if it comes from a base write 'sharded_optimizer: ~'"}));

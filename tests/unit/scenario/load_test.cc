@@ -319,7 +319,8 @@ TEST(ToText, writes_every_key_that_is_read) {
       {"workload.pairs=[{pair: mlp_down, mode: role_split, from_layer: 1, to_layer: 9, order: "
        "given, slice_wgs: 2, max_wgs_per_cu: 1, sending_cus: 8}, {mode: kernel, chunks: 2}]"}))));
   written.merge(paths_in(
-      to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false"}))));
+      to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false",
+                                               "workload.parallel.shard_copies=4"}))));
   written.merge(paths_in(to_text(
       loaded("embedding_a2a_128_nodes",
              {"cluster.scale_out={shape: dragonfly, endpoints_per_router: 2, routers_per_group: 4, "
