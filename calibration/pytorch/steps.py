@@ -1,11 +1,12 @@
 """Training steps of a small Llama on two GPUs, in the ways that PyTorch has of sharing them.
 
     torchrun --nproc-per-node 2 calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
+        [--schedules SCHEDULES]
 
 A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
 scaled_dot_product_attention, norms, rotary embeddings and SwiGLU compiled, no embedding and no
-head. With TORCH_COMPILE_DISABLE=1 nothing is compiled: ZB-V, which runs a backward function twice,
-for inputs and for weights, takes no compiled one. OUT.jsonl gets a line for each case as it is
+head. With TORCH_COMPILE_DISABLE=1 nothing is compiled: ZB-V and DualPipeV, which run a backward
+function twice, for inputs and for weights, take no compiled one. OUT.jsonl gets a line for each case as it is
 measured: the median time of a step in us, the slower rank's, and the most memory. Ways:
 
     one        each GPU its own step: no communication
@@ -15,7 +16,7 @@ measured: the median time of a step in us, the slower rank's, and the most memor
     tensor     tensor and sequence parallelism
     experts    eight experts of as wide a feed-forward, half of them on each GPU, of which a token
                takes two; uneven all-to-alls; a product for each expert
-    pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V
+    pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V, DualPipeV
 """
 import argparse
 import json
@@ -166,12 +167,6 @@ def in_fp8(layer, scaling):
     return layer
 
 
-@torch.compile
-def activated_rows(both):
-    gate, up = both.chunk(2, -1)
-    return F.silu(gate) * up
-
-
 class Expert(torch.nn.Module):
     """Of as many rows as come."""
 
@@ -181,9 +176,7 @@ class Expert(torch.nn.Module):
         self.down = linear(INNER, HIDDEN)
 
     def forward(self, x):
-        both = self.up(x)
-        torch._dynamo.mark_dynamic(both, 0)
-        return self.down(activated_rows(both))
+        return self.down(activated(self.up(x)))
 
 
 class Experts(torch.nn.Module):
@@ -419,7 +412,10 @@ def pipeline(bench):
     ways = [("gpipe", pipelining.ScheduleGPipe, 1), ("1f1b", pipelining.Schedule1F1B, 1),
             ("interleaved", pipelining.ScheduleInterleaved1F1B, 2),
             ("interleaved", pipelining.ScheduleInterleaved1F1B, 4),
-            ("zb_v", pipelining.ScheduleZBVZeroBubble, 2)]
+            ("zb_v", pipelining.ScheduleZBVZeroBubble, 2),
+            ("dualpipe_v", pipelining.schedules.ScheduleDualPipeV, 2)]
+    if bench.given.schedules:
+        ways = [way for way in ways if way[0] in bench.given.schedules.split(",")]
     for name, schedule, virtual in ways:
         for microbatches in (4, 8):
             def make(name=name, schedule=schedule, virtual=virtual, microbatches=microbatches):
@@ -431,7 +427,7 @@ def pipeline(bench):
 def pipelined(bench, name, schedule, virtual, microbatches, ranks, rank):
     all_stages = ranks * virtual
     numbers = [rank + ranks * i for i in range(virtual)]
-    if name == "zb_v":
+    if name in ("zb_v", "dualpipe_v"):
         numbers = [rank, all_stages - 1 - rank]
     modules, stages = stages_of(bench, 8, numbers, all_stages)
     run = schedule(stages[0] if virtual == 1 else stages, microbatches,
@@ -463,6 +459,7 @@ def main():
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--only", default=",".join(WAYS))
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--schedules", help="of the pipelines, those of these names")
     given = parser.parse_args()
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))

@@ -3,7 +3,10 @@
 // by chunk into a buffer at the peer. There it is copied out while the next chunk comes, so that
 // only the last chunk's copy adds time. With `ll` the lines are unpacked one by one as they come.
 //
-// Where there are more parts than channels, a channel has several and takes chunks in turn.
+// Where there are more parts than channels, a channel has several and takes chunks in turn. A GPU's
+// own part is cut in the same way, and copied. It has channels of its own unless parts are larger
+// than the library wants them to be, for which it takes more channels: then a channel copies it
+// beside what it exchanges, while links are slower than the channel, else before.
 
 #include <algorithm>
 
@@ -25,8 +28,9 @@ class PeerParts {
       slots_.push_back(slots_of(rank));
       most_ = std::max(most_, slots_.back().size());
     }
-    channels_ = static_cast<std::uint32_t>(
-        std::clamp<std::size_t>(most_, 1, std::size_t{peer_channels(run.cluster(), run.call())}));
+    const std::uint32_t all = peer_channels(run.cluster(), run.call());
+    channels_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(most_, 1, std::size_t{all}));
+    if (most_ * plan.ranks > std::size_t{all} * (plan.ranks - 1)) own_share_ = own_of_others();
   }
 
   std::vector<KernelId> lower() {
@@ -94,7 +98,25 @@ class PeerParts {
       return run_.copy_time({.in = 1, .out = 1, .traffic = 2}, size);
     }
     const Bandwidth share = Bandwidth::from_count(library.peer_parts->total.count() / channels_);
-    return run_.wire_time(size, std::min(library.exchange_rate, share));
+    Bandwidth own = library.peer_parts->own;
+    if (own.count() == 0) own = library.exchange_rate * 2;
+    const auto copied = static_cast<std::int64_t>(static_cast<double>(size) * own_share_);
+    const Duration moved =
+        run_.wire_time(size, library.exchange_rate) + run_.wire_time(copied, own);
+    return std::max(moved, run_.wire_time(size, share));
+  }
+
+  // What stays on the GPUs of an all-to-all, over what goes to others.
+  [[nodiscard]] double own_of_others() const {
+    if (plan_.collective != CollectiveOp::all_to_all) return 0;
+    if (plan_.pair_bytes.empty()) return 1.0 / (plan_.ranks - 1);
+    double own = 0;
+    double others = 0;
+    for (std::size_t pair = 0; pair < plan_.pair_bytes.size(); ++pair) {
+      const bool stays = pair % (plan_.ranks + 1) == 0;
+      (stays ? own : others) += static_cast<double>(plan_.pair_bytes[pair]);
+    }
+    return others > 0 ? own / others : 0;
   }
 
   void add_works() {
@@ -161,6 +183,7 @@ class PeerParts {
   std::vector<std::vector<Slot>> slots_;  // by rank
   std::size_t most_ = 0;                  // of a rank
   std::uint32_t channels_ = 1;
+  double own_share_ = 0;  // of what a channel exchanges, what it copies of the own part
   std::vector<std::vector<Slot>> comes_;  // by rank: slots of others
   CollectiveRun::WorkKind sends_;
   CollectiveRun::WorkKind takes_;

@@ -217,6 +217,7 @@ struct PeerPartSpec {
   Bytes chunk;       // what a channel signals at a time
   Bytes ll_up_to;    // per peer and channel: up to this size the protocol is `ll`
   Bandwidth total;   // the most that all channels of a GPU send together
+  Bandwidth own{};   // what a channel copies of the part that stays; 0: twice what it exchanges
   Duration startup;  // as a protocol's
   Duration step{};   // with `simple`, as a protocol's; 0: that protocol's
 };
