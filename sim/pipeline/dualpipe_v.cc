@@ -1,12 +1,11 @@
 // DualPipeV: forwards and backwards of different microbatches overlap.
 #include <deque>
+#include <utility>
 
 #include "sim/pipeline/schedules.h"
 
 namespace weft::pipelines {
 namespace {
-
-using Kind = PipelineStep::Kind;
 
 // Writes the steps of one stage, microbatches in order.
 class Writer {

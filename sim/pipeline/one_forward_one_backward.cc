@@ -5,8 +5,6 @@
 
 namespace weft::pipelines {
 
-using Kind = PipelineStep::Kind;
-
 // Narayanan et al., arXiv:2104.04473, Sec. 2.2.1: a stage warms up with as many forwards as there
 // are stages after it. With m microbatches on p stages, bubbles are (p - 1) / m of the work; a
 // stage keeps the activations of at most p microbatches.

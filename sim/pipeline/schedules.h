@@ -5,6 +5,7 @@
 
 namespace weft::pipelines {
 
+using Kind = PipelineStep::Kind;
 using Steps = std::vector<PipelineStep>;
 
 Steps one_forward_one_backward(const PipelineShape& shape, int stage);

@@ -8,8 +8,6 @@
 namespace weft::pipelines {
 namespace {
 
-using Kind = PipelineStep::Kind;
-
 // Writes the steps of one stage: for each kind and virtual stage, microbatches in order.
 class StepWriter {
  public:
