@@ -136,6 +136,10 @@ static void fields(Fields& map, PeerPartSpec& parts) {
        .fallback = nanoseconds(0),
        .means = "same as simple.step",
        .quiet = true});
+  map.add("several", parts.several,
+          {.help = "a channel with several parts copies so much faster than with one, with simple",
+           .range = {{1, 4}},
+           .fallback = 1});
 }
 
 static void fields(Fields& map, InSwitchSpec& in_switch) {
