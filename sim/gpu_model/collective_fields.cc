@@ -128,11 +128,6 @@ static void fields(Fields& map, PeerPartSpec& parts) {
   map.add("chunk", parts.chunk, {.help = "bytes that a channel signals at a time", .range = some});
   map.add("ll_up_to", parts.ll_up_to, {.help = "use ll up to this size per peer and channel"});
   map.add("total", parts.total, {.help = "the most that all channels of a GPU send together"});
-  map.add("own", parts.own,
-          {.help = "what a channel copies of the part that stays on its GPU",
-           .fallback = {},
-           .means = "twice exchange_rate",
-           .quiet = true});
   map.add("startup", parts.startup, {.help = "from the launch of such a kernel to its first byte"});
   map.add(
       "step", parts.step,
@@ -141,6 +136,10 @@ static void fields(Fields& map, PeerPartSpec& parts) {
        .fallback = nanoseconds(0),
        .means = "same as simple.step",
        .quiet = true});
+  map.add("several", parts.several,
+          {.help = "a channel with several parts copies so much faster than with one, with simple",
+           .range = {{1, 4}},
+           .fallback = 1});
 }
 
 static void fields(Fields& map, InSwitchSpec& in_switch) {

@@ -211,15 +211,15 @@ struct BetweenNodesSpec {
 // channels of its own: as many as it would get if all channels were dealt out to all GPUs, the
 // sender included.
 struct PeerPartSpec {
-  Bytes least;       // no channel takes less than this of what goes to a peer ...
-  Bytes least_ll;    // ... or than this with protocol `ll`
-  Bytes most;        // where a channel would take more, more channels share it
-  Bytes chunk;       // what a channel signals at a time
-  Bytes ll_up_to;    // per peer and channel: up to this size the protocol is `ll`
-  Bandwidth total;   // the most that all channels of a GPU send together
-  Bandwidth own{};   // what a channel copies of the part that stays; 0: twice what it exchanges
-  Duration startup;  // as a protocol's
-  Duration step{};   // with `simple`, as a protocol's; 0: that protocol's
+  Bytes least;         // no channel takes less than this of what goes to a peer ...
+  Bytes least_ll;      // ... or than this with protocol `ll`
+  Bytes most;          // where a channel would take more, more channels share it
+  Bytes chunk;         // what a channel signals at a time
+  Bytes ll_up_to;      // per peer and channel: up to this size the protocol is `ll`
+  Bandwidth total;     // the most that all channels of a GPU send together
+  Duration startup;    // as a protocol's
+  Duration step{};     // with `simple`, as a protocol's; 0: that protocol's
+  double several = 1;  // a channel with several parts copies so much faster than with one
 };
 
 // How the library has a switch add up and copy. A channel takes the parts of all GPUs chunk by

@@ -13,7 +13,8 @@
 // times as many loads.
 //
 // fp8 operands have twice the rate and half the bytes. With a scale for each row or each block of
-// 128, and in a kernel for products of several sizes, there is one tile and no split.
+// 128, and in a kernel for products of several sizes, there is one tile. With one for each block k
+// is cut in as many parts of at least 2,560 as have less than 1 MiB of sums; else it is not split.
 //
 // On others a stage of the operand pipeline holds 64 elements of k; a WG has as many stages, at
 // most four, as the CU's LDS holds for all WGs that its registers allow.
@@ -35,7 +36,8 @@ enum class GemmLayout {
 // Which of the library's kernels may take a product.
 enum class GemmKernels {
   any,            // the fastest of all
-  scaled,         // of fp8, with a scale for each row or block: 128 x 128 (cuBLAS)
+  scaled,         // of fp8, with a scale for each row: 128 x 128 (cuBLAS)
+  scaled_blocks,  // the same, for each block; may split k
   grouped,        // products of several sizes in one kernel (CUTLASS): pairs of 128 x 256 ...
   grouped_small,  // ... or of 64 x 128
 };

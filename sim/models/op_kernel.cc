@@ -32,8 +32,8 @@ GemmKernels kernels_for(const GemmShape& shape) {
     const bool small = shape.fp8 != Fp8Scales::none || shape.m <= kFewRowsEach;
     return small ? GemmKernels::grouped_small : GemmKernels::grouped;
   }
-  const bool scaled = shape.fp8 == Fp8Scales::row || shape.fp8 == Fp8Scales::block;
-  return scaled ? GemmKernels::scaled : GemmKernels::any;
+  if (shape.fp8 == Fp8Scales::block) return GemmKernels::scaled_blocks;
+  return shape.fp8 == Fp8Scales::row ? GemmKernels::scaled : GemmKernels::any;
 }
 
 // What precedes the first tiles of a kernel.
