@@ -6,8 +6,9 @@
 A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
 scaled_dot_product_attention, norms, rotary embeddings and SwiGLU compiled, no embedding and no
 head. With TORCH_COMPILE_DISABLE=1 nothing is compiled: ZB-V and DualPipeV, which run a backward
-function twice, for inputs and for weights, take no compiled one. OUT.jsonl gets a line for each case as it is
-measured: the median time of a step in us, the slower rank's, and the most memory. Ways:
+function twice, for inputs and for weights, take no compiled one. OUT.jsonl gets a line for each
+case as it is measured: the median time of a step in us, the slower rank's, and the most memory.
+Ways:
 
     one        each GPU its own step: no communication
     fp8        the same, its products in fp8 with a scale for each tensor, row or block of 128

@@ -112,7 +112,7 @@ std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece
         if (!fits(rules[i], i, {name, fusion.pattern, of_layer})) continue;
         const std::string_view obstacle = why_not(piece.graph, fusion, cluster, rules[i].mode);
         if (&rules[i] != counts) {
-          why[i] = "later rules count for all of its pairs";
+          why[i] = "no effect: for each pair that it fits a later rule counts";
         } else if (obstacle.empty()) {
           used[i] = true;
         } else {

@@ -31,6 +31,13 @@ void layers_exist(const Check& check, const PairRule& rule, const std::string& p
   exists(".to_layer", last);
 }
 
+void some_cus_compute(const Check& check, const PairRule& rule, const std::string& path) {
+  const int cus = check.scenario.cluster.gpu.cus;
+  if (rule.sending_cus < cus || !check.good({"cluster.gpu.cus"})) return;
+  check.fail(path + ".sending_cus", fmt::format("{} of {} CUs leave none to compute; at most {}",
+                                                rule.sending_cus, cus, cus - 1));
+}
+
 }  // namespace
 
 void validate_pairs(const Check& check) {
@@ -40,7 +47,9 @@ void validate_pairs(const Check& check) {
     check.fail("workload.pairs", fmt::format("{} rules; at most {}", rules.size(), kMostRules));
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    layers_exist(check, rules[i], fmt::format("workload.pairs[{}]", i));
+    const std::string path = fmt::format("workload.pairs[{}]", i);
+    layers_exist(check, rules[i], path);
+    some_cus_compute(check, rules[i], path);
   }
   if (check.has(Mode::mixed)) return;
   check.warn("workload.pairs", "no effect: mode mixed is not run");

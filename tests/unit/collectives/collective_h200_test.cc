@@ -59,11 +59,11 @@ std::map<std::uint32_t, int> messages(const TaskGraph& graph) {
 }
 
 // 32 channels (24 and up to a power of two) of 4 ranks: 8 a peer, so 8 parts of 32 KiB where a peer
-// gets 256 KiB, with as many bytes of flags.
+// gets 256 KiB, with as many bytes of flags. The part that stays has eight too.
 TEST(CollectiveOnH200, an_all_to_all_gives_each_peer_channels_of_its_own) {
   const TaskGraph graph = lowered("node_4x_h200", "op: all_to_all, bytes: 1 MiB");
   EXPECT_EQ(messages(graph), (std::map<std::uint32_t, int>{{64 << 10, 3 * 8}}));
-  EXPECT_EQ(graph.kernels[KernelId(0)].max_grid, 3U * 8U);
+  EXPECT_EQ(graph.kernels[KernelId(0)].max_grid, 4U * 8U);
 }
 
 // 4 KiB to a peer is half of the least part: one channel.
@@ -93,7 +93,7 @@ TEST(CollectiveOnH200, channels_that_are_given_are_divided_too) {
       "workload: {kind: collective, op: all_to_all, bytes: 4 MiB}\ncollective: {channels: 4}\n");
   const TaskGraph graph = lower(scenario, build_cluster(scenario.cluster), Mode::bulk);
   EXPECT_EQ(messages(graph), (std::map<std::uint32_t, int>{{512 << 10, 3 * 2}}));
-  EXPECT_EQ(graph.kernels[KernelId(0)].max_grid, 3U);
+  EXPECT_EQ(graph.kernels[KernelId(0)].max_grid, 4U);
 }
 
 // An engine's part takes its bytes over engine_ratio of it on a link, a store's over bandwidth: 64

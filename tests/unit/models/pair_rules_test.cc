@@ -140,7 +140,7 @@ TEST(PairRules, that_no_pair_fits_are_told) {
                       "qkv, attn_out + attn_out_reduce, mlp_down + mlp_down_reduce, mlp_gather + "
                       "mlp_up"}));
   EXPECT_EQ(idle("{pair: mlp_down, mode: kernel}, {mode: fused}"),
-            (Messages{"0: later rules count for all of its pairs"}));
+            (Messages{"0: no effect: for each pair that it fits a later rule counts"}));
 }
 
 TEST(PairRules, of_layers_that_do_not_exist_are_mistakes) {
@@ -157,6 +157,17 @@ TEST(PairRules, of_layers_that_do_not_exist_are_mistakes) {
             Problems{"workload.pairs[0].from_layer: the model has 4 layers, 0 to 3"});
   EXPECT_EQ(problems("from_layer: 2, to_layer: 1"),
             Problems{"workload.pairs[0].to_layer: below from_layer, 2"});
+}
+
+TEST(PairRules, leave_a_cu_to_compute) {
+  EXPECT_EQ(models_testing::problems_of(
+                "{kind: transformer, phase: prefill, model: {layers: 4, hidden: 2048, heads: 16, "
+                "kv_heads: 8, inner: 8192, vocabulary: 4096}, sequences: 1, sequence_length: 4096, "
+                "microbatch: 1, parallel: {tensor: 8}, pairs: [{mode: role_split, sending_cus: "
+                "132}]}",
+                1),
+            std::vector<std::string>{"workload.pairs[0].sending_cus: 132 of 132 CUs leave none to "
+                                     "compute; at most 131"});
 }
 
 }  // namespace
