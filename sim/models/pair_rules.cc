@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/core/diagnostics.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -39,24 +40,38 @@ bool fits(const PairRule& rule, std::size_t index, const PairOfLayer& pair) {
   return rule.pair.empty() || rule.pair == name_of(pair.pattern) || names(rule.pair, pair.name);
 }
 
-// Names of a model's pairs and patterns of which nothing keeps them from being overlapped.
-std::set<std::string> words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
-  std::set<std::string> words;
+// What a rule can call the pairs of a model of which nothing keeps them from being overlapped.
+struct Words {
+  std::set<std::string> pairs;
+  std::set<std::string> patterns;
+  std::set<std::string> operators;
+};
+Words words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
+  Words words;
   for (const Piece& piece : pieces) {
     for (const Fusion& fusion : find_fusions(piece.graph, gpu)) {
-      if (fusion.obstacle.empty()) words.insert(name_of(piece.graph, fusion));
+      if (!fusion.obstacle.empty()) continue;
+      words.pairs.insert(name_of(piece.graph, fusion));
+      words.patterns.insert(name_of(fusion.pattern));
+      for (const OpId id : {fusion.first, fusion.second}) {
+        words.operators.insert(piece.graph.ops[id].name);
+      }
     }
   }
   return words;
 }
 
-std::string no_pair(const PairRule& rule, const std::set<std::string>& words) {
-  if (words.empty()) return "the model has no pair that could be overlapped";
+std::string no_pair(const PairRule& rule, const Words& words) {
+  if (words.pairs.empty()) return "the model has no pair that could be overlapped";
   if (rule.pair.empty()) return "no pair of these layers could be overlapped";
-  const std::vector<std::string> all(words.begin(), words.end());
-  return fmt::format("no pair that could be overlapped{} is '{}'; there are: {}",
+  std::vector<std::string> all(words.operators.begin(), words.operators.end());
+  all.insert(all.end(), words.pairs.begin(), words.pairs.end());
+  all.insert(all.end(), words.patterns.begin(), words.patterns.end());
+  const std::string guess = nearest(rule.pair, all);
+  return fmt::format("no pair that could be overlapped{} is '{}'{}; there are: {}; of patterns {}",
                      speaks_of_layers(rule) ? ", of these layers," : "", rule.pair,
-                     fmt::join(all, ", "));
+                     guess.empty() ? "" : " (did you mean '" + guess + "'?)",
+                     fmt::join(words.pairs, ", "), fmt::join(words.patterns, ", "));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ class FatTree final : public TopologySpec {
     if (endpoints.count % per_leaf_ != 0) {
       keys.fail_between(
           "endpoints_per_leaf", endpoints.counted_by,
-          fmt::format("{} endpoints ({}) do not fill leaves of {}; nearest sizes of leaves: {}",
+          fmt::format("{} endpoints ({}) do not fill leaves of {}; nearest endpoints_per_leaf: {}",
                       endpoints.count, endpoints.counted, per_leaf_,
                       divisors_around(endpoints.count, per_leaf_)));
     }

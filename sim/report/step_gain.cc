@@ -82,8 +82,8 @@ std::string gains_text(const RunReport& report) {
     all.most += gain->most;
   }
   if (!any) return {};
-  return fmt::format("all in their best mode: {} of the {} step, {}{}\n", text_of(all),
-                     step->recorded ? "recorded" : "bulk", time_text(step->time),
+  return fmt::format("all in their best mode, each pair by itself: {} of the {} step, {}{}\n",
+                     text_of(all), step->recorded ? "recorded" : "bulk", time_text(step->time),
                      measured ? "" : "; the errors of some kinds of pairs were never measured");
 }
 

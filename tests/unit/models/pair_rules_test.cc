@@ -135,10 +135,12 @@ std::vector<std::string> idle(const std::string& pairs) {
 TEST(PairRules, that_no_pair_fits_are_told) {
   using Messages = std::vector<std::string>;
   EXPECT_EQ(idle("{mode: fused}, {pair: mlp_down, mode: role_split}"), Messages{});
-  EXPECT_EQ(idle("{pair: mlp_dwn, mode: fused}"),
-            (Messages{"0: no pair that could be overlapped is 'mlp_dwn'; there are: attn_gather + "
-                      "qkv, attn_out + attn_out_reduce, mlp_down + mlp_down_reduce, mlp_gather + "
-                      "mlp_up"}));
+  EXPECT_EQ(
+      idle("{pair: mlp_dwn, mode: fused}"),
+      (Messages{"0: no pair that could be overlapped is 'mlp_dwn' (did you mean 'mlp_down'?); "
+                "there are: attn_gather + qkv, attn_out + attn_out_reduce, mlp_down + "
+                "mlp_down_reduce, mlp_gather + mlp_up; of patterns all_gather_gemm, "
+                "gemm_reduce_scatter"}));
   EXPECT_EQ(idle("{pair: mlp_down, mode: kernel}, {mode: fused}"),
             (Messages{"0: no effect: for each pair that it fits a later rule counts"}));
 }
