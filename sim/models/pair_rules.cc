@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "sim/core/diagnostics.h"
 #include "sim/scenario/modes.h"
@@ -104,7 +103,7 @@ PairWay way_by(const PairRule& rule, OverlapOptions options) {
   take(rule.max_wgs_per_cu, options.fused.max_wgs_per_cu);
   take(rule.sending_cus, options.fused.sending_cus);
   take(rule.chunks, options.kernel.chunks);
-  return {.mode = rule.mode, .options = std::move(options)};
+  return {.mode = rule.mode, .options = options};
 }
 
 std::string name_of(const ModelGraph& graph, const Fusion& fusion) {

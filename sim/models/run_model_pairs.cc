@@ -220,7 +220,7 @@ PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
   const PairRules& rules = scenario_.workload.pairs;
   PairWay way{.options = overlap_options(scenario_)};
   if (const PairRule* rule = rule_of(rules, candidate.name, candidate.pattern, of_layer)) {
-    way = way_by(*rule, std::move(way.options));
+    way = way_by(*rule, way.options);
     if (candidate.time_in(way.mode) == Duration{}) way.mode = Mode::bulk;  // it does not suit
     return way;
   }
@@ -244,9 +244,9 @@ ModelRun::Chosen ModelRun::chosen(const ModelGraph& graph, const std::vector<Pai
     const Candidate& candidate = candidates_[pair.candidate];
     if (!candidate.obstacle.empty()) continue;
     if (mode == Mode::mixed) {
-      PairWay way = way_of(graph, pair);
+      const PairWay way = way_of(graph, pair);
       if (way.mode == Mode::bulk) continue;
-      chosen.ways.push_back(std::move(way));
+      chosen.ways.push_back(way);
     } else if (!overlaps(candidate, mode)) {
       continue;
     }
