@@ -10,33 +10,20 @@ one core and 4 GB.
 import argparse
 import json
 import pathlib
-import subprocess
-import sys
 
 import reproduce_common as common
 
-SCENARIO = common.ROOT / "configs/scenarios/models/deepseek_v3_2048_h800.yaml"
+SCENARIO = "scenarios/models/deepseek_v3_2048_h800"
 TOKENS = 15360 * 4096
 PUBLISHED_S = 180_000 * 3600 / 1e12 / 2048 * TOKENS
+EVEN = {"workload.parallel.last_layers": 1}
 CASES = {
-    "dualpipe_v, tokens once to each node": [],
-    "the same, one layer beside both heads": ["workload.parallel.last_layers=1"],
-    "zb_v": ["workload.parallel.last_layers=1", "workload.parallel.schedule=zb_v"],
-    "dualpipe_v, the library's all-to-all": [
-        "workload.parallel.last_layers=1", "workload.moe.exchange=library",
-        "workload.moe.exchange_cus=~"],
+    "dualpipe_v, tokens once to each node": {},
+    "the same, one layer beside both heads": EVEN,
+    "zb_v": {**EVEN, "workload.parallel.schedule": "zb_v"},
+    "dualpipe_v, the library's all-to-all": {
+        **EVEN, "workload.moe.exchange": "library", "workload.moe.exchange_cus": "~"},
 }
-
-
-def run(case):
-    """The step's seconds."""
-    command = [common.WEFT, "run", SCENARIO, "--json", "--mode", "bulk"]
-    for setting in CASES[case]:
-        command += ["--set", setting]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(result.stderr)
-    return json.loads(result.stdout)["modes"]["bulk"]["time_us"] / 1e6
 
 
 def main():
@@ -47,11 +34,13 @@ def main():
                         default=common.ROOT / "results/reproduce_deepseek",
                         help="folder for results")
     arguments = parser.parse_args()
-    steps = common.in_parallel(run, list(CASES), arguments.jobs)
+    runs = common.Runner(arguments.jobs).all(
+        [(SCENARIO, settings, ["bulk"]) for settings in CASES.values()])
+    steps = {case: run["modes"]["bulk"]["time_us"] / 1e6 for case, run in zip(CASES, runs)}
     arguments.output.mkdir(parents=True, exist_ok=True)
     (arguments.output / "steps.json").write_text(json.dumps(steps, indent=1) + "\n",
                                                  encoding="utf-8")
-    print(f"published: {PUBLISHED_S:.1f} s")
+    print(f"\npublished: {PUBLISHED_S:.1f} s")
     for case, seconds in steps.items():
         print(f"{seconds:6.1f} s  {100 * (seconds / PUBLISHED_S - 1):+5.1f} %  {case}")
 

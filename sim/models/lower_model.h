@@ -17,8 +17,8 @@ struct ModelLowering {
   // From find_fusions(), those without obstacle: lowered as `mode` says. Everything else runs
   // kernel after kernel on its streams.
   std::vector<Fusion> fusions = {};
-  std::vector<PairWay> ways =
-      {};                        // by fusion, each its own; empty: all as `mode` and `options` say
+  // By fusion, each its own; empty: all as `mode` and `options` say.
+  std::vector<PairWay> ways = {};
   std::vector<OpId> exits = {};  // operators whose ends the result is to report
   // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
   // which of them gets which CUs when.

@@ -10,7 +10,6 @@
 #include "sim/models/needs.h"
 #include "sim/models/schedule.h"
 #include "sim/models/single_operator.h"
-#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {

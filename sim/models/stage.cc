@@ -63,7 +63,6 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .tensor = place(parallel.tensor, 1),
               .context = place(parallel.context, parallel.tensor),
               .experts = place(parallel.expert, 1),
-              .data = place(copies_of_weights(parallel), parallel.tensor),
               .sharing = place(copies_that_share(parallel), parallel.tensor),
               .across = PlaceId::none(),
               .expert_data = place(gpus / parallel.expert, parallel.expert),

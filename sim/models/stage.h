@@ -23,8 +23,7 @@ struct Stage {
   PlaceId tensor;       // groups that share each layer's matrices
   PlaceId context;      // groups that share each sequence
   PlaceId experts;      // groups that share the experts
-  PlaceId data;         // groups with the same weights
-  PlaceId sharing;      // of these, groups that share what is sharded
+  PlaceId sharing;      // groups with the same weights that share what is sharded
   PlaceId across;       // and GPUs with the same part of it; none: all copies share
   PlaceId expert_data;  // groups with the same experts
   PlaceId ahead;        // pairs with the stage that has the next part; none if it is the same stage
