@@ -77,7 +77,8 @@ TEST(StepGain, says_where_no_errors_were_measured) {
   unmeasured.candidates[0].pattern = WorkloadKind::all_to_all_gemm;
   EXPECT_NE(gains_text(unmeasured).find("never measured"), std::string::npos);
   EXPECT_EQ(gains_text(report()).find("never measured"), std::string::npos);
-  EXPECT_EQ(ratio_error(WorkloadKind::all_to_all_gemm), 0.135);  // the largest of the others
+  EXPECT_EQ(ratio_error(WorkloadKind::all_to_all_gemm),
+            0.138);  // torch.emb.hip, the largest of the others
 }
 
 // "| gemm_rs.fused | 5 | 0.077 | 0.128 | -0.128 | -0.045 |"
