@@ -15,6 +15,7 @@
 #include "sim/app/command_app.h"
 #include "sim/app/command_error.h"
 #include "sim/app/help_command_line.h"
+#include "sim/app/jobs.h"
 #include "sim/app/measured_command_line.h"
 #include "sim/app/report_command_line.h"
 #include "sim/app/sweep_command_line.h"
@@ -70,6 +71,7 @@ struct Raw {
   std::string stop_after;
   bool quiet = false;
   bool json = false;
+  int jobs = 0;
 };
 
 // Both as CLI11 wants them: empty, or what is wrong.
@@ -143,6 +145,10 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
              "Write summary.json, operators.csv, links.csv, over_time.csv and more to this folder")
           ->type_name("DIR");
   CLI::Option* trace = add_trace(*run, raw);
+  run->add_option("-j,--jobs", raw.jobs,
+                  "Most cores that a large run takes; the results are the same. Default: all")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostJobs));
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
@@ -173,6 +179,7 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   command.quiet = raw.quiet;
   if (raw.quiet) command.print = Print::nothing;
   if (raw.json) command.print = Print::json;
+  command.jobs = raw.jobs;
   return command;
 }
 

@@ -37,6 +37,7 @@ struct RunCommand {
   StopAfter stop_after = StopAfter::results;
   Print print = Print::table;
   bool quiet = false;  // nothing on stderr unless it fails
+  int jobs = 0;        // 0: as many as there are cores
 };
 
 // Nothing to run: the text was printed (help, version, what is wrong), and this is the exit code.

@@ -12,6 +12,7 @@
 
 #include "sim/app/colors.h"
 #include "sim/app/given_scenario.h"
+#include "sim/app/jobs.h"
 #include "sim/app/planned.h"
 #include "sim/app/run_progress.h"
 #include "sim/files/staged.h"
@@ -119,10 +120,11 @@ std::optional<TimelineOptions> timeline_within_memory(const RunCommand& command,
 
 int run_command(const RunCommand& command) {
   const Quiet quiet = command.quiet ? Quiet::yes : Quiet::no;
-  const GivenScenario given = load_given(command.scenario, command.sets);
-  const Loaded& loaded = given.loaded;
+  GivenScenario given = load_given(command.scenario, command.sets);
+  Loaded& loaded = given.loaded;
   print_problems(loaded.problems, quiet);
   if (!loaded.scenario) return exit_code::user;
+  loaded.scenario->run.cores = jobs_or_cores(command.jobs);
   const Scenario& scenario = *loaded.scenario;
   if (command.stop_after == StopAfter::scenario) {
     fmt::print("{}", to_text(scenario));

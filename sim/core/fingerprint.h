@@ -20,10 +20,12 @@ constexpr std::uint64_t mix64(std::uint64_t z) {
 class Fingerprint {
  public:
   void add(std::uint64_t value) { hash_ += mix64(value + 0x9E3779B97F4A7C15ULL); }
+  void add(const Fingerprint& other) { hash_ += other.hash_ - kNothing; }
   [[nodiscard]] std::uint64_t value() const { return hash_; }
 
  private:
-  std::uint64_t hash_ = 0xCBF29CE484222325ULL;
+  static constexpr std::uint64_t kNothing = 0xCBF29CE484222325ULL;
+  std::uint64_t hash_ = kNothing;
 };
 
 // FNV-1a, 64 bits: for files and texts in manifests.

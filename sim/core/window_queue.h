@@ -16,6 +16,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core/assert.h"
@@ -58,21 +59,33 @@ class WindowQueue {
 
   [[nodiscard]] bool empty() const { return levels_used_ == 0; }
 
-  // Begins the earliest window that has events: of those, all until `stop`. The time of the first;
-  // if that is later than `stop`, nothing has begun. Only if !empty(), and all visits are over.
-  SimTime begin_window(SimTime stop) {
-    advance();
-    const auto end = static_cast<std::uint64_t>(stop.count()) + 1;
-    std::uint64_t first = UINT64_MAX;
-    bool all = true;
-    for (const Event& event : events_) {
-      first = std::min(first, event.at_ps);
-      all = all && event.at_ps < end;
-    }
-    if (!all) put_back(end);
-    end_ = end;
+  // The time of the earliest event, and how many events its window has at least.
+  struct Next {
+    SimTime at = kNever;  // kNever: there is none
+    std::size_t events = 0;
+  };
+  static constexpr SimTime kNever = SimTime::from_count(INT64_MAX);
+  // Only while no window is being handled.
+  [[nodiscard]] const Next& next() {
+    if (!known_next_) known_next_ = found_next();
+    return *known_next_;
+  }
+
+  // Begins the window of `first`, of which this queue may have no event, as others that are handled
+  // in the same windows do: of its events in the window, all until `stop`.
+  void begin_window(SimTime first, SimTime stop) {
+    SIM_ASSERT(visited_ == visits_.size() && first <= stop);
+    visits_.clear();
+    visited_ = 0;
+    const std::uint64_t window = window_of(static_cast<std::uint64_t>(first.count()));
+    const SimTime own = next().at;
+    SIM_ASSERT(own >= first);
+    if (own == kNever || window_of(static_cast<std::uint64_t>(own.count())) != window) return;
+    advance(window);
+    end_ = static_cast<std::uint64_t>(stop.count()) + 1;
+    put_back();
     lay_out_by_place();
-    return SimTime::from_count(static_cast<std::int64_t>(first));
+    known_next_.reset();
   }
 
   // Goes on to the next place with events in this window; false: all have been visited.
@@ -138,39 +151,52 @@ class WindowQueue {
     buckets_[level * kDigits + digit].push_back(event);
     digits_used_[level] |= std::uint64_t{1} << digit;
     levels_used_ |= 1U << level;
+    known_next_.reset();
   }
 
-  // Makes the earliest window the present one, and events_ its events.
-  void advance() {
+  // The buckets with the lowest digit of the lowest level have the earliest window's events.
+  [[nodiscard]] std::vector<Event>& earliest_bucket() {
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));
-    digits_used_[level] &= ~(std::uint64_t{1} << digit);
+    return buckets_[level * kDigits + digit];
+  }
+
+  [[nodiscard]] Next found_next() {
+    if (empty()) return {};
+    const std::vector<Event>& bucket = earliest_bucket();
+    std::uint64_t first = UINT64_MAX;
+    for (const Event& event : bucket) first = std::min(first, event.at_ps);
+    return {.at = SimTime::from_count(static_cast<std::int64_t>(first)), .events = bucket.size()};
+  }
+
+  // Makes `window`, the earliest, the present one, and events_ its events.
+  void advance(std::uint64_t window) {
+    std::vector<Event>& bucket = earliest_bucket();
+    const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
+    digits_used_[level] &= digits_used_[level] - 1;
     if (digits_used_[level] == 0) levels_used_ &= ~(1U << level);
-    std::vector<Event>& bucket = buckets_[level * kDigits + digit];
+    window_ = window;
     events_.clear();
     if (level == 0) {
-      window_ = window_of(bucket.front().at_ps);
       events_.swap(bucket);
       return;
     }
-    std::uint64_t first = UINT64_MAX;
-    for (const Event& event : bucket) first = std::min(first, event.at_ps);
-    window_ = window_of(first);
     for (const Event& event : bucket) {
-      const std::uint64_t window = window_of(event.at_ps);
-      if (window == window_) {
+      const std::uint64_t of_event = window_of(event.at_ps);
+      if (of_event == window) {
         events_.push_back(event);
       } else {
-        file(event, window);  // differs only in a lower digit: never into this bucket
+        file(event, of_event);  // differs only in a lower digit: never into this bucket
       }
     }
     bucket.clear();
   }
 
-  void put_back(std::uint64_t end) {
+  // What comes after the end.
+  void put_back() {
     std::size_t kept = 0;
     for (const Event& event : events_) {
-      if (event.at_ps < end) {
+      if (event.at_ps < end_) {
         events_[kept++] = event;
       } else {
         file(event, window_);
@@ -181,8 +207,6 @@ class WindowQueue {
 
   // The order of places is that of their first events here: nothing depends on it.
   void lay_out_by_place() {
-    visits_.clear();
-    visited_ = 0;
     for (const Event& event : events_) {
       const std::uint32_t place = place_of(event);
       if (next_slot_[place]++ == 0) visits_.push_back({.place = place, .begin = 0, .end = 0});
@@ -216,6 +240,7 @@ class WindowQueue {
   std::size_t visited_ = 0;
   std::vector<std::uint32_t> next_slot_;  // by place; 0 unless events are being laid out
   // Later windows.
+  std::optional<Next> known_next_;
   std::uint32_t levels_used_ = 0;
   std::array<std::uint64_t, kLevels> digits_used_{};
   std::array<std::vector<Event>, kLevels * kDigits> buckets_;

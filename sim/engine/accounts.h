@@ -39,6 +39,7 @@ class Accounts {
   void background(std::uint32_t gpu, Bytes size);
   void proxied(std::uint32_t gpu, Duration time) { gpus_[gpu].proxy += time; }
 
+  [[nodiscard]] Duration time() const;  // until the end of the last kernel so far
   [[nodiscard]] std::uint64_t items_done() const { return items_done_; }
   // Of a GPU, up to `now`: time of CUs with a WG at work, summed; HBM bytes.
   [[nodiscard]] Duration cu_time(std::uint32_t gpu, SimTime now) const;
@@ -49,6 +50,9 @@ class Accounts {
   [[nodiscard]] Hbm hbm(std::uint32_t gpu) const {
     return {.all = gpus_[gpu].hbm, .background = background_[gpu]};
   }
+
+  // Adds what another share of the cluster has done, to which these GPUs belong.
+  void take_over(Accounts& other, const std::vector<std::uint32_t>& gpus);
 
   // Fills gpus, operators and ledger of the result.
   void close(const TaskGraph& graph, SimTime now, RunResult& result);

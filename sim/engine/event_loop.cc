@@ -1,8 +1,5 @@
-// The loop: what happens next, until nothing is left or a limit is reached.
-//
-// Events wait in one queue or, where nodes are far enough apart, in windows (WindowQueue): node by
-// node, each in the order that its events have in one queue. What results is the same to the last
-// byte (docs/decisions/0014-windows.md).
+// The loop: what happens next, until nothing is left or a limit is reached. Events wait in one
+// queue or, where nodes are far enough apart, in windows (windows.cc).
 
 #include <algorithm>
 
@@ -17,29 +14,19 @@ constexpr std::uint64_t kProgressEvery = 1U << 18U;
 
 }  // namespace
 
-std::optional<RunResult> Simulator::run(const OnProgress& on_progress) {
+RunResult Simulator::run(const OnProgress& on_progress) {
   assert_context() = {.seed = options_.seed, .simulated_ps = 0};
-  prepare_windows();
-  for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-    if (kernels_[k].dependencies_left > 0) continue;
-    const Kernel& kernel = graph_.kernels[KernelId(k)];
-    if (windows_) place_ = places_.of_node[cluster_.node_of(kernel.gpu)];
-    schedule(SimTime{} + kernel.launch, EventKind::kernel_start, k);
-  }
+  for (std::uint32_t k = 0; k < kernels_.size(); ++k) start_kernel_without_dependencies(k);
   if (on_progress) on_progress(progress());
-  // An item that long cannot end in time, and need not fit the servers' clocks.
-  Ending ending = Ending::time_limit;
-  if (!graph_.has_longer_item(options_.max_time)) {
-    if (!windows_) {
-      ending = run_in_order(on_progress);
-    } else if (const std::optional<Ending> ended = run_in_windows(on_progress)) {
-      ending = *ended;
-    } else {
-      return std::nullopt;
-    }
-  }
+  Ending ending =
+      graph_.has_longer_item(options_.max_time) ? Ending::time_limit : run_in_order(on_progress);
   if (ending == Ending::finished && kernels_left_ > 0) ending = Ending::deadlock;
   return collect(ending);
+}
+
+void Simulator::start_kernel_without_dependencies(std::uint32_t kernel) {
+  if (kernels_[kernel].dependencies_left > 0) return;
+  schedule(SimTime{} + graph_.kernels[KernelId(kernel)].launch, EventKind::kernel_start, kernel);
 }
 
 Ending Simulator::run_in_order(const OnProgress& on_progress) {
@@ -65,51 +52,6 @@ Ending Simulator::run_in_order(const OnProgress& on_progress) {
   return Ending::finished;
 }
 
-// Where results depend on the order of events of different nodes, or on the event with which a run
-// stops: none, and one queue has to say.
-std::optional<Ending> Simulator::run_in_windows(const OnProgress& on_progress) {
-  const SimTime last = SimTime{} + options_.max_time;
-  const auto most = static_cast<std::uint64_t>(options_.max_events);
-  SimTime stop = recorder_ == nullptr ? last : SimTime{};
-  SimTime latest;
-  std::uint64_t told = 0;
-  bool in_time = true;
-  while (in_time && !windows_->empty()) {
-    const SimTime first = windows_->begin_window(stop);
-    if (first > stop) {
-      in_time = first <= last;
-      if (in_time) stop = std::min(last, record_until(first));
-      continue;
-    }
-    while (windows_->next_place()) {
-      place_ = windows_->place();
-      while (windows_->more()) {
-        happen(windows_->pop());
-        if (!windows_->more_now()) settle_instant();
-      }
-      latest = later(latest, now_);
-    }
-    if (memories_can_fall_behind_ || events_ > most) return std::nullopt;
-    if (events_ / kProgressEvery == told) continue;
-    told = events_ / kProgressEvery;
-    assert_context().simulated_ps = now_.count();
-    if (on_progress) on_progress(progress());
-  }
-  if (!in_time && events_ == most) return std::nullopt;
-  now_ = latest;
-  if (kernels_left_ == 0) SIM_ASSERT(transport_.in_flight() == 0);
-  return in_time ? Ending::finished : Ending::time_limit;
-}
-
-// Records of WGs and messages are kept in the order in which things happen, on all nodes.
-void Simulator::prepare_windows() {
-  if (options_.queues == Queues::one || cluster_.network.nodes < 2) return;
-  if (recorder_ != nullptr && !recorder_->keeps_only_intervals()) return;
-  places_ = places_of(cluster_, graph_, transport_);
-  if (places_.count < 2 || places_.lookahead < WindowQueue::kLeastLookahead) return;
-  windows_.emplace(places_.lookahead, places_.count, options_.tie_shuffle);
-}
-
 // Samples all intervals that have ended by then; returns the end of the next one.
 SimTime Simulator::record_until(SimTime at) {
   while (recorder_->next_sample() < at) recorder_->sample({accounts_, transport_, memory_});
@@ -119,7 +61,7 @@ SimTime Simulator::record_until(SimTime at) {
 void Simulator::schedule(SimTime at, EventKind kind, std::uint32_t id) {
   const std::uint64_t content = (std::uint64_t{static_cast<std::uint8_t>(kind)} << kKindShift) | id;
   if (!windows_) return queue_.push(at, content);
-  windows_->push(at, content, kind == EventKind::link ? places_.of_link[id] : place_);
+  windows_->push(at, content, kind == EventKind::link ? shares_->places.of_link[id] : place_);
 }
 
 void Simulator::happen(const Event& event) {

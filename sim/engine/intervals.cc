@@ -70,6 +70,11 @@ void Intervals::spread(std::size_t track, SimTime from, SimTime until, std::int6
   give(last, left);
 }
 
+void Intervals::add(const Intervals& other) {
+  SIM_ASSERT(length_ == other.length_ && amounts_.size() == other.amounts_.size());
+  for (std::size_t i = 0; i < amounts_.size(); ++i) amounts_[i] += other.amounts_[i];
+}
+
 void Intervals::close(SimTime end) {
   end_ = end;
   const std::size_t last = end.count() == 0 ? 0 : at(SimTime::from_count(end.count() - 1));

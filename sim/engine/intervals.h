@@ -31,6 +31,9 @@ class Intervals {
   // Spread evenly over the time between; all at once where there is none.
   void spread(std::size_t track, SimTime from, SimTime until, std::int64_t amount);
 
+  // Adds what happened elsewhere in the same intervals.
+  void add(const Intervals& other);
+
   // Nothing happens from `end` on: the last interval ends there.
   void close(SimTime end);
 

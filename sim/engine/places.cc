@@ -106,6 +106,7 @@ Places places_of(const Cluster& cluster, const TaskGraph& graph, const Transport
   places.lookahead = Duration::from_count(INT64_MAX);
   for (std::uint32_t i = 0; i < links.size(); ++i) {
     places.of_link.push_back(of_part[links[i].to]);
+    places.from_link.push_back(of_part[links[i].from]);
     if (of_part[links[i].from] == of_part[links[i].to]) continue;
     places.lookahead = std::min(places.lookahead, transport.latency(LinkId(i)));
   }

@@ -16,8 +16,9 @@ namespace weft {
 struct Places {
   std::uint32_t count = 0;
   std::vector<std::uint32_t> of_node;
-  std::vector<std::uint32_t> of_link;  // by link: the one at its end, where its messages arrive
-  Duration lookahead;                  // the shortest time from any place to another
+  std::vector<std::uint32_t> of_link;    // by link: the one at its end, where its messages arrive
+  std::vector<std::uint32_t> from_link;  // the one at its beginning
+  Duration lookahead;                    // the shortest time from any place to another
 };
 
 Places places_of(const Cluster& cluster, const TaskGraph& graph, const Transport& transport);

@@ -16,14 +16,6 @@ Duration mean(const std::vector<GpuUse>& gpus, Member member) {
 
 }  // namespace
 
-void add(LinkUse& sum, const LinkUse& use) {
-  sum.carried += use.carried;
-  sum.messages += use.messages;
-  add_saturating(sum.busy, use.busy);
-  add_saturating(sum.queued, use.queued);
-  sum.queued_max = longer(sum.queued_max, use.queued_max);
-}
-
 const char* name_of(Wait wait) {
   switch (wait) {
     case Wait::post:

@@ -76,9 +76,6 @@ struct LinkRow {
   LinkUse use;
 };
 
-// Adds what another link has done, or the same one at another time.
-void add(LinkUse& sum, const LinkUse& use);
-
 // What each link of the network has done up to `until`.
 std::vector<LinkRow> rows_of(const Transport& transport, SimTime until);
 

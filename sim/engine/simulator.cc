@@ -38,11 +38,6 @@ bool needs_arithmetic(const TaskGraph& graph) {
                      [](const Work& work) { return work.arithmetic_alone.count() > 0; });
 }
 
-RunOptions in_one_queue(RunOptions options) {
-  options.queues = Queues::one;
-  return options;
-}
-
 }  // namespace
 
 Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options)
@@ -124,6 +119,20 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
     } else {
       kernels_[k].flags_seen = true;
     }
+  }
+}
+
+Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                     const Shares& shares, std::uint32_t share)
+    : Simulator(cluster, graph, options) {
+  shares_ = &shares;
+  share_ = share;
+  const Places& places = shares.places;
+  windows_.emplace(places.lookahead, places.count, options.tie_shuffle);
+  for (const Kernel& kernel : graph.kernels) kernels_left_ -= is_here(kernel.gpu) ? 0U : 1U;
+  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
+    if (shares.of_place[places.from_link[i]] != share) continue;
+    if (shares.of_place[places.of_link[i]] != share) transport_.ends_elsewhere(LinkId(i));
   }
 }
 
@@ -273,8 +282,9 @@ void Simulator::add_paths(RunResult& result) const {
 RunResult Simulator::collect(Ending ending) {
   RunResult result;
   result.ending = ending;
+  if (windows_) now_ = latest_;
   accounts_.close(graph_, now_, result);
-  for (const GpuUse& gpu : result.gpus) result.time = longer(result.time, gpu.end - SimTime{});
+  result.time = accounts_.time();
   result.links = rows_of(transport_, SimTime{} + result.time);
   if (ending == Ending::finished) {
     add_paths(result);
@@ -304,32 +314,6 @@ RunResult Simulator::collect(Ending ending) {
       break;
   }
   return result;
-}
-
-RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
-                   const OnProgress& on_progress) {
-  if (std::optional<RunResult> result = Simulator(cluster, graph, options).run(on_progress)) {
-    return *std::move(result);
-  }
-  return *Simulator(cluster, graph, in_one_queue(options)).run(on_progress);
-}
-
-Recorded simulate_and_record(const Cluster& cluster, const TaskGraph& graph,
-                             const RunOptions& options, const RecordOptions& record,
-                             const OnProgress& on_progress) {
-  const auto recorded = [&](const RunOptions& how) -> std::optional<Recorded> {
-    Simulator simulator(cluster, graph, how);
-    simulator.record(record);
-    std::optional<RunResult> result = simulator.run(on_progress);
-    if (!result) return std::nullopt;
-    Recorded all{.result = *std::move(result), .recording = {}};
-    if (all.result.ending == Ending::finished) {
-      all.recording = simulator.recording(all.result.time);
-    }
-    return all;
-  };
-  if (std::optional<Recorded> all = recorded(options)) return *std::move(all);
-  return *recorded(in_one_queue(options));
 }
 
 }  // namespace weft

@@ -17,8 +17,8 @@
 #include "sim/core/window_queue.h"
 #include "sim/engine/accounts.h"
 #include "sim/engine/critical_path.h"
-#include "sim/engine/places.h"
 #include "sim/engine/recorder.h"
+#include "sim/engine/shares.h"
 #include "sim/engine/simulate.h"
 #include "sim/gpu_model/power_law.h"
 
@@ -40,19 +40,40 @@ enum class EventKind : std::uint8_t {
 class Simulator {
  public:
   Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
-  // To be called before run().
+  // Of one share of the cluster: only what happens there.
+  Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+            const Shares& shares, std::uint32_t share);
+  // To be called before anything happens.
   void record(const RecordOptions& what);
-  // None: the run has to be repeated with Queues::one.
-  std::optional<RunResult> run(const OnProgress& on_progress);
-  // To be called after run().
+  // All of a cluster, in one queue.
+  RunResult run(const OnProgress& on_progress);
+  // What was recorded, once all has happened.
   Recording recording(Duration time);
+
+  // A share, window by window (windows.cc), between other shares.
+  void start();
+  [[nodiscard]] const WindowQueue::Next& next() { return windows_->next(); }
+  // Of the window of `first`, the earliest event of all shares: what happens here until `stop`.
+  void run_window(SimTime first, SimTime stop);
+  // What has entered links to other shares: to be given to these before their next window.
+  [[nodiscard]] std::vector<Transport::HandedOver>& handed_over();
+  void take_over(const Transport::HandedOver& message);
+  // Samples all intervals that have ended by then; returns the end of the next one.
+  SimTime record_until(SimTime at);
+  // Only one queue knows what then happens.
+  [[nodiscard]] bool memories_can_fall_behind() const { return memories_can_fall_behind_; }
+  [[nodiscard]] std::size_t in_flight() const { return transport_.in_flight(); }
+  [[nodiscard]] std::uint32_t kernels_left() const { return kernels_left_; }
+  [[nodiscard]] Duration time() const { return accounts_.time(); }  // of its kernels, so far
+  [[nodiscard]] Progress progress() const;
+  // What another share has done is from now on this one's.
+  void take_over(Simulator& other);
+  RunResult collect(Ending ending);
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::int64_t kRateUnit =
       1000;  // memory rates are in kB/s: one WG's fits 32 bits
-
-  [[nodiscard]] Progress progress() const;
 
   // Where a worker continues when it runs next.
   enum class Phase : std::uint8_t {
@@ -154,10 +175,9 @@ class Simulator {
   };
 
   // event_loop.cc
-  void prepare_windows();
   Ending run_in_order(const OnProgress& on_progress);
-  std::optional<Ending> run_in_windows(const OnProgress& on_progress);
-  SimTime record_until(SimTime at);
+  void start_kernel_without_dependencies(std::uint32_t kernel);
+  [[nodiscard]] bool is_here(GpuId gpu) const;
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
   void happen(const Event& event);
   void handle(EventKind kind, std::uint32_t id);
@@ -173,7 +193,6 @@ class Simulator {
   [[nodiscard]] std::string who_waits_for_whom() const;
   [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_paths(RunResult& result) const;
-  RunResult collect(Ending ending);
 
   // kernels.cc: kernels and their WGs' slots
   void kernel_start(std::uint32_t kernel);
@@ -258,10 +277,12 @@ class Simulator {
   const TaskGraph& graph_;
   const RunOptions& options_;
   EventQueue queue_;
-  // Where the order of events of different nodes does not matter, instead of queue_.
+  // Of a share, instead of queue_: the order of events of different nodes does not matter.
+  const Shares* shares_ = nullptr;
+  std::uint32_t share_ = 0;
   std::optional<WindowQueue> windows_;
-  Places places_;
   std::uint32_t place_ = 0;  // of what happens now
+  SimTime latest_;           // of what has happened in windows
   Fingerprint fingerprint_;
   SimTime now_;
   std::uint64_t events_ = 0;

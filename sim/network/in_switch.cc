@@ -26,7 +26,7 @@ std::uint32_t Transport::new_at_switch(const AtSwitch& what) {
 }
 
 Transport::Crossing Transport::cross_in_switch(SimTime now, LinkId link, Message message) {
-  return enter(now, links_[link], message, 0,
+  return enter(now, link, message, 0,
                transfer_time(bytes(message.size), on(links_[link], in_switch_bandwidth_)));
 }
 

@@ -37,4 +37,20 @@ bool Transport::is_only_way_out(LinkId id) const {
                        [from](const ShapeLink& edge) { return edge.from == from; }) == 1;
 }
 
+Wake Transport::take_over(const HandedOver& entered) {
+  RingQueue<Message>& queue = links_[entered.link].queue;
+  queue.push(entered.message);
+  if (queue.size() > 1) return {};
+  return {.link = entered.link, .at = entered.message.due};
+}
+
+void Transport::add_uses(const Transport& other) {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    Link& link = links_[LinkId(i)];
+    add(link.use, other.links_[LinkId(i)].use);
+    link.free_at = later(link.free_at, other.links_[LinkId(i)].free_at);
+  }
+  in_flight_ += other.in_flight_;
+}
+
 }  // namespace weft

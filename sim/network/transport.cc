@@ -9,6 +9,14 @@
 
 namespace weft {
 
+void add(LinkUse& sum, const LinkUse& use) {
+  sum.carried += use.carried;
+  sum.messages += use.messages;
+  add_saturating(sum.busy, use.busy);
+  add_saturating(sum.queued, use.queued);
+  sum.queued_max = longer(sum.queued_max, use.queued_max);
+}
+
 Transport::Transport(const NetworkSpec& spec)
     : gpus_per_node_(static_cast<std::uint32_t>(spec.gpus_per_node)) {
   add_node_fabrics(spec);
@@ -208,13 +216,14 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
         transfer_time(bytes(message.size), engine ? on(link, engine_bandwidth_)
                                                   : bytes_per_second(link.bytes_per_second));
   }
-  return enter(now, link, message, entries, link.cached_time);
+  return enter(now, link_id, message, entries, link.cached_time);
 }
 
 // Queues a message whose head is at the link's start at `now` after those that wait there. It takes
 // `time` to pass.
-Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, int entries,
+Transport::Crossing Transport::enter(SimTime now, LinkId link_id, Message message, int entries,
                                      Duration time) {
+  Link& link = links_[link_id];
   Duration busy = time;
   if (link.role == LinkRole::nic_send) busy = longer(busy, link.interval * entries);
 
@@ -231,8 +240,12 @@ Transport::Crossing Transport::enter(SimTime now, Link& link, Message message, i
   message.due = later((last ? tail : start) + link.latency, link.last_due);
   link.last_due = message.due;
 
-  const bool wake = link.queue.empty();
-  link.queue.push(message);
+  const bool wake = link.queue.empty() && !link.ends_elsewhere;
+  if (link.ends_elsewhere) [[unlikely]] {
+    handed_over_.push_back({.link = link_id, .message = message});
+  } else {
+    link.queue.push(message);
+  }
 
   LinkUse& use = link.use;
   use.carried += bytes(message.size);

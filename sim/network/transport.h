@@ -55,6 +55,9 @@ struct LinkUse {
   Duration queued_max;
 };
 
+// Adds what another link has done, or the same one at another time.
+void add(LinkUse& sum, const LinkUse& use);
+
 // A message to send. `tag` comes back on delivery. `entries` work-queue entries go with it.
 struct Outgoing {
   std::uint32_t tag = 0;
@@ -108,6 +111,19 @@ struct Arrived {
 
 class Transport {
  public:
+  // On a link.
+  struct Message {
+    SimTime due;   // head (on the last link: tail) at the end of the link it is on
+    Duration lag;  // of the tail behind the head
+    std::uint32_t tag;
+    std::uint32_t to : 30;          // endpoint in its fabric
+    std::uint32_t from_engine : 1;  // a copy engine's
+    std::uint32_t last_segment : 1;
+    std::uint32_t size;
+    std::uint32_t hash;  // chooses among equal routes
+  };
+  static_assert(sizeof(Message) == 32);  // two per cache line: queues of them outgrow the caches
+
   explicit Transport(const NetworkSpec& spec);
 
   [[nodiscard]] bool same_node(std::uint32_t gpu_a, std::uint32_t gpu_b) const {
@@ -172,8 +188,23 @@ class Transport {
   [[nodiscard]] bool is_only_way_out(LinkId link) const;
   [[nodiscard]] LinkId named(std::string_view name) const;  // the first one, or none()
   [[nodiscard]] std::string link_class(LinkId link) const;  // "scale_out_x+"
+  // A cluster in shares, each with a transport of its own. Of a link whose messages arrive in
+  // another share, this one has the beginning: what enters it is handed over instead.
+  void ends_elsewhere(LinkId link) { links_[link].ends_elsewhere = true; }
+  struct HandedOver {
+    LinkId link;
+    Message message;
+  };
+  // What has entered such links, in this order; to be taken from here.
+  [[nodiscard]] std::vector<HandedOver>& handed_over() { return handed_over_; }
+  // Puts such a message into this transport's link.
+  Wake take_over(const HandedOver& entered);
+  // Adds what links of another share's transport have done.
+  void add_uses(const Transport& other);
+
   [[nodiscard]] const Shape* scale_up() const { return scale_up_.get(); }
   [[nodiscard]] const Shape* scale_out() const { return scale_out_.get(); }
+  // Between shares: what one has sent less what it has received, modulo 2^64.
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
   // Memory that a transport of this spec takes without messages, and per message in flight: a ring
@@ -182,17 +213,6 @@ class Transport {
   static Bytes memory_per_message() { return bytes(2 * sizeof(Message)); }
 
  private:
-  struct Message {
-    SimTime due;   // head (on the last link: tail) at the end of the link it is on
-    Duration lag;  // of the tail behind the head
-    std::uint32_t tag;
-    std::uint32_t to : 30;          // endpoint in its fabric
-    std::uint32_t from_engine : 1;  // a copy engine's
-    std::uint32_t last_segment : 1;
-    std::uint32_t size;
-    std::uint32_t hash;  // chooses among equal routes
-  };
-  static_assert(sizeof(Message) == 32);  // two per cache line: queues of them outgrow the caches
   // Two cache lines: what every message touches, then rates, statistics and what NICs need.
   struct alignas(128) Link {
     RingQueue<Message> queue;
@@ -206,6 +226,7 @@ class Transport {
     bool cached_engine = false;
     LinkRole role = LinkRole::inner;
     bool is_scale_up = false;
+    bool ends_elsewhere = false;
     std::int64_t bytes_per_second = 1;
     Duration interval;  // least time between two work-queue entries; 0 except at NIC send ports
     LinkUse use;
@@ -235,7 +256,7 @@ class Transport {
   SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
   Crossing cross(SimTime now, LinkId link, Message message, int entries);
   Crossing cross_in_switch(SimTime now, LinkId link, Message message);
-  static Crossing enter(SimTime now, Link& link, Message message, int entries, Duration time);
+  Crossing enter(SimTime now, LinkId link, Message message, int entries, Duration time);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
   // What chooses among equal routes inside a node.
   [[nodiscard]] std::uint32_t hash_inside(const Outgoing& message) const;
@@ -264,6 +285,7 @@ class Transport {
   std::vector<AtSwitch> at_switch_;  // the hash of a message bound for the switch is its index
   std::vector<std::uint32_t> free_at_switch_;
   std::vector<Fanned> fan_;
+  std::vector<HandedOver> handed_over_;
 };
 
 }  // namespace weft

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/rng.h"
 #include "sim/engine/places.h"
+#include "sim/engine/windowed_run.h"
 #include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 #include "tests/property/describe.h"
@@ -89,6 +92,17 @@ TEST(Windows, give_what_one_queue_gives_where_memories_fall_behind_links) {
   });
 }
 
+// The cluster in `count` shares, as on so many cores; none: one queue has to repeat the run.
+std::optional<Recorded> in_shares(const Prepared& prepared, std::uint32_t count,
+                                  const RunOptions& options) {
+  const Transport transport(prepared.cluster.network);
+  Places places = places_of(prepared.cluster, prepared.graph, transport);
+  if (places.count < 2 || places.lookahead < WindowQueue::kLeastLookahead) return std::nullopt;
+  Shares shares = shares_of(std::move(places), prepared.cluster, prepared.graph, count);
+  const RecordOptions record;
+  return WindowedRun(prepared.cluster, prepared.graph, options, std::move(shares), &record).run({});
+}
+
 std::vector<std::int64_t> amounts_of(const Recorded& recorded) {
   std::vector<std::int64_t> all;
   const Intervals& amounts = recorded.recording.amounts;
@@ -110,6 +124,46 @@ TEST(Windows, record_what_one_queue_records) {
       EXPECT_EQ(text_of(windows.result), text_of(one.result));
       EXPECT_EQ(windows.recording.amounts.length(), one.recording.amounts.length());
       EXPECT_EQ(amounts_of(windows), amounts_of(one));
+    }
+  });
+}
+
+TEST(Windows, of_several_cores_give_what_one_queue_gives) {
+  int shared = 0;
+  int runs = 0;
+  for_each_seed(400, any, [&](std::uint64_t seed, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      RunOptions options = prepared.scenario.run;
+      options.tie_shuffle = mix64(seed);
+      options.queues = Queues::one;
+      const Recorded one = simulate_and_record(prepared.cluster, prepared.graph, options, {});
+      runs += 1;
+      for (const std::uint32_t count : {2U, 3U, 100U}) {
+        const std::optional<Recorded> some = in_shares(prepared, count, options);
+        if (!some) continue;
+        shared += 1;
+        EXPECT_EQ(text_of(some->result), text_of(one.result)) << name_of(prepared.mode);
+        EXPECT_EQ(amounts_of(*some), amounts_of(one)) << name_of(prepared.mode);
+      }
+    }
+  });
+  if (runs > 100) {
+    EXPECT_GT(shared, runs);
+  }
+}
+
+TEST(Windows, of_several_cores_stop_where_one_queue_stops) {
+  for_each_seed(100, any, [](std::uint64_t seed, const std::string& text) {
+    for (const Prepared& prepared : prepare(text)) {
+      const RunResult whole = run(prepared, Queues::one, prepared.scenario.run);
+      RunOptions options = prepared.scenario.run;
+      options.max_time = picoseconds(Rng(seed, "stop").between(1, whole.time.count() + 1));
+      const std::optional<Recorded> some = in_shares(prepared, 3, options);
+      if (!some) continue;
+      const RunResult one = run(prepared, Queues::one, options);
+      EXPECT_EQ(some->result.ending, one.ending);
+      EXPECT_EQ(some->result.stopped_because, one.stopped_because);
+      EXPECT_EQ(text_of(some->result), text_of(one));
     }
   });
 }

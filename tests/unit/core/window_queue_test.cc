@@ -14,9 +14,15 @@ namespace weft::window_queue_test {
 namespace {
 
 constexpr Duration kLookahead = picoseconds(100);
-constexpr SimTime kNever = SimTime::from_count(INT64_MAX - 1);
 
 SimTime at(std::uint64_t ps) { return SimTime::from_count(static_cast<std::int64_t>(ps)); }
+
+// Begins the earliest window, up to `stop`; the time of its first event.
+SimTime begin(WindowQueue& queue, SimTime stop = WindowQueue::kNever - picoseconds(1)) {
+  const SimTime first = queue.next().at;
+  if (first <= stop) queue.begin_window(first, stop);
+  return first;
+}
 
 // What the place that is being visited still has in this window.
 std::vector<Event> rest_of(WindowQueue& queue) {
@@ -30,7 +36,7 @@ TEST(WindowQueue, earlier_events_of_a_place_come_first_and_ties_go_by_content) {
   queue.push(at(20), 1, 2);
   queue.push(at(10), 9, 2);
   queue.push(at(10), 3, 2);
-  EXPECT_EQ(queue.begin_window(kNever), at(10));
+  EXPECT_EQ(begin(queue), at(10));
   ASSERT_TRUE(queue.next_place());
   EXPECT_EQ(queue.place(), 2U);
   EXPECT_EQ(queue.pop(), (Event{10, 3}));
@@ -47,7 +53,7 @@ TEST(WindowQueue, what_a_place_gets_while_it_is_visited_comes_in_order) {
   WindowQueue queue(kLookahead, 1);
   queue.push(at(0), 1, 0);
   queue.push(at(9), 5, 0);
-  queue.begin_window(kNever);
+  begin(queue);
   ASSERT_TRUE(queue.next_place());
   EXPECT_EQ(queue.pop(), (Event{0, 1}));
   queue.push(at(0), 0, 0);  // now, though its content is less: after what has happened
@@ -62,12 +68,12 @@ TEST(WindowQueue, a_message_that_takes_the_lookahead_belongs_to_a_later_window) 
     for (const std::uint64_t sent : {0U, 1U, 99U, 100U, 12'345U}) {
       WindowQueue queue(picoseconds(lookahead), 2);
       queue.push(at(sent), 0, 0);
-      queue.begin_window(kNever);
+      begin(queue);
       ASSERT_TRUE(queue.next_place());
       queue.pop();
       queue.push(at(sent) + picoseconds(lookahead), 7, 1);
       EXPECT_FALSE(queue.next_place());
-      EXPECT_EQ(queue.begin_window(kNever), at(sent) + picoseconds(lookahead));
+      EXPECT_EQ(begin(queue), at(sent) + picoseconds(lookahead));
       ASSERT_TRUE(queue.next_place());
       EXPECT_EQ(queue.place(), 1U);
     }
@@ -79,7 +85,7 @@ TEST(WindowQueue, no_window_is_longer_than_the_lookahead) {
     WindowQueue queue(picoseconds(lookahead), 1);
     for (std::uint64_t ps = 0; ps < 2000; ++ps) queue.push(at(ps), 0, 0);
     while (!queue.empty()) {
-      const SimTime first = queue.begin_window(kNever);
+      const SimTime first = begin(queue);
       ASSERT_TRUE(queue.next_place());
       const std::vector<Event> events = rest_of(queue);
       EXPECT_EQ(at(events.front().at_ps), first);
@@ -92,7 +98,7 @@ TEST(WindowQueue, no_window_is_longer_than_the_lookahead) {
 TEST(WindowQueueDeathTest, a_message_that_comes_sooner_is_a_broken_assumption) {
   WindowQueue queue(kLookahead, 2);
   queue.push(at(0), 0, 0);
-  queue.begin_window(kNever);
+  begin(queue);
   ASSERT_TRUE(queue.next_place());
   queue.pop();
   EXPECT_DEATH(queue.push(at(99), 7, 1), "place == place_");
@@ -103,22 +109,38 @@ TEST(WindowQueue, what_is_later_than_a_stop_waits_in_its_window) {
   queue.push(at(10), 1, 0);
   queue.push(at(11), 1, 0);
   queue.push(at(12), 1, 1);
-  EXPECT_EQ(queue.begin_window(at(9)), at(10));  // nothing begins
+  EXPECT_EQ(begin(queue, at(9)), at(10));  // nothing begins
   EXPECT_FALSE(queue.next_place());
-  EXPECT_EQ(queue.begin_window(at(11)), at(10));
+  EXPECT_EQ(begin(queue, at(11)), at(10));
   ASSERT_TRUE(queue.next_place());
   queue.pop();
   queue.push(at(13), 1, 0);
   const std::vector<Event> expected = {{11, 1}};
   EXPECT_EQ(rest_of(queue), expected);
   EXPECT_FALSE(queue.next_place());
-  EXPECT_EQ(queue.begin_window(at(20)), at(12));
+  EXPECT_EQ(begin(queue, at(20)), at(12));
   ASSERT_TRUE(queue.next_place());
   EXPECT_EQ(rest_of(queue).size(), 1U);
   ASSERT_TRUE(queue.next_place());
   EXPECT_EQ(rest_of(queue).size(), 1U);
   EXPECT_FALSE(queue.next_place());
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(WindowQueue, a_window_in_which_only_other_queues_have_events_passes_by) {
+  WindowQueue queue(kLookahead, 1);
+  queue.push(at(250), 1, 0);
+  EXPECT_EQ(queue.next().at, at(250));
+  queue.begin_window(at(50), at(1000));
+  EXPECT_FALSE(queue.next_place());
+  queue.push(at(240), 1, 0);  // another queue's event of that window has sent it
+  EXPECT_EQ(queue.next().at, at(240));
+  EXPECT_EQ(queue.next().events, 2U);
+  queue.begin_window(at(240), at(1000));
+  ASSERT_TRUE(queue.next_place());
+  EXPECT_EQ(rest_of(queue).size(), 2U);
+  EXPECT_FALSE(queue.next_place());
+  EXPECT_EQ(queue.next().at, WindowQueue::kNever);
 }
 
 // Each event begets up to two others: some at its own place soon, some elsewhere after the
@@ -172,7 +194,7 @@ Histories in_windows(std::uint32_t places, std::uint64_t shuffle, std::uint64_t 
   Histories histories;
   SimTime stop = at(step);
   while (!queue.empty()) {
-    if (queue.begin_window(stop) > stop) {
+    if (begin(queue, stop) > stop) {
       stop += picoseconds(static_cast<std::int64_t>(step));
       continue;
     }

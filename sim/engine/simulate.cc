@@ -1,0 +1,55 @@
+#include "sim/engine/simulate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/simulator.h"
+#include "sim/engine/windowed_run.h"
+
+namespace weft {
+namespace {
+
+// Of a share, at least: with less to do, sharing costs more than it brings.
+constexpr std::size_t kWorthASimulator = 50'000;  // WGs and messages
+
+std::uint32_t most_shares(const TaskGraph& graph, const RunOptions& options) {
+  const std::size_t worth = (graph.items.size() + graph.sends.size()) / kWorthASimulator;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(worth, 1, static_cast<std::size_t>(options.cores)));
+}
+
+// Records of WGs and messages are kept in the order in which things happen, on all nodes.
+std::optional<Recorded> in_windows(const Cluster& cluster, const TaskGraph& graph,
+                                   const RunOptions& options, const RecordOptions* record,
+                                   const OnProgress& on_progress) {
+  if (options.queues == Queues::one || cluster.network.nodes < 2) return std::nullopt;
+  if (record != nullptr && record->detail != Detail::intervals) return std::nullopt;
+  Places places = places_of(cluster, graph, Transport(cluster.network));
+  if (places.count < 2 || places.lookahead < WindowQueue::kLeastLookahead) return std::nullopt;
+  Shares shares = shares_of(std::move(places), cluster, graph, most_shares(graph, options));
+  return WindowedRun(cluster, graph, options, std::move(shares), record).run(on_progress);
+}
+
+}  // namespace
+
+RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                   const OnProgress& on_progress) {
+  auto all = in_windows(cluster, graph, options, nullptr, on_progress);
+  if (all) return std::move(all->result);
+  return Simulator(cluster, graph, options).run(on_progress);
+}
+
+Recorded simulate_and_record(const Cluster& cluster, const TaskGraph& graph,
+                             const RunOptions& options, const RecordOptions& record,
+                             const OnProgress& on_progress) {
+  if (auto all = in_windows(cluster, graph, options, &record, on_progress)) return *std::move(all);
+  Simulator simulator(cluster, graph, options);
+  simulator.record(record);
+  Recorded all{.result = simulator.run(on_progress), .recording = {}};
+  if (all.result.ending == Ending::finished) {
+    all.recording = simulator.recording(all.result.time);
+  }
+  return all;
+}
+
+}  // namespace weft

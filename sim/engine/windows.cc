@@ -1,0 +1,59 @@
+// A share of a cluster, window by window: node by node, each in the order that its events have in
+// one queue (WindowQueue, docs/decisions/0014-windows.md).
+
+#include "sim/core/assert.h"
+#include "sim/engine/simulator.h"
+
+namespace weft {
+
+bool Simulator::is_here(GpuId gpu) const {
+  return shares_->of_node(cluster_.node_of(gpu)) == share_;
+}
+
+void Simulator::start() {
+  for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
+    const GpuId gpu = graph_.kernels[KernelId(k)].gpu;
+    if (!is_here(gpu)) continue;
+    place_ = shares_->places.of_node[cluster_.node_of(gpu)];
+    start_kernel_without_dependencies(k);
+  }
+}
+
+void Simulator::run_window(SimTime first, SimTime stop) {
+  assert_context() = {.seed = options_.seed, .simulated_ps = first.count()};
+  windows_->begin_window(first, stop);
+  while (windows_->next_place()) {
+    place_ = windows_->place();
+    while (windows_->more()) {
+      happen(windows_->pop());
+      if (!windows_->more_now()) settle_instant();
+    }
+    latest_ = later(latest_, now_);
+  }
+}
+
+std::vector<Transport::HandedOver>& Simulator::handed_over() { return transport_.handed_over(); }
+
+void Simulator::take_over(const Transport::HandedOver& message) {
+  const Wake wake = transport_.take_over(message);
+  if (!wake.link.is_none()) schedule(wake.at, EventKind::link, wake.link.value);
+}
+
+// Not what is only needed while something happens.
+void Simulator::take_over(Simulator& other) {
+  std::vector<std::uint32_t> gpus;
+  for (std::uint32_t gpu = 0; gpu < cluster_.gpus(); ++gpu) {
+    if (other.is_here(GpuId(gpu))) gpus.push_back(gpu);
+  }
+  accounts_.take_over(other.accounts_, gpus);
+  for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
+    if (other.is_here(graph_.kernels[KernelId(k)].gpu)) kernels_[k] = other.kernels_[k];
+  }
+  transport_.add_uses(other.transport_);
+  fingerprint_.add(other.fingerprint_);
+  events_ += other.events_;
+  kernels_left_ += other.kernels_left_;
+  latest_ = later(latest_, other.latest_);
+}
+
+}  // namespace weft
