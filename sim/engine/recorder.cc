@@ -27,6 +27,8 @@ Recorder::Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordO
   recording_.gpus = cluster.gpus();
   const Transport transport(cluster.network);
   link_done_.resize(transport.links());
+  for (std::uint32_t gpu = 0; gpu < cluster.gpus(); ++gpu) gpus_.push_back(gpu);
+  for (std::uint32_t i = 0; i < transport.links(); ++i) links_.emplace_back(i);
   ChosenTracks chosen = choose_tracks(transport, cluster.gpus(), options.detail);
   recording_.tracks = std::move(chosen.tracks);
   class_of_ = std::move(chosen.class_of);
@@ -144,6 +146,11 @@ void Recorder::keep_arrived(SimTime now, std::uint32_t send, std::uint32_t gpu) 
   }
 }
 
+void Recorder::watch_only(std::vector<std::uint32_t> gpus, std::vector<LinkId> links) {
+  gpus_ = std::move(gpus);
+  links_ = std::move(links);
+}
+
 void Recorder::sample(const Sources& sources) {
   add_up(next_sample_, sources, Booked::until_now);
   const Intervals& amounts = recording_.amounts;
@@ -194,7 +201,7 @@ void Recorder::add_up(SimTime now, const Sources& sources, Booked booked) {
   const Tracks& tracks = recording_.tracks;
   const std::size_t interval = amounts.at(last_sample_);
   constexpr std::int64_t kDrawnPerByte = 1'000'000'000;  // kB/s x ps
-  for (std::uint32_t gpu = 0; gpu < done_.size(); ++gpu) {
+  for (const std::uint32_t gpu : gpus_) {
     Done& done = done_[gpu];
     const Duration cu_time = sources.accounts.cu_time(gpu, now);
     const Accounts::Hbm booked_bytes = sources.accounts.hbm(gpu);
@@ -224,8 +231,8 @@ void Recorder::add_up(SimTime now, const Sources& sources, Booked booked) {
 void Recorder::add_up_links(SimTime now, const Transport& transport) {
   Intervals& amounts = recording_.amounts;
   const std::size_t interval = amounts.at(last_sample_);
-  for (std::uint32_t i = 0; i < link_done_.size(); ++i) {
-    const LinkId link(i);
+  for (const LinkId link : links_) {
+    const std::uint32_t i = link.value;
     const Duration busy = transport.busy_until(link, now);
     const std::int64_t more = (busy - link_done_[i]).count();
     if (more == 0) continue;

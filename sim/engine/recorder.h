@@ -21,6 +21,8 @@ class Recorder {
 
   // Whether its records do not depend on the order of what GPUs do between two samples.
   [[nodiscard]] bool keeps_only_intervals() const { return options_.detail == Detail::intervals; }
+  // Of a share of the cluster: samples only these GPUs and links.
+  void watch_only(std::vector<std::uint32_t> gpus, std::vector<LinkId> links);
   // When sample() is to be called next, before anything after that time happens.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
   struct Sources {
@@ -96,6 +98,8 @@ class Recorder {
     Bytes hbm;
   };
   std::vector<Done> done_;
+  std::vector<std::uint32_t> gpus_;  // that are sampled
+  std::vector<LinkId> links_;        // the same
   struct Memory {  // jobs of a GPU's memory: what they draw, and how many bytes that is
     Drawn begun = 0;
     Drawn in_all = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/engine/run_memory.h"
 #include "sim/engine/simulator.h"
 #include "sim/engine/windowed_run.h"
 
@@ -10,12 +11,18 @@ namespace weft {
 namespace {
 
 // Of a share, at least: with less to do, sharing costs more than it brings.
-constexpr std::size_t kWorthASimulator = 50'000;  // WGs and messages
+constexpr std::int64_t kWorthASimulator = 50'000;  // WGs and messages
 
-std::uint32_t most_shares(const TaskGraph& graph, const RunOptions& options) {
-  const std::size_t worth = (graph.items.size() + graph.sends.size()) / kWorthASimulator;
-  return static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(worth, 1, static_cast<std::size_t>(options.cores)));
+// Within run.max_memory.
+std::uint32_t most_shares(const Cluster& cluster, const TaskGraph& graph,
+                          const RunOptions& options) {
+  const auto worth =
+      static_cast<std::int64_t>(graph.items.size() + graph.sends.size()) / kWorthASimulator;
+  const std::int64_t shares = std::min<std::int64_t>(worth, options.cores);
+  if (shares < 2) return 1;
+  const Bytes left = options.max_memory - memory_of_run(cluster, graph);
+  const std::int64_t more = left.count() / memory_of_share(cluster, graph).count();
+  return static_cast<std::uint32_t>(1 + std::clamp<std::int64_t>(more, 0, shares - 1));
 }
 
 // Records of WGs and messages are kept in the order in which things happen, on all nodes.
@@ -26,7 +33,8 @@ std::optional<Recorded> in_windows(const Cluster& cluster, const TaskGraph& grap
   if (record != nullptr && record->detail != Detail::intervals) return std::nullopt;
   Places places = places_of(cluster, graph, Transport(cluster.network));
   if (places.count < 2 || places.lookahead < WindowQueue::kLeastLookahead) return std::nullopt;
-  Shares shares = shares_of(std::move(places), cluster, graph, most_shares(graph, options));
+  Shares shares =
+      shares_of(std::move(places), cluster, graph, most_shares(cluster, graph, options));
   return WindowedRun(cluster, graph, options, std::move(shares), record).run(on_progress);
 }
 

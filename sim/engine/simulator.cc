@@ -130,9 +130,8 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   const Places& places = shares.places;
   windows_.emplace(places.lookahead, places.count, options.tie_shuffle);
   for (const Kernel& kernel : graph.kernels) kernels_left_ -= is_here(kernel.gpu) ? 0U : 1U;
-  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
-    if (shares.of_place[places.from_link[i]] != share) continue;
-    if (shares.of_place[places.of_link[i]] != share) transport_.ends_elsewhere(LinkId(i));
+  for (const LinkId link : links_from_here()) {
+    if (shares.of_place[places.of_link[link.value]] != share) transport_.ends_elsewhere(link);
   }
 }
 
@@ -148,6 +147,7 @@ Progress Simulator::progress() const {
 void Simulator::record(const RecordOptions& what) {
   recorder_ = std::make_unique<Recorder>(cluster_, graph_, what,
                                          std::size_t{worker_stride_} * cluster_.gpus(), demand_);
+  if (shares_ != nullptr) recorder_->watch_only(gpus_here(), links_from_here());
 }
 
 Recording Simulator::recording(Duration time) {

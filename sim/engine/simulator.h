@@ -65,6 +65,7 @@ class Simulator {
   [[nodiscard]] std::size_t in_flight() const { return transport_.in_flight(); }
   [[nodiscard]] std::uint32_t kernels_left() const { return kernels_left_; }
   [[nodiscard]] Duration time() const { return accounts_.time(); }  // of its kernels, so far
+  [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] Progress progress() const;
   // What another share has done is from now on this one's.
   void take_over(Simulator& other);
@@ -178,6 +179,8 @@ class Simulator {
   Ending run_in_order(const OnProgress& on_progress);
   void start_kernel_without_dependencies(std::uint32_t kernel);
   [[nodiscard]] bool is_here(GpuId gpu) const;
+  [[nodiscard]] std::vector<std::uint32_t> gpus_here() const;
+  [[nodiscard]] std::vector<LinkId> links_from_here() const;
   void schedule(SimTime at, EventKind kind, std::uint32_t id);
   void happen(const Event& event);
   void handle(EventKind kind, std::uint32_t id);

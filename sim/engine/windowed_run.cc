@@ -1,9 +1,5 @@
 #include "sim/engine/windowed_run.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/partitioner.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,34 +9,33 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t kProgressEvery = 1U << 18U;
-// A window with fewer pending events is over before another core has begun.
-constexpr std::size_t kWorthACore = 300;
+// With fewer pending events, a core has done its part of a window before another has begun.
+constexpr std::size_t kWorthACore = 16;
 
 }  // namespace
 
 WindowedRun::WindowedRun(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                          Shares shares, const RecordOptions* record)
-    : options_(options), graph_(graph), shares_(std::move(shares)), records_(record != nullptr) {
+    : options_(options),
+      graph_(graph),
+      shares_(std::move(shares)),
+      records_(record != nullptr),
+      left_(shares_.count),
+      crew_(shares_.count) {
   for (std::uint32_t share = 0; share < shares_.count; ++share) {
     simulators_.push_back(std::make_unique<Simulator>(cluster, graph, options, shares_, share));
     if (records_) simulators_.back()->record(*record);
     simulators_.back()->start();
   }
   for (std::vector<Box>& boxes : boxes_) boxes.resize(std::size_t{shares_.count} * shares_.count);
+  for (std::uint32_t share = 0; share < shares_.count; ++share) look_at(share);
 }
 
 std::optional<Recorded> WindowedRun::run(const OnProgress& on_progress) {
   if (on_progress) on_progress(progress());
   // An item that long cannot end in time, and need not fit the servers' clocks.
   if (graph_.has_longer_item(options_.max_time)) return collect(Ending::time_limit);
-  std::optional<Ending> ending;
-  if (shares_.count == 1) {
-    ending = run_windows(on_progress);
-  } else {
-    tbb::task_arena(static_cast<int>(shares_.count)).execute([&] {
-      ending = run_windows(on_progress);
-    });
-  }
+  const std::optional<Ending> ending = run_windows(on_progress);
   if (!ending) return std::nullopt;
   std::uint32_t kernels_left = 0;
   for (const auto& simulator : simulators_) kernels_left += simulator->kernels_left();
@@ -54,79 +49,80 @@ std::optional<Recorded> WindowedRun::run(const OnProgress& on_progress) {
 // stops: none, and one queue has to say.
 std::optional<Ending> WindowedRun::run_windows(const OnProgress& on_progress) {
   const SimTime last = SimTime{} + options_.max_time;
+  const auto most = static_cast<std::uint64_t>(options_.max_events);
   SimTime stop = records_ ? SimTime{} : last;
   std::uint64_t told = 0;
   for (;;) {
-    const WindowQueue::Next next = this->next();
-    if (next.at == WindowQueue::kNever) return Ending::finished;
-    if (next.at > last) {
-      const bool stops_with_an_event =
-          progress().events == static_cast<std::uint64_t>(options_.max_events);
-      return stops_with_an_event ? std::nullopt : std::optional(Ending::time_limit);
+    const Left left = this->left();
+    if (left.must_be_repeated || left.done > most) return std::nullopt;
+    if (left.first == WindowQueue::kNever) return Ending::finished;
+    if (left.first > last) {
+      return left.done == most ? std::nullopt : std::optional(Ending::time_limit);
     }
-    if (next.at > stop) {
-      stop = std::min(last, record_until(next.at));
-      continue;
+    if (left.done / kProgressEvery != told) {
+      told = left.done / kProgressEvery;
+      if (on_progress) on_progress(progress());
     }
-    run_window(next, stop);
-    const Progress progress = this->progress();
-    if (must_be_repeated(progress)) return std::nullopt;
-    if (progress.events / kProgressEvery == told) continue;
-    told = progress.events / kProgressEvery;
-    if (on_progress) on_progress(progress);
+    if (left.first > stop) {
+      stop = std::min(last, record_until(left.first));
+    } else {
+      run_window(left, stop);
+    }
   }
 }
 
-// The earliest of what is pending and of what is in the boxes.
-WindowQueue::Next WindowedRun::next() {
-  WindowQueue::Next next;
-  for (const auto& simulator : simulators_) {
-    next.at = std::min(next.at, simulator->next().at);
-    next.events += simulator->next().events;
+// Of all shares.
+WindowedRun::Left WindowedRun::left() const {
+  Left all{.first = WindowQueue::kNever};
+  for (const Left& left : left_) {
+    all.first = std::min(all.first, left.first);
+    all.events += left.events;
+    all.done += left.done;
+    all.must_be_repeated = all.must_be_repeated || left.must_be_repeated;
   }
-  for (const Box& box : boxes_[turn_]) {
-    next.at = std::min(next.at, box.first);
-    next.events += box.messages.size();
-  }
-  return next;
+  return all;
 }
 
-void WindowedRun::run_window(const WindowQueue::Next& next, SimTime stop) {
+void WindowedRun::run_window(const Left& left, SimTime stop) {
   turn_ ^= 1U;
-  if (shares_.count == 1 || next.events < kWorthACore) {
-    for (std::uint32_t share = 0; share < shares_.count; ++share) run_share(share, next.at, stop);
-    return;
-  }
-  // Each share stays on its core as far as possible, and a core that is done takes up nothing else.
-  tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for(
-        0U, shares_.count, [&](std::uint32_t share) { run_share(share, next.at, stop); },
-        tbb::static_partitioner());
-  });
+  const auto worth =
+      static_cast<std::uint32_t>(std::min<std::size_t>(left.events / kWorthACore, shares_.count));
+  const Window window{.first = left.first, .stop = stop};
+  crew_.do_together(worth, shares_.count,
+                    [this, &window](std::uint32_t share) { run_share(share, window); });
 }
 
-void WindowedRun::run_share(std::uint32_t share, SimTime first, SimTime stop) {
+void WindowedRun::run_share(std::uint32_t share, const Window& window) {
   Simulator& simulator = *simulators_[share];
   for (std::uint32_t from = 0; from < shares_.count; ++from) {
-    Box& sent = box(turn_ ^ 1U, from, share);
-    for (const Transport::HandedOver& message : sent.messages) simulator.take_over(message);
-    sent.messages.clear();
-    sent.first = WindowQueue::kNever;
+    std::vector<Transport::HandedOver>& sent = box(turn_ ^ 1U, from, share).messages;
+    for (const Transport::HandedOver& message : sent) simulator.take_over(message);
+    sent.clear();
   }
-  simulator.run_window(first, stop);
+  simulator.run_window(window.first, window.stop);
+  look_at(share);
+}
+
+void WindowedRun::look_at(std::uint32_t share) {
+  Simulator& simulator = *simulators_[share];
+  const WindowQueue::Next& next = simulator.next();
+  Left left{.first = next.at,
+            .events = next.events + simulator.handed_over().size(),
+            .done = simulator.events(),
+            .must_be_repeated = simulator.memories_can_fall_behind()};
   for (const Transport::HandedOver& message : simulator.handed_over()) {
-    Box& box =
-        this->box(turn_, share, shares_.of_place[shares_.places.of_link[message.link.value]]);
-    box.messages.push_back(message);
-    box.first = std::min(box.first, message.message.due);
+    const std::uint32_t to = shares_.of_place[shares_.places.of_link[message.link.value]];
+    box(turn_, share, to).messages.push_back(message);
+    left.first = std::min(left.first, message.message.due);
   }
   simulator.handed_over().clear();
+  left_[share] = left;
 }
 
 SimTime WindowedRun::record_until(SimTime at) {
-  SimTime next;
-  for (const auto& simulator : simulators_) next = simulator->record_until(at);
-  return next;
+  crew_.do_together(shares_.count, shares_.count,
+                    [&](std::uint32_t share) { simulators_[share]->record_until(at); });
+  return simulators_.front()->record_until(at);  // the same for all: nothing is left to sample
 }
 
 Progress WindowedRun::progress() const {
@@ -138,12 +134,6 @@ Progress WindowedRun::progress() const {
     all.now = later(all.now, progress.now);
   }
   return all;
-}
-
-bool WindowedRun::must_be_repeated(const Progress& progress) const {
-  return progress.events > static_cast<std::uint64_t>(options_.max_events) ||
-         std::any_of(simulators_.begin(), simulators_.end(),
-                     [](const auto& simulator) { return simulator->memories_can_fall_behind(); });
 }
 
 Recorded WindowedRun::collect(Ending ending) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/engine/crew.h"
 #include "sim/engine/shares.h"
 #include "sim/engine/simulate.h"
 #include "sim/engine/simulator.h"
@@ -30,18 +31,28 @@ class WindowedRun {
   // What one share has sent another in a window; on cache lines of its own.
   struct alignas(64) Box {
     std::vector<Transport::HandedOver> messages;
-    SimTime first = WindowQueue::kNever;
+  };
+  // What a share has still to do, what it has sent included; on a cache line of its own too.
+  struct alignas(64) Left {
+    SimTime first;  // kNever: nothing
+    std::size_t events = 0;
+    std::uint64_t done = 0;
+    bool must_be_repeated = false;
   };
   [[nodiscard]] Box& box(unsigned turn, std::uint32_t from, std::uint32_t to) {
     return boxes_[turn][std::size_t{from} * shares_.count + to];
   }
   std::optional<Ending> run_windows(const OnProgress& on_progress);
-  [[nodiscard]] WindowQueue::Next next();
-  void run_window(const WindowQueue::Next& next, SimTime stop);
-  void run_share(std::uint32_t share, SimTime first, SimTime stop);
+  [[nodiscard]] Left left() const;
+  void run_window(const Left& left, SimTime stop);
+  struct Window {
+    SimTime first;
+    SimTime stop;
+  };
+  void run_share(std::uint32_t share, const Window& window);
+  void look_at(std::uint32_t share);
   SimTime record_until(SimTime at);
   [[nodiscard]] Progress progress() const;
-  [[nodiscard]] bool must_be_repeated(const Progress& progress) const;
   Recorded collect(Ending ending);
 
   const RunOptions& options_;
@@ -52,6 +63,8 @@ class WindowedRun {
   // Of this window and of the last one, whose boxes are emptied meanwhile.
   std::array<std::vector<Box>, 2> boxes_;
   unsigned turn_ = 0;
+  std::vector<Left> left_;  // by share
+  Crew crew_;
 };
 
 }  // namespace weft

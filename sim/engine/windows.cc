@@ -10,6 +10,22 @@ bool Simulator::is_here(GpuId gpu) const {
   return shares_->of_node(cluster_.node_of(gpu)) == share_;
 }
 
+std::vector<std::uint32_t> Simulator::gpus_here() const {
+  std::vector<std::uint32_t> gpus;
+  for (std::uint32_t gpu = 0; gpu < cluster_.gpus(); ++gpu) {
+    if (is_here(GpuId(gpu))) gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+std::vector<LinkId> Simulator::links_from_here() const {
+  std::vector<LinkId> links;
+  for (std::uint32_t i = 0; i < transport_.links(); ++i) {
+    if (shares_->of_place[shares_->places.from_link[i]] == share_) links.emplace_back(i);
+  }
+  return links;
+}
+
 void Simulator::start() {
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
     const GpuId gpu = graph_.kernels[KernelId(k)].gpu;
@@ -41,11 +57,7 @@ void Simulator::take_over(const Transport::HandedOver& message) {
 
 // Not what is only needed while something happens.
 void Simulator::take_over(Simulator& other) {
-  std::vector<std::uint32_t> gpus;
-  for (std::uint32_t gpu = 0; gpu < cluster_.gpus(); ++gpu) {
-    if (other.is_here(GpuId(gpu))) gpus.push_back(gpu);
-  }
-  accounts_.take_over(other.accounts_, gpus);
+  accounts_.take_over(other.accounts_, other.gpus_here());
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
     if (other.is_here(graph_.kernels[KernelId(k)].gpu)) kernels_[k] = other.kernels_[k];
   }

@@ -8,6 +8,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/round_up.h"
+#include "sim/engine/run_memory.h"
 #include "sim/models/fusions.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/single_operator.h"
@@ -285,13 +286,6 @@ Needs needs_of(const Piece& piece, const Counting& how) {
   return estimated_needs(how.cluster, counts);
 }
 
-// The segments that a message is cut into: one is in flight, the rest wait in the same queue.
-double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message) {
-  if (!fabric || fabric->segment.count() == 0) return 1;
-  const auto segment = static_cast<double>(fabric->segment.count());
-  return std::max(1.0, bytes_of_message / segment);
-}
-
 }  // namespace
 
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
@@ -311,23 +305,9 @@ Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mod
 }
 
 Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {
-  // Per item: itself. Per send: itself, its latch here and in the engine, the message in flight
-  // with its segments, and its event. Per GPU: WGs and queues. Finally the links.
-  const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
-  const double pieces =
-      std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
-  const double per_send =
-      static_cast<double>(sizeof(Send) + sizeof(Latch) + 16 + 16) +
-      static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
-  // Per CU: its free resources, its accounts, and a shared server.
-  const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * 200.0;
-  const double memory = counts.items * static_cast<double>(sizeof(Item)) + counts.sends * per_send +
-                        cluster.gpus() * per_gpu +
-                        static_cast<double>(Transport::memory(cluster.network).count());
-  constexpr double kMost = 1e18;  // more than any machine has
   return {.items = counts.items,
           .sends = counts.sends,
-          .memory = bytes(static_cast<std::int64_t>(std::min(memory, kMost)))};
+          .memory = memory_of_run(cluster, counts.items, counts.sends, counts.bytes)};
 }
 
 }  // namespace weft

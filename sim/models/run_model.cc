@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/models/concurrently.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/needs.h"
 #include "sim/models/schedule.h"
@@ -82,28 +84,32 @@ std::string ModelRun::tasks_text(Mode mode) {
   return text;
 }
 
-ModelRun::PieceResult ModelRun::result_of(Folding& folding, std::uint32_t id, Mode mode,
-                                          const OnProgress& on_progress) {
-  const Piece& piece = folding.folded.pieces[id];
-  const Chosen chosen = this->chosen(piece.graph, folding.pairs[id], mode);
-  const bool alike = chosen.fusions.empty() && !is_single();
+// Whether it is the same in every mode.
+bool ModelRun::is_alike(const Folding& folding, std::uint32_t id, Mode mode) const {
+  if (is_single()) return false;
+  return chosen(folding.folded.pieces[id].graph, folding.pairs[id], mode).fusions.empty();
+}
+
+ModelRun::PieceResult ModelRun::result_of(const Folding& folding, std::uint32_t id, Mode mode,
+                                          const RunOptions& options,
+                                          const OnProgress& on_progress) const {
   const auto known = folding.unfused.find(id);
-  if (alike && known != folding.unfused.end()) {
+  if (known != folding.unfused.end() && is_alike(folding, id, mode)) {
     PieceResult again = known->second;
     again.run.result.events = 0;  // nothing is simulated again
     return again;
   }
-  const TaskGraph tasks = lowered(piece, chosen, mode);
+  const Piece& piece = folding.folded.pieces[id];
+  const TaskGraph tasks = lowered(piece, chosen(piece.graph, folding.pairs[id], mode), mode);
   PieceResult done;
   done.first_operators = first_operators(tasks, cluster_of(piece));
   if (record_) {
     RecordOptions record = *record_;
     record.most /= folding.folded.pieces.size();
-    done.run = simulate_and_record(cluster_of(piece), tasks, scenario_.run, record, on_progress);
+    done.run = simulate_and_record(cluster_of(piece), tasks, options, record, on_progress);
   } else {
-    done.run.result = simulate(cluster_of(piece), tasks, scenario_.run, on_progress);
+    done.run.result = simulate(cluster_of(piece), tasks, options, on_progress);
   }
-  if (alike) folding.unfused.emplace(id, done);
   return done;
 }
 
@@ -112,17 +118,48 @@ void ModelRun::record(const RecordOptions& what) {
   for (auto& [joined, folding] : folding_) folding.unfused.clear();
 }
 
+// As many as there are cores, and as run.max_memory has room for if each is the largest piece.
+int ModelRun::at_a_time(std::size_t runs, const Folded& folded, Mode mode) const {
+  const std::int64_t most =
+      std::min<std::int64_t>(scenario_.run.cores, static_cast<std::int64_t>(runs));
+  if (runs <= 1 || scenario_.run.cores == 1) return 1;
+  const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
+  const std::int64_t fit =
+      scenario_.run.max_memory.count() / std::max<std::int64_t>(needed.count(), 1);
+  return static_cast<int>(std::clamp<std::int64_t>(fit, 1, most));
+}
+
+// They share cores and memory.
+RunOptions ModelRun::options_of_each(int at_a_time) const {
+  RunOptions options = scenario_.run;
+  options.cores /= at_a_time;
+  options.max_memory = bytes(options.max_memory.count() / at_a_time);
+  return options;
+}
+
 // Up to the first piece that does not finish.
 ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
                                             const OnProgress& on_progress) {
+  const std::vector<Piece>& pieces = folding.folded.pieces;
+  std::vector<PieceResult> done(pieces.size());
+  std::atomic<std::size_t> unfinished = pieces.size();  // the first one that is known
+  const int at_a_time = this->at_a_time(pieces.size(), folding.folded, mode);
+  const RunOptions options = options_of_each(at_a_time);
+  concurrently(pieces.size(), at_a_time, [&](std::size_t i) {
+    if (i > unfinished) return;
+    done[i] = result_of(folding, static_cast<std::uint32_t>(i), mode, options, on_progress);
+    if (done[i].run.result.ending == Ending::finished) return;
+    for (std::size_t first = unfinished; i < first;) {
+      if (unfinished.compare_exchange_weak(first, i)) break;
+    }
+  });
   PieceResults all;
-  for (std::uint32_t i = 0; i < folding.folded.pieces.size(); ++i) {
-    PieceResult done = result_of(folding, i, mode, on_progress);
-    done.run.result.mode = mode;
-    all.results.push_back(std::move(done.run.result));
-    all.first_operators.push_back(std::move(done.first_operators));
-    all.recordings.push_back(std::move(done.run.recording));
-    if (all.results.back().ending != Ending::finished) break;
+  for (std::uint32_t i = 0; i < pieces.size() && i <= unfinished; ++i) {
+    if (is_alike(folding, i, mode)) folding.unfused.try_emplace(i, done[i]);
+    done[i].run.result.mode = mode;
+    all.results.push_back(std::move(done[i].run.result));
+    all.first_operators.push_back(std::move(done[i].first_operators));
+    all.recordings.push_back(std::move(done[i].run.recording));
   }
   return all;
 }

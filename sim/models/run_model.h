@@ -1,5 +1,6 @@
-// Runs a model: its pieces are simulated, and its results put together from their runs. A single
-// operator and its collective are a model of one piece, whose pair each mode overlaps in its way.
+// Runs a model: its pieces are simulated, several at a time where there are cores and memory, and
+// its results put together from their runs. A single operator and its collective are a model of one
+// piece, whose pair each mode overlaps in its way.
 #pragma once
 
 #include <map>
@@ -78,7 +79,7 @@ class ModelRun {
     bool measured = false;
   };
   std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
-  void measure(Candidate& candidate, const Tried& tried) const;
+  void measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const;
   [[nodiscard]] bool asks_for(Mode mode) const;
   void count_times(const Folding& folding);
   [[nodiscard]] bool is_single() const { return !is_model(scenario_.workload.kind); }
@@ -92,8 +93,12 @@ class ModelRun {
   [[nodiscard]] Chosen chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
                               Mode mode) const;
   PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
-  PieceResult result_of(Folding& folding, std::uint32_t piece, Mode mode,
-                        const OnProgress& on_progress);
+  [[nodiscard]] PieceResult result_of(const Folding& folding, std::uint32_t piece, Mode mode,
+                                      const RunOptions& options,
+                                      const OnProgress& on_progress) const;
+  [[nodiscard]] bool is_alike(const Folding& folding, std::uint32_t piece, Mode mode) const;
+  [[nodiscard]] int at_a_time(std::size_t runs, const Folded& folded, Mode mode) const;
+  [[nodiscard]] RunOptions options_of_each(int at_a_time) const;
   [[nodiscard]] TaskGraph lowered(const Piece& piece, const Chosen& chosen, Mode mode) const;
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/models/concurrently.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/run_model.h"
 #include "sim/scenario/modes.h"
@@ -118,11 +119,16 @@ void ModelRun::find_candidates(Folding& folding) {
       pairs.push_back({fusion, is_single() ? 0 : candidate_of(piece, fusion)});
     }
   }
+  std::vector<std::size_t> fresh;
   for (std::size_t i = 0; i < tried_.size(); ++i) {
-    if (tried_[i].measured) continue;
-    tried_[i].measured = true;
-    if (candidates_[i].obstacle.empty()) measure(candidates_[i], tried_[i]);
+    if (!std::exchange(tried_[i].measured, true) && candidates_[i].obstacle.empty()) {
+      fresh.push_back(i);
+    }
   }
+  const int at_a_time = this->at_a_time(fresh.size(), folding.folded, Mode::mixed);
+  const RunOptions options = options_of_each(at_a_time);
+  concurrently(fresh.size(), at_a_time,
+               [&](std::size_t i) { measure(candidates_[fresh[i]], tried_[fresh[i]], options); });
   if (!candidates_.empty()) count_times(folding);
 }
 
@@ -148,7 +154,7 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
   return index;
 }
 
-void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
+void ModelRun::measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const {
   const ModelGraph& alone = tried.alone;
   const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
   Fusion fusion = tried.fusion;
@@ -160,7 +166,7 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried) const {
                                                 .cluster = cluster,
                                                 .mode = mode,
                                                 .fusions = fusions});
-    return simulate(cluster, tasks, scenario_.run).time;
+    return simulate(cluster, tasks, options).time;
   };
   candidate.bulk = time(Mode::bulk, {});
   const auto time_if_it_suits = [&](Mode mode) {

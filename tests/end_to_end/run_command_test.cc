@@ -46,6 +46,22 @@ class RunCommand : public ::testing::Test {
     EXPECT_FALSE(fs::exists(folder_ / "results")) << arguments;
   }
 
+  // But for what the machine has to do with.
+  void expect_same_results(const char* one, const char* other) const {
+    for (const char* name :
+         {"operators.csv", "links.csv", "link_classes.csv", "over_time.csv", "manifest.json"}) {
+      EXPECT_EQ(text_of(folder_ / one / name), text_of(folder_ / other / name)) << name;
+    }
+    EXPECT_EQ(summary_without_machine(one), summary_without_machine(other));
+  }
+  [[nodiscard]] std::string summary_without_machine(const char* folder) const {
+    Json summary = Json::parse(text_of(folder_ / folder / "summary.json"));
+    for (const char* key : {"wall_s", "events_per_s", "peak_rss_bytes"}) {
+      EXPECT_EQ(summary["engine"].erase(key), 1U) << key;
+    }
+    return summary.dump();
+  }
+
   fs::path folder_ =
       fs::temp_directory_path() / ("weft_e2e_" + std::to_string(::getpid()) + "_" +
                                    ::testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -83,18 +99,21 @@ TEST_F(RunCommand, json_alone_is_on_stdout_and_equals_summary_json) {
 TEST_F(RunCommand, the_same_input_gives_the_same_bytes) {
   EXPECT_EQ(weft("run " + kSmall + " --quiet -o a").status, 0);
   EXPECT_EQ(weft("run " + kSmall + " --json -o b").status, 0);
-  for (const char* name :
-       {"operators.csv", "links.csv", "link_classes.csv", "over_time.csv", "manifest.json"}) {
-    EXPECT_EQ(text_of(folder_ / "a" / name), text_of(folder_ / "b" / name)) << name;
+  expect_same_results("a", "b");
+}
+
+// A run in three shares, and pieces of a model two at a time.
+TEST_F(RunCommand, any_number_of_cores_gives_the_same_bytes) {
+  const std::string large = std::string(WEFT_SOURCE_DIR) +
+                            "/configs/scenarios/embedding_a2a_128_nodes.yaml --set cluster.nodes=16"
+                            " --set 'cluster.scale_out.dims=[4, 4]'";
+  const std::string model =
+      std::string(WEFT_SOURCE_DIR) + "/configs/scenarios/models/mixtral_prefill.yaml";
+  for (const std::string& scenario : {large, model}) {
+    EXPECT_EQ(weft("run " + scenario + " --quiet -j 1 -o one").status, 0);
+    EXPECT_EQ(weft("run " + scenario + " --quiet -j 3 -o three").status, 0);
+    expect_same_results("one", "three");
   }
-  const auto without_machine = [this](const char* folder) {
-    Json summary = Json::parse(text_of(folder_ / folder / "summary.json"));
-    for (const char* key : {"wall_s", "events_per_s", "peak_rss_bytes"}) {
-      EXPECT_EQ(summary["engine"].erase(key), 1U) << key;
-    }
-    return summary.dump();
-  };
-  EXPECT_EQ(without_machine("a"), without_machine("b"));
 }
 
 TEST_F(RunCommand, quiet_prints_nothing_on_success) {
