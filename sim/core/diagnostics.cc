@@ -85,6 +85,23 @@ std::string Diagnostics::to_text() const {
   return text;
 }
 
+namespace {
+
+// The only one that begins so, of a word long enough to tell.
+std::string completed(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kTelling = 3;
+  if (word.size() < kTelling) return "";
+  std::string only;
+  for (const std::string& candidate : known) {
+    if (!candidate.starts_with(word)) continue;
+    if (!only.empty()) return "";
+    only = candidate;
+  }
+  return only;
+}
+
+}  // namespace
+
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string best;
   std::size_t best_distance = 0;
@@ -100,7 +117,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
       best_distance = distance;
     }
   }
-  return best;
+  return best.empty() ? completed(word, known) : best;
 }
 
 }  // namespace weft

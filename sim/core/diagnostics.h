@@ -42,8 +42,8 @@ class Diagnostics {
   std::vector<Diagnostic> all_;
 };
 
-// The one of `known` with the smallest edit distance to `word`; empty if none is near (more than a
-// third of the letters would have to change).
+// The one of `known` with the smallest edit distance to `word`, or if none is near (more than a
+// third of the letters would have to change) the only one that begins with it; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace weft

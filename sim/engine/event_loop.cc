@@ -10,7 +10,6 @@ namespace weft {
 namespace {
 
 constexpr unsigned kKindShift = 60;
-constexpr std::uint64_t kProgressEvery = 1U << 18U;
 
 }  // namespace
 

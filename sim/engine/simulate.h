@@ -18,10 +18,11 @@ struct Progress {
   std::uint64_t messages = 0;
 };
 using OnProgress = std::function<void(const Progress&)>;
+constexpr std::uint64_t kProgressEvery = 1U << 18U;  // events, about
 
 // Simulates until everything is done, the run deadlocks, or it reaches a limit of `options`. The
-// same arguments give the same result, byte for byte. `on_progress` is called at the start and
-// about every 2^18 events.
+// same arguments give the same result, byte for byte, on any number of `options.cores`.
+// `on_progress` is called at the start and every kProgressEvery events.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
 

@@ -8,7 +8,6 @@
 namespace weft {
 namespace {
 
-constexpr std::uint64_t kProgressEvery = 1U << 18U;
 // With fewer pending events, a core has done its part of a window before another has begun.
 constexpr std::size_t kWorthACore = 16;
 

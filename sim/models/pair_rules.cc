@@ -60,6 +60,18 @@ Words words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
   return words;
 }
 
+// The slices that the pair gets; as asked where its tiles do not come in slices.
+int whole_slice(const ModelGraph& graph, const Fusion& fusion, const Cluster& cluster,
+                const PairWay& way) {
+  const ModelOp& collective = graph.ops[communicating(fusion)];
+  const auto& call = std::get<CommunicationShape>(collective.shape);
+  const auto peers = static_cast<std::uint32_t>(graph.places[collective.place].groups[0].size());
+  const PeerGrid grid =
+      peer_shape(fused_operator(graph, fusion), {call, fusion.travels, peers}, cluster.spec.gpu);
+  if (!grid.grid || grid.grid->scattered) return way.options.fused.slice_wgs;
+  return with_whole_slices(way.options, *grid.grid, fusion.travels).fused.slice_wgs;
+}
+
 std::string no_pair(const PairRule& rule, const Words& words) {
   if (words.pairs.empty()) return "the model has no pair that could be overlapped";
   if (rule.pair.empty()) return "no pair of these layers could be overlapped";
@@ -112,8 +124,8 @@ std::string name_of(const ModelGraph& graph, const Fusion& fusion) {
   return name + " + " + graph.ops[fusion.second].name;
 }
 
-std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
-                                 const Cluster& cluster) {
+std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
+                                  const Cluster& cluster) {
   std::vector<std::string> why(rules.size());
   std::vector<bool> used(rules.size());
   for (const Piece& piece : pieces) {
@@ -135,13 +147,37 @@ std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece
       }
     }
   }
-  std::vector<IdleRule> idle;
+  std::vector<AboutRule> idle;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (used[i]) continue;
     const bool fitted = !why[i].empty();
     idle.push_back({i, fitted ? why[i] : no_pair(rules[i], words_for(pieces, cluster.spec.gpu))});
   }
   return idle;
+}
+
+std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<Piece>& pieces,
+                                     const Cluster& cluster, const OverlapOptions& of_scenario) {
+  std::vector<std::string> fitted(rules.size());
+  for (const Piece& piece : pieces) {
+    for (const Fusion& fusion : find_fusions(piece.graph, cluster.spec.gpu)) {
+      if (!fusion.obstacle.empty()) continue;
+      const std::string name = name_of(piece.graph, fusion);
+      const std::uint64_t of_layer = piece.graph.ops[computing(fusion)].layer_rules;
+      const PairRule* rule = rule_of(rules, name, fusion.pattern, of_layer);
+      if (rule == nullptr || rule->slice_wgs == 0 || !is_fused(rule->mode)) continue;
+      const int slice = whole_slice(piece.graph, fusion, cluster, way_by(*rule, of_scenario));
+      std::string& message = fitted[static_cast<std::size_t>(rule - rules.data())];
+      if (slice == rule->slice_wgs || !message.empty()) continue;
+      message = fmt::format("{} does not divide what {} has for each peer; {} is used",
+                            rule->slice_wgs, name, slice);
+    }
+  }
+  std::vector<AboutRule> all;
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    if (!fitted[i].empty()) all.push_back({i, fitted[i]});
+  }
+  return all;
 }
 
 }  // namespace weft

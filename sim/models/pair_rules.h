@@ -30,12 +30,17 @@ PairWay way_by(const PairRule& rule, OverlapOptions of_scenario);
 // "mlp_down + mlp_down_reduce".
 std::string name_of(const ModelGraph& graph, const Fusion& fusion);
 
-// Rules that nothing fits, or nothing that can be run so.
-struct IdleRule {
+struct AboutRule {
   std::size_t rule = 0;
   std::string message;
 };
-std::vector<IdleRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
-                                 const Cluster& cluster);
+// Rules that nothing fits, or nothing that can be run so.
+std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
+                                  const Cluster& cluster);
+
+// Slices that a pair gets instead of those of its rule, which do not divide what it has for a peer;
+// the first such pair of each rule.
+std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<Piece>& pieces,
+                                     const Cluster& cluster, const OverlapOptions& of_scenario);
 
 }  // namespace weft

@@ -19,7 +19,7 @@
 namespace weft {
 namespace {
 
-// An algorithm that none of the model's collectives has would change nothing without a word.
+// The algorithm asked for is used where it exists; where it does not, that is said.
 void check_algorithm(const Scenario& scenario, Model& model) {
   const AskedAlgorithm& asked = scenario.collective.algorithm;
   if (!(asked.named || asked.of_engine) || !model.graph || !is_model(scenario.workload.kind))
@@ -29,16 +29,17 @@ void check_algorithm(const Scenario& scenario, Model& model) {
     const auto* call = std::get_if<CommunicationShape>(&op.shape);
     if (call == nullptr) continue;
     const bool reduced = call->op == CollectiveOp::all_reduce;
-    if (asked.of_engine ? reduced : exists(call->op, *asked.named)) return;
+    if (asked.of_engine && reduced) return;  // the rest is the library's, as engines have it
+    if (!asked.of_engine && exists(call->op, *asked.named)) continue;
     others.insert(names::word(names::kCollectiveOps, call->op));
   }
-  if (others.empty()) return;  // nothing travels, whoever carries it
+  if (others.empty()) return;
   Diagnostic problem;
   problem.at.file = scenario.name;
   problem.path = "collective.algorithm";
   problem.message = fmt::format(
-      "'{}' does not exist for this model's collectives ({}); the library's choice is used for "
-      "them",
+      "'{}' does not exist for some collectives of this model ({}); the library's choice is used "
+      "for them",
       names::word(names::kAlgorithmChoices, asked), fmt::join(others, ", "));
   problem.severity = Severity::warning;
   model.problems.add(std::move(problem));

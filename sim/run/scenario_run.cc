@@ -60,12 +60,21 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
       check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
   const std::vector<Mode>& modes = scenario_.modes;
   if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) return problems;
-  for (const IdleRule& idle : idle_rules(scenario_.workload.pairs, pieces(), simulated())) {
+  const auto add = [&](const AboutRule& about, const char* key, Severity severity) {
     Diagnostic problem;
     problem.at.file = file;
-    problem.path = fmt::format("workload.pairs[{}].pair", idle.rule);
-    problem.message = idle.message;
+    problem.path = fmt::format("workload.pairs[{}].{}", about.rule, key);
+    problem.message = about.message;
+    problem.severity = severity;
     problems.add(std::move(problem));
+  };
+  const PairRules& rules = scenario_.workload.pairs;
+  for (const AboutRule& idle : idle_rules(rules, pieces(), simulated())) {
+    add(idle, "pair", Severity::error);
+  }
+  const OverlapOptions options = overlap_options(scenario_);
+  for (const AboutRule& fitted : fitted_slices(rules, pieces(), simulated(), options)) {
+    add(fitted, "slice_wgs", Severity::warning);
   }
   return problems;
 }

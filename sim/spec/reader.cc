@@ -71,6 +71,7 @@ void Reading::error_at_one_of(const std::vector<std::string>& paths, std::string
       paths.begin(), paths.end(),
       [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   for (const std::string& path : paths) bad_.insert(path);
+  if (last != paths.begin()) message += "; it goes with " + paths.front();
   error_at_key(*last, std::move(message));
 }
 
@@ -182,14 +183,18 @@ std::optional<std::size_t> MapReader::index_of(const Node& node, std::string_vie
     const std::size_t index = words.find(node.text);
     if (index < words.size()) return index;
   }
-  std::string message = "must be one of " + words.text() + ", not ";
-  if (node.kind == Node::Kind::scalar) {
-    message += '\'' + node.text + '\'';
-    const std::string guess = nearest(node.text, words.names());
-    if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-  } else {
-    message += kind_text(node);
+  const bool is_word = node.kind == Node::Kind::scalar;
+  const std::string guess = is_word ? nearest(node.text, words.names()) : "";
+  const std::string given = is_word ? '\'' + node.text + '\'' : std::string(kind_text(node));
+  constexpr std::size_t kMany = 12;  // more hide what is meant
+  if (!guess.empty() && words.size() > kMany) {
+    fail(node, key,
+         "there is no " + given + "; did you mean '" + guess + "'? All " +
+             std::to_string(words.size()) + ": weft explain " + path_of(key));
+    return std::nullopt;
   }
+  std::string message = "must be one of " + words.text() + ", not " + given;
+  if (!guess.empty()) message += "; did you mean '" + guess + "'?";
   fail(node, key, message);
   return std::nullopt;
 }

@@ -77,7 +77,7 @@ def main():
         if status != 0:
             sys.exit(f"{bare}: exit status {status}\n{text}")
         row(f"bare_loop {x}x{y} x {wgs}", wall, bare_cpu, megabytes, "")
-        command = [str(weft), "run", f"configs/scenarios/{name}.yaml", "--quiet", *arguments]
+        command = [str(weft), "run", f"configs/scenarios/{name}.yaml", "--quiet", "-j", "1", *arguments]
         status, wall, cpu, megabytes, text = best_of(runs, command)
         if status != 0:
             failures += 1

@@ -133,6 +133,14 @@ TEST(Nearest, a_third_of_the_letters_may_differ_and_no_more) {
   EXPECT_EQ(nearest("a", {"ab"}), "");                 // 1 of 2
 }
 
+TEST(Nearest, of_a_beginning_is_the_only_word_that_begins_so) {
+  const std::vector<std::string> known = {"training", "inference", "prefill", "decode"};
+  EXPECT_EQ(nearest("train", known), "training");
+  EXPECT_EQ(nearest("dec", known), "decode");
+  EXPECT_EQ(nearest("de", known), "");  // too short to tell
+  EXPECT_EQ(nearest("pre", {"prefill", "predict"}), "");
+}
+
 TEST(Nearest, the_nearest_wins_and_of_equally_near_ones_the_first) {
   EXPECT_EQ(nearest("channel", {"channess", "channels"}), "channels");
   EXPECT_EQ(nearest("abcd", {"abcx", "abcy"}), "abcx");

@@ -125,7 +125,7 @@ std::vector<std::string> idle(const std::string& pairs) {
   const Cluster cluster = build_cluster(scenario.cluster);
   const ModelGraph graph = build_model(scenario);
   std::vector<std::string> messages;
-  for (const IdleRule& rule :
+  for (const AboutRule& rule :
        idle_rules(scenario.workload.pairs, pieces_of(graph, cluster), cluster)) {
     messages.push_back(std::to_string(rule.rule) + ": " + rule.message);
   }
@@ -143,6 +143,25 @@ TEST(PairRules, that_no_pair_fits_are_told) {
                 "gemm_reduce_scatter"}));
   EXPECT_EQ(idle("{pair: mlp_down, mode: kernel}, {mode: fused}"),
             (Messages{"0: no effect: for each pair that it fits a later rule counts"}));
+}
+
+// 4,096 x 2,048 in tiles of 128 x 128 are 512 WGs, 64 for each of eight GPUs.
+TEST(PairRules, with_slices_that_do_not_divide_say_what_is_used) {
+  const auto fitted = [](const std::string& slice) {
+    const Scenario scenario = layers("{pair: mlp_down, mode: fused, slice_wgs: " + slice + "}");
+    const Cluster cluster = build_cluster(scenario.cluster);
+    const ModelGraph graph = build_model(scenario);
+    std::vector<std::string> messages;
+    for (const AboutRule& rule : fitted_slices(scenario.workload.pairs, pieces_of(graph, cluster),
+                                               cluster, overlap_options(scenario))) {
+      messages.push_back(rule.message);
+    }
+    return messages;
+  };
+  using Messages = std::vector<std::string>;
+  EXPECT_EQ(fitted("8"), Messages{});
+  EXPECT_EQ(fitted("12"), (Messages{"12 does not divide what mlp_down + mlp_down_reduce has for "
+                                    "each peer; 4 is used"}));
 }
 
 TEST(PairRules, of_layers_that_do_not_exist_are_mistakes) {
