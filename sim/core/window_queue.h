@@ -59,7 +59,8 @@ class WindowQueue {
 
   [[nodiscard]] bool empty() const { return levels_used_ == 0; }
 
-  // The time of the earliest event, and how many events its window has at least.
+  // The time of the earliest event, and how many events may be near it: no fewer than its window
+  // has.
   struct Next {
     SimTime at = kNever;  // kNever: there is none
     std::size_t events = 0;

@@ -6,7 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -14,29 +17,36 @@ namespace weft {
 
 class Crew {
  public:
-  // The caller of do_together() is one of them.
+  // The caller of do_together() is one of them. Fewer, if the system has no more threads.
   explicit Crew(std::uint32_t members);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
   // Calls work(i) for each i below `pieces`, on `members` threads, at most all: the first pieces on
-  // the first one and so on, so that a piece stays with its thread. Returns when all are done.
+  // the first one and so on. Returns when all are done; throws what one of them has thrown.
   using Work = std::function<void(std::uint32_t)>;
   void do_together(std::uint32_t members, std::uint32_t pieces, const Work& work);
 
  private:
-  // What the members look at: how often they have been called, and how many of them this time.
-  static constexpr unsigned kMembersBits = 16;
-  static constexpr std::uint64_t kOver = 0;
+  // What one member looks at: the number of the call that it takes part in; nobody else's concern.
+  struct alignas(64) Seat {
+    std::atomic<std::uint64_t> call{0};
+  };
+  static constexpr std::uint64_t kOver = UINT64_MAX;
   void live(std::uint32_t member);
-  void do_part(std::uint32_t member, std::uint32_t members) const;
+  void do_part(std::uint32_t member);
 
+  int looks_;  // before a member gives its core away
+  // Of the present call.
+  std::uint32_t members_ = 1;
   std::uint32_t pieces_ = 0;
   const Work* work_ = nullptr;
   std::uint64_t calls_ = 0;
-  alignas(64) std::atomic<std::uint64_t> call_{1U << kMembersBits};
+  std::mutex throwing_;
+  std::exception_ptr thrown_;
   alignas(64) std::atomic<std::uint32_t> at_work_{0};  // without the caller
+  std::deque<Seat> seats_;                             // by member; the caller's is not used
   std::vector<std::jthread> threads_;
 };
 

@@ -72,7 +72,9 @@ void Intervals::spread(std::size_t track, SimTime from, SimTime until, std::int6
 
 void Intervals::add(const Intervals& other) {
   SIM_ASSERT(length_ == other.length_ && amounts_.size() == other.amounts_.size());
-  for (std::size_t i = 0; i < amounts_.size(); ++i) amounts_[i] += other.amounts_[i];
+  for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t track = 0; track < tracks_; ++track) add(i, track, other.amount(i, track));
+  }
 }
 
 void Intervals::close(SimTime end) {

@@ -31,7 +31,7 @@ class Intervals {
   // Spread evenly over the time between; all at once where there is none.
   void spread(std::size_t track, SimTime from, SimTime until, std::int64_t amount);
 
-  // Adds what happened elsewhere in the same intervals.
+  // Adds what happened elsewhere in the same intervals; after close() of both.
   void add(const Intervals& other);
 
   // Nothing happens from `end` on: the last interval ends there.

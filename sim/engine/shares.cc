@@ -7,13 +7,15 @@ namespace weft {
 Shares shares_of(Places places, const Cluster& cluster, const TaskGraph& graph,
                  std::uint32_t most) {
   Shares shares;
-  shares.count = std::clamp(most, 1U, places.count);
   std::vector<std::uint64_t> work(places.count);
   std::uint64_t all = 0;
   for (const Kernel& kernel : graph.kernels) {
     work[places.of_node[cluster.node_of(kernel.gpu)]] += kernel.items;
     all += kernel.items;
   }
+  const auto at_work = static_cast<std::uint32_t>(
+      std::count_if(work.begin(), work.end(), [](std::uint64_t items) { return items > 0; }));
+  shares.count = std::clamp(std::min(most, at_work), 1U, places.count);
   // Places of nodes come first. Switches between nodes only pass messages on: as many for each.
   const auto nodes = 1 + *std::max_element(places.of_node.begin(), places.of_node.end());
   const std::uint32_t switches = places.count - nodes;

@@ -16,8 +16,8 @@ struct Shares {
   }
 };
 
-// At most `most`, with about as much to do each: neighbours together, since clusters number their
-// nodes so that most links join near ones.
+// At most `most`, and as many as there are places at work, with about as much to do each:
+// neighbours together, since clusters number their nodes so that most links join near ones.
 Shares shares_of(Places places, const Cluster& cluster, const TaskGraph& graph, std::uint32_t most);
 
 }  // namespace weft

@@ -22,7 +22,8 @@ constexpr std::uint64_t kProgressEvery = 1U << 18U;  // events, about
 
 // Simulates until everything is done, the run deadlocks, or it reaches a limit of `options`. The
 // same arguments give the same result, byte for byte, on any number of `options.cores`.
-// `on_progress` is called at the start and every kProgressEvery events.
+// `on_progress` is called at the start and about every kProgressEvery events, by the caller's
+// thread; a run that is repeated in one queue begins again.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
 

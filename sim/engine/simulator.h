@@ -1,5 +1,6 @@
-// Simulator: the state of one run and the closed list of events. Events are scheduled only here;
-// the models (SharedServer, CuSet, Transport) are told the time and answer.
+// Simulator: the state of one run, or of a share of its cluster, and the closed list of events.
+// Events are scheduled only here; the models (SharedServer, CuSet, Transport) are told the time and
+// answer.
 //
 // Every instant has two rounds: first all events of the instant happen, then kernels that
 // start get their slots, and the shares of every server that changed are computed once (settle).

@@ -8,17 +8,17 @@
 namespace weft {
 namespace {
 
-// With fewer pending events, a core has done its part of a window before another has begun.
-constexpr std::size_t kWorthACore = 16;
+constexpr std::size_t kWorthSampling = 16;  // nodes for a core
 
 }  // namespace
 
 WindowedRun::WindowedRun(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
-                         Shares shares, const RecordOptions* record)
+                         Shares shares, const RecordOptions* record, std::size_t worth_a_core)
     : options_(options),
       graph_(graph),
       shares_(std::move(shares)),
       records_(record != nullptr),
+      worth_a_core_(worth_a_core),
       left_(shares_.count),
       crew_(shares_.count) {
   for (std::uint32_t share = 0; share < shares_.count; ++share) {
@@ -52,7 +52,7 @@ std::optional<Ending> WindowedRun::run_windows(const OnProgress& on_progress) {
   SimTime stop = records_ ? SimTime{} : last;
   std::uint64_t told = 0;
   for (;;) {
-    const Left left = this->left();
+    const Left left = of_all();
     if (left.must_be_repeated || left.done > most) return std::nullopt;
     if (left.first == WindowQueue::kNever) return Ending::finished;
     if (left.first > last) {
@@ -70,14 +70,17 @@ std::optional<Ending> WindowedRun::run_windows(const OnProgress& on_progress) {
   }
 }
 
-// Of all shares.
-WindowedRun::Left WindowedRun::left() const {
+// Of all shares; `events` are those of shares that have some in the next window.
+WindowedRun::Left WindowedRun::of_all() const {
   Left all{.first = WindowQueue::kNever};
-  for (const Left& left : left_) {
-    all.first = std::min(all.first, left.first);
-    all.events += left.events;
-    all.done += left.done;
-    all.must_be_repeated = all.must_be_repeated || left.must_be_repeated;
+  for (const Left& of_share : left_) {
+    all.first = std::min(all.first, of_share.first);
+    all.done += of_share.done;
+    all.must_be_repeated = all.must_be_repeated || of_share.must_be_repeated;
+  }
+  if (all.first == WindowQueue::kNever) return all;
+  for (const Left& of_share : left_) {
+    if (of_share.first - all.first < shares_.places.lookahead) all.events += of_share.events;
   }
   return all;
 }
@@ -85,7 +88,7 @@ WindowedRun::Left WindowedRun::left() const {
 void WindowedRun::run_window(const Left& left, SimTime stop) {
   turn_ ^= 1U;
   const auto worth =
-      static_cast<std::uint32_t>(std::min<std::size_t>(left.events / kWorthACore, shares_.count));
+      static_cast<std::uint32_t>(std::min<std::size_t>(left.events / worth_a_core_, shares_.count));
   const Window window{.first = left.first, .stop = stop};
   crew_.do_together(worth, shares_.count,
                     [this, &window](std::uint32_t share) { run_share(share, window); });
@@ -99,6 +102,9 @@ void WindowedRun::run_share(std::uint32_t share, const Window& window) {
     sent.clear();
   }
   simulator.run_window(window.first, window.stop);
+  for (const Transport::HandedOver& message : simulator.handed_over()) {
+    SIM_ASSERT(message.message.due - window.first >= shares_.places.lookahead);
+  }
   look_at(share);
 }
 
@@ -119,7 +125,8 @@ void WindowedRun::look_at(std::uint32_t share) {
 }
 
 SimTime WindowedRun::record_until(SimTime at) {
-  crew_.do_together(shares_.count, shares_.count,
+  const auto worth = static_cast<std::uint32_t>(shares_.places.of_node.size() / kWorthSampling);
+  crew_.do_together(std::min(worth, shares_.count), shares_.count,
                     [&](std::uint32_t share) { simulators_[share]->record_until(at); });
   return simulators_.front()->record_until(at);  // the same for all: nothing is left to sample
 }

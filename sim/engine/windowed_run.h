@@ -3,7 +3,7 @@
 // In a window no share has anything to expect from the others, so they run concurrently; what they
 // send each other in it lies in boxes until all have ended it. Each share has the history that it
 // has if they run one after another, so the number of cores changes nothing
-// (docs/decisions/0014-windows.md).
+// (docs/decisions/0015-cores.md).
 #pragma once
 
 #include <array>
@@ -20,9 +20,12 @@ namespace weft {
 
 class WindowedRun {
  public:
+  // With fewer pending events, a core has done its part of a window before another has begun.
+  static constexpr std::size_t kWorthACore = 16;
+
   // `record`: null if nothing is to be recorded. All arguments must exist until the run ends.
   WindowedRun(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
-              Shares shares, const RecordOptions* record);
+              Shares shares, const RecordOptions* record, std::size_t worth_a_core = kWorthACore);
 
   // None: the run has to be repeated in one queue.
   std::optional<Recorded> run(const OnProgress& on_progress);
@@ -43,7 +46,7 @@ class WindowedRun {
     return boxes_[turn][std::size_t{from} * shares_.count + to];
   }
   std::optional<Ending> run_windows(const OnProgress& on_progress);
-  [[nodiscard]] Left left() const;
+  [[nodiscard]] Left of_all() const;
   void run_window(const Left& left, SimTime stop);
   struct Window {
     SimTime first;
@@ -59,6 +62,7 @@ class WindowedRun {
   const TaskGraph& graph_;
   Shares shares_;
   bool records_;
+  std::size_t worth_a_core_;
   std::vector<std::unique_ptr<Simulator>> simulators_;  // by share
   // Of this window and of the last one, whose boxes are emptied meanwhile.
   std::array<std::vector<Box>, 2> boxes_;

@@ -172,7 +172,7 @@ void attention_backward(TensorParallel& gpus, PlaceId context, std::int64_t wind
   } else {
     gpus.column_backward("attn", qkv(shapes));
   }
-  norm_backward(gpus, "attn_norm");
+  norm_backward(gpus, "attn_norm", gpus.shapes().kept, 3);
 }
 
 }  // namespace weft

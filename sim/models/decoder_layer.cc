@@ -1,5 +1,7 @@
 #include "sim/models/decoder_layer.h"
 
+#include "sim/models/norm_backward.h"
+
 namespace weft {
 namespace {
 
@@ -52,20 +54,13 @@ void residual(TensorParallel& gpus, const std::string& name) {
       shapes.stream({.elements = kept_elements(shapes), .read = 2, .written = 1, .operations = 1}));
 }
 
-void norm_weight_gradient(TensorParallel& gpus, const std::string& name) {
-  const DecoderShapes& shapes = gpus.shapes();
-  gpus.compute(
-      name + "_weight_gradient", "norm",
-      shapes.stream(
-          {.elements = kept_elements(shapes), .read = 2, .operations = 4, .down_columns = true}));
-}
-
-void norm_backward(TensorParallel& gpus, const std::string& name) {
-  const DecoderShapes& shapes = gpus.shapes();
-  norm_weight_gradient(gpus, name);
-  gpus.compute(
-      name + "_backward", "norm",
-      shapes.stream({.elements = kept_elements(shapes), .read = 3, .written = 1, .operations = 9}));
+void norm_backward(TensorParallel& gpus, const std::string& name, std::int64_t rows,
+                   std::int64_t read) {
+  const NormBackward kernels =
+      norm_backward_of(rows, gpus.shapes().decoder.hidden, read, gpus.shapes().decoder.dtype);
+  if (!kernels.at_once) gpus.compute(name + "_weight_gradient", "norm", kernels.weights);
+  gpus.compute(name + "_backward", "norm", kernels.inputs);
+  if (kernels.at_once) gpus.compute(name + "_weight_gradient", "norm", kernels.weights);
 }
 
 void cast_input_again(TensorParallel& gpus, const FeedForward& layer) {

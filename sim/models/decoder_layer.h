@@ -35,10 +35,10 @@ void cast_input_again(TensorParallel& gpus, const FeedForward& layer);
 // `of`: computed again, only the weights' gradients of what follows need it.
 void norm(TensorParallel& gpus, const std::string& name, GradientOf of = GradientOf::inputs);
 void residual(TensorParallel& gpus, const std::string& name);
-// Adds the gradient of the residual connection.
-void norm_backward(TensorParallel& gpus, const std::string& name);
-// Part of norm_backward: the gradient of the norm's weights, a sum over tokens, in its own kernel.
-void norm_weight_gradient(TensorParallel& gpus, const std::string& name);
+// Of `rows` tokens. `read`: as norm_backward_of (norm_backward.h); 3 with the gradient of the
+// residual connection, which it adds.
+void norm_backward(TensorParallel& gpus, const std::string& name, std::int64_t rows,
+                   std::int64_t read);
 
 // Instructions of a thread per element of the inner layer: both halves of a gate's gradient are
 // written as one tensor; each of its elements computes its own sigmoid, half and addresses. 0:

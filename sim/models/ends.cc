@@ -104,12 +104,7 @@ void head_backward(TensorParallel& gpus) {
                        gpus.place());
   gpus.out().wait_for(gathered);
   gpus.out().wait_for(summed);
-  norm_weight_gradient(gpus, "final_norm");
-  gpus.compute("final_norm_backward", "norm",
-               shapes.stream({.elements = shapes.kept * shapes.decoder.hidden,
-                              .read = 2,
-                              .written = 1,
-                              .operations = 8}));
+  norm_backward(gpus, "final_norm", shapes.kept, 2);
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #include "sim/models/further_token.h"
 
+#include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
 
 namespace weft {
@@ -65,11 +66,7 @@ void FurtherToken::project_backward() {
   gpus_.weight_gradient(projection());
   gpus_.out().wait_for(gathered);
   gpus_.out().wait_for(summed);
-  gpus_.compute(
-      "mtp_norm_weight_gradient", "norm",
-      shapes.stream({.elements = inputs(), .read = 2, .operations = 4, .down_columns = true}));
-  gpus_.compute("mtp_norm_backward", "norm",
-                shapes.stream({.elements = inputs(), .read = 2, .written = 1, .operations = 8}));
+  norm_backward(gpus_, "mtp_norm", kInputs * shapes.kept, 2);
 }
 
 void FurtherToken::forward() {

@@ -46,7 +46,7 @@ void Layer::backward() {
   if (spec_.recompute == Recompute::layer) forward();
   compute_mlp_again();
   mlp_backward();
-  norm_backward(gpus_, "mlp_norm");
+  norm_backward(gpus_, "mlp_norm", gpus_.shapes().kept, 3);
   attention_backward(gpus_, stage_.context, window_of(spec_.decoder, index_));
 }
 

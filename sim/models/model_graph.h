@@ -92,6 +92,7 @@ struct StreamShape {
   // For an optimiser of many tensors: the number of chunks of weights, one per WG. 0: as many WGs
   // as fit share the work evenly.
   std::int64_t chunks = 0;
+  std::int64_t most_wgs = 0;  // 0: as many as fit
   bool operator==(const StreamShape&) const = default;
 };
 

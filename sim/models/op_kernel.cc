@@ -181,7 +181,8 @@ OpKernel stream_kernel(const StreamShape& shape, const GpuSpec& gpu) {
                .lds = bytes(0),
                .loads_in_flight = shape.loads_in_flight};
   kernel.persistent = true;
-  const std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
+  std::int64_t fit = resident_on_gpu(gpu, kernel.wg, {});
+  if (shape.most_wgs > 0) fit = std::min(fit, shape.most_wgs);
   const std::int64_t all = shape.read.count() + shape.written.count();
   const std::int64_t wgs = std::clamp<std::int64_t>(round_up(all, kLeastOfWg), 1, fit);
   kernel.works = {stream_work(shape, gpu, kernel.wg, wgs)};

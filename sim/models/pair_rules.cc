@@ -166,6 +166,7 @@ std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<P
       const std::uint64_t of_layer = piece.graph.ops[computing(fusion)].layer_rules;
       const PairRule* rule = rule_of(rules, name, fusion.pattern, of_layer);
       if (rule == nullptr || rule->slice_wgs == 0 || !is_fused(rule->mode)) continue;
+      if (!suits(piece.graph, fusion, cluster, rule->mode)) continue;
       const int slice = whole_slice(piece.graph, fusion, cluster, way_by(*rule, of_scenario));
       std::string& message = fitted[static_cast<std::size_t>(rule - rules.data())];
       if (slice == rule->slice_wgs || !message.empty()) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "sim/core/assert.h"
@@ -36,6 +37,35 @@ FirstOperators first_operators(const TaskGraph& tasks, const Cluster& cluster) {
   }
   return first;
 }
+
+// What pieces have done together, told by whichever has done something.
+class ProgressOfAll {
+ public:
+  ProgressOfAll(std::size_t pieces, const OnProgress& tell) : of_piece_(pieces), tell_(tell) {}
+
+  OnProgress of(std::size_t piece) {
+    if (!tell_) return {};
+    return [this, piece](const Progress& progress) {
+      const std::lock_guard lock(telling_);
+      of_piece_[piece] = progress;
+      Progress all;
+      for (const Progress& one : of_piece_) {
+        all.events += one.events;
+        all.now = later(all.now, one.now);
+        all.wgs_done += one.wgs_done;
+        all.wgs += one.wgs;
+        all.kernels += one.kernels;
+        all.messages += one.messages;
+      }
+      tell_(all);
+    };
+  }
+
+ private:
+  std::mutex telling_;
+  std::vector<Progress> of_piece_;
+  const OnProgress& tell_;
+};
 
 }  // namespace
 
@@ -123,6 +153,8 @@ int ModelRun::at_a_time(std::size_t runs, const Folded& folded, Mode mode) const
   const std::int64_t most =
       std::min<std::int64_t>(scenario_.run.cores, static_cast<std::int64_t>(runs));
   if (runs <= 1 || scenario_.run.cores == 1) return 1;
+  // A timeline has been given the memory that one piece leaves.
+  if (record_ && record_->detail > Detail::intervals) return 1;
   const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
   const std::int64_t fit =
       scenario_.run.max_memory.count() / std::max<std::int64_t>(needed.count(), 1);
@@ -145,9 +177,10 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
   std::atomic<std::size_t> unfinished = pieces.size();  // the first one that is known
   const int at_a_time = this->at_a_time(pieces.size(), folding.folded, mode);
   const RunOptions options = options_of_each(at_a_time);
+  ProgressOfAll progress(pieces.size(), on_progress);
   concurrently(pieces.size(), at_a_time, [&](std::size_t i) {
     if (i > unfinished) return;
-    done[i] = result_of(folding, static_cast<std::uint32_t>(i), mode, options, on_progress);
+    done[i] = result_of(folding, static_cast<std::uint32_t>(i), mode, options, progress.of(i));
     if (done[i].run.result.ending == Ending::finished) return;
     for (std::size_t first = unfinished; i < first;) {
       if (unfinished.compare_exchange_weak(first, i)) break;

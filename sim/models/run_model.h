@@ -29,6 +29,7 @@ class ModelRun {
   // From now on, runs are recorded.
   void record(const RecordOptions& what);
 
+  // `on_progress` gets what all pieces have done so far, from one thread at a time.
   RunResult run(Mode mode, const OnProgress& on_progress);
 
   // The recording of the last run, if it finished.

@@ -319,7 +319,7 @@ struct RunOptions {
   BeyondMemory beyond_memory = BeyondMemory::refuse;
   std::uint64_t tie_shuffle = 0;     // 0: ties in their written order; else a seed (tests only)
   Queues queues = Queues::by_place;  // no key: results are the same
-  int cores = 1;                     // likewise: that one run may take
+  int cores = 1;                     // that one run may take; no key either
 };
 
 struct Scenario {

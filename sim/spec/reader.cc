@@ -71,7 +71,7 @@ void Reading::error_at_one_of(const std::vector<std::string>& paths, std::string
       paths.begin(), paths.end(),
       [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   for (const std::string& path : paths) bad_.insert(path);
-  if (last != paths.begin()) message += "; it goes with " + paths.front();
+  if (paths.size() > 1) message += "; see also " + paths[last == paths.begin() ? 1 : 0];
   error_at_key(*last, std::move(message));
 }
 

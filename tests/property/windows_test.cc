@@ -92,7 +92,8 @@ TEST(Windows, give_what_one_queue_gives_where_memories_fall_behind_links) {
   });
 }
 
-// The cluster in `count` shares, as on so many cores; none: one queue has to repeat the run.
+// The cluster in `count` shares, each on a core in every window; none: one queue has to repeat the
+// run.
 std::optional<Recorded> in_shares(const Prepared& prepared, std::uint32_t count,
                                   const RunOptions& options) {
   const Transport transport(prepared.cluster.network);
@@ -100,7 +101,8 @@ std::optional<Recorded> in_shares(const Prepared& prepared, std::uint32_t count,
   if (places.count < 2 || places.lookahead < WindowQueue::kLeastLookahead) return std::nullopt;
   Shares shares = shares_of(std::move(places), prepared.cluster, prepared.graph, count);
   const RecordOptions record;
-  return WindowedRun(prepared.cluster, prepared.graph, options, std::move(shares), &record).run({});
+  return WindowedRun(prepared.cluster, prepared.graph, options, std::move(shares), &record, 1)
+      .run({});
 }
 
 std::vector<std::int64_t> amounts_of(const Recorded& recorded) {
@@ -131,7 +133,7 @@ TEST(Windows, record_what_one_queue_records) {
 TEST(Windows, of_several_cores_give_what_one_queue_gives) {
   int shared = 0;
   int runs = 0;
-  for_each_seed(400, any, [&](std::uint64_t seed, const std::string& text) {
+  for_each_seed(150, any, [&](std::uint64_t seed, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       RunOptions options = prepared.scenario.run;
       options.tie_shuffle = mix64(seed);
@@ -153,17 +155,35 @@ TEST(Windows, of_several_cores_give_what_one_queue_gives) {
 }
 
 TEST(Windows, of_several_cores_stop_where_one_queue_stops) {
-  for_each_seed(100, any, [](std::uint64_t seed, const std::string& text) {
+  const auto expect_same_end = [](const Prepared& prepared, const RunOptions& options) {
+    const std::optional<Recorded> some = in_shares(prepared, 3, options);
+    if (!some) return;
+    const RunResult one = run(prepared, Queues::one, options);
+    EXPECT_EQ(some->result.ending, one.ending);
+    EXPECT_EQ(some->result.stopped_because, one.stopped_because);
+    EXPECT_EQ(text_of(some->result), text_of(one));
+  };
+  for_each_seed(60, any, [&](std::uint64_t seed, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       const RunResult whole = run(prepared, Queues::one, prepared.scenario.run);
+      Rng rng(seed, "stop");
       RunOptions options = prepared.scenario.run;
-      options.max_time = picoseconds(Rng(seed, "stop").between(1, whole.time.count() + 1));
-      const std::optional<Recorded> some = in_shares(prepared, 3, options);
+      options.max_time = picoseconds(rng.between(1, whole.time.count() + 1));
+      expect_same_end(prepared, options);
+      options = prepared.scenario.run;
+      options.max_events = rng.between(1, static_cast<std::int64_t>(whole.events) + 1);
+      expect_same_end(prepared, options);
+    }
+  });
+}
+
+TEST(Windows, of_several_cores_leave_memories_that_fall_behind_to_one_queue) {
+  for_each_seed(60, any, [](std::uint64_t, const std::string& text) {
+    for (Prepared& prepared : prepare(text)) {
+      prepared.cluster.spec.gpu.memory.bandwidth = bytes_per_second(3'000'000'000);
+      const std::optional<Recorded> some = in_shares(prepared, 3, prepared.scenario.run);
       if (!some) continue;
-      const RunResult one = run(prepared, Queues::one, options);
-      EXPECT_EQ(some->result.ending, one.ending);
-      EXPECT_EQ(some->result.stopped_because, one.stopped_because);
-      EXPECT_EQ(text_of(some->result), text_of(one));
+      EXPECT_EQ(text_of(some->result), text_of(run(prepared, Queues::one, prepared.scenario.run)));
     }
   });
 }

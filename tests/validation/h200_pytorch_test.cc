@@ -19,6 +19,7 @@
 #include "sim/models/decoder_layer.h"
 #include "sim/models/ends.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/norm_backward.h"
 #include "sim/models/single_operator.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/load.h"
@@ -90,7 +91,8 @@ double simulated_us(const std::vector<OpShape>& shapes) {
 }
 
 // The streams of a decoder (sim/models/decoder_layer.cc, ends.cc) for one of its kernels.
-std::vector<OpShape> compiled(const std::string& op, std::int64_t elements, bool backward) {
+std::vector<OpShape> compiled(const std::string& op, std::int64_t elements, std::int64_t rows,
+                              bool backward) {
   const auto stream = [elements](Elementwise work) {
     work.elements = elements;
     return OpShape{stream_of(work, DataType::bf16)};
@@ -102,8 +104,10 @@ std::vector<OpShape> compiled(const std::string& op, std::int64_t elements, bool
   if (op == "rms_norm" || adds) {
     shapes.push_back(stream({.read = adds ? 2 : 1, .written = adds ? 2 : 1, .operations = 4}));
     if (!backward) return shapes;
-    shapes.push_back(stream({.read = 2, .operations = 4, .down_columns = true}));
-    shapes.push_back(stream({.read = adds ? 3 : 2, .written = 1, .operations = 9}));
+    const NormBackward kernels =
+        norm_backward_of(rows, elements / rows, adds ? 3 : 2, DataType::bf16);
+    shapes.push_back(kernels.at_once ? kernels.inputs : kernels.weights);
+    shapes.push_back(kernels.at_once ? kernels.weights : kernels.inputs);
   } else if (op == "swiglu") {
     shapes.push_back(stream({.read = 2, .written = 1, .operations = 6}));
     if (!backward) return shapes;
@@ -132,7 +136,7 @@ Errors of_compiled(const std::string& file) {
     if (!line.says("how", "compiled") || line.us < kShort) continue;
     const std::vector<OpShape> shapes =
         compiled(line.words.at("op"), *line.number("tokens") * *line.number("width"),
-                 line.says("pass", "both"));
+                 *line.number("tokens"), line.says("pass", "both"));
     if (!shapes.empty()) errors.add(line, simulated_us(shapes));
   }
   return errors;

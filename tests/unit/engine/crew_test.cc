@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -32,6 +33,19 @@ TEST(Crew, has_other_members_at_work_each_time) {
     crew.do_together(1 + call % 4, 4, [&done](std::uint32_t piece) { done[piece] += 1; });
   }
   EXPECT_EQ(done, std::vector<std::uint64_t>(4, 20'000));
+}
+
+TEST(Crew, throws_what_a_member_has_thrown_and_goes_on) {
+  Crew crew(3);
+  for (std::uint32_t thrower = 0; thrower < 3; ++thrower) {
+    const auto throws = [thrower](std::uint32_t piece) {
+      if (piece == thrower) throw std::runtime_error("no memory");
+    };
+    EXPECT_THROW(crew.do_together(3, 3, throws), std::runtime_error);
+    std::vector<int> done(3);
+    crew.do_together(3, 3, [&done](std::uint32_t piece) { done[piece] += 1; });
+    EXPECT_EQ(done, std::vector<int>(3, 1));
+  }
 }
 
 TEST(Crew, keeps_a_piece_with_its_member) {

@@ -225,7 +225,8 @@ TEST(DecoderRules, a_schedule_says_what_it_demands) {
                       "than the 4 parts of 2 stages; at least as many are needed"}));
   EXPECT_EQ(problems("tensor: 2, pipeline: 4, first_layers: 1", "16"),
             (Problems{"workload.parallel.first_layers: they leave 5 of 6 layers for the 3 other "
-                      "parts of the pipeline, which must have equally many, at least one each"}));
+                      "parts of the pipeline, which must have equally many, at least one each; "
+                      "see also workload.parallel.last_layers"}));
   EXPECT_EQ(problems("tensor: 4, pipeline: 2, schedule: 1f1b, virtual_stages: 2", "16"),
             (Problems{"workload.parallel.virtual_stages: only for schedule: interleaved or "
                       "breadth_first; remove it, or if it comes from a base write "
