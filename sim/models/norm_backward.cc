@@ -5,10 +5,11 @@
 namespace weft {
 namespace {
 
-// torch/_inductor/scheduler.py, MixOrderReduction: from so many elements and rows on, and if there
-// are so many times as many rows as columns.
+// torch/_inductor/scheduler.py, MixOrderReduction: from so many elements and rows on, up to so many
+// columns, and if there are so many times as many rows as columns.
 constexpr std::int64_t kLeastElements = 5 * 1024 * 1024;
 constexpr std::int64_t kLeastRows = 4096;
+constexpr std::int64_t kMostColumns = 16'384;
 constexpr std::int64_t kRowsOfColumns = 2;
 constexpr std::int64_t kRowsOfWg = 16;
 // The kernel that adds up (PyTorch's own): 128 columns a WG, of 128 threads with four loads of 16 B
@@ -18,7 +19,8 @@ constexpr std::int64_t kRowsToSplit = 1024;
 constexpr std::int64_t kRowsOfSum = 64;
 
 bool finds_both_at_once(std::int64_t rows, std::int64_t width) {
-  return rows >= kLeastRows && rows >= kRowsOfColumns * width && rows * width >= kLeastElements;
+  return rows >= kLeastRows && width <= kMostColumns && rows >= kRowsOfColumns * width &&
+         rows * width >= kLeastElements;
 }
 
 StreamShape sum_of(std::int64_t parts, std::int64_t width, DataType type) {
