@@ -61,12 +61,12 @@ TEST(Crew, keeps_a_piece_with_its_member) {
 
 TEST(Crew, wakes_up_after_a_pause) {
   Crew crew(2);
-  int done = 0;
+  std::vector<int> done(2);
   for (int call = 0; call < 3; ++call) {
     std::this_thread::sleep_for(30ms);
-    crew.do_together(2, 2, [&done](std::uint32_t piece) { done += piece == 1 ? 1 : 0; });
+    crew.do_together(2, 2, [&done](std::uint32_t piece) { done[piece] += 1; });
   }
-  EXPECT_EQ(done, 3);
+  EXPECT_EQ(done, std::vector<int>(2, 3));
 }
 
 TEST(Crew, does_nothing_that_the_caller_does_not_see) {
