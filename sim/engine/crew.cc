@@ -28,7 +28,7 @@ void look_again(int looks, int at_first) {
 // Members that have no core of their own keep others from theirs while they look.
 Crew::Crew(std::uint32_t members)
     : looks_(members <= std::thread::hardware_concurrency() ? kLooks : 0), seats_(members) {
-  SIM_ASSERT(members > 0);
+  SIM_ASSERT(members > 0 && members < (1U << kThreadsBits));
   for (std::uint32_t member = 1; member < members; ++member) {
     try {
       threads_.emplace_back([this, member] { live(member); });
@@ -40,53 +40,64 @@ Crew::Crew(std::uint32_t members)
 
 Crew::~Crew() {
   for (Seat& seat : seats_) {
-    seat.call.store(kOver, std::memory_order_release);
-    seat.call.notify_one();
+    seat.called.store(kOver, std::memory_order_release);
+    seat.called.notify_one();
   }
 }
 
-void Crew::do_together(std::uint32_t members, std::uint32_t pieces, const Work& work) {
-  members_ = std::clamp(members, 1U, static_cast<std::uint32_t>(threads_.size()) + 1);
-  pieces_ = pieces;
+void Crew::do_together(std::uint32_t threads, const Work& work) {
+  threads = std::clamp(threads, 1U, static_cast<std::uint32_t>(threads_.size()) + 1);
   work_ = &work;
   ++calls_;
-  at_work_.store(members_ - 1, std::memory_order_relaxed);
-  for (std::uint32_t member = 1; member < members_; ++member) {
-    seats_[member].call.store(calls_, std::memory_order_release);
-    seats_[member].call.notify_one();
+  left_.store(static_cast<std::uint32_t>(seats_.size()), std::memory_order_relaxed);
+  for (std::uint32_t member = 1; member < threads; ++member) {
+    seats_[member].called.store(calls_ << kThreadsBits | threads, std::memory_order_release);
+    seats_[member].called.notify_one();
   }
-  do_part(0);
-  for (int looks = 0; at_work_.load(std::memory_order_acquire) > 0; ++looks)
-    look_again(looks, looks_);
+  do_what_is_left(calls_, 0, threads);
+  for (int looks = 0; left_.load(std::memory_order_acquire) > 0; ++looks) look_again(looks, looks_);
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
-void Crew::do_part(std::uint32_t member) {
-  const std::uint32_t end = pieces_ * (member + 1) / members_;
+// First what is the member's own.
+void Crew::do_what_is_left(std::uint64_t call, std::uint32_t member, std::uint32_t threads) {
+  const auto pieces = static_cast<std::uint32_t>(seats_.size());
+  const std::uint32_t first = pieces * member / threads;
+  for (std::uint32_t i = 0; i < pieces; ++i) do_piece(call, (first + i) % pieces);
+}
+
+// A piece whose last call is the one before has not been begun in this one, so the call goes on
+// until it is done, and what it works on stays. Who comes after a call finds no such piece.
+void Crew::do_piece(std::uint64_t call, std::uint32_t piece) {
+  std::uint64_t before = call - 1;
+  std::atomic<std::uint64_t>& taken = seats_[piece].taken;
+  if (taken.load(std::memory_order_relaxed) != before) return;
+  if (!taken.compare_exchange_strong(before, call, std::memory_order_acquire)) return;
   try {
-    for (std::uint32_t piece = pieces_ * member / members_; piece < end; ++piece) (*work_)(piece);
+    (*work_)(piece);
   } catch (...) {
     const std::lock_guard lock(throwing_);
     if (!thrown_) thrown_ = std::current_exception();
   }
+  left_.fetch_sub(1, std::memory_order_release);
 }
 
 void Crew::live(std::uint32_t member) {
-  const std::atomic<std::uint64_t>& own = seats_[member].call;
+  const std::atomic<std::uint64_t>& own = seats_[member].called;
   for (std::uint64_t seen = 0;;) {
-    std::uint64_t call = own.load(std::memory_order_acquire);
-    for (int looks = 0; call == seen; ++looks) {
+    std::uint64_t called = own.load(std::memory_order_acquire);
+    for (int looks = 0; called == seen; ++looks) {
       if (looks < looks_ + kYields) {
         look_again(looks, looks_);
       } else {
         own.wait(seen, std::memory_order_acquire);
       }
-      call = own.load(std::memory_order_acquire);
+      called = own.load(std::memory_order_acquire);
     }
-    if (call == kOver) return;
-    seen = call;
-    do_part(member);
-    at_work_.fetch_sub(1, std::memory_order_release);
+    if (called == kOver) return;
+    seen = called;
+    do_what_is_left(called >> kThreadsBits, member,
+                    static_cast<std::uint32_t>(called & ((1U << kThreadsBits) - 1)));
   }
 }
 

@@ -90,8 +90,7 @@ void WindowedRun::run_window(const Left& left, SimTime stop) {
   const auto worth =
       static_cast<std::uint32_t>(std::min<std::size_t>(left.events / worth_a_core_, shares_.count));
   const Window window{.first = left.first, .stop = stop};
-  crew_.do_together(worth, shares_.count,
-                    [this, &window](std::uint32_t share) { run_share(share, window); });
+  crew_.do_together(worth, [this, &window](std::uint32_t share) { run_share(share, window); });
 }
 
 void WindowedRun::run_share(std::uint32_t share, const Window& window) {
@@ -126,7 +125,7 @@ void WindowedRun::look_at(std::uint32_t share) {
 
 SimTime WindowedRun::record_until(SimTime at) {
   const auto worth = static_cast<std::uint32_t>(shares_.places.of_node.size() / kWorthSampling);
-  crew_.do_together(std::min(worth, shares_.count), shares_.count,
+  crew_.do_together(std::min(worth, shares_.count),
                     [&](std::uint32_t share) { simulators_[share]->record_until(at); });
   return simulators_.front()->record_until(at);  // the same for all: nothing is left to sample
 }

@@ -133,7 +133,7 @@ TEST(Windows, record_what_one_queue_records) {
 TEST(Windows, of_several_cores_give_what_one_queue_gives) {
   int shared = 0;
   int runs = 0;
-  for_each_seed(150, any, [&](std::uint64_t seed, const std::string& text) {
+  for_each_seed(60, any, [&](std::uint64_t seed, const std::string& text) {
     for (const Prepared& prepared : prepare(text)) {
       RunOptions options = prepared.scenario.run;
       options.tie_shuffle = mix64(seed);
