@@ -5,34 +5,6 @@
 #include "sim/core/assert.h"
 
 namespace weft {
-namespace {
-
-void add(OperatorUse& sum, const OperatorUse& use) {
-  sum.first_start = std::min(sum.first_start, use.first_start);
-  sum.first_place = std::min(sum.first_place, use.first_place);
-  sum.last_end = later(sum.last_end, use.last_end);
-  sum.longest = longer(sum.longest, use.longest);
-  add_saturating(sum.sum, use.sum);
-  sum.kernels += use.kernels;
-  sum.cus = std::max(sum.cus, use.cus);
-  sum.wgs += use.wgs;
-  sum.messages += use.messages;
-  sum.sent += use.sent;
-  sum.hbm += use.hbm;
-  add_saturating(sum.wg_time, use.wg_time);
-  add_saturating(sum.cu_time, use.cu_time);
-  add_saturating(sum.exposed, use.exposed);
-}
-
-void add(Ledger& sum, const Ledger& done) {
-  for (const auto entry : {&Ledger::wgs, &Ledger::flops, &Ledger::hbm_bytes, &Ledger::messages,
-                           &Ledger::message_bytes, &Ledger::sent_bytes}) {
-    (sum.*entry).asked += (done.*entry).asked;
-    (sum.*entry).done += (done.*entry).done;
-  }
-}
-
-}  // namespace
 
 Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
     : cus_per_gpu_(static_cast<std::uint32_t>(cluster.spec.gpu.cus)),
@@ -198,7 +170,10 @@ void Accounts::take_over(Accounts& other, const std::vector<std::uint32_t>& gpus
     const std::size_t first = std::size_t{gpu} * cus_per_gpu_;
     for (std::size_t cu = first; cu < first + cus_per_gpu_; ++cu) cu_busy_[cu] = other.cu_busy_[cu];
   }
-  for (std::size_t op = 0; op < operators_.size(); ++op) add(operators_[op], other.operators_[op]);
+  for (std::size_t op = 0; op < operators_.size(); ++op) {
+    add(operators_[op], other.operators_[op]);
+    add_saturating(operators_[op].exposed, other.operators_[op].exposed);
+  }
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     add_saturating(parts_[part].computing, other.parts_[part].computing);
     add_saturating(parts_[part].exposed, other.parts_[part].exposed);

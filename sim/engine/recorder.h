@@ -19,8 +19,6 @@ class Recorder {
   Recorder(const Cluster& cluster, const TaskGraph& graph, const RecordOptions& options,
            std::size_t slots, const std::vector<std::uint32_t>& demand);
 
-  // Whether its records do not depend on the order of what GPUs do between two samples.
-  [[nodiscard]] bool keeps_only_intervals() const { return options_.detail == Detail::intervals; }
   // Of a share of the cluster: samples only these GPUs and links.
   void watch_only(std::vector<std::uint32_t> gpus, std::vector<LinkId> links);
   // When sample() is to be called next, before anything after that time happens.

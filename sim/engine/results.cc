@@ -1,5 +1,7 @@
 #include "sim/engine/results.h"
 
+#include <algorithm>
+
 #include "sim/core/assert.h"
 
 namespace weft {
@@ -44,9 +46,32 @@ std::vector<LinkRow> rows_of(const Transport& transport, SimTime until) {
   return rows;
 }
 
+void add(OperatorUse& sum, const OperatorUse& use, Duration later_by) {
+  sum.first_start = std::min(sum.first_start, use.first_start + later_by);
+  sum.first_place = std::min(sum.first_place, use.first_place + later_by);
+  sum.last_end = later(sum.last_end, use.last_end + later_by);
+  sum.longest = longer(sum.longest, use.longest);
+  add_saturating(sum.sum, use.sum);
+  sum.kernels += use.kernels;
+  sum.cus = std::max(sum.cus, use.cus);
+  sum.wgs += use.wgs;
+  sum.messages += use.messages;
+  sum.sent += use.sent;
+  sum.hbm += use.hbm;
+  add_saturating(sum.wg_time, use.wg_time);
+  add_saturating(sum.cu_time, use.cu_time);
+}
+
+void add(Ledger& sum, const Ledger& done) {
+  for (const auto entry : Ledger::kEntries) {
+    add_saturating((sum.*entry).asked, (done.*entry).asked);
+    add_saturating((sum.*entry).done, (done.*entry).done);
+  }
+}
+
 bool Ledger::balanced() const {
-  for (const Entry& entry : {wgs, flops, hbm_bytes, messages, message_bytes, sent_bytes}) {
-    if (entry.asked != entry.done) return false;
+  for (const auto entry : kEntries) {
+    if ((this->*entry).asked != (this->*entry).done) return false;
   }
   return overdrawn.empty();
 }

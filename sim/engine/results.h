@@ -54,6 +54,11 @@ struct OperatorUse {
   Duration exposed;  // time in which GPUs compute nothing and wait for it, summed
 };
 
+// Adds what the same operator has done elsewhere, in a run that began by `later_by` later; but for
+// `exposed` and `critical`, which depend on what is beside it. `use` has kernels, or nothing begins
+// later.
+void add(OperatorUse& sum, const OperatorUse& use, Duration later_by = {});
+
 // When the last kernel of an exit of the task graph ended, and the critical path up to then.
 struct ExitUse {
   SimTime end;
@@ -91,10 +96,16 @@ struct Ledger {
   Entry messages;   // posted, and delivered
   Entry message_bytes;
   Entry sent_bytes;  // requested, and posted
+  static constexpr std::array kEntries = {&Ledger::wgs,           &Ledger::flops,
+                                          &Ledger::hbm_bytes,     &Ledger::messages,
+                                          &Ledger::message_bytes, &Ledger::sent_bytes};
   // What did more than its rate and the time allow, in words; empty: nothing.
   std::string overdrawn;
   [[nodiscard]] bool balanced() const;
 };
+
+// Adds the entries of what was done elsewhere.
+void add(Ledger& sum, const Ledger& done);
 
 enum class Ending { finished, deadlock, event_limit, time_limit, memory_limit };
 

@@ -188,10 +188,9 @@ void multiply(OperatorUse& use, std::uint32_t turns) {
 }
 
 void multiply(Ledger& ledger, std::uint32_t turns) {
-  for (Ledger::Entry* entry : {&ledger.wgs, &ledger.flops, &ledger.hbm_bytes, &ledger.messages,
-                               &ledger.message_bytes, &ledger.sent_bytes}) {
-    entry->asked = times_saturating(entry->asked, turns);
-    entry->done = times_saturating(entry->done, turns);
+  for (const auto entry : Ledger::kEntries) {
+    (ledger.*entry).asked = times_saturating((ledger.*entry).asked, turns);
+    (ledger.*entry).done = times_saturating((ledger.*entry).done, turns);
   }
 }
 

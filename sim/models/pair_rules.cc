@@ -39,6 +39,19 @@ bool fits(const PairRule& rule, std::size_t index, const PairOfLayer& pair) {
   return rule.pair.empty() || rule.pair == name_of(pair.pattern) || names(rule.pair, pair.name);
 }
 
+// Each pair of the pieces that nothing keeps from being overlapped, with what rules know it by.
+template <class Visit>
+void for_each_pair(const std::vector<Piece>& pieces, const GpuSpec& gpu, const Visit& visit) {
+  for (const Piece& piece : pieces) {
+    for (const Fusion& fusion : find_fusions(piece.graph, gpu)) {
+      if (!fusion.obstacle.empty()) continue;
+      const std::string name = name_of(piece.graph, fusion);
+      visit(piece.graph, fusion,
+            PairOfLayer{name, fusion.pattern, piece.graph.ops[computing(fusion)].layer_rules});
+    }
+  }
+}
+
 // What a rule can call the pairs of a model of which nothing keeps them from being overlapped.
 struct Words {
   std::set<std::string> pairs;
@@ -47,16 +60,14 @@ struct Words {
 };
 Words words_for(const std::vector<Piece>& pieces, const GpuSpec& gpu) {
   Words words;
-  for (const Piece& piece : pieces) {
-    for (const Fusion& fusion : find_fusions(piece.graph, gpu)) {
-      if (!fusion.obstacle.empty()) continue;
-      words.pairs.insert(name_of(piece.graph, fusion));
-      words.patterns.insert(name_of(fusion.pattern));
-      for (const OpId id : {fusion.first, fusion.second}) {
-        words.operators.insert(piece.graph.ops[id].name);
-      }
-    }
-  }
+  for_each_pair(pieces, gpu,
+                [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
+                  words.pairs.insert(pair.name);
+                  words.patterns.insert(name_of(fusion.pattern));
+                  for (const OpId id : {fusion.first, fusion.second}) {
+                    words.operators.insert(graph.ops[id].name);
+                  }
+                });
   return words;
 }
 
@@ -128,25 +139,22 @@ std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piec
                                   const Cluster& cluster) {
   std::vector<std::string> why(rules.size());
   std::vector<bool> used(rules.size());
-  for (const Piece& piece : pieces) {
-    for (const Fusion& fusion : find_fusions(piece.graph, cluster.spec.gpu)) {
-      if (!fusion.obstacle.empty()) continue;
-      const std::uint64_t of_layer = piece.graph.ops[computing(fusion)].layer_rules;
-      const std::string name = name_of(piece.graph, fusion);
-      const PairRule* counts = rule_of(rules, name, fusion.pattern, of_layer);
-      for (std::size_t i = 0; i < rules.size(); ++i) {
-        if (!fits(rules[i], i, {name, fusion.pattern, of_layer})) continue;
-        const std::string_view obstacle = why_not(piece.graph, fusion, cluster, rules[i].mode);
-        if (&rules[i] != counts) {
-          why[i] = "no effect: for each pair that it fits a later rule counts";
-        } else if (obstacle.empty()) {
-          used[i] = true;
-        } else {
-          why[i] = fmt::format("{} cannot be {}: {}", name, weft::name_of(rules[i].mode), obstacle);
-        }
+  const auto judge = [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
+    const PairRule* counts = rule_of(rules, pair.name, pair.pattern, pair.layer_rules);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (!fits(rules[i], i, pair)) continue;
+      const std::string_view obstacle = why_not(graph, fusion, cluster, rules[i].mode);
+      if (&rules[i] != counts) {
+        why[i] = "no effect: for each pair that it fits a later rule counts";
+      } else if (obstacle.empty()) {
+        used[i] = true;
+      } else {
+        why[i] =
+            fmt::format("{} cannot be {}: {}", pair.name, weft::name_of(rules[i].mode), obstacle);
       }
     }
-  }
+  };
+  for_each_pair(pieces, cluster.spec.gpu, judge);
   std::vector<AboutRule> idle;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (used[i]) continue;
@@ -159,21 +167,17 @@ std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piec
 std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<Piece>& pieces,
                                      const Cluster& cluster, const OverlapOptions& of_scenario) {
   std::vector<std::string> fitted(rules.size());
-  for (const Piece& piece : pieces) {
-    for (const Fusion& fusion : find_fusions(piece.graph, cluster.spec.gpu)) {
-      if (!fusion.obstacle.empty()) continue;
-      const std::string name = name_of(piece.graph, fusion);
-      const std::uint64_t of_layer = piece.graph.ops[computing(fusion)].layer_rules;
-      const PairRule* rule = rule_of(rules, name, fusion.pattern, of_layer);
-      if (rule == nullptr || rule->slice_wgs == 0 || !is_fused(rule->mode)) continue;
-      if (!suits(piece.graph, fusion, cluster, rule->mode)) continue;
-      const int slice = whole_slice(piece.graph, fusion, cluster, way_by(*rule, of_scenario));
-      std::string& message = fitted[static_cast<std::size_t>(rule - rules.data())];
-      if (slice == rule->slice_wgs || !message.empty()) continue;
-      message = fmt::format("{} does not divide what {} has for each peer; {} is used",
-                            rule->slice_wgs, name, slice);
-    }
-  }
+  const auto fit = [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
+    const PairRule* rule = rule_of(rules, pair.name, pair.pattern, pair.layer_rules);
+    if (rule == nullptr || rule->slice_wgs == 0 || !is_fused(rule->mode)) return;
+    if (!suits(graph, fusion, cluster, rule->mode)) return;
+    const int slice = whole_slice(graph, fusion, cluster, way_by(*rule, of_scenario));
+    std::string& message = fitted[static_cast<std::size_t>(rule - rules.data())];
+    if (slice == rule->slice_wgs || !message.empty()) return;
+    message = fmt::format("{} does not divide what {} has for each peer; {} is used",
+                          rule->slice_wgs, pair.name, slice);
+  };
+  for_each_pair(pieces, cluster.spec.gpu, fit);
   std::vector<AboutRule> all;
   for (std::size_t i = 0; i < fitted.size(); ++i) {
     if (!fitted[i].empty()) all.push_back({i, fitted[i]});

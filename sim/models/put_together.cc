@@ -156,20 +156,7 @@ class Together {
       fresh.role = use.role;
     }
     if (use.kernels == 0) return;
-    OperatorUse& sum = operator_of(use);
-    sum.first_start = std::min(sum.first_start, when.start + (use.first_start - SimTime{}));
-    sum.first_place = std::min(sum.first_place, when.start + (use.first_place - SimTime{}));
-    sum.last_end = later(sum.last_end, when.start + (use.last_end - SimTime{}));
-    sum.longest = longer(sum.longest, use.longest);
-    add_saturating(sum.sum, use.sum);
-    sum.kernels += use.kernels;
-    sum.cus = std::max(sum.cus, use.cus);
-    sum.wgs += use.wgs;
-    sum.messages += use.messages;
-    sum.sent += use.sent;
-    sum.hbm += use.hbm;
-    add_saturating(sum.wg_time, use.wg_time);
-    add_saturating(sum.cu_time, use.cu_time);
+    add(operator_of(use), use, when.start - SimTime{});
   }
 
   OperatorUse& operator_of(const OperatorUse& use) {
@@ -184,16 +171,7 @@ class Together {
   }
 
   void add_ledger(const Ledger& ledger) {
-    const auto add = [](Ledger::Entry& sum, const Ledger::Entry& entry) {
-      add_saturating(sum.asked, entry.asked);
-      add_saturating(sum.done, entry.done);
-    };
-    add(total_.ledger.wgs, ledger.wgs);
-    add(total_.ledger.flops, ledger.flops);
-    add(total_.ledger.hbm_bytes, ledger.hbm_bytes);
-    add(total_.ledger.messages, ledger.messages);
-    add(total_.ledger.message_bytes, ledger.message_bytes);
-    add(total_.ledger.sent_bytes, ledger.sent_bytes);
+    add(total_.ledger, ledger);
     if (total_.ledger.overdrawn.empty()) total_.ledger.overdrawn = ledger.overdrawn;
   }
 

@@ -114,24 +114,21 @@ std::string ModelRun::tasks_text(Mode mode) {
   return text;
 }
 
-// Whether it is the same in every mode.
-bool ModelRun::is_alike(const Folding& folding, std::uint32_t id, Mode mode) const {
-  if (is_single()) return false;
-  return chosen(folding.folded.pieces[id].graph, folding.pairs[id], mode).fusions.empty();
-}
-
 ModelRun::PieceResult ModelRun::result_of(const Folding& folding, std::uint32_t id, Mode mode,
                                           const RunOptions& options,
                                           const OnProgress& on_progress) const {
+  const Piece& piece = folding.folded.pieces[id];
+  const Chosen chosen = this->chosen(piece.graph, folding.pairs[id], mode);
+  const bool alike = chosen.fusions.empty() && !is_single();
   const auto known = folding.unfused.find(id);
-  if (known != folding.unfused.end() && is_alike(folding, id, mode)) {
+  if (alike && known != folding.unfused.end()) {
     PieceResult again = known->second;
     again.run.result.events = 0;  // nothing is simulated again
     return again;
   }
-  const Piece& piece = folding.folded.pieces[id];
-  const TaskGraph tasks = lowered(piece, chosen(piece.graph, folding.pairs[id], mode), mode);
+  const TaskGraph tasks = lowered(piece, chosen, mode);
   PieceResult done;
+  done.alike = alike;
   done.first_operators = first_operators(tasks, cluster_of(piece));
   if (record_) {
     RecordOptions record = *record_;
@@ -150,14 +147,13 @@ void ModelRun::record(const RecordOptions& what) {
 
 // As many as there are cores, and as run.max_memory has room for if each is the largest piece.
 int ModelRun::at_a_time(std::size_t runs, const Folded& folded, Mode mode) const {
-  const std::int64_t most =
-      std::min<std::int64_t>(scenario_.run.cores, static_cast<std::int64_t>(runs));
   if (runs <= 1 || scenario_.run.cores == 1) return 1;
   // A timeline has been given the memory that one piece leaves.
   if (record_ && record_->detail > Detail::intervals) return 1;
   const Bytes needed = estimated_needs(folded.pieces, scenario_, cluster_, mode).memory;
   const std::int64_t fit =
       scenario_.run.max_memory.count() / std::max<std::int64_t>(needed.count(), 1);
+  const auto most = std::min(static_cast<std::int64_t>(runs), std::int64_t{scenario_.run.cores});
   return static_cast<int>(std::clamp<std::int64_t>(fit, 1, most));
 }
 
@@ -188,7 +184,7 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
   });
   PieceResults all;
   for (std::uint32_t i = 0; i < pieces.size() && i <= unfinished; ++i) {
-    if (is_alike(folding, i, mode)) folding.unfused.try_emplace(i, done[i]);
+    if (done[i].alike) folding.unfused.try_emplace(i, done[i]);
     done[i].run.result.mode = mode;
     all.results.push_back(std::move(done[i].run.result));
     all.first_operators.push_back(std::move(done[i].first_operators));

@@ -51,6 +51,7 @@ class ModelRun {
   struct PieceResult {
     Recorded run;
     FirstOperators first_operators;
+    bool alike = false;  // in every mode
   };
   struct Pair {  // of a piece
     Fusion fusion;
@@ -97,7 +98,6 @@ class ModelRun {
   [[nodiscard]] PieceResult result_of(const Folding& folding, std::uint32_t piece, Mode mode,
                                       const RunOptions& options,
                                       const OnProgress& on_progress) const;
-  [[nodiscard]] bool is_alike(const Folding& folding, std::uint32_t piece, Mode mode) const;
   [[nodiscard]] int at_a_time(std::size_t runs, const Folded& folded, Mode mode) const;
   [[nodiscard]] RunOptions options_of_each(int at_a_time) const;
   [[nodiscard]] TaskGraph lowered(const Piece& piece, const Chosen& chosen, Mode mode) const;
