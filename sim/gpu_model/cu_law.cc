@@ -1,6 +1,7 @@
 #include "sim/gpu_model/cu_law.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/assert.h"
 #include "sim/gpu_model/residency.h"
@@ -32,6 +33,13 @@ Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uin
   const Wide ps = (all * kPsPerSecond + rate - 1) / rate;
   SIM_ASSERT(ps <= static_cast<Wide>(INT64_MAX));
   return picoseconds(static_cast<std::int64_t>(ps));
+}
+
+Duration attention_time(const AttentionWork& work, const GpuSpec& gpu, std::uint32_t share) {
+  const Duration products = arithmetic_time(work.products, work.reached, gpu, share);
+  const Duration softmax = arithmetic_time(flops(work.scores), work.exponentials, gpu, share);
+  return picoseconds(std::llround(
+      std::hypot(static_cast<double>(products.count()), static_cast<double>(softmax.count()))));
 }
 
 }  // namespace weft

@@ -20,4 +20,14 @@ std::uint32_t share_of_cu(const GpuSpec& gpu, int threads);
 // The time of `work` operations on `share` thousandths of one CU of a GPU with this peak.
 Duration arithmetic_time(Flops work, FlopRate peak, const GpuSpec& gpu, std::uint32_t share);
 
+// Products and `scores` that pass the softmax, by different units of the CU that wait for one
+// another: the root of the sum of the squares of their times.
+struct AttentionWork {
+  Flops products;
+  FlopRate reached;  // peak of the products
+  std::int64_t scores = 0;
+  FlopRate exponentials;  // peak of the scores
+};
+Duration attention_time(const AttentionWork& work, const GpuSpec& gpu, std::uint32_t share);
+
 }  // namespace weft

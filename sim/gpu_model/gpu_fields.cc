@@ -20,6 +20,13 @@ constexpr std::array kLibraryTiles = {
         "also sides that are multiples of 16, so that one round fills the GPU; WGs stay and "
         "take tiles from a counter, the first by their number"},
 };
+constexpr std::array kEngineKernels = {
+    Choice<EngineKernel>{"flash_2", EngineKernel::flash_2, "FlashAttention-2, as PyTorch has it"},
+    Choice<EngineKernel>{"flash_2_paged", EngineKernel::flash_2_paged,
+                         "the same for keys in pages, as vLLM has it"},
+    Choice<EngineKernel>{"flash_3", EngineKernel::flash_3,
+                         "FlashAttention-3, as vLLM and SGLang have it on Hopper"},
+};
 constexpr std::array kFences = {
     Choice<Fences>{"independent", Fences::independent, "each WG waits for its own stores"},
     Choice<Fences>{"one_a_cu", Fences::one_a_cu,
@@ -197,6 +204,23 @@ static void fields(Fields& map, LibraryAttentionSpec& attention) {
   map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
 }
 
+static void fields(Fields& map, EngineAttentionSpec& attention) {
+  map.choice("kernel", attention.kernel, kEngineKernels, {.help = "which of them"});
+  map.add("efficiency", attention.efficiency,
+          {.help = "fraction of the matrix peak that its products reach, with the rows of its tile "
+                   "that have no query",
+           .range = {{0.01, 1}}});
+  map.add("exponentials", attention.exponentials,
+          {.help = "rate of scores that pass the softmax, of the whole GPU"});
+  map.add("start", attention.start, {.help = "time of a WG before and after its loop over keys"});
+  map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
+  map.add("part", attention.part, {.help = "time of that kernel for each part of the keys"});
+  map.add("regroup", attention.regroup,
+          {.help = "time of copies that put heads that share keys next to one another, for several "
+                   "sequences",
+           .fallback = Duration{}});
+}
+
 static void fields(Fields& map, PowerSpec& power) {
   map.add("idle", power.idle, {.help = "power of an idle GPU / power limit", .range = {{0, 1}}});
   map.add(
@@ -266,6 +290,9 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.optional_map("library_gemm", gpu.library_gemm, "GEMM kernels of the GPU's library");
   map.optional_map("library_attention", gpu.library_attention,
                    "attention kernels of the GPU's libraries");
+  map.optional_map("engine_attention", gpu.engine_attention,
+                   "attention kernels of inference engines for one new token a sequence; default: "
+                   "the library's");
   map.optional_map("power", gpu.power,
                    "how the power limit lowers the clock; default: it does not");
 }

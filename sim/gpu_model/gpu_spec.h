@@ -160,6 +160,20 @@ struct LibraryAttentionSpec {
   Duration sum;             // of the second kernel, where keys are split: joins the parts
 };
 
+// How kept keys are read for one new token a sequence, and by which kernel of FlashAttention.
+enum class EngineKernel : std::uint8_t { flash_2, flash_2_paged, flash_3 };
+struct EngineAttentionSpec {
+  EngineKernel kernel{};
+  double efficiency = 0;  // fraction of the matrix peak that its products reach, rows without
+                          // queries counted
+  FlopRate exponentials;  // of scores, of the whole GPU
+  Duration start;         // of a WG: its queries come, its pipeline fills, its result leaves
+  Duration sum;           // of the second kernel, where keys are split ...
+  Duration part;          // ... and for each part, which it adds one after another
+  Duration regroup;       // of copies of queries and results, where heads share keys, there are
+                          // several such groups and several sequences
+};
+
 // Where the power limit holds the clock down (docs/model.md, "Power"), as fractions of the limit.
 struct PowerSpec {
   double idle = 0;
@@ -291,6 +305,7 @@ struct GpuSpec {
   // None: nobody has measured its kernels.
   std::optional<LibraryGemmSpec> library_gemm = {};
   std::optional<LibraryAttentionSpec> library_attention = {};
+  std::optional<EngineAttentionSpec> engine_attention = {};
   std::optional<PowerSpec> power = {};  // none: no power limit, the clock is constant
   // With which the cache model determines what GEMMs read from the HBM; none: by formula.
   std::optional<cache::Hierarchy> caches = {};

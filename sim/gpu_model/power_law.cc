@@ -80,6 +80,10 @@ GpuSpec at_clock(const GpuSpec& gpu, double clock) {
     attention->split_start = slower(attention->split_start, clock);
     attention->backward_start = slower(attention->backward_start, clock);
   }
+  if (auto& engine = slow.engine_attention) {
+    engine->start = slower(engine->start, clock);
+    engine->part = slower(engine->part, clock);
+  }
   return slow;
 }
 

@@ -132,6 +132,8 @@ AttentionShape attention_of(const DecoderShapes& shapes, std::int64_t window) {
     shape.kv_heads = 1;
     shape.head_dim = d.latent->keys + d.latent->position;
     shape.value_head_dim = d.latent->keys;
+  } else {
+    shape.engine = shapes.phase == Phase::decode;
   }
   return shape;
 }

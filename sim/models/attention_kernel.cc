@@ -5,21 +5,15 @@
 
 #include "sim/core/round_up.h"
 #include "sim/gpu_model/gemm_law.h"
+#include "sim/models/split_keys.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kBlock = 128;      // queries (backward: keys) per WG
-constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
-constexpr std::int64_t kLeastKeys = 256;  // per WG where keys are split
+constexpr std::int64_t kBlock = 128;  // queries (backward: keys) per WG
 // Heads follow one another; if there are more than this, several run in one turn. Measured times
 // (H200) do not tell the two apart.
 constexpr std::int64_t kTurns = 32;
-// cuDNN 9's decoding kernel, from its profile on an H200: query rows per WG, which share keys, and
-// bytes of shared memory per element of a head.
-constexpr std::int64_t kSplitRows = 16;
-constexpr std::int64_t kSplitLds = 680;
-constexpr int kSplitLoads = 16;  // per thread, of 128: a block of 128 keys of 128 elements
 // Shares of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2,
 // Sec. 4).
 constexpr double kForward = 0.65;
@@ -28,19 +22,15 @@ constexpr double kBackward = 0.55;
 // Measured kernels compute whole blocks of 128 x 128, also on the diagonal.
 std::int64_t whole_blocks(std::int64_t tokens) { return round_up(tokens, kBlock) * kBlock; }
 
-// The products and the softmax run on different units and wait for one another: the two times are
-// combined as the root of the sum of their squares. `scores`: how many the softmax has.
 Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Work& work,
                        std::int64_t scores) {
   const LibraryAttentionSpec& library = *gpu.library_attention;
   const double reaches = shape.backward ? library.backward_efficiency : library.efficiency;
-  const FlopRate softmax = library.exponentials;
-  const Duration products =
-      arithmetic_time(work.flops, matrix_rate(gpu, reaches), gpu, work.arithmetic_share);
-  const Duration exponentials = arithmetic_time(flops(scores * (shape.backward ? 2 : 1)), softmax,
-                                                gpu, work.arithmetic_share);
-  return picoseconds(std::llround(std::hypot(static_cast<double>(products.count()),
-                                             static_cast<double>(exponentials.count()))));
+  return attention_time({.products = work.flops,
+                         .reached = matrix_rate(gpu, reaches),
+                         .scores = scores * (shape.backward ? 2 : 1),
+                         .exponentials = library.exponentials},
+                        gpu, work.arithmetic_share);
 }
 
 // Keys that a WG goes through for its queries, or backward the other way round: all, or with a
@@ -152,62 +142,10 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   return kernel;
 }
 
-// How many parts the keys are split into: enough to use all WGs that fit; a library takes the
-// least power of two that gives every CU one.
-std::int64_t parts_of(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg) {
-  const std::int64_t groups = shape.batch * shape.kv_heads;
-  const std::int64_t most = std::max<std::int64_t>(1, shape.keys / kLeastKeys);
-  if (!gpu.library_attention) {
-    return std::clamp<std::int64_t>(resident_on_gpu(gpu, wg, {}) / groups, 1, most);
-  }
-  std::int64_t parts = 1;
-  while (parts * groups < gpu.cus && parts * 2 <= most) parts *= 2;
-  return parts;
-}
-
-WgShape split_wg(const AttentionShape& shape, const GpuSpec& gpu) {
-  if (!gpu.library_attention) {
-    return {.threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
-  }
-  return {.threads = 128,
-          .registers_per_thread = 168,
-          .lds = bytes(std::min(gpu.cu.lds.count(), kSplitLds * shape.head_dim)),
-          .loads_in_flight = kSplitLoads};
-}
-
-// Keys and values are read from memory once. Each WG has a part of those of one head, or of the
-// group of heads that share them: of 16 of these heads, where a library's kernel is known.
-OpKernel split(AttentionShape shape, const GpuSpec& gpu) {
-  if (sees_a_window(shape)) shape.keys = std::min(shape.keys, shape.window + shape.queries - 1);
-  OpKernel kernel;
-  kernel.wg = split_wg(shape, gpu);
-  const std::int64_t parts = parts_of(shape, gpu, kernel.wg);
-  const std::int64_t rows = shape.queries * shape.heads / shape.kv_heads;
-  const std::int64_t tiles = gpu.library_attention ? round_up(rows, kSplitRows) : 1;
-  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
-  const std::int64_t keys = round_up(shape.keys, parts);
-  const std::int64_t read = keys * dims * size_of(shape.dtype).count();
-  Work work = copy_work(gpu, kernel.wg, read, 0);
-  work.traffic = bytes(round_up(read, tiles));
-  work.flops = flops(2 * keys * dims) * round_up(rows, tiles);
-  if (const auto& library = gpu.library_attention) {
-    work.fixed = library->split_start;
-    if (parts > 1) work.fixed += library->sum;
-  }
-  const std::int64_t wgs = shape.batch * shape.kv_heads * parts * tiles;
-  kernel.works = {work};
-  kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(wgs)}};
-  return kernel;
-}
-
 }  // namespace
 
-bool splits_keys(const AttentionShape& shape) {
-  return shape.queries < kFewQueries && !shape.backward;
-}
-
 OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
-  return splits_keys(shape) ? split(shape, gpu) : blocks(shape, gpu);
+  return splits_keys(shape) ? split_keys_kernel(shape, gpu) : blocks(shape, gpu);
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/gpu_model/gemm_law.h"
-#include "sim/models/attention_kernel.h"
+#include "sim/models/split_keys.h"
 
 namespace weft {
 namespace {

@@ -65,6 +65,8 @@ struct AttentionShape {
   bool causal = true;
   std::int64_t window = 0;  // tokens, its own included; 0: all
   bool backward = false;    // recomputes the scores: 5 products instead of 2
+  bool engine = false;      // one new token, by an inference engine's kernel where it is known
+  bool repeated = false;    // the same keys were read just before: the L2 has what it holds
   DataType dtype = DataType::bf16;
   bool operator==(const AttentionShape&) const = default;
 };

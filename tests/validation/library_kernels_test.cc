@@ -3,15 +3,19 @@
 // of three frameworks in CUDA graphs) and PyTorch's attention on an H200. GEMMs' constants were
 // fitted on the shapes of even hash; both halves are held to the same bounds.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "sim/measured/errors.h"
 #include "sim/measured/predict.h"
+#include "sim/models/split_keys.h"
 
 namespace weft::library_kernels_test {
 namespace {
@@ -80,15 +84,39 @@ TEST_F(PublicKernels, of_h100_take_what_was_measured) {
   expect_within(errors_of(lines_of(public_kernels()), "node_8x_h100"),
                 {{"library.gemm", 832, 0.08, 0.2},
                  {"library.prompt_layer", 137, 0.1, 0.2},
-                 {"library.decoding_layer", 113, 0.1, 0.25}});
+                 {"library.decoding_layer", 113, 0.1, 0.2}});
 }
 
-// Frameworks decode with kernels of their own, up to three times apart on A100.
+// Frameworks decode with kernels of their own, up to three times apart on A100: medians of three
+// are held to less than lines of the one whose kernel it has (half of these were fitted).
 TEST_F(PublicKernels, of_a100_take_what_was_measured) {
   expect_within(errors_of(lines_of(public_kernels()), "node_8x_a100"),
                 {{"library.gemm", 832, 0.08, 0.2},
                  {"library.prompt_layer", 137, 0.1, 0.2},
-                 {"library.decoding_layer", 113, 0.2, 0.4}});
+                 {"library.decoding_layer", 113, 0.1, 0.25}});
+}
+
+// The same lines with the time of one framework instead of all.
+fs::path lines_of_framework(std::size_t which) {
+  fs::path file = fs::temp_directory_path() / ("weft_engine_" + std::to_string(::getpid()));
+  std::ifstream in(public_kernels());
+  std::ofstream out(file);
+  for (std::string line; std::getline(in, line);) {
+    nlohmann::json measured = nlohmann::json::parse(line);
+    if (measured.value("what", "") != "generation") continue;
+    const nlohmann::json time = measured["us"].at(which);
+    if (time.is_null()) continue;
+    measured["us"] = time;
+    out << measured.dump() << "\n";
+  }
+  return file;
+}
+
+TEST_F(PublicKernels, of_a100_decode_as_vllm) {
+  const fs::path file = lines_of_framework(1);
+  expect_within(errors_of(lines_of(file), "node_8x_a100"),
+                {{"library.decoding_layer", 70, 0.06, 0.15}});
+  fs::remove(file);
 }
 
 // Constants are from the first file; the second has other shapes.
@@ -102,6 +130,53 @@ TEST(OwnKernels, attention_of_h200_takes_what_was_measured) {
                 {{"library.attention", 56, 0.1, 0.2},
                  {"library.attention_both", 56, 0.1, 0.2},
                  {"library.decoding", 80, 0.1, 0.2}});
+}
+
+std::vector<MeasuredLine> flash_decoding(const fs::path& file) {
+  std::vector<MeasuredLine> lines;
+  for (MeasuredLine line : lines_of(file)) {
+    if (line.kind != "attention_decode" || !line.says("backend", "flash")) continue;
+    line.kind = "library.engine_decoding";
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// PyTorch's FlashAttention-2, the preset read off the first file; its rule for the number of parts
+// is FlashAttention's own.
+TEST(OwnKernels, flash_decoding_of_h200_takes_what_was_measured) {
+  for (const char* name : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
+    expect_within(
+        errors_of(flash_decoding(kRoot / "calibration/measurements" / name), "node_8x_h200",
+                  {"cluster.gpu.engine_attention={base: kernels/decoding_flash_2_h200}"}),
+        {{"library.engine_decoding", 80, 0.08, 0.2}});
+  }
+}
+
+// Grids in profiles of the same lines; two WGs on each of 132 SMs.
+TEST(OwnKernels, flash_decoding_of_h200_splits_as_in_profiles) {
+  int seen = 0;
+  int split = 0;
+  for (const char* name : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
+    std::ifstream in(kRoot / "calibration/measurements" / name);
+    for (std::string text; std::getline(in, text);) {
+      const nlohmann::json line = nlohmann::json::parse(text);
+      if (line.value("kind", "") != "attention_decode" || line["backend"] != "flash") continue;
+      const nlohmann::json& kernel = line["kernels"][0];
+      const bool splits = kernel[0].get<std::string>().find("splitkv") != std::string::npos;
+      const std::int64_t block = line["head_dim"] <= 64 ? 256 : 128;
+      const std::int64_t groups =
+          line["batch"].get<std::int64_t>() * line["kv_heads"].get<std::int64_t>();
+      const std::int64_t keys = line["keys"];
+      EXPECT_EQ(flash_parts(EngineKernel::flash_2, groups, 264, (keys + block - 1) / block),
+                splits ? kernel[1][1].get<std::int64_t>() : 1)
+          << text;
+      ++seen;
+      split += splits ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(seen, 160);
+  EXPECT_EQ(split, 127);
 }
 
 // Constants are from half of these lines. Two fp8 GEMMs of few rows, which cuBLAS splits by k, come

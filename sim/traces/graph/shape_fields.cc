@@ -289,6 +289,8 @@ void fields(Fields& map, AttentionShape& attention) {
             .means = "optional",
             .quiet = true});
   truth(map, "backward", attention.backward, "the backward pass, which recomputes the scores");
+  truth(map, "engine", attention.engine,
+        "one new token a sequence, by an inference engine's kernel where the GPU's file has one");
   dtype_field(map, attention.dtype, "type of an element");
 }
 

@@ -1,0 +1,234 @@
+#include "sim/models/split_keys.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/round_up.h"
+#include "sim/gpu_model/cu_law.h"
+#include "sim/gpu_model/gemm_law.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kFewQueries = 16;  // fewer leave the matrix units idle anyway
+constexpr std::int64_t kLeastKeys = 256;  // per WG of a library's kernel
+
+// cuDNN 9's decoding kernel, from its profile on an H200: query rows per WG, which share keys, and
+// bytes of shared memory per element of a head; loads per thread, of 128: a block of 128 keys of
+// 128 elements.
+constexpr std::int64_t kLibraryRows = 16;
+constexpr std::int64_t kLibraryLds = 680;
+constexpr int kLoads = 16;
+
+// FlashAttention's tiles, from its source and from profiles: queries, and keys of heads of up to 64
+// and of more elements. One that splits keys has few queries; FlashAttention-2 has the other for
+// keys that are neither split nor in pages.
+struct FlashTile {
+  std::int64_t rows;
+  std::int64_t keys_of_64;
+  std::int64_t keys;
+  int stages;  // blocks of keys and of values in shared memory
+  int threads;
+  int registers;  // of a thread
+};
+constexpr int kElement = 2;  // bytes
+constexpr FlashTile kSplitTile{64, 256, 128, 1, 128, 250};
+constexpr FlashTile kWholeTile{128, 128, 64, 1, 128, 250};
+constexpr FlashTile kFlash3Tile{64, 128, 128, 2, 256, 168};
+constexpr std::int64_t kFewBlocks = 4;  // that FlashAttention-3 does not split
+constexpr std::int64_t kMostParts = 128;
+constexpr double kFilled = 0.8;           // of the slots, by whole sequences: nothing is split
+constexpr double kAsGood = 0.85;          // of the best number's share of filled slots
+constexpr std::int64_t kAccumulator = 4;  // bytes of an element of a part's result
+
+// The kernel that reads the keys, and what surrounds it.
+struct SplitKernel {
+  WgShape wg;
+  std::int64_t rows = 1;   // WGs for each group of queries that shares keys
+  std::int64_t parts = 1;  // of the keys
+  Duration arithmetic;     // of a WG, with those that share its CU
+  Duration start;          // of a WG
+  Duration around;         // kernels before and after
+};
+
+std::int64_t block_of(const FlashTile& tile, const AttentionShape& shape) {
+  return shape.head_dim <= 64 ? tile.keys_of_64 : tile.keys;
+}
+
+WgShape wg_of(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu) {
+  const std::int64_t vectors = tile.rows + 2 * tile.stages * block_of(tile, shape);
+  return {.threads = tile.threads,
+          .registers_per_thread = tile.registers,
+          .lds = bytes(std::min(gpu.cu.lds.count(), vectors * shape.head_dim * kElement)),
+          .loads_in_flight = kLoads};
+}
+
+std::int64_t rows_that_share(const AttentionShape& shape) {
+  return shape.queries * shape.heads / shape.kv_heads;
+}
+
+Bytes queries_and_results(const AttentionShape& shape) {
+  return bytes(shape.batch * shape.queries * shape.heads * (shape.head_dim + shape.value_head_dim) *
+               size_of(shape.dtype).count());
+}
+
+// Products and softmax as in a prompt (sim/models/attention_kernel.cc), of all rows of the tile.
+Duration flash_arithmetic(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu,
+                          std::int64_t parts, std::int64_t wgs) {
+  const EngineAttentionSpec& engine = *gpu.engine_attention;
+  const std::int64_t block = block_of(tile, shape);
+  const std::int64_t keys = round_up(round_up(shape.keys, parts), block) * block;
+  const std::int64_t on_cu =
+      std::min<std::int64_t>(resident(gpu, wg_of(tile, shape, gpu), {}), round_up(wgs, gpu.cus));
+  const std::int64_t scores = tile.rows * keys * on_cu;
+  return attention_time({.products = flops(2 * scores) * (shape.head_dim + shape.value_head_dim),
+                         .reached = matrix_rate(gpu, engine.efficiency),
+                         .scores = scores,
+                         .exponentials = engine.exponentials},
+                        gpu, share_of_cu(gpu, gpu.wave_size * 4));
+}
+
+// What precedes and follows the kernel: copies of queries and results, and the sum of the parts.
+Duration around(const AttentionShape& shape, const GpuSpec& gpu, std::int64_t parts) {
+  const EngineAttentionSpec& engine = *gpu.engine_attention;
+  Duration time;
+  Bytes moved;
+  if (parts > 1) {
+    time += engine.sum + engine.part * parts;
+    moved += bytes(2 * parts * shape.batch * shape.queries * shape.heads * shape.value_head_dim *
+                   kAccumulator);
+  }
+  if (shape.batch > 1 && shape.kv_heads > 1 && shape.heads > shape.kv_heads &&
+      engine.regroup > Duration{}) {
+    time += engine.regroup;
+    moved += queries_and_results(shape) * 2;
+  }
+  return time + transfer_time(moved, gpu.memory.bandwidth);
+}
+
+// FlashAttention-3's WGs stay: while they finish one part, one of their warps loads the next; but
+// not the queries of heads that share keys, whose rows the multiplying warps gather themselves.
+SplitKernel engine_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
+  const EngineAttentionSpec& engine = *gpu.engine_attention;
+  const bool third = engine.kernel == EngineKernel::flash_3;
+  FlashTile tile = third ? kFlash3Tile : kSplitTile;
+  const auto groups = [&] {
+    return shape.batch * shape.kv_heads * round_up(rows_that_share(shape), tile.rows);
+  };
+  SplitKernel made;
+  made.parts =
+      flash_parts(engine.kernel, groups(), resident_on_gpu(gpu, wg_of(tile, shape, gpu), {}),
+                  round_up(shape.keys, block_of(tile, shape)));
+  if (made.parts == 1 && engine.kernel == EngineKernel::flash_2) tile = kWholeTile;
+  made.wg = wg_of(tile, shape, gpu);
+  made.rows = round_up(rows_that_share(shape), tile.rows);
+  made.arithmetic = flash_arithmetic(tile, shape, gpu, made.parts, groups() * made.parts);
+  made.around = around(shape, gpu, made.parts);
+  (third && rows_that_share(shape) == 1 ? made.around : made.start) += engine.start;
+  return made;
+}
+
+// The least power of two that gives every CU a WG; of unknown libraries enough for all that fit.
+std::int64_t library_parts(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg) {
+  const std::int64_t groups = shape.batch * shape.kv_heads;
+  const std::int64_t most = std::max<std::int64_t>(1, shape.keys / kLeastKeys);
+  if (!gpu.library_attention) {
+    return std::clamp<std::int64_t>(resident_on_gpu(gpu, wg, {}) / groups, 1, most);
+  }
+  std::int64_t parts = 1;
+  while (parts * groups < gpu.cus && parts * 2 <= most) parts *= 2;
+  return parts;
+}
+
+SplitKernel library_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
+  SplitKernel made;
+  if (!gpu.library_attention) {
+    made.wg = {
+        .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
+    made.parts = library_parts(shape, gpu, made.wg);
+    return made;
+  }
+  made.wg = {.threads = 128,
+             .registers_per_thread = 168,
+             .lds = bytes(std::min(gpu.cu.lds.count(), kLibraryLds * shape.head_dim)),
+             .loads_in_flight = kLoads};
+  made.rows = round_up(rows_that_share(shape), kLibraryRows);
+  made.parts = library_parts(shape, gpu, made.wg);
+  made.start = gpu.library_attention->split_start;
+  if (made.parts > 1) made.start += gpu.library_attention->sum;
+  return made;
+}
+
+// What the L2 still has of `size` bytes that were read in the same order just before: all that fits
+// once, nothing from twice that on, where the rest of a round pushes out what the next would find.
+double still_in_l2(const L2Spec& l2, std::int64_t size) {
+  const double kept = static_cast<double>(l2.capacity.count()) / l2.dies / l2.copies;
+  return std::clamp((2 * kept - static_cast<double>(size)) / static_cast<double>(size), 0.0, 1.0);
+}
+
+// One WG's part of the keys: those of other WGs for the same heads come from the L2.
+Work part_work(const AttentionShape& shape, const GpuSpec& gpu, const SplitKernel& kernel) {
+  const std::int64_t size = size_of(shape.dtype).count();
+  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
+  const std::int64_t keys = round_up(shape.keys, kernel.parts);
+  const std::int64_t read = keys * dims * size;
+  Work work = copy_work(gpu, kernel.wg, read, 0);
+  std::int64_t missed = round_up(read, kernel.rows);
+  if (shape.repeated) {
+    const std::int64_t all = shape.batch * shape.kv_heads * shape.keys * dims * size;
+    missed = std::llround(static_cast<double>(missed) * (1 - still_in_l2(gpu.l2, all)));
+  }
+  const std::int64_t rows = round_up(rows_that_share(shape), kernel.rows);
+  work.traffic = bytes(missed + rows * dims * size);
+  work.memory_alone = longer(work.memory_alone, kernel.arithmetic);
+  work.flops = flops(2 * keys * dims) * rows;
+  work.fixed = kernel.start;
+  return work;
+}
+
+}  // namespace
+
+bool splits_keys(const AttentionShape& shape) {
+  return shape.queries < kFewQueries && !shape.backward;
+}
+
+std::int64_t flash_parts(EngineKernel kernel, std::int64_t groups, std::int64_t slots,
+                         std::int64_t blocks) {
+  const bool third = kernel == EngineKernel::flash_3;
+  if (static_cast<double>(groups) >= kFilled * static_cast<double>(slots)) return 1;
+  if (third && blocks <= kFewBlocks) return 1;
+  // FlashAttention-2 leaves out numbers with which the longest part is as long as with fewer parts.
+  const auto shortens = [&](std::int64_t parts) {
+    return third || parts == 1 || round_up(blocks, parts) != round_up(blocks, parts - 1);
+  };
+  const auto filled = [&](std::int64_t parts) {
+    const std::int64_t wgs = groups * parts;
+    return static_cast<double>(wgs) / static_cast<double>(round_up(wgs, slots) * slots);
+  };
+  const std::int64_t most = std::min({kMostParts, slots, blocks});
+  double best = 0;
+  for (std::int64_t parts = 1; parts <= most; ++parts) {
+    if (shortens(parts)) best = std::max(best, filled(parts));
+  }
+  std::int64_t parts = 1;
+  while (!shortens(parts) || filled(parts) < kAsGood * best) ++parts;
+  return parts;
+}
+
+OpKernel split_keys_kernel(const AttentionShape& whole, const GpuSpec& gpu) {
+  AttentionShape shape = whole;
+  if (sees_a_window(shape)) shape.keys = std::min(shape.keys, shape.window + shape.queries - 1);
+  const SplitKernel split =
+      shape.engine && gpu.engine_attention ? engine_kernel(shape, gpu) : library_kernel(shape, gpu);
+  OpKernel kernel;
+  kernel.wg = split.wg;
+  kernel.works = {part_work(shape, gpu, split)};
+  const std::int64_t wgs = shape.batch * shape.kv_heads * split.parts * split.rows;
+  kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(wgs)}};
+  if (split.around > Duration{}) {
+    add_setup(kernel, split.around, std::min(wgs, resident_on_gpu(gpu, split.wg, {})));
+  }
+  return kernel;
+}
+
+}  // namespace weft
