@@ -17,6 +17,7 @@ import sys
 import yaml
 
 import reproduce_common as common
+import reproduce_ranges
 import reproduce_sources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -154,6 +155,11 @@ def main():
     print(short_table(what["sets"], found, what["families"]))
     print()
     print_public(what["public"], out, options.j)
+    ranges, files_differ = reproduce_ranges.table(out)
+    print("\nMeasured over predicted, by law (`errors` of a GPU's file, for `weft run --range`):\n")
+    print("\n".join(ranges))
+    if files_differ:
+        print("not as measured: " + ", ".join(files_differ))
     print(f"\nCSV files and figures: {options.o}", file=sys.stderr)
     differ = [path for path, text in pages(what["sets"], found, what["families"]).items()
               if not path.exists() or path.read_text(encoding="utf-8") != text]

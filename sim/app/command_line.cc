@@ -68,6 +68,7 @@ struct Raw {
   std::string trace_detail;
   std::string trace_limit;
   std::string seed;
+  bool range = false;
   std::string stop_after;
   bool quiet = false;
   bool json = false;
@@ -139,6 +140,8 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
   run->add_option("--seed", raw.seed, "The same as --set run.seed=N")
       ->type_name("N")
       ->check(whole_number());
+  run->add_flag("--range", raw.range,
+                "Also print the range in which 80 % of measured times would be (run.range=true)");
   CLI::Option* output =
       run->add_option(
              "-o,--output", raw.output,
@@ -168,6 +171,7 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
     command.sets.push_back(fmt::format("modes=[{}]", fmt::join(raw.modes, ", ")));
   }
   if (seed_given) command.sets.push_back("run.seed=" + raw.seed);
+  if (raw.range) command.sets.emplace_back("run.range=true");
   if (!raw.output.empty()) command.output = raw.output;
   if (!raw.trace.empty()) command.trace = raw.trace;
   if (raw.trace_detail == "waves") command.timeline.detail = Detail::waves;

@@ -19,6 +19,7 @@ Accounts::Accounts(const Cluster& cluster, const TaskGraph& graph)
     use.name = op.name;
     use.part = op.part.empty() ? op.name : op.part;
     use.role = op.role;
+    use.law = op.law;
     operators_.push_back(use);
     const auto known = std::find_if(parts_.begin(), parts_.end(),
                                     [&use](const PartUse& part) { return part.name == use.part; });

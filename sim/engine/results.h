@@ -37,6 +37,7 @@ struct OperatorUse {
   std::string name;
   std::string part;  // of the model
   KernelRole role = KernelRole::compute;
+  Law law = Law::recorded;
   SimTime first_start = SimTime::from_count(INT64_MAX);  // over GPUs
   SimTime first_place = SimTime::from_count(INT64_MAX);  // a WG's first slot or copy engine
   SimTime last_end;

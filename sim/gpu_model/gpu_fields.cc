@@ -221,6 +221,19 @@ static void fields(Fields& map, EngineAttentionSpec& attention) {
            .fallback = Duration{}});
 }
 
+static void fields(Fields& map, LawError& error) {
+  constexpr Range<double> kFactors{0.1, 10};
+  map.add(
+      "low", error.low,
+      {.help = "the tenth part of measured times was below this, of weft's", .range = kFactors});
+  map.add("median", error.median, {.help = "half of them", .range = kFactors});
+  map.add("high", error.high, {.help = "nine of ten", .range = kFactors});
+  if (map.writes() || map.describes()) return;
+  if (error.low > error.median || error.median > error.high) {
+    map.fail("median", "must not be below low or above high");
+  }
+}
+
 static void fields(Fields& map, PowerSpec& power) {
   map.add("idle", power.idle, {.help = "power of an idle GPU / power limit", .range = {{0, 1}}});
   map.add(
@@ -241,6 +254,12 @@ static void fields(Fields& map, PowerSpec& power) {
 }
 
 namespace {
+
+void errors_fields(Fields& map, LawErrors& errors) {
+  for (std::size_t i = 0; i < kLaws.size(); ++i) {
+    map.map(kLaws[i].name, errors[i], kLaws[i].meaning);
+  }
+}
 
 // If not given, a row takes as long as any load.
 
@@ -293,6 +312,9 @@ void fields(Fields& map, GpuSpec& gpu) {
   map.optional_map("engine_attention", gpu.engine_attention,
                    "attention kernels of inference engines for one new token a sequence; default: "
                    "the library's");
+  map.optional_map("errors", gpu.errors,
+                   "measured times / what weft says, by what takes the time; for `--range`",
+                   errors_fields);
   map.optional_map("power", gpu.power,
                    "how the power limit lowers the clock; default: it does not");
 }

@@ -10,6 +10,7 @@
 
 #include "sim/cache/spec.h"
 #include "sim/core/quantity.h"
+#include "sim/gpu_model/law.h"
 #include "sim/plans/algorithms.h"
 
 namespace weft {
@@ -306,7 +307,8 @@ struct GpuSpec {
   std::optional<LibraryGemmSpec> library_gemm = {};
   std::optional<LibraryAttentionSpec> library_attention = {};
   std::optional<EngineAttentionSpec> engine_attention = {};
-  std::optional<PowerSpec> power = {};  // none: no power limit, the clock is constant
+  std::optional<LawErrors> errors = {};  // none: nobody compared its times with measured ones
+  std::optional<PowerSpec> power = {};   // none: no power limit, the clock is constant
   // With which the cache model determines what GEMMs read from the HBM; none: by formula.
   std::optional<cache::Hierarchy> caches = {};
 };

@@ -83,7 +83,7 @@ void FitRun::keep(std::string_view path, std::string_view wants) {
 }
 
 Solution FitRun::solve(const LineRefs& lines, const std::vector<Sought>& sought,
-                       const Law& law) const {
+                       const FitLaw& law) const {
   std::vector<double> start;
   start.reserve(sought.size());
   for (const Sought& one : sought) start.push_back(one.start);
@@ -99,7 +99,7 @@ Solution FitRun::solve(const LineRefs& lines, const std::vector<Sought>& sought,
   return least_squares(times_of(lines), start, model, {.step = 1e-3});
 }
 
-double FitRun::solve_even(const LineRefs& lines, const Set& set, const Law& law) const {
+double FitRun::solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const {
   const auto times_with = [&](Duration time) {
     GpuSpec trial = gpu();
     set(trial, time);

@@ -21,7 +21,7 @@ struct Sought {
   std::function<void(GpuSpec&, double)> set;
 };
 // The time of a line on this GPU, in seconds, by a law of sim/gpu_model.
-using Law = std::function<double(const GpuSpec&, const MeasuredLine&)>;
+using FitLaw = std::function<double(const GpuSpec&, const MeasuredLine&)>;
 
 class FitRun {
  public:
@@ -37,11 +37,11 @@ class FitRun {
 
   // The numbers for which the law comes nearest to the lines; all others keep their current values.
   [[nodiscard]] Solution solve(const LineRefs& lines, const std::vector<Sought>& sought,
-                               const Law& law) const;
+                               const FitLaw& law) const;
   // For a law that is linear in a time: the time, in microseconds, with which the law gives what
   // was measured, averaged over the lines.
   using Set = std::function<void(GpuSpec&, Duration)>;
-  [[nodiscard]] double solve_even(const LineRefs& lines, const Set& set, const Law& law) const;
+  [[nodiscard]] double solve_even(const LineRefs& lines, const Set& set, const FitLaw& law) const;
 
   // Notes a value of the fit with where it comes from, and returns it rounded to four digits.
   Duration note(const char* path, Duration value, std::string_view from, double worst);

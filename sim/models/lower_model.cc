@@ -8,6 +8,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
+#include "sim/models/law_of.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/peer_kernels.h"
 #include "sim/models/waiting_kernel.h"
@@ -74,10 +75,23 @@ class ModelToTasks {
                         how_.ways.empty() ? PairWay{how_.mode, how_.options} : how_.ways[index]);
     }
     tasks_.begin_works();
+    const std::size_t first = tasks_.operators.size();
     if (communicates(op)) {
       add_collective_of(id);
     } else {
       add_compute(id);
+    }
+    add_laws(first, law_of(op), law_of_collective(graph_.places[op.place], how_.cluster));
+  }
+
+  // --- which laws the times of new operators follow, from the `first` on
+
+  void add_laws(std::size_t first, Law computing, Law communicating) {
+    for (std::size_t i = first; i < tasks_.operators.size(); ++i) {
+      Operator& op = tasks_.operators[OperatorId(static_cast<std::uint32_t>(i))];
+      if (op.role == KernelRole::fused) op.law = Law::fused;
+      if (op.role == KernelRole::compute) op.law = computing;
+      if (op.role == KernelRole::collective) op.law = communicating;
     }
   }
 
@@ -322,7 +336,9 @@ class ModelToTasks {
                           .part = op.part,
                           .collective_part = collective.part};
     tasks_.begin_works();
+    const std::size_t first = tasks_.operators.size();
     const LastKernels last = lower_overlap(tasks_, overlap, way.mode);
+    add_laws(first, law_of(op), law_of_collective(place, how_.cluster));
     std::size_t at = 0;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {

@@ -154,6 +154,7 @@ class Together {
       fresh.name = use.name;
       fresh.part = use.part;
       fresh.role = use.role;
+      fresh.law = use.law;
     }
     if (use.kernels == 0) return;
     add(operator_of(use), use, when.start - SimTime{});

@@ -1,5 +1,6 @@
 // Attention of few queries, each against all kept keys (decoding): the keys of a head, or of heads
-// that share them, are split among WGs, so that these fill the GPU; a second kernel joins the parts.
+// that share them, are split among WGs, so that these fill the GPU; a second kernel joins the
+// parts.
 //
 // By which kernel: of the GPU's library, or of an inference engine (gpu.engine_attention). Those of
 // FlashAttention choose the number of parts by a rule of their own (num_splits_heuristic): of

@@ -7,6 +7,7 @@
 #include "sim/report/baseline.h"
 #include "sim/report/field_names.h"
 #include "sim/report/numbers.h"
+#include "sim/report/time_range.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -106,6 +107,24 @@ std::string bus_bandwidth_text(const ModeView& mode) {
   return bandwidth_text(mode.rates.bus_bandwidth);
 }
 
+std::optional<TimeRange> range_of(const ModeView& mode) {
+  const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
+  if (!mode.report.scenario.run.range || !errors) return std::nullopt;
+  return range_of(mode.run.result, *errors);
+}
+
+std::optional<double> range_end(const ModeView& mode, double TimeRange::*end) {
+  const std::optional<TimeRange> range = range_of(mode);
+  return range ? std::optional((*range).*end) : std::nullopt;
+}
+
+std::string range_text(const ModeView& mode) {
+  const std::optional<TimeRange> range = range_of(mode);
+  if (!range) return "-";
+  return table_text(value_of(range->low_us), Unit::us) + " to " +
+         table_text(value_of(range->high_us), Unit::us);
+}
+
 constexpr auto kFields =
     std::to_array<ModeField>(
         {
@@ -115,6 +134,15 @@ constexpr auto kFields =
              "from the start to the end of the slowest GPU",
              [](const ModeView& mode) { return value_of(mode.measures.time); },
              {.heading = "time", .c3_heading = "time", .in_run_page = true}},
+            {"modes.<mode>.time_low_us",
+             Unit::us,
+             "time, low",
+             "a tenth of measured times would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(range_end(mode, &TimeRange::low_us)); },
+             {.heading = "80 % within", .cell = range_text, .if_any = true}},
+            {"modes.<mode>.time_high_us", Unit::us, "time, high",
+             "nine of ten measured times would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(range_end(mode, &TimeRange::high_us)); }},
             {"speedup.<mode>_vs_bulk",
              Unit::ratio,
              "speed-up over bulk",

@@ -38,15 +38,17 @@ class Collecting {
   }
 
  private:
-  static bool is_size_of_cluster(const std::string& path) {
-    return path == "cluster.nodes" || path == "cluster.gpus_per_node";
+  // The size of the cluster, and how far weft is off: nothing that a machine could have more of.
+  static bool is_no_rate(const std::string& path) {
+    return path == "cluster.nodes" || path == "cluster.gpus_per_node" ||
+           path.rfind("cluster.gpu.errors.", 0) == 0;
   }
 
   void walk(const Node& map, const std::string& around) {
     for (const Entry& entry : map.entries) {
       const std::string path = around + '.' + entry.key;
       if (entry.value.kind == Node::Kind::map) walk(entry.value, path);
-      if (entry.value.kind != Node::Kind::scalar || is_size_of_cluster(path)) continue;
+      if (entry.value.kind != Node::Kind::scalar || is_no_rate(path)) continue;
       std::string ignored;
       const std::optional<std::string> type = known_.type_of(path, ignored);
       const CountedType* counted = type ? counted_type(*type) : nullptr;

@@ -317,6 +317,7 @@ struct RunOptions {
   Clocks clocks = Clocks::automatic;
   Repeats repeats = Repeats::once;
   BeyondMemory beyond_memory = BeyondMemory::refuse;
+  bool range = false;                // whether results say how sure times are
   std::uint64_t tie_shuffle = 0;     // 0: ties in their written order; else a seed (tests only)
   Queues queues = Queues::by_place;  // no key: results are the same
   int cores = 1;                     // that one run may take; no key either

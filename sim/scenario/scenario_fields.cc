@@ -244,6 +244,12 @@ void run_options(Fields& map, RunOptions& run, const Workload& workload) {
   map.choice("repeats", run.repeats, names::kRepeats,
              {.help = "what of a whole model is simulated", .fallback = Repeats::once});
   memory_option(map.only_if(is_decoder(workload.kind), "kinds transformer and moe"), run);
+  map.choice(
+      "range", run.range, names::kTruths,
+      {.help = "also the range in which 80 % of measured times would be (`weft run --range`), "
+               "from gpu.errors",
+       .fallback = false,
+       .quiet = true});
   map.add("tie_shuffle", run.tie_shuffle,
           {.help = "for tests only: changes the order of simultaneous events",
            .range = kSeed,

@@ -152,6 +152,14 @@ void degraded_links_are_there(const Check& check) {
   }
 }
 
+void errors_are_known(const Check& check) {
+  if (!check.good({"run.range"}) || !check.scenario.run.range) return;
+  if (check.scenario.cluster.gpu.errors) return;
+  check.fail("run.range",
+             "needs cluster.gpu.errors: how far weft is off on this GPU, by law; "
+             "configs/gpus/h200.yaml has those of an H200");
+}
+
 }  // namespace
 
 void validate_cluster(const Check& check) {
@@ -162,6 +170,7 @@ void validate_cluster(const Check& check) {
   if (!check.good_within({"cluster"})) return;
   stragglers_are_gpus(check);
   degraded_links_are_there(check);
+  errors_are_known(check);
 }
 
 }  // namespace weft::rules

@@ -17,6 +17,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/core/ids.h"
+#include "sim/gpu_model/law.h"
 #include "sim/gpu_model/residency.h"
 
 namespace weft {
@@ -116,6 +117,7 @@ struct Operator {
   std::string name;
   KernelRole role = KernelRole::compute;
   std::string part = {};  // of the model, for reports: "attention"
+  Law law = Law::recorded;
 };
 
 struct TaskGraph {

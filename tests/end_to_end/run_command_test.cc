@@ -182,6 +182,22 @@ TEST_F(RunCommand, seed_is_short_for_a_set) {
   EXPECT_EQ(seed["modes"], set["modes"]);
 }
 
+TEST_F(RunCommand, range_says_how_sure_times_are) {
+  const Json plain = Json::parse(weft("run " + kSmall + " --json").out);
+  EXPECT_FALSE(plain["modes"]["bulk"].contains("time_low_us"));
+  EXPECT_EQ(plain["scenario_hash"], Json::parse(weft("run " + kSmall +
+                                                     " --set run.range=false "
+                                                     "--json")
+                                                    .out)["scenario_hash"]);
+  const Json asked = Json::parse(weft("run " + kSmall + " --range --json").out);
+  const Json& bulk = asked["modes"]["bulk"];
+  EXPECT_EQ(bulk["time_us"], plain["modes"]["bulk"]["time_us"]);
+  EXPECT_LT(bulk["time_low_us"], bulk["time_us"]);
+  EXPECT_GT(bulk["time_high_us"], bulk["time_us"]);
+  const Ended table = weft("run " + kSmall + " --range");
+  EXPECT_NE(table.out.find("80 % within"), std::string::npos) << table.out;
+}
+
 TEST_F(RunCommand, mode_replaces_the_modes_of_the_scenario) {
   const Json fused = Json::parse(weft("run --mode fused " + kSmall + " --json").out);
   EXPECT_EQ(fused["modes"].size(), 1U);

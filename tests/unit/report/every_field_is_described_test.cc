@@ -110,10 +110,18 @@ std::vector<RunReport> recorded() {
   return reports;
 }
 
+RunReport with_ranges() {
+  RunReport report = all_modes();
+  report.scenario.run.range = true;
+  report.cluster.spec.gpu.errors.emplace();
+  return report;
+}
+
 TEST(Fields, are_those_of_summary_json) {
   std::set<std::string> names = names_in(summary_json(all_modes()));
   names.merge(names_in(summary_json(strategies())));
   names.merge(names_in(summary_json(whole_model())));
+  names.merge(names_in(summary_json(with_ranges())));
   for (const RunReport& report : recorded()) names.merge(names_in(summary_json(report)));
   for (const RunReport& report : testing::all_rates()) {
     names.merge(names_in(summary_json(report)));

@@ -62,6 +62,10 @@ RunReport of_a_model() {
 TEST(SweepColumns, hold_every_field_of_a_mode) {
   std::vector<Row> rows{row_of(two_modes()), row_of(of_a_model())};
   for (const RunReport& report : testing::all_rates()) rows.push_back(row_of(report));
+  RunReport with_ranges = two_modes();
+  with_ranges.scenario.run.range = true;
+  with_ranges.cluster.spec.gpu.errors.emplace();
+  rows.push_back(row_of(with_ranges));
   const std::vector<std::string> columns = header_of(rows);
   int found = 0;
   for (const ModeField& field : mode_fields()) {
