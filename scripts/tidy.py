@@ -39,7 +39,7 @@ LAYERS = {
                "spec", "gpu_model", "network", "cache", "files", "core"],
     "run": ["traces", "report", "models", "engine", "workloads", "collectives", "tasks", "cluster",
             "scenario", "spec", "gpu_model", "network", "cache", "files", "core"],
-    "sweep": ["run", "report", "scenario", "spec", "files", "core"],
+    "sweep": ["run", "report", "engine", "scenario", "spec", "files", "core"],
     "tune": ["sweep", "run", "report", "scenario", "spec", "plans", "files", "core"],
     "html": ["report", "files", "core"],
     "measured": ["models", "engine", "workloads", "collectives", "tasks", "cluster", "scenario",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/engine/known_runs.h"
 #include "sim/engine/run_memory.h"
 #include "sim/engine/simulator.h"
 #include "sim/engine/windowed_run.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Of a share, at least: with less to do, sharing costs more than it brings.
 constexpr std::int64_t kWorthASimulator = 50'000;  // WGs and messages
+// To be looked up: less is simulated in the time in which its key is found.
+constexpr std::size_t kWorthKnowing = 2'000;
 
 // Within run.max_memory.
 std::uint32_t most_shares(const Cluster& cluster, const TaskGraph& graph,
@@ -38,10 +41,25 @@ std::optional<Recorded> in_windows(const Cluster& cluster, const TaskGraph& grap
   return WindowedRun(cluster, graph, options, std::move(shares), record).run(on_progress);
 }
 
+// Only runs that finished are known: others say why not, which depends on the machine's memory.
+RunResult simulate_or_know(const Cluster& cluster, const TaskGraph& graph,
+                           const RunOptions& options, const OnProgress& on_progress) {
+  const RunKey key = key_of(cluster, graph, options);
+  if (std::optional<RunResult> known = options.known->find(key)) return *std::move(known);
+  RunOptions unknown = options;
+  unknown.known = nullptr;
+  RunResult result = simulate(cluster, graph, unknown, on_progress);
+  if (result.ending == Ending::finished) options.known->put(key, result);
+  return result;
+}
+
 }  // namespace
 
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress) {
+  if (options.known != nullptr && graph.items.size() + graph.sends.size() >= kWorthKnowing) {
+    return simulate_or_know(cluster, graph, options, on_progress);
+  }
   auto all = in_windows(cluster, graph, options, nullptr, on_progress);
   if (all) return std::move(all->result);
   return Simulator(cluster, graph, options).run(on_progress);

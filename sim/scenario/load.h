@@ -32,6 +32,8 @@ Loaded load_scenario_text(std::string_view text, std::string_view name, const Lo
 
 // The values as YAML, nothing left to a default or a base. Loading it gives the same values.
 std::string to_text(const Scenario& scenario);
+// Of its cluster alone.
+std::string to_text(const ClusterSpec& cluster);
 
 // What every key means, in the order of reading.
 std::vector<KeyDoc> describe_scenario();

@@ -308,6 +308,8 @@ enum class BeyondMemory : std::uint8_t { refuse, warn };
 // How events wait: those of each place by themselves where that is possible, or all in one order.
 enum class Queues : std::uint8_t { by_place, one };
 
+class KnownRuns;  // sim/engine/known_runs.h
+
 struct RunOptions {
   std::uint64_t seed = 0;
   std::int64_t max_events = 0;
@@ -321,6 +323,7 @@ struct RunOptions {
   std::uint64_t tie_shuffle = 0;     // 0: ties in their written order; else a seed (tests only)
   Queues queues = Queues::by_place;  // no key: results are the same
   int cores = 1;                     // that one run may take; no key either
+  KnownRuns* known = nullptr;        // to ask before it is simulated, and to add to; no key either
 };
 
 struct Scenario {

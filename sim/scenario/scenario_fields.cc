@@ -282,4 +282,9 @@ std::string to_text(const Scenario& scenario) {
   return text_of_fields([&copy](Fields& map) { fields(map, copy); });
 }
 
+std::string to_text(const ClusterSpec& cluster) {
+  ClusterSpec copy = cluster;
+  return text_of_fields([&copy](Fields& map) { fields(map, copy); });
+}
+
 }  // namespace weft

@@ -27,8 +27,11 @@ PointOutcome failed(std::string error, int code) {
   return {.ok = false, .error = std::move(error), .exit_code = code, .summary = ""};
 }
 
-PointOutcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
-  if (!loaded.scenario) return failed(one_line(loaded.problems), exit_code::user);
+PointOutcome simulate_point(const Loaded& given, const std::string& command, MemoryGate& gate,
+                            KnownRuns* known) {
+  if (!given.scenario) return failed(one_line(given.problems), exit_code::user);
+  Loaded loaded = given;
+  loaded.scenario->run.known = known;
   ScenarioRun run(loaded);
   if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
   const Diagnostics problems = run.check(loaded.scenario->name);
@@ -93,9 +96,10 @@ class Scratch {
 
 }  // namespace
 
-PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate,
+                       KnownRuns* known) {
   try {
-    return simulate_point(loaded, command, gate);
+    return simulate_point(loaded, command, gate, known);
   } catch (const std::bad_alloc&) {
     return failed("out of memory", exit_code::machine);
   } catch (const std::exception& error) {

@@ -15,6 +15,11 @@
 #include "sim/sweep/tables.h"
 
 namespace weft {
+namespace {
+
+constexpr Bytes kOfKnownRuns = mebibytes(256);
+
+}  // namespace
 
 Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages)
     : plan_(plan),
@@ -22,7 +27,8 @@ Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages
       messages_(std::move(messages)),
       info_(info_of(plan, options_)),
       store_(options_.folder, info_),
-      gate_(memory_for_runs(), messages_.info) {}
+      gate_(memory_for_runs(), messages_.info),
+      known_(kOfKnownRuns) {}
 
 void Sweep::resume(std::vector<SweepRow> rows) {
   const bool is_first = rows_.empty();
@@ -119,7 +125,7 @@ void Sweep::run_task(const SweepTask& task, PointLoader& loader, Where where) {
   const SweepRow& first = rows_[task.rows.front()];
   const Loaded loaded = loader.load(*first.point);
   try {
-    finish_task(task, where == Where::here ? run_point(loaded, first.row.command, gate_)
+    finish_task(task, where == Where::here ? run_point(loaded, first.row.command, gate_, &known_)
                                            : run_point_apart(loaded, first.row.command));
   } catch (const Interrupted&) {
     count([](SweepCounts& counts) { --counts.running; });
