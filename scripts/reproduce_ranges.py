@@ -43,10 +43,10 @@ def tenths(values):
     return [quantile(values, share) for share in (0.1, 0.5, 0.9)]
 
 
-def factors(folder):
-    """{(GPU, law): [(half, measured / predicted)]} of all CSV files of `weft validate` there."""
+def factors(files):
+    """{(GPU, law): [(half, measured / predicted)]} of these CSV files of `weft validate`."""
     found = {}
-    for file in sorted(folder.glob("*.csv")):
+    for file in sorted(files):
         gpu = file.stem.rsplit("_", 1)[1]
         with open(file, newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
@@ -70,13 +70,13 @@ def within(values, low, high):
     return sum(low <= value <= high for value in values) / len(values)
 
 
-def table(folder):
+def table(files):
     """Lines of a table, and what of it is not as the files say."""
     lines = ["| GPU | law | times | a tenth below, half, nine tenths | its file "
              "| in the range of the other half |",
              "|---|---|---|---|---|---|"]
     differ = []
-    for (gpu, law), times in sorted(factors(folder).items()):
+    for (gpu, law), times in sorted(factors(files).items()):
         all_of_them = [factor for _, factor in times]
         found = tenths(all_of_them)
         said = errors_of(gpu)[law]

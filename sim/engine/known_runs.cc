@@ -1,5 +1,6 @@
 #include "sim/engine/known_runs.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -60,34 +61,39 @@ class Digest {
   std::uint64_t high_ = 0x84222325CBF29CE4ULL;
 };
 
-// A new member has to be added below: results depend on it.
-static_assert(sizeof(Work) == 64 && sizeof(Kernel) == 152 && sizeof(Latch) == 12);
-
+// Structured bindings do not compile where a member is missing.
 void add(Digest& digest, const Work& work) {
-  digest.add_all(work.traffic, work.written_more, work.memory_alone, work.flops,
-                 work.arithmetic_alone, work.arithmetic_share, work.fixed, work.shares);
+  const auto& [traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
+               fixed, shares] = work;
+  digest.add_all(traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
+                 fixed, shares);
 }
 
 void add(Digest& digest, const Kernel& kernel) {
-  digest.add_all(kernel.gpu, kernel.op, kernel.role, kernel.executor, kernel.persistent,
-                 kernel.fenced, kernel.waves_fence, kernel.work_list, kernel.puts_by,
-                 kernel.handover, kernel.first_item, kernel.items, kernel.first_work,
-                 kernel.store_rate, kernel.flag, kernel.finish, kernel.ended, kernel.max_grid,
-                 kernel.launch, kernel.startup);
-  digest.add_all(kernel.wg.waves, kernel.wg.registers, kernel.wg.lds, kernel.wg.slots,
-                 kernel.cus.first, kernel.cus.count, kernel.priority, kernel.first_dependency,
-                 kernel.dependencies, kernel.team_first, kernel.team_size);
+  const auto& [gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
+               handover, first_item, items, first_work, store_rate, flag, finish, ended, max_grid,
+               launch, startup, wg, cus, priority, first_dependency, dependencies, team_first,
+               team_size] = kernel;
+  const auto& [waves, registers, lds, slots] = wg;
+  const auto& [first_cu, number_of_cus] = cus;
+  digest.add_all(gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
+                 handover, first_item, items, first_work, store_rate, flag, finish, ended, max_grid,
+                 launch, startup, waves, registers, lds, slots, first_cu, number_of_cus, priority,
+                 first_dependency, dependencies, team_first, team_size);
+}
+
+void add(Digest& digest, const Operator& op) {
+  const auto& [name, role, part, law] = op;
+  digest.add(name);
+  digest.add(part);
+  digest.add_all(role, law);
 }
 
 void add(Digest& digest, const TaskGraph& graph) {
   digest.add(graph.works.size());
   for (const Work& work : graph.works) add(digest, work);
   digest.add(graph.operators.size());
-  for (const Operator& op : graph.operators) {
-    digest.add(op.name);
-    digest.add(op.part);
-    digest.add_all(op.role, op.law);
-  }
+  for (const Operator& op : graph.operators) add(digest, op);
   digest.add(graph.kernels.size());
   for (const Kernel& kernel : graph.kernels) add(digest, kernel);
   digest.add_plain(graph.dependencies);
@@ -114,24 +120,24 @@ std::int64_t bytes_of(const RunResult& result) {
 RunKey key_of(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options) {
   Digest digest;
   digest.add(to_text(cluster.spec));
-  digest.add_all(options.seed, options.max_events, options.max_time, options.launch, options.clocks,
-                 options.repeats, options.tie_shuffle);
+  digest.add_all(options.max_events, options.max_time, options.tie_shuffle);
   add(digest, graph);
   return digest.key();
 }
 
-std::optional<RunResult> KnownRuns::find(const RunKey& key) const {
+std::shared_ptr<const RunResult> KnownRuns::find(const RunKey& key) const {
   const std::lock_guard lock(guard_);
   const auto found = known_.find(key);
-  if (found == known_.end()) return std::nullopt;
+  if (found == known_.end()) return nullptr;
   return found->second.result;
 }
 
 void KnownRuns::put(const RunKey& key, const RunResult& result) {
   const std::int64_t bytes = bytes_of(result);
   if (bytes > most_) return;
+  auto kept = std::make_shared<const RunResult>(result);
   const std::lock_guard lock(guard_);
-  if (!known_.try_emplace(key, Known{.result = result, .bytes = bytes}).second) return;
+  if (!known_.try_emplace(key, Known{.result = std::move(kept), .bytes = bytes}).second) return;
   in_order_.push_back(key);
   bytes_ += bytes;
   while (bytes_ > most_) {

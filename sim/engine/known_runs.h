@@ -1,14 +1,15 @@
 // Runs that need not be simulated again: results by what they depend on, by content (the machine
 // as its keys say, the task graph, the options), however a scenario came to it. Points of a sweep
-// share one, so that what a knob does not touch is simulated once. Bounded; safe from any thread.
+// share one, so that what a knob does not touch is simulated once a point has finished it. Bounded;
+// safe from any thread.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "sim/cluster/cluster.h"
@@ -17,27 +18,29 @@
 
 namespace weft {
 
-// 128 bits of hash: two runs of a sweep that differ share a key once in 10^27 points.
+// 128 bits of hash: that two of 10^9 different runs share a key has a probability of 10^-21.
 struct RunKey {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   auto operator<=>(const RunKey&) const = default;
 };
-// Without what results do not depend on: cores, queues, the limit of memory.
+// What the engine reads: of the options the limits of events and time and the order of ties, not
+// what is in the task graph already or changes no result (seed, launches, cores, memory).
 RunKey key_of(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
 
 class KnownRuns {
  public:
   explicit KnownRuns(Bytes most) : most_(most.count()) {}
 
-  [[nodiscard]] std::optional<RunResult> find(const RunKey& key) const;
+  // Null where it is not known.
+  [[nodiscard]] std::shared_ptr<const RunResult> find(const RunKey& key) const;
   // The oldest give way where there is no room.
   void put(const RunKey& key, const RunResult& result);
   [[nodiscard]] std::size_t size() const;
 
  private:
   struct Known {
-    RunResult result;
+    std::shared_ptr<const RunResult> result;
     std::int64_t bytes = 0;
   };
   mutable std::mutex guard_;

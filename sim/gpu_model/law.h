@@ -38,6 +38,8 @@ inline constexpr std::array kLaws = {
     LawRow{"launch", "times between kernels"},
 };
 
+static_assert(kLaws.size() == static_cast<std::size_t>(Law::recorded));
+
 // 80 % of the measured times were from `low` to `high` times what the law said, half of them up to
 // `median` times that.
 struct LawError {

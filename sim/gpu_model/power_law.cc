@@ -81,6 +81,7 @@ GpuSpec at_clock(const GpuSpec& gpu, double clock) {
     attention->backward_start = slower(attention->backward_start, clock);
   }
   if (auto& engine = slow.engine_attention) {
+    engine->exponentials = slower(engine->exponentials, clock);
     engine->start = slower(engine->start, clock);
     engine->part = slower(engine->part, clock);
   }

@@ -309,6 +309,7 @@ class ModelToTasks {
     Grid& grid = *made.grid;
     std::vector<Team> teams;
     tasks_.begin_works();
+    const std::size_t first = tasks_.operators.size();
     std::vector<LatchId> ended;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       Team& team = teams.emplace_back();
@@ -336,7 +337,6 @@ class ModelToTasks {
                           .part = op.part,
                           .collective_part = collective.part};
     tasks_.begin_works();
-    const std::size_t first = tasks_.operators.size();
     const LastKernels last = lower_overlap(tasks_, overlap, way.mode);
     add_laws(first, law_of(op), law_of_collective(place, how_.cluster));
     std::size_t at = 0;

@@ -25,34 +25,38 @@ constexpr int kLoads = 16;
 // keys that are neither split nor in pages.
 struct FlashTile {
   std::int64_t rows;
-  std::int64_t keys_of_64;
-  std::int64_t keys;
+  std::int64_t keys_of_64;  // of heads of at most 64 elements, 128 and more
+  std::int64_t keys_of_128;
+  std::int64_t keys_of_more;
   int stages;  // blocks of keys and of values in shared memory
   int threads;
   int registers;  // of a thread
 };
 constexpr int kElement = 2;  // bytes
-constexpr FlashTile kSplitTile{64, 256, 128, 1, 128, 250};
-constexpr FlashTile kWholeTile{128, 128, 64, 1, 128, 250};
-constexpr FlashTile kFlash3Tile{64, 128, 128, 2, 256, 168};
+constexpr FlashTile kSplitTile{64, 256, 128, 64, 1, 128, 250};
+constexpr FlashTile kWholeTile{128, 128, 64, 64, 1, 128, 250};
+constexpr FlashTile kFlash3Tile{64, 128, 128, 80, 2, 256, 168};
 constexpr std::int64_t kFewBlocks = 4;  // that FlashAttention-3 does not split
 constexpr std::int64_t kMostParts = 128;
-constexpr double kFilled = 0.8;           // of the slots, by whole sequences: nothing is split
-constexpr double kAsGood = 0.85;          // of the best number's share of filled slots
-constexpr std::int64_t kAccumulator = 4;  // bytes of an element of a part's result
+constexpr std::int64_t kFlash2WgsOnCu = 2;  // that its rule takes to fit
+constexpr double kFilled = 0.8;             // of the slots, by whole sequences: nothing is split
+constexpr double kAsGood = 0.85;            // of the best number's share of filled slots
+constexpr std::int64_t kAccumulator = 4;    // bytes of an element of a part's result
 
 // The kernel that reads the keys, and what surrounds it.
 struct SplitKernel {
   WgShape wg;
   std::int64_t rows = 1;   // WGs for each group of queries that shares keys
-  std::int64_t parts = 1;  // of the keys
+  std::int64_t parts = 1;  // of the keys, of which the last ones may have none
+  std::int64_t keys = 0;   // of a part, but for the last
   Duration arithmetic;     // of a WG, with those that share its CU
   Duration start;          // of a WG
   Duration around;         // kernels before and after
 };
 
 std::int64_t block_of(const FlashTile& tile, const AttentionShape& shape) {
-  return shape.head_dim <= 64 ? tile.keys_of_64 : tile.keys;
+  if (shape.head_dim <= 64) return tile.keys_of_64;
+  return shape.head_dim <= 128 ? tile.keys_of_128 : tile.keys_of_more;
 }
 
 WgShape wg_of(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu) {
@@ -72,12 +76,13 @@ Bytes queries_and_results(const AttentionShape& shape) {
                size_of(shape.dtype).count());
 }
 
-// Products and softmax as in a prompt (sim/models/attention_kernel.cc), of all rows of the tile.
+// Products and softmax as in a prompt (sim/models/attention_kernel.cc), of all rows of the tile, by
+// a WG and those beside it on its CU. The loop over keys waits for both in turn, so they count as
+// what its loads allow and not as arithmetic beside them: together they take longer than either
+// (H200: 64 elements a head, 3.6 TB/s of 4.4).
 Duration flash_arithmetic(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu,
-                          std::int64_t parts, std::int64_t wgs) {
+                          std::int64_t keys, std::int64_t wgs) {
   const EngineAttentionSpec& engine = *gpu.engine_attention;
-  const std::int64_t block = block_of(tile, shape);
-  const std::int64_t keys = round_up(round_up(shape.keys, parts), block) * block;
   const std::int64_t on_cu =
       std::min<std::int64_t>(resident(gpu, wg_of(tile, shape, gpu), {}), round_up(wgs, gpu.cus));
   const std::int64_t scores = tile.rows * keys * on_cu;
@@ -112,17 +117,21 @@ SplitKernel engine_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
   const EngineAttentionSpec& engine = *gpu.engine_attention;
   const bool third = engine.kernel == EngineKernel::flash_3;
   FlashTile tile = third ? kFlash3Tile : kSplitTile;
-  const auto groups = [&] {
-    return shape.batch * shape.kv_heads * round_up(rows_that_share(shape), tile.rows);
-  };
+  const auto heads = [&] { return shape.kv_heads * round_up(rows_that_share(shape), tile.rows); };
   SplitKernel made;
-  made.parts =
-      flash_parts(engine.kernel, groups(), resident_on_gpu(gpu, wg_of(tile, shape, gpu), {}),
-                  round_up(shape.keys, block_of(tile, shape)));
+  made.parts = flash_parts(engine.kernel,
+                           {.sequences = shape.batch,
+                            .heads = heads(),
+                            .blocks = round_up(shape.keys, block_of(tile, shape))},
+                           gpu.cus);
   if (made.parts == 1 && engine.kernel == EngineKernel::flash_2) tile = kWholeTile;
+  const std::int64_t block = block_of(tile, shape);
   made.wg = wg_of(tile, shape, gpu);
   made.rows = round_up(rows_that_share(shape), tile.rows);
-  made.arithmetic = flash_arithmetic(tile, shape, gpu, made.parts, groups() * made.parts);
+  const std::int64_t blocks = round_up(round_up(shape.keys, block), made.parts);  // of a part
+  made.keys = std::min(shape.keys, blocks * block);
+  made.arithmetic = flash_arithmetic(tile, shape, gpu, blocks * block,
+                                     shape.batch * heads() * round_up(shape.keys, made.keys));
   made.around = around(shape, gpu, made.parts);
   (third && rows_that_share(shape) == 1 ? made.around : made.start) += engine.start;
   return made;
@@ -146,6 +155,7 @@ SplitKernel library_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
     made.wg = {
         .threads = 256, .registers_per_thread = 64, .lds = bytes(32'768), .loads_in_flight = 8};
     made.parts = library_parts(shape, gpu, made.wg);
+    made.keys = round_up(shape.keys, made.parts);
     return made;
   }
   made.wg = {.threads = 128,
@@ -154,6 +164,7 @@ SplitKernel library_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
              .loads_in_flight = kLoads};
   made.rows = round_up(rows_that_share(shape), kLibraryRows);
   made.parts = library_parts(shape, gpu, made.wg);
+  made.keys = round_up(shape.keys, made.parts);
   made.start = gpu.library_attention->split_start;
   if (made.parts > 1) made.start += gpu.library_attention->sum;
   return made;
@@ -166,12 +177,12 @@ double still_in_l2(const L2Spec& l2, std::int64_t size) {
   return std::clamp((2 * kept - static_cast<double>(size)) / static_cast<double>(size), 0.0, 1.0);
 }
 
-// One WG's part of the keys: those of other WGs for the same heads come from the L2.
+// A whole part of the keys: those of other WGs for the same heads come from the L2. Results of
+// parts are counted with the kernel that adds them (around()).
 Work part_work(const AttentionShape& shape, const GpuSpec& gpu, const SplitKernel& kernel) {
   const std::int64_t size = size_of(shape.dtype).count();
   const std::int64_t dims = shape.head_dim + shape.value_head_dim;
-  const std::int64_t keys = round_up(shape.keys, kernel.parts);
-  const std::int64_t read = keys * dims * size;
+  const std::int64_t read = kernel.keys * dims * size;
   Work work = copy_work(gpu, kernel.wg, read, 0);
   std::int64_t missed = round_up(read, kernel.rows);
   if (shape.repeated) {
@@ -179,11 +190,47 @@ Work part_work(const AttentionShape& shape, const GpuSpec& gpu, const SplitKerne
     missed = std::llround(static_cast<double>(missed) * (1 - still_in_l2(gpu.l2, all)));
   }
   const std::int64_t rows = round_up(rows_that_share(shape), kernel.rows);
-  work.traffic = bytes(missed + rows * dims * size);
+  const std::int64_t own = kernel.parts > 1 ? shape.head_dim : dims;
+  work.traffic = bytes(missed + rows * own * size);
   work.memory_alone = longer(work.memory_alone, kernel.arithmetic);
-  work.flops = flops(2 * keys * dims) * rows;
+  work.flops = flops(2 * kernel.keys * dims) * rows;
   work.fixed = kernel.start;
   return work;
+}
+
+// The last part of a head's keys has what the others leave.
+void add_parts(OpKernel& kernel, const AttentionShape& shape, const SplitKernel& split) {
+  const std::int64_t with_keys = round_up(shape.keys, split.keys);
+  const std::int64_t last = shape.keys - (with_keys - 1) * split.keys;
+  const std::int64_t groups = shape.batch * shape.kv_heads * split.rows;
+  const auto run = [&](std::int64_t count, double scale) {
+    if (count == 0) return;
+    kernel.runs.push_back({.work = 0,
+                           .scale = static_cast<std::uint32_t>(std::llround(scale * Item::kUnit)),
+                           .count = static_cast<std::uint32_t>(count)});
+  };
+  run(groups * (with_keys - 1), 1);
+  run(groups, static_cast<double>(last) / static_cast<double>(split.keys));
+}
+
+// FlashAttention-2's rule: of the numbers of parts that `counts`, the least that fills 0.85 of the
+// slots that the best one fills.
+template <class Counts>
+std::int64_t filling_parts(std::int64_t groups, std::int64_t slots, std::int64_t blocks,
+                           Counts counts) {
+  if (static_cast<double>(groups) >= kFilled * static_cast<double>(slots)) return 1;
+  const auto filled = [&](std::int64_t parts) {
+    const std::int64_t wgs = groups * parts;
+    return static_cast<double>(wgs) / static_cast<double>(round_up(wgs, slots) * slots);
+  };
+  const std::int64_t most = std::min({kMostParts, slots, blocks});
+  double best = 0;
+  for (std::int64_t parts = 1; parts <= most; ++parts) {
+    if (counts(parts)) best = std::max(best, filled(parts));
+  }
+  std::int64_t parts = 1;
+  while (!counts(parts) || filled(parts) < kAsGood * best) ++parts;
+  return parts;
 }
 
 }  // namespace
@@ -192,27 +239,20 @@ bool splits_keys(const AttentionShape& shape) {
   return shape.queries < kFewQueries && !shape.backward;
 }
 
-std::int64_t flash_parts(EngineKernel kernel, std::int64_t groups, std::int64_t slots,
-                         std::int64_t blocks) {
-  const bool third = kernel == EngineKernel::flash_3;
-  if (static_cast<double>(groups) >= kFilled * static_cast<double>(slots)) return 1;
-  if (third && blocks <= kFewBlocks) return 1;
-  // FlashAttention-2 leaves out numbers with which the longest part is as long as with fewer parts.
-  const auto shortens = [&](std::int64_t parts) {
-    return third || parts == 1 || round_up(blocks, parts) != round_up(blocks, parts - 1);
-  };
-  const auto filled = [&](std::int64_t parts) {
-    const std::int64_t wgs = groups * parts;
-    return static_cast<double>(wgs) / static_cast<double>(round_up(wgs, slots) * slots);
-  };
-  const std::int64_t most = std::min({kMostParts, slots, blocks});
-  double best = 0;
-  for (std::int64_t parts = 1; parts <= most; ++parts) {
-    if (shortens(parts)) best = std::max(best, filled(parts));
+std::int64_t flash_parts(EngineKernel kernel, const FlashWork& work, std::int64_t cus) {
+  if (kernel != EngineKernel::flash_3) {
+    // Not those with which the longest part is as long as with fewer parts.
+    const auto shortens = [&](std::int64_t parts) {
+      return parts == 1 || round_up(work.blocks, parts) != round_up(work.blocks, parts - 1);
+    };
+    return filling_parts(work.sequences * work.heads, kFlash2WgsOnCu * cus, work.blocks, shortens);
   }
-  std::int64_t parts = 1;
-  while (!shortens(parts) || filled(parts) < kAsGood * best) ++parts;
-  return parts;
+  if (work.blocks <= kFewBlocks) return 1;
+  // As if there were one sequence; then as many blocks a part as a CU has, and a tenth more.
+  const std::int64_t most =
+      filling_parts(work.heads, cus, work.blocks, [](std::int64_t) { return true; });
+  const std::int64_t on_cu = round_up(11 * work.sequences * work.heads * work.blocks, 10 * cus);
+  return std::clamp<std::int64_t>(round_up(work.blocks, on_cu), 1, most);
 }
 
 OpKernel split_keys_kernel(const AttentionShape& whole, const GpuSpec& gpu) {
@@ -223,9 +263,10 @@ OpKernel split_keys_kernel(const AttentionShape& whole, const GpuSpec& gpu) {
   OpKernel kernel;
   kernel.wg = split.wg;
   kernel.works = {part_work(shape, gpu, split)};
-  const std::int64_t wgs = shape.batch * shape.kv_heads * split.parts * split.rows;
-  kernel.runs = {{.work = 0, .scale = Item::kUnit, .count = static_cast<std::uint32_t>(wgs)}};
+  add_parts(kernel, shape, split);
   if (split.around > Duration{}) {
+    std::int64_t wgs = 0;
+    for (const OpKernel::Run& run : kernel.runs) wgs += run.count;
     add_setup(kernel, split.around, std::min(wgs, resident_on_gpu(gpu, split.wg, {})));
   }
   return kernel;

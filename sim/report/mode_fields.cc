@@ -107,19 +107,19 @@ std::string bus_bandwidth_text(const ModeView& mode) {
   return bandwidth_text(mode.rates.bus_bandwidth);
 }
 
-std::optional<TimeRange> range_of(const ModeView& mode) {
+std::optional<TimeRange> asked_range(const ModeView& mode) {
   const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
   if (!mode.report.scenario.run.range || !errors) return std::nullopt;
   return range_of(mode.run.result, *errors);
 }
 
 std::optional<double> range_end(const ModeView& mode, double TimeRange::*end) {
-  const std::optional<TimeRange> range = range_of(mode);
+  const std::optional<TimeRange> range = asked_range(mode);
   return range ? std::optional((*range).*end) : std::nullopt;
 }
 
 std::string range_text(const ModeView& mode) {
-  const std::optional<TimeRange> range = range_of(mode);
+  const std::optional<TimeRange> range = asked_range(mode);
   if (!range) return "-";
   return table_text(value_of(range->low_us), Unit::us) + " to " +
          table_text(value_of(range->high_us), Unit::us);

@@ -154,6 +154,12 @@ void degraded_links_are_there(const Check& check) {
 
 void errors_are_known(const Check& check) {
   if (!check.good({"run.range"}) || !check.scenario.run.range) return;
+  const TraceWork& trace = check.scenario.workload.trace;
+  if (trace.recorded_on || trace.host == HostTime::recorded) {
+    check.fail("run.range",
+               "is not known for kernels that were moved to another GPU (workload.recorded_on) or "
+               "wait for the host (workload.host: recorded)");
+  }
   if (check.scenario.cluster.gpu.errors) return;
   check.fail("run.range",
              "needs cluster.gpu.errors: how far weft is off on this GPU, by law; "

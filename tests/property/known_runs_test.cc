@@ -1,12 +1,14 @@
-// Runs that are known from other scenarios give what simulating them gives, to the last byte: so
-// whatever a result depends on is in its key.
+// Runs that are known from elsewhere give what simulating them gives: where a change of one number
+// of a run changes its result, its key is another.
 #include "sim/engine/known_runs.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
+#include "sim/core/rng.h"
 #include "tests/property/cases.h"
 #include "tests/property/describe.h"
 #include "tests/property/random_scenario.h"
@@ -16,22 +18,60 @@ namespace {
 
 std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
 
-TEST(KnownRuns, give_what_simulating_gives) {
-  KnownRuns known(mebibytes(64));
-  for_each_seed(600, any, [&](std::uint64_t, const std::string& text) {
-    for (const Prepared& prepared : prepare(text)) {
-      const RunKey key = key_of(prepared.cluster, prepared.graph, prepared.scenario.run);
-      const RunResult now = simulate(prepared.cluster, prepared.graph, prepared.scenario.run);
-      if (const std::optional<RunResult> before = known.find(key)) {
-        EXPECT_EQ(text_of(*before), text_of(now));
-      }
-      if (now.ending == Ending::finished) known.put(key, now);
-    }
-    for (const Prepared& again : prepare(text)) {
-      const auto before = known.find(key_of(again.cluster, again.graph, again.scenario.run));
-      EXPECT_TRUE(before.has_value());
+RunKey key_of(const Prepared& run) {
+  return weft::key_of(run.cluster, run.graph, run.scenario.run);
+}
+
+// One that leaves the graph sound.
+void change_one_number(Prepared& run, std::uint64_t seed) {
+  Rng rng(seed, "change");
+  TaskGraph& graph = run.graph;
+  const auto any_of = [&rng](auto& all) -> auto& {
+    return *(all.begin() + rng.between(0, static_cast<std::int64_t>(all.size()) - 1));
+  };
+  Kernel& kernel = any_of(graph.kernels);
+  switch (rng.between(0, 7)) {
+    case 0:
+      any_of(graph.works).traffic += bytes(4096);
+      break;
+    case 1:
+      any_of(graph.works).fixed += nanoseconds(100);
+      break;
+    case 2:
+      any_of(graph.works).memory_alone += microseconds(1);
+      break;
+    case 3:
+      kernel.launch += nanoseconds(500);
+      break;
+    case 4:
+      kernel.startup += nanoseconds(50);
+      break;
+    case 5:
+      kernel.priority += 1;
+      break;
+    case 6:
+      kernel.flag += nanoseconds(50);
+      break;
+    default:
+      run.cluster.spec.gpu.launch.queue += nanoseconds(1);
+      run.cluster.spec.gpu.memory.latency += nanoseconds(10);
+  }
+}
+
+TEST(KnownRuns, have_another_key_where_the_result_is_another) {
+  int differ = 0;
+  for_each_seed(300, any, [&](std::uint64_t seed, const std::string& text) {
+    for (const Prepared& plain : prepare(text)) {
+      Prepared changed = plain;
+      change_one_number(changed, seed);
+      if (text_of(run(plain)) == text_of(run(changed))) continue;
+      EXPECT_NE(key_of(plain), key_of(changed));
+      ++differ;
     }
   });
+  if (std::getenv("WEFT_PROPERTY_SEED") == nullptr) {
+    EXPECT_GT(differ, 20);
+  }
 }
 
 }  // namespace

@@ -165,10 +165,9 @@ TEST(OwnKernels, flash_decoding_of_h200_splits_as_in_profiles) {
       const nlohmann::json& kernel = line["kernels"][0];
       const bool splits = kernel[0].get<std::string>().find("splitkv") != std::string::npos;
       const std::int64_t block = line["head_dim"] <= 64 ? 256 : 128;
-      const std::int64_t groups =
-          line["batch"].get<std::int64_t>() * line["kv_heads"].get<std::int64_t>();
       const std::int64_t keys = line["keys"];
-      EXPECT_EQ(flash_parts(EngineKernel::flash_2, groups, 264, (keys + block - 1) / block),
+      const FlashWork work{line["batch"], line["kv_heads"], (keys + block - 1) / block};
+      EXPECT_EQ(flash_parts(EngineKernel::flash_2, work, 132),
                 splits ? kernel[1][1].get<std::int64_t>() : 1)
           << text;
       ++seen;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,6 +117,32 @@ TEST(RecordedSteps, pairs_take_fused_what_was_measured) {
     }
   }
   EXPECT_EQ(found, lines.size());
+}
+
+// Forward passes of a few layers, all pairs in one way (calibration/torch/steps.py): what fused and
+// pipelined bring as weft has it from the profile of the bulk run, and as measured.
+TEST(RecordedSteps, gain_fused_what_whole_steps_gained) {
+  std::map<std::string, std::map<std::string, double>> measured;
+  std::ifstream file(WEFT_SOURCE_DIR "/calibration/measurements/forward/h100-x2.jsonl");
+  for (std::string text; std::getline(file, text);) {
+    const auto line = nlohmann::json::parse(text);
+    if (line["kind"] == "forward") measured[line["step"]][line["by"]] = line["us"];
+  }
+  ASSERT_EQ(measured.size(), 5U);
+  for (auto& [name, us] : measured) {
+    const Step step("../forward/" + name, "steps: mean", "bulk, pipelined, fused");
+    ModelRun run = step.run();
+    const auto time = [&](Mode mode) { return to_microseconds(run.run(mode, {}).time); };
+    const double bulk = time(Mode::bulk);
+    const double pipelined = time(Mode::pipelined) / bulk;
+    const double fused = time(Mode::fused) / bulk;
+    std::cout << name << ": bulk " << bulk << " us, measured " << us["bulk"] << "; of it pipelined "
+              << pipelined << ", measured " << us["pytorch"] / us["bulk"] << "; fused " << fused
+              << ", measured " << us["triton"] / us["bulk"] << "\n";
+    EXPECT_NEAR(bulk / us["bulk"], 1, 0.07) << name;
+    EXPECT_NEAR(pipelined, us["pytorch"] / us["bulk"], 0.05) << name;
+    EXPECT_NEAR(fused, us["triton"] / us["bulk"], 0.05) << name;
+  }
 }
 
 }  // namespace

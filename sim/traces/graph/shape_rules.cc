@@ -56,6 +56,9 @@ class ShapeRules {
                        "more",
                        kFewTokens, kFewTokens));
     }
+    if (attention.engine && (attention.queries != 1 || attention.backward)) {
+      fail("attention.engine", "is for one query of each sequence, forward");
+    }
     const double heads = real(attention.batch) * real(attention.heads);
     if (heads > kMostHeads) {
       fail("attention.heads", "more than 10^9 heads, of all sequences together");

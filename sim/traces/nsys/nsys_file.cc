@@ -22,6 +22,7 @@ std::vector<NsysProfile> read_nsys(std::string& bytes, const std::string& name,
     if (of.events.gpu.empty()) continue;
     add_nccl_calls(of.events, std::move(of.nccl), problems);
     add_work(of.events);
+    join_counters(of.events);
     std::vector<KinetoFile> devices = by_device(of.events);
     if (devices.empty()) {
       find_beside(of.events);

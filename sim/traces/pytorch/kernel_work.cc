@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -106,6 +107,45 @@ class WorkFinder {
 void add_work(KinetoFile& file) {
   sort_as_nested(file.operators);
   WorkFinder(file).find();
+}
+
+void join_counters(KinetoFile& file) {
+  constexpr std::int64_t kCounters = 256;   // bytes
+  constexpr std::int64_t kBoundary = 3000;  // ns between the two, at most: else the host was late
+  std::vector<std::uint32_t> in_order(file.gpu.size());
+  std::iota(in_order.begin(), in_order.end(), 0U);
+  std::sort(in_order.begin(), in_order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const GpuEvent& x = file.gpu[a];
+    const GpuEvent& y = file.gpu[b];
+    return std::tie(x.device, x.stream, x.start, a) < std::tie(y.device, y.stream, y.start, b);
+  });
+  const auto clears = [](const GpuEvent& event) {
+    return event.kind == GpuEvent::Kind::fill && event.work &&
+           event.work->written <= bytes(kCounters);
+  };
+  const auto counts = [](const GpuEvent& event) {
+    return event.kind == GpuEvent::Kind::kernel && event.work &&
+           (event.work->kind == RecordedKind::gemm || event.work->kind == RecordedKind::attention);
+  };
+  std::vector<bool> joined(file.gpu.size(), false);
+  for (std::size_t i = 1; i < in_order.size(); ++i) {
+    const GpuEvent& fill = file.gpu[in_order[i - 1]];
+    GpuEvent& kernel = file.gpu[in_order[i]];
+    if (!clears(fill) || !counts(kernel) || fill.device != kernel.device ||
+        fill.stream != kernel.stream) {
+      continue;
+    }
+    const std::int64_t between = kernel.start - fill.start - fill.duration;
+    const std::int64_t earlier = fill.duration + std::clamp<std::int64_t>(between, 0, kBoundary);
+    kernel.start -= earlier;
+    kernel.duration += earlier;
+    joined[in_order[i - 1]] = true;
+  }
+  std::vector<GpuEvent> left;
+  for (std::size_t i = 0; i < file.gpu.size(); ++i) {
+    if (!joined[i]) left.push_back(std::move(file.gpu[i]));
+  }
+  file.gpu = std::move(left);
 }
 
 void find_beside(KinetoFile& file) {

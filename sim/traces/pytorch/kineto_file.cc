@@ -297,6 +297,7 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
   file.name = name;
   KinetoReader(file, problems).read(text);
   add_work(file);
+  join_counters(file);
   find_beside(file);
   return file;
 }

@@ -57,42 +57,77 @@ std::int64_t wgs_of(const OpKernel& kernel) {
   return wgs;
 }
 
-// Grids of flash_fwd_splitkv_kernel in profiles of an H200, two WGs on each of its 132 SMs
-// (calibration/measurements/h200-pytorch-attention*.jsonl): sequences x heads of keys, and blocks.
+// Grids of flash_fwd_splitkv_kernel in profiles of an H200 with 132 SMs
+// (calibration/measurements/h200-pytorch-attention*.jsonl): sequences, heads of keys, blocks.
 TEST(FlashParts, are_those_of_profiles) {
-  const auto parts = [](std::int64_t groups, std::int64_t blocks) {
-    return flash_parts(EngineKernel::flash_2, groups, 264, blocks);
+  const auto parts = [](std::int64_t sequences, std::int64_t heads, std::int64_t blocks) {
+    return flash_parts(EngineKernel::flash_2, {sequences, heads, blocks}, 132);
   };
-  EXPECT_EQ(parts(1, 2), 2);
-  EXPECT_EQ(parts(61, 49), 4);     // 6,239 keys
-  EXPECT_EQ(parts(2, 172), 86);    // 21,902 keys: 2 blocks each, as with any from 86 to 171
-  EXPECT_EQ(parts(160, 68), 3);    // 480 WGs fill 0.91 of two rounds
-  EXPECT_EQ(parts(128, 74), 2);    // 9,400 keys
-  EXPECT_EQ(parts(284, 27), 1);    // more than fit
-  EXPECT_EQ(parts(212, 1000), 1);  // 0.8 of the slots
+  EXPECT_EQ(parts(1, 1, 2), 2);
+  EXPECT_EQ(parts(61, 1, 49), 4);     // 6,239 keys
+  EXPECT_EQ(parts(2, 1, 172), 86);    // 21,902 keys: 2 blocks each, as with any from 86 to 171
+  EXPECT_EQ(parts(5, 32, 68), 3);     // 480 WGs fill 0.91 of two rounds
+  EXPECT_EQ(parts(8, 16, 74), 2);     // 9,400 keys
+  EXPECT_EQ(parts(71, 4, 27), 1);     // more than fit
+  EXPECT_EQ(parts(53, 4, 1'000), 1);  // 212 of 264 slots are 0.8
 }
 
-// FlashAttention-3 also takes numbers that do not make the longest part shorter: of 6 blocks, 5
-// parts fill 0.93 of what 6 do, but one of them still has two blocks.
-TEST(FlashParts, of_flash_3_need_not_be_shorter) {
-  EXPECT_EQ(flash_parts(EngineKernel::flash_2, 10, 132, 7), 7);
-  EXPECT_EQ(flash_parts(EngineKernel::flash_3, 10, 132, 7), 6);
-  EXPECT_EQ(flash_parts(EngineKernel::flash_3, 10, 132, 4), 1);
-  EXPECT_EQ(flash_parts(EngineKernel::flash_2, 10, 132, 4), 4);
+// One sequence of 16,384 keys: 128 x 1.1 blocks on 132 CUs are two each: 64 parts. Of 7 blocks of
+// ten heads each CU would have one, but 6 parts already fill 0.85 of what 7 do. 16 sequences of
+// eight heads have 35 of their 32 blocks on a CU.
+TEST(FlashParts, of_flash_3_have_the_blocks_of_a_cu) {
+  const auto parts = [](std::int64_t sequences, std::int64_t heads, std::int64_t blocks) {
+    return flash_parts(EngineKernel::flash_3, {sequences, heads, blocks}, 132);
+  };
+  EXPECT_EQ(parts(1, 1, 128), 64);
+  EXPECT_EQ(parts(1, 10, 7), 6);
+  EXPECT_EQ(parts(16, 8, 32), 1);
+  EXPECT_EQ(parts(1, 10, 4), 1);
 }
 
-// 61 sequences, 49 blocks of 128 keys in 4 parts of at most 13. After them a kernel joins the four:
-// 5 + 4 x 1 us, and what it moves: 2 x 4 parts x 61 x 8 heads x 128 x 4 B at 4 TB/s, 0.5 us.
+// 61 sequences, 49 blocks of 128 keys in 4 parts: three of 13 blocks and one with the 1,247 keys
+// that are left. After them a kernel joins the four: 5 + 4 x 1 us, and what it moves: 2 x 4 parts x
+// 61 x 8 heads x 128 x 4 B at 4 TB/s, 0.5 us.
 TEST(EngineDecoding, splits_keys_and_joins_the_parts) {
   const OpKernel kernel =
       attention_kernel(decoding(61, 8, 1, 6'239), gpu(EngineKernel::flash_2_paged));
   EXPECT_EQ(wgs_of(kernel), 61 * 4);
+  EXPECT_EQ(kernel.runs.back().count, 61U);
+  EXPECT_EQ(kernel.runs.back().scale,
+            std::llround(1'247.0 / (13 * 128) * static_cast<double>(Item::kUnit)));
   EXPECT_EQ(kernel.wg.lds, bytes((64 + 2 * 128) * 128 * 2));
   EXPECT_EQ(kernel.works.back().fixed,
             microseconds(3 + 5 + 4) +
                 transfer_time(bytes(2LL * 4 * 61 * 8 * 128 * 4), gigabytes_per_second(4'000)));
-  // A part's keys and values, queries and results of eight heads.
-  EXPECT_EQ(kernel.works[0].traffic, bytes((1'560 + 8) * 256 * 2));
+  // A part's keys and values, and queries of eight heads.
+  EXPECT_EQ(kernel.works[0].traffic, bytes(13 * 128 * 256 * 2 + 8 * 128 * 2));
+}
+
+// Six parts of seven blocks have two, two, two and one: two have none.
+TEST(EngineDecoding, of_flash_3_leaves_parts_without_keys) {
+  const OpKernel kernel =
+      attention_kernel(decoding(1, 10, 10, 7 * 128), gpu(EngineKernel::flash_3));
+  EXPECT_EQ(wgs_of(kernel), 10 * 4);
+}
+
+// Blocks of 256, 128 and 64 keys: 64 rows and as many keys and values.
+TEST(EngineDecoding, has_blocks_by_the_size_of_a_head) {
+  for (const auto& [dim, keys] : {std::pair(64, 256), std::pair(128, 128), std::pair(256, 64)}) {
+    AttentionShape shape = decoding(1, 1, 1, 6'400);
+    shape.head_dim = dim;
+    shape.value_head_dim = dim;
+    const OpKernel kernel = attention_kernel(shape, gpu(EngineKernel::flash_2_paged));
+    EXPECT_EQ(kernel.wg.lds, bytes((64LL + 2 * keys) * dim * 2)) << dim;
+  }
+}
+
+// Only the last 512 keys are read.
+TEST(EngineDecoding, reads_the_keys_of_its_window) {
+  AttentionShape shape = decoding(1, 1, 1, 65'536);
+  shape.causal = true;
+  shape.window = 512;
+  const OpKernel kernel = attention_kernel(shape, gpu(EngineKernel::flash_2_paged));
+  EXPECT_EQ(wgs_of(kernel), 4);
 }
 
 // 284 groups are not split: in pages by the same kernel, else by one with 128 rows and 64 keys.
@@ -144,7 +179,7 @@ TEST(EngineDecoding, finds_repeated_keys_in_the_l2) {
     const auto cold = attention_kernel(shape, second).works[0].traffic;
     shape.repeated = true;
     const auto found = attention_kernel(shape, second).works[0].traffic;
-    const auto own = bytes(256 * 2);
+    const auto own = bytes(128 * 2);
     return static_cast<double>((found - own).count()) / static_cast<double>((cold - own).count());
   };
   EXPECT_EQ(traffic(32'768), 0);

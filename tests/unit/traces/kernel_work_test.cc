@@ -52,6 +52,23 @@ struct Profile {
                         {"block", {384, 1, 1}}}}});
     return *this;
   }
+  Profile& fill(double launched, double start, double us, int bytes) {
+    ++correlation;
+    events.push_back({{"ph", "X"},
+                      {"cat", "cuda_runtime"},
+                      {"name", "cudaMemsetAsync"},
+                      {"tid", 1},
+                      {"ts", launched},
+                      {"dur", 1},
+                      {"args", {{"External id", 7}, {"correlation", correlation}}}});
+    events.push_back({{"ph", "X"},
+                      {"cat", "gpu_memset"},
+                      {"name", "Memset (Device)"},
+                      {"ts", start},
+                      {"dur", us},
+                      {"args", {{"stream", 7}, {"correlation", correlation}, {"bytes", bytes}}}});
+    return *this;
+  }
   [[nodiscard]] KinetoFile read() const {
     TraceProblems problems("test");
     KinetoFile file = read_kineto(Json{{"traceEvents", events}}.dump(), "rank0.json", problems);
@@ -61,6 +78,49 @@ struct Profile {
 };
 
 const Json kProduct = {{1024, 512}, {512, 2048}};
+
+// 1 us of clearing, 1.5 between, 9 of the product: one kernel of 11.5 us from 37.5 on.
+TEST(Counters, are_cleared_by_their_kernel) {
+  const KinetoFile file = Profile()
+                              .op("aten::mm", 10, 20, kProduct)
+                              .fill(12, 37.5, 1, 4)
+                              .kernel("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", 15, 40, 9)
+                              .read();
+  ASSERT_EQ(file.gpu.size(), 1U);
+  EXPECT_EQ(file.gpu[0].start, 37'500);
+  EXPECT_EQ(file.gpu[0].duration, 11'500);
+}
+
+// The host was late by 400 us: of these a boundary's three are the kernel's.
+TEST(Counters, do_not_make_the_host_part_of_a_kernel) {
+  const KinetoFile file = Profile()
+                              .op("aten::mm", 10, 20, kProduct)
+                              .fill(12, 37, 1, 4)
+                              .kernel("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", 15, 438, 9)
+                              .read();
+  ASSERT_EQ(file.gpu.size(), 1U);
+  EXPECT_EQ(file.gpu[0].duration, 13'000);
+}
+
+TEST(Counters, are_small_and_right_before_a_product) {
+  const char* const kProductKernel = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT";
+  EXPECT_EQ(Profile()
+                .op("aten::mm", 10, 20, kProduct)
+                .fill(12, 37, 1, 1 << 20)
+                .kernel(kProductKernel, 15, 40, 9)
+                .read()
+                .gpu.size(),
+            2U);
+  EXPECT_EQ(Profile().fill(12, 37, 1, 4).kernel("other", 15, 40, 9).read().gpu.size(), 2U);
+  EXPECT_EQ(Profile()
+                .op("aten::mm", 10, 20, kProduct)
+                .fill(12, 37, 1, 4)
+                .kernel("other", 13, 39, 1)
+                .kernel(kProductKernel, 15, 41, 9)
+                .read()
+                .gpu.size(),
+            3U);
+}
 
 TEST(KernelWork, comes_from_the_innermost_operator_on_the_launching_thread) {
   const KinetoFile file = Profile()
