@@ -7,7 +7,7 @@ The steps are the profiles of calibration/measurements/traces, tensor parallel o
 GEMM next to a reduce-scatter or an all-gather is a pair that weft would fuse. Pairs of the same
 sizes were measured by themselves on such GPUs (calibration/measurements/h100-x2-torch.jsonl): in
 bulk, fused work-group by work-group (Triton), and by PyTorch's own operators (pipelined). Nothing
-is fitted to either. The fused run of a whole step was not measured.
+is fitted to either. Whole steps: tests/validation/recorded_steps_test.cc.
 """
 import argparse
 import csv
