@@ -125,19 +125,18 @@ RunKey key_of(const Cluster& cluster, const TaskGraph& graph, const RunOptions& 
   return digest.key();
 }
 
-std::shared_ptr<const RunResult> KnownRuns::find(const RunKey& key) const {
+std::optional<RunResult> KnownRuns::find(const RunKey& key) const {
   const std::lock_guard lock(guard_);
   const auto found = known_.find(key);
-  if (found == known_.end()) return nullptr;
+  if (found == known_.end()) return std::nullopt;
   return found->second.result;
 }
 
 void KnownRuns::put(const RunKey& key, const RunResult& result) {
   const std::int64_t bytes = bytes_of(result);
   if (bytes > most_) return;
-  auto kept = std::make_shared<const RunResult>(result);
   const std::lock_guard lock(guard_);
-  if (!known_.try_emplace(key, Known{.result = std::move(kept), .bytes = bytes}).second) return;
+  if (!known_.try_emplace(key, Known{.result = result, .bytes = bytes}).second) return;
   in_order_.push_back(key);
   bytes_ += bytes;
   while (bytes_ > most_) {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "sim/cluster/cluster.h"
@@ -32,15 +32,14 @@ class KnownRuns {
  public:
   explicit KnownRuns(Bytes most) : most_(most.count()) {}
 
-  // Null where it is not known.
-  [[nodiscard]] std::shared_ptr<const RunResult> find(const RunKey& key) const;
+  [[nodiscard]] std::optional<RunResult> find(const RunKey& key) const;
   // The oldest give way where there is no room.
   void put(const RunKey& key, const RunResult& result);
   [[nodiscard]] std::size_t size() const;
 
  private:
   struct Known {
-    std::shared_ptr<const RunResult> result;
+    RunResult result;
     std::int64_t bytes = 0;
   };
   mutable std::mutex guard_;

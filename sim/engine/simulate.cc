@@ -45,9 +45,9 @@ std::optional<Recorded> in_windows(const Cluster& cluster, const TaskGraph& grap
 RunResult simulate_or_know(const Cluster& cluster, const TaskGraph& graph,
                            const RunOptions& options, const OnProgress& on_progress) {
   const RunKey key = key_of(cluster, graph, options);
-  if (const std::shared_ptr<const RunResult> known = options.known->find(key)) {
+  if (std::optional<RunResult> known = options.known->find(key)) {
     if (on_progress) on_progress(Progress{});
-    return *known;
+    return *std::move(known);
   }
   RunOptions unknown = options;
   unknown.known = nullptr;

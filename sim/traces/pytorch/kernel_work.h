@@ -11,9 +11,9 @@ namespace weft {
 // preparations) stay as recorded.
 void add_work(KinetoFile& file);
 
-// A library's kernel whose WGs take their work from a counter has it cleared by a fill of a few bytes
-// right before: makes both one kernel, the GEMM or attention, which begins where the fill did. So
-// nothing stands between it and the collective that it waits for.
+// A library's kernel whose WGs take their work from a counter has it cleared by a fill of a few
+// bytes right before: makes both one kernel, the GEMM or attention, which begins where the fill
+// did. So nothing stands between it and the collective that it waits for.
 void join_counters(KinetoFile& file);
 
 // Sets GpuEvent::beside of kernels that shared the GPU with a kernel of another stream for more
