@@ -5,6 +5,7 @@ some 80 % of the other half should, too.
 """
 import csv
 import re
+import statistics
 import zlib
 
 import yaml
@@ -30,17 +31,10 @@ def law_of(kind, file):
     return next((law for law, kinds in LAWS.items() if re.match(kinds, kind)), None)
 
 
-def quantile(values, share):
-    """Between the two nearest, as numpy has it."""
-    ordered = sorted(values)
-    at = share * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
-
-
 def tenths(values):
-    return [quantile(values, share) for share in (0.1, 0.5, 0.9)]
+    """Below which a tenth of them are, half, and nine tenths."""
+    deciles = statistics.quantiles(values, n=10, method="inclusive")
+    return [deciles[0], deciles[4], deciles[8]]
 
 
 def factors(files):

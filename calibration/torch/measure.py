@@ -150,15 +150,8 @@ def run_rank(rank, ranks, options):
 
 def main():
     options = arguments()
-    # Without multicast: a program that uses it can put GPUs that others share out of service.
-    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
-    os.environ.setdefault("TORCH_SYMM_MEM_DISABLE_MULTICAST", "1")
-    import torch
-    import torch.multiprocessing as multiprocessing
-    ranks = torch.cuda.device_count()
-    if ranks < 2:
-        sys.exit(f"this needs two GPUs or more, not {ranks}")
-    multiprocessing.spawn(run_rank, (ranks, options), nprocs=ranks)
+    from together import on_all_gpus
+    on_all_gpus(run_rank, options)
 
 
 if __name__ == "__main__":

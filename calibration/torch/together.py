@@ -20,6 +20,19 @@ CYCLES_PER_US = 2000       # of torch.cuda._sleep
 GIVEN_UP_S = 40            # nothing happened for so long: the process ends
 
 
+def on_all_gpus(run_rank, *arguments):
+    """run_rank(rank, ranks, *arguments) in a process for each GPU of the node; ends with a word
+    where there is only one."""
+    import torch.multiprocessing as multiprocessing
+    # Without multicast: a program that uses it can put GPUs that others share out of service.
+    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
+    os.environ.setdefault("TORCH_SYMM_MEM_DISABLE_MULTICAST", "1")
+    ranks = torch.cuda.device_count()
+    if ranks < 2:
+        sys.exit(f"this needs two GPUs or more, not {ranks}")
+    multiprocessing.spawn(run_rank, (ranks, *arguments), nprocs=ranks)
+
+
 class Watchdog:
     """Ends the process, with the name of what ran, when a kernel waits for ever."""
 

@@ -43,7 +43,11 @@ class ModelToTasks {
   }
 
   TaskGraph lower() {
-    if (how_.strategy) return lower_c3(two_apart(), how_.cluster, *how_.strategy);
+    if (how_.strategy) {
+      tasks_ = lower_c3(two_apart(), how_.cluster, *how_.strategy);
+      add_laws(0, graph_.ops[OpId(0)], graph_.ops[OpId(1)].place);
+      return std::move(tasks_);
+    }
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
     for (const OpId exit : how_.exits) add_exit(exit);
     return std::move(tasks_);
@@ -81,17 +85,18 @@ class ModelToTasks {
     } else {
       add_compute(id);
     }
-    add_laws(first, law_of(op), law_of_collective(graph_.places[op.place], how_.cluster));
+    add_laws(first, op, op.place);
   }
 
   // --- which laws the times of new operators follow, from the `first` on
 
-  void add_laws(std::size_t first, Law computing, Law communicating) {
+  void add_laws(std::size_t first, const ModelOp& computing, PlaceId communicating) {
+    const Law of_collective = law_of_collective(graph_.places[communicating], how_.cluster);
     for (std::size_t i = first; i < tasks_.operators.size(); ++i) {
       Operator& op = tasks_.operators[OperatorId(static_cast<std::uint32_t>(i))];
       if (op.role == KernelRole::fused) op.law = Law::fused;
-      if (op.role == KernelRole::compute) op.law = computing;
-      if (op.role == KernelRole::collective) op.law = communicating;
+      if (op.role == KernelRole::compute) op.law = law_of(computing);
+      if (op.role == KernelRole::collective) op.law = of_collective;
     }
   }
 
@@ -338,7 +343,7 @@ class ModelToTasks {
                           .collective_part = collective.part};
     tasks_.begin_works();
     const LastKernels last = lower_overlap(tasks_, overlap, way.mode);
-    add_laws(first, law_of(op), law_of_collective(place, how_.cluster));
+    add_laws(first, op, collective.place);
     std::size_t at = 0;
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {

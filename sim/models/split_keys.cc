@@ -6,6 +6,7 @@
 #include "sim/core/round_up.h"
 #include "sim/gpu_model/cu_law.h"
 #include "sim/gpu_model/gemm_law.h"
+#include "sim/gpu_model/memory_law.h"
 
 namespace weft {
 namespace {
@@ -173,7 +174,7 @@ SplitKernel library_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
 // What the L2 still has of `size` bytes that were read in the same order just before: all that fits
 // once, nothing from twice that on, where the rest of a round pushes out what the next would find.
 double still_in_l2(const L2Spec& l2, std::int64_t size) {
-  const double kept = static_cast<double>(l2.capacity.count()) / l2.dies / l2.copies;
+  const auto kept = static_cast<double>(kept_on_a_die(l2).count());
   return std::clamp((2 * kept - static_cast<double>(size)) / static_cast<double>(size), 0.0, 1.0);
 }
 

@@ -12,8 +12,6 @@
 // with low_l below. Recorded times are taken as they are.
 #pragma once
 
-#include <optional>
-
 #include "sim/engine/results.h"
 #include "sim/gpu_model/law.h"
 

@@ -27,11 +27,8 @@ PointOutcome failed(std::string error, int code) {
   return {.ok = false, .error = std::move(error), .exit_code = code, .summary = ""};
 }
 
-PointOutcome simulate_point(const Loaded& given, const std::string& command, MemoryGate& gate,
-                            KnownRuns* known) {
-  if (!given.scenario) return failed(one_line(given.problems), exit_code::user);
-  Loaded loaded = given;
-  loaded.scenario->run.known = known;
+PointOutcome simulate_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
+  if (!loaded.scenario) return failed(one_line(loaded.problems), exit_code::user);
   ScenarioRun run(loaded);
   if (!run.ready()) return failed(one_line(run.problems()), exit_code::user);
   const Diagnostics problems = run.check(loaded.scenario->name);
@@ -96,10 +93,9 @@ class Scratch {
 
 }  // namespace
 
-PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate,
-                       KnownRuns* known) {
+PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate) {
   try {
-    return simulate_point(loaded, command, gate, known);
+    return simulate_point(loaded, command, gate);
   } catch (const std::bad_alloc&) {
     return failed("out of memory", exit_code::machine);
   } catch (const std::exception& error) {

@@ -10,9 +10,7 @@
 namespace weft {
 
 // Whatever goes wrong is in the outcome, except that weft itself is stopped: throws Interrupted.
-// What other points have simulated is `known`, if given.
-PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate,
-                       KnownRuns* known = nullptr);
+PointOutcome run_point(const Loaded& loaded, const std::string& command, MemoryGate& gate);
 
 // The same in a process of its own, whose crash is an outcome too.
 PointOutcome run_point_apart(const Loaded& loaded, const std::string& command);

@@ -123,9 +123,11 @@ void Sweep::run_task(const SweepTask& task, PointLoader& loader, Where where) {
   store_.start(task.point);
   count([](SweepCounts& counts) { ++counts.running; });
   const SweepRow& first = rows_[task.rows.front()];
-  const Loaded loaded = loader.load(*first.point);
+  Loaded loaded = loader.load(*first.point);
+  // Another process would have a copy, of which another thread may hold the lock.
+  if (where == Where::here && loaded.scenario) loaded.scenario->run.known = &known_;
   try {
-    finish_task(task, where == Where::here ? run_point(loaded, first.row.command, gate_, &known_)
+    finish_task(task, where == Where::here ? run_point(loaded, first.row.command, gate_)
                                            : run_point_apart(loaded, first.row.command));
   } catch (const Interrupted&) {
     count([](SweepCounts& counts) { --counts.running; });

@@ -75,8 +75,7 @@ class C3 {
 
  private:
   void add_gemms() {
-    const OperatorId op =
-        graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute, .law = Law::gemm});
+    const OperatorId op = graph_.operators.push_back({.name = "gemm", .role = KernelRole::compute});
     // Copy engines bypass the L2s.
     const bool is_beside =
         strategy_.communicate && !strategy_.in_turn && strategy_.executor == CollectiveExecutor::cu;
@@ -93,10 +92,8 @@ class C3 {
   }
 
   void add_collectives() {
-    const OperatorId op = graph_.operators.push_back(
-        {.name = name_of(pair_.op),
-         .role = KernelRole::collective,
-         .law = cluster_.spec.nodes > 1 ? Law::between_nodes : Law::collective});
+    const OperatorId op =
+        graph_.operators.push_back({.name = name_of(pair_.op), .role = KernelRole::collective});
     CollectiveCall call;
     call.op = pair_.op;
     call.buffer = pair_.bytes;

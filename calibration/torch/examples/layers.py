@@ -121,10 +121,5 @@ def run_rank(rank, ranks):
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
-    os.environ.setdefault("TORCH_SYMM_MEM_DISABLE_MULTICAST", "1")
-    import torch.multiprocessing as multiprocessing
-    count = torch.cuda.device_count()
-    if count < 2:
-        sys.exit(f"this needs two GPUs or more, not {count}")
-    multiprocessing.spawn(run_rank, (count,), nprocs=count)
+    from together import on_all_gpus
+    on_all_gpus(run_rank)
