@@ -8,8 +8,8 @@ import sys
 import time
 import traceback
 
-FAMILIES = ("gemm", "attention", "low_precision", "few_rows", "embedding", "gathers",
-            "interference", "fused", "gradients", "sums", "sustained")
+FAMILIES = ("gemm", "attention", "flash_blocks", "low_precision", "few_rows", "embedding",
+            "gathers", "interference", "fused", "gradients", "sums", "sustained")
 
 
 def main():

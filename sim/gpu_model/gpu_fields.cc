@@ -188,6 +188,16 @@ static void fields(Fields& map, LibraryGemmSpec& gemm) {
       [&](Fields& inner) { fields(inner, gemm.fp32_sums); });
 }
 
+static void fields(Fields& map, FlashPromptSpec& flash) {
+  map.add("alone", flash.alone,
+          {.help = "fraction of what WGs reach together on a CU that one by itself reaches",
+           .range = {{0.01, 1}}});
+  map.add("masked", flash.masked, {.help = "time added to a WG's block under a mask"});
+  map.add("ragged", flash.ragged,
+          {.help = "the same, more, where tokens do not fill their blocks: masked steps are "
+                   "unrolled code"});
+}
+
 static void fields(Fields& map, LibraryAttentionSpec& attention) {
   map.add(
       "efficiency", attention.efficiency,
@@ -202,6 +212,8 @@ static void fields(Fields& map, LibraryAttentionSpec& attention) {
   map.add("split_start", attention.split_start,
           {.help = "time of a decoding WG before and after its loop over keys"});
   map.add("sum", attention.sum, {.help = "time of the second kernel that joins split keys"});
+  map.optional_map("flash_2", attention.flash_2,
+                   "prompts by FlashAttention-2's kernel: several WGs share a CU");
 }
 
 static void fields(Fields& map, EngineAttentionSpec& attention) {

@@ -149,7 +149,16 @@ struct LibraryKernel {
   bool operator==(const LibraryKernel&) const = default;
 };
 
-// Attention kernels of the GPU's libraries, one WG a CU (docs/models.md, "Kernels").
+// FlashAttention-2's kernel of prompts: WGs share a CU, and each waits for its products and its
+// softmax in turn (sim/models/flash_prompt.h).
+struct FlashPromptSpec {
+  double alone = 0;  // fraction of what WGs reach together on a CU that one by itself reaches
+  Duration masked;   // of a block under a mask
+  Duration ragged;   // the same, more, where tokens do not fill their blocks
+};
+
+// Attention kernels of the GPU's libraries, one WG a CU but for FlashAttention-2's (docs/models.md,
+// "Kernels").
 struct LibraryAttentionSpec {
   double efficiency = 0;           // fraction of the matrix peak that the products reach alone
   double backward_efficiency = 0;  // the same, backward
@@ -159,6 +168,7 @@ struct LibraryAttentionSpec {
   Duration backward_start;  // the same for a block of keys, backward
   Duration split_start;     // of a decoding WG, which has a part of the keys
   Duration sum;             // of the second kernel, where keys are split: joins the parts
+  std::optional<FlashPromptSpec> flash_2 = {};  // none: kernels with a CU to each WG
 };
 
 // How kept keys are read for one new token a sequence, and by which kernel of FlashAttention.

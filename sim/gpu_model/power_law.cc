@@ -79,6 +79,10 @@ GpuSpec at_clock(const GpuSpec& gpu, double clock) {
     attention->start = slower(attention->start, clock);
     attention->split_start = slower(attention->split_start, clock);
     attention->backward_start = slower(attention->backward_start, clock);
+    if (auto& flash = attention->flash_2) {
+      flash->masked = slower(flash->masked, clock);
+      flash->ragged = slower(flash->ragged, clock);
+    }
   }
   if (auto& engine = slow.engine_attention) {
     engine->exponentials = slower(engine->exponentials, clock);

@@ -163,8 +163,10 @@ constexpr std::array kRows = {
     Row{"library.attention", &Shapes::forward},
     Row{"library.attention_both", &Shapes::forward_and_backward},
     Row{"library.decoding", &Shapes::forward},
+    Row{"library.flash_attention", &Shapes::forward},
+    Row{"library.flash_attention_both", &Shapes::forward_and_backward},
+    Row{"library.flash_decoding", &Shapes::engine_decoding},
     Row{"library.prompt_layer", &Shapes::prompt_layer},
-    Row{"library.engine_decoding", &Shapes::engine_decoding},
     Row{"library.decoding_layer", &Shapes::decoding_layer},
 };
 
@@ -190,16 +192,26 @@ void name_library_kernel(MeasuredLine& line) {
     line.kind = "library.prompt_layer";
   } else if (line.kind == "attention" && line.says("what", "generation")) {
     line.kind = "library.decoding_layer";
-  } else if (!line.says("backend", "cudnn")) {
+  } else if (const bool flash = line.says("backend", "flash");
+             !flash && !line.says("backend", "cudnn")) {
     return;
   } else if (line.kind == "attention") {
-    line.kind = line.says("pass", "both") ? "library.attention_both" : "library.attention";
+    line.kind = flash ? "library.flash_attention" : "library.attention";
+    if (line.says("pass", "both")) line.kind += "_both";
   } else if (line.kind == "attention_decode") {
-    line.kind = "library.decoding";
+    line.kind = flash ? "library.flash_decoding" : "library.decoding";
   }
 }
 
 bool is_library_kernel(const std::string& kind) { return find_row(kind) != nullptr; }
+
+bool has_its_library(const GpuSpec& gpu, const std::string& kind) {
+  const bool flash_prompts = gpu.library_attention && gpu.library_attention->flash_2;
+  if (kind.starts_with("library.attention") || kind == "library.decoding") return !flash_prompts;
+  if (kind.starts_with("library.flash_attention")) return flash_prompts;
+  if (kind != "library.flash_decoding") return true;
+  return gpu.engine_attention && gpu.engine_attention->kernel == EngineKernel::flash_2;
+}
 
 std::vector<OpShape> library_kernels(const MeasuredLine& line, Diagnostics& problems) {
   const Row* const row = find_row(line.kind);

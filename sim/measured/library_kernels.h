@@ -20,10 +20,14 @@
 namespace weft {
 
 // Gives a line of such a kernel the kind that says so ("library.gemm"). Others are left as they
-// are: attention of another library, GEMMs from a warm cache.
+// are: GEMMs from a warm cache.
 void name_library_kernel(MeasuredLine& line);
 
 bool is_library_kernel(const std::string& kind);
+
+// Whether the GPU is described with the library whose attention kernel this is: cuDNN's or
+// FlashAttention-2's.
+bool has_its_library(const GpuSpec& gpu, const std::string& kind);
 
 // The kernels of a line, one after another; what the line lacks is added to the problems.
 std::vector<OpShape> library_kernels(const MeasuredLine& line, Diagnostics& problems);

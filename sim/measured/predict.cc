@@ -10,6 +10,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/engine/simulate.h"
+#include "sim/measured/library_kernels.h"
 #include "sim/measured/public_sets.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/single_operator.h"
@@ -300,7 +301,7 @@ Predictions predict(const std::vector<MeasuredLine>& lines, const PredictOptions
       ++predictions.skipped["line of " + line.words.at("system")];
       continue;
     }
-    if (!has_case(line.kind)) {
+    if (!has_case(line.kind) || !has_its_library(cluster->gpu, line.kind)) {
       ++predictions.skipped[line.kind];
       continue;
     }

@@ -5,14 +5,14 @@
 
 #include "sim/core/round_up.h"
 #include "sim/gpu_model/gemm_law.h"
+#include "sim/models/flash_prompt.h"
 #include "sim/models/split_keys.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t kBlock = 128;  // queries (backward: keys) per WG
-// Heads follow one another; if there are more than this, several run in one turn. Measured times
-// (H200) do not tell the two apart.
+constexpr std::int64_t kBlock = kAttentionBlock;
+// Measured times (H200) do not tell more turns apart.
 constexpr std::int64_t kTurns = 32;
 // Shares of the matrix peak: 50 to 73 % forward and up to 63 % backward on A100 (FlashAttention-2,
 // Sec. 4).
@@ -26,6 +26,11 @@ Duration measured_time(const AttentionShape& shape, const GpuSpec& gpu, const Wo
                        std::int64_t scores) {
   const LibraryAttentionSpec& library = *gpu.library_attention;
   const double reaches = shape.backward ? library.backward_efficiency : library.efficiency;
+  if (library.flash_2) {  // waits for the two in turn
+    const Flops twice = flops(2 * scores);
+    return arithmetic_time(work.flops, matrix_rate(gpu, reaches), gpu, work.arithmetic_share) +
+           arithmetic_time(twice, library.exponentials, gpu, work.arithmetic_share);
+  }
   return attention_time({.products = work.flops,
                          .reached = matrix_rate(gpu, reaches),
                          .scores = scores * (shape.backward ? 2 : 1),
@@ -44,7 +49,6 @@ std::int64_t inner_of(const AttentionShape& shape, bool whole) {
 // The work of one WG for one head, if it goes through `inner` keys or queries.
 Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& wg,
                 std::int64_t inner) {
-  const std::int64_t size = size_of(shape.dtype).count();
   const std::int64_t dims = shape.head_dim + shape.value_head_dim;
   const std::int64_t products =
       shape.backward ? 3 * shape.head_dim + 2 * shape.value_head_dim : dims;
@@ -59,17 +63,7 @@ Work block_work(const AttentionShape& shape, const GpuSpec& gpu, const WgShape& 
   if (const auto& library = gpu.library_attention) {
     work.fixed = shape.backward ? library->backward_start : library->start;
   }
-  // It reads and writes its own block; the rest is read once for all WGs that go through it, of the
-  // heads that share it, and each WG counts its share.
-  const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
-  const std::int64_t sharers =
-      round_up(sees_a_window(shape) ? std::min(outer, inner) : outer, kBlock) *
-      (shape.backward ? 1 : shape.heads / shape.kv_heads);
-  const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
-  const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
-  work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
-  work.memory_alone = longer(gpu.l2.latency * waits_for(loaded, wg),
-                             transfer_time(work.traffic, gpu.memory.bandwidth));
+  add_block_traffic(work, shape, gpu, wg, inner);
   return work;
 }
 
@@ -86,9 +80,9 @@ std::int64_t beyond_window(const AttentionShape& shape, std::int64_t first, std:
   return std::max<std::int64_t>(0, left) / kBlock * kBlock;
 }
 
-// The blocks of one head, the last first. If causal, a block of queries sees the keys up to its
-// middle; a block of keys is seen by the queries after its middle.
-std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
+// The blocks of one head, the last first, or of FlashAttention-2 the first. If causal, a block of
+// queries sees the keys up to its middle; a block of keys is seen by the queries after its middle.
+std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole, bool first_block_first) {
   const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
   const std::int64_t inner = shape.backward ? shape.queries : shape.keys;
   const auto all = static_cast<double>(inner_of(shape, whole));
@@ -111,20 +105,8 @@ std::vector<std::uint32_t> scales(const AttentionShape& shape, bool whole) {
                                      (all * static_cast<double>(kBlock));
     scales.push_back(static_cast<std::uint32_t>(std::llround(share * Item::kUnit)));
   }
-  std::reverse(scales.begin(), scales.end());
+  if (!first_block_first) std::reverse(scales.begin(), scales.end());
   return scales;
-}
-
-// Head after head, as libraries number their blocks; many heads are spread over kTurns turns, and
-// the heads of one turn run concurrently.
-void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std::int64_t heads) {
-  const std::int64_t turns = std::min(heads, kTurns);
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    const auto of_turn = static_cast<std::uint32_t>(heads / turns + (turn < heads % turns ? 1 : 0));
-    for (const std::uint32_t scale : scales) {
-      kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = of_turn});
-    }
-  }
 }
 
 OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
@@ -136,7 +118,8 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
   const bool measured = gpu.library_attention.has_value();
   if (measured) kernel.wg.lds = gpu.cu.lds;
   kernel.works = {block_work(shape, gpu, kernel.wg, inner_of(shape, measured))};
-  add_blocks(kernel, scales(shape, measured), shape.batch * shape.heads);
+  const bool first_block_first = measured && gpu.library_attention->flash_2;
+  add_blocks(kernel, scales(shape, measured, first_block_first), shape.batch * shape.heads, kTurns);
   // The first WG of each CU waits for what precedes the kernel.
   if (measured) add_setup(kernel, gpu.library_attention->setup, gpu.cus);
   return kernel;
@@ -144,8 +127,40 @@ OpKernel blocks(const AttentionShape& shape, const GpuSpec& gpu) {
 
 }  // namespace
 
+void add_block_traffic(Work& work, const AttentionShape& shape, const GpuSpec& gpu,
+                       const WgShape& wg, std::int64_t inner) {
+  const std::int64_t size = size_of(shape.dtype).count();
+  const std::int64_t dims = shape.head_dim + shape.value_head_dim;
+  // It reads and writes its own block; the rest is read once for all WGs that go through it, of the
+  // heads that share it, and each WG counts its share.
+  const std::int64_t outer = shape.backward ? shape.keys : shape.queries;
+  const std::int64_t sharers =
+      round_up(sees_a_window(shape) ? std::min(outer, inner) : outer, kBlock) *
+      (shape.backward ? 1 : shape.heads / shape.kv_heads);
+  const std::int64_t loaded = inner * dims * size * (shape.backward ? 2 : 1);
+  const std::int64_t own = kBlock * dims * size * (shape.backward ? 2 : 1);
+  work.traffic = bytes(own + round_up(loaded, std::max<std::int64_t>(1, sharers)));
+  work.memory_alone = longer(gpu.l2.latency * waits_for(loaded, wg),
+                             transfer_time(work.traffic, gpu.memory.bandwidth));
+}
+
+void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std::int64_t heads,
+                std::int64_t most_turns) {
+  const std::int64_t turns = std::min(heads, most_turns);
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    const auto of_turn = static_cast<std::uint32_t>(heads / turns + (turn < heads % turns ? 1 : 0));
+    for (const std::uint32_t scale : scales) {
+      kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = of_turn});
+    }
+  }
+}
+
 OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
-  return splits_keys(shape) ? split_keys_kernel(shape, gpu) : blocks(shape, gpu);
+  if (splits_keys(shape)) return split_keys_kernel(shape, gpu);
+  if (!shape.backward && gpu.library_attention && gpu.library_attention->flash_2) {
+    return flash_prompt_kernel(shape, gpu);
+  }
+  return blocks(shape, gpu);
 }
 
 }  // namespace weft

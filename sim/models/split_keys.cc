@@ -7,6 +7,7 @@
 #include "sim/gpu_model/cu_law.h"
 #include "sim/gpu_model/gemm_law.h"
 #include "sim/gpu_model/memory_law.h"
+#include "sim/models/flash_tiles.h"
 
 namespace weft {
 namespace {
@@ -21,22 +22,6 @@ constexpr std::int64_t kLibraryRows = 16;
 constexpr std::int64_t kLibraryLds = 680;
 constexpr int kLoads = 16;
 
-// FlashAttention's tiles, from its source and from profiles: queries, and keys of heads of up to 64
-// and of more elements. One that splits keys has few queries; FlashAttention-2 has the other for
-// keys that are neither split nor in pages.
-struct FlashTile {
-  std::int64_t rows;
-  std::int64_t keys_of_64;  // of heads of at most 64 elements, 128 and more
-  std::int64_t keys_of_128;
-  std::int64_t keys_of_more;
-  int stages;  // blocks of keys and of values in shared memory
-  int threads;
-  int registers;  // of a thread
-};
-constexpr int kElement = 2;  // bytes
-constexpr FlashTile kSplitTile{64, 256, 128, 64, 1, 128, 250};
-constexpr FlashTile kWholeTile{128, 128, 64, 64, 1, 128, 250};
-constexpr FlashTile kFlash3Tile{64, 128, 128, 80, 2, 256, 168};
 constexpr std::int64_t kFewBlocks = 4;  // that FlashAttention-3 does not split
 constexpr std::int64_t kMostParts = 128;
 constexpr std::int64_t kFlash2WgsOnCu = 2;  // that its rule takes to fit
@@ -55,19 +40,6 @@ struct SplitKernel {
   Duration around;         // kernels before and after
 };
 
-std::int64_t block_of(const FlashTile& tile, const AttentionShape& shape) {
-  if (shape.head_dim <= 64) return tile.keys_of_64;
-  return shape.head_dim <= 128 ? tile.keys_of_128 : tile.keys_of_more;
-}
-
-WgShape wg_of(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu) {
-  const std::int64_t vectors = tile.rows + 2 * tile.stages * block_of(tile, shape);
-  return {.threads = tile.threads,
-          .registers_per_thread = tile.registers,
-          .lds = bytes(std::min(gpu.cu.lds.count(), vectors * shape.head_dim * kElement)),
-          .loads_in_flight = kLoads};
-}
-
 std::int64_t rows_that_share(const AttentionShape& shape) {
   return shape.queries * shape.heads / shape.kv_heads;
 }
@@ -84,8 +56,8 @@ Bytes queries_and_results(const AttentionShape& shape) {
 Duration flash_arithmetic(const FlashTile& tile, const AttentionShape& shape, const GpuSpec& gpu,
                           std::int64_t keys, std::int64_t wgs) {
   const EngineAttentionSpec& engine = *gpu.engine_attention;
-  const std::int64_t on_cu =
-      std::min<std::int64_t>(resident(gpu, wg_of(tile, shape, gpu), {}), round_up(wgs, gpu.cus));
+  const std::int64_t on_cu = std::min<std::int64_t>(
+      resident(gpu, wg_of(tile, shape.head_dim, gpu), {}), round_up(wgs, gpu.cus));
   const std::int64_t scores = tile.rows * keys * on_cu;
   return attention_time({.products = flops(2 * scores) * (shape.head_dim + shape.value_head_dim),
                          .reached = matrix_rate(gpu, engine.efficiency),
@@ -123,11 +95,11 @@ SplitKernel engine_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
   made.parts = flash_parts(engine.kernel,
                            {.sequences = shape.batch,
                             .heads = heads(),
-                            .blocks = round_up(shape.keys, block_of(tile, shape))},
+                            .blocks = round_up(shape.keys, keys_of(tile, shape.head_dim))},
                            gpu.cus);
   if (made.parts == 1 && engine.kernel == EngineKernel::flash_2) tile = kWholeTile;
-  const std::int64_t block = block_of(tile, shape);
-  made.wg = wg_of(tile, shape, gpu);
+  const std::int64_t block = keys_of(tile, shape.head_dim);
+  made.wg = wg_of(tile, shape.head_dim, gpu);
   made.rows = round_up(rows_that_share(shape), tile.rows);
   const std::int64_t blocks = round_up(round_up(shape.keys, block), made.parts);  // of a part
   made.keys = std::min(shape.keys, blocks * block);

@@ -132,24 +132,13 @@ TEST(OwnKernels, attention_of_h200_takes_what_was_measured) {
                  {"library.decoding", 80, 0.1, 0.2}});
 }
 
-std::vector<MeasuredLine> flash_decoding(const fs::path& file) {
-  std::vector<MeasuredLine> lines;
-  for (MeasuredLine line : lines_of(file)) {
-    if (line.kind != "attention_decode" || !line.says("backend", "flash")) continue;
-    line.kind = "library.engine_decoding";
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 // PyTorch's FlashAttention-2, the preset read off the first file; its rule for the number of parts
 // is FlashAttention's own.
 TEST(OwnKernels, flash_decoding_of_h200_takes_what_was_measured) {
   for (const char* name : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
-    expect_within(
-        errors_of(flash_decoding(kRoot / "calibration/measurements" / name), "node_8x_h200",
-                  {"cluster.gpu.engine_attention={base: kernels/decoding_flash_2_h200}"}),
-        {{"library.engine_decoding", 80, 0.08, 0.2}});
+    expect_within(errors_of(lines_of(kRoot / "calibration/measurements" / name), "node_8x_h200",
+                            {"cluster.gpu.engine_attention={base: kernels/decoding_flash_2_h200}"}),
+                  {{"library.flash_decoding", 80, 0.08, 0.2}});
   }
 }
 
@@ -188,21 +177,20 @@ TEST(OwnKernels, low_precision_and_grouped_gemms_of_h200_take_what_was_measured)
                  {"library.grouped_gradient", 15, 0.15, 0.3}});
 }
 
-// The preset of FlashAttention-2, read off the first file.
+const std::vector<std::string> kFlash2{
+    "cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"};
+
+// Its prompts were read off a grid of lengths on an H100, the same chip; its backward pass off the
+// first file.
 TEST(OwnKernels, flash_attention_2_of_h200_takes_what_was_measured) {
   const fs::path folder = kRoot / "calibration/measurements";
   for (const char* name : {"h200-pytorch-attention.jsonl", "h200-pytorch-attention-2.jsonl"}) {
-    std::vector<MeasuredLine> lines;
-    for (MeasuredLine line : lines_of(folder / name)) {
-      if (line.kind != "attention" || !line.says("backend", "flash")) continue;
-      line.kind = line.says("pass", "both") ? "library.attention_both" : "library.attention";
-      lines.push_back(std::move(line));
-    }
-    expect_within(
-        errors_of(lines, "node_8x_h200",
-                  {"cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"}),
-        {{"library.attention", 56, 0.1, 0.26}, {"library.attention_both", 56, 0.1, 0.2}});
+    expect_within(errors_of(lines_of(folder / name), "node_8x_h200", kFlash2),
+                  {{"library.flash_attention", 56, 0.06, 0.18},
+                   {"library.flash_attention_both", 56, 0.06, 0.15}});
   }
+  expect_within(errors_of(lines_of(folder / "h100-pytorch-flash.jsonl"), "node_8x_h100", kFlash2),
+                {{"library.flash_attention", 524, 0.05, 0.12}});
 }
 
 // Also those whose rows are no multiple of 16 B, which older kernels take.

@@ -128,9 +128,29 @@ TEST(LibraryKernels, a_line_of_both_passes_has_the_kernels_around_the_backward_o
   EXPECT_TRUE(std::get<AttentionShape>(kernels[2]).backward);
 }
 
+std::string kind_of(const char* text) { return line_of(text).kind; }
+
+// Lines of cuDNN's and of FlashAttention-2's attention, on GPUs that are described with either.
+TEST(LibraryKernels, attention_is_of_the_library_that_the_gpu_is_described_with) {
+  const std::string cudnn = kind_of(R"({"kind": "attention", "backend": "cudnn", "us": 9})");
+  const std::string flash =
+      kind_of(R"({"kind": "attention", "backend": "flash", "pass": "both", "us": 9})");
+  const std::string decoding =
+      kind_of(R"({"kind": "attention_decode", "backend": "flash", "us": 9})");
+  EXPECT_EQ(flash, "library.flash_attention_both");
+  GpuSpec gpu;
+  EXPECT_TRUE(has_its_library(gpu, cudnn));
+  EXPECT_FALSE(has_its_library(gpu, flash));
+  EXPECT_FALSE(has_its_library(gpu, decoding));
+  gpu.library_attention.emplace().flash_2.emplace();
+  gpu.engine_attention.emplace().kernel = EngineKernel::flash_2;
+  EXPECT_FALSE(has_its_library(gpu, cudnn));
+  EXPECT_TRUE(has_its_library(gpu, flash));
+  EXPECT_TRUE(has_its_library(gpu, decoding));
+}
+
 TEST(LibraryKernels, what_is_another_librarys_or_warm_is_not_taken_for_one) {
-  EXPECT_FALSE(is_library_kernel(
-      line_of(R"({"kind": "attention", "backend": "flash", "pass": "forward", "us": 9})").kind));
+  EXPECT_FALSE(is_library_kernel(kind_of(R"({"kind": "attention", "backend": "math", "us": 9})")));
   EXPECT_FALSE(is_library_kernel(line_of(R"({"kind": "gemm", "cache": "warm", "us": 9})").kind));
 }
 
