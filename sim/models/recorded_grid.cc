@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/core/round_up.h"
 #include "sim/models/recorded_kernel.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kSwizzle = 8;  // rows of tiles done column by column, as in the library's GEMMs
 constexpr std::int64_t kMostTiles = 1 << 24;
+constexpr int kTileStep = 8;  // rows or columns: what matrix instructions of all GPUs divide into
 
 PeerGrid refused(std::string obstacle) {
   return {.grid = std::nullopt, .obstacle = std::move(obstacle)};
@@ -105,6 +107,16 @@ PeerGrid by_results(const RecordedShape& kernel, const CommunicationShape& call,
   return equal_parts(kernel, call, gpu, peers, version, wgs * peers);
 }
 
+// A fused kernel is another one than the recorded: where the tiles of that one do not divide, it
+// has the largest ones that do, of at least half their length. 0: there are none.
+int dividing(std::int64_t length, int tile) {
+  if (length % tile == 0) return tile;
+  for (int each = tile / kTileStep * kTileStep; each >= tile / 2 && each > 0; each -= kTileStep) {
+    if (length % each == 0) return each;
+  }
+  return 0;
+}
+
 // The GEMM in rows of tiles that divide among the peers. The tokens of a decoding step are only one
 // row of tiles; where results are summed, columns of tiles divide instead.
 std::optional<GemmWork> tiles_of(const RecordedGemm& gemm, CollectiveOp op, std::uint32_t peers) {
@@ -122,16 +134,18 @@ std::optional<GemmWork> tiles_of(const RecordedGemm& gemm, CollectiveOp op, std:
     work.tile_m = gemm.tile_n;
     work.tile_n = static_cast<int>(work.n);
   }
-  const bool divides = work.m % (std::int64_t{work.tile_m} * peers) == 0 &&
-                       work.n % work.tile_n == 0 &&
-                       (gemm.batch == 1 || gemm.m % gemm.tile_m == 0) &&
-                       work.m / work.tile_m * (work.n / work.tile_n) * work.split_k <= kMostTiles;
-  return divides ? std::optional(work) : std::nullopt;
+  if (work.m % peers != 0) return std::nullopt;
+  const std::int64_t of_a_peer = work.m / peers;
+  work.tile_m = dividing(gemm.batch == 1 ? of_a_peer : std::gcd(of_a_peer, gemm.m), work.tile_m);
+  work.tile_n = dividing(work.n, work.tile_n);
+  if (work.tile_m == 0 || work.tile_n == 0) return std::nullopt;
+  const std::int64_t tiles = work.m / work.tile_m * (work.n / work.tile_n) * work.split_k;
+  return tiles <= kMostTiles ? std::optional(work) : std::nullopt;
 }
 
 std::string tiles_refused(const RecordedGemm& gemm, std::uint32_t peers) {
   const std::string tiles = fmt::format("{} x {}", gemm.tile_m, gemm.tile_n);
-  if (gemm.n % gemm.tile_n != 0) {
+  if (dividing(gemm.n, gemm.tile_n) == 0) {
     return fmt::format("its {} columns are no whole tiles of {}; {} would be", gemm.n, tiles,
                        nearest(gemm.n, gemm.tile_n));
   }

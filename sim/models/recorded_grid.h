@@ -6,9 +6,9 @@
 namespace weft {
 
 // For a GEMM whose kernel's name gives its tile: one WG per tile, or per part of one (split k), by
-// rows of tiles. For other kernels whose result the recording gives: equal parts of it, at most as
-// many as WGs were recorded. Otherwise each recorded WG is assumed to make an equal part of what
-// travels.
+// rows of tiles; where these do not divide, by the next smaller ones that do. For other kernels
+// whose result the recording gives: equal parts of it, at most as many as WGs were recorded.
+// Otherwise each recorded WG is assumed to make an equal part of what travels.
 PeerGrid recorded_peer_grid(const RecordedShape& kernel, const CommunicationShape& call,
                             const GpuSpec& gpu, std::uint32_t peers, const KernelVersion& version);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/models/fusions.h"
+#include "sim/models/recorded_grid.h"
 #include "sim/models/run_model.h"
 #include "tests/unit/engine/simulated.h"
 #include "tests/unit/models/hand_made.h"
@@ -208,6 +209,21 @@ TEST(RecordedFusion, says_what_would_have_to_change) {
             "its 500 columns are no whole tiles of 128 x 256; 256 or 512 would be");
   EXPECT_EQ(tiles_obstacle(1024, 512, 1000),
             "the collective moves 1000 B and the kernel has 1048576 B for it");
+}
+
+// 768 columns are three tiles of 256, 640 four of 160; 1120 rows ten of 112 (of 128), five a GPU.
+TEST(RecordedFusion, of_a_gemm_has_smaller_tiles_where_the_recorded_ones_do_not_divide) {
+  const auto wgs_of_a_peer = [](std::int64_t m, std::int64_t n) {
+    CommunicationShape call;
+    call.op = CollectiveOp::reduce_scatter;
+    call.buffer = bytes(m * n * 2);
+    const PeerGrid made =
+        recorded_peer_grid(product_of(microseconds(20), m, n), call, two_gpus().cluster.gpu, 2, {});
+    return made.grid ? made.grid->per_peer : 0;
+  };
+  EXPECT_EQ(wgs_of_a_peer(1024, 768), 4U * 3);
+  EXPECT_EQ(wgs_of_a_peer(1024, 640), 4U * 4);
+  EXPECT_EQ(wgs_of_a_peer(1120, 512), 5U * 2);
 }
 
 // Bulk: 20 us, 4 us, 5.24 us. Fused, all 24 us are the tiles': 3.28 us more, as above.
