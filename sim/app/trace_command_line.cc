@@ -81,25 +81,26 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
                    "pytorch: folder of PyTorch execution traces, if the profiles lack sizes")
       ->type_name("DIR");
   CLI::Option* step = import->add_option(
-      "--step", work.step, "pytorch, nsys: only what this step (ProfilerStep#N) launched");
+      "--step", work.step, "pytorch, nsys, rocprof: only what this step (ProfilerStep#N) launched");
   step->type_name("N");
   import
       ->add_option("--last-step", work.last_step,
-                   "pytorch, nsys: and the steps behind it, up to this one")
+                   "pytorch, nsys, rocprof: and the steps behind it, up to this one")
       ->type_name("N")
       ->needs(step);
   CLI::Option* mean = import->add_flag_callback(
       "--mean-step", [&work] { work.steps = StepsAs::mean; },
-      "pytorch, nsys: the mean of these steps, or of all, which must be alike");
+      "pytorch, nsys, rocprof: the mean of these steps, or of all, which must be alike");
   import
       ->add_flag_callback(
           "--host", [&work] { work.host = HostTime::recorded; },
-          "pytorch, nsys: keep the host's own time, between launches")
+          "pytorch, nsys, rocprof: keep the host's own time, between launches")
       ->excludes(mean);
   import
-      ->add_option("--collective-sizes", work.collective_sizes,
-                   "nsys: file of a line such as 'all_reduce 64 MiB' for each collective whose "
-                   "size the profile lacks")
+      ->add_option(
+          "--collective-sizes", work.collective_sizes,
+          "nsys, rocprof: file of a line such as 'all_reduce 64 MiB' for each collective whose "
+          "size the profile lacks")
       ->type_name("FILE");
   import
       ->add_option("--groups", work.groups,
@@ -108,7 +109,7 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
   import->add_flag("--one-for-all", work.one_for_all, "Use rank 0's trace for all GPUs");
   import
       ->add_option("--element-bytes", work.element_bytes,
-                   "Bytes per element, if sizes count elements; nsys: of shapes in NVTX ranges")
+                   "Bytes per element, if sizes count elements; nsys, rocprof: of shapes in ranges")
       ->type_name("N")
       ->check(CLI::Range(1, 16));
   add_choice<CommSizeUnit>(*import, "--comm-size-unit", work.comm_size_unit,

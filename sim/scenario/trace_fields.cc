@@ -63,9 +63,9 @@ void profile_fields(Fields map, TraceWork& trace) {
   }
 }
 
-void nsys_fields(Fields map, TraceWork& trace) {
+void node_fields(Fields map, TraceWork& trace) {
   map.add("tensor_element_bytes", trace.element_bytes,
-          {.help = "bytes of an element of the shapes in NVTX ranges, which do not say it",
+          {.help = "bytes of an element of the shapes in NVTX or ROCTx ranges, which do not say it",
            .range = {{1, 16}},
            .fallback = 2});
   map.file_or_none("collective_sizes", trace.collective_sizes,
@@ -136,11 +136,12 @@ void trace_fields(Fields map, Workload& workload) {
                     recorded_on_fields);
   const std::string_view pytorch = row_of(WorkloadKind::pytorch).name;
   const std::string_view nsys = row_of(WorkloadKind::nsys).name;
+  const std::string_view rocprof = row_of(WorkloadKind::rocprof).name;
   Fields of_pytorch = map.where("kind", {pytorch});
   of_pytorch.file_or_none("execution_traces", trace.execution_traces,
                           "folder of execution traces; none: the profiles contain the sizes");
-  profile_fields(map.where("kind", {pytorch, nsys}), trace);
-  nsys_fields(map.where("kind", {nsys}), trace);
+  profile_fields(map.where("kind", {pytorch, nsys, rocprof}), trace);
+  node_fields(map.where("kind", {nsys, rocprof}), trace);
   chakra_fields(map.where("kind", {row_of(WorkloadKind::chakra).name}), trace);
 }
 

@@ -42,7 +42,7 @@ struct TraceWork {
   std::int64_t last_step = -1;   // the last; -1: step is the only one
   StepsAs steps = StepsAs::in_a_row;
   HostTime host = HostTime::drop;
-  std::string collective_sizes;  // nsys: file of sizes that the profile lacks, or empty
+  std::string collective_sizes;  // nsys, rocprof: file of sizes that the profile lacks, or empty
   std::string groups;            // chakra: file of process groups, or empty
   bool one_for_all = false;      // rank 0's trace stands for all GPUs
   std::optional<CommSizeUnit> comm_size_unit;

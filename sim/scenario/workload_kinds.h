@@ -28,6 +28,7 @@ enum class WorkloadKind {
   chakra,
   pytorch,
   nsys,
+  rocprof,
   graph
 };
 
@@ -161,6 +162,13 @@ inline constexpr auto kKindRows = std::to_array<KindRow>({
      .computes = nullptr,
      .title = "recorded trace",
      .files = "file of nsys export --type sqlite, or folder of them"},
+    {.name = "rocprof",
+     .kind = WorkloadKind::rocprof,
+     .meaning = "profiles of rocprofv3 in its JSON format",
+     .family = Family::trace,
+     .computes = nullptr,
+     .title = "recorded trace",
+     .files = "folder of files of rocprofv3 --output-format json, or one of all processes"},
     {.name = "graph",
      .kind = WorkloadKind::graph,
      .meaning = "operators that a file lists, from weft import or export, or from a generator",

@@ -13,6 +13,7 @@ namespace readers {
 LoadedTrace chakra(const TraceWork& work, int gpus, Bytes memory);
 LoadedTrace pytorch(const TraceWork& work, int gpus, Bytes memory);
 LoadedTrace nsys(const TraceWork& work, int gpus, Bytes memory);
+LoadedTrace rocprof(const TraceWork& work, int gpus, Bytes memory);
 LoadedTrace graph(const TraceWork& work, int gpus, Bytes memory);
 }  // namespace readers
 
@@ -27,6 +28,7 @@ constexpr std::array kReaders = {
     ReaderRow{WorkloadKind::chakra, readers::chakra},
     ReaderRow{WorkloadKind::pytorch, readers::pytorch},
     ReaderRow{WorkloadKind::nsys, readers::nsys},
+    ReaderRow{WorkloadKind::rocprof, readers::rocprof},
     ReaderRow{WorkloadKind::graph, readers::graph},
 };
 

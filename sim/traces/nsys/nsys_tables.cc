@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/core/plain_text.h"
-#include "sim/traces/nsys/nvtx_operator.h"
+#include "sim/traces/nodes/nvtx_operator.h"
 #include "sim/traces/nsys/nvtx_payload.h"
 #include "sim/traces/pytorch/kernel_work.h"
 #include "sim/traces/trace_limits.h"
@@ -66,7 +66,7 @@ class TableReader {
         problems_(problems),
         payloads_(file) {}
 
-  NsysProcesses read() {
+  NodeProcesses read() {
     if (!file_.problem().empty()) return broken();
     if (!has(kKernels, {"start", "end", "deviceId", "streamId", "correlationId", "demangledName",
                         "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"})) {
@@ -84,7 +84,7 @@ class TableReader {
   }
 
  private:
-  NsysProcesses broken() {
+  NodeProcesses broken() {
     problems_.add(name_, "", file_.problem());
     return {};
   }
@@ -345,12 +345,12 @@ class TableReader {
   std::int64_t element_bytes_;
   TraceProblems& problems_;
   NvtxPayloads payloads_;
-  NsysProcesses processes_;
+  NodeProcesses processes_;
 };
 
 }  // namespace
 
-NsysProcesses read_tables(SqliteFile& file, const std::string& name, std::int64_t element_bytes,
+NodeProcesses read_tables(SqliteFile& file, const std::string& name, std::int64_t element_bytes,
                           TraceProblems& problems) {
   return TableReader(file, name, element_bytes, problems).read();
 }

@@ -46,7 +46,7 @@ class PyTorchLoader {
     if (work_.one_for_all) {
       problems_.add(work_.path, "one_for_all", "only for kind: chakra");
     } else if (!work_.collective_sizes.empty()) {
-      problems_.add(work_.path, "collective_sizes", "only for kind: nsys");
+      problems_.add(work_.path, "collective_sizes", "only for kinds nsys and rocprof");
     } else {
       read_profiles();
       if (!work_.execution_traces.empty()) read_execution_traces();

@@ -3,7 +3,7 @@
 
 #include "sim/models/join_ranks.h"
 #include "sim/traces/load_trace.h"
-#include "sim/traces/nsys/nvtx_operator.h"
+#include "sim/traces/nodes/nvtx_operator.h"
 #include "tests/unit/traces/chakra_writer.h"
 #include "tests/unit/traces/graph_round_trip.h"
 #include "tests/unit/traces/nsys_writer.h"
@@ -222,7 +222,7 @@ TEST_F(NsysTrace, what_was_launched_before_the_report_is_left_out) {
   EXPECT_NE(to_text(loaded.summary).find("2 kernels and copies that were launched before"),
             std::string::npos);
   report.run("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
-  EXPECT_NE(problems(report).find("calls of CUDA were not recorded"), std::string::npos);
+  EXPECT_NE(problems(report).find("calls of CUDA or HIP were not recorded"), std::string::npos);
 }
 
 TEST_F(NsysTrace, sizes_that_nothing_lacks_are_refused) {

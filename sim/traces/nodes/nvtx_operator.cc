@@ -1,4 +1,4 @@
-#include "sim/traces/nsys/nvtx_operator.h"
+#include "sim/traces/nodes/nvtx_operator.h"
 
 #include <algorithm>
 #include <charconv>

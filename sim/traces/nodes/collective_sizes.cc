@@ -1,4 +1,4 @@
-#include "sim/traces/nsys/collective_sizes.h"
+#include "sim/traces/nodes/collective_sizes.h"
 
 #include <fmt/format.h>
 
@@ -119,8 +119,8 @@ void expect_launches(const KinetoFile& profile, TraceProblems& problems) {
   for (const auto& [name, count] : counts) {
     problems.add(profile.name, fmt::format("kernel '{}'", name),
                  fmt::format("{} of them have no launch of their own, so it is unknown who waits "
-                             "for them: a CUDA graph launched them, or calls of CUDA were not "
-                             "recorded",
+                             "for them: a CUDA graph launched them, or calls of CUDA or "
+                             "HIP were not recorded",
                              count));
   }
 }
@@ -160,17 +160,14 @@ void add_sizes(KinetoFile& profile, const std::vector<CollectiveSize>& sizes, st
   }
 }
 
-void report_missing_sizes(const KinetoFile& profile, TraceProblems& problems) {
+void report_missing_sizes(const KinetoFile& profile, const char* remedy, TraceProblems& problems) {
   std::map<std::string, std::size_t> counts;
   for (const std::uint32_t kernel : kernels_without_size(profile)) {
     ++counts[short_kernel_name(profile.gpu[kernel].name)];
   }
   for (const auto& [name, count] : counts) {
     problems.add(profile.name, fmt::format("kernel '{}'", name),
-                 fmt::format("the profile does not say what {} of them move; record with NVTX and "
-                             "NCCL 2.19 or newer (nsys profile -t cuda,nvtx), or give "
-                             "collective_sizes",
-                             count));
+                 fmt::format("the profile does not say what {} of them move; {}", count, remedy));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "sim/traces/nsys/nccl_calls.h"
+#include "sim/traces/nodes/nccl_calls.h"
 
 #include <fmt/format.h>
 

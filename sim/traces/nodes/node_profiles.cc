@@ -1,9 +1,8 @@
-#include "sim/traces/nsys/nsys_file.h"
+#include "sim/traces/nodes/node_profiles.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "sim/traces/nsys/nsys_tables.h"
 #include "sim/traces/pytorch/by_device.h"
 #include "sim/traces/pytorch/kernel_work.h"
 
@@ -14,11 +13,9 @@ std::int64_t device_of(const KinetoFile& profile) { return profile.gpu.front().d
 
 }  // namespace
 
-std::vector<NsysProfile> read_nsys(std::string& bytes, const std::string& name,
-                                   std::int64_t element_bytes, TraceProblems& problems) {
-  SqliteFile file(bytes);
-  std::vector<NsysProfile> profiles;
-  for (auto& [process, of] : read_tables(file, name, element_bytes, problems)) {
+std::vector<NodeProfile> profiles_of(NodeProcesses processes, TraceProblems& problems) {
+  std::vector<NodeProfile> profiles;
+  for (auto& [process, of] : processes) {
     if (of.events.gpu.empty()) continue;
     add_nccl_calls(of.events, std::move(of.nccl), problems);
     add_work(of.events);
@@ -29,7 +26,7 @@ std::vector<NsysProfile> read_nsys(std::string& bytes, const std::string& name,
       devices.push_back(std::move(of.events));
     }
     for (KinetoFile& one : devices) {
-      NsysProfile made{.profile = std::move(one), .members = of.members};
+      NodeProfile made{.profile = std::move(one), .members = of.members};
       if (devices.size() > 1) {
         std::erase_if(made.members, [&made](const NcclMember& member) {
           return member.device != device_of(made.profile);
@@ -39,7 +36,7 @@ std::vector<NsysProfile> read_nsys(std::string& bytes, const std::string& name,
     }
   }
   std::stable_sort(profiles.begin(), profiles.end(),
-                   [](const NsysProfile& a, const NsysProfile& b) {
+                   [](const NodeProfile& a, const NodeProfile& b) {
                      return device_of(a.profile) < device_of(b.profile);
                    });
   return profiles;

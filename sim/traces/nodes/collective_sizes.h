@@ -38,7 +38,7 @@ bool lacks_sizes(const KinetoFile& profile);
 void add_sizes(KinetoFile& profile, const std::vector<CollectiveSize>& sizes, std::int64_t ranks,
                const std::string& file, TraceProblems& problems);
 
-// What is said where there is no such file: kernels without a size, by name.
-void report_missing_sizes(const KinetoFile& profile, TraceProblems& problems);
+// What is said where there is no such file: kernels without a size, by name, and the remedy.
+void report_missing_sizes(const KinetoFile& profile, const char* remedy, TraceProblems& problems);
 
 }  // namespace weft

@@ -1,0 +1,31 @@
+// Any bytes as a file of rocprofv3, of up to four GPUs.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "sim/models/join_ranks.h"
+#include "sim/traces/pytorch/graph_of_profiles.h"
+#include "sim/traces/rocprof/rocprof_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kMostGpus = 4;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  weft::TraceProblems problems("fuzz", weft::mebibytes(64));
+  auto found = weft::profiles_of(weft::read_rocprof(text, "results.json", 2, problems), problems);
+  if (problems.any() || found.empty() || found.size() > kMostGpus) return 0;
+  weft::RankProfiles ranks{.writer = "rocprofv3", .profiles = {}, .et = {}};
+  for (weft::NodeProfile& one : found) {
+    for (weft::GpuEvent& event : one.profile.gpu) {
+      if (weft::is_library_collective(event.name)) return 0;  // nothing says what it moves
+    }
+    const auto rank = static_cast<std::int64_t>(ranks.profiles.size());
+    one.profile.rank = rank;
+    ranks.profiles.emplace(rank, std::move(one.profile));
+  }
+  weft::TraceWork work;
+  work.host = weft::HostTime::recorded;
+  weft::LoadedTrace loaded;
+  weft::graph_of_profiles(work, static_cast<int>(ranks.profiles.size()), ranks, problems, loaded);
+  if (loaded.graph) weft::join_ranks(*loaded.graph).verify();
+  return 0;
+}
