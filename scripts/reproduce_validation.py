@@ -29,9 +29,8 @@ CSV_FILES = set()  # that this run has written
 
 def validate(measured, out, jobs, name=None):
     """What `weft validate` finds in one set; its CSV and figure stay in `out`."""
-    name = name or "_on_".join(pathlib.Path(measured[of]).stem for of in ("measured", "cluster"))
-    if "set" in measured:
-        name = f"changed_{name}"
+    name = name or measured.get("name") or "_on_".join(
+        pathlib.Path(measured[of]).stem for of in ("measured", "cluster"))
     files = {end: out / f"{name}.{end}" for end in ("json", "csv", "svg")}
     CSV_FILES.add(files["csv"])
     command = [WEFT, "validate", measured["measured"], "--cluster", measured["cluster"],

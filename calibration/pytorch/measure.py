@@ -9,7 +9,7 @@ import time
 import traceback
 
 FAMILIES = ("gemm", "attention", "flash_blocks", "low_precision", "few_rows", "embedding",
-            "gathers", "interference", "fused", "gradients", "sums", "sustained")
+            "gathers", "interference", "fused", "gradients", "sums", "short_k", "sustained")
 
 
 def main():

@@ -56,16 +56,22 @@ std::int64_t operands_once(const TiledGemm& gemm) {
   return (gemm.m + gemm.n) * gemm.k * gemm.element_bytes;
 }
 
+// Bytes of a row of A that a WG multiplies, of its part of k, in whole stages.
+std::int64_t length_of(const TiledGemm& gemm) {
+  const std::int64_t length = round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
+  return round_up(length, gemm.library.stage) * gemm.library.stage;
+}
+
 // The arithmetic of a WG, for its tile or its part of k.
 TileWork arithmetic_of(const TiledGemm& gemm, const GpuSpec& gpu) {
-  const std::int64_t k = round_up(gemm.k, gemm.split_k);
+  const std::int64_t tile = 2 * std::int64_t{gemm.tile_m} * gemm.tile_n;
   TileWork work;
-  work.flops = flops(2 * std::int64_t{gemm.tile_m} * gemm.tile_n * k);
+  work.flops = flops(tile * round_up(gemm.k, gemm.split_k));
   work.arithmetic_share =
       static_cast<std::uint32_t>(share_of_cu(gpu, gemm.wg.threads) * gemm.alone);
-  work.arithmetic_alone =
-      arithmetic_time(work.flops, matrix_rate(gpu, gemm.efficiency, gemm.element_bytes), gpu,
-                      work.arithmetic_share);
+  work.arithmetic_alone = arithmetic_time(flops(tile * (length_of(gemm) / gemm.element_bytes)),
+                                          matrix_rate(gpu, gemm.efficiency, gemm.element_bytes),
+                                          gpu, work.arithmetic_share);
   return work;
 }
 
@@ -123,7 +129,7 @@ namespace {
 
 // The time of one WG's operands between the L2 and its CU.
 Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
-  const std::int64_t length = round_up(gemm.k, gemm.split_k) * gemm.element_bytes;
+  const std::int64_t length = length_of(gemm);
   const LibraryKernel& library = gemm.library;
   if (library.load.count() > 0) {
     const double rows = gemm.tile_m * library.a_cost + gemm.tile_n * library.b_cost;

@@ -8,7 +8,8 @@
 //   arithmetic = operations / (peak / CUs x efficiency)           on a CU full of WGs
 //   loads      = the longer of the arithmetic with all residents at work and
 //                L2 latency x ceil(bytes loaded / bytes in flight)
-//   loads      = bytes loaded / load, and a fixed time per tile   in a library's kernel
+//   loads      = bytes loaded / load, and a fixed time per tile   in a library's kernel; if it
+//                is for products of several sizes, of whole stages of 128 B of k
 //   HBM bytes  = k x size x (lines read for the first w tiles) x tiles / w
 #pragma once
 

@@ -146,6 +146,7 @@ struct LibraryKernel {
   double operand_cost = 1;   // as in LibraryGemmSpec
   int pair = 1;              // rows of tiles launched together, even if the last has nothing to do
   bool accumulates = false;  // adds its result to existing fp32 numbers
+  std::int64_t stage = 1;    // bytes of k that it multiplies at once, also where k has fewer left
   bool operator==(const LibraryKernel&) const = default;
 };
 

@@ -24,7 +24,8 @@ constexpr Tile kTiles[] = {{256, 128, 232, 1},  {128, 128, 128, 0.97}, {128, 64,
                            {16, 64, 64, 0.3}};
 constexpr double kEfficiency = 0.7;  // of the matrix peak, as in workload.gemm
 constexpr int kThreads = 256;
-constexpr int kStageK = 64;  // elements of k in a stage of the operand pipeline
+constexpr int kStageK = 64;                // elements of k in a stage of the operand pipeline
+constexpr std::int64_t kStageBytes = 128;  // of k, in that of a kernel of several sizes (CUTLASS)
 constexpr int kMostStages = 4;
 constexpr std::int64_t kLine = 128;     // of an L2, bytes
 constexpr std::int64_t kBulkCopy = 16;  // [P] alignment that TMA and 16 B cp.async need
@@ -116,7 +117,10 @@ TiledGemm with_measured_tile(const GemmSize& size, const Tile& tile, const GpuSp
   gemm.library.load = library.load;
   gemm.library.fixed = library.start + result_time(gemm, library);
   if (split_k > 1) gemm.library.fixed = gemm.library.fixed + library.sum;
-  if (is_grouped(size.kernels)) gemm.library.fixed = gemm.library.fixed + library.grouped_tile;
+  if (is_grouped(size.kernels)) {
+    gemm.library.fixed = gemm.library.fixed + library.grouped_tile;
+    gemm.library.stage = kStageBytes;
+  }
   gemm.library.operand_cost = library.operand_cost;
   add_alignment(gemm, alignments_of(size), library);
   return gemm;

@@ -149,18 +149,18 @@ void add_blocks(OpKernel& kernel, const std::vector<std::uint32_t>& scales, std:
   const std::int64_t turns = std::min(heads, most_turns);
   for (std::int64_t turn = 0; turn < turns; ++turn) {
     const auto of_turn = static_cast<std::uint32_t>(heads / turns + (turn < heads % turns ? 1 : 0));
-    for (const std::uint32_t scale : scales) {
-      kernel.runs.push_back({.work = 0, .scale = std::max(1U, scale), .count = of_turn});
+    for (std::uint32_t scale : scales) {
+      scale = std::max(1U, scale);
+      const bool same = !kernel.runs.empty() && kernel.runs.back().scale == scale;
+      if (!same) kernel.runs.push_back({.work = 0, .scale = scale, .count = 0});
+      kernel.runs.back().count += of_turn;
     }
   }
 }
 
 OpKernel attention_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
   if (splits_keys(shape)) return split_keys_kernel(shape, gpu);
-  if (!shape.backward && gpu.library_attention && gpu.library_attention->flash_2) {
-    return flash_prompt_kernel(shape, gpu);
-  }
-  return blocks(shape, gpu);
+  return is_flash_prompt(shape, gpu) ? flash_prompt_kernel(shape, gpu) : blocks(shape, gpu);
 }
 
 }  // namespace weft

@@ -15,6 +15,7 @@ namespace {
 
 // Several heads in a turn only where there would be more runs of blocks than this.
 constexpr std::int64_t kMostRuns = 16'384;
+constexpr std::int64_t kLongestHead = 128;  // longer ones have another kernel, one WG on a CU
 
 bool is_masked(const AttentionShape& shape) { return shape.causal || sees_a_window(shape); }
 
@@ -47,13 +48,25 @@ Duration block_time(const AttentionShape& shape, const GpuSpec& gpu, std::int64_
                   arithmetic_time(flops(scores), library.exponentials, gpu, 1000);
   if (!is_masked(shape)) return time;
   time += library.flash_2->masked;
-  const bool ragged = shape.queries % kWholeTile.rows != 0 || shape.keys % of_keys != 0;
+  const bool ragged =
+      sees_a_window(shape) || shape.queries % kWholeTile.rows != 0 || shape.keys % of_keys != 0;
   const bool several = blocks * of_keys > kWholeTile.rows;
   if (ragged && several) time += library.flash_2->ragged;
   return time;
 }
 
+// Thousandths of its CU that a WG by itself reaches; all, where no other fits beside it.
+std::uint32_t share_of(const WgShape& wg, const GpuSpec& gpu) {
+  if (resident_on_cu(gpu, wg) < 2) return 1000;
+  return static_cast<std::uint32_t>(std::llround(1000 * gpu.library_attention->flash_2->alone));
+}
+
 }  // namespace
+
+bool is_flash_prompt(const AttentionShape& shape, const GpuSpec& gpu) {
+  return !shape.backward && gpu.library_attention && gpu.library_attention->flash_2 &&
+         std::max(shape.head_dim, shape.value_head_dim) <= kLongestHead;
+}
 
 OpKernel flash_prompt_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
   const std::int64_t of_keys = keys_of(kWholeTile, shape.head_dim);
@@ -68,8 +81,7 @@ OpKernel flash_prompt_kernel(const AttentionShape& shape, const GpuSpec& gpu) {
   Work work;
   work.flops =
       flops(2 * kWholeTile.rows * of_keys * most) * (shape.head_dim + shape.value_head_dim);
-  work.arithmetic_share =
-      static_cast<std::uint32_t>(std::llround(1000 * gpu.library_attention->flash_2->alone));
+  work.arithmetic_share = share_of(kernel.wg, gpu);
   work.arithmetic_alone =
       picoseconds(round_up(longest.count() * 1000, std::int64_t{work.arithmetic_share}));
   add_block_traffic(work, shape, gpu, kernel.wg, std::min(shape.keys, most * of_keys));

@@ -5,13 +5,16 @@
 // of them is the last to begin.
 //
 //   block  = start + products / rate + scores / exponentials   waits for the two in turn
-//   under a mask + masked, and + ragged if tokens do not fill their blocks: masked steps of the
-//   loop are unrolled. One by itself on a CU takes 1 / alone of it.
+//   under a mask + masked, and + ragged if tokens do not fill their blocks, or with a window (not
+//   measured): masked steps of the loop are unrolled. One by itself on a CU takes 1 / alone of it.
 #pragma once
 
 #include "sim/models/op_kernel.h"
 
 namespace weft {
+
+// Not of heads of more than 128 elements, which have another kernel.
+bool is_flash_prompt(const AttentionShape& shape, const GpuSpec& gpu);
 
 OpKernel flash_prompt_kernel(const AttentionShape& shape, const GpuSpec& gpu);
 

@@ -143,13 +143,18 @@ std::optional<GemmWork> tiles_of(const RecordedGemm& gemm, CollectiveOp op, std:
   return tiles <= kMostTiles ? std::optional(work) : std::nullopt;
 }
 
-std::string tiles_refused(const RecordedGemm& gemm, std::uint32_t peers) {
+std::string tiles_refused(const RecordedGemm& gemm, CollectiveOp op, std::uint32_t peers) {
   const std::string tiles = fmt::format("{} x {}", gemm.tile_m, gemm.tile_n);
   if (dividing(gemm.n, gemm.tile_n) == 0) {
     return fmt::format("its {} columns are no whole tiles of {}; {} would be", gemm.n, tiles,
                        nearest(gemm.n, gemm.tile_n));
   }
   const std::int64_t rows = gemm.m * gemm.batch;
+  if (gemm.batch == 1 && op == CollectiveOp::all_reduce && rows <= gemm.tile_m) {
+    return fmt::format("its {} columns do not divide among {} GPUs in tiles of {}; {} would",
+                       gemm.n, peers, gemm.tile_n,
+                       nearest(gemm.n, std::int64_t{gemm.tile_n} * peers));
+  }
   return fmt::format("its {} rows do not divide among {} GPUs in tiles of {}; {} would", rows,
                      peers, tiles, nearest(rows, std::int64_t{gemm.tile_m} * peers));
 }
@@ -159,7 +164,7 @@ PeerGrid by_tiles(const RecordedShape& kernel, const CommunicationShape& call, c
   const RecordedWork& recorded = *kernel.work;
   const RecordedGemm& gemm = *recorded.gemm;
   const std::optional<GemmWork> tiles = tiles_of(gemm, call.op, peers);
-  if (!tiles) return refused(tiles_refused(gemm, peers));
+  if (!tiles) return refused(tiles_refused(gemm, call.op, peers));
   Grid grid = gemm_shape(*tiles, peers);
   // fp8 operands have results of 2 bytes.
   const std::int64_t results = gemm.m * gemm.n * gemm.batch;

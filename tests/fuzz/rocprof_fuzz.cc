@@ -1,9 +1,12 @@
 // Any bytes as a file of rocprofv3, of up to four GPUs.
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 #include "sim/models/join_ranks.h"
+#include "sim/traces/nodes/collective_sizes.h"
 #include "sim/traces/pytorch/graph_of_profiles.h"
 #include "sim/traces/rocprof/rocprof_file.h"
 
@@ -13,15 +16,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   weft::TraceProblems problems("fuzz", weft::mebibytes(64));
   auto found = weft::profiles_of(weft::read_rocprof(text, "results.json", 2, problems), problems);
   if (problems.any() || found.empty() || found.size() > kMostGpus) return 0;
+  std::vector<std::uint32_t> all(found.size());
+  std::iota(all.begin(), all.end(), 0U);
   weft::RankProfiles ranks{.writer = "rocprofv3", .profiles = {}, .et = {}};
   for (weft::NodeProfile& one : found) {
-    for (weft::GpuEvent& event : one.profile.gpu) {
-      if (weft::is_library_collective(event.name)) return 0;  // nothing says what it moves
-    }
     const auto rank = static_cast<std::int64_t>(ranks.profiles.size());
     one.profile.rank = rank;
+    one.profile.groups["all"] = all;
+    weft::add_sizes(one.profile, {{.op = weft::CollectiveOp::all_reduce, .bytes = 4096}},
+                    static_cast<std::int64_t>(all.size()), "sizes", problems);
     ranks.profiles.emplace(rank, std::move(one.profile));
   }
+  if (problems.any()) return 0;
   weft::TraceWork work;
   work.host = weft::HostTime::recorded;
   weft::LoadedTrace loaded;

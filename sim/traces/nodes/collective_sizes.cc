@@ -74,8 +74,28 @@ std::vector<std::uint32_t> kernels_without_size(const KinetoFile& profile) {
   return kernels;
 }
 
+// RCCL has one kernel for all calls, and its name here has the call: "... of ncclAllToAllv".
+std::optional<std::string_view> call_of_kernel(std::string_view kernel) {
+  constexpr std::string_view kOf = " of nccl";
+  const std::size_t at = kernel.find(kOf);
+  if (at == std::string_view::npos) return std::nullopt;
+  return kernel.substr(at + kOf.size());
+}
+
+bool is_call_of(const KernelWord& row, std::string_view call) {
+  constexpr std::array kOthers = {
+      std::pair{CollectiveOp::all_to_all, std::string_view("AllToAll")},
+      std::pair{CollectiveOp::all_to_all, std::string_view("AllToAllv")},
+      std::pair{CollectiveOp::all_to_all, std::string_view("AlltoAll")},
+      std::pair{CollectiveOp::broadcast, std::string_view("Bcast")},
+  };
+  return call == row.in_kernel ||
+         std::find(kOthers.begin(), kOthers.end(), std::pair{row.op, call}) != kOthers.end();
+}
+
 // Whether the kernel is named after another kind than this row's.
 bool is_of_another(const KernelWord& row, const std::string& kernel) {
+  if (const auto call = call_of_kernel(kernel)) return !is_call_of(row, *call);
   return std::any_of(kKernelWords.begin(), kKernelWords.end(), [&](const KernelWord& other) {
     return other.op != row.op && kernel.find(other.in_kernel) != std::string::npos;
   });

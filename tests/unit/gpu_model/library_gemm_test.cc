@@ -172,6 +172,25 @@ TEST(LibraryGemm, without_bulk_copies_loads_as_much_as_rows_are_aligned_to) {
   EXPECT_EQ(library_gemm(size, spec, 1).library.a_cost, 16);
 }
 
+// 129 elements of k of bf16 are three stages of 64, as 192 are, in a kernel of several sizes
+// (layout: none lies along k); what they read and compute is theirs.
+TEST(LibraryGemm, of_several_sizes_multiplies_whole_stages_of_k) {
+  const GpuSpec spec = measured_gpu();
+  const auto tile_of = [&spec](std::int64_t k, GemmKernels kernels) {
+    const GemmSize size{.m = 1024, .n = 1024, .k = k, .layout = GemmLayout::tn, .kernels = kernels};
+    return tile_work(library_gemm(size, spec, 1), spec, {.cus = 100, .wgs_on_cu = 1, .peers = 1});
+  };
+  const TileWork some = tile_of(129, GemmKernels::grouped);
+  const TileWork more = tile_of(192, GemmKernels::grouped);
+  EXPECT_EQ(some.memory_alone, more.memory_alone);
+  EXPECT_EQ(some.arithmetic_alone, more.arithmetic_alone);
+  EXPECT_EQ(some.flops.count() * 192, more.flops.count() * 129);
+  EXPECT_LT(some.read, more.read);
+  EXPECT_LT(tile_of(128, GemmKernels::grouped).memory_alone, some.memory_alone);
+  EXPECT_LT(tile_of(129, GemmKernels::any).memory_alone,
+            tile_of(192, GemmKernels::any).memory_alone);
+}
+
 // 300 rows are three tiles of 128, so two pairs; the fourth has nothing to do and its time all the
 // same.
 TEST(LibraryGemm, of_several_sizes_has_pairs_of_tiles) {

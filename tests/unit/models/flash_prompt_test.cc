@@ -88,17 +88,58 @@ TEST(FlashPrompt, tokens_that_do_not_fill_their_blocks_cost_under_a_mask) {
   expect_times(prompts(1, 320), {8.5, 8.5, 8.5});
 }
 
-// A window of 129 keys: the third block's first query, 256, sees keys from 128 on.
+// A window of 129 keys: the third block's first query, 256, sees keys from 128 on. 2 us more, since
+// a window masks more steps.
 TEST(FlashPrompt, blocks_before_a_window_are_left_out) {
   AttentionShape shape = causal(prompts(1, 384));
   shape.window = 129;
-  expect_times(shape, {4.25, 7.25, 7.25});
+  expect_times(shape, {4.25, 9.25, 9.25});
 }
 
 TEST(FlashPrompt, two_work_groups_share_a_cu_of_which_one_takes_a_part) {
   const OpKernel kernel = flash_prompt_kernel(prompts(1, 256), gpu());
   EXPECT_EQ(resident_on_gpu(gpu(), kernel.wg, {}), 2);
   EXPECT_EQ(kernel.works.at(0).arithmetic_share, 500U);
+}
+
+TEST(FlashPrompt, of_several_sequences_goes_head_after_head_of_each) {
+  AttentionShape shape = causal(prompts(2, 256));
+  shape.batch = 2;
+  expect_times(shape, {4.25, 7.25, 4.25, 7.25, 4.25, 7.25, 4.25, 7.25});
+}
+
+// 128 queries after 256 earlier ones see all of 384 keys, three blocks.
+TEST(FlashPrompt, later_queries_see_earlier_keys) {
+  AttentionShape shape = causal(prompts(1, 128));
+  shape.keys = 384;
+  expect_times(shape, {10.25});
+}
+
+// Values of 64 elements: 1.5 us of products for a block of 128 keys.
+TEST(FlashPrompt, values_may_be_shorter_than_keys) {
+  AttentionShape shape = prompts(1, 128);
+  shape.value_head_dim = 64;
+  expect_times(shape, {3.5});
+}
+
+TEST(FlashPrompt, equal_blocks_are_one_run) {
+  const OpKernel kernel = flash_prompt_kernel(prompts(64, 1024), gpu());
+  ASSERT_EQ(kernel.runs.size(), 1U);
+  EXPECT_EQ(kernel.runs[0].count, 64U * 8);
+}
+
+TEST(FlashPrompt, a_work_group_that_nothing_fits_beside_has_all_of_its_cu) {
+  GpuSpec small = gpu();
+  small.cu.lds = kibibytes(100);
+  EXPECT_EQ(flash_prompt_kernel(prompts(1, 256), small).works.at(0).arithmetic_share, 1000U);
+}
+
+TEST(FlashPrompt, longer_heads_have_another_kernel) {
+  EXPECT_TRUE(is_flash_prompt(prompts(1, 256), gpu()));
+  EXPECT_FALSE(is_flash_prompt(prompts(1, 256, 192), gpu()));
+  AttentionShape backward = prompts(1, 256);
+  backward.backward = true;
+  EXPECT_FALSE(is_flash_prompt(backward, gpu()));
 }
 
 // 1.024 us more for 128 rows of 256 elements of 2 B that a CU brings at 64 GB/s; alone it has half

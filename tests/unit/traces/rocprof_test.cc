@@ -12,6 +12,9 @@ namespace {
 
 constexpr int kAllReduce = 0;
 constexpr int kAllGather = 1;
+constexpr int kAllToAll = 2;
+constexpr int kGroupEnd = 3;
+constexpr int kHost = 1;  // agent
 
 class RocprofTrace : public ::testing::Test {
  protected:
@@ -86,17 +89,92 @@ TEST_F(RocprofTrace, ranges_with_shapes_say_what_kernels_compute) {
   EXPECT_EQ(kernel.work->gemm->n, 512);
 }
 
-TEST_F(RocprofTrace, copies_without_a_stream_are_on_one_of_their_own_and_that_is_said) {
+// A group's kernel, and calls that are no collective of the list's, say nothing or too much.
+TEST_F(RocprofTrace, calls_are_compared_with_the_list_where_they_are_known) {
   RocprofFile file;
-  file.kernel(7, 20).copy_without_stream(30, 1 << 20);
+  file.kernel(7, 20).collective(20, 500, kAllToAll);
+  EXPECT_NE(problems({file, file}, "all_reduce 4096 B\n").find("says all_reduce of 4096 B"),
+            std::string::npos);
+  EXPECT_TRUE(load({file, file}, "all_to_all 4096 B\n").graph);
+  RocprofFile group;
+  group.kernel(7, 20).collective(20, 500, kGroupEnd);
+  EXPECT_TRUE(load({group, group}, "all_reduce 4096 B\n").graph);
+}
+
+RocprofFile two_streams_and_a_copy(std::optional<bool> said) {
+  RocprofFile file(2);
+  if (said != true) file.without_streams(!said);
+  file.kernel(7, 20).kernel(8, 20).kernel(7, 20);
+  file.copy(7, 30, 1 << 20, kHost, RocprofFile::handle_of(0));
+  return file;
+}
+
+// Without streams, kernels of one queue of the hardware follow one another, copies none of them.
+TEST_F(RocprofTrace, streams_that_are_not_said_are_queues) {
+  const auto after = [this](std::optional<bool> said) {
+    const LoadedTrace loaded = load({two_streams_and_a_copy(said)});
+    EXPECT_TRUE(loaded.graph) << loaded.problems.to_text();
+    std::vector<std::size_t> count;
+    for (const ModelOp* op : of_rank(*loaded.graph, 0)) count.push_back(op->after.size());
+    return std::pair(count, loaded.summary.choices.size());
+  };
+  EXPECT_EQ(after(true), std::pair(std::vector<std::size_t>({0, 0, 1, 1}), std::size_t{1}));
+  const std::pair queues(std::vector<std::size_t>({0, 0, 1, 0}), std::size_t{2});
+  EXPECT_EQ(after(std::nullopt), queues);
+  EXPECT_EQ(after(false), queues);
+}
+
+TEST_F(RocprofTrace, copies_between_gpus_write_and_the_hosts_own_are_left_out) {
+  RocprofFile file(2);
+  file.kernel(7, 20);
+  file.copy(7, 30, 1 << 20, RocprofFile::handle_of(1), RocprofFile::handle_of(0));
+  file.copy(7, 30, 1 << 20, RocprofFile::handle_of(0), RocprofFile::handle_of(0));
+  file.copy(7, 30, 1 << 20, kHost, kHost);
   const LoadedTrace loaded = load({file});
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   const auto ops = of_rank(*loaded.graph, 0);
-  ASSERT_EQ(ops.size(), 2U);
-  EXPECT_TRUE(ops[1]->after.empty());
-  EXPECT_EQ(std::get<RecordedShape>(ops[1]->shape).work->written, mebibytes(1));
-  EXPECT_EQ(loaded.summary.choices.back(),
-            "copies, whose streams the profiles do not say, are on one of their own");
+  ASSERT_EQ(ops.size(), 3U);
+  const auto& between = *std::get<RecordedShape>(ops[1]->shape).work;
+  EXPECT_EQ(between.written, mebibytes(1));
+  EXPECT_EQ(between.read, bytes(0));
+  EXPECT_EQ(std::get<RecordedShape>(ops[2]->shape).work->read, mebibytes(1));
+}
+
+// Of the second step: what it launched, 30 us. A mark is no step.
+TEST_F(RocprofTrace, ranges_of_a_thread_are_steps) {
+  RocprofFile file;
+  file.in_range("ProfilerStep#1", 7, 20, "first").in_range("ProfilerStep#2", 7, 30, "second");
+  file.marker("ProfilerStep#2", 1, 0).synchronize();
+  work_.step = 2;
+  const LoadedTrace loaded = load({file});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  ASSERT_EQ(ops.size(), 1U);
+  EXPECT_EQ(ops[0]->name, "second");
+}
+
+TEST_F(RocprofTrace, a_file_may_have_several_processes) {
+  RocprofFile first;
+  RocprofFile second;
+  first.kernel(7, 20);
+  second.kernel(7, 40);
+  const nlohmann::json both = {{"rocprofiler-sdk-tool", {first.json(), second.json()}}};
+  work_.format = WorkloadKind::rocprof;
+  work_.path = folder_.path("all.json");
+  std::ofstream(work_.path) << both;
+  const LoadedTrace loaded = load_trace(work_, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(std::get<RecordedShape>(of_rank(*loaded.graph, 1).at(0)->shape).time, microseconds(40));
+}
+
+TEST_F(RocprofTrace, takes_no_more_memory_than_allowed) {
+  RocprofFile file;
+  for (int i = 0; i < 100; ++i) file.kernel(7, 20);
+  file.write(folder_.path("rank0.json"));
+  work_.format = WorkloadKind::rocprof;
+  work_.path = folder_.path("rank0.json");
+  EXPECT_TRUE(load_trace(work_, 1, mebibytes(16)).graph);
+  EXPECT_FALSE(load_trace(work_, 1, kibibytes(100)).graph);
 }
 
 TEST_F(RocprofTrace, gpus_are_numbered_by_their_nodes) {
@@ -117,7 +195,7 @@ TEST_F(RocprofTrace, says_what_is_wrong_with_a_file) {
   RocprofFile backwards;
   backwards.kernel(7, 20);
   backwards.json()["buffer_records"]["kernel_dispatch"][0]["end_timestamp"] = 5;
-  EXPECT_NE(problems({backwards}).find("kernel 'gemm_kernel(int)': start_timestamp, end_timestamp"),
+  EXPECT_NE(problems({backwards}).find("'gemm_kernel(int)': start_timestamp, end_timestamp"),
             std::string::npos);
   RocprofFile elsewhere;
   elsewhere.kernel(7, 20);
@@ -128,6 +206,23 @@ TEST_F(RocprofTrace, says_what_is_wrong_with_a_file) {
   empty.kernel(7, 20);
   empty.json()["buffer_records"]["kernel_dispatch"][0]["dispatch_info"]["grid_size"]["y"] = 0;
   EXPECT_NE(problems({empty}).find("grid_size, workgroup_size: must be three sizes above 0"),
+            std::string::npos);
+  RocprofFile huge;
+  huge.kernel(7, 20);
+  huge.json()["buffer_records"]["kernel_dispatch"][0]["dispatch_info"]["grid_size"]["x"] =
+      INT64_MAX;
+  huge.json()["kernel_symbols"][0]["arch_vgpr_count"] = INT64_MAX;
+  EXPECT_NE(problems({huge}).find("grid_size, workgroup_size: must be"), std::string::npos);
+  RocprofFile unknown;
+  unknown.kernel(7, 20);
+  unknown.json()["kernel_symbols"].clear();
+  EXPECT_NE(problems({unknown}).find("kernel_id: 1 is not in kernel_symbols"), std::string::npos);
+  RocprofFile twice;
+  twice.kernel(7, 20);
+  twice.json()["agents"].push_back(twice.json()["agents"][1]);
+  EXPECT_NE(problems({twice}).find("agents: id 1000 is missing or there twice"), std::string::npos);
+  std::ofstream(folder_.path("rank0_results.json")) << R"({"rocprofiler-sdk-tool": [1]})";
+  EXPECT_NE(load_trace(work_, 1).problems.to_text().find("must be a list of objects"),
             std::string::npos);
   std::ofstream(folder_.path("rank0_results.json")) << R"({"traceEvents": []})";
   EXPECT_NE(load_trace(work_, 1).problems.to_text().find(

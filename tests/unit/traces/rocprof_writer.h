@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,10 @@ class RocprofFile {
         {{"kind", "HIP_RUNTIME_API"},
          {"operations", {"hipLaunchKernel", "hipDeviceSynchronize", "hipMemcpyAsync", "hipFree"}}},
         {{"kind", "MEMORY_COPY"},
-         {"operations", {"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_DEVICE"}}},
-        {{"kind", "RCCL_API"}, {"operations", {"ncclAllReduce", "ncclAllGather"}}},
-        {{"kind", "MARKER_CORE_API"}, {"operations", {"roctxThreadRangeA"}}}};
+         {"operations", {"MEMORY_COPY_NONE", "MEMORY_COPY_DEVICE_TO_DEVICE"}}},
+        {{"kind", "RCCL_API"},
+         {"operations", {"ncclAllReduce", "ncclAllGather", "ncclAllToAll", "ncclGroupEnd"}}},
+        {{"kind", "MARKER_CORE_API"}, {"operations", {"roctxThreadRangeA", "roctxMarkA"}}}};
     json_["strings"]["marker_api"] = nlohmann::json::array();
     json_["kernel_symbols"] = nlohmann::json::array();
   }
@@ -41,32 +43,43 @@ class RocprofFile {
   RocprofFile& kernel(int stream, double us, const std::string& name = "gemm_kernel(int)") {
     record("hip_api", 1, 0, now_, now_ + 4);
     nlohmann::json& made = record("kernel_dispatch", 0, 0, now_ + 5, now_ + 5 + us, correlation_);
-    made["stream_id"] = {{"handle", stream}};
+    if (streams_) made["stream_id"] = {{"handle", *streams_ ? stream : 0}};
     made["dispatch_info"] = {{"agent_id", {{"handle", handle_of(device_)}}},
-                             {"queue_id", {{"handle", 99}}},
+                             {"queue_id", {{"handle", 90 + stream}}},
                              {"kernel_id", symbol(name)},
                              {"group_segment_size", 512},
                              {"workgroup_size", {{"x", 128}, {"y", 2}, {"z", 1}}},
                              {"grid_size", {{"x", 6 * 128 - 1}, {"y", 4}, {"z", 1}}}};
     return pass();
   }
-  RocprofFile& copy_without_stream(double us, std::int64_t size) {
+  // Between agents; 1 is the host.
+  RocprofFile& copy(int stream, double us, std::int64_t size, int from, int to) {
     record("hip_api", 1, 2, now_, now_ + 4);
     nlohmann::json& made = record("memory_copy", 2, 1, now_ + 5, now_ + 5 + us, correlation_);
-    made["dst_agent_id"] = {{"handle", handle_of(device_)}};
-    made["src_agent_id"] = {{"handle", 1}};
+    if (streams_) made["stream_id"] = {{"handle", *streams_ ? stream : 0}};
+    made["dst_agent_id"] = {{"handle", to}};
+    made["src_agent_id"] = {{"handle", from}};
     made["bytes"] = size;
     return pass();
+  }
+  // From here on, records do not say their stream: they lack it, or all have 0.
+  RocprofFile& without_streams(bool lack) {
+    streams_ = lack ? std::optional<bool>() : false;
+    return *this;
   }
   RocprofFile& collective(int stream, double us, int operation) {
     record("rccl_api", 3, operation, now_ - 1, now_ + 8);
     return kernel(stream, us, "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)");
   }
   RocprofFile& in_range(const std::string& text, int stream, double us, const std::string& name) {
-    nlohmann::json& made = record("marker_api", 4, 0, now_ - 1, now_ + 8);
+    marker(text, 0, 8);
+    return kernel(stream, us, name);
+  }
+  RocprofFile& marker(const std::string& text, int operation, double us) {
+    nlohmann::json& made = record("marker_api", 4, operation, now_ - 1, now_ + us);
     json_["strings"]["marker_api"].push_back(
         {{"key", made["correlation_id"]["internal"]}, {"value", text}});
-    return kernel(stream, us, name);
+    return *this;
   }
   RocprofFile& synchronize() {
     record("hip_api", 1, 1, now_, now_ + 6);
@@ -77,8 +90,9 @@ class RocprofFile {
     std::ofstream(path) << nlohmann::json{{"rocprofiler-sdk-tool", {json_}}};
   }
 
- private:
   static int handle_of(int gpu) { return 1000 + 7 * gpu; }
+
+ private:
   RocprofFile& pass() {
     now_ += 10;
     return *this;
@@ -87,7 +101,7 @@ class RocprofFile {
     nlohmann::json& symbols = json_["kernel_symbols"];
     symbols.push_back({{"kernel_id", symbols.size() + 1},
                        {"kernel_name", "_Zmangled.kd"},
-                       {"demangled_kernel_name", name},
+                       {"demangled_kernel_name", name + " [clone .kd]"},
                        {"arch_vgpr_count", 32},
                        {"accum_vgpr_count", 8}});
     return static_cast<int>(symbols.size());
@@ -107,6 +121,7 @@ class RocprofFile {
 
   nlohmann::json json_;
   int device_;
+  std::optional<bool> streams_ = true;  // whether they are said; none: records lack them
   double now_ = 1000;
   int correlation_ = 0;
 };
