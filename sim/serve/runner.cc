@@ -24,8 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTimelineFile = "timeline.json.gz";
-// A browser holds some times as much of it.
-constexpr Bytes kMostOfTimeline = bytes(60'000'000);
+// A browser holds some times as much of it. Half of it is for kernels and counters: those of some
+// hundred GPUs are wanted for a pipeline, and WGs are not then.
+Bytes most_of_timeline(Detail detail) {
+  return detail == Detail::kernels ? bytes(250'000'000) : bytes(60'000'000);
+}
 
 // Thrown by the run that is to stop.
 struct StoppedRun {};
@@ -94,7 +97,7 @@ void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   Diagnostics problems = without_lines_elsewhere(run.problems(), folders);
   problems.append(inputs_elsewhere(run.inputs(), folders));
   if (run.ready() && !problems.has_errors()) problems.append(run.check(asked.source.name));
-  Bytes most = kMostOfTimeline;
+  Bytes most = most_of_timeline(asked.timeline.value_or(Detail::kernels));
   if (asked.timeline && run.ready() && !problems.has_errors()) {
     const auto room = room_for_timeline(*loaded.scenario, asked.source.name, run.memory(),
                                         run.tracks_of_recordings(*asked.timeline), problems);
@@ -124,7 +127,7 @@ OnProgress Runner::begin(Mode mode) {
 }
 
 // Into a folder that is new: create_directory says whether it is.
-void Runner::write(const AskedRun& asked, const RunReport& report, Bytes most_of_timeline) {
+void Runner::write(const AskedRun& asked, const RunReport& report, Bytes most) {
   std::string name = asked.name.empty() ? free_name(served_.folder, asked.source) : asked.name;
   while (!fs::create_directory(served_.folder / name)) {
     if (!asked.name.empty()) return fail(fmt::format("{} is there already", name));
@@ -138,7 +141,7 @@ void Runner::write(const AskedRun& asked, const RunReport& report, Bytes most_of
   staged.add_manifest(folder / kFilesOfResult, is_file_of_result);
   Timeline shown;
   if (asked.timeline) {
-    shown = timeline(report, {.detail = *asked.timeline, .limit = most_of_timeline});
+    shown = timeline(report, {.detail = *asked.timeline, .limit = most});
     staged.add(folder / kTimelineFile, gzipped(shown.json));
   }
   staged.commit();
@@ -168,7 +171,7 @@ ServedJson Runner::status() const {
                   {"why", why_},
                   {"result", result_},
                   {"left_out", left_out_}};
-  if (progress_) {
+  if (state_ == State::running && progress_) {
     json["wgs"] = progress_->wgs;
     json["wgs_done"] = progress_->wgs_done;
     json["simulated_us"] = to_microseconds(progress_->now - SimTime{});

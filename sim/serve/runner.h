@@ -34,7 +34,7 @@ class Runner {
 
   void run(const AskedRun& asked);
   void simulate(const AskedRun& asked, Loaded& loaded);
-  void write(const AskedRun& asked, const RunReport& report, Bytes most_of_timeline);
+  void write(const AskedRun& asked, const RunReport& report, Bytes most);
   OnProgress begin(Mode mode);
   void add_problems(const Diagnostics& problems);
   void fail(const std::string& why);

@@ -58,6 +58,15 @@ HttpResponse refusal(int status, const std::string& why) {
   return {.status = status, .type = kPlain, .body = why + "\n"};
 }
 
+// Whether a file of a folder is a link that leaves the served one.
+bool has_file_elsewhere(const fs::path& served, const fs::path& folder) {
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (!path_within(served, at->path().lexically_relative(served).string())) return true;
+  }
+  return false;
+}
+
 HttpResponse not_here() { return refusal(404, "there is no such thing in the served folder"); }
 
 }  // namespace
@@ -174,6 +183,9 @@ HttpResponse Service::report(const HttpTarget& target) const {
   for (const std::string& name : target.values("of")) {
     // As it is named within the folder: links are followed, and names of runs are those shown.
     if (!path_within(settings_.served.folder, name)) return not_here();
+    if (has_file_elsewhere(settings_.served.folder, settings_.served.folder / name)) {
+      return not_here();
+    }
     folders.push_back(settings_.served.folder / name);
   }
   if (folders.empty()) return refusal(400, "of: name at least one result");

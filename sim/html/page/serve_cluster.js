@@ -16,7 +16,7 @@ const svg = (tag, attributes = {}, ...children) => {
 };
 
 // Idle to always in use. Widths say the same.
-const RAMP = [[139, 148, 158], [56, 139, 253], [219, 123, 6], [200, 30, 30]];
+const RAMP = [[139, 148, 158], [56, 139, 253], [130, 80, 223], [191, 57, 137], [207, 34, 46]];
 const colour = (share) => {
   const at = Math.min(Math.max(share, 0), 1) * (RAMP.length - 1);
   const i = Math.min(Math.floor(at), RAMP.length - 2);
@@ -30,6 +30,15 @@ const curve = ([a, b]) => {
   const y = (a.y + b.y) / 2 + (b.x - a.x) * 0.08;
   const f = (number) => number.toFixed(1);
   return `M${f(a.x)} ${f(a.y)}Q${f(x)} ${f(y)} ${f(b.x)} ${f(b.y)}`;
+};
+
+// Outwards, away from the links.
+const label = (one) => {
+  const away = Math.hypot(one.x - SIZE / 2, one.y - SIZE / 2) || 1;
+  const [x, y] = [(one.x - SIZE / 2) / away, (one.y - SIZE / 2) / away];
+  const anchor = Math.abs(x) < 0.4 ? "middle" : x < 0 ? "end" : "start";
+  return svg("text", { x: one.x + x * (one.r + 5), y: one.y + y * (one.r + 9) + 5,
+    "text-anchor": anchor }, one.name);
 };
 
 const shapeOf = async ({ result, askJson }) => {
@@ -109,8 +118,8 @@ class ClusterView {
     this.layout = layOut(this.rows.map((row) => row.link), this.shape);
     const drawn = this.rows.filter((row) => this.layout.ends(row.link));
     drawn.sort((a, b) => b.utilisation - a.utilisation);
-    const many = this.layout.vertices.length > MANY;
-    this.drawn = many ? drawn.slice(0, MOST_LINKS) : drawn;
+    this.many = this.layout.vertices.length > MANY;
+    this.drawn = this.many ? drawn.slice(0, MOST_LINKS) : drawn;
     this.leftOut = drawn.length - this.drawn.length;
     this.nics = this.rows.filter((row) => this.layout.nicOf(row.link) !== null);
     this.byLink = this.rows.some((row) => this.counters.has(`${row.class} ${row.link}`));
@@ -145,7 +154,6 @@ class ClusterView {
       this.paths.set(row, path);
       parts.push(path);
     }
-    const names = this.layout.vertices.length <= MANY;
     for (const one of this.layout.vertices) {
       const dot = one.square
         ? svg("rect", { class: "vertex", x: one.x - one.r, y: one.y - one.r, width: 2 * one.r,
@@ -154,9 +162,8 @@ class ClusterView {
       dot.append(svg("title", {}, one.name));
       if (one.nic !== null) this.dots.set(one.nic, dot);
       parts.push(dot);
-      if (names && !one.square) {
-        parts.push(svg("text", { x: one.x, y: one.y - one.r - 4, "text-anchor": "middle" },
-          one.name));
+      if (!this.many && !one.square) {
+        parts.push(label(one));
       }
     }
     this.picture.replaceChildren(...parts);
@@ -169,7 +176,7 @@ class ClusterView {
     for (const [row, path] of this.paths) {
       const share = this.share(row);
       path.setAttribute("stroke", colour(share));
-      path.setAttribute("stroke-width", 1 + 5 * share);
+      path.setAttribute("stroke-width", 1 + (this.many ? 2.5 : 5) * share);
       path.firstChild.textContent = `${row.link} (${row.class}): ${percent(share)}`;
     }
     const ofNic = new Map();

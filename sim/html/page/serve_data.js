@@ -11,9 +11,10 @@ const once = (address, read) => {
   return kept.get(address);
 };
 
-export const timeText = (us) => us >= 1e6 ? `${(us / 1e6).toPrecision(4)} s`
+export const timeText = (us) => us === 0 ? "0 us" : us >= 1e6 ? `${(us / 1e6).toPrecision(4)} s`
   : us >= 1e3 ? `${(us / 1e3).toPrecision(4)} ms` : `${us.toPrecision(4)} us`;
-export const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+export const percent = (share) =>
+  `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 export const count = (number) => number.toLocaleString("en");
 
 // RFC 4180.

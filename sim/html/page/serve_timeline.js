@@ -44,6 +44,8 @@ class ScheduleView {
     this.mode = make("select", { onchange: () => this.setMode(this.mode.value) },
       ...[...this.timeline.modes.keys()].map((mode) => make("option", { value: mode }, mode)));
     this.what = make("select", { onchange: () => this.choose() });
+    this.part = make("select", { onchange: () => this.showPart() });
+    this.partLabel = make("label", {}, "Lanes ", this.part);
     this.canvas = make("canvas", { tabindex: 0, role: "img",
       "aria-describedby": "lanes-keys lanes-said" });
     this.said = make("p", { class: "hint", id: "lanes-said", role: "status" });
@@ -56,7 +58,7 @@ class ScheduleView {
       make("button", { type: "button", "aria-label": label, onclick: does }, text);
     panel.replaceChildren(
       make("div", { class: "controls" }, make("label", {}, "Mode ", this.mode),
-        make("label", {}, "Show ", this.what)),
+        make("label", {}, "Show ", this.what), this.partLabel),
       make("div", { class: "controls" },
         button("+", "Zoom in", () => this.lanes.zoom(0.5)),
         button("−", "Zoom out", () => this.lanes.zoom(2)),
@@ -103,9 +105,24 @@ class ScheduleView {
         label: `${staged ? `stage ${stage(gpu)}` : `GPU ${gpu.gpu}`} ${lane.name}` })));
   }
 
+  missingStages() {
+    const drawn = (gpu) => (this.one.gpus.get(gpu)?.lanes.size ?? 0) > 0;
+    return this.stages.flatMap((gpu, stage) => (drawn(gpu) ? [] : [stage]));
+  }
+
   choose() {
-    const all = this.chosenLanes();
-    const lanes = all.slice(0, MOST_LANES);
+    this.all = this.chosenLanes();
+    const parts = Math.ceil(this.all.length / MOST_LANES);
+    this.partLabel.hidden = parts < 2;
+    this.part.replaceChildren(...Array.from({ length: parts }, (_, i) => make("option",
+      { value: i }, `${i * MOST_LANES + 1} to ${Math.min((i + 1) * MOST_LANES, this.all.length)}`)));
+    this.showPart();
+  }
+
+  showPart() {
+    const first = Number(this.part.value) * MOST_LANES;
+    const { all } = this;
+    const lanes = all.slice(first, first + MOST_LANES);
     const times = new Map();
     for (const lane of lanes) {
       for (const slice of lane.slices) {
@@ -116,8 +133,14 @@ class ScheduleView {
     const names = [...times.keys()].sort((a, b) => times.get(b) - times.get(a));
     this.showLegend(lanes, names);
     const parts = all.length > lanes.length
-      ? [`${count(all.length - lanes.length)} of ${count(all.length)} lanes are left out.`] : [];
-    parts.push(...this.timeline.leftOut.map((what) => `Not in the timeline: ${what}.`));
+      ? [`${count(all.length - lanes.length)} of ${count(all.length)} lanes are not drawn: choose ` +
+        "others above."] : [];
+    const missing = this.what.value === "stages" ? this.missingStages() : [];
+    if (missing.length > 0) {
+      parts.push(`No GPU of these stages is in the timeline: ${missing.join(", ")}.`);
+    }
+    const { leftOut } = this.timeline;
+    if (leftOut.length > 0) parts.push(`Not in the timeline: ${leftOut.join("; ")}.`);
     this.leftOut.textContent = parts.join(" ");
     this.lanes.show(lanes, names, this.one.end || 1);
   }
