@@ -48,8 +48,8 @@ struct Done {
 
 using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, CacheCommand,
                              ImportCommand, ExportCommand, SweepCommand, MergeCommand, TuneCommand,
-                             SensitivityCommand, ReportCommand, ServeCommand, ExplainCommand, ListCommand,
-                             SchemaCommand, CompletionCommand, ManCommand, Done>;
+                             SensitivityCommand, ReportCommand, ServeCommand, ExplainCommand,
+                             ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

@@ -58,7 +58,11 @@ const valueText = (path) => (path in values ? values[path] : "not set");
 const showFound = () => {
   const all = matches(search.value);
   found.replaceChildren(...all.slice(0, MOST_FOUND).map((key) => make("li", {},
-    make("button", { type: "button", onclick: () => change(key).focus() },
+    make("button", { type: "button", onclick: () => {
+      const input = change(key);
+      input.focus();
+      input.select?.(); // what is typed takes the place of the value
+    } },
       `${key.path}: ${valueText(key.path)}`, make("span", { class: "detail" }, key.help)))));
   const more = all.length - MOST_FOUND;
   foundCount.textContent = search.value.trim() === "" ? ""
