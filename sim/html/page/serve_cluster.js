@@ -38,7 +38,7 @@ const label = (one) => {
   const [x, y] = [(one.x - SIZE / 2) / away, (one.y - SIZE / 2) / away];
   const anchor = Math.abs(x) < 0.4 ? "middle" : x < 0 ? "end" : "start";
   return svg("text", { x: one.x + x * (one.r + 5), y: one.y + y * (one.r + 9) + 5,
-    "text-anchor": anchor }, one.name);
+    "text-anchor": anchor }, one.name.replace("GPU ", ""));
 };
 
 const shapeOf = async ({ result, askJson }) => {
@@ -92,7 +92,8 @@ class ClusterView {
       const swatch = make("span", { class: "swatch" });
       swatch.style.background = colour(share);
       return make("span", {}, swatch, percent(share));
-    }), make("span", {}, "in use; a dot with a NIC: the busier direction of its NIC"));
+    }), make("span", {}, "in use; circles are GPUs with their numbers, squares switches or " +
+      "NICs; where a NIC is, the colour is that of its busier direction"));
   }
 
   keyOfShares() {
