@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -123,10 +124,12 @@ HttpServer::HttpServer(const std::string& address, std::uint16_t port)
   const auto where = asio::ip::make_address(address, failed);
   if (failed) throw std::invalid_argument("not a numeric address, such as 127.0.0.1 or ::1");
   const tcp::endpoint endpoint(where, port);
-  sockets_->acceptor.open(endpoint.protocol());
-  sockets_->acceptor.set_option(tcp::acceptor::reuse_address(true));
-  sockets_->acceptor.bind(endpoint);
-  sockets_->acceptor.listen();
+  tcp::acceptor& acceptor = sockets_->acceptor;
+  acceptor.open(endpoint.protocol(), failed);
+  if (!failed) acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
+  if (!failed) acceptor.bind(endpoint, failed);
+  if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
+  if (failed) throw std::system_error(failed);
 }
 
 HttpServer::~HttpServer() = default;

@@ -117,8 +117,7 @@ class ServeAFolder : public ::testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     fs::copy(fs::path(WEFT_SOURCE_DIR) / "tests/html/run", folder_ / "run");
-    fs::copy_file(fs::path(WEFT_SOURCE_DIR) / "configs/scenarios/embedding_a2a_2_nodes.yaml",
-                  folder_ / "two.yaml");
+    std::ofstream(folder_ / "two.yaml") << "name: two\nbase: scenarios/embedding_a2a_2_nodes\n";
   }
   void TearDown() override { fs::remove_all(folder_); }
 

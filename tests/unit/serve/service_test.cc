@@ -28,8 +28,7 @@ class Served : public ::testing::Test {
     std::ofstream(top_ / "secret.yaml") << "name: secret\nworkload: {}\n";
     fs::create_directory_symlink(top_ / "secret", folder_ / "link");
     fs::create_symlink(top_ / "secret.yaml", folder_ / "link.yaml");
-    fs::copy_file(fs::path(WEFT_SOURCE_DIR) / "configs/scenarios/embedding_a2a_2_nodes.yaml",
-                  folder_ / "two.yaml");
+    std::ofstream(folder_ / "two.yaml") << "name: two\nbase: scenarios/embedding_a2a_2_nodes\n";
   }
   void TearDown() override { fs::remove_all(top_); }
 
