@@ -9,6 +9,7 @@
 #include "sim/files/file_set.h"
 #include "sim/files/read_text.h"
 #include "sim/report/fields.h"
+#include "sim/report/mode_fields.h"
 #include "sim/report/result_files.h"
 #include "sim/scenario/file_kind.h"
 #include "sim/scenario/listed.h"
@@ -120,7 +121,7 @@ void add_summary(const fs::path& folder, ServedJson& json) {
   ServedJson times = ServedJson::object();
   for (const auto& [mode, values] : modes->items()) {
     if (!values.is_object()) continue;
-    const auto time = values.find("time_us");
+    const auto time = values.find(kTimeField);
     if (time != values.end() && time->is_number()) times[mode] = *time;
   }
   json["times_us"] = std::move(times);

@@ -199,7 +199,7 @@ class Serve(unittest.TestCase):
         whole = self.widths()
         self.tab_to("moment")
         self.press(self.keys.END, self.keys.ARROW_LEFT, self.keys.ARROW_LEFT)
-        self.assertIn("CUs busy", self.find("#moment")[0].get_attribute("aria-valuetext"))
+        self.assertIn("CU busy", self.find("#moment")[0].get_attribute("aria-valuetext"))
         self.assertNotEqual(self.widths(), whole)
         self.screenshot("cluster")
         self.open(360, 740)

@@ -165,6 +165,7 @@ const progressText = (status) => {
 const ended = async (status) => {
   at("problems").replaceChildren(...showProblems(status.problems).map(problemItem));
   if (status.state === "failed") {
+    if (document.activeElement === document.body) at("run").focus(); // it was disabled
     tell(status.why === "stopped" ? "Stopped; there are no results."
       : status.why || "Not run: see the problems.");
     return;

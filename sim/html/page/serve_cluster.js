@@ -56,6 +56,7 @@ class ClusterView {
   constructor(panel, links, overTime, shape, timeline, again) {
     this.links = groupBy(links, "mode");
     this.overTime = groupBy(overTime, "mode");
+    this.columns = sharesOf(overTime);
     this.shape = shape;
     this.timeline = timeline;
     this.moment = null; // the place of an interval; null: the whole run
@@ -97,10 +98,10 @@ class ClusterView {
   }
 
   keyOfShares() {
-    return make("div", { class: "legend" }, ...SHARES.map(([, name, ink]) => {
+    return make("div", { class: "legend" }, ...this.columns.map(({ words, ink }) => {
       const swatch = make("span", { class: "swatch" });
       swatch.style.background = ink;
-      return make("span", {}, swatch, name);
+      return make("span", {}, swatch, words);
     }));
   }
 
@@ -193,8 +194,8 @@ class ClusterView {
   sayMoment() {
     const one = this.moment === null ? null : this.intervals[this.moment];
     const text = one === null ? "The whole run: links by their mean use."
-      : `${timeText(Number(one.from_us))} to ${timeText(Number(one.to_us))}: CUs busy ` +
-        `${percent(one.cu_busy)}, HBM ${percent(one.hbm_busy)}, links ${percent(one.links_busy)}.`;
+      : `${timeText(Number(one.from_us))} to ${timeText(Number(one.to_us))}: ` +
+        this.columns.map(({ column, words }) => `${words} ${percent(one[column])}`).join(", ");
     this.said.textContent = text;
     this.slider.setAttribute("aria-valuetext", text);
     const of = this.byLink ? "each link at the moment"
@@ -202,7 +203,7 @@ class ClusterView {
       : "the mean of each link over the whole run, also at a moment";
     this.description.textContent =
       `${count(this.drawn.length)} links drawn; colour and width show ${of}.` +
-      (this.leftOut > 0 ? ` The others, ${count(this.leftOut)} less busy links, are left out.` : "");
+      (this.leftOut > 0 ? ` ${count(this.leftOut)} less busy links are left out.` : "");
     const x = one === null ? -9
       : 720 * (Number(one.from_us) + Number(one.to_us)) / 2 / this.end;
     this.line?.setAttribute("x1", x);
@@ -217,7 +218,7 @@ class ClusterView {
       return `${i === 0 ? "M" : "L"}${x(one.from_us)} ${y}L${x(one.to_us)} ${y}`;
     }).join("");
     this.line = svg("line", { class: "moment", x1: -9, x2: -9, y1: 0, y2: 90 });
-    this.shares.replaceChildren(...SHARES.map(([column, , ink]) =>
+    this.shares.replaceChildren(...this.columns.map(({ column, ink }) =>
       svg("path", { d: path(column), stroke: ink })), this.line);
   }
 
@@ -236,8 +237,14 @@ class ClusterView {
   }
 }
 
-const SHARES = [["cu_busy", "CUs busy", "#388bfd"], ["hbm_busy", "HBM busy", "#db7b06"],
-  ["links_busy", "links busy, mean", "#c81e1e"]];
+// The columns of over_time.csv behind those of the interval, in words, each in a colour.
+const INKS = ["#388bfd", "#db7b06", "#c81e1e", "#2da44e", "#8250df"];
+const sharesOf = (overTime) => Object.keys(overTime[0] ?? {})
+  .filter((column) => !["mode", "from_us", "to_us"].includes(column))
+  .map((column, i) => ({
+    column, ink: INKS[i % INKS.length],
+    words: column.split("_").map((word) => word.length < 4 ? word.toUpperCase() : word).join(" "),
+  }));
 
 // Only of some results; and what to do about that.
 const againParts = (view, result, runWith, timeline) => {

@@ -118,7 +118,8 @@ export class Lanes {
       if (until < drawn + 0.5) continue;
       drawn = until;
       pen.fillStyle = inkOf(slice, this.names);
-      pen.fillRect(from, top + 1, Math.max(until - from - (until - from > 3 ? 1 : 0), 0.5), LANE - 2);
+      const gap = until - from > 3 ? 1 : 0;
+      pen.fillRect(from, top + 1, Math.max(until - from - gap, 0.5), LANE - 2);
       if (until - from < 40) continue;
       pen.save();
       pen.beginPath();

@@ -114,8 +114,10 @@ class ScheduleView {
     this.all = this.chosenLanes();
     const parts = Math.ceil(this.all.length / MOST_LANES);
     this.partLabel.hidden = parts < 2;
-    this.part.replaceChildren(...Array.from({ length: parts }, (_, i) => make("option",
-      { value: i }, `${i * MOST_LANES + 1} to ${Math.min((i + 1) * MOST_LANES, this.all.length)}`)));
+    const words = (i) =>
+      `${i * MOST_LANES + 1} to ${Math.min((i + 1) * MOST_LANES, this.all.length)}`;
+    this.part.replaceChildren(...Array.from({ length: parts },
+      (_, i) => make("option", { value: i }, words(i))));
     this.showPart();
   }
 
@@ -133,8 +135,8 @@ class ScheduleView {
     const names = [...times.keys()].sort((a, b) => times.get(b) - times.get(a));
     this.showLegend(lanes, names);
     const parts = all.length > lanes.length
-      ? [`${count(all.length - lanes.length)} of ${count(all.length)} lanes are not drawn: choose ` +
-        "others above."] : [];
+      ? [`${count(all.length - lanes.length)} of ${count(all.length)} lanes are not drawn: ` +
+        "choose others above."] : [];
     const missing = this.what.value === "stages" ? this.missingStages() : [];
     if (missing.length > 0) {
       parts.push(`No GPU of these stages is in the timeline: ${missing.join(", ")}.`);
@@ -163,8 +165,8 @@ class ScheduleView {
   viewed() {
     if (!this.lanes) return; // not yet
     const { from, until, lanes } = this.lanes;
-    this.said.textContent = `${timeText(from)} to ${timeText(until)} of ${timeText(this.lanes.end)}, ` +
-      `${lanes.length} ${lanes.length === 1 ? "lane" : "lanes"}.`;
+    this.said.textContent = `${timeText(from)} to ${timeText(until)} ` +
+      `of ${timeText(this.lanes.end)}, ${lanes.length} ${lanes.length === 1 ? "lane" : "lanes"}.`;
     this.canvas.setAttribute("aria-label", `Lanes of time: ${this.what.selectedOptions[0]?.text}`);
     this.showTable(from, until, lanes);
   }
