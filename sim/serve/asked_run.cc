@@ -137,13 +137,7 @@ Loaded load_source(const ServedFolder& served, const ScenarioSource& source,
   if (!is_result) {
     loaded.problems = or_its_command(loaded.problems, source.file, FileKind::scenario);
   }
-  const std::vector<fs::path> folders = readable(served, source);
-  loaded.problems = without_lines_elsewhere(loaded.problems, folders);
-  for (const InputFile& input : loaded.inputs) {
-    std::error_code ignored;
-    if (!fs::exists(input.path, ignored) || is_within(folders, input.path)) continue;
-    loaded.problems.add(problem_of(input.path, kNotServed));
-  }
+  loaded.problems = confined(loaded.problems, loaded.inputs, readable(served, source));
   if (loaded.problems.has_errors()) loaded.scenario.reset();
   return loaded;
 }

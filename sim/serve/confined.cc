@@ -1,7 +1,9 @@
 #include "sim/serve/confined.h"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -33,19 +35,25 @@ bool is_within(const std::vector<fs::path>& folders, const fs::path& file) {
   });
 }
 
-Diagnostics without_lines_elsewhere(const Diagnostics& problems,
-                                    const std::vector<fs::path>& folders) {
-  Diagnostics told;
-  for (Diagnostic one : problems.all()) {
+Diagnostics confined(const Diagnostics& problems, const std::vector<InputFile>& inputs,
+                     const std::vector<fs::path>& folders) {
+  std::set<std::string> elsewhere;
+  const auto is_elsewhere = [&](const std::string& file) {
     std::error_code ignored;
-    const bool is_file = !one.at.file.empty() && fs::exists(one.at.file, ignored);
-    if (is_file && !is_within(folders, one.at.file)) {
-      one.at.line = one.at.column = 0;
-      one.path = "";
-      one.source_line = "";
-      one.message = kNotServed;
-    }
-    told.add(std::move(one));
+    if (file.empty() || !fs::exists(file, ignored) || is_within(folders, file)) return false;
+    elsewhere.insert(file);
+    return true;
+  };
+  Diagnostics told;
+  for (const Diagnostic& one : problems.all()) {
+    if (!is_elsewhere(one.at.file)) told.add(one);
+  }
+  for (const InputFile& input : inputs) is_elsewhere(input.path);
+  for (const std::string& file : elsewhere) {
+    Diagnostic problem;
+    problem.at.file = file;
+    problem.message = kNotServed;
+    told.add(std::move(problem));
   }
   return told;
 }

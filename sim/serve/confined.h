@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/core/diagnostics.h"
+#include "sim/scenario/overlay.h"
 
 namespace weft {
 
@@ -23,8 +24,9 @@ bool is_within(const std::vector<std::filesystem::path>& folders,
 inline constexpr const char* kNotServed =
     "is not in the served folder; move it there, or serve a folder that holds it";
 
-// Problems without what the lines of files elsewhere hold.
-Diagnostics without_lines_elsewhere(const Diagnostics& problems,
-                                    const std::vector<std::filesystem::path>& folders);
+// The problems, but of files elsewhere, whether read or complained about, only that they are there:
+// one problem each, which tells nothing that they hold.
+Diagnostics confined(const Diagnostics& problems, const std::vector<InputFile>& inputs,
+                     const std::vector<std::filesystem::path>& folders);
 
 }  // namespace weft

@@ -38,20 +38,6 @@ bool is_file_of_result(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Diagnostics inputs_elsewhere(const std::vector<InputFile>& inputs,
-                             const std::vector<fs::path>& folders) {
-  Diagnostics problems;
-  for (const InputFile& input : inputs) {
-    std::error_code ignored;
-    if (!fs::exists(input.path, ignored) || is_within(folders, input.path)) continue;
-    Diagnostic problem;
-    problem.at.file = input.path;
-    problem.message = kNotServed;
-    problems.add(std::move(problem));
-  }
-  return problems;
-}
-
 const char* name_of_state(int state) {
   constexpr std::array kNames = {"idle", "running", "done", "failed"};
   return kNames.at(static_cast<std::size_t>(state));
@@ -93,9 +79,7 @@ void Runner::run(const AskedRun& asked) {
 void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   loaded.scenario->run.cores = cores_;
   ScenarioRun run(loaded);
-  const std::vector<fs::path> folders = readable(served_, asked.source);
-  Diagnostics problems = without_lines_elsewhere(run.problems(), folders);
-  problems.append(inputs_elsewhere(run.inputs(), folders));
+  Diagnostics problems = confined(run.problems(), run.inputs(), readable(served_, asked.source));
   if (run.ready() && !problems.has_errors()) problems.append(run.check(asked.source.name));
   Bytes most = most_of_timeline(asked.timeline.value_or(Detail::kernels));
   if (asked.timeline && run.ready() && !problems.has_errors()) {

@@ -194,6 +194,19 @@ TEST_F(Served, tells_nothing_of_a_base_that_lies_elsewhere) {
   EXPECT_EQ(body.find("name: secret"), std::string::npos) << body;
 }
 
+TEST_F(Served, tells_once_and_nothing_more_of_a_graph_that_lies_elsewhere) {
+  std::ofstream(top_ / "secret.yaml") << "operators: [secret\n";
+  std::ofstream(folder_ / "graph.yaml") << "name: graph\n"
+                                           "cluster: {base: clusters/node_4x_h200}\n"
+                                           "workload: {kind: graph, path: ../secret.yaml}\n";
+  Service service(settings());
+  service.answer(request("/api/run", "POST", R"({"from": "file", "of": "graph.yaml"})"));
+  const ServedJson status = ended(service);
+  EXPECT_EQ(status["state"], "failed");
+  ASSERT_EQ(status["problems"].size(), 1U) << status;
+  EXPECT_EQ(status["problems"][0]["message"], kNotServed);
+}
+
 TEST_F(Served, refuses_a_run_that_is_not_asked_for_rightly) {
   Service service(settings());
   for (const char* wrong :
