@@ -5,9 +5,11 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -15,9 +17,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace weft {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::uint64_t kLongestBody = 1024UL * 1024UL;
 constexpr std::uint32_t kLongestHeader = 16U * 1024U;
 constexpr std::chrono::seconds kPatience{60};  // with a slow or silent browser
 constexpr std::chrono::milliseconds kRest{100};
-constexpr int kThreads = 4;
+constexpr std::size_t kThreads = 4;
 
 using Parser = http::request_parser<http::string_body>;
 using Reply = http::response<http::string_body>;
@@ -64,7 +64,28 @@ int status_of(const beast::error_code& failed) {
   return failed.category() == make_error_code(http::error::bad_method).category() ? 400 : 0;
 }
 
-asio::awaitable<void> serve_connection(tcp::socket socket, const HttpServer::Answer& answer) {
+// Connections are coroutines of one thread; what takes long is answered by others meanwhile.
+struct Workers {
+  asio::thread_pool threads{kThreads};
+  const HttpServer::Answer& answer;
+};
+
+asio::awaitable<HttpResponse> answered(Workers& workers, HttpRequest request) {
+  const auto begin = [&workers](auto resume, HttpRequest asked) {
+    asio::post(workers.threads, [&workers, resume = std::move(resume),
+                                 asked = std::move(asked)]() mutable {
+      HttpResponse response = workers.answer(asked);
+      const auto home = asio::get_associated_executor(resume);
+      asio::post(home, [resume = std::move(resume), response = std::move(response)]() mutable {
+        std::move(resume)(std::move(response));
+      });
+    });
+  };
+  return asio::async_initiate<decltype(asio::use_awaitable), void(HttpResponse)>(
+      begin, asio::use_awaitable, std::move(request));
+}
+
+asio::awaitable<void> serve_connection(tcp::socket socket, Workers& workers) {
   beast::tcp_stream stream(std::move(socket));
   beast::flat_buffer buffer;
   bool more = true;
@@ -83,7 +104,7 @@ asio::awaitable<void> serve_connection(tcp::socket socket, const HttpServer::Ans
       response.body = failed.message() + "\n";
       if (response.status == 0) break;
     } else {
-      response = answer(request_of(parser.get()));
+      response = co_await answered(workers, request_of(parser.get()));
     }
     more = !failed && parser.get().keep_alive();
     Reply reply = reply_of(std::move(response), parser.get().version(), more);
@@ -95,7 +116,7 @@ asio::awaitable<void> serve_connection(tcp::socket socket, const HttpServer::Ans
   stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-asio::awaitable<void> accept_all(tcp::acceptor& acceptor, const HttpServer::Answer& answer) {
+asio::awaitable<void> accept_all(tcp::acceptor& acceptor, Workers& workers) {
   while (true) {
     beast::error_code failed;
     tcp::socket socket =
@@ -106,7 +127,7 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, const HttpServer::Answ
       co_await later.async_wait(asio::use_awaitable);
       continue;
     }
-    asio::co_spawn(acceptor.get_executor(), serve_connection(std::move(socket), answer),
+    asio::co_spawn(acceptor.get_executor(), serve_connection(std::move(socket), workers),
                    asio::detached);
   }
 }
@@ -114,7 +135,7 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, const HttpServer::Answ
 }  // namespace
 
 struct HttpServer::Sockets {
-  asio::io_context context{kThreads};
+  asio::io_context context{1};
   tcp::acceptor acceptor{context};
 };
 
@@ -140,10 +161,11 @@ void HttpServer::serve(const Answer& answer) {
   asio::io_context& context = sockets_->context;
   asio::signal_set signals(context, SIGINT, SIGTERM);
   signals.async_wait([&context](const beast::error_code&, int) { context.stop(); });
-  asio::co_spawn(context, accept_all(sockets_->acceptor, answer), asio::detached);
-  std::vector<std::jthread> threads;
-  for (int i = 1; i < kThreads; ++i) threads.emplace_back([&context] { context.run(); });
+  Workers workers{.answer = answer};
+  asio::co_spawn(context, accept_all(sockets_->acceptor, workers), asio::detached);
   context.run();
+  workers.threads.stop();
+  workers.threads.join();
 }
 
 }  // namespace weft

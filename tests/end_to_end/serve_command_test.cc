@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/end_to_end/program.h"
 
@@ -148,6 +150,24 @@ TEST_F(ServeAFolder, refuses_wrong_tokens_hosts_paths_and_sizes) {
   EXPECT_EQ(serving.ask("GET /" + std::string(20000, 'x')).status, 431);
   EXPECT_EQ(serving.ask("nonsense").status, 400);
   EXPECT_EQ(serving.ask("GET /").status, 200);  // still there
+}
+
+TEST_F(ServeAFolder, answers_many_at_a_time) {
+  Serving serving(folder_);
+  std::atomic<int> answered = 0;
+  {
+    std::vector<std::jthread> browsers;
+    for (int i = 0; i < 8; ++i) {
+      browsers.emplace_back([&] {
+        for (int k = 0; k < 25; ++k) {
+          const char* asked = k % 5 == 0 ? "GET /report?of=run" : "GET /api/keys";
+          if (serving.ask(asked).status == 200) ++answered;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answered, 200);
+  EXPECT_EQ(serving.interrupt(), 0);
 }
 
 TEST_F(ServeAFolder, shows_the_page_that_weft_report_makes) {
