@@ -106,7 +106,7 @@ const change = (key) => {
       onclick: () => { reset(key.path); search.focus(); },
     }, "Reset")),
     make("p", { id: `${id}-help`, class: "hint" },
-      [`Was ${valueText(key.path)}.`, key.help, range(key)].filter(Boolean).join(" · ")),
+      [`Was ${valueText(key.path)}`, key.help, range(key)].filter(Boolean).join(" · ")),
     wrong);
   changed.set(key.path, { control: input, item, wrong });
   changedList.append(item);
