@@ -42,11 +42,12 @@ LAYERS = {
     "sweep": ["run", "report", "engine", "scenario", "spec", "files", "core"],
     "tune": ["sweep", "run", "report", "scenario", "spec", "plans", "files", "core"],
     "html": ["report", "files", "core"],
+    "serve": ["run", "report", "engine", "scenario", "spec", "files", "core"],
     "measured": ["models", "engine", "workloads", "collectives", "tasks", "cluster", "scenario",
                  "spec", "gpu_model", "network", "files", "core"],
-    "app": ["measured", "tune", "sweep", "run", "html", "report", "traces", "models", "engine",
-            "workloads", "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model",
-            "network", "cache", "files", "core"],
+    "app": ["measured", "tune", "sweep", "serve", "run", "html", "report", "traces", "models",
+            "engine", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",
+            "gpu_model", "network", "cache", "files", "core"],
 }
 YAML_FOLDER = "spec"
 

@@ -18,6 +18,7 @@
 #include "sim/app/jobs.h"
 #include "sim/app/measured_command_line.h"
 #include "sim/app/report_command_line.h"
+#include "sim/app/serve_command_line.h"
 #include "sim/app/sweep_command_line.h"
 #include "sim/app/trace_command_line.h"
 #include "sim/app/tune_command_line.h"
@@ -205,6 +206,7 @@ struct Program {
   TuneCommand tuning;
   SensitivityCommand asking;
   ReportCommand reporting;
+  ServeCommand serving;
   ExplainCommand explaining;
   ListCommand listing;
   SchemaCommand schema_of;
@@ -220,6 +222,7 @@ struct Program {
   const CLI::App* tune = add_tune(app, tuning);
   const CLI::App* sensitivity = add_sensitivity(app, asking);
   const CLI::App* reports = add_report(app, reporting);
+  const CLI::App* serves = add_serve(app, serving);
   const CLI::App* explain = add_explain(app, explaining);
   const CLI::App* list = add_list(app, listing);
   const CLI::App* schema = add_schema(app, schema_of);
@@ -290,6 +293,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.tune->parsed()) return program.tuning;
   if (program.sensitivity->parsed()) return program.asking;
   if (program.reports->parsed()) return program.reporting;
+  if (program.serves->parsed()) return program.serving;
   if (program.explain->parsed()) return program.explaining;
   if (program.list->parsed()) return program.listing;
   if (program.schema->parsed()) return program.schema_of;

@@ -18,6 +18,7 @@
 #include "sim/app/report_command.h"
 #include "sim/app/schema_command.h"
 #include "sim/app/sensitivity_command.h"
+#include "sim/app/serve_command.h"
 #include "sim/app/sweep_command.h"
 #include "sim/app/tune_command.h"
 #include "sim/app/validate_command.h"
@@ -47,8 +48,8 @@ struct Done {
 
 using Command = std::variant<RunCommand, CalibrateCommand, ValidateCommand, CacheCommand,
                              ImportCommand, ExportCommand, SweepCommand, MergeCommand, TuneCommand,
-                             SensitivityCommand, ReportCommand, ExplainCommand, ListCommand,
-                             SchemaCommand, CompletionCommand, ManCommand, Done>;
+                             SensitivityCommand, ReportCommand, ServeCommand, ExplainCommand,
+                             ListCommand, SchemaCommand, CompletionCommand, ManCommand, Done>;
 Command parse_command_line(int argc, const char* const* argv);
 
 struct CommandDoc;

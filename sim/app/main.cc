@@ -17,6 +17,7 @@
 #include "sim/app/jobs.h"
 #include "sim/app/report_command.h"
 #include "sim/app/run_command.h"
+#include "sim/app/serve_command.h"
 #include "sim/files/place.h"
 #include "sim/run/exit_code.h"
 
@@ -48,6 +49,7 @@ int carry_out(const Command& parsed) {
     return sensitivity_command(*asked);
   }
   if (const auto* report = std::get_if<ReportCommand>(&parsed)) return report_command(*report);
+  if (const auto* serve = std::get_if<ServeCommand>(&parsed)) return serve_command(*serve);
   const auto& command = std::get<RunCommand>(parsed);
   if (command.quiet) spdlog::set_level(spdlog::level::err);
   return run_command(command);

@@ -20,6 +20,7 @@ LEFT_OUT = {
     "weft sweep configs/sweeps/link_speed.yaml -j": "minutes",
     "weft sweep my_sweep.yaml": "one of four machines",
     "weft merge": "needs all four",
+    "weft serve": "until Ctrl-C",
     "weft tune configs/tune/layout_llama3_70b.yaml": "minutes",
 }
 LEFT_OUT_SANITIZED = {"weft validate": "half a minute then"}
