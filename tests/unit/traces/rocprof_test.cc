@@ -1,6 +1,9 @@
 // Files of rocprofv3, written by the test, as workloads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 #include "tests/unit/traces/graph_round_trip.h"
@@ -110,18 +113,25 @@ RocprofFile two_streams_and_a_copy(std::optional<bool> said) {
 }
 
 // Without streams, kernels of one queue of the hardware follow one another, copies none of them.
+// Which of the operators before has the same stream, for each: itself, if none has.
 TEST_F(RocprofTrace, streams_that_are_not_said_are_queues) {
-  const auto after = [this](std::optional<bool> said) {
+  const auto streams = [this](std::optional<bool> said) {
     const LoadedTrace loaded = load({two_streams_and_a_copy(said)});
     EXPECT_TRUE(loaded.graph) << loaded.problems.to_text();
-    std::vector<std::size_t> count;
-    for (const ModelOp* op : of_rank(*loaded.graph, 0)) count.push_back(op->after.size());
-    return std::pair(count, loaded.summary.choices.size());
+    const auto ops = of_rank(*loaded.graph, 0);
+    std::vector<std::ptrdiff_t> first;
+    for (const ModelOp* op : ops) {
+      first.push_back(
+          std::find_if(ops.begin(), ops.end(),
+                       [op](const ModelOp* other) { return other->stream == op->stream; }) -
+          ops.begin());
+    }
+    return std::pair(first, loaded.summary.choices.size());
   };
-  EXPECT_EQ(after(true), std::pair(std::vector<std::size_t>({0, 0, 1, 1}), std::size_t{1}));
-  const std::pair queues(std::vector<std::size_t>({0, 0, 1, 0}), std::size_t{2});
-  EXPECT_EQ(after(std::nullopt), queues);
-  EXPECT_EQ(after(false), queues);
+  EXPECT_EQ(streams(true), std::pair(std::vector<std::ptrdiff_t>({0, 1, 0, 0}), std::size_t{1}));
+  const std::pair queues(std::vector<std::ptrdiff_t>({0, 1, 0, 3}), std::size_t{2});
+  EXPECT_EQ(streams(std::nullopt), queues);
+  EXPECT_EQ(streams(false), queues);
 }
 
 TEST_F(RocprofTrace, copies_between_gpus_write_and_the_hosts_own_are_left_out) {
