@@ -15,6 +15,7 @@
 #include "sim/html/to_html.h"
 #include "sim/run/exit_code.h"
 #include "sim/serve/http_server.h"
+#include "sim/serve/listing.h"
 #include "sim/serve/service.h"
 #include "sim/serve/token.h"
 
@@ -35,6 +36,10 @@ std::optional<fs::path> served_folder(const fs::path& asked) {
   fs::path folder = fs::canonical(asked, failed);
   if (!failed && !fs::is_directory(folder, failed) && !failed) {
     failed = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (!failed && is_result(folder)) {
+    spdlog::error("{}: is a result itself; name the folder that holds it", asked.string());
+    return std::nullopt;
   }
   if (!failed) return folder;
   spdlog::error("{}: cannot be served: {}; name a folder", asked.string(), failed.message());

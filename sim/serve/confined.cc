@@ -15,6 +15,15 @@ bool begins_with(const fs::path& path, const fs::path& folder) {
          folder.end();
 }
 
+// A base that is not there is answered with the names that are; not where it leads out of a folder.
+Diagnostic without_listing(Diagnostic problem) {
+  const std::size_t list = problem.message.find("vailable: ");
+  const bool outwards =
+      problem.message.starts_with("no file ") && problem.message.find("..") != std::string::npos;
+  if (outwards && list != std::string::npos) problem.message = "no such file";
+  return problem;
+}
+
 }  // namespace
 
 std::optional<fs::path> path_within(const fs::path& folder, const std::string& relative) {
@@ -30,25 +39,27 @@ bool is_within(const std::vector<fs::path>& folders, const fs::path& file) {
   const fs::path leads_to = fs::canonical(file, failed);
   if (failed) return false;
   return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
-    std::error_code ignored;
-    return begins_with(leads_to, fs::weakly_canonical(folder, ignored));
+    std::error_code unknown;
+    const fs::path real = fs::weakly_canonical(folder, unknown);
+    return !unknown && !real.empty() && begins_with(leads_to, real);
   });
 }
 
 Diagnostics confined(const Diagnostics& problems, const std::vector<InputFile>& inputs,
                      const std::vector<fs::path>& folders) {
   std::set<std::string> elsewhere;
-  const auto is_elsewhere = [&](const std::string& file) {
+  // Messages also name what is no file: a scenario by its title, a text by a name of its own.
+  const auto note_if_elsewhere = [&](const std::string& file) {
     std::error_code ignored;
-    if (file.empty() || !fs::exists(file, ignored) || is_within(folders, file)) return false;
-    elsewhere.insert(file);
-    return true;
+    if (file.find('/') == std::string::npos || !fs::exists(file, ignored)) return;
+    if (!is_within(folders, file)) elsewhere.insert(file);
   };
+  for (const Diagnostic& one : problems.all()) note_if_elsewhere(one.at.file);
+  for (const InputFile& input : inputs) note_if_elsewhere(input.path);
   Diagnostics told;
   for (const Diagnostic& one : problems.all()) {
-    if (!is_elsewhere(one.at.file)) told.add(one);
+    if (elsewhere.empty()) told.add(without_listing(one));
   }
-  for (const InputFile& input : inputs) is_elsewhere(input.path);
   for (const std::string& file : elsewhere) {
     Diagnostic problem;
     problem.at.file = file;

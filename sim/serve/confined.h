@@ -24,8 +24,8 @@ bool is_within(const std::vector<std::filesystem::path>& folders,
 inline constexpr const char* kNotServed =
     "is not in the served folder; move it there, or serve a folder that holds it";
 
-// The problems, but of files elsewhere, whether read or complained about, only that they are there:
-// one problem each, which tells nothing that they hold.
+// The problems; but if a file elsewhere was read or complained about, only that it is there: one
+// problem for each, which tells nothing that they hold.
 Diagnostics confined(const Diagnostics& problems, const std::vector<InputFile>& inputs,
                      const std::vector<std::filesystem::path>& folders);
 

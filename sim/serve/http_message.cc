@@ -92,6 +92,11 @@ std::string host_text(std::string_view address, unsigned port) {
 
 bool is_own_host(std::string_view host, std::string_view address, unsigned port) {
   if (host == host_text(address, port)) return true;
+  constexpr unsigned kHttp = 80;  // browsers leave it out
+  const bool without_port = host.ends_with(']') || host.find(':') == std::string_view::npos;
+  if (port == kHttp && without_port) {
+    return is_own_host(fmt::format("{}:{}", host, port), address, port);
+  }
   const std::string end = fmt::format(":{}", port);
   if (!host.ends_with(end)) return false;
   const std::string_view name = host.substr(0, host.size() - end.size());

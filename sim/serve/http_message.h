@@ -14,6 +14,7 @@ struct HttpRequest {
   std::string target;  // as sent: "/report?of=a%20b"
   std::string host;
   std::string cookie;
+  std::string origin{};  // of the page that asks; empty: not said
   std::string body;
 };
 

@@ -29,7 +29,8 @@ using asio::ip::tcp;
 
 constexpr std::uint64_t kLongestBody = 1024UL * 1024UL;
 constexpr std::uint32_t kLongestHeader = 16U * 1024U;
-constexpr std::chrono::seconds kPatience{60};  // with a slow or silent browser
+constexpr std::chrono::seconds kPatience{60};  // with a silent browser
+constexpr std::chrono::minutes kWriting{10};   // with one that reads slowly
 constexpr std::chrono::milliseconds kRest{100};
 constexpr std::size_t kThreads = 4;
 
@@ -43,6 +44,7 @@ HttpRequest request_of(const http::request<http::string_body>& message) {
           .target = text_of(message.target()),
           .host = text_of(message[http::field::host]),
           .cookie = text_of(message[http::field::cookie]),
+          .origin = text_of(message[http::field::origin]),
           .body = message.body()};
 }
 
@@ -68,13 +70,21 @@ int status_of(const beast::error_code& failed) {
 struct Workers {
   asio::thread_pool threads{kThreads};
   const HttpServer::Answer& answer;
+
+  [[nodiscard]] HttpResponse answered(const HttpRequest& asked) const noexcept {
+    try {
+      return answer(asked);
+    } catch (...) {  // no memory, not even for saying so
+      return {.status = 500};
+    }
+  }
 };
 
 asio::awaitable<HttpResponse> answered(Workers& workers, HttpRequest request) {
   const auto begin = [&workers](auto resume, HttpRequest asked) {
     asio::post(workers.threads, [&workers, resume = std::move(resume),
                                  asked = std::move(asked)]() mutable {
-      HttpResponse response = workers.answer(asked);
+      HttpResponse response = workers.answered(asked);
       const auto home = asio::get_associated_executor(resume);
       asio::post(home, [resume = std::move(resume), response = std::move(response)]() mutable {
         std::move(resume)(std::move(response));
@@ -108,7 +118,7 @@ asio::awaitable<void> serve_connection(tcp::socket socket, Workers& workers) {
     }
     more = !failed && parser.get().keep_alive();
     Reply reply = reply_of(std::move(response), parser.get().version(), more);
-    stream.expires_after(kPatience);
+    stream.expires_after(kWriting);
     co_await http::async_write(stream, reply, asio::redirect_error(asio::use_awaitable, failed));
     if (failed) break;
   }

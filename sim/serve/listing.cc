@@ -43,7 +43,10 @@ std::vector<std::string> timelines_in(const fs::path& folder) {
     std::error_code ignored;
     if (is_timeline(name) && at->is_regular_file(ignored)) names.push_back(std::move(name));
   }
-  std::sort(names.begin(), names.end());
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    const auto is_named_so = [](const std::string& name) { return name.starts_with("timeline"); };
+    return std::pair(!is_named_so(a), a) < std::pair(!is_named_so(b), b);
+  });
   return names;
 }
 
@@ -158,6 +161,17 @@ ServedJson listing(const ServedFolder& served) {
           {"scenarios", found.scenarios},
           {"shipped", std::move(shipped)},
           {"left_out", found.left_out}};
+}
+
+bool is_result(const fs::path& folder) { return kind_of_result(folder).has_value(); }
+
+bool is_run(const fs::path& served, const std::string& name) {
+  const fs::path named = name;
+  const bool hidden = std::any_of(named.begin(), named.end(), [](const fs::path& part) {
+    return part.string().starts_with('.');
+  });
+  const auto folder = path_within(served, name);
+  return !hidden && folder && kind_of_result(*folder) == FoundResult::Kind::run;
 }
 
 bool is_servable(const std::string& name) {

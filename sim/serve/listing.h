@@ -29,6 +29,12 @@ Found found_in(const std::filesystem::path& folder);
 // The same with titles and times of the runs, and what comes with weft.
 ServedJson listing(const ServedFolder& served);
 
+// Whether the folder itself is one.
+bool is_result(const std::filesystem::path& folder);
+
+// Whether this names a run's results in the served folder, nothing hidden on the way.
+bool is_run(const std::filesystem::path& served, const std::string& name);
+
 // Whether a file may be asked for by itself: one that a run writes, or a timeline beside those.
 bool is_servable(const std::string& name);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -46,6 +47,7 @@ const char* name_of_state(int state) {
 }  // namespace
 
 bool Runner::start(const AskedRun& asked) {
+  const std::lock_guard starting(start_);
   {
     const std::lock_guard lock(lock_);
     if (state_ == State::running) return false;
@@ -57,7 +59,11 @@ bool Runner::start(const AskedRun& asked) {
     left_out_ = {};
     stopped_ = false;
   }
-  thread_ = std::jthread([this, asked] { run(asked); });
+  try {
+    thread_ = std::jthread([this, asked] { run(asked); });
+  } catch (const std::system_error& error) {
+    fail(fmt::format("no thread for the run: {}", error.code().message()));
+  }
   return true;
 }
 
@@ -66,6 +72,7 @@ void Runner::run(const AskedRun& asked) {
     Loaded loaded = load_source(served_, asked.source, asked.sets);
     add_problems(loaded.problems);
     if (!loaded.scenario) return fail("");
+    end_if_stopped();
     simulate(asked, loaded);
   } catch (const StoppedRun&) {
     fail("stopped");
@@ -89,6 +96,7 @@ void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   }
   add_problems(problems);
   if (!run.ready() || problems.has_errors()) return fail("");
+  end_if_stopped();
   const TimelineOptions options{.detail = asked.timeline.value_or(Detail::intervals),
                                 .limit = most};
   run.record(asked.timeline ? record_options(options, loaded.scenario->modes.size())
@@ -99,36 +107,48 @@ void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   write(asked, std::get<RunReport>(outcome), most);
 }
 
+void Runner::end_if_stopped() const {
+  if (stopped_) throw StoppedRun{};
+}
+
 OnProgress Runner::begin(Mode mode) {
   const std::lock_guard lock(lock_);
   mode_ = name_of(mode);
   progress_.reset();
   return [this](const Progress& progress) {
-    if (stopped_) throw StoppedRun{};
+    end_if_stopped();
     const std::lock_guard updating(lock_);
     progress_ = progress;
   };
 }
 
-// Into a folder that is new: create_directory says whether it is.
+// Into a folder that is new: create_directory says whether it is. All texts are made before it.
 void Runner::write(const AskedRun& asked, const RunReport& report, Bytes most) {
+  std::vector<OutputFile> files = result_files(report);
+  Timeline shown;
+  std::string packed;
+  if (asked.timeline) {
+    shown = timeline(report, {.detail = *asked.timeline, .limit = most});
+    packed = gzipped(shown.json);
+  }
+  end_if_stopped();
   std::string name = asked.name.empty() ? free_name(served_.folder, asked.source) : asked.name;
   while (!fs::create_directory(served_.folder / name)) {
     if (!asked.name.empty()) return fail(fmt::format("{} is there already", name));
     name = free_name(served_.folder, asked.source);
   }
   const fs::path folder = served_.folder / name;
-  Staged staged;
-  for (const OutputFile& file : result_files(report)) {
-    staged.add(folder / file.name, file.content);
+  try {
+    Staged staged;
+    for (const OutputFile& file : files) staged.add(folder / file.name, file.content);
+    staged.add_manifest(folder / kFilesOfResult, is_file_of_result);
+    if (asked.timeline) staged.add(folder / kTimelineFile, packed);
+    staged.commit();
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(folder, ignored);  // it is empty: nothing is written before all is
+    throw;
   }
-  staged.add_manifest(folder / kFilesOfResult, is_file_of_result);
-  Timeline shown;
-  if (asked.timeline) {
-    shown = timeline(report, {.detail = *asked.timeline, .limit = most});
-    staged.add(folder / kTimelineFile, gzipped(shown.json));
-  }
-  staged.commit();
   const std::lock_guard lock(lock_);
   state_ = State::done;
   result_ = name;

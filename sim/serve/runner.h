@@ -36,12 +36,14 @@ class Runner {
   void simulate(const AskedRun& asked, Loaded& loaded);
   void write(const AskedRun& asked, const RunReport& report, Bytes most);
   OnProgress begin(Mode mode);
+  void end_if_stopped() const;
   void add_problems(const Diagnostics& problems);
   void fail(const std::string& why);
 
   ServedFolder served_;
   int cores_;
   std::atomic<bool> stopped_ = false;
+  std::mutex start_;  // held while a run begins
   mutable std::mutex lock_;
   // Under the lock:
   State state_ = State::idle;

@@ -137,6 +137,10 @@ HttpResponse Service::get(const HttpTarget& target) const {
 }
 
 HttpResponse Service::post(const HttpRequest& request, const HttpTarget& target) {
+  // Cookies go to all ports of a host, so pages of another port come with ours.
+  if (!request.origin.empty() && request.origin != "http://" + request.host) {
+    return refusal(403, "the request is from another page than weft serve's");
+  }
   if (target.path == "/api/stop") {
     runner_.stop();
     return json_response(runner_.status());
@@ -166,7 +170,7 @@ HttpResponse Service::page_file(const std::string& name, const std::string& type
 // A run's file as it is; what is packed is unpacked by the browser.
 HttpResponse Service::result_file(const HttpTarget& target) const {
   const std::string name = target.value("name");
-  if (!is_servable(name)) return not_here();
+  if (!is_servable(name) || !is_run(settings_.served.folder, target.value("of"))) return not_here();
   const auto file = path_within(settings_.served.folder, target.value("of") + "/" + name);
   if (!file) return not_here();
   ReadText read = read_text(*file);

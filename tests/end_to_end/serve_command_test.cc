@@ -224,6 +224,9 @@ TEST_F(ServeAFolder, says_what_is_wrong_with_a_folder_a_port_or_an_address) {
   ended = weft_in(folder_, "serve two.yaml");
   EXPECT_EQ(ended.status, 1);
   EXPECT_TRUE(ended.says("two.yaml: cannot be served: Not a directory")) << ended.err;
+  ended = weft_in(folder_, "serve run");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("run: is a result itself; name the folder that holds it")) << ended.err;
   Serving serving(folder_);
   ended = weft_in(folder_, "serve --port " + std::to_string(serving.port()));
   EXPECT_EQ(ended.status, 1);

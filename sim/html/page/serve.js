@@ -10,6 +10,7 @@ let list = { results: [], scenarios: [], shipped: [], left_out: 0, folder: "" };
 let chosen = []; // names of results, in the order of choosing
 let tab = "report";
 let followed = null; // the number of the run whose end is waited for
+let watched = null; // the same of a run that goes on, whoever began it
 let alone = false; // that run is looked at by itself
 
 const ask = async (path, options) => {
@@ -117,25 +118,29 @@ const views = {
   schedule: (panel, result) => showSchedule(panel, { result, fileOf, askJson, runWith }),
 };
 
+let shown = 0; // how often something was chosen: a late answer must not take another's place
 const show = () => {
+  const mine = ++shown;
   const results = chosen.map((name) => list.results.find((one) => one.name === name));
   const isRun = results.length === 1 && results[0].kind === "run";
   at("view-hint").hidden = results.length > 0;
   at("view-title").textContent = results.length === 0 ? "Nothing is chosen"
     : results.length === 1 ? chosen[0] : `Side by side: ${chosen.join(", ")}`;
   at("tabs").hidden = !isRun;
-  const shown = isRun ? tab : "report";
+  const visible = isRun ? tab : "report";
   for (const name of tabs) {
     const panel = at(`panel-${name}`);
-    const selected = name === shown;
+    const selected = name === visible;
     at(`tab-${name}`).setAttribute("aria-selected", selected);
     at(`tab-${name}`).tabIndex = selected ? 0 : -1;
     panel.hidden = !selected || results.length === 0;
     panel.replaceChildren();
     if (panel.hidden) continue;
-    panel.append(make("p", { class: "hint" }, "Reading the result …"));
-    views[name](panel, results[0]).catch((error) =>
-      panel.replaceChildren(make("p", { class: "wrong" }, error.message)));
+    const view = make("div", {}, make("p", { class: "hint" }, "Reading the result …"));
+    panel.append(view); // taken away with the next choice, and what comes late with it
+    views[name](view, results[0]).catch((error) => {
+      if (mine === shown) view.replaceChildren(make("p", { class: "wrong" }, error.message));
+    });
   }
 };
 
@@ -162,6 +167,7 @@ const progressText = (status) => {
     : `Running ${status.mode}: ${done} % of WGs, ${timeText(status.simulated_us)} simulated`;
 };
 
+let startedFrom = null; // what this page's run is of
 const ended = async (status) => {
   at("problems").replaceChildren(...showProblems(status.problems).map(problemItem));
   if (status.state === "failed") {
@@ -170,7 +176,7 @@ const ended = async (status) => {
       : status.why || "Not run: see the problems.");
     return;
   }
-  const base = source();
+  const base = startedFrom;
   await refresh();
   chosen = base[0] === "result" && !alone ? [base[1], status.result] : [status.result];
   showResults();
@@ -190,14 +196,19 @@ const follow = async () => {
     const status = await askJson("/api/status");
     if (status.state === "running") {
       running(true);
-      followed = status.number;
+      watched = status.number;
       tell(progressText(status));
       setTimeout(follow, 300);
       return;
     }
     running(false);
-    if (followed === status.number) await ended(status);
-    followed = null;
+    if (followed === status.number) {
+      await ended(status);
+    } else if (watched === status.number) { // another page's, or from before this one was loaded
+      await refresh();
+      tell(status.result ? `Done: ${status.result}.` : "The run ended without results.");
+    }
+    followed = watched = null;
   } catch (error) {
     running(false);
     tell(`weft serve does not answer: ${error.message}`);
@@ -215,6 +226,7 @@ const run = async (from, of, overrides, timeline, name) => {
       body: JSON.stringify({ from, of, set: overrides, timeline, name }),
     });
     followed = (await response.json()).number;
+    startedFrom = [from, of];
     await follow();
   } catch (error) {
     running(false);

@@ -64,6 +64,13 @@ TEST(Host, is_the_address_served_and_no_name_of_another_site) {
   EXPECT_FALSE(is_own_host("localhost:8080", "192.168.0.2", 8080));
 }
 
+TEST(Host, has_no_port_where_that_is_80) {
+  EXPECT_TRUE(is_own_host("127.0.0.1", "127.0.0.1", 80));
+  EXPECT_TRUE(is_own_host("[::1]", "::1", 80));
+  EXPECT_FALSE(is_own_host("127.0.0.1", "127.0.0.1", 8080));
+  EXPECT_FALSE(is_own_host("evil.example", "127.0.0.1", 80));
+}
+
 TEST(Host, of_all_interfaces_is_any_number_but_no_name) {
   EXPECT_TRUE(is_own_host("192.168.0.2:80", "0.0.0.0", 80));
   EXPECT_TRUE(is_own_host("[fe80::1]:80", "::", 80));

@@ -110,16 +110,41 @@ TEST_F(Served, has_every_file_that_the_page_names_with_a_policy) {
   }
 }
 
+TEST_F(Served, gives_no_file_that_is_no_results) {
+  std::ofstream(folder_ / "run/notes.txt") << "x";
+  fs::create_directories(folder_ / "other");
+  std::ofstream(folder_ / "other/config.json") << "{}";
+  fs::copy(folder_ / "run", folder_ / ".hidden");
+  Service service(settings());
+  for (const char* other : {"/file?of=run&name=notes.txt", "/file?of=other&name=config.json",
+                            "/file?of=.hidden&name=links.csv", "/file?of=./run&name=links.csv"}) {
+    EXPECT_EQ(service.answer(request(other)).status, 404) << other;
+  }
+}
+
+// Cookies of a host go to all of its ports, and pages of them ask with ours.
+TEST_F(Served, takes_no_post_from_another_page) {
+  Service service(settings());
+  HttpRequest asked = request("/api/stop", "POST");
+  EXPECT_EQ(service.answer(asked).status, 200);
+  asked.origin = "http://127.0.0.1:8080";
+  EXPECT_EQ(service.answer(asked).status, 200);
+  for (const char* origin : {"http://127.0.0.1:9999", "null", "https://127.0.0.1:8080"}) {
+    asked.origin = origin;
+    EXPECT_EQ(service.answer(asked).status, 403) << origin;
+  }
+}
+
 TEST_F(Served, gives_no_file_outside_of_the_folder) {
   Service service(settings());
   EXPECT_EQ(service.answer(request("/file?of=run&name=links.csv")).status, 200);
   for (const char* outside :
        {"/file?of=../secret&name=links.csv", "/file?of=%2e%2e/secret&name=links.csv",
         "/file?of=link&name=links.csv", "/file?of=run/../../secret&name=links.csv",
-        "/file?of=run&name=../../secret/links.csv", "/file?of=run&name=notes.txt",
-        "/report?of=../secret", "/report?of=link", "/report?of=run&of=link",
-        "/api/scenario?from=file&of=link.yaml", "/api/scenario?from=file&of=../secret.yaml",
-        "/api/scenario?from=result&of=link", "/api/scenario?from=shipped&of=../secret"}) {
+        "/file?of=run&name=../../secret/links.csv", "/report?of=../secret", "/report?of=link",
+        "/report?of=run&of=link", "/api/scenario?from=file&of=link.yaml",
+        "/api/scenario?from=file&of=../secret.yaml", "/api/scenario?from=result&of=link",
+        "/api/scenario?from=shipped&of=../secret"}) {
     EXPECT_EQ(service.answer(request(outside)).status, 404) << outside;
   }
   const std::string absolute = (top_ / "secret").string();
@@ -192,6 +217,36 @@ TEST_F(Served, tells_nothing_of_a_base_that_lies_elsewhere) {
   EXPECT_NE(body.find(kNotServed), std::string::npos) << body;
   EXPECT_EQ(body.find("secret\\nworkload"), std::string::npos) << body;
   EXPECT_EQ(body.find("name: secret"), std::string::npos) << body;
+}
+
+TEST_F(Served, tells_nothing_of_a_base_elsewhere_that_a_change_names) {
+  Service service(settings());
+  for (const char* base : {"../secret", "../no_such_file"}) {
+    const std::string body =
+        std::string(R"({"from": "file", "of": "two.yaml", "set": ["cluster.base=)") + base +
+        R"("]})";
+    EXPECT_EQ(service.answer(request("/api/run", "POST", body)).status, 202);
+    const ServedJson status = ended(service);
+    EXPECT_EQ(status["state"], "failed");
+    const std::string told = status["problems"].dump();
+    EXPECT_EQ(told.find("name: secret"), std::string::npos) << told;
+    EXPECT_EQ(told.find("vailable"), std::string::npos) << told;
+    EXPECT_EQ(told.find("unknown key"), std::string::npos) << told;
+  }
+}
+
+// The run's messages name its scenario by its title, which may be a folder's name here.
+TEST_F(Served, titles_of_scenarios_are_no_files) {
+  const fs::path before = fs::current_path();
+  fs::create_directories(top_ / "here/two");
+  fs::current_path(top_ / "here");
+  Service service(settings());
+  const std::string body =
+      R"({"from": "file", "of": "two.yaml", "set": ["modes=[bulk]", "run.max_events=10"]})";
+  service.answer(request("/api/run", "POST", body));
+  const ServedJson status = ended(service);
+  fs::current_path(before);
+  EXPECT_EQ(status["problems"].dump().find(kNotServed), std::string::npos) << status;
 }
 
 TEST_F(Served, tells_once_and_nothing_more_of_a_graph_that_lies_elsewhere) {
