@@ -39,7 +39,8 @@ TEST(LawOf, is_none_of_a_recording_where_nothing_is_recorded) {
            {"all_reduce_8x_mi300x", {}},
            {"models/llama3_70b_decode", {}},
            {"models/llama3_70b_training",
-            {"modes=[bulk, fused]", "workload.model.layers=8", "workload.sequences=16"}}}) {
+            {"modes=[bulk, fused]", "workload.model.layers=4", "workload.sequences=8",
+             "workload.sequence_length=1024"}}}) {
     for (const auto& [name, laws] : laws_of(scenario, sets)) {
       EXPECT_FALSE(laws.contains(Law::recorded)) << scenario << ": " << name;
     }
