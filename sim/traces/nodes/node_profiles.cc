@@ -13,7 +13,7 @@ std::int64_t device_of(const KinetoFile& profile) { return profile.gpu.front().d
 
 }  // namespace
 
-std::vector<NodeProfile> profiles_of(NodeProcesses processes, TraceProblems& problems) {
+std::vector<NodeProfile> profiles_of(NodeProcesses&& processes, TraceProblems& problems) {
   std::vector<NodeProfile> profiles;
   for (auto& [process, of] : processes) {
     if (of.events.gpu.empty()) continue;

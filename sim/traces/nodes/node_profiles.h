@@ -34,6 +34,6 @@ struct NodeProfile {
 };
 
 // Ordered by GPU, then by process.
-std::vector<NodeProfile> profiles_of(NodeProcesses processes, TraceProblems& problems);
+std::vector<NodeProfile> profiles_of(NodeProcesses&& processes, TraceProblems& problems);
 
 }  // namespace weft

@@ -241,6 +241,7 @@ class ProcessReader {
   // By thread and start: those that are in no other call.
   Calls outermost_calls() const {
     std::vector<const NcclRange*> sorted;
+    sorted.reserve(made_.nccl.size());
     for (const NcclRange& call : made_.nccl) sorted.push_back(&call);
     std::stable_sort(sorted.begin(), sorted.end(), [](const NcclRange* a, const NcclRange* b) {
       return std::tuple(a->thread, a->start, -a->end) < std::tuple(b->thread, b->start, -b->end);
