@@ -295,9 +295,9 @@ TEST(ToText, writes_every_key_that_is_read) {
                      {"fused.max_wgs_per_cu=2", "fused.chain=2", "modes=[role_split]",
                       "fused.sending_cus=4", "collective.channels=8", "run.range=true"}))));
   written.merge(paths_in(to_text(loaded("embedding_a2a_4_gpus", {"collective.executor=dma"}))));
-  written.merge(paths_in(to_text(
-      loaded("gemm_rs_8x_h100",
-             {"cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"}))));
+  written.merge(paths_in(
+      to_text(loaded("gemm_rs_8x_h100",
+                     {"cluster.gpu.library_attention={base: kernels/attention_flash_2_h200}"}))));
   for (const std::vector<std::string>& sets : std::vector<std::vector<std::string>>{
            {"workload.op=point_to_point", "workload.groups={size: 4, stride: 2}"},
            {"workload.bytes=~", "workload.groups={gpus: [[0, 1], [2, 3]]}",
