@@ -37,7 +37,7 @@ std::optional<fs::path> served_folder(const fs::path& asked) {
   if (!failed && !fs::is_directory(folder, failed) && !failed) {
     failed = std::make_error_code(std::errc::not_a_directory);
   }
-  if (!failed && is_result(folder)) {
+  if (!failed && holds_a_result(folder)) {
     spdlog::error("{}: is a result itself; name the folder that holds it", asked.string());
     return std::nullopt;
   }

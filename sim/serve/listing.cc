@@ -163,7 +163,7 @@ ServedJson listing(const ServedFolder& served) {
           {"left_out", found.left_out}};
 }
 
-bool is_result(const fs::path& folder) { return kind_of_result(folder).has_value(); }
+bool holds_a_result(const fs::path& folder) { return kind_of_result(folder).has_value(); }
 
 bool is_run(const fs::path& served, const std::string& name) {
   const fs::path named = name;

@@ -30,7 +30,7 @@ Found found_in(const std::filesystem::path& folder);
 ServedJson listing(const ServedFolder& served);
 
 // Whether the folder itself is one.
-bool is_result(const std::filesystem::path& folder);
+bool holds_a_result(const std::filesystem::path& folder);
 
 // Whether this names a run's results in the served folder, nothing hidden on the way.
 bool is_run(const std::filesystem::path& served, const std::string& name);
