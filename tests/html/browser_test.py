@@ -382,21 +382,27 @@ def missing():
     return lacks
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__,
+def given(doc):
+    """What the command line says, and what is for unittest; None: what is wanted is not there."""
+    parser = argparse.ArgumentParser(description=doc,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weft", type=pathlib.Path, help="the program")
     parser.add_argument("--screenshots", type=pathlib.Path, metavar="DIR",
                         help="write pictures of the pages there")
-    OPTIONS, rest = parser.parse_known_args()
+    options, rest = parser.parse_known_args()
     if missing():
         print(f"skipped: no {', '.join(missing())} here")
-        return 0
-    OPTIONS.weft = OPTIONS.weft.resolve()
-    if OPTIONS.screenshots is not None:
-        OPTIONS.screenshots.mkdir(parents=True, exist_ok=True)
-    return unittest.main(argv=[sys.argv[0], *rest], verbosity=1)
+        return None, rest
+    options.weft = options.weft.resolve()
+    if options.screenshots is not None:
+        options.screenshots.mkdir(parents=True, exist_ok=True)
+    return options, rest
+
+
+def main():
+    global OPTIONS
+    OPTIONS, rest = given(__doc__)
+    return 0 if OPTIONS is None else unittest.main(argv=[sys.argv[0], *rest], verbosity=1)
 
 
 if __name__ == "__main__":

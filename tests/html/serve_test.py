@@ -6,7 +6,6 @@
 Wants what browser_test.py wants; says so and ends with 0 where that is not there.
 """
 
-import argparse
 import base64
 import json
 import pathlib
@@ -241,19 +240,8 @@ class Serve(unittest.TestCase):
 
 def main():
     global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("weft", type=pathlib.Path, help="the program")
-    parser.add_argument("--screenshots", type=pathlib.Path, metavar="DIR",
-                        help="write pictures of the pages there")
-    OPTIONS, rest = parser.parse_known_args()
-    if browser_test.missing():
-        print(f"skipped: no {', '.join(browser_test.missing())} here")
-        return 0
-    OPTIONS.weft = OPTIONS.weft.resolve()
-    if OPTIONS.screenshots is not None:
-        OPTIONS.screenshots.mkdir(parents=True, exist_ok=True)
-    return unittest.main(argv=[sys.argv[0], *rest], verbosity=1)
+    OPTIONS, rest = browser_test.given(__doc__)
+    return 0 if OPTIONS is None else unittest.main(argv=[sys.argv[0], *rest], verbosity=1)
 
 
 if __name__ == "__main__":
