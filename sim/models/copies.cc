@@ -13,7 +13,8 @@ Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel) {
 }
 
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel) {
-  return {.place = stage.expert_data, .count = gpus_of_stage(parallel) / parallel.expert};
+  return {.place = stage.expert_data,
+          .count = gpus_of_stage(parallel) / gpus_with_experts(parallel)};
 }
 
 std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& stage,

@@ -42,7 +42,7 @@ void Gradients::close(LayerWeights& bucket) {
   if (bucket.all() == 0) return;
   const LayerWeights weights = std::exchange(bucket, {});
   buckets_.push_back(weights);
-  if (each_is_summed()) copy_in(weights);
+  if (parallel().shards(Sharding::gradients)) copy_in(weights);
   if (shared(weights) == 0) return;
   ready_.push_back({.weights = weights, .by = out_.last()});
 }
@@ -52,7 +52,8 @@ void Gradients::close(LayerWeights& bucket) {
 // no other GPU has are added to those of earlier microbatches at once.
 void Gradients::copy_in(const LayerWeights& weights) {
   const std::int64_t alone = weights.all() - shared(weights);
-  const Bytes before = bytes_of(microbatch_ > 0 ? alone : 0, workload_.gradients);
+  const bool adds = each_is_summed() && microbatch_ > 0;
+  const Bytes before = bytes_of(adds ? alone : 0, workload_.gradients);
   out_.wait_for(buffer_in_use_by_);
   out_.compute("gradient_copy_in", "gradients",
                StreamShape{.read = bytes_of(weights.all(), made_type()) + before,

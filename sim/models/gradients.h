@@ -21,10 +21,10 @@ class Gradients {
   // Whether other GPUs have the same weights.
   [[nodiscard]] bool are_summed() const { return of_common().all() > 1; }
 
-  // The backward pass of this microbatch begins. Where gradients are sharded, those of each are
-  // summed; else those of the last, to which the others' were added.
+  // The backward pass of this microbatch begins: those of each are summed (parallel.gradient_sums),
+  // or those of the last, to which the others' were added.
   void begin_microbatch(int microbatch);
-  [[nodiscard]] bool each_is_summed() const { return parallel().shards(Sharding::gradients); }
+  [[nodiscard]] bool each_is_summed() const { return parallel().sums_each(); }
 
   // The current layer now has the gradients of so many of the weights that all copies of the model
   // share. With buckets, those that are full can be summed from here on.

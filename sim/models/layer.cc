@@ -14,7 +14,7 @@ void Layer::forward() {
 
 void Layer::mlp_forward() {
   if (has_experts(spec_, index_)) {
-    Experts(gpus_, *spec_.moe, routed_, stage_.experts).forward();
+    Experts(gpus_, *spec_.moe, routed_, stage_).forward();
   } else {
     gpus_.out().wait_for(feed_forward(gpus_, {.names = "mlp", .inner = spec_.decoder.inner}));
   }
@@ -22,7 +22,7 @@ void Layer::mlp_forward() {
 
 void Layer::mlp_backward() {
   if (has_experts(spec_, index_)) {
-    return Experts(gpus_, *spec_.moe, routed_, stage_.experts).backward();
+    return Experts(gpus_, *spec_.moe, routed_, stage_).backward();
   }
   const Recomputed& again = gpus_.shapes().again;
   feed_forward_backward(gpus_, {.names = "mlp",

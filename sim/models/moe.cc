@@ -22,9 +22,17 @@ std::int64_t Experts::own_tokens() const {
 
 std::int64_t Experts::sides() const { return gpus_.shapes().decoder.gated ? 2 : 1; }
 
+std::int64_t Experts::parts() const { return gpus_.shapes().parallel.expert_tensor; }
+
+std::int64_t Experts::inner() const { return moe_.inner / parts(); }
+
+std::int64_t Experts::kernels() const {
+  return moe_.kernel == ExpertKernel::each ? routed_.busy : 1;
+}
+
 // As if all busy experts of a GPU had equally many.
 std::int64_t Experts::rows(std::int64_t rank) const {
-  return (routed_.received(rank) + routed_.busy - 1) / routed_.busy;
+  return round_up(routed_.received(rank) * parts(), routed_.busy);
 }
 
 // fp8 with a scale for each block of elements, or as the model computes.
@@ -38,7 +46,7 @@ Bytes Experts::row(Direction direction) const {
   return gpus_.shapes().size(hidden);
 }
 
-OpId Experts::exchange(const char* name, Direction direction) {
+OpId Experts::exchange(const std::string& name, Direction direction) {
   if (routed_.gpus == 1) return OpId::none();
   const Bytes token = row(direction);
   CommunicationShape call =
@@ -73,6 +81,32 @@ void Experts::exchange_counts() {
                        even_call(CollectiveOp::all_to_all, bytes(moe_.experts * kCount)), place_);
 }
 
+// What has come to all GPUs that share each expert: once for each of its experts there, or once.
+Bytes Experts::come_together(Direction direction) const {
+  return row(direction) * most_come(once() ? routed_.reached.gpus : routed_.sent);
+}
+
+OpId Experts::bring(const std::string& names) {
+  const OpId dispatched = exchange(names + "dispatch", Direction::dispatch);
+  if (parts() == 1) return dispatched;
+  gpus_.out().wait_for(dispatched);
+  return gpus_.out().exchange(
+      names + "dispatch_gather",
+      even_call(CollectiveOp::all_gather, come_together(Direction::dispatch)), of_expert_);
+}
+
+OpId Experts::send_home(const std::string& names) {
+  OpId summed = OpId::none();
+  if (parts() > 1) {
+    summed = gpus_.out().exchange(
+        names + "combine_reduce",
+        even_call(CollectiveOp::reduce_scatter, come_together(Direction::combine)), of_expert_);
+  }
+  if (routed_.gpus == 1) return summed;
+  gpus_.out().wait_for(summed);
+  return exchange(names + "combine", Direction::combine);
+}
+
 namespace {
 
 // Gradients are given with B along n.
@@ -86,7 +120,8 @@ Fp8Sums sums_of(GemmLayout layout, GradientOf of) {
 void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand operand,
                       GemmLayout layout, GradientOf of) {
   const Product product{.m = rows(0), .n = n, .k = k, .layout = layout, .grouped = grouped()};
-  GemmShape gemm = as_layers_do(gemm_of(product, gpus_.shapes().decoder.dtype, routed_.busy),
+  const std::int64_t batch = routed_.busy / kernels();
+  GemmShape gemm = as_layers_do(gemm_of(product, gpus_.shapes().decoder.dtype, batch),
                                 gpus_.shapes(), sums_of(layout, of));
   if (operand == Operand::as_sent && moe_.dispatch == DispatchType::fp8) {
     gemm.fp8 = Fp8Scales::block;
@@ -95,7 +130,9 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
   if (!routed_.even()) {
     for (std::int64_t rank = 0; rank < routed_.gpus; ++rank) gemm.m_by_rank.push_back(rows(rank));
   }
-  gpus_.out().compute(name, kExperts, std::move(gemm), place_, of);
+  for (std::int64_t i = 0; i < kernels(); ++i) {
+    gpus_.out().compute(name, kExperts, gemm, place_, of);
+  }
 }
 
 // A product that sums over tokens. Where their number differs from GPU to GPU it is given as the
@@ -104,24 +141,28 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
 // operands lie along in and out, whatever the number of tokens: as given here along k and n.
 void Experts::weight_gradient(const char* name, std::int64_t in, std::int64_t out) {
   if (routed_.even()) {
-    return gpus_.weight_gradient(
-        name, kExperts, {.m = out, .n = in, .k = rows(0), .grouped = grouped(), .of_layer = true},
-        place_, routed_.busy);
+    for (std::int64_t i = 0; i < kernels(); ++i) {
+      gpus_.weight_gradient(
+          name, kExperts, {.m = out, .n = in, .k = rows(0), .grouped = grouped(), .of_layer = true},
+          place_, routed_.busy / kernels());
+    }
+    return;
   }
   product(name, out, in, Operand::as_made, GemmLayout::nn, GradientOf::weights);
   gpus_.add_gradient(name, kExperts, in * out * routed_.busy, place_);
 }
 
-// Of the GPU to which most come, for which the others wait. `sent`: [from * gpus + to].
+// Of the GPU to which most come, for which the others wait; with those that its partners in each
+// expert have got for it. `sent`: [from * gpus + to].
 std::int64_t Experts::most_come(const std::vector<std::int64_t>& sent) const {
   std::vector<std::int64_t> come(static_cast<std::size_t>(routed_.gpus));
   for (std::size_t pair = 0; pair < sent.size(); ++pair) come[pair % come.size()] += sent[pair];
-  return *std::max_element(come.begin(), come.end());
+  return parts() * *std::max_element(come.begin(), come.end());
 }
 
 void Experts::activation(const char* name, const Elementwise& one, GradientOf of) {
   Elementwise work = one;
-  work.elements = most_come(routed_.sent) * moe_.inner;
+  work.elements = most_come(routed_.sent) * inner();
   gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_, of);
 }
 
@@ -227,24 +268,24 @@ void Experts::gather_tokens(const char* name) {
 
 void Experts::forward() {
   route_tokens();
-  const OpId dispatched = exchange("dispatch", Direction::dispatch);
+  const OpId dispatched = bring("");
   OpId shared = OpId::none();
   if (moe_.shared_inner > 0) {
     shared = feed_forward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
-  cast_weights("experts_up_weights", sides() * moe_.inner * hidden);
+  cast_weights("experts_up_weights", sides() * inner() * hidden);
   gpus_.out().wait_for(dispatched);
   spread_here();
   cast_if_sent_plain("experts_up_input");
-  product("experts_up", sides() * moe_.inner, hidden, Operand::as_sent);
+  product("experts_up", sides() * inner(), hidden, Operand::as_sent);
   transpose_sent("experts_up_input");
   activation_forward();
-  cast_weights("experts_down_weights", hidden * moe_.inner);
-  cast_rows("experts_down_input", moe_.inner, gpus_.shapes().input_casts);
-  product("experts_down", hidden, moe_.inner, Operand::as_made);
+  cast_weights("experts_down_weights", hidden * inner());
+  cast_rows("experts_down_input", inner(), gpus_.shapes().input_casts);
+  product("experts_down", hidden, inner(), Operand::as_made);
   add_up_here();
-  gpus_.out().wait_for(exchange("combine", Direction::combine));
+  gpus_.out().wait_for(send_home(""));
   gpus_.out().wait_for(shared);
   tokens("experts_sum", parts_home() + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
   gather_tokens("experts_gather");
@@ -253,26 +294,26 @@ void Experts::forward() {
 void Experts::backward() {
   const DecoderShapes& shapes = gpus_.shapes();
   const std::int64_t hidden = shapes.decoder.hidden;
-  const std::int64_t up = sides() * moe_.inner;
+  const std::int64_t up = sides() * inner();
   // Reads the experts' outputs, too, for the gradients of their weights in the sum.
   tokens("experts_sum_backward", 1 + moe_.top_k, moe_.top_k, 3 * moe_.top_k);
-  const OpId dispatched = exchange("gradient_dispatch", Direction::dispatch);
+  const OpId dispatched = bring("gradient_");
   if (moe_.shared_inner > 0) {
     feed_forward_backward(
         gpus_,
         {.names = "shared", .inner = moe_.shared_inner, .activates_again = activates_again()});
   }
-  cast_weights("experts_down_weights", hidden * moe_.inner);
+  cast_weights("experts_down_weights", hidden * inner());
   gpus_.out().wait_for(dispatched);
   spread_here();
   if (activates_again()) {
     activation_forward(GradientOf::weights);
-    cast_rows("experts_down_input", moe_.inner, CastWay::transposed, GradientOf::weights);
+    cast_rows("experts_down_input", inner(), CastWay::transposed, GradientOf::weights);
   }
   cast_if_sent_plain("experts_down_gradient");
-  product("experts_down_input_gradient", moe_.inner, hidden, Operand::as_sent, GemmLayout::nn);
+  product("experts_down_input_gradient", inner(), hidden, Operand::as_sent, GemmLayout::nn);
   transpose_sent("experts_down_gradient");
-  weight_gradient("experts_down_weight_gradient", moe_.inner, hidden);
+  weight_gradient("experts_down_weight_gradient", inner(), hidden);
   activation("experts_activation_backward",
              {.read = sides() + 1,
               .written = sides(),
@@ -282,7 +323,7 @@ void Experts::backward() {
   cast_rows("experts_up_gradient", up, CastWay::both);
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
   add_up_here();
-  const OpId combined = exchange("gradient_combine", Direction::combine);
+  const OpId combined = send_home("gradient_");
   weight_gradient("experts_up_weight_gradient", hidden, up);
   gpus_.out().wait_for(combined);
   tokens("dispatch_copy_backward", parts_home(), 1, moe_.top_k);

@@ -1,19 +1,28 @@
 // The operators of a layer's experts, on one stage's GPUs.
 //
-// Each GPU of a tensor-parallel group sends its share of the tokens to the experts. Experts are not
-// cut: each is on one GPU, and `parallel.expert` consecutive GPUs together have all of them.
+// Each GPU of a tensor-parallel group sends its share of the tokens to the experts, which are on
+// `parallel.expert` groups of `parallel.expert_tensor` GPUs. Each GPU of such a group has a part of
+// each matrix of the group's experts, by columns, then by rows. A GPU exchanges tokens with those
+// that have the same part; the group gathers what has come to its GPUs, multiplies all of it, and
+// scatters the sums before they go home (as Megatron-LM's all-to-all dispatcher).
 #pragma once
 
+#include <string>
+
 #include "sim/models/moe_router.h"
+#include "sim/models/stage.h"
 #include "sim/models/tensor_parallel.h"
 
 namespace weft {
 
 class Experts {
  public:
-  // `place`: the groups that share the experts.
-  Experts(TensorParallel& gpus, const MoeSpec& moe, const RoutedTokens& routed, PlaceId place)
-      : gpus_(gpus), moe_(moe), routed_(routed), place_(place) {}
+  Experts(TensorParallel& gpus, const MoeSpec& moe, const RoutedTokens& routed, const Stage& stage)
+      : gpus_(gpus),
+        moe_(moe),
+        routed_(routed),
+        place_(stage.experts),
+        of_expert_(stage.of_expert) {}
 
   // Router, dispatch with the shared expert concurrently, experts, combine, weighted sum.
   void forward();
@@ -21,7 +30,12 @@ class Experts {
 
  private:
   enum class Direction { dispatch, combine };  // to the experts, and home
-  OpId exchange(const char* name, Direction direction);
+  OpId exchange(const std::string& name, Direction direction);
+  // To all GPUs that multiply them, and home; `names`: prefix of the collectives' names. Return the
+  // last of these, none if there is nothing to do.
+  OpId bring(const std::string& names);
+  OpId send_home(const std::string& names);
+  [[nodiscard]] Bytes come_together(Direction direction) const;
   void exchange_counts();
   // `as_sent`: multiplies rows as they have come, fp8 if they are sent so.
   enum class Operand : std::uint8_t { as_sent, as_made };
@@ -47,7 +61,7 @@ class Experts {
   [[nodiscard]] Bytes row(Direction direction) const;  // of a token, on its way
   [[nodiscard]] bool puts() const { return moe_.exchange != TokenExchange::library; }
   [[nodiscard]] bool once() const {
-    return moe_.exchange == TokenExchange::once && routed_.gpus > 1;
+    return moe_.exchange == TokenExchange::once && (routed_.gpus > 1 || parts() > 1);
   }
   // Sent once, tokens are copied for each expert where they have come, and what experts of a GPU
   // make of a token is added up before it goes home.
@@ -55,13 +69,17 @@ class Experts {
   void add_up_here();
   [[nodiscard]] std::int64_t parts_home() const;  // of a token, to be added up
   [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
+  [[nodiscard]] std::int64_t kernels() const;                // that multiply, one after another
+  [[nodiscard]] std::int64_t parts() const;                  // that each expert is cut into ...
+  [[nodiscard]] std::int64_t inner() const;                  // ... and elements inside one of them
   [[nodiscard]] std::int64_t rows(std::int64_t rank) const;  // per busy expert
   [[nodiscard]] std::int64_t sides() const;
 
   TensorParallel& gpus_;
   const MoeSpec& moe_;
   const RoutedTokens& routed_;
-  PlaceId place_;
+  PlaceId place_;      // GPUs with the same part of all experts
+  PlaceId of_expert_;  // with all parts of the same experts
 };
 
 }  // namespace weft

@@ -8,51 +8,57 @@
 
 namespace weft {
 
-Parameters::Unit Parameters::root() const {
+std::vector<Parameters::Unit> Parameters::units() const {
   const TransformerSpec& spec = workload_.transformer;
-  return {.weights = {.common = embedding_weights(spec.decoder, spec.parallel.tensor) +
-                                head_weights(spec)}};
-}
-
-std::vector<Parameters::Unit> Parameters::layers() const {
   std::vector<Unit> units;
-  units.reserve(static_cast<std::size_t>(stage_.layers.count) + 1);  // and the root
+  if (!parallel().shards(Sharding::parameters)) return units;
+  std::int64_t ends = 0;
+  if (stage_.first) ends += embedding_weights(spec.decoder, parallel().tensor);
+  if (stage_.last) ends += head_weights(spec);
+  if (ends > 0) units.push_back({.weights = {.common = ends}, .is_layer = false});
   for (int i = 0; i < stage_.layers.count; ++i) {
-    units.push_back({.weights = layer_weights(workload_.transformer, stage_.layers.first + i)});
+    units.push_back({.weights = layer_weights(spec, stage_.layers.first + i)});
   }
   return units;
 }
 
-void Parameters::begin(std::vector<Unit> units) {
-  if (!workload_.transformer.parallel.shards(Sharding::parameters)) return;
-  SIM_ASSERT(stage_.first && stage_.last);
-  units_ = std::move(units);
+void Parameters::begin(bool forward) {
+  is_forward_ = forward;
   next_ = begun_ = 0;
 }
 
-void Parameters::begin_forward() {
-  std::vector<Unit> units = layers();
-  units.insert(units.begin(), root());
-  begin(std::move(units));
+void Parameters::begin_forward() { begin(true); }
+
+void Parameters::begin_backward() { begin(false); }
+
+// The ends come first in both passes: they are whole in the backward pass.
+Parameters::Unit& Parameters::at(std::size_t turn) {
+  SIM_ASSERT(turn < units_.size());
+  const std::size_t ends = units_.front().is_layer ? 0 : 1;
+  const bool as_stored = is_forward_ || turn < ends;
+  return units_[as_stored ? turn : units_.size() - 1 - (turn - ends)];
 }
 
-void Parameters::begin_backward() {
-  std::vector<Unit> units = layers();
-  units.insert(units.begin(), root());
-  std::reverse(units.begin() + 1, units.end());
-  units.front().whole = true;
-  for (Unit& unit : units) {
-    unit.whole = unit.whole || !workload_.transformer.parallel.reshard_after_forward;
-  }
-  begin(std::move(units));
+void Parameters::use_ends() {
+  if (!units_.empty() && next_ == 0 && !at(0).is_layer) use_unit();
 }
 
 void Parameters::use_next() {
-  if (!workload_.transformer.parallel.shards(Sharding::parameters)) return;
-  const auto ahead = static_cast<std::size_t>(workload_.transformer.parallel.prefetch);
-  SIM_ASSERT(next_ < units_.size());
-  while (begun_ < std::min(units_.size(), next_ + ahead + 1)) gather(units_[begun_++]);
-  copy_out(units_[next_++]);
+  use_ends();
+  if (!units_.empty()) use_unit();
+}
+
+void Parameters::use_unit() {
+  const auto ahead = static_cast<std::size_t>(parallel().prefetch);
+  while (begun_ < std::min(units_.size(), next_ + ahead + 1)) gather(at(begun_++));
+  Unit& unit = at(next_++);
+  copy_out(unit);
+  unit.whole = stays_whole(unit);
+}
+
+bool Parameters::stays_whole(const Unit& unit) const {
+  if (!is_forward_) return parallel().pipeline > 1;
+  return !unit.is_layer || !parallel().reshard_after_forward;
 }
 
 // Each GPU's part, which is the optimiser's copy where it has one, is first copied one tensor
@@ -60,8 +66,7 @@ void Parameters::use_next() {
 void Parameters::gather(Unit& unit) {
   if (unit.whole) return;
   const DataType type = workload_.transformer.decoder.dtype;
-  for (const SharedPart& part :
-       shared_parts(unit.weights, stage_, workload_.transformer.parallel)) {
+  for (const SharedPart& part : shared_parts(unit.weights, stage_, parallel())) {
     const std::int64_t own = round_up(part.weights, part.copies.count);
     ModelOp copy{
         .name = part.names + "parameter_copy_in",
@@ -78,11 +83,11 @@ void Parameters::gather(Unit& unit) {
   }
 }
 
-void Parameters::copy_out(const Unit& unit) {
+void Parameters::copy_out(Unit& unit) {
   if (unit.gathered.empty()) return;
-  const Bytes size = bytes_of(shared_weights(unit.weights, stage_, workload_.transformer.parallel),
+  const Bytes size = bytes_of(shared_weights(unit.weights, stage_, parallel()),
                               workload_.transformer.decoder.dtype);
-  for (const OpId gather : unit.gathered) out_.wait_for(gather);
+  for (const OpId gather : std::exchange(unit.gathered, {})) out_.wait_for(gather);
   out_.compute("parameter_copy_out", "parameters",
                StreamShape{.read = size, .written = size, .flops = {}}, stage_.tensor);
 }

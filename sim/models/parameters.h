@@ -1,10 +1,12 @@
 // Parameters that no GPU keeps whole (parallel.shard: parameters): stage 3 of ZeRO
 // (arXiv:1910.02054) as PyTorch's fully_shard of each layer has it (FSDP, arXiv:2304.11277).
 //
-// Units are the embedding with the head, which stays whole from the forward to the end of the
-// backward pass, and each layer, gathered for each pass. When a pass comes to a unit, the gather of
-// the unit `prefetch` ahead begins on a stream of its own; a copy then lays the unit's own tensors
-// out of what was gathered, part of each GPU by part, and its operators follow.
+// Units are the embedding with the head, or what of them is here, and each layer, gathered for each
+// pass. The former stays whole from the forward to the end of the backward pass. In a pipeline what
+// a backward pass has gathered stays for the next microbatch's forward pass (as its stages in
+// PyTorch: set_reshard_after_backward). When a pass comes to a unit, the gather of the unit
+// `prefetch` ahead begins on a stream of its own; a copy then lays the unit's own tensors out of
+// what was gathered, part of each GPU by part, and its operators follow.
 #pragma once
 
 #include <vector>
@@ -17,33 +19,38 @@ namespace weft {
 class Parameters {
  public:
   Parameters(BlockWriter& out, const Workload& workload, const Stage& stage)
-      : out_(out), workload_(workload), stage_(stage) {}
+      : out_(out), workload_(workload), stage_(stage), units_(units()) {}
 
   // A pass begins.
   void begin_forward();
   void begin_backward();
-  // Its next unit begins: first the embedding with the head, where they are, then the layers in
-  // the order of the pass.
+  // The embedding or the head begins, or a layer, in the order of the pass.
+  void use_ends();
   void use_next();
 
  private:
   struct Unit {
     LayerWeights weights;
-    bool whole = false;  // still there from the forward pass
+    bool is_layer = true;
+    bool whole = false;  // gathered by an earlier pass
     std::vector<OpId> gathered = {};
   };
-  [[nodiscard]] Unit root() const;
-  [[nodiscard]] std::vector<Unit> layers() const;
-  void begin(std::vector<Unit> units);
+  [[nodiscard]] const ParallelSpec& parallel() const { return workload_.transformer.parallel; }
+  [[nodiscard]] std::vector<Unit> units() const;
+  void begin(bool forward);
+  Unit& at(std::size_t turn);
+  void use_unit();
   void gather(Unit& unit);
-  void copy_out(const Unit& unit);
+  void copy_out(Unit& unit);
+  [[nodiscard]] bool stays_whole(const Unit& unit) const;
 
   BlockWriter& out_;
   const Workload& workload_;
   Stage stage_;
-  std::vector<Unit> units_;  // of the pass
+  std::vector<Unit> units_;  // the ends first, then the layers; empty if parameters are not shared
+  bool is_forward_ = true;   // the pass, and of its units:
   std::size_t next_ = 0;     // to be used
-  std::size_t begun_ = 0;    // gathers, of the units before this one
+  std::size_t begun_ = 0;    // gathers, of those before this one
 };
 
 }  // namespace weft

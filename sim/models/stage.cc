@@ -62,10 +62,11 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .layers = layers_of_part(spec, part),
               .tensor = place(parallel.tensor, 1),
               .context = place(parallel.context, parallel.tensor),
-              .experts = place(parallel.expert, 1),
+              .experts = place(parallel.expert, parallel.expert_tensor),
+              .of_expert = place(parallel.expert_tensor, 1),
               .sharing = place(copies_that_share(parallel), parallel.tensor),
               .across = PlaceId::none(),
-              .expert_data = place(gpus / parallel.expert, parallel.expert),
+              .expert_data = place(gpus / gpus_with_experts(parallel), gpus_with_experts(parallel)),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
   const int sharing = copies_that_share(parallel);

@@ -3,8 +3,9 @@
 //
 // GPUs are numbered node by node. Those of a tensor-parallel group are neighbours, then come the
 // groups that share a sequence, then the copies of the model, then the stages:
-// GPU = ((stage x data + d) x context + c) x tensor + t. Experts are shared by neighbours too: by
-// `parallel.expert` consecutive GPUs of a stage, whatever their tensor rank.
+// GPU = ((stage x data + d) x context + c) x tensor + t. Experts are shared by neighbours too,
+// whatever their tensor rank: by `parallel.expert` groups of `parallel.expert_tensor` consecutive
+// GPUs of a stage, each of which has the same experts cut into parts.
 #pragma once
 
 #include <string>
@@ -22,10 +23,11 @@ struct Stage {
   StageLayers layers;
   PlaceId tensor;       // groups that share each layer's matrices
   PlaceId context;      // groups that share each sequence
-  PlaceId experts;      // groups that share the experts
+  PlaceId experts;      // groups that share the experts, each with one part of every expert
+  PlaceId of_expert;    // groups that share each expert's matrices
   PlaceId sharing;      // groups with the same weights that share what is sharded
   PlaceId across;       // and GPUs with the same part of it; none: all copies share
-  PlaceId expert_data;  // groups with the same experts
+  PlaceId expert_data;  // groups with the same part of the same experts
   PlaceId ahead;        // pairs with the stage that has the next part; none if it is the same stage
   PlaceId back;         // pairs with the stage that has the previous part
 };

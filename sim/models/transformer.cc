@@ -35,15 +35,16 @@ class Transformer {
     if (spec_.moe) {
       const int gpus = spec_.parallel.expert;
       const bool once = spec_.moe->exchange == TokenExchange::once;
-      routed_ = route(*spec_.moe, gpus, shapes_.tokens / spec_.parallel.tensor, scenario.run.seed,
-                      once ? std::min(gpus, scenario.cluster.gpus_per_node) : 1);
+      routed_ =
+          route(*spec_.moe, gpus, shapes_.tokens / spec_.parallel.tensor, scenario.run.seed,
+                once ? exchanging_of_node(spec_.parallel, scenario.cluster.gpus_per_node) : 1);
     }
     for (int s = 0; s < pipeline_.stages; ++s) {
       for (int i = 0; i < pipeline_.virtual_stages; ++i) {
         stages_.push_back(stage_of(graph_, spec_, pipeline_, {s, i}));
+        parameters_.emplace_back(out_, workload_, stages_.back());
       }
       gradients_.emplace_back(out_, workload_, stages_.back());
-      parameters_.emplace_back(out_, workload_, stages_.back());
     }
     inputs_.resize(stages_.size(), Ends(static_cast<std::size_t>(pipeline_.microbatches)));
     outputs_ = inputs_;
@@ -121,9 +122,7 @@ class Transformer {
   [[nodiscard]] const Gradients& gradients_of(int stage) const {
     return gradients_[static_cast<std::size_t>(stage)];
   }
-  Parameters& parameters_at(const PipelineStep& step) {
-    return parameters_[static_cast<std::size_t>(step.stage)];
-  }
+  Parameters& parameters_at(const PipelineStep& step) { return parameters_[index(place_of(step))]; }
 
   void send_ahead(const Stage& stage, const PipelineStep& step) {
     const PipelinePlace to = *place_behind(pipeline_, stage.at);
@@ -211,7 +210,7 @@ class Transformer {
     out_.wait_for(gradients_of(step.stage).sum_of_microbatch());
     if (stage.first) {
       out_.begin_block(where(pipeline_, step) + "embedding");
-      parameters.use_next();
+      parameters.use_ends();
       token_embedding(gpus);
     }
     for (int i = 0; i < stage.layers.count; ++i) {
@@ -284,11 +283,11 @@ class Transformer {
         ready(mtp_weights(spec_, i));
       }
       begin("the head");
-      parameters_at(step).use_next();
+      parameters_at(step).use_ends();
       head_backward(gpus);
       if (spec_.mtp_modules > 0) add_further_gradient(gpus);
       const LayerWeights own{.common = head_weights(spec_) + embedding_copy_weights(spec_)};
-      if (spec_.parallel.shards(Sharding::parameters)) {
+      if (spec_.parallel.shards(Sharding::parameters) && stage.first) {
         embedding += own;  // a unit of parameters
       } else {
         ready(own);
@@ -375,8 +374,8 @@ class Transformer {
   BlockWriter out_{graph_, workload_.pairs};
   PostedReceives posted_;
   std::vector<Stage> stages_;           // each with its virtual stages
+  std::vector<Parameters> parameters_;  // of each of these
   std::vector<Gradients> gradients_;    // by stage
-  std::vector<Parameters> parameters_;  // by stage
   std::vector<Ends> inputs_;            // what each place receives; none at the ends
   std::vector<Ends> outputs_;           // what it computed last
   std::vector<OpId> computed_;          // the same, by stage only

@@ -37,7 +37,7 @@ class Decoder {
 
  private:
   [[nodiscard]] int copies(bool experts) const {
-    return experts ? std::max(1, gpus_of_stage(p_) / p_.expert) : copies_that_share(p_);
+    return experts ? std::max(1, gpus_of_stage(p_) / gpus_with_experts(p_)) : copies_that_share(p_);
   }
 
   // Of a weight; shards of parameters are the optimiser's copy where it has one.
@@ -70,19 +70,20 @@ class Decoder {
     use.weights += real(weights) * weight_kept() / each(Sharding::parameters);
     if (!trains_) return;
     const int states = keeps_a_copy(workload_) ? 3 : 2;
-    use.gradients += real(weights) * size_in(workload_.gradients) / each(Sharding::gradients);
+    const int kept_by = p_.sums_each() ? copies : 1;
+    use.gradients += real(weights) * size_in(workload_.gradients) / kept_by;
     use.optimizer +=
         real(weights) * states * size_in(workload_.optimizer) / each(Sharding::optimizer);
   }
 
   // Parameters that are whole at a time: the embedding and head, and the layer that computes and
-  // those that are gathered ahead, or all.
-  [[nodiscard]] double gathered() const {
+  // those that are gathered ahead, or all. In a pipeline what a backward pass has gathered stays.
+  [[nodiscard]] double gathered(std::int64_t weights) const {
     if (!p_.shards(Sharding::parameters)) return 0;
-    const int whole = p_.reshard_after_forward ? std::min(d_.layers, p_.prefetch + 1) : d_.layers;
-    const double all = real(part_weights(spec_, 0).all());
+    if (p_.pipeline > 1 || !p_.reshard_after_forward) return real(weights) * size_in(d_.dtype);
+    const int whole = std::min(d_.layers, p_.prefetch + 1);
     const double root = real(embedding_weights(d_, p_.tensor) + head_weights(spec_));
-    return (root + (all - root) * whole / d_.layers) * size_in(d_.dtype);
+    return (root + (real(weights) - root) * whole / d_.layers) * size_in(d_.dtype);
   }
 
   [[nodiscard]] double cached(StageLayers layers) const {
@@ -121,7 +122,8 @@ class Decoder {
     }
     if (again.moe) return 0;
     const MoeSpec& moe = *spec_.moe;
-    const double of_an_expert = operand() * real(d_.hidden) + feed_forward(moe.inner, again);
+    const double of_an_expert =
+        operand() * real(d_.hidden) * p_.expert_tensor + feed_forward(moe.inner, again);
     return (feed_forward(moe.shared_inner, again) + moe.top_k * of_an_expert) / p_.tensor;
   }
 
@@ -208,10 +210,10 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
+      use.gathered += gathered(weights.all());
       use.weights += cast_weights(part);
       use.cached += cached(layers_of_part(spec_, part));
     }
-    use.gathered = gathered();
     if (trains_) keep(use, stage);
     return use;
   }

@@ -83,8 +83,8 @@ LayerWeights layer_weights(const TransformerSpec& spec, int layer) {
   const MoeSpec& moe = *spec.moe;
   const std::int64_t router = std::int64_t{decoder.hidden} * moe.experts;
   weights.common += router + feed_forward_weights(decoder, moe.shared_inner, tensor);
-  weights.experts =
-      moe.experts / spec.parallel.expert * feed_forward_weights(decoder, moe.inner, 1);
+  weights.experts = moe.experts / spec.parallel.expert *
+                    feed_forward_weights(decoder, moe.inner, spec.parallel.expert_tensor);
   return weights;
 }
 

@@ -41,7 +41,11 @@ struct LatentSpec {
 enum class RouterSkew { uniform, zipf, histogram };
 
 // How the products of a GPU's experts are computed together.
-enum class ExpertKernel { batched, grouped };
+enum class ExpertKernel {
+  batched,  // one kernel for products of one size
+  grouped,  // one for products of several
+  each      // a kernel for each expert, one after another
+};
 
 // How tokens are sent to their experts and home.
 enum class TokenExchange {
@@ -115,7 +119,11 @@ enum class ContextExchange {
 // (arXiv:1910.02054), each with those before it.
 enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
 
-// tensor x context x data x pipeline GPUs; `expert` of those of one stage share the experts.
+// After which microbatch gradients that copies share are summed.
+enum class GradientSums : std::uint8_t { each, last };
+
+// tensor x context x data x pipeline GPUs; `expert` x `expert_tensor` of those of one stage share
+// the experts.
 struct ParallelSpec {
   int tensor = 1;
   int context = 1;  // that share each sequence
@@ -127,13 +135,19 @@ struct ParallelSpec {
   int first_layers = -1;   // of the pipeline's first part; -1: as many as others
   int last_layers = -1;    // of its last
   int expert = 1;
+  int expert_tensor = 1;           // neighbours that split each expert's matrices
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only
   bool sharded_optimizer = false;  // the older key: whether `shard` is more than none
   Sharding shard = Sharding::none;
   int shard_copies = 0;               // neighbouring copies that share; 0: all
   int prefetch = 1;                   // layers ahead whose parameters are gathered
   bool reshard_after_forward = true;  // parameters are gathered again for the backward pass
+  GradientSums gradient_sums = GradientSums::each;
   [[nodiscard]] bool shards(Sharding what) const { return shard >= what; }
+  // Whether the copies' gradients are summed after each microbatch; else its own are added up.
+  [[nodiscard]] bool sums_each() const {
+    return shards(Sharding::gradients) && gradient_sums == GradientSums::each;
+  }
 };
 
 // Of a stage, those with the same weights; and all.
@@ -143,6 +157,15 @@ inline int copies_of_weights(const ParallelSpec& parallel) {
 // Of these, those that share what is sharded.
 inline int copies_that_share(const ParallelSpec& parallel) {
   return parallel.shard_copies > 0 ? parallel.shard_copies : copies_of_weights(parallel);
+}
+// That together have all experts of a stage.
+inline int gpus_with_experts(const ParallelSpec& parallel) {
+  return parallel.expert * parallel.expert_tensor;
+}
+// Of a node, those that exchange tokens: they have the same part of each expert.
+inline int exchanging_of_node(const ParallelSpec& parallel, int gpus_per_node) {
+  const int same = gpus_per_node / parallel.expert_tensor;
+  return same < 1 ? 1 : same < parallel.expert ? same : parallel.expert;
 }
 inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);

@@ -62,13 +62,17 @@ inline constexpr std::array kGradientScalings = {
     Choice<bool>{"kernel", true,
                  "a kernel divides each layer's gradients before they are summed (PyTorch's DDP)"},
 };
+inline constexpr std::array kGradientSums = {
+    Choice<GradientSums>{"each", GradientSums::each, "each microbatch's are scattered"},
+    Choice<GradientSums>{"last", GradientSums::last,
+                         "each copy adds up its own, whole; scattered after the last microbatch"},
+};
 inline constexpr std::array kShards = {
     Choice<Sharding>{"none", Sharding::none, "each has and updates all of it"},
     Choice<Sharding>{"optimizer", Sharding::optimizer,
                      "each updates its part of the weights, then all are gathered"},
-    Choice<Sharding>{
-        "gradients", Sharding::gradients,
-        "also gradients: those of every microbatch are scattered, each keeps its part"},
+    Choice<Sharding>{"gradients", Sharding::gradients,
+                     "also gradients: scattered as they are made, each copy keeps its part"},
     Choice<Sharding>{"parameters", Sharding::parameters,
                      "also parameters: each layer's are gathered before its forward and backward "
                      "(PyTorch's fully_shard)"},
@@ -237,6 +241,8 @@ inline constexpr std::array kExpertKernels = {
                          "the library's, for products of one size (cuBLAS)"},
     Choice<ExpertKernel>{"grouped", ExpertKernel::grouped,
                          "for products of several sizes, as PyTorch's grouped_mm (CUTLASS)"},
+    Choice<ExpertKernel>{"each", ExpertKernel::each,
+                         "one for each expert, one after another (a loop over linear layers)"},
 };
 inline constexpr std::array kContextExchanges = {
     Choice<ContextExchange>{"all_gather", ContextExchange::all_gather,

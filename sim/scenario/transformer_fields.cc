@@ -246,6 +246,13 @@ void shard_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> train
                   {.help = "whether a layer's parameters are freed after its forward pass and "
                            "gathered again for its backward pass",
                    .fallback = true});
+  map.where("shard", {"gradients", "parameters"})
+      .choice("gradient_sums", parallel.gradient_sums, names::kGradientSums,
+              {.help = "after which microbatch gradients are summed (last: FSDP's "
+                       "set_requires_gradient_sync, as PyTorch's pipelines use it)",
+               .fallback = parallel.pipeline > 1 ? GradientSums::last : GradientSums::each,
+               .means = "each; last in a pipeline",
+               .quiet = true});
   const bool shares = parallel.shards(Sharding::optimizer);
   if (map.gives("sharded_optimizer") && parallel.sharded_optimizer != shares) {
     map.fail("shard", std::string("contradicts sharded_optimizer: ") + (shares ? "false" : "true") +
@@ -272,9 +279,15 @@ void parallel_fields(Fields& map, ParallelSpec& parallel, const Fields& workload
   map.add("pipeline", parallel.pipeline,
           {.help = "pipeline stages", .range = kGpus, .fallback = 1});
   schedule_fields(map, parallel, workload.says("phase", {"training"}));
-  map.only_if(workload.says("kind", {"moe"}), "kind: moe")
-      .add("expert", parallel.expert,
-           {.help = "GPUs of a stage that share the experts", .range = kGpus, .fallback = 1});
+  Fields experts = map.only_if(workload.says("kind", {"moe"}), "kind: moe");
+  experts.add("expert", parallel.expert,
+              {.help = "GPUs of a stage that share the experts", .range = kGpus, .fallback = 1});
+  experts.add("expert_tensor", parallel.expert_tensor,
+              {.help = "neighbouring GPUs that split each expert's matrices (Megatron-LM's "
+                       "expert-tensor-parallel-size); expert x expert_tensor GPUs have all experts",
+               .range = kGpus,
+               .fallback = 1,
+               .quiet = true});
   map.only_if(parallel.tensor > 1, "parallel.tensor above 1")
       .choice(
           "sequence", parallel.sequence, names::kTruths,

@@ -124,7 +124,7 @@ std::vector<Change> changes_that_fit(const Workload& workload, double capacity) 
 std::string what_makes_it_smaller(const Workload& workload) {
   const TransformerSpec& spec = workload.transformer;
   const ParallelSpec& p = spec.parallel;
-  const bool stages = !p.shards(Sharding::gradients);
+  const bool stages = !p.shards(Sharding::gradients) || p.shards(Sharding::parameters);
   std::string text =
       std::string("use more parallel.tensor or ") + (stages ? "parallel.pipeline" : "copies");
   if (workload.phase != Phase::training) return text + ", or fewer sequences";

@@ -13,6 +13,8 @@ const TransformerSpec& transformer_of(const Check& check) {
   return check.scenario.workload.transformer;
 }
 
+bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
+
 void experts_divide(const Check& check) {
   const ParallelSpec& p = transformer_of(check).parallel;
   const MoeSpec& moe = *transformer_of(check).moe;
@@ -22,12 +24,20 @@ void experts_divide(const Check& check) {
                    "; nearest: " + divisors_around(moe.experts, p.expert));
   }
   const std::int64_t gpus = std::int64_t{p.tensor} * p.context * p.data;
-  if (gpus % p.expert != 0) {
-    check.fail("workload.parallel.expert", text(p.expert) + " do not divide the " + text(gpus) +
-                                               " GPUs of a stage, tensor x " +
-                                               (p.context > 1 ? "context x data" : "data") +
-                                               "; nearest: " + divisors_around(gpus, p.expert));
+  const std::int64_t sharing = gpus_with_experts(p);
+  if (gpus % sharing != 0) {
+    const bool cut = p.expert_tensor > 1;
+    check.fail(cut ? "workload.parallel.expert_tensor" : "workload.parallel.expert",
+               (cut ? "expert x expert_tensor = " : "") + text(sharing) + " do not divide the " +
+                   text(gpus) + " GPUs of a stage, tensor x " +
+                   (p.context > 1 ? "context x data" : "data") +
+                   "; nearest: " + divisors_around(gpus, sharing));
   }
+  if (moe.inner % p.expert_tensor == 0) return;
+  check.fail("workload.parallel.expert_tensor",
+             text(moe.inner) + " elements inside an expert do not divide among " +
+                 text(p.expert_tensor) +
+                 " GPUs; nearest: " + divisors_around(moe.inner, p.expert_tensor));
 }
 
 // Each node has equally many of the GPUs that share the experts, and each token reaches all of its.
@@ -37,12 +47,14 @@ void tokens_can_be_sent_once(const Check& check) {
   }
   const MoeSpec& moe = *transformer_of(check).moe;
   if (moe.exchange != TokenExchange::once) return;
-  const int expert = transformer_of(check).parallel.expert;
+  const ParallelSpec& p = transformer_of(check).parallel;
+  const int sharing = gpus_with_experts(p);
   const int node = check.scenario.cluster.gpus_per_node;
-  if (expert % node != 0 && node % expert != 0) {
+  if (!nests(sharing, node) || !nests(p.expert_tensor, node)) {
     check.fail("workload.moe.exchange",
                "once forwards tokens in nodes that all have as many of the experts' GPUs, but " +
-                   text(expert) + " are neither a part nor a multiple of the " + text(node) +
+                   text(nests(sharing, node) ? p.expert_tensor : sharing) +
+                   " are neither a part nor a multiple of the " + text(node) +
                    " of a node; use put or library");
   }
   if (moe.capacity > 0) {
@@ -69,8 +81,6 @@ void a_token_has_its_experts(const Check& check) {
              "only " + text(moe.experts - zeros) + " of " + text(moe.experts) +
                  " are ever used, but a token goes through " + text(moe.top_k));
 }
-
-bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
 
 // Whichever groups a token takes.
 void groups_have_experts_in_use(const Check& check, int size) {
@@ -119,8 +129,8 @@ void groups_of_experts_fit(const Check& check, bool parallel) {
   }
   if (!parallel || moe.exchange != TokenExchange::once) return;
   const int of_gpu = moe.experts / transformer_of(check).parallel.expert;
-  const int of_node = of_gpu * std::min(check.scenario.cluster.gpus_per_node,
-                                        transformer_of(check).parallel.expert);
+  const int of_node = of_gpu * exchanging_of_node(transformer_of(check).parallel,
+                                                  check.scenario.cluster.gpus_per_node);
   if (!nests(of_gpu, size) || !nests(of_node, size)) {
     check.fail("workload.moe.groups", "a group of " + text(size) +
                                           " experts is neither a part nor a multiple of the " +

@@ -302,11 +302,15 @@ void shards_have_copies(const Check& check) {
                            ": with parallel.data: 1 there is no other copy to share them with; "
                            "use more copies, or shard: none");
   }
-  if (p.pipeline > 1) {
-    check.fail(kShard, what +
-                           ": only with parallel.pipeline: 1, because collectives of every "
-                           "microbatch between the sends of a pipeline are not modelled; use "
-                           "shard: optimizer");
+  if (p.pipeline > 1 && !p.shards(Sharding::parameters)) {
+    check.fail(kShard,
+               "gradients: not in a pipeline, whose stages keep them whole until the last "
+               "microbatch, as DeepSpeed's do; use shard: optimizer, or parameters");
+  }
+  if (p.pipeline > 1 && p.sums_each()) {
+    check.fail("workload.parallel.gradient_sums",
+               "each: only with parallel.pipeline: 1, because sums of every microbatch between the "
+               "sends of a pipeline are not modelled; use last, as PyTorch's pipelines do");
   }
   if (p.shards(Sharding::parameters) && check.scenario.workload.gradient_bucket != Bytes{}) {
     check.fail("workload.gradient_bucket",

@@ -51,10 +51,12 @@ std::string random_copies(std::uint64_t seed) {
       ", pipeline: " + text(pipeline) + ", context: " + text(context) +
       ", data: " + text(copies / context);
   const char* shard = one_of({0, 1, 2, 3}) == 0 ? "none" : "optimizer";
-  if (pipeline == 1 && one_of({0, 1}) == 1)
-    shard = one_of({0, 1}) == 0 ? "gradients" : "parameters";
+  if (one_of({0, 1}) == 1) {
+    shard = pipeline == 1 && one_of({0, 1}) == 0 ? "gradients" : "parameters";
+  }
   all += std::string(", shard: ") + shard;
-  if (experts) all += ", expert: " + text(per_node);
+  const int parts = one_of({1, 2});
+  if (experts) all += ", expert: " + text(per_node / parts) + ", expert_tensor: " + text(parts);
   return all + "}\nmodes: [bulk]\n";
 }
 

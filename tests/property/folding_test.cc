@@ -45,7 +45,7 @@ class RandomDecoder {
             ", pipeline: " + std::to_string(pipeline);
     if (tensor > 1 && one_of({0, 1}) == 1) text += ", sequence: true";
     if (data > 1) text += sharding(one_of({0, 1, 2, 3}), pipeline == 1);
-    if (experts) text += ", expert: " + std::to_string(tensor);
+    if (experts) text += experts_of(tensor);
     return text + copies(data) + "}\nmodes: [bulk]\n";
   }
 
@@ -58,12 +58,17 @@ class RandomDecoder {
     const char* exchange = std::array{"all_gather", "ring", "ulysses"}[rng_() % 3];
     return ", context: " + number + ", context_exchange: " + exchange;
   }
-  // Where a pipeline does not allow more, that of the optimiser.
+  // A GPU's, or parts of them on neighbours.
+  std::string experts_of(int gpus) {
+    if (gpus == 1 || one_of({0, 1}) == 0) return ", expert: " + std::to_string(gpus);
+    return ", expert: " + std::to_string(gpus / 2) + ", expert_tensor: 2";
+  }
+  // A pipeline does not share gradients alone.
   static std::string sharding(int which, bool any) {
-    if (which % 2 == 0 && !any) return "";
     constexpr std::array kTexts{"", ", sharded_optimizer: true", ", shard: gradients",
                                 ", shard: parameters"};
-    return kTexts[static_cast<std::size_t>(any ? which : 1)];
+    if (which == 2 && !any) return ", shard: parameters, reshard_after_forward: false";
+    return kTexts[static_cast<std::size_t>(which)];
   }
   // A NIC a GPU.
   std::string network(int nodes, int per_node) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/models/expert_groups.h"
@@ -21,6 +22,7 @@ using models_testing::first_named;
 using models_testing::names_after;
 using models_testing::names_of;
 using models_testing::ops_named;
+using models_testing::problems_of;
 using models_testing::scenario_of;
 
 using Counts = std::vector<std::int64_t>;
@@ -223,6 +225,72 @@ TEST(Experts, a_layer_dispatches_computes_and_combines) {
   EXPECT_EQ(up.n, 64);
   EXPECT_EQ(up.k, 64);
   EXPECT_EQ(up.batch, 1);
+}
+
+// Two of eight GPUs split each expert: four groups of two GPUs exchange tokens, 16 twice each over
+// four GPUs with two experts, 8 a pair and 32 to each; both of a group gather each other's.
+TEST(Experts, are_split_among_neighbours_that_gather_what_comes_to_either) {
+  const ModelGraph graph =
+      tiny("", "phase: training, parallel: {data: 8, expert: 4, expert_tensor: 2}");
+  using Group = std::vector<std::uint32_t>;
+  const ModelOp& dispatch = first_named(graph, "dispatch");
+  EXPECT_EQ(graph.places[dispatch.place].groups, (std::vector<Group>{{0, 2, 4, 6}, {1, 3, 5, 7}}));
+  EXPECT_EQ(buffer_of(dispatch), bytes(4 * 8 * 64 * 2));
+  const ModelOp& gather = first_named(graph, "dispatch_gather");
+  EXPECT_EQ(graph.places[gather.place].groups,
+            (std::vector<Group>{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+  EXPECT_EQ(buffer_of(gather), bytes(2 * 32 * 64 * 2));
+  EXPECT_EQ(names_after(graph, gather), Names{"dispatch"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "experts_up")), Names{"dispatch_gather"});
+  const auto& up = std::get<GemmShape>(first_named(graph, "experts_up").shape);
+  EXPECT_EQ(std::tuple(up.m, up.n, up.k, up.batch), std::tuple(32, 2 * 32 / 2, 64, 2));
+  const auto& down = std::get<GemmShape>(first_named(graph, "experts_down").shape);
+  EXPECT_EQ(std::tuple(down.m, down.n, down.k, down.batch), std::tuple(32, 64, 32 / 2, 2));
+  const ModelOp& reduce = first_named(graph, "combine_reduce");
+  EXPECT_EQ(std::get<CommunicationShape>(reduce.shape).op, CollectiveOp::reduce_scatter);
+  EXPECT_EQ(buffer_of(reduce), buffer_of(gather));
+  EXPECT_EQ(names_after(graph, first_named(graph, "combine")), Names{"combine_reduce"});
+  EXPECT_EQ(buffer_of(first_named(graph, "gradient_dispatch_gather")), buffer_of(gather));
+  // Nobody else has a part of an expert: nothing is summed.
+  EXPECT_TRUE(ops_named(graph, "expert_gradient_sum").empty());
+}
+
+// All experts on each GPU, each cut in eight: no all-to-all is left.
+TEST(Experts, split_among_all_gpus_exchange_nothing) {
+  const ModelGraph graph = tiny("", "phase: prefill, parallel: {data: 8, expert_tensor: 8}");
+  EXPECT_TRUE(ops_named(graph, "dispatch").empty());
+  EXPECT_EQ(buffer_of(first_named(graph, "dispatch_gather")), bytes(8 * 16 * 2 * 64 * 2));
+  EXPECT_EQ(names_after(graph, first_named(graph, "experts_sum")), Names{"combine_reduce"});
+  // Sent once, each token is gathered once and copied for its experts where it is multiplied.
+  const ModelGraph once =
+      tiny(", exchange: once", "phase: prefill, parallel: {data: 8, expert_tensor: 8}");
+  EXPECT_EQ(buffer_of(first_named(once, "dispatch_gather")), bytes(8 * 16 * 64 * 2));
+  EXPECT_FALSE(ops_named(once, "dispatch_spread").empty());
+  EXPECT_FALSE(ops_named(once, "experts_sum_here").empty());
+}
+
+TEST(Experts, may_have_a_kernel_each) {
+  const ModelGraph graph =
+      tiny(", kernel: each", "phase: training, parallel: {data: 8, expert: 4}");
+  for (const char* name : {"experts_up", "experts_down_weight_gradient"}) {
+    const std::vector<const ModelOp*> kernels = ops_named(graph, name);
+    ASSERT_EQ(kernels.size(), 2U) << name;
+    EXPECT_EQ(std::get<GemmShape>(kernels[0]->shape).batch, 1);
+  }
+}
+
+TEST(Experts, divide_with_their_parts_among_the_gpus_of_a_stage) {
+  const auto problems = [](const std::string& more) {
+    return problems_of("{" + kTiny + "}, phase: training, parallel: {data: 8, " + more + "}}", 1);
+  };
+  EXPECT_EQ(problems("expert: 8, expert_tensor: 2"),
+            (Names{"workload.parallel.expert_tensor: expert x expert_tensor = 16 do not divide the "
+                   "8 GPUs of a stage, tensor x data; nearest: 8"}));
+  EXPECT_EQ(problems("expert_tensor: 3"),
+            (Names{"workload.parallel.expert_tensor: expert x expert_tensor = 3 do not divide the "
+                   "8 GPUs of a stage, tensor x data; nearest: 2 or 4",
+                   "workload.parallel.expert_tensor: 32 elements inside an expert do not divide "
+                   "among 3 GPUs; nearest: 2 or 4"}));
 }
 
 // 4 B for each expert, before the tokens on the same stream, where a scenario asks for it.

@@ -278,6 +278,53 @@ TEST(Sharding, in_nodes_sends_a_part_of_gradients_over_nics) {
   EXPECT_NEAR(static_cast<double>(across.count()) / (32 * 2 * 0.75 * part), 1, 0.001);
 }
 
+// Two stages of two layers, four copies, four microbatches. Each part is gathered once, by its
+// first forward pass, and stays; gradients are added up, and scattered after the last microbatch.
+TEST(Sharding, a_pipeline_gathers_what_its_stages_have_once) {
+  const auto of = [](const std::string& more) {
+    return graph_of(
+        "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+        "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 16, "
+        "parallel: {data: 4, pipeline: 2, shard: parameters" +
+        more + "}}");
+  };
+  const ModelGraph kept = of(", reshard_after_forward: false");
+  const std::vector<const ModelOp*> gathers = ops_named(kept, "parameter_gather");
+  ASSERT_EQ(gathers.size(), 2U * (1 + 2));
+  EXPECT_EQ(buffer_of(*gathers[0]), bytes(64 * 1000 * 2));  // the embedding
+  EXPECT_EQ(block_of(kept, *gathers[0]), "stage 0, microbatch 0: embedding");
+  EXPECT_EQ(buffer_of(*gathers[3]), bytes((64 * 1000 + 64) * 2));  // the head and its norm
+  EXPECT_EQ(block_of(kept, *gathers[3]), "stage 1, microbatch 0: forward of layer 2");
+  const std::vector<const ModelOp*> sums = ops_named(kept, "gradient_sum");
+  ASSERT_EQ(sums.size(), 4U + 2);
+  for (const ModelOp* sum : sums) {
+    EXPECT_EQ(std::get<CommunicationShape>(sum->shape).op, CollectiveOp::reduce_scatter);
+    for (const char* before : {"microbatch 0", "microbatch 1", "microbatch 2"}) {
+      EXPECT_EQ(block_of(kept, *sum).find(before), std::string::npos);
+    }
+  }
+  EXPECT_EQ(ops_named(kept, "gradient_copy_in").size(), sums.size());
+  EXPECT_TRUE(ops_named(kept, "gradient_sum_add").empty());
+  // Freed after forward, and there after backward: 1F1B is F F B F B F B B on the first of two
+  // stages, of which the third and fourth F and the last B find the two layers; F B four times on
+  // the second, of which all F but the first do.
+  EXPECT_EQ(ops_named(of(""), "parameter_gather").size(), 1U + 2 * (2 + 3) + 1U + 2 * (1 + 4));
+}
+
+// As PyTorch's set_requires_gradient_sync: products add to the copy's own gradients.
+TEST(Sharding, gradients_may_be_summed_after_the_last_microbatch_only) {
+  const ModelGraph each = graph_of(tiny("shard: parameters", "32"));
+  const ModelGraph last = graph_of(tiny("shard: parameters, gradient_sums: last", "32"));
+  EXPECT_EQ(ops_named(each, "gradient_sum").size(), 2U * (3 + 1));
+  EXPECT_EQ(ops_named(last, "gradient_sum").size(), 3U + 1);
+  EXPECT_EQ(ops_named(last, "parameter_gather").size(), ops_named(each, "parameter_gather").size());
+  EXPECT_FALSE(ops_named(each, "gradient_sum_add").empty());
+  EXPECT_TRUE(ops_named(last, "gradient_sum_add").empty());
+  // What is scattered was added up in fp32.
+  EXPECT_EQ(stream_in(*ops_named(last, "gradient_copy_in")[0]).read,
+            stream_in(*ops_named(last, "gradient_copy_in")[0]).written);
+}
+
 TEST(Sharding, needs_copies_of_a_whole_model) {
   const auto problems = [](const std::string& parallel, const std::string& more = "") {
     return problems_of(
@@ -289,10 +336,14 @@ TEST(Sharding, needs_copies_of_a_whole_model) {
   EXPECT_EQ(problems("tensor: 8, shard: gradients"),
             (Names{"workload.parallel.shard: gradients: with parallel.data: 1 there is no other "
                    "copy to share them with; use more copies, or shard: none"}));
-  EXPECT_EQ(problems("data: 4, pipeline: 2, shard: parameters"),
-            (Names{"workload.parallel.shard: parameters: only with parallel.pipeline: 1, because "
-                   "collectives of every microbatch between the sends of a pipeline are not "
-                   "modelled; use shard: optimizer"}));
+  EXPECT_EQ(problems("data: 4, pipeline: 2, shard: gradients"),
+            (Names{"workload.parallel.shard: gradients: not in a pipeline, whose stages keep them "
+                   "whole until the last microbatch, as DeepSpeed's do; use shard: optimizer, or "
+                   "parameters"}));
+  EXPECT_EQ(problems("data: 4, pipeline: 2, shard: parameters, gradient_sums: each"),
+            (Names{"workload.parallel.gradient_sums: each: only with parallel.pipeline: 1, because "
+                   "sums of every microbatch between the sends of a pipeline are not modelled; use "
+                   "last, as PyTorch's pipelines do"}));
   EXPECT_EQ(problems("data: 8, shard: parameters", "gradient_bucket: 1 MiB, "),
             (Names{"workload.gradient_bucket: with parallel.shard: parameters gradients are summed "
                    "layer by layer, as parameters are gathered; remove it, or use shard: "

@@ -151,6 +151,42 @@ TEST(DecoderMemory, of_latent_attention_and_experts) {
   EXPECT_EQ(less("activation"), 3 * 64 * 2 * 3 * 32);
 }
 
+// Halves of experts on two GPUs, each with the tokens of both: their inputs are kept twice, and of
+// the two halves of what is inside as much as before.
+TEST(DecoderMemory, of_parts_of_experts_holds_the_tokens_of_all_that_share_them) {
+  const auto of_moe = [](const std::string& parallel) {
+    return fullest_gpu(scenario_of("{kind: moe, phase: training, model: {layers: 4, hidden: 64, "
+                                   "heads: 8, vocabulary: 1000}, moe: {experts: 8, top_k: 2, "
+                                   "inner: 32}, sequence_length: 32, microbatch: 1, sequences: 8, "
+                                   "parallel: {data: 8, " +
+                                       parallel + "}}",
+                                   1)
+                           .workload);
+  };
+  const MemoryUse whole = of_moe("expert: 8");
+  const MemoryUse parts = of_moe("expert: 4, expert_tensor: 2");
+  EXPECT_EQ(parts.weights, whole.weights);
+  EXPECT_EQ(parts.activations - whole.activations, 4 * 32 * 2 * 2 * 64.0);  // bf16, two a token
+}
+
+// Of a pipeline's stage, whole from its first pass on: gathered parameters and own gradients.
+TEST(DecoderMemory, of_parameters_shared_in_a_pipeline_holds_a_stages_gradients_whole) {
+  const auto of = [](const std::string& parallel) {
+    return fullest_gpu(scenario_of("{kind: transformer, phase: training, model: {layers: 4, "
+                                   "hidden: 64, heads: 8, inner: 256, vocabulary: 1000}, "
+                                   "sequence_length: 32, microbatch: 1, sequences: 8, parallel: {" +
+                                       parallel + "}}",
+                                   1)
+                           .workload);
+  };
+  constexpr double kOfALayer = 4 * 64 * 64 + 3 * 64 * 256 + 2 * 64;
+  constexpr double kStage = 2 * kOfALayer + 64 * 1000 + 64;  // the last, with the head
+  const MemoryUse shared = of("data: 4, pipeline: 2, shard: parameters");
+  EXPECT_EQ(shared.gathered, kStage * 2);
+  EXPECT_EQ(shared.gradients, kStage * 4);
+  EXPECT_EQ(shared.optimizer, kStage * 3 * 4 / 4);
+}
+
 // A prompt's keys and values: of every token and layer.
 TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
   const MemoryUse use = fullest_gpu(

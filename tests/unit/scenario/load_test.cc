@@ -324,7 +324,10 @@ TEST(ToText, writes_every_key_that_is_read) {
        "given, slice_wgs: 2, max_wgs_per_cu: 1, sending_cus: 8}, {mode: kernel, chunks: 2}]"}))));
   written.merge(paths_in(
       to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false",
-                                               "workload.parallel.shard_copies=4"}))));
+                                               "workload.parallel.shard_copies=4",
+                                               "workload.parallel.gradient_sums=last"}))));
+  written.merge(
+      paths_in(to_text(loaded("models/mixtral_training", {"workload.parallel.expert_tensor=2"}))));
   written.merge(paths_in(to_text(
       loaded("embedding_a2a_128_nodes",
              {"cluster.scale_out={shape: dragonfly, endpoints_per_router: 2, routers_per_group: 4, "
