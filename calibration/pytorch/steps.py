@@ -1,6 +1,6 @@
-"""Training steps of a small Llama on two GPUs, in the ways that PyTorch has of sharing them.
+"""Training steps of a small Llama on two or four GPUs, in the ways that PyTorch has of sharing them.
 
-    torchrun --nproc-per-node 2 calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
+    torchrun --nproc-per-node N calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
         [--schedules SCHEDULES]
 
 A step is forward, backward and AdamW (fused, bf16), of layers of Llama 3 8B in bf16: attention by
@@ -15,9 +15,11 @@ Ways:
     ddp        DistributedDataParallel, buckets of 25 and 200 MiB
     fsdp       fully_shard of each layer, parameters freed after the forward pass or not
     tensor     tensor and sequence parallelism
-    experts    eight experts of as wide a feed-forward, half of them on each GPU, of which a token
+    experts    eight experts of as wide a feed-forward, equally many on each GPU, of which a token
                takes two; uneven all-to-alls; a product for each expert
     pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V, DualPipeV
+    shared_pipeline   the same on four GPUs as two stages of two copies that share each layer's
+               parameters (fully_shard), freed after the forward pass or not
 """
 import argparse
 import json
@@ -34,7 +36,7 @@ import torch.nn.functional as F
 from record_trace import Gather, Scatter, linear, norm
 
 HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
-WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "experts", "fp8")
+WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "shared_pipeline", "experts", "fp8")
 
 
 # Kernels of shapes that are known only when they run take up to three times as long as those of
@@ -399,17 +401,21 @@ def experts(bench):
                        routing=routing)
 
 
-def stages_of(bench, layers, numbers, of_all):
+PIPELINE_LAYERS = 8
+
+
+def stages_of(numbers, of_all, wrap, group):
     from torch.distributed.pipelining import PipelineStage
-    modules = [torch.nn.Sequential(*[Layer() for _ in range(layers // of_all)]) for _ in numbers]
+    modules = [wrap(torch.nn.Sequential(*[Layer() for _ in range(PIPELINE_LAYERS // of_all)]))
+               for _ in numbers]
     return modules, [PipelineStage(module, number, of_all, torch.device("cuda",
-                                   torch.cuda.current_device()))
+                                   torch.cuda.current_device()), group=group)
                      for module, number in zip(modules, numbers)]
 
 
-def pipeline(bench):
+def schedules(bench):
+    """(name, schedule, virtual stages) of those that were asked for."""
     from torch.distributed import pipelining
-    ranks, rank = dist.get_world_size(), bench.rank
     ways = [("gpipe", pipelining.ScheduleGPipe, 1), ("1f1b", pipelining.Schedule1F1B, 1),
             ("interleaved", pipelining.ScheduleInterleaved1F1B, 2),
             ("interleaved", pipelining.ScheduleInterleaved1F1B, 4),
@@ -417,20 +423,55 @@ def pipeline(bench):
             ("dualpipe_v", pipelining.schedules.ScheduleDualPipeV, 2)]
     if bench.given.schedules:
         ways = [way for way in ways if way[0] in bench.given.schedules.split(",")]
-    for name, schedule, virtual in ways:
+    return ways
+
+
+def pipeline(bench):
+    ranks = dist.get_world_size()
+    for name, schedule, virtual in schedules(bench):
+        if ranks * virtual > PIPELINE_LAYERS:
+            continue
         for microbatches in (4, 8):
             def make(name=name, schedule=schedule, virtual=virtual, microbatches=microbatches):
-                return pipelined(bench, name, schedule, virtual, microbatches, ranks, rank)
-            bench.case(make, way="pipeline", schedule=name, virtual_stages=virtual, layers=8,
-                       tokens=4096, microbatches=microbatches)
+                return pipelined(bench, name, schedule, virtual, microbatches, ranks, bench.rank)
+            bench.case(make, way="pipeline", schedule=name, virtual_stages=virtual,
+                       layers=PIPELINE_LAYERS, tokens=4096, microbatches=microbatches)
 
 
-def pipelined(bench, name, schedule, virtual, microbatches, ranks, rank):
+def shared_pipeline(bench):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    if dist.get_world_size() != 4:
+        return
+    mesh = init_device_mesh("cuda", (2, 2), mesh_dim_names=("stage", "copy"))
+
+    def wrapped(module, reshard):
+        for layer in module:
+            fully_shard(layer, mesh=mesh["copy"], reshard_after_forward=reshard)
+        return fully_shard(module, mesh=mesh["copy"], reshard_after_forward=reshard)
+    for name, schedule, virtual in schedules(bench):
+        if name not in ("gpipe", "1f1b", "interleaved") or virtual > 2:
+            continue
+        for microbatches in (4, 8):
+            for reshard in (False, True):
+                def make(name=name, schedule=schedule, virtual=virtual, microbatches=microbatches,
+                         reshard=reshard):
+                    return pipelined(bench, name, schedule, virtual, microbatches, 2,
+                                     mesh.get_local_rank("stage"),
+                                     lambda module: wrapped(module, reshard),
+                                     mesh.get_group("stage"))
+                bench.case(make, way="shared_pipeline", schedule=name, virtual_stages=virtual,
+                           layers=PIPELINE_LAYERS, tokens=4096, microbatches=microbatches,
+                           reshard_after_forward=reshard)
+
+
+def pipelined(bench, name, schedule, virtual, microbatches, ranks, rank,
+              wrap=lambda module: module, group=None):
     all_stages = ranks * virtual
     numbers = [rank + ranks * i for i in range(virtual)]
     if name in ("zb_v", "dualpipe_v"):
         numbers = [rank, all_stages - 1 - rank]
-    modules, stages = stages_of(bench, 8, numbers, all_stages)
+    modules, stages = stages_of(numbers, all_stages, wrap, group)
     run = schedule(stages[0] if virtual == 1 else stages, microbatches,
                    loss_fn=lambda out, target: (out * target).sum())
     optimizers = [adam(module) for module in modules]

@@ -156,11 +156,11 @@ class Transformer {
     return shapes_.size(shapes_.kept * shapes_.decoder.hidden);
   }
 
-  // With 1F1B and GPipe a GPU's sends and receives follow one another. Otherwise they may be in
-  // flight in both directions with both neighbours, without waiting for one another: the parity of
-  // the sending stage tells the neighbours apart, except where an odd ring closes.
+  // With 1F1B and GPipe, and in turns, a GPU's sends and receives follow one another. Otherwise
+  // they may be in flight in both directions with both neighbours, without waiting for one another:
+  // the parity of the sending stage tells the neighbours apart, except where an odd ring closes.
   [[nodiscard]] std::uint32_t stream_of(const Send& send) const {
-    if (sums_beside_layers_) return kPipeline;
+    if (sums_beside_layers_ || sends_in_turns(pipeline_)) return kPipeline;
     const bool ahead = send.to == (send.from + 1) % pipeline_.stages;
     const bool closes = pipeline_.stages % 2 == 1 && std::abs(send.from - send.to) > 1;
     const int pair = closes ? 2 : send.from % 2;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "sim/core/assert.h"
 #include "sim/pipeline/pipeline.h"
@@ -136,15 +137,19 @@ std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape,
 
 namespace {
 
+// Of a send.
+PipelinePlace receiver_of(const PipelineShape& shape, const PipelineStep& step) {
+  const bool ahead = step.kind == Kind::send_forward;
+  return ahead ? *place_behind(shape, place_of(step)) : *place_before(shape, place_of(step));
+}
+
 PipelineStep send_of(const PipelineStep& step) {
   PipelineStep send = step;
   send.kind = step.kind == Kind::forward ? Kind::send_forward : Kind::send_backward;
   return send;
 }
 
-}  // namespace
-
-std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
+std::vector<PipelineStep> in_time(const PipelineShape& shape) {
   std::vector<TimedStep> all;
   for (const std::vector<TimedStep>& steps : timed_steps(shape, {})) {
     for (const TimedStep& timed : steps) {
@@ -165,8 +170,6 @@ std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
   for (const TimedStep& timed : all) order.push_back(timed.step);
   return order;
 }
-
-namespace {
 
 // Stages in turn, a step each (or two at once) if it has its input.
 std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
@@ -195,49 +198,134 @@ std::vector<PipelineStep> in_turns(const PipelineShape& shape) {
   return order;
 }
 
+// A send or receive that is posted at `from` and begins at `until`, when the other side is there.
 struct Posted {
-  int from_stage = 0;
-  std::int64_t from = 0;  // the receiver has done what it was given before
+  int other_stage = 0;
+  std::int64_t from = 0;
   std::int64_t until = 0;
 };
 
-}  // namespace
+// By stage: when its steps run, and what is posted meanwhile.
+struct Timetable {
+  std::vector<std::vector<TimedStep>> steps;
+  std::vector<std::vector<Posted>> posted;
+};
 
-std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape) {
-  const std::vector<std::vector<TimedStep>> times = timed_steps(shape, {});
-  std::vector<std::vector<BesideReceive>> beside;
-  beside.reserve(times.size());
-  for (const auto& steps : times) beside.emplace_back(steps.size());
-  if (shape.virtual_stages == 1 && !schedule_row(shape.schedule).cuts_backward) return beside;
-  std::vector<std::vector<Posted>> posted(times.size());  // by receiver
-  std::vector<std::size_t> given(times.size());           // steps, by stage
+// Where sends do not wait: receives alone are posted early, after what their stage has been given.
+Timetable free_timetable(const PipelineShape& shape) {
+  Timetable table{.steps = timed_steps(shape, {}), .posted = {}};
+  table.posted.resize(table.steps.size());
+  std::vector<std::size_t> given(table.steps.size());  // steps, by stage
   const auto ended = [&](int stage) -> std::int64_t {
     const auto s = static_cast<std::size_t>(stage);
-    return given[s] == 0 ? 0 : times[s][given[s] - 1].end;
+    return given[s] == 0 ? 0 : table.steps[s][given[s] - 1].end;
   };
   for (const PipelineStep& step : in_turns(shape)) {
     if (computes(step.kind)) {
       ++given[static_cast<std::size_t>(step.stage)];
       continue;
     }
-    const PipelinePlace place = place_of(step);
-    const auto to =
-        step.kind == Kind::send_forward ? place_behind(shape, place) : place_before(shape, place);
-    posted[static_cast<std::size_t>(to->stage)].push_back(
-        {.from_stage = step.stage, .from = ended(to->stage), .until = ended(step.stage)});
+    const int to = receiver_of(shape, step).stage;
+    table.posted[static_cast<std::size_t>(to)].push_back(
+        {.other_stage = step.stage, .from = ended(to), .until = ended(step.stage)});
   }
-  for (std::size_t s = 0; s < times.size(); ++s) {
-    for (const Posted& receive : posted[s]) {
+  return table;
+}
+
+// In turns: each side posts what comes next when it has done what it was given before, steps and
+// sends; both go on when both are there.
+class InTurns {
+ public:
+  explicit InTurns(const PipelineShape& shape) : shape_(shape), clock_(shape, {}) {
+    const auto stages = static_cast<std::size_t>(shape.stages);
+    table_.steps.resize(stages);
+    table_.posted.resize(stages);
+    met_.resize(stages);
+  }
+
+  Timetable timetable() {
+    const std::vector<PipelineStep> order = in_turns(shape_);
+    for (std::size_t i = 0; i < order.size();) {
+      if (!computes(order[i].kind)) {
+        send(order[i++]);
+        continue;
+      }
+      const Steps steps = at_once(order, i);
+      compute(steps);
+      i += steps.size();
+    }
+    return std::move(table_);
+  }
+
+ private:
+  static std::size_t index(int stage) { return static_cast<std::size_t>(stage); }
+
+  [[nodiscard]] std::int64_t ended(int stage) const {
+    const std::vector<TimedStep>& steps = table_.steps[index(stage)];
+    return steps.empty() ? 0 : steps.back().end;
+  }
+
+  void compute(Steps steps) {
+    const int stage = steps.front().stage;
+    // What gradients of weights need is the stage's own.
+    const bool is_own = steps.front().kind == Kind::weight_gradient;
+    const std::int64_t start = std::max(ended(stage), is_own ? 0 : *clock_.arrival(steps));
+    const std::int64_t end = start + clock_.time_of(steps);
+    for (const PipelineStep& step : steps) {
+      clock_.ends(step, end);
+      table_.steps[index(stage)].push_back({start, end, step});
+    }
+  }
+
+  void send(const PipelineStep& step) {
+    const int to = receiver_of(shape_, step).stage;
+    const std::int64_t here = std::max(met_[index(step.stage)], ended(step.stage));
+    const std::int64_t there = std::max(met_[index(to)], ended(to));
+    const std::int64_t both = std::max(here, there);
+    table_.posted[index(step.stage)].push_back({.other_stage = to, .from = here, .until = both});
+    table_.posted[index(to)].push_back({.other_stage = step.stage, .from = there, .until = both});
+    met_[index(step.stage)] = met_[index(to)] = both;
+    PipelineStep made = step;
+    made.kind = step.kind == Kind::send_forward ? Kind::forward : Kind::backward;
+    clock_.ends(made, both);  // there
+  }
+
+  const PipelineShape& shape_;
+  Clock clock_;
+  Timetable table_;
+  std::vector<std::int64_t> met_;  // the last send or receive, by stage
+};
+
+}  // namespace
+
+bool sends_in_turns(const PipelineShape& shape) {
+  return shape.sends == SendOrder::in_turns && has_a_choice_of_sends(schedule_row(shape.schedule));
+}
+
+std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
+  return sends_in_turns(shape) ? in_turns(shape) : in_time(shape);
+}
+
+std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape) {
+  const bool waits = has_a_choice_of_sends(schedule_row(shape.schedule));
+  const Timetable table = sends_in_turns(shape) ? InTurns(shape).timetable()
+                          : waits               ? free_timetable(shape)
+                                  : Timetable{.steps = timed_steps(shape, {}), .posted = {}};
+  std::vector<std::vector<BesideReceive>> beside;
+  beside.reserve(table.steps.size());
+  for (const auto& steps : table.steps) beside.emplace_back(steps.size());
+  for (std::size_t s = 0; s < table.posted.size(); ++s) {
+    const std::vector<TimedStep>& steps = table.steps[s];
+    for (const Posted& posted : table.posted[s]) {
       const auto first =
-          std::lower_bound(times[s].begin(), times[s].end(), receive.from,
+          std::lower_bound(steps.begin(), steps.end(), posted.from,
                            [](const TimedStep& a, std::int64_t b) { return a.start < b; });
-      for (auto i = static_cast<std::size_t>(first - times[s].begin()); i < times[s].size(); ++i) {
-        const TimedStep& step = times[s][i];
-        if (step.start >= receive.until) break;
-        const std::int64_t waits = std::min(step.end, receive.until) - step.start;
-        if (waits <= beside[s][i].waits) continue;
+      for (auto i = static_cast<std::size_t>(first - steps.begin()); i < steps.size(); ++i) {
+        if (steps[i].start >= posted.until) break;
+        const std::int64_t both = std::min(steps[i].end, posted.until) - steps[i].start;
+        if (both <= beside[s][i].waits) continue;
         beside[s][i] = {
-            .from_stage = receive.from_stage, .waits = waits, .of = step.end - step.start};
+            .from_stage = posted.other_stage, .waits = both, .of = steps[i].end - steps[i].start};
       }
     }
   }

@@ -24,12 +24,19 @@ enum class Schedule : std::uint8_t {
   dualpipe_v
 };
 
+// How the sends and receives of a GPU follow one another, where a schedule has a choice.
+enum class SendOrder : std::uint8_t {
+  free,     // those with other neighbours, or in the other direction, do not wait
+  in_turns  // all do, as the stages take a step each in turn and send what they have made
+};
+
 struct PipelineShape {
   Schedule schedule = Schedule::one_forward_one_backward;
   int stages = 1;
   int microbatches = 1;
   int virtual_stages = 1;  // per stage
   bool trains = false;     // otherwise forward only
+  SendOrder sends = SendOrder::free;
 };
 
 struct PipelineStep {
@@ -81,6 +88,11 @@ struct ScheduleRow {
   std::string (*obstacle)(const PipelineShape& shape);
 };
 
+// Others have one part a stage and whole backwards: a GPU's sends and receives follow one another.
+constexpr bool has_a_choice_of_sends(const ScheduleRow& row) {
+  return row.virtual_stages != 1 || row.cuts_backward;
+}
+
 // The rows of all schedules, and the row of one.
 const std::vector<ScheduleRow>& schedules();
 const ScheduleRow& schedule_row(Schedule schedule);
@@ -111,9 +123,12 @@ struct TimedStep {
 // When each step runs if sends take no time: by stage, each stage's steps in their order.
 std::vector<std::vector<TimedStep>> timed_steps(const PipelineShape& shape, const StepTimes& times);
 
-// All steps and sends, ordered by when they would begin if a forward and each of the two gradients
-// took equally long and sends took no time: what a step waits for comes before it.
+// All steps and sends, what a step waits for before it: ordered by when they would begin if a
+// forward and each of the two gradients took equally long and sends took no time, or (SendOrder)
+// stages in turn, a step each if it has its input, with its sends ([P] _add_send_recv of PyTorch
+// 2.11: each puts a send into its own GPU's queue and the receive into the other's).
 std::vector<PipelineStep> pipeline_order(const PipelineShape& shape);
+bool sends_in_turns(const PipelineShape& shape);
 
 // A receive that waits on a stage from the beginning of one of its steps, for `waits` / `of` of it.
 struct BesideReceive {
@@ -125,9 +140,9 @@ struct BesideReceive {
 
 // By stage and step (steps_of). With one part a stage and whole backwards none waits. With several,
 // or backwards that are cut, stages take a step each in turn and each sends what it has made: the
-// receive is posted after what its stage has been given before (PyTorch's pipelining,
-// _add_send_recv), and waits until the sender has made it, times as above. Of several the one that
-// waits longest: they follow one another.
+// receive is posted after what its stage has been given before (_add_send_recv of PyTorch) and
+// waits until the sender has made it, times as above; in turns (SendOrder) sends wait as well, each
+// until both sides have ended those before. Of several the one that waits longest.
 std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape);
 
 }  // namespace weft

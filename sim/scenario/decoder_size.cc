@@ -129,7 +129,8 @@ PipelineShape pipeline_of(const TransformerSpec& spec, bool trains) {
           .stages = spec.parallel.pipeline,
           .microbatches = static_cast<int>(microbatches_of(spec)),
           .virtual_stages = spec.parallel.virtual_stages,
-          .trains = trains};
+          .trains = trains,
+          .sends = spec.parallel.sends};
 }
 
 std::int64_t microbatches_of(const TransformerSpec& spec) {

@@ -134,6 +134,7 @@ struct ParallelSpec {
   int virtual_stages = 1;  // of each stage
   int first_layers = -1;   // of the pipeline's first part; -1: as many as others
   int last_layers = -1;    // of its last
+  SendOrder sends = SendOrder::free;
   int expert = 1;
   int expert_tensor = 1;           // neighbours that split each expert's matrices
   bool sequence = false;           // between tensor-parallel layers each GPU keeps its tokens only

@@ -62,6 +62,14 @@ inline constexpr std::array kGradientScalings = {
     Choice<bool>{"kernel", true,
                  "a kernel divides each layer's gradients before they are summed (PyTorch's DDP)"},
 };
+inline constexpr std::array kSendOrders = {
+    Choice<SendOrder>{"free", SendOrder::free,
+                      "those with other neighbours, or in the other direction, do not wait for one "
+                      "another (Megatron-LM)"},
+    Choice<SendOrder>{"in_turns", SendOrder::in_turns,
+                      "all do, in the order in which stages, a step each in turn, send what they "
+                      "have made (PyTorch's torch.distributed.pipelining)"},
+};
 inline constexpr std::array kGradientSums = {
     Choice<GradientSums>{"each", GradientSums::each, "each microbatch's are scattered"},
     Choice<GradientSums>{"last", GradientSums::last,

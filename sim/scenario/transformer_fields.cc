@@ -170,7 +170,7 @@ void moe_fields(Fields& map, MoeSpec& moe) {
               .fallback = DispatchType::model});
 }
 
-// The words of all schedules; those with as many virtual stages as are asked for.
+// The words of all schedules, and of some.
 const std::vector<Choice<Schedule>>& schedule_choices() {
   static const std::vector<Choice<Schedule>> all = [] {
     std::vector<Choice<Schedule>> choices;
@@ -181,10 +181,11 @@ const std::vector<Choice<Schedule>>& schedule_choices() {
   }();
   return all;
 }
-std::vector<std::string_view> with_virtual_stages() {
+template <class Holds>
+std::vector<std::string_view> schedules_that(const Holds& holds) {
   std::vector<std::string_view> words;
   for (const ScheduleRow& row : schedules()) {
-    if (row.virtual_stages == 0) words.push_back(row.word);
+    if (holds(row)) words.push_back(row.word);
   }
   return words;
 }
@@ -197,9 +198,15 @@ void schedule_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> tr
               {.help = "in which order stages come to microbatches",
                .fallback = Schedule::one_forward_one_backward,
                .quiet = true});
-  map.where("schedule", with_virtual_stages())
+  map.where("schedule",
+            schedules_that([](const ScheduleRow& row) { return row.virtual_stages == 0; }))
       .add("virtual_stages", parallel.virtual_stages,
            {.help = "parts of the model on each stage", .range = {{2, 10'000}}, .fallback = 2});
+  map.where("schedule", schedules_that(has_a_choice_of_sends))
+      .choice("sends", parallel.sends, names::kSendOrders,
+              {.help = "how a GPU's sends and receives follow one another",
+               .fallback = SendOrder::free,
+               .quiet = true});
   const auto ends = [&](std::string_view key, int& member, std::string_view help) {
     map.only_if(parallel.pipeline > 1, "parallel.pipeline above 1")
         .add(key, member,

@@ -116,21 +116,40 @@ std::vector<Variation> variations_of_operator(const Scenario& scenario, std::opt
   return all;
 }
 
-// How the GPUs share the model: tensor parallelism within a node.
+// The layers of a pipeline's first and last stage, which also have the embedding and the head, where
+// those between have one more each than on average; nothing where there are too few.
+std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int64_t layers,
+                                                                       std::int64_t stages) {
+  if (stages == 1) return std::nullopt;
+  const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
+  const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
+  if (last < 1) return std::nullopt;
+  return std::pair(left - last, last);
+}
+
+// How the GPUs share the model: tensor parallelism within a node; layers evenly, or fewer at the
+// ends of the pipeline.
 Variation layouts(const Scenario& scenario) {
   const std::int64_t gpus = scenario.cluster.gpus();
   const std::int64_t context = scenario.workload.transformer.parallel.context;
   const std::int64_t layers = scenario.workload.transformer.decoder.layers;
   Variation layouts{
-      .keys = {"workload.parallel.tensor", "workload.parallel.pipeline", "workload.parallel.data"},
+      .keys = {"workload.parallel.tensor", "workload.parallel.pipeline", "workload.parallel.data",
+               "workload.parallel.first_layers", "workload.parallel.last_layers"},
       .values = {}};
   for (std::int64_t tensor = 1; tensor <= scenario.cluster.gpus_per_node; tensor *= 2) {
     if (gpus % (tensor * context) != 0) continue;
     const std::int64_t left = gpus / (tensor * context);
     for (std::int64_t pipeline = 1; pipeline <= std::min(left, layers); ++pipeline) {
       if (left % pipeline != 0) continue;
-      layouts.values.push_back(
-          {std::to_string(tensor), std::to_string(pipeline), std::to_string(left / pipeline)});
+      const auto add = [&](const std::string& first, const std::string& last) {
+        layouts.values.push_back({std::to_string(tensor), std::to_string(pipeline),
+                                  std::to_string(left / pipeline), first, last});
+      };
+      add("~", "~");
+      if (const auto ends = fewer_at_the_ends(layers, pipeline)) {
+        add(std::to_string(ends->first), std::to_string(ends->second));
+      }
     }
   }
   return layouts;

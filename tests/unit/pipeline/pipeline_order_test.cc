@@ -1,6 +1,7 @@
 // Which step of a pipeline comes after which, by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -121,6 +122,35 @@ TEST(Pipeline, receives_of_1f1b_and_gpipe_are_posted_when_they_are_waited_for) {
       for (const BesideReceive& beside : steps) EXPECT_EQ(beside.waits, 0);
     }
   }
+}
+
+// Four stages with two parts each. In the first turn microbatch 0 goes through the first parts of
+// all stages, so that the first stage's receive for its second part stands before its send of
+// microbatch 1 (measured on four H100: microbatch 1 waits until 0 has gone round). By time,
+// microbatch 1 is sent first.
+TEST(PipelineOrder, in_turns_a_microbatch_goes_round_before_the_next_one_is_sent) {
+  PipelineShape shape{.schedule = Schedule::interleaved,
+                      .stages = 4,
+                      .microbatches = 4,
+                      .virtual_stages = 2,
+                      .trains = true};
+  const auto at = [&](const PipelineStep& step) {
+    const std::vector<PipelineStep> order = pipeline_order(shape);
+    return std::find(order.begin(), order.end(), step) - order.begin();
+  };
+  const PipelineStep round{Kind::send_forward, 3, 0, 0};
+  const PipelineStep next{Kind::send_forward, 0, 1, 0};
+  EXPECT_LT(at(next), at(round));
+  shape.sends = SendOrder::in_turns;
+  EXPECT_LT(at(round), at(next));
+}
+
+// One part a stage and whole backwards: there is one order.
+TEST(PipelineOrder, of_1f1b_is_the_same_in_turns) {
+  PipelineShape shape{.stages = 3, .microbatches = 4, .trains = true};
+  const std::vector<PipelineStep> order = pipeline_order(shape);
+  shape.sends = SendOrder::in_turns;
+  EXPECT_EQ(pipeline_order(shape), order);
 }
 
 }  // namespace

@@ -322,12 +322,14 @@ TEST(ToText, writes_every_key_that_is_read) {
       "models/llama3_70b_training",
       {"workload.pairs=[{pair: mlp_down, mode: role_split, from_layer: 1, to_layer: 9, order: "
        "given, slice_wgs: 2, max_wgs_per_cu: 1, sending_cus: 8}, {mode: kernel, chunks: 2}]"}))));
-  written.merge(paths_in(
-      to_text(loaded("models/llama3_8b_fsdp", {"workload.parallel.reshard_after_forward=false",
-                                               "workload.parallel.shard_copies=4",
-                                               "workload.parallel.gradient_sums=last"}))));
+  written.merge(paths_in(to_text(
+      loaded("models/llama3_8b_fsdp",
+             {"workload.parallel.reshard_after_forward=false", "workload.parallel.shard_copies=4",
+              "workload.parallel.gradient_sums=last", "workload.gradient_dtype=bf16"}))));
   written.merge(
       paths_in(to_text(loaded("models/mixtral_training", {"workload.parallel.expert_tensor=2"}))));
+  written.merge(paths_in(
+      to_text(loaded("models/gpt3_175b_interleaved", {"workload.parallel.sends=in_turns"}))));
   written.merge(paths_in(to_text(
       loaded("embedding_a2a_128_nodes",
              {"cluster.scale_out={shape: dragonfly, endpoints_per_router: 2, routers_per_group: 4, "

@@ -108,6 +108,22 @@ TEST(SuggestedSpace, of_a_model_has_layouts_of_all_gpus) {
   }
 }
 
+// 80 layers: 41 and 39 in two stages; 21 in each of two of four, 19 at both ends; 16 stages leave
+// 80 - 14 x 6 < 0 for the ends, so they stay even.
+TEST(SuggestedSpace, of_a_pipeline_has_stages_with_fewer_layers_at_its_ends) {
+  const std::string text = space("models/llama3_70b_training.yaml", Mode::bulk);
+  const auto values_of = [&](const std::string& key) {
+    const auto at = text.find("workload.parallel." + key + ", values: [");
+    return text.substr(at, text.find(']', at) - at);
+  };
+  // Of 128 GPUs without tensor parallelism: 1, 2, 2, 4, 4, 8, 8, 16 stages, ...
+  EXPECT_TRUE(values_of("pipeline").ends_with("[1, 2, 2, 4, 4, 8, 8, 16") ||
+              has(values_of("pipeline"), "[1, 2, 2, 4, 4, 8, 8, 16, "))
+      << text;
+  EXPECT_TRUE(has(values_of("first_layers"), "[~, ~, 41, ~, 19, ~, 7, ~, "));
+  EXPECT_TRUE(has(values_of("last_layers"), "[~, ~, 39, ~, 19, ~, 7, ~, "));
+}
+
 // Every shipped kind gives a sweep file without mistakes.
 TEST(SuggestedSpace, is_a_sweep_file) {
   for (const char* name :
