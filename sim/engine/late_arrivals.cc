@@ -34,9 +34,9 @@ std::uint32_t Simulator::sender_of(std::uint32_t send) {
     }
   };
   for (const Kernel& kernel : graph_.kernels) {
-    for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      sends_of(graph_.items[kernel.first_item + i].counts_down, kernel.gpu.value, sends_of);
-    }
+    graph_.for_each_run(kernel, [&](const Item& item, std::uint32_t) {
+      sends_of(item.counts_down, kernel.gpu.value, sends_of);
+    });
   }
   return senders_[send];
 }

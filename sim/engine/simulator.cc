@@ -238,10 +238,10 @@ std::string Simulator::who_waits_for_whom() const {
     for (const Worker& worker : gpus_[kernel.gpu.value].workers) {
       if (worker.kernel != k || !worker.waits || worker.phase != Phase::begin || ++shown > 3)
         continue;
-      const LatchId latch = graph_.items[worker.item].waits_for;
-      text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing",
-                          worker.item - kernel.first_item, latch.value, latches_[latch].left,
-                          graph_.latches[latch].target);
+      const LatchId latch = graph_.items[worker.run].waits_for;
+      text +=
+          fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing", worker.item,
+                      latch.value, latches_[latch].left, graph_.latches[latch].target);
     }
   }
   return text;

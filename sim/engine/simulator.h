@@ -99,9 +99,10 @@ class Simulator {
     SimTime begun;  // start of its item
     std::uint32_t kernel = kNone;
     std::uint32_t cu = kNone;  // kNone: a copy engine
-    std::uint32_t item = 0;
-    std::uint32_t send = 0;   // the send it is at ...
-    std::uint16_t sends = 0;  // ... and how many are left, this one included
+    std::uint32_t item = 0;    // of its kernel's
+    std::uint32_t run = 0;     // of the graph's items: the one with its item
+    std::uint32_t send = 0;    // the send it is at ...
+    std::uint16_t sends = 0;   // ... and how many are left, this one included
     Phase phase = Phase::idle;
     std::uint8_t parts = 0;  // of its work that are still running
     Wait waiting_for = Wait::post;

@@ -96,9 +96,10 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
     out_of_items(gpu, w);
     return false;
   }
-  worker.item = kernel.first_item + index;
+  worker.item = index;
+  worker.run = graph_.run_of(kernel, index);
   worker.phase = Phase::begin;
-  const LatchId latch = graph_.items[worker.item].waits_for;
+  const LatchId latch = graph_.items[worker.run].waits_for;
   if (latch.is_none()) return true;
   if (latches_[latch].left == 0) return sees(gpu, w, latch);
   worker.waits = true;
@@ -131,7 +132,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   accounts_.item_begun(now_, kernel, worker.cu);
   if (recorder_) recorder_->work_begins(now_, where(gpu, w));
-  const Work& work = graph_.work_of(kernel, graph_.items[worker.item]);
+  const Work& work = graph_.work_of(kernel, graph_.items[worker.run]);
   if (work.fixed.count() == 0) return true;
   schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
   return false;
@@ -139,7 +140,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
 
 bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.item];
+  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   const std::uint32_t kind = kernel.first_work + item.work;
   const Work& work = graph_.works[kind];
@@ -182,7 +183,7 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
 
 void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.item];
+  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   const std::uint32_t kind = kernel.first_work + item.work;
   const Work& work = graph_.works[kind];
@@ -236,7 +237,7 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   if (worker.nested) return size;
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.item]).shares;
+  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.run]).shares;
   const Bytes each = bytes(size.count() / shares);
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
 }
@@ -260,7 +261,7 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
     if (recorder_) recorder_->work_begins(now_, where(gpu, w));
     worker.begun += now_ - worker.since;
   }
-  const Item& item = graph_.items[worker.item];
+  const Item& item = graph_.items[worker.run];
   const std::uint32_t send = latches_[item.counts_down].first_send;
   const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
   const Bandwidth rate = kernel.store_rate;
@@ -287,7 +288,7 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   // The stores before have not left yet: come back when they have. A copy engine's writes to
   // several peers leave together.
   const bool together = worker.cu == kNone &&
-                        worker.send != latches_[graph_.items[worker.item].counts_down].first_send;
+                        worker.send != latches_[graph_.items[worker.run].counts_down].first_send;
   if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;

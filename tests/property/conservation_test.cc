@@ -70,7 +70,7 @@ std::vector<std::uint32_t> senders(const TaskGraph& graph) {
   std::vector<std::uint32_t> sender(graph.latches.size(), UINT32_MAX);
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const LatchId latch = graph.items[kernel.first_item + i].counts_down;
+      const LatchId latch = graph.item(kernel, i).counts_down;
       if (!latch.is_none()) sender[latch.value] = kernel.gpu.value;
     }
   }

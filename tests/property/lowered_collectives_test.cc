@@ -153,7 +153,7 @@ class Heard {
       const auto pick =
           static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(going.size()) - 1));
       Worker& worker = workers_[going[pick]];
-      const Item& item = graph_.items[worker.kernel->first_item + worker.next];
+      const Item& item = graph_.item(*worker.kernel, worker.next);
       if (!item.waits_for.is_none() && left_[item.waits_for.value] != 0) {
         ++idle;
         continue;

@@ -50,7 +50,7 @@ std::map<std::uint32_t, int> messages(const TaskGraph& graph) {
   std::map<std::uint32_t, int> sizes;
   const Kernel& kernel = graph.kernels[KernelId(0)];
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
-    const LatchId out = graph.items[kernel.first_item + i].counts_down;
+    const LatchId out = graph.item(kernel, i).counts_down;
     if (out.is_none()) continue;
     const Latch& latch = graph.latches[out];
     for (std::uint32_t s = 0; s < latch.sends; ++s) ++sizes[graph.sends[latch.first_send + s].size];
