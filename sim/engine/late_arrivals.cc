@@ -27,8 +27,8 @@ std::uint32_t Simulator::sender_of(std::uint32_t send) {
   senders_.resize(graph_.sends.size());
   const auto sends_of = [&](LatchId latch, std::uint32_t gpu, const auto& again) -> void {
     if (latch.is_none()) return;
-    const Latch& state = graph_.latches[latch];
-    for (std::uint32_t s = state.first_send; s < state.first_send + state.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(latch);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       senders_[s] = gpu;
       again(graph_.sends[s].issued, gpu, again);
     }

@@ -44,8 +44,8 @@ class LatchUse {
  private:
   template <class Use>
   void for_each_issued(LatchId id, Use use) const {
-    const Latch& latch = graph_.latches[id];
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(id);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       if (!graph_.sends[s].issued.is_none()) use(graph_.sends[s].issued);
     }
   }

@@ -198,9 +198,9 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
-  const Latch& latch = graph_.latches[item.counts_down];
-  worker.send = latch.first_send;
-  worker.sends = static_cast<std::uint16_t>(latch.sends);
+  const TaskGraph::SendRange sends = graph_.sends_of(item.counts_down);
+  worker.send = sends.first;
+  worker.sends = static_cast<std::uint16_t>(sends.count);
   worker.phase = Phase::send;
 }
 
@@ -359,15 +359,15 @@ void Simulator::sent(std::uint32_t gpu, std::uint32_t w) {
   worker.sends -= 1;
   worker.phase = Phase::send;
   if (issued.is_none() || !count_down(issued)) return;
-  const Latch& latch = graph_.latches[issued];
-  if (latch.sends == 0) return;
+  const TaskGraph::SendRange sends = graph_.sends_of(issued);
+  if (sends.count == 0) return;
   SIM_ASSERT(!worker.nested);  // one level
   worker.nested = true;
   Spare& spare = gpus_[gpu].spares[w];
   spare.outer_send = worker.send;
   spare.outer_sends = worker.sends;
-  worker.send = latch.first_send;
-  worker.sends = static_cast<std::uint16_t>(latch.sends);
+  worker.send = sends.first;
+  worker.sends = static_cast<std::uint16_t>(sends.count);
 }
 
 }  // namespace weft

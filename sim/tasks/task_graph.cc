@@ -20,15 +20,15 @@ std::uint32_t TaskGraph::add_work(const Work& work) {
 LatchId TaskGraph::add_latch(std::uint32_t target) {
   SIM_ASSERT(target > 0);
   return latches.push_back(
-      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size()), .sends = 0});
+      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size())});
 }
 
 void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(send.size > 0);
   SIM_ASSERT(sends.size() < UINT32_MAX);
   sends.push_back(send);
-  latches.back().sends += 1;
-  SIM_ASSERT(latches.back().sends <= UINT16_MAX);
+  SIM_ASSERT(!latches.empty());
+  SIM_ASSERT(sends.size() - latches.back().first_send <= UINT16_MAX);
 }
 
 void TaskGraph::own_sends(std::size_t first, OperatorId op) {
@@ -89,7 +89,7 @@ void TaskGraph::verify() const {
       if (work_of(kernel, item).shares > 1) {
         SIM_ASSERT(!item.counts_down.is_none());
         SIM_ASSERT(latches[item.counts_down].target == 1);
-        SIM_ASSERT(latches[item.counts_down].sends == 1);
+        SIM_ASSERT(sends_of(item.counts_down).count == 1);
       }
       SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
     });
@@ -106,7 +106,7 @@ void TaskGraph::verify() const {
     for (std::uint32_t i = 0; i < copies; ++i) {
       const LatchId arrives(send.arrives.value + i);
       count(arrives);
-      SIM_ASSERT(latches[arrives].sends == 0);
+      SIM_ASSERT(sends_of(arrives).count == 0);
     }
   }
   for (std::uint32_t i = 0; i < latches.size(); ++i) {
@@ -162,9 +162,8 @@ std::string to_text(const TaskGraph& graph) {
       if (latch == before) return;
       before = latch;
       if (latch.is_none()) return;
-      for (std::uint32_t s = 0; s < graph.latches[latch].sends; ++s, ++sends) {
-        size += graph.sends[graph.latches[latch].first_send + s].size;
-      }
+      const TaskGraph::SendRange its = graph.sends_of(latch);
+      for (std::uint32_t s = its.first; s < its.end(); ++s, ++sends) size += graph.sends[s].size;
     });
     std::string after;
     for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {

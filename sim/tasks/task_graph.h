@@ -44,10 +44,10 @@ struct Work {
 };
 
 struct Latch {
-  std::uint32_t target = 0;  // how often it is counted down until it opens
-  std::uint32_t first_send = 0;
-  std::uint32_t sends = 0;
+  std::uint32_t target = 0;      // how often it is counted down until it opens
+  std::uint32_t first_send = 0;  // its sends are those before the next latch's
 };
+static_assert(sizeof(Latch) == 8);  // there are millions
 
 struct Send {
   std::uint32_t to = 0;                  // GPU
@@ -141,6 +141,18 @@ struct TaskGraph {
   template <class Use>
   void for_each_run(const Kernel& kernel, Use use) const {
     items.for_each(items_of(kernel), use);
+  }
+  // Of a latch: from `first` on.
+  struct SendRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    [[nodiscard]] std::uint32_t end() const { return first + count; }
+  };
+  [[nodiscard]] SendRange sends_of(LatchId id) const {
+    const std::uint32_t first = latches[id].first_send;
+    const LatchId next(id.value + 1);
+    const std::size_t end = next.value < latches.size() ? latches[next].first_send : sends.size();
+    return {.first = first, .count = static_cast<std::uint32_t>(end) - first};
   }
   // Adds a latch without sends.
   LatchId add_latch(std::uint32_t target);

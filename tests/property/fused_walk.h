@@ -157,9 +157,9 @@ class FusedWalk {
   // The sends of a latch. A flag behind stores leaves when all stores of the latch have arrived;
   // one behind puts as soon as they are posted.
   void send_all(std::uint32_t from, LatchId id) {
-    const Latch& latch = graph_.latches[id];
+    const TaskGraph::SendRange its = graph_.sends_of(id);
     std::vector<std::uint32_t> stores;
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       const Send& send = graph_.sends[s];
       const bool near = same_node(from, send.to);
       flying_.push_back({from, s, made_[id.value], near || send.ordered != 0});
@@ -195,8 +195,8 @@ class FusedWalk {
   }
 
   void behind_fence(std::uint32_t from, LatchId id) {
-    const Latch& latch = graph_.latches[id];
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(id);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       const Send& send = graph_.sends[s];
       if (same_node(from, send.to) && count_down(send.issued)) send_all(from, send.issued);
     }

@@ -196,9 +196,9 @@ class Heard {
 
   void send(const Worker& worker, LatchId latch) {
     if (latch.is_none() || --left_[latch.value] != 0) return;
-    const Latch& opened = graph_.latches[latch];
-    for (std::uint32_t s = 0; s < opened.sends; ++s) {
-      const Send& send = graph_.sends[opened.first_send + s];
+    const TaskGraph::SendRange opened = graph_.sends_of(latch);
+    for (std::uint32_t s = opened.first; s < opened.end(); ++s) {
+      const Send& send = graph_.sends[s];
       if (send.arrives.is_none()) continue;
       // A sum is of what the loader knows to be ready: it adds nothing to what it has heard.
       const bool copied = send.in_switch == InSwitch::multicasts;

@@ -32,9 +32,9 @@ TEST(AllToAllLowering, sends_every_pair_exactly_its_bytes) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sent;
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const Latch& latch = graph.latches[graph.item(kernel, i).counts_down];
-      for (std::uint32_t s = 0; s < latch.sends; ++s) {
-        const Send& send = graph.sends[latch.first_send + s];
+      const TaskGraph::SendRange its = graph.sends_of(graph.item(kernel, i).counts_down);
+      for (std::uint32_t s = its.first; s < its.end(); ++s) {
+        const Send& send = graph.sends[s];
         sent[{kernel.gpu.value, send.to}] += send.size;
       }
     }

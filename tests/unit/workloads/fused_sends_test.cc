@@ -63,8 +63,8 @@ TEST(FusedSends, of_parts_that_are_added_up_first_are_staged) {
   const TaskGraph graph = lowered(gemm("gemm_all_to_all", {"workload.gemm.split_k=2"}));
   EXPECT_EQ(by_size(graph), (Sizes{{8, 48}, {2 * kTile, 48}}));
   std::map<std::uint32_t, int> targets;  // of the latches that WGs open
-  for (const Latch& latch : graph.latches) {
-    if (latch.sends > 0) targets[latch.target] += 1;
+  for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
+    if (graph.sends_of(LatchId(l)).count > 0) targets[graph.latches[LatchId(l)].target] += 1;
   }
   EXPECT_EQ(targets[4], 48);
 }
