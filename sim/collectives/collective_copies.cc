@@ -104,7 +104,7 @@ class Copies {
     const std::uint32_t nothing = run_.graph().add_work({});
     for (std::size_t i = 0; i < longest; ++i) {
       for (const std::vector<Part>& engine : parts) {
-        run_.graph().items.push_back(
+        run_.graph().items.add(
             i < engine.size()
                 ? item(engine[i])
                 : CollectiveRun::item({.work = nothing}, 1, LatchId::none(), LatchId::none()));
@@ -170,7 +170,6 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
   kernel.launch = call.launch;
   kernel.flag = dma.signal;
   kernel.finish = graph.add_latch(static_cast<std::uint32_t>(round_up(size, part)));
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   for (std::int64_t at = 0; at < size; at += part) {
     const std::int64_t here = std::min(part, size - at);
     const LatchId out = graph.add_latch(1);
@@ -179,9 +178,8 @@ KernelId add_copy(TaskGraph& graph, const Cluster& cluster, const CopyCall& call
                     .arrives = kernel.finish,
                     .op = static_cast<std::uint16_t>(call.operator_id.value),
                     .from_engine = 1});
-    graph.items.push_back(CollectiveRun::item(kinds[at == 0 ? 0 : 1], here, out, LatchId::none()));
+    graph.items.add(CollectiveRun::item(kinds[at == 0 ? 0 : 1], here, out, LatchId::none()));
   }
-  kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
   return graph.add_kernel(kernel, call.after);
 }
 

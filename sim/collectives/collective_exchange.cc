@@ -78,7 +78,7 @@ class Exchange {
     Kernel kernel = run_.kernel(rank, channels_);
     kernel.work_list = WorkList::dynamic_list;
     if (!adds_ && !arrivals_[rank].empty()) kernel.finish = arrivals_[rank].front();
-    std::vector<Item>& items = run_.graph().items;
+    ItemRuns& items = run_.graph().items;
     for (std::int64_t piece = 0; piece < most_pieces_; ++piece) {
       for (std::uint32_t i = programs_.first[rank]; i < programs_.first[rank + 1]; ++i) {
         const Transfer& transfer = plan_.transfers[programs_.transfers[i]];
@@ -90,7 +90,7 @@ class Exchange {
             run_.send(rank, transfer.to, size, arrivals_[transfer.to][which], adds_);
         const Kinds& kinds = kinds_of(size);
         const bool staged = run_.leaves_node(rank, transfer.to);
-        items.push_back(
+        items.add(
             CollectiveRun::item(staged ? kinds.staged : kinds.inside, size, out, LatchId::none()));
       }
     }
@@ -139,7 +139,7 @@ class Exchange {
       const std::int64_t part = round_up(size, parts_of_sum(channels_, pieces, size));
       for (std::int64_t at = 0; at < size; at += part) {
         const std::int64_t in = std::min(part, size - at) * (plan_.ranks - 1);
-        run_.graph().items.push_back(CollectiveRun::item(
+        run_.graph().items.add(CollectiveRun::item(
             adding_, in, LatchId::none(), arrivals_[rank][static_cast<std::size_t>(piece)]));
       }
     }

@@ -169,7 +169,7 @@ class InSwitchRun {
 
   void push(const CollectiveRun::WorkKind& kind, std::int64_t size, LatchId counts_down,
             LatchId waits_for) {
-    run_.graph().items.push_back(CollectiveRun::item(kind, size, counts_down, waits_for));
+    run_.graph().items.add(CollectiveRun::item(kind, size, counts_down, waits_for));
   }
   void skip() { push(nothing_, 1, LatchId::none(), LatchId::none()); }
 

@@ -140,7 +140,7 @@ class InSwitchTreeRun {
     }
     for (std::size_t i = 0; i < most; ++i) {
       for (const std::vector<Item>& items : of_channel) {
-        run_.graph().items.push_back(i < items.size() ? items[i] : idle());
+        run_.graph().items.add(i < items.size() ? items[i] : idle());
       }
     }
     return run_.add(kernel, rank);
@@ -159,8 +159,8 @@ class InSwitchTreeRun {
   void say_ready(std::uint32_t rank) {
     const LatchId first(ready_.value + node_of(rank) * local_);
     const LatchId out = switch_send(rank, kFlagBytes, first, InSwitch::multicasts);
-    run_.graph().items.push_back(CollectiveRun::item(nothing_, 1, out, LatchId::none()));
-    for (std::int64_t c = 1; c < channels_; ++c) run_.graph().items.push_back(idle());
+    run_.graph().items.add(CollectiveRun::item(nothing_, 1, out, LatchId::none()));
+    for (std::int64_t c = 1; c < channels_; ++c) run_.graph().items.add(idle());
   }
 
   // A piece is loaded while the one before is sent. The further from the root, the further a rank

@@ -206,7 +206,7 @@ class LoadsRun {
     waits = next;
   }
   void push(const CollectiveRun::WorkKind& kind, LatchId counts_down, LatchId waits_for) {
-    run_.graph().items.push_back(CollectiveRun::item(kind, 1, counts_down, waits_for));
+    run_.graph().items.add(CollectiveRun::item(kind, 1, counts_down, waits_for));
   }
 
   CollectiveRun& run_;

@@ -207,7 +207,7 @@ class PeerParts {
     for (const std::vector<Item>& list : lists) most = std::max(most, list.size());
     for (std::size_t i = 0; i < most; ++i) {
       for (const std::vector<Item>& list : lists) {
-        run_.graph().items.push_back(i < list.size() ? list[i] : idle());
+        run_.graph().items.add(i < list.size() ? list[i] : idle());
       }
     }
   }

@@ -52,16 +52,13 @@ Kernel CollectiveRun::kernel(std::uint32_t rank, std::uint32_t grid) const {
   kernel.handover = protocol.handover;
   kernel.cus = call_.cus;
   kernel.priority = call_.priority;
-  kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
   return kernel;
 }
 
 KernelId CollectiveRun::add(Kernel kernel, std::uint32_t rank) {
-  if (graph_.items.size() == kernel.first_item) {
-    graph_.items.push_back(
-        item({.work = graph_.add_work({})}, 1, LatchId::none(), LatchId::none()));
+  if (graph_.items.added() == 0) {
+    graph_.items.add(item({.work = graph_.add_work({})}, 1, LatchId::none(), LatchId::none()));
   }
-  kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
   kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - rank;
   kernel.team_size = ranks();
   return graph_.add_kernel(kernel,

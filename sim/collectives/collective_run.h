@@ -39,7 +39,7 @@ class CollectiveRun {
 
   // The kernel of a rank, without items.
   [[nodiscard]] Kernel kernel(std::uint32_t rank, std::uint32_t grid) const;
-  // Adds it with the items added to the graph since `kernel.first_item`; if there are none, with
+  // Adds it with the items added to the graph since the last kernel; if there are none, with
   // one that does nothing.
   KernelId add(Kernel kernel, std::uint32_t rank);
 

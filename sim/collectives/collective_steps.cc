@@ -225,7 +225,7 @@ class Steps {
     for (std::size_t i = 0; i < longest; ++i) {
       for (std::uint32_t c = 0; c < division_.channels; ++c) {
         const std::vector<Step>& mine = steps[c % prepared_.size()];
-        run_.graph().items.push_back(
+        run_.graph().items.add(
             i < mine.size()
                 ? item(c, mine[i])
                 : CollectiveRun::item({.work = nothing}, 1, LatchId::none(), LatchId::none()));

@@ -17,10 +17,12 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/core/assert.h"
-#include "sim/core/event_queue.h"
+#include "sim/core/event_blocks.h"
 #include "sim/core/quantity.h"
 #include "sim/core/wide_heap.h"
 
@@ -149,14 +151,14 @@ class WindowQueue {
     const auto width = static_cast<unsigned>(std::bit_width((window ^ window_) | 1U));
     const unsigned level = (width - 1) / kBits;
     const unsigned digit = static_cast<unsigned>(window >> (level * kBits)) & (kDigits - 1);
-    buckets_[level * kDigits + digit].push_back(event);
+    blocks_.add(buckets_[level * kDigits + digit], event);
     digits_used_[level] |= std::uint64_t{1} << digit;
     levels_used_ |= 1U << level;
     known_next_.reset();
   }
 
   // The buckets with the lowest digit of the lowest level have the earliest window's events.
-  [[nodiscard]] std::vector<Event>& earliest_bucket() {
+  [[nodiscard]] EventBlocks::List& earliest_bucket() {
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     const auto digit = static_cast<unsigned>(std::countr_zero(digits_used_[level]));
     return buckets_[level * kDigits + digit];
@@ -164,33 +166,37 @@ class WindowQueue {
 
   [[nodiscard]] Next found_next() {
     if (empty()) return {};
-    const std::vector<Event>& bucket = earliest_bucket();
+    const EventBlocks::List& bucket = earliest_bucket();
     std::uint64_t first = UINT64_MAX;
-    for (const Event& event : bucket) first = std::min(first, event.at_ps);
+    bucket.for_each([&first](std::span<const Event> events) {
+      for (const Event& event : events) first = std::min(first, event.at_ps);
+    });
     return {.at = SimTime::from_count(static_cast<std::int64_t>(first)), .events = bucket.size()};
   }
 
   // Makes `window`, the earliest, the present one, and events_ its events.
   void advance(std::uint64_t window) {
-    std::vector<Event>& bucket = earliest_bucket();
+    const EventBlocks::List bucket = std::exchange(earliest_bucket(), {});
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     digits_used_[level] &= digits_used_[level] - 1;
     if (digits_used_[level] == 0) levels_used_ &= ~(1U << level);
     window_ = window;
     events_.clear();
-    if (level == 0) {
-      events_.swap(bucket);
-      return;
-    }
-    for (const Event& event : bucket) {
-      const std::uint64_t of_event = window_of(event.at_ps);
-      if (of_event == window) {
-        events_.push_back(event);
-      } else {
-        file(event, of_event);  // differs only in a lower digit: never into this bucket
+    bucket.for_each([&](std::span<const Event> events) {
+      if (level == 0) {
+        events_.insert(events_.end(), events.begin(), events.end());
+        return;
       }
-    }
-    bucket.clear();
+      for (const Event& event : events) {
+        const std::uint64_t of_event = window_of(event.at_ps);
+        if (of_event == window) {
+          events_.push_back(event);
+        } else {
+          file(event, of_event);  // differs only in a lower digit: never into this bucket
+        }
+      }
+    });
+    blocks_.give_back(bucket);
   }
 
   // What comes after the end.
@@ -244,7 +250,8 @@ class WindowQueue {
   std::optional<Next> known_next_;
   std::uint32_t levels_used_ = 0;
   std::array<std::uint64_t, kLevels> digits_used_{};
-  std::array<std::vector<Event>, kLevels * kDigits> buckets_;
+  std::array<EventBlocks::List, kLevels * kDigits> buckets_;
+  EventBlocks blocks_;
 };
 
 }  // namespace weft

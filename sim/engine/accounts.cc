@@ -193,13 +193,12 @@ void Accounts::close(const TaskGraph& graph, SimTime now, RunResult& result) {
   result.ledger = done_;
   Ledger& ledger = result.ledger;
   for (const Kernel& kernel : graph.kernels) {
-    for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const Item& item = graph.items[kernel.first_item + i];
+    ledger.wgs.asked += kernel.items;
+    graph.for_each_run(kernel, [&](const Item& item, std::int64_t count) {
       const Work& work = graph.work_of(kernel, item);
-      ledger.wgs.asked += 1;
-      ledger.flops.asked += scaled(work.flops.count(), item.scale);
-      ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale);
-    }
+      ledger.flops.asked += scaled(work.flops.count(), item.scale) * count;
+      ledger.hbm_bytes.asked += scaled(work.traffic.count(), item.scale) * count;
+    });
   }
   for (const Send& send : graph.sends) {
     const bool by_all = send.in_switch == InSwitch::reduces;

@@ -71,15 +71,15 @@ void add(Digest& digest, const Work& work) {
 
 void add(Digest& digest, const Kernel& kernel) {
   const auto& [gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
-               handover, first_item, items, first_work, store_rate, flag, finish, ended, max_grid,
-               launch, startup, wg, cus, priority, first_dependency, dependencies, team_first,
-               team_size] = kernel;
+               handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
+               first_end, max_grid, launch, startup, wg, cus, priority, first_dependency,
+               dependencies, team_first, team_size] = kernel;
   const auto& [waves, registers, lds, slots] = wg;
   const auto& [first_cu, number_of_cus] = cus;
   digest.add_all(gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
-                 handover, first_item, items, first_work, store_rate, flag, finish, ended, max_grid,
-                 launch, startup, waves, registers, lds, slots, first_cu, number_of_cus, priority,
-                 first_dependency, dependencies, team_first, team_size);
+                 handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
+                 first_end, max_grid, launch, startup, waves, registers, lds, slots, first_cu,
+                 number_of_cus, priority, first_dependency, dependencies, team_first, team_size);
 }
 
 void add(Digest& digest, const Operator& op) {
@@ -97,7 +97,8 @@ void add(Digest& digest, const TaskGraph& graph) {
   digest.add(graph.kernels.size());
   for (const Kernel& kernel : graph.kernels) add(digest, kernel);
   digest.add_plain(graph.dependencies);
-  digest.add_plain(graph.items);
+  digest.add_plain(graph.items.runs());
+  digest.add_plain(graph.items.ends());
   digest.add_plain(graph.latches);
   digest.add_plain(graph.sends);
   digest.add(graph.groups.size());

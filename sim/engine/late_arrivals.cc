@@ -27,16 +27,16 @@ std::uint32_t Simulator::sender_of(std::uint32_t send) {
   senders_.resize(graph_.sends.size());
   const auto sends_of = [&](LatchId latch, std::uint32_t gpu, const auto& again) -> void {
     if (latch.is_none()) return;
-    const LatchState& state = latches_[latch];
-    for (std::uint32_t s = state.first_send; s < state.first_send + state.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(latch);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       senders_[s] = gpu;
       again(graph_.sends[s].issued, gpu, again);
     }
   };
   for (const Kernel& kernel : graph_.kernels) {
-    for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      sends_of(graph_.items[kernel.first_item + i].counts_down, kernel.gpu.value, sends_of);
-    }
+    graph_.for_each_run(kernel, [&](const Item& item, std::uint32_t) {
+      sends_of(item.counts_down, kernel.gpu.value, sends_of);
+    });
   }
   return senders_[send];
 }

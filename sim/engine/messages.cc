@@ -166,17 +166,15 @@ void Simulator::proxy_event(std::uint32_t gpu) {
 // True when the latch opens.
 bool Simulator::count_down(LatchId id, Seen seen) {
   LatchState& latch = latches_[id];
-  SIM_ASSERT(latch.left > 0);
-  if (--latch.left > 0) return false;
-  if (seen == Seen::polled && !opened_.empty()) opened_[id] = now_;
-  if (latch.waiter != kNone) wake_waiters(latch, seen);
+  if (!latch.count_down()) return false;
+  const std::uint32_t waiter = latch.waiter();
+  latch.open(seen == Seen::polled ? now_ : SimTime{});
+  if (waiter != LatchState::kNobody) wake(waiter, seen);
   return true;
 }
 
 // Waiters poll: they see a flag a little later, but the data of their own load at once.
-void Simulator::wake_waiters(LatchState& latch, Seen seen) {
-  std::uint32_t waiter = latch.waiter;
-  latch.waiter = kNone;
+void Simulator::wake(std::uint32_t waiter, Seen seen) {
   if ((waiter & kKernelBit) != 0) {
     const std::uint32_t kernel = waiter & ~kKernelBit;
     schedule(now_ + flag_of(kernel), EventKind::kernel_flags, kernel);

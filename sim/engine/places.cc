@@ -44,8 +44,8 @@ class LatchUse {
  private:
   template <class Use>
   void for_each_issued(LatchId id, Use use) const {
-    const Latch& latch = graph_.latches[id];
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(id);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       if (!graph_.sends[s].issued.is_none()) use(graph_.sends[s].issued);
     }
   }
@@ -61,10 +61,10 @@ void tie_latches(const Cluster& cluster, const TaskGraph& graph, Ties& ties) {
     const std::uint32_t node = cluster.node_of(kernel.gpu);
     latches.used(kernel.finish, node);
     latches.used(kernel.ended, node);
-    for (std::uint32_t i = kernel.first_item; i < kernel.first_item + kernel.items; ++i) {
-      latches.used(graph.items[i].counts_down, node);
-      latches.used(graph.items[i].waits_for, node);
-    }
+    graph.for_each_run(kernel, [&](const Item& item, std::uint32_t) {
+      latches.used(item.counts_down, node);
+      latches.used(item.waits_for, node);
+    });
   }
   for (std::uint32_t i = 0; i < graph.latches.size(); ++i) latches.opened(LatchId(i));
   for (const Send& send : graph.sends) {

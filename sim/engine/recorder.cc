@@ -90,7 +90,7 @@ void Recorder::keep_work(SimTime now, const Where& where, std::uint32_t item) {
                             .kernel = where.kernel,
                             .cu = where.cu,
                             .slot = where.slot,
-                            .item = item - graph_.kernels[KernelId(where.kernel)].first_item,
+                            .item = item,
                             .waits_for = {}});
 }
 
@@ -161,14 +161,13 @@ void Recorder::sample(const Sources& sources) {
 void Recorder::expect_memory_jobs(const std::vector<std::uint32_t>& demand) {
   for (const Kernel& kernel : graph_.kernels) {
     Memory& memory = memory_[kernel.gpu.value];
-    for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const Item& item = graph_.items[kernel.first_item + i];
+    graph_.for_each_run(kernel, [&](const Item& item, std::uint32_t count) {
       const std::uint32_t kind = kernel.first_work + item.work;
       const Work& work = graph_.works[kind];
-      memory.in_all +=
-          Drawn{demand[kind]} * static_cast<Drawn>(scaled(work.memory_alone.count(), item.scale));
-      memory.traffic += bytes(scaled(work.traffic.count(), item.scale));
-    }
+      memory.in_all += Drawn{demand[kind]} *
+                       static_cast<Drawn>(scaled(work.memory_alone.count(), item.scale)) * count;
+      memory.traffic += bytes(scaled(work.traffic.count(), item.scale)) * std::int64_t{count};
+    });
   }
 }
 

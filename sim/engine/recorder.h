@@ -40,7 +40,7 @@ class Recorder {
   void work_begins(SimTime now, const Where& where) {
     if (keeps_wgs_) work_since_[where.slot] = now;
   }
-  // It pauses or is done. `item` is an index into the graph's.
+  // It pauses or is done. `item` is an index into its kernel's.
   void work_stops(SimTime now, const Where& where, std::uint32_t item) {
     if (keeps_wgs_) keep_work(now, where, item);
   }

@@ -15,8 +15,8 @@ double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message
 
 // Per CU: its free resources, its accounts, and a shared server.
 constexpr double kPerCu = 200;
-constexpr double kLatch = 24;    // in the engine, with the time at which it opened
-constexpr double kKernel = 128;  // the same
+constexpr double kLatch = 8;     // in the engine
+constexpr double kKernel = 128;  // in the engine
 
 }  // namespace
 

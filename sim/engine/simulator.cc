@@ -91,15 +91,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   }
 
   latches_.reserve(graph.latches.size());
-  for (const Latch& latch : graph.latches) {
-    latches_.push_back({.left = latch.target,
-                        .waiter = kNone,
-                        .first_send = latch.first_send,
-                        .sends = latch.sends});
-  }
-  if (std::any_of(graph.kernels.begin(), graph.kernels.end(), steps_by_flags)) {
-    opened_.resize(graph.latches.size());
-  }
+  for (const Latch& latch : graph.latches) latches_.push_back(LatchState(latch.target));
   dependents_begin_.assign(graph.kernels.size() + 1, 0);
   for (const KernelId id : graph.dependencies) dependents_begin_[id.value + 1] += 1;
   for (std::size_t i = 1; i < dependents_begin_.size(); ++i) {
@@ -114,8 +106,8 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       dependents_[at[graph.dependencies[kernel.first_dependency + d].value]++] = k;
     }
     if (!kernel.finish.is_none()) {
-      SIM_ASSERT(latches_[kernel.finish].waiter == kNone);
-      latches_[kernel.finish].waiter = kKernelBit | k;
+      SIM_ASSERT(latches_[kernel.finish].waiter() == LatchState::kNobody);
+      latches_[kernel.finish].await(kKernelBit | k);
     } else {
       kernels_[k].flags_seen = true;
     }
@@ -228,8 +220,8 @@ std::string Simulator::who_waits_for_whom() const {
     } else if (state.dispatched < state.grid) {
       text += fmt::format("{} of {} WGs wait for a slot on a CU", state.grid - state.dispatched,
                           state.grid);
-    } else if (!kernel.finish.is_none() && latches_[kernel.finish].left > 0) {
-      text += fmt::format("waits for {} of {} flags from its peers", latches_[kernel.finish].left,
+    } else if (!kernel.finish.is_none() && latches_[kernel.finish].left() > 0) {
+      text += fmt::format("waits for {} of {} flags from its peers", latches_[kernel.finish].left(),
                           graph_.latches[kernel.finish].target);
     } else {
       text += fmt::format("{} of {} WGs are blocked", state.grid - state.retired, state.grid);
@@ -238,10 +230,10 @@ std::string Simulator::who_waits_for_whom() const {
     for (const Worker& worker : gpus_[kernel.gpu.value].workers) {
       if (worker.kernel != k || !worker.waits || worker.phase != Phase::begin || ++shown > 3)
         continue;
-      const LatchId latch = graph_.items[worker.item].waits_for;
-      text += fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing",
-                          worker.item - kernel.first_item, latch.value, latches_[latch].left,
-                          graph_.latches[latch].target);
+      const LatchId latch = graph_.items[worker.run].waits_for;
+      text +=
+          fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing", worker.item,
+                      latch.value, latches_[latch].left(), graph_.latches[latch].target);
     }
   }
   return text;

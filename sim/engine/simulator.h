@@ -18,6 +18,7 @@
 #include "sim/core/window_queue.h"
 #include "sim/engine/accounts.h"
 #include "sim/engine/critical_path.h"
+#include "sim/engine/latch_state.h"
 #include "sim/engine/recorder.h"
 #include "sim/engine/shares.h"
 #include "sim/engine/simulate.h"
@@ -99,9 +100,10 @@ class Simulator {
     SimTime begun;  // start of its item
     std::uint32_t kernel = kNone;
     std::uint32_t cu = kNone;  // kNone: a copy engine
-    std::uint32_t item = 0;
-    std::uint32_t send = 0;   // the send it is at ...
-    std::uint16_t sends = 0;  // ... and how many are left, this one included
+    std::uint32_t item = 0;    // of its kernel's
+    std::uint32_t run = 0;     // of the graph's items: the one with its item
+    std::uint32_t send = 0;    // the send it is at ...
+    std::uint16_t sends = 0;   // ... and how many are left, this one included
     Phase phase = Phase::idle;
     std::uint8_t parts = 0;  // of its work that are still running
     Wait waiting_for = Wait::post;
@@ -148,12 +150,6 @@ class Simulator {
     KernelSpan span;
   };
 
-  struct LatchState {
-    std::uint32_t left = 0;
-    std::uint32_t waiter = kNone;  // first waiting worker, or the kernel (kKernelBit)
-    std::uint32_t first_send = 0;
-    std::uint32_t sends = 0;
-  };
   struct GpuState {
     std::vector<Worker> workers;
     std::vector<Spare> spares;
@@ -257,7 +253,7 @@ class Simulator {
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send, Duration handover);
   enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
   bool count_down(LatchId id, Seen seen = Seen::polled);
-  void wake_waiters(LatchState& latch, Seen seen);
+  void wake(std::uint32_t waiter, Seen seen);
   // Channels of a collective: a step continues `flag` after its data has arrived, even if the
   // channel began to wait later.
   [[nodiscard]] static bool steps_by_flags(const Kernel& kernel) {
@@ -314,9 +310,9 @@ class Simulator {
   std::vector<KernelState> kernels_;
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
+  // Who waits for one: the first worker, or the kernel (kKernelBit).
   IdVector<LatchId, LatchState> latches_;
-  IdVector<LatchId, SimTime> opened_;  // by messages; empty if no channels step by flags
-  std::vector<Fence> fences_;          // by CU; empty where they are independent
+  std::vector<Fence> fences_;  // by CU; empty where they are independent
   // By send: the worker that waits for the confirmation of its arrival.
   std::unordered_map<std::uint32_t, Fenced> fenced_;  // not iterated
   // Where links bring more than memories take: messages that wait until their data is written, or

@@ -96,18 +96,19 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
     out_of_items(gpu, w);
     return false;
   }
-  worker.item = kernel.first_item + index;
+  worker.item = index;
+  worker.run = graph_.run_of(kernel, index);
   worker.phase = Phase::begin;
-  const LatchId latch = graph_.items[worker.item].waits_for;
+  const LatchId latch = graph_.items[worker.run].waits_for;
   if (latch.is_none()) return true;
-  if (latches_[latch].left == 0) return sees(gpu, w, latch);
+  if (latches_[latch].is_open()) return sees(gpu, w, latch);
   worker.waits = true;
   worker.waiting_for = Wait::flag;
   worker.since = now_;
-  const std::uint32_t before = latches_[latch].waiter;
-  SIM_ASSERT(before == kNone || (before & kKernelBit) == 0);
+  const std::uint32_t before = latches_[latch].waiter();
+  SIM_ASSERT(before == LatchState::kNobody || (before & kKernelBit) == 0);
   gpus_[gpu].spares[w].next_waiter = before;
-  latches_[latch].waiter = worker_id(gpu, w);
+  latches_[latch].await(worker_id(gpu, w));
   return false;
 }
 
@@ -115,11 +116,13 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
 bool Simulator::sees(std::uint32_t gpu, std::uint32_t w, LatchId latch) {
   Worker& worker = gpus_[gpu].workers[w];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  if (!steps_by_flags(kernel) || opened_[latch] + kernel.flag <= now_) return true;
+  if (!steps_by_flags(kernel)) return true;
+  const SimTime seen = latches_[latch].opened() + kernel.flag;
+  if (seen <= now_) return true;
   worker.waits = true;
   worker.waiting_for = Wait::flag;
   worker.since = now_;
-  schedule(opened_[latch] + kernel.flag, EventKind::worker, worker_id(gpu, w));
+  schedule(seen, EventKind::worker, worker_id(gpu, w));
   return false;
 }
 
@@ -131,7 +134,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   accounts_.item_begun(now_, kernel, worker.cu);
   if (recorder_) recorder_->work_begins(now_, where(gpu, w));
-  const Work& work = graph_.work_of(kernel, graph_.items[worker.item]);
+  const Work& work = graph_.work_of(kernel, graph_.items[worker.run]);
   if (work.fixed.count() == 0) return true;
   schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
   return false;
@@ -139,7 +142,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
 
 bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.item];
+  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   const std::uint32_t kind = kernel.first_work + item.work;
   const Work& work = graph_.works[kind];
@@ -182,7 +185,7 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
 
 void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.item];
+  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   const std::uint32_t kind = kernel.first_work + item.work;
   const Work& work = graph_.works[kind];
@@ -195,9 +198,9 @@ void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
   worker.phase = Phase::take_item;
   if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
-  const LatchState& latch = latches_[item.counts_down];
-  worker.send = latch.first_send;
-  worker.sends = static_cast<std::uint16_t>(latch.sends);
+  const TaskGraph::SendRange sends = graph_.sends_of(item.counts_down);
+  worker.send = sends.first;
+  worker.sends = static_cast<std::uint16_t>(sends.count);
   worker.phase = Phase::send;
 }
 
@@ -236,7 +239,7 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   if (worker.nested) return size;
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.item]).shares;
+  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.run]).shares;
   const Bytes each = bytes(size.count() / shares);
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
 }
@@ -260,8 +263,8 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
     if (recorder_) recorder_->work_begins(now_, where(gpu, w));
     worker.begun += now_ - worker.since;
   }
-  const Item& item = graph_.items[worker.item];
-  const std::uint32_t send = latches_[item.counts_down].first_send;
+  const Item& item = graph_.items[worker.run];
+  const std::uint32_t send = graph_.latches[item.counts_down].first_send;
   const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
   const Bandwidth rate = kernel.store_rate;
   store_free = post(gpu, send, Part::first, size).accepted_at;
@@ -286,8 +289,9 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   const SimTime store_free = gpus_[gpu].spares[w].store_free;
   // The stores before have not left yet: come back when they have. A copy engine's writes to
   // several peers leave together.
-  const bool together = worker.cu == kNone &&
-                        worker.send != latches_[graph_.items[worker.item].counts_down].first_send;
+  const bool together =
+      worker.cu == kNone &&
+      worker.send != graph_.latches[graph_.items[worker.run].counts_down].first_send;
   if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;
@@ -355,15 +359,15 @@ void Simulator::sent(std::uint32_t gpu, std::uint32_t w) {
   worker.sends -= 1;
   worker.phase = Phase::send;
   if (issued.is_none() || !count_down(issued)) return;
-  const LatchState& latch = latches_[issued];
-  if (latch.sends == 0) return;
+  const TaskGraph::SendRange sends = graph_.sends_of(issued);
+  if (sends.count == 0) return;
   SIM_ASSERT(!worker.nested);  // one level
   worker.nested = true;
   Spare& spare = gpus_[gpu].spares[w];
   spare.outer_send = worker.send;
   spare.outer_sends = worker.sends;
-  worker.send = latch.first_send;
-  worker.sends = static_cast<std::uint16_t>(latch.sends);
+  worker.send = sends.first;
+  worker.sends = static_cast<std::uint16_t>(sends.count);
 }
 
 }  // namespace weft

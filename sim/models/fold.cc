@@ -249,20 +249,20 @@ class Folding {
         for (std::uint32_t& gpu : group) gpu -= shift;
       }
     }
-    const std::uint32_t piece = piece_of({.graph = std::move(part.graph), .in_a_node = in_a_node});
+    const std::uint32_t piece = piece_of({.part = std::move(part.graph), .in_a_node = in_a_node});
     folded_.runs.push_back(
         {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part.before)});
   }
 
   // The index of the known piece that equals this one; if there is none, this one is added.
   std::uint32_t piece_of(Piece piece) {
-    std::vector<std::uint32_t>& alike = by_text_[to_text(piece.graph)];
+    std::vector<std::uint32_t>& alike = by_text_[to_text(piece.part)];
     for (const std::uint32_t known : alike) {
       const Piece& other = folded_.pieces[known];
-      if (other.in_a_node == piece.in_a_node && same(other.graph, piece.graph)) return known;
+      if (other.in_a_node == piece.in_a_node && same(other.part, piece.part)) return known;
     }
     alike.push_back(static_cast<std::uint32_t>(folded_.pieces.size()));
-    strand_of_.push_back(strands_in(piece.graph));
+    strand_of_.push_back(strands_in(piece.part));
     folded_.pieces.push_back(std::move(piece));
     return alike.back();
   }
@@ -323,7 +323,7 @@ Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joine
 
 Folded unfolded(const ModelGraph& graph) {
   Folded folded;
-  folded.pieces.push_back({.graph = graph});
+  folded.pieces.push_back({.part = {}, .whole = &graph});
   folded.runs.push_back({.piece = 0, .node = 0, .block = BlockId::none()});
   return folded;
 }

@@ -19,9 +19,12 @@
 namespace weft {
 
 struct Piece {
-  ModelGraph graph;              // without blocks
-  bool in_a_node = false;        // within one node, simulated without the others
-  std::vector<OpId> exits = {};  // operators that other runs wait for, in ascending order
+  ModelGraph part;                    // without blocks
+  const ModelGraph* whole = nullptr;  // instead, where the model is one piece: it has to live on
+  bool in_a_node = false;             // within one node, simulated without the others
+  std::vector<OpId> exits = {};       // operators that other runs wait for, in ascending order
+
+  [[nodiscard]] const ModelGraph& graph() const { return whole != nullptr ? *whole : part; }
 };
 
 // An operator of an earlier run's piece.
@@ -48,11 +51,12 @@ struct Folded {
 // By block: whether it is simulated together with the block before it. Empty: none is.
 using Joined = std::vector<bool>;
 
-// A graph without blocks is one piece.
+// A graph without blocks is one piece, which refers to it.
 Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joined = {});
 
-// The model as a single piece, whatever its blocks are.
+// The model as a single piece, whatever its blocks are. It refers to the model.
 Folded unfolded(const ModelGraph& graph);
+Folded unfolded(ModelGraph&&) = delete;
 
 // What is added to the GPU numbers of a piece to get those of a run of it.
 std::uint32_t first_gpu(const PieceRun& run, const Cluster& cluster);

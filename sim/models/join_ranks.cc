@@ -33,6 +33,7 @@ class Joiner {
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) find(OpId(i));
     made_.places = graph_.places;
     made_.blocks = graph_.blocks;
+    made_.ops.reserve(graph_.ops.size());
     now_.resize(graph_.ops.size(), OpId::none());
     for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
       const JoinedCall& joined = joins_[i];

@@ -215,16 +215,14 @@ class ModelToTasks {
       Kernel kernel{.gpu = gpu, .op = name, .role = KernelRole::compute};
       kernel.launch = compute_launch_;
       set_grid(kernel, grid.wg, grid.persistent);
-      kernel.first_item = static_cast<std::uint32_t>(tasks_.items.size());
       const std::uint32_t work = tasks_.add_work(grid.written);
       for (std::uint32_t peer = 0; peer < ranks; ++peer) {
         for (std::uint32_t i = first; i < std::min(first + step, grid.per_peer); ++i) {
           const std::uint32_t scale =
               scale_of(grid, how_.options.seed, gpu.value, {.peer = peer, .index = i});
-          tasks_.items.push_back({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
+          tasks_.items.add({.work = work & 0xFFU, .scale = scale & 0xFFFFFFU});
         }
       }
-      kernel.items = static_cast<std::uint32_t>(tasks_.items.size()) - kernel.first_item;
       after = {tasks_.add_kernel(kernel, after)};
     }
     return after.front();

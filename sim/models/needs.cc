@@ -269,7 +269,7 @@ CollectiveCounts count_pair(const ModelGraph& graph, const Fusion& fusion, const
 }
 
 Needs needs_of(const Piece& piece, const Counting& how) {
-  const ModelGraph& graph = piece.graph;
+  const ModelGraph& graph = piece.graph();
   CollectiveCounts counts;
   std::vector<bool> counted(graph.ops.size());
   const bool overlaps = how.mode != Mode::bulk || !is_model(how.scenario.workload.kind);
@@ -301,7 +301,8 @@ Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario
 }
 
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
-  return estimated_needs(unfolded(build_single(scenario)).pieces, scenario, cluster, mode);
+  const ModelGraph graph = build_single(scenario);
+  return estimated_needs(unfolded(graph).pieces, scenario, cluster, mode);
 }
 
 Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {

@@ -43,11 +43,11 @@ bool fits(const PairRule& rule, std::size_t index, const PairOfLayer& pair) {
 template <class Visit>
 void for_each_pair(const std::vector<Piece>& pieces, const GpuSpec& gpu, const Visit& visit) {
   for (const Piece& piece : pieces) {
-    for (const Fusion& fusion : find_fusions(piece.graph, gpu)) {
+    for (const Fusion& fusion : find_fusions(piece.graph(), gpu)) {
       if (!fusion.obstacle.empty()) continue;
-      const std::string name = name_of(piece.graph, fusion);
-      visit(piece.graph, fusion,
-            PairOfLayer{name, fusion.pattern, piece.graph.ops[computing(fusion)].layer_rules});
+      const std::string name = name_of(piece.graph(), fusion);
+      visit(piece.graph(), fusion,
+            PairOfLayer{name, fusion.pattern, piece.graph().ops[computing(fusion)].layer_rules});
     }
   }
 }

@@ -105,7 +105,8 @@ class Together {
   const PieceGpus& gpus_in(std::uint32_t piece) {
     const auto [known, added] = gpus_.try_emplace(piece);
     if (added) {
-      known->second = gpus_in(folded_.pieces[piece].graph, pieces_[piece], first_operators_[piece]);
+      known->second =
+          gpus_in(folded_.pieces[piece].graph(), pieces_[piece], first_operators_[piece]);
     }
     return known->second;
   }

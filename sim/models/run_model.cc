@@ -86,14 +86,14 @@ ModelRun::Folding& ModelRun::folding(const Joined& joined) {
 }
 
 TaskGraph ModelRun::lowered(const Piece& piece, const Chosen& chosen, Mode mode) const {
-  return lower_model(piece.graph, {.options = overlap_options(scenario_),
-                                   .cluster = cluster_of(piece),
-                                   .mode = mode,
-                                   .fusions = chosen.fusions,
-                                   .ways = chosen.ways,
-                                   .exits = piece.exits,
-                                   .strategy = strategy_of(scenario_, mode, partition_.cus),
-                                   .whole = &cluster_});
+  return lower_model(piece.graph(), {.options = overlap_options(scenario_),
+                                     .cluster = cluster_of(piece),
+                                     .mode = mode,
+                                     .fusions = chosen.fusions,
+                                     .ways = chosen.ways,
+                                     .exits = piece.exits,
+                                     .strategy = strategy_of(scenario_, mode, partition_.cus),
+                                     .whole = &cluster_});
 }
 
 std::string ModelRun::tasks_text(Mode mode) {
@@ -109,7 +109,7 @@ std::string ModelRun::tasks_text(Mode mode) {
       text += fmt::format("piece {} of {}, run {} times\n", i + 1, folded.pieces.size(), runs);
     }
     const Piece& piece = folded.pieces[i];
-    text += to_text(lowered(piece, chosen(piece.graph, apart.pairs[i], mode), mode));
+    text += to_text(lowered(piece, chosen(piece.graph(), apart.pairs[i], mode), mode));
   }
   return text;
 }
@@ -118,7 +118,7 @@ ModelRun::PieceResult ModelRun::result_of(const Folding& folding, std::uint32_t 
                                           const RunOptions& options,
                                           const OnProgress& on_progress) const {
   const Piece& piece = folding.folded.pieces[id];
-  const Chosen chosen = this->chosen(piece.graph, folding.pairs[id], mode);
+  const Chosen chosen = this->chosen(piece.graph(), folding.pairs[id], mode);
   const bool alike = chosen.fusions.empty() && !is_single();
   const auto known = folding.unfused.find(id);
   if (alike && known != folding.unfused.end()) {

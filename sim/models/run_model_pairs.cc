@@ -115,7 +115,7 @@ void ModelRun::find_candidates(Folding& folding) {
   if (!folding.pairs.empty()) return;
   for (const Piece& piece : folding.folded.pieces) {
     std::vector<Pair>& pairs = folding.pairs.emplace_back();
-    for (const Fusion& fusion : find_fusions(piece.graph, cluster_.spec.gpu)) {
+    for (const Fusion& fusion : find_fusions(piece.graph(), cluster_.spec.gpu)) {
       pairs.push_back({fusion, is_single() ? 0 : candidate_of(piece, fusion)});
     }
   }
@@ -133,7 +133,7 @@ void ModelRun::find_candidates(Folding& folding) {
 }
 
 std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
-  ModelGraph alone = pair_alone(piece.graph, fusion, cluster_of(piece));
+  ModelGraph alone = pair_alone(piece.graph(), fusion, cluster_of(piece));
   const auto known = std::find_if(tried_.begin(), tried_.end(), [&](const Tried& other) {
     return same_pair(other.alone, alone, cluster_);
   });
@@ -143,7 +143,7 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
     return index;
   }
   Candidate& candidate = candidates_.emplace_back();
-  candidate.name = name_of(piece.graph, fusion);
+  candidate.name = name_of(piece.graph(), fusion);
   candidate.pattern = fusion.pattern;
   candidate.obstacle = fusion.obstacle;
   const std::vector<std::uint32_t> gpus = gpus_of(alone);
@@ -196,7 +196,7 @@ void ModelRun::count_times(const Folding& folding) {
   std::vector<std::vector<std::int64_t>> times(candidates_.size());
   for (std::vector<std::int64_t>& by_gpu : times) by_gpu.assign(cluster_.gpus(), 0);
   for (const PieceRun& run : folding.folded.runs) {
-    const ModelGraph& graph = folding.folded.pieces[run.piece].graph;
+    const ModelGraph& graph = folding.folded.pieces[run.piece].graph();
     const std::uint32_t shift = first_gpu(run, cluster_);
     for (const Pair& pair : folding.pairs[run.piece]) {
       for (const auto& group : graph.places[graph.ops[pair.fusion.first].place].groups) {

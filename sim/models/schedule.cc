@@ -30,7 +30,7 @@ class Meetings {
       : cluster_(cluster) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       computing_.push_back(computing_gpus(pieces[i]));
-      all_.push_back(gpus_of(folded.pieces[i].graph));
+      all_.push_back(gpus_of(folded.pieces[i].graph()));
     }
   }
 

@@ -40,12 +40,8 @@ void WaitingKernels::add(GpuId gpu, OperatorId op, const PostedReceive& receive,
   waits.priority = receiver.priority;
   waits.launch = launch - std::min(launch, picoseconds(1));
   waits.finish = latch;
-  waits.first_item = static_cast<std::uint32_t>(tasks_.items.size());
-  waits.items = waits.max_grid;
   const std::uint32_t nothing = tasks_.add_work({});
-  for (std::uint32_t i = 0; i < waits.items; ++i) {
-    tasks_.items.push_back({.work = nothing & 0xFFU, .scale = Item::kUnit & 0xFFFFFFU});
-  }
+  tasks_.items.add({.work = nothing & 0xFFU, .scale = Item::kUnit}, waits.max_grid);
   tasks_.add_kernel(waits, after);
 }
 

@@ -20,15 +20,15 @@ std::uint32_t TaskGraph::add_work(const Work& work) {
 LatchId TaskGraph::add_latch(std::uint32_t target) {
   SIM_ASSERT(target > 0);
   return latches.push_back(
-      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size()), .sends = 0});
+      {.target = target, .first_send = static_cast<std::uint32_t>(sends.size())});
 }
 
 void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(send.size > 0);
   SIM_ASSERT(sends.size() < UINT32_MAX);
   sends.push_back(send);
-  latches.back().sends += 1;
-  SIM_ASSERT(latches.back().sends <= UINT16_MAX);
+  SIM_ASSERT(!latches.empty());
+  SIM_ASSERT(sends.size() - latches.back().first_send <= UINT16_MAX);
 }
 
 void TaskGraph::own_sends(std::size_t first, OperatorId op) {
@@ -45,6 +45,11 @@ std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {
 }
 
 KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after) {
+  const ItemRange range = items.close();
+  kernel.first_run = range.first_run;
+  kernel.runs = range.runs;
+  kernel.first_end = range.first_end;
+  kernel.items = range.items;
   kernel.first_work = first_work;
   kernel.first_dependency = static_cast<std::uint32_t>(dependencies.size());
   kernel.dependencies = static_cast<std::uint32_t>(after.size());
@@ -57,33 +62,41 @@ KernelId TaskGraph::add_kernel(Kernel kernel, const std::vector<KernelId>& after
 
 void TaskGraph::verify() const {
   std::vector<std::uint32_t> counts(latches.size(), 0);
-  const auto count = [&](LatchId latch) {
+  const auto count = [&](LatchId latch, std::uint32_t times = 1) {
     if (latch.is_none()) return;
     SIM_ASSERT(latch.value < latches.size());
-    counts[latch.value] += 1;
+    SIM_ASSERT(times <= latches[latch].target - counts[latch.value]);
+    counts[latch.value] += times;
   };
   SIM_ASSERT(operators.size() <= UINT16_MAX);
-  std::size_t next_item = 0;
+  std::size_t items_of_all = 0;
+  std::size_t next_run = 0;
   for (const Kernel& kernel : kernels) {
-    SIM_ASSERT(kernel.first_item == next_item);
+    SIM_ASSERT(kernel.first_run == next_run);
     SIM_ASSERT(kernel.items > 0);
-    next_item += kernel.items;
-    SIM_ASSERT(next_item <= items.size());
+    next_run += kernel.runs;
+    items_of_all += kernel.items;
+    SIM_ASSERT(next_run <= items.runs().size());
     SIM_ASSERT(std::size_t{kernel.team_first} + kernel.team_size <= kernels.size());
     count(kernel.ended);
-    for (std::uint32_t i = kernel.first_item; i < next_item; ++i) {
-      const Item& item = items[i];
-      count(item.counts_down);
+    std::uint32_t left = kernel.items;
+    for_each_run(kernel, [&](const Item& item, std::uint32_t times) {
+      SIM_ASSERT(times > 0);
+      SIM_ASSERT(times <= left);
+      left -= times;
+      count(item.counts_down, times);
       SIM_ASSERT(kernel.first_work + item.work < works.size());
       if (work_of(kernel, item).shares > 1) {
         SIM_ASSERT(!item.counts_down.is_none());
         SIM_ASSERT(latches[item.counts_down].target == 1);
-        SIM_ASSERT(latches[item.counts_down].sends == 1);
+        SIM_ASSERT(sends_of(item.counts_down).count == 1);
       }
       SIM_ASSERT(item.waits_for.is_none() || item.waits_for.value < latches.size());
-    }
+    });
+    SIM_ASSERT(left == 0);
   }
-  SIM_ASSERT(next_item == items.size());
+  SIM_ASSERT(next_run == items.runs().size());
+  SIM_ASSERT(items_of_all == items.size());
   for (const Send& send : sends) {
     count(send.issued);
     if (send.arrives.is_none()) continue;
@@ -93,7 +106,7 @@ void TaskGraph::verify() const {
     for (std::uint32_t i = 0; i < copies; ++i) {
       const LatchId arrives(send.arrives.value + i);
       count(arrives);
-      SIM_ASSERT(latches[arrives].sends == 0);
+      SIM_ASSERT(sends_of(arrives).count == 0);
     }
   }
   for (std::uint32_t i = 0; i < latches.size(); ++i) {
@@ -119,8 +132,8 @@ bool TaskGraph::has_longer_item(Duration limit) const {
     return alone * scale / Item::kUnit > limit.count() || work.fixed > limit;
   };
   return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) {
-    const auto first = items.begin() + kernel.first_item;
-    return std::any_of(first, first + kernel.items, [&](const Item& item) {
+    const auto first = items.runs().begin() + kernel.first_run;
+    return std::any_of(first, first + kernel.runs, [&](const Item& item) {
       return is_longer(work_of(kernel, item), item.scale);
     });
   });
@@ -142,17 +155,16 @@ std::string to_text(const TaskGraph& graph) {
     if (kernel.gpu.value != 0) continue;
     std::int64_t sends = 0;
     std::int64_t size = 0;
-    for (std::uint32_t k = 0; k < kernel.items; ++k) {
-      const LatchId latch = graph.items[kernel.first_item + k].counts_down;
+    LatchId before = LatchId::none();
+    graph.for_each_run(kernel, [&](const Item& item, std::uint32_t) {
       // A latch is shared by the items of a slice: count it at its first one.
-      if (latch.is_none() ||
-          (k > 0 && graph.items[kernel.first_item + k - 1].counts_down == latch)) {
-        continue;
-      }
-      for (std::uint32_t s = 0; s < graph.latches[latch].sends; ++s, ++sends) {
-        size += graph.sends[graph.latches[latch].first_send + s].size;
-      }
-    }
+      const LatchId latch = item.counts_down;
+      if (latch == before) return;
+      before = latch;
+      if (latch.is_none()) return;
+      const TaskGraph::SendRange its = graph.sends_of(latch);
+      for (std::uint32_t s = its.first; s < its.end(); ++s, ++sends) size += graph.sends[s].size;
+    });
     std::string after;
     for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
       after += fmt::format(" {}", graph.dependencies[kernel.first_dependency + d].value);

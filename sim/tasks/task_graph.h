@@ -19,13 +19,13 @@
 #include "sim/core/ids.h"
 #include "sim/gpu_model/law.h"
 #include "sim/gpu_model/residency.h"
+#include "sim/tasks/item_runs.h"
 
 namespace weft {
 
 constexpr std::uint32_t kFlagBytes = 8;  // size of a message that only sets a flag
 
 using KernelId = StrongId<struct KernelTag>;
-using LatchId = StrongId<struct LatchTag>;
 using OperatorId = StrongId<struct OperatorTag>;
 
 // What one item does. Times are those on an otherwise idle GPU; the engine models sharing.
@@ -43,20 +43,11 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-struct Item {
-  LatchId counts_down = LatchId::none();
-  LatchId waits_for = LatchId::none();
-  std::uint32_t work : 8 = 0;    // index into its kernel's works
-  std::uint32_t scale : 24 = 0;  // factor on the work, in units of 2^-20
-  static constexpr std::uint32_t kUnit = 1U << 20U;
-};
-static_assert(sizeof(Item) == 12);
-
 struct Latch {
-  std::uint32_t target = 0;  // how often it is counted down until it opens
-  std::uint32_t first_send = 0;
-  std::uint32_t sends = 0;
+  std::uint32_t target = 0;      // how often it is counted down until it opens
+  std::uint32_t first_send = 0;  // its sends are those before the next latch's
 };
+static_assert(sizeof(Latch) == 8);  // there are millions
 
 struct Send {
   std::uint32_t to = 0;                  // GPU
@@ -91,14 +82,16 @@ struct Kernel {
   bool waves_fence = false;  // each wave by itself
   WorkList work_list = WorkList::dynamic_list;
   InitiatedBy puts_by = InitiatedBy::gpu;
-  Duration handover{};  // to a proxy: from a WG's request until the CPU thread takes it up
-  std::uint32_t first_item = 0;
+  Duration handover{};          // to a proxy: from a WG's request until the CPU thread takes it up
+  std::uint32_t first_run = 0;  // of its items
   std::uint32_t items = 0;
+  std::uint32_t runs = 0;
   std::uint32_t first_work = 0;      // of its works, in TaskGraph::works
   Bandwidth store_rate{};            // of one WG into a peer; 0: only the link limits it
   Duration flag{};                   // from a flag's arrival until its WGs see it
   LatchId finish = LatchId::none();  // must be open before the kernel ends
   LatchId ended = LatchId::none();   // counted down when it has ended
+  std::uint32_t first_end = 0;       // of its runs
   std::uint32_t max_grid = 0;
   Duration launch{};   // from the last dependency's end to the first WG
   Duration startup{};  // of each WG, in its slot on the CU, before its first item
@@ -125,7 +118,7 @@ struct TaskGraph {
   IdVector<OperatorId, Operator> operators;
   IdVector<KernelId, Kernel> kernels;
   std::vector<KernelId> dependencies;
-  std::vector<Item> items;
+  ItemRuns items;
   IdVector<LatchId, Latch> latches;
   std::vector<Send> sends;
   std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
@@ -138,6 +131,29 @@ struct TaskGraph {
   [[nodiscard]] const Work& work_of(const Kernel& kernel, const Item& item) const {
     return works[kernel.first_work + item.work];
   }
+  // Where a kernel's item is in `items`, the item, and all of them: use(item, how many of it).
+  [[nodiscard]] std::uint32_t run_of(const Kernel& kernel, std::uint32_t item) const {
+    return items.run_of(items_of(kernel), item);
+  }
+  [[nodiscard]] const Item& item(const Kernel& kernel, std::uint32_t item) const {
+    return items[run_of(kernel, item)];
+  }
+  template <class Use>
+  void for_each_run(const Kernel& kernel, Use use) const {
+    items.for_each(items_of(kernel), use);
+  }
+  // Of a latch: from `first` on.
+  struct SendRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    [[nodiscard]] std::uint32_t end() const { return first + count; }
+  };
+  [[nodiscard]] SendRange sends_of(LatchId id) const {
+    const std::uint32_t first = latches[id].first_send;
+    const LatchId next(id.value + 1);
+    const std::size_t end = next.value < latches.size() ? latches[next].first_send : sends.size();
+    return {.first = first, .count = static_cast<std::uint32_t>(end) - first};
+  }
   // Adds a latch without sends.
   LatchId add_latch(std::uint32_t target);
   // Adds a send to the last latch added.
@@ -146,6 +162,7 @@ struct TaskGraph {
   void own_sends(std::size_t first, OperatorId op);
   // The index of this group.
   std::uint16_t add_group(const std::vector<std::uint32_t>& gpus);
+  // Its items are those added since the last kernel.
   KernelId add_kernel(Kernel kernel, const std::vector<KernelId>& after);
 
   // Aborts unless the graph makes sense: ids in range, every latch counted down exactly `target`
@@ -156,6 +173,14 @@ struct TaskGraph {
   [[nodiscard]] bool has_longer_item(Duration limit) const;
 
   std::uint32_t first_work = 0;  // of the operator that is being added
+
+ private:
+  [[nodiscard]] static ItemRange items_of(const Kernel& kernel) {
+    return {.first_run = kernel.first_run,
+            .runs = kernel.runs,
+            .first_end = kernel.first_end,
+            .items = kernel.items};
+  }
 };
 
 // What --stop-after=tasks prints: kernels by operator, items, sends, bytes; GPU 0 in detail.

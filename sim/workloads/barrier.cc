@@ -20,8 +20,6 @@ std::vector<KernelId> add_barrier(TaskGraph& graph, const Overlap& overlap, cons
     kernel.fenced = true;
     kernel.flag = gpu.peer_store.flag;
     kernel.finish = told[r];
-    kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-    kernel.items = 1;
     const LatchId out = graph.add_latch(1);
     for (std::uint32_t step = 1; step < ranks; ++step) {
       const std::uint32_t to = (r + step) % ranks;
@@ -30,7 +28,7 @@ std::vector<KernelId> add_barrier(TaskGraph& graph, const Overlap& overlap, cons
                       .arrives = told[to],
                       .op = static_cast<std::uint16_t>(op.value)});
     }
-    graph.items.push_back({.counts_down = out, .work = nothing & 0xFFU, .scale = Item::kUnit});
+    graph.items.add({.counts_down = out, .work = nothing & 0xFFU, .scale = Item::kUnit});
     kernel.team_first = static_cast<std::uint32_t>(graph.kernels.size()) - r;
     kernel.team_size = ranks;
     kernels.push_back(graph.add_kernel(kernel, after[r]));

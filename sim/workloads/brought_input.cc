@@ -50,9 +50,7 @@ KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy)
   kernel.executor = Executor::dma;
   kernel.persistent = true;
   kernel.max_grid = 1;
-  kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
-  kernel.items = 1;
-  graph_.items.push_back(
+  graph_.items.add(
       {.counts_down = there, .work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
   return graph_.add_kernel(kernel, {copy});
 }

@@ -125,19 +125,19 @@ class FusedConsumer : public FusedLowering {
                 : sends_.send_to_all(graph_, gpu(g), {{{gpu(to), here(to, g, slice)}, size}});
     Work reading = sends_.reading(size);
     if (to != (g + 1) % grid_.gpus && stays_in_cache_) reading.traffic = {};
-    graph_.items.push_back({.counts_down = out,
-                            .waits_for = LatchId::none(),
-                            .work = graph_.add_work(reading) & 0xFFU,
-                            .scale = Item::kUnit});
+    graph_.items.add({.counts_down = out,
+                      .waits_for = LatchId::none(),
+                      .work = graph_.add_work(reading) & 0xFFU,
+                      .scale = Item::kUnit});
   }
 
   void add_working(std::uint32_t g, const ConsumerItem& item) {
     const std::uint32_t i = item.index;
     const std::uint32_t scale = scale_of(grid_, overlap_.options.seed, gpu(g), {item.peer, i});
-    graph_.items.push_back({.counts_down = LatchId::none(),
-                            .waits_for = here(g, item.peer, order_.slice_of[i]),
-                            .work = working_ & 0xFFU,
-                            .scale = scale & 0xFFFFFFU});
+    graph_.items.add({.counts_down = LatchId::none(),
+                      .waits_for = here(g, item.peer, order_.slice_of[i]),
+                      .work = working_ & 0xFFU,
+                      .scale = scale & 0xFFFFFFU});
   }
 
   // Data that all peers get are read again for each: from the last cache, if it holds all of them.

@@ -119,10 +119,10 @@ class FusedGather : public FusedLowering {
         if (!by_role()) add_send(g, step);
         continue;
       }
-      graph_.items.push_back({.counts_down = LatchId::none(),
-                              .waits_for = here_[g][step.row],
-                              .work = work & 0xFFU,
-                              .scale = Item::kUnit});
+      graph_.items.add({.counts_down = LatchId::none(),
+                        .waits_for = here_[g][step.row],
+                        .work = work & 0xFFU,
+                        .scale = Item::kUnit});
     }
     end(g, kernel);
   }
@@ -136,10 +136,10 @@ class FusedGather : public FusedLowering {
     const std::int64_t written = sends_.same_node(gpu(g), to) ? 0 : all * tiles_.input_row;
     const Work piece =
         copy_work(overlap_.cluster.spec.gpu, grid_.wg, all * tiles_.input_made_from, written);
-    graph_.items.push_back({.counts_down = out,
-                            .waits_for = LatchId::none(),
-                            .work = graph_.add_work(piece) & 0xFFU,
-                            .scale = part_of_item(step.rows, all) & 0xFFFFFFU});
+    graph_.items.add({.counts_down = out,
+                      .waits_for = LatchId::none(),
+                      .work = graph_.add_work(piece) & 0xFFU,
+                      .scale = part_of_item(step.rows, all) & 0xFFFFFFU});
   }
 
   const ScatteredTiles& tiles_;

@@ -266,7 +266,6 @@ Kernel FusedLowering::begin(std::uint32_t rank, FusedSends::Wgs wgs) const {
   const bool computes = wgs == FusedSends::Wgs::all || wgs == FusedSends::Wgs::computing;
   const OperatorId op = computes ? operator_ : sending_;
   Kernel kernel = sends_.kernel(GpuId(gpu(rank)), op, wgs);
-  kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
   return kernel;
 }
 
@@ -288,10 +287,9 @@ void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<Ker
   const bool sends = kernel.op == sending_;
   const std::uint32_t kernels = by_role() ? 2 : 1;  // the sending one first
   const std::uint32_t before = rank * kernels + (kernels == 2 && !sends ? 1 : 0);
-  if (graph_.items.size() == kernel.first_item) {
-    graph_.items.push_back({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
+  if (graph_.items.added() == 0) {
+    graph_.items.add({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
   }
-  kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
   kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - before;
   kernel.team_size = grid_.gpus * kernels;
   (sends ? made_.communicating : made_.computing).push_back(graph_.add_kernel(kernel, after));

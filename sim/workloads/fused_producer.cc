@@ -136,10 +136,10 @@ class FusedProducer : public FusedLowering {
       const bool stays = slice.peer == g || in_switch_;
       made.push_back(stays ? stay(g, slice) : graph_.add_latch(slice_wgs_));
       if (stays) continue;
-      graph_.items.push_back({.counts_down = send_slice(g, slice, 1),
-                              .waits_for = made.back(),
-                              .work = (leaves_from_its_cu(g, slice) ? nothing : reading) & 0xFFU,
-                              .scale = Item::kUnit});
+      graph_.items.add({.counts_down = send_slice(g, slice, 1),
+                        .waits_for = made.back(),
+                        .work = (leaves_from_its_cu(g, slice) ? nothing : reading) & 0xFFU,
+                        .scale = Item::kUnit});
     }
     if (reduces()) add_reductions(g);
     end(g, sending);
@@ -269,16 +269,16 @@ class FusedProducer : public FusedLowering {
     for (std::int64_t first = 0; first < size; first += most) {
       const std::int64_t piece = std::min(most, size - first);
       const LatchId sum = graph_.add_latch(1);
-      graph_.items.push_back({.counts_down = sends_.load_sum(graph_, gpu(g), group_, piece, sum),
-                              .waits_for = awaits(g, s),
-                              .work = nothing & 0xFFU,
-                              .scale = Item::kUnit});
+      graph_.items.add({.counts_down = sends_.load_sum(graph_, gpu(g), group_, piece, sum),
+                        .waits_for = awaits(g, s),
+                        .work = nothing & 0xFFU,
+                        .scale = Item::kUnit});
       const LatchId out =
           to_all ? sends_.multicast(graph_, gpu(g), group_, piece, finished_[0]) : LatchId::none();
-      graph_.items.push_back({.counts_down = out,
-                              .waits_for = sum,
-                              .work = keeps & 0xFFU,
-                              .scale = part_of_item(piece, most) & 0xFFFFFFU});
+      graph_.items.add({.counts_down = out,
+                        .waits_for = sum,
+                        .work = keeps & 0xFFU,
+                        .scale = part_of_item(piece, most) & 0xFFFFFFU});
     }
   }
 
@@ -292,10 +292,10 @@ class FusedProducer : public FusedLowering {
     const std::uint32_t adding = graph_.add_work(sends_.reduction(size));
     for (std::uint32_t s = 0; s < slices_; ++s) {
       const LatchId all_sent = op_ == CollectiveOp::all_reduce ? send_sum(g) : LatchId::none();
-      graph_.items.push_back({.counts_down = all_sent,
-                              .waits_for = awaits(g, s),
-                              .work = adding & 0xFFU,
-                              .scale = Item::kUnit});
+      graph_.items.add({.counts_down = all_sent,
+                        .waits_for = awaits(g, s),
+                        .work = adding & 0xFFU,
+                        .scale = Item::kUnit});
     }
   }
 
@@ -312,10 +312,10 @@ class FusedProducer : public FusedLowering {
   void add_item(std::uint32_t g, const Logical& slice, std::uint32_t i, LatchId out,
                 std::uint32_t work) {
     const Logical wg{slice.peer, slice.index * slice_wgs_ + i};
-    graph_.items.push_back({.counts_down = out,
-                            .waits_for = LatchId::none(),
-                            .work = work & 0xFFU,
-                            .scale = scale_of(grid_, options_.seed, gpu(g), wg) & 0xFFFFFFU});
+    graph_.items.add({.counts_down = out,
+                      .waits_for = LatchId::none(),
+                      .work = work & 0xFFU,
+                      .scale = scale_of(grid_, options_.seed, gpu(g), wg) & 0xFFFFFFU});
   }
 
   CollectiveOp op_;

@@ -55,10 +55,10 @@ class FusedScatter : public FusedLowering {
     const std::uint32_t work = graph_.add_work(tiles_.works[rank]);
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const LatchId out = by_role() ? made[i] : send_rows(rank, tiles[i]);
-      graph_.items.push_back({.counts_down = out,
-                              .waits_for = LatchId::none(),
-                              .work = work & 0xFFU,
-                              .scale = Item::kUnit});
+      graph_.items.add({.counts_down = out,
+                        .waits_for = LatchId::none(),
+                        .work = work & 0xFFU,
+                        .scale = Item::kUnit});
     }
     end(rank, kernel);
   }
@@ -85,7 +85,7 @@ class FusedScatter : public FusedLowering {
     std::int64_t rows = 0;
     for (std::uint32_t to = 0; to < grid_.gpus; ++to) rows += to == rank ? 0 : (*tile.row)[to];
     const LatchId made = graph_.add_latch(1);
-    graph_.items.push_back(
+    graph_.items.add(
         {.counts_down = out,
          .waits_for = made,
          .work = reading & 0xFFU,

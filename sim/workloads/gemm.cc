@@ -148,7 +148,6 @@ Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
   kernel.work_list = work_list_of(gemm.schedule);
   kernel.max_grid = static_cast<std::uint32_t>(fit);
   kernel.cus = place.cus;
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   kernel.items = static_cast<std::uint32_t>(stream_k ? round_up(wgs, fit) * fit : wgs);
   if (stream_k) kernel.finish = graph.add_latch(kernel.items);
   // With stream_k the last item of each WG is its part of the tiles beyond the whole rounds.
@@ -165,7 +164,7 @@ Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
     const std::int64_t units = i < whole ? std::int64_t{Item::kUnit} : part;
     const std::int64_t drawn =
         scale_of(draws, place.seed, place.gpu.value, {.peer = 0, .index = i});
-    graph.items.push_back(
+    graph.items.add(
         {.counts_down = kernel.finish,
          .waits_for = LatchId::none(),
          .work = work & 0xFFU,

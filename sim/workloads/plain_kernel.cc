@@ -14,7 +14,6 @@ KernelId add_plain_kernel(TaskGraph& graph, const Overlap& overlap, Kernel kerne
   kernel.persistent = grid.persistent;
   kernel.work_list = grid.work_list;
   kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(spec, wg, {}));
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   const std::uint32_t work = graph.add_work(grid.written);
   for (std::uint32_t row = range.first; row < range.last; row += grid.in_a_row) {
     const std::uint32_t end = std::min(row + grid.in_a_row, range.last);
@@ -22,14 +21,13 @@ KernelId add_plain_kernel(TaskGraph& graph, const Overlap& overlap, Kernel kerne
       for (std::uint32_t i = row; i < end; ++i) {
         const std::uint32_t scale =
             scale_of(grid, overlap.options.seed, kernel.gpu.value, Logical{peer, i});
-        graph.items.push_back({.counts_down = LatchId::none(),
-                               .waits_for = LatchId::none(),
-                               .work = work & 0xFFU,
-                               .scale = scale & 0xFFFFFFU});
+        graph.items.add({.counts_down = LatchId::none(),
+                         .waits_for = LatchId::none(),
+                         .work = work & 0xFFU,
+                         .scale = scale & 0xFFFFFFU});
       }
     }
   }
-  kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
   return graph.add_kernel(kernel, after);
 }
 
@@ -52,17 +50,14 @@ void add_items(TaskGraph& graph, Kernel& kernel, const OpKernel& plan, const Gpu
   kernel.persistent = plan.persistent;
   kernel.work_list = plan.work_list;
   kernel.max_grid = static_cast<std::uint32_t>(resident_on_gpu(gpu, plan.wg, {}));
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
   for (const OpKernel::Run& run : plan.runs) {
     const std::uint32_t work = graph.add_work(plan.works[run.work]);
-    graph.items.insert(graph.items.end(), run.count,
-                       {.work = work & 0xFFU, .scale = run.scale & 0xFFFFFFU});
+    graph.items.add({.work = work & 0xFFU, .scale = run.scale & 0xFFFFFFU}, run.count);
   }
   if (plan.runs.empty()) {  // an expert without tokens
     kernel.wg = footprint(gpu.wave_size, 1, bytes(0), gpu.wave_size);
-    graph.items.push_back({.work = graph.add_work({}) & 0xFFU, .scale = Item::kUnit});
+    graph.items.add({.work = graph.add_work({}) & 0xFFU, .scale = Item::kUnit});
   }
-  kernel.items = static_cast<std::uint32_t>(graph.items.size()) - kernel.first_item;
 }
 
 KernelId add_plan(TaskGraph& graph, const Overlap& overlap, std::uint32_t gpu, OperatorId op,

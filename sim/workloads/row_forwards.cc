@@ -108,7 +108,7 @@ class RowForwardsRun : RowLowering {
 
   // Of the two of a rank. One without items gets one that does nothing.
   KernelId finish(std::uint32_t rank, const Kernel& kernel, std::uint32_t first) {
-    if (graph_.items.size() == kernel.first_item) wait(LatchId::none(), LatchId::none());
+    if (graph_.items.added() == 0) wait(LatchId::none(), LatchId::none());
     return end(rank, kernel, first, 2);
   }
 

@@ -47,13 +47,11 @@ Kernel RowLowering::begin(std::uint32_t rank, CuRange cus) const {
   kernel.cus = cus;
   const int on_cu = std::min(kWavesOnCu, resident(spec(), grid_.wg, {}));
   kernel.max_grid = static_cast<std::uint32_t>(on_cu * cus_in(kernel.cus, spec().cus));
-  kernel.first_item = static_cast<std::uint32_t>(graph_.items.size());
   return kernel;
 }
 
 KernelId RowLowering::end(std::uint32_t rank, Kernel kernel, std::uint32_t first,
                           std::uint32_t of_a_rank) {
-  kernel.items = static_cast<std::uint32_t>(graph_.items.size()) - kernel.first_item;
   kernel.team_first = first;
   kernel.team_size = of_a_rank * ranks_;
   return graph_.add_kernel(kernel, exchange_.after[rank]);
@@ -61,10 +59,10 @@ KernelId RowLowering::end(std::uint32_t rank, Kernel kernel, std::uint32_t first
 
 void RowLowering::push(const Work& work, LatchId counts_down, LatchId waits_for,
                        std::uint32_t scale) {
-  graph_.items.push_back({.counts_down = counts_down,
-                          .waits_for = waits_for,
-                          .work = graph_.add_work(work) & 0xFFU,
-                          .scale = scale & 0xFFFFFFU});
+  graph_.items.add({.counts_down = counts_down,
+                    .waits_for = waits_for,
+                    .work = graph_.add_work(work) & 0xFFU,
+                    .scale = scale & 0xFFFFFFU});
 }
 
 }  // namespace weft

@@ -20,10 +20,10 @@ Work slowed(Work work, double clock) {
 
 std::uint32_t works_of(const TaskGraph& graph, const Kernel& kernel) {
   std::uint32_t works = 0;
-  for (std::uint32_t i = 0; i < kernel.items; ++i) {
-    const std::uint32_t work = graph.items[kernel.first_item + i].work;
+  graph.for_each_run(kernel, [&](const Item& item, std::uint32_t) {
+    const std::uint32_t work = item.work;
     works = std::max(works, work + 1);
-  }
+  });
   return works;
 }
 

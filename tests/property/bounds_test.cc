@@ -91,7 +91,7 @@ TEST(Bounds, no_run_is_faster_than_its_critical_path) {
         Duration longest;
         Duration sum;
         for (std::uint32_t i = 0; i < kernel.items; ++i) {
-          const Duration item = alone(graph, kernel, graph.items[kernel.first_item + i]);
+          const Duration item = alone(graph, kernel, graph.item(kernel, i));
           longest = longer(longest, item);
           sum += item;
         }

@@ -70,15 +70,15 @@ std::vector<std::uint32_t> senders(const TaskGraph& graph) {
   std::vector<std::uint32_t> sender(graph.latches.size(), UINT32_MAX);
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const LatchId latch = graph.items[kernel.first_item + i].counts_down;
+      const LatchId latch = graph.item(kernel, i).counts_down;
       if (!latch.is_none()) sender[latch.value] = kernel.gpu.value;
     }
   }
   // A latch opened by the sends of another: the flag of a peer.
   for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
-    const Latch& latch = graph.latches[LatchId(l)];
-    for (std::uint32_t s = 0; s < latch.sends; ++s) {
-      const LatchId issued = graph.sends[latch.first_send + s].issued;
+    const TaskGraph::SendRange its = graph.sends_of(LatchId(l));
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
+      const LatchId issued = graph.sends[s].issued;
       if (!issued.is_none()) sender[issued.value] = sender[l];
     }
   }
@@ -94,8 +94,8 @@ class Routed {
     const TaskGraph& graph = prepared.graph;
     const std::vector<std::uint32_t> sender = senders(graph);
     for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
-      const Latch& latch = graph.latches[LatchId(l)];
-      for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+      const TaskGraph::SendRange its = graph.sends_of(LatchId(l));
+      for (std::uint32_t s = its.first; s < its.end(); ++s) {
         add(sender[l], graph.sends[s], s);
       }
     }
@@ -199,8 +199,8 @@ TEST(Conservation, last_links_carry_the_bytes_delivered) {
       std::int64_t between_nodes = 0;
       const std::vector<std::uint32_t> sender = senders(prepared.graph);
       for (std::uint32_t l = 0; l < sender.size(); ++l) {
-        const Latch& latch = prepared.graph.latches[LatchId(l)];
-        for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+        const TaskGraph::SendRange its = prepared.graph.sends_of(LatchId(l));
+        for (std::uint32_t s = its.first; s < its.end(); ++s) {
           const Send& send = prepared.graph.sends[s];
           if (send.to / per_node != sender[l] / per_node) between_nodes += send.size;
         }
@@ -231,9 +231,9 @@ std::vector<std::int64_t> flag_bytes(const Prepared& prepared) {
   std::set<std::uint32_t> counted;
   for (const Send& send : prepared.graph.sends) {
     if (send.issued.is_none() || !counted.insert(send.issued.value).second) continue;
-    const Latch& flags = prepared.graph.latches[send.issued];
-    for (std::uint32_t s = 0; s < flags.sends; ++s) {
-      const Send& flag = prepared.graph.sends[flags.first_send + s];
+    const TaskGraph::SendRange flags = prepared.graph.sends_of(send.issued);
+    for (std::uint32_t s = flags.first; s < flags.end(); ++s) {
+      const Send& flag = prepared.graph.sends[s];
       to[flag.to] += flag.size;
     }
   }
@@ -256,8 +256,8 @@ TEST(Conservation, pipelined_each_pair_is_copied_once_by_copy_engines) {
       const std::vector<std::uint32_t> sender = senders(prepared.graph);
       PairBytes copied;
       for (std::uint32_t l = 0; l < sender.size(); ++l) {
-        const Latch& latch = prepared.graph.latches[LatchId(l)];
-        for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+        const TaskGraph::SendRange its = prepared.graph.sends_of(LatchId(l));
+        for (std::uint32_t s = its.first; s < its.end(); ++s) {
           const Send& send = prepared.graph.sends[s];
           EXPECT_NE(send.from_engine != 0, is_of_barrier(prepared, send));
           if (send.from_engine != 0) copied[{sender[l], send.to}] += send.size;

@@ -61,7 +61,7 @@ class Produced : public FusedWalk::Promise {
     std::iota(gpus.begin(), gpus.end(), 0U);
     const Destinations to = destinations(prepared.cluster, gpus);
     for (std::uint32_t g = 0; g < grid_.gpus; ++g) {
-      std::uint32_t item = graph_.kernels[KernelId(g)].first_item;
+      std::uint32_t item = first_items(graph_)[g];
       pieces_.emplace_back(std::size_t{grid_.gpus} * grid_.per_peer);
       for (const Logical& slice : slice_order(to, options.order, g, slices_)) {
         for (std::uint32_t i = 0; i < slice_; ++i) {
@@ -137,7 +137,8 @@ class Produced : public FusedWalk::Promise {
 // Input arrives: items send pieces of it, others work, in the order of consumer_order.h.
 class Consumed : public FusedWalk::Promise {
  public:
-  explicit Consumed(const Prepared& prepared) : graph_(prepared.graph), grid_(grid_of(prepared)) {
+  explicit Consumed(const Prepared& prepared)
+      : graph_(prepared.graph), grid_(grid_of(prepared)), first_items_(first_items(graph_)) {
     const auto wgs = static_cast<std::uint32_t>(prepared.scenario.fused.slice_wgs);
     units_ = std::max(1U, wgs / grid_.unit);
     slices_ = static_cast<std::uint32_t>(grid_.units()) / units_;
@@ -163,7 +164,7 @@ class Consumed : public FusedWalk::Promise {
   void starts(const FusedWalk& walk, std::uint32_t item) override {
     const std::uint32_t g = walk.gpu_of(item);
     const ConsumerItem& what = item_of(g, item);
-    if (what.sends == graph_.items[item].counts_down.is_none()) walk.fail("another order");
+    if (what.sends == walk.item(item).counts_down.is_none()) walk.fail("another order");
     if (what.sends || what.peer == g) return;
     const std::uint32_t slice = grid_.unit_of(what.index) / units_;
     if (input(g, what.peer, slice) != units_ * grid_.input_bytes) {
@@ -195,7 +196,7 @@ class Consumed : public FusedWalk::Promise {
 
  private:
   [[nodiscard]] const ConsumerItem& item_of(std::uint32_t g, std::uint32_t item) const {
-    return items_[g][item - graph_.kernels[KernelId(g)].first_item];
+    return items_[g][item - first_items_[g]];
   }
   std::int64_t& input(std::uint32_t g, std::uint32_t from, std::uint32_t slice) {
     return input_[(std::size_t{g} * grid_.gpus + from) * slices_ + slice];
@@ -207,6 +208,7 @@ class Consumed : public FusedWalk::Promise {
   std::uint32_t slices_ = 0;
   std::uint32_t per_slice_ = 0;  // items that send one to a peer
   std::uint32_t sending_ = 0;
+  std::vector<std::uint32_t> first_items_;        // by kernel
   std::vector<std::vector<ConsumerItem>> items_;  // by GPU
   std::vector<std::int64_t> input_;               // bytes, by GPU, source and slice
 };
@@ -276,10 +278,10 @@ TEST(FusedKernels, that_send_a_byte_too_few_are_found) {
 
 TEST(FusedKernels, whose_wgs_do_not_wait_are_found) {
   const auto spoil = [](Prepared& prepared) {
-    for (Item& item : prepared.graph.items) item.waits_for = LatchId::none();
+    for (Item& item : prepared.graph.items.runs()) item.waits_for = LatchId::none();
   };
   const auto waits = [](const Prepared& prepared) {
-    for (const Item& item : prepared.graph.items) {
+    for (const Item& item : prepared.graph.items.runs()) {
       if (!item.waits_for.is_none()) return true;
     }
     return false;

@@ -20,19 +20,26 @@
 
 namespace weft {
 
-// A piece of data: which item of the graph made it.
+// A piece of data: which item of the graph made it, of all kernels' in their order.
 using MadeBy = std::uint32_t;
+
+// By kernel: how many items those before it have.
+inline std::vector<std::uint32_t> first_items(const TaskGraph& graph) {
+  std::vector<std::uint32_t> first = {0};
+  for (const Kernel& kernel : graph.kernels) first.push_back(first.back() + kernel.items);
+  return first;
+}
 
 class FusedWalk {
  public:
   explicit FusedWalk(const Prepared& prepared)
       : prepared_(prepared), graph_(prepared.graph), rng_(0, "walk") {
     for (const Latch& latch : graph_.latches) left_.push_back(latch.target);
-    gpu_of_.resize(graph_.items.size());
     for (const Kernel& kernel : graph_.kernels) {
-      for (std::uint32_t i = 0; i < kernel.items; ++i) {
-        gpu_of_[kernel.first_item + i] = kernel.gpu.value;
-      }
+      graph_.for_each_run(kernel, [&](const Item& item, std::uint32_t count) {
+        items_.insert(items_.end(), count, item);
+        gpu_of_.insert(gpu_of_.end(), count, kernel.gpu.value);
+      });
     }
     made_.resize(graph_.latches.size());
     arrived_.resize(graph_.kernels.size());
@@ -53,15 +60,15 @@ class FusedWalk {
     const std::int64_t hurry = rng_.between(0, 100);  // of messages, against WGs
     std::vector<std::uint32_t> ready;
     std::vector<std::uint32_t> waiting;
-    for (std::uint32_t i = 0; i < graph_.items.size(); ++i) {
-      (open(graph_.items[i].waits_for) ? ready : waiting).push_back(i);
+    for (std::uint32_t i = 0; i < items_.size(); ++i) {
+      (open(items_[i].waits_for) ? ready : waiting).push_back(i);
     }
     std::vector<bool> ended(graph_.kernels.size());
     while (!ready.empty() || !flying_.empty()) {
       if (!flying_.empty() && (ready.empty() || rng_.between(0, 100) <= hurry)) {
         arrive(promise);
         const auto first = std::partition(waiting.begin(), waiting.end(), [&](std::uint32_t i) {
-          return !open(graph_.items[i].waits_for);
+          return !open(items_[i].waits_for);
         });
         ready.insert(ready.end(), first, waiting.end());
         waiting.erase(first, waiting.end());
@@ -71,7 +78,7 @@ class FusedWalk {
         work(item);
         // A latch of this GPU that its own WGs open (its part of a reduction) frees items, too.
         const auto first = std::partition(waiting.begin(), waiting.end(), [&](std::uint32_t i) {
-          return !open(graph_.items[i].waits_for);
+          return !open(items_[i].waits_for);
         });
         ready.insert(ready.end(), first, waiting.end());
         waiting.erase(first, waiting.end());
@@ -105,6 +112,7 @@ class FusedWalk {
     if (problem_.empty()) problem_ = problem;
   }
   [[nodiscard]] std::uint32_t gpu_of(std::uint32_t item) const { return gpu_of_[item]; }
+  [[nodiscard]] const Item& item(std::uint32_t item) const { return items_[item]; }
 
  private:
   struct Message {
@@ -131,7 +139,7 @@ class FusedWalk {
 
   void work(std::uint32_t item) {
     worked_[gpu_of_[item]] += 1;
-    const LatchId latch = graph_.items[item].counts_down;
+    const LatchId latch = items_[item].counts_down;
     if (latch.is_none()) return;
     made_[latch.value].push_back(item);
     if (count_down(latch)) send_all(gpu_of_[item], latch);
@@ -149,9 +157,9 @@ class FusedWalk {
   // The sends of a latch. A flag behind stores leaves when all stores of the latch have arrived;
   // one behind puts as soon as they are posted.
   void send_all(std::uint32_t from, LatchId id) {
-    const Latch& latch = graph_.latches[id];
+    const TaskGraph::SendRange its = graph_.sends_of(id);
     std::vector<std::uint32_t> stores;
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       const Send& send = graph_.sends[s];
       const bool near = same_node(from, send.to);
       flying_.push_back({from, s, made_[id.value], near || send.ordered != 0});
@@ -187,8 +195,8 @@ class FusedWalk {
   }
 
   void behind_fence(std::uint32_t from, LatchId id) {
-    const Latch& latch = graph_.latches[id];
-    for (std::uint32_t s = latch.first_send; s < latch.first_send + latch.sends; ++s) {
+    const TaskGraph::SendRange its = graph_.sends_of(id);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) {
       const Send& send = graph_.sends[s];
       if (same_node(from, send.to) && count_down(send.issued)) send_all(from, send.issued);
     }
@@ -198,7 +206,8 @@ class FusedWalk {
   const TaskGraph& graph_;
   Rng rng_;
   std::vector<std::uint32_t> left_;
-  std::vector<std::uint32_t> gpu_of_;
+  std::vector<Item> items_;                        // of all kernels, one after another
+  std::vector<std::uint32_t> gpu_of_;              // by item
   std::vector<std::vector<MadeBy>> made_;          // by latch
   std::vector<std::map<MadeBy, int>> arrived_;     // by GPU
   std::vector<std::uint32_t> worked_;              // by kernel, of one GPU each

@@ -153,7 +153,7 @@ class Heard {
       const auto pick =
           static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(going.size()) - 1));
       Worker& worker = workers_[going[pick]];
-      const Item& item = graph_.items[worker.kernel->first_item + worker.next];
+      const Item& item = graph_.item(*worker.kernel, worker.next);
       if (!item.waits_for.is_none() && left_[item.waits_for.value] != 0) {
         ++idle;
         continue;
@@ -196,9 +196,9 @@ class Heard {
 
   void send(const Worker& worker, LatchId latch) {
     if (latch.is_none() || --left_[latch.value] != 0) return;
-    const Latch& opened = graph_.latches[latch];
-    for (std::uint32_t s = 0; s < opened.sends; ++s) {
-      const Send& send = graph_.sends[opened.first_send + s];
+    const TaskGraph::SendRange opened = graph_.sends_of(latch);
+    for (std::uint32_t s = opened.first; s < opened.end(); ++s) {
+      const Send& send = graph_.sends[s];
       if (send.arrives.is_none()) continue;
       // A sum is of what the loader knows to be ready: it adds nothing to what it has heard.
       const bool copied = send.in_switch == InSwitch::multicasts;

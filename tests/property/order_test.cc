@@ -54,7 +54,7 @@ bool waits_for_one_from(const TaskGraph& graph, const Kernel& kernel, std::uint3
 TaskGraph backwards(const TaskGraph& graph) {
   TaskGraph result = graph;
   result.kernels = {};
-  result.items.clear();
+  result.items = {};
   result.dependencies.clear();
   std::vector<std::uint32_t> order;
   for (std::uint32_t k = 0; k < graph.kernels.size();) {
@@ -74,9 +74,8 @@ TaskGraph backwards(const TaskGraph& graph) {
     for (std::uint32_t d = 0; d < kernel.dependencies; ++d) {
       after.push_back(now[graph.dependencies[kernel.first_dependency + d].value]);
     }
-    const auto from = graph.items.begin() + kernel.first_item;
-    kernel.first_item = static_cast<std::uint32_t>(result.items.size());
-    result.items.insert(result.items.end(), from, from + kernel.items);
+    graph.for_each_run(
+        kernel, [&](const Item& item, std::uint32_t count) { result.items.add(item, count); });
     now[k] = result.add_kernel(kernel, after);
   }
   result.verify();

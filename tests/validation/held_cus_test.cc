@@ -35,11 +35,8 @@ void hold(TaskGraph& graph, const GpuSpec& gpu, int cus) {
   Kernel kernel{.gpu = GpuId(0),
                 .op = graph.operators.push_back({.name = "holds", .role = KernelRole::compute})};
   kernel.wg = footprint(gpu.cu.waves * gpu.wave_size, 1, bytes(0), gpu.wave_size);
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-  kernel.items = static_cast<std::uint32_t>(cus);
   const std::uint32_t index = graph.add_work(work);
-  graph.items.insert(graph.items.end(), kernel.items,
-                     {.work = index & 0xFFU, .scale = Item::kUnit});
+  graph.items.add({.work = index & 0xFFU, .scale = Item::kUnit}, static_cast<std::uint32_t>(cus));
   graph.add_kernel(kernel, {});
 }
 

@@ -50,10 +50,10 @@ std::map<std::uint32_t, int> messages(const TaskGraph& graph) {
   std::map<std::uint32_t, int> sizes;
   const Kernel& kernel = graph.kernels[KernelId(0)];
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
-    const LatchId out = graph.items[kernel.first_item + i].counts_down;
+    const LatchId out = graph.item(kernel, i).counts_down;
     if (out.is_none()) continue;
-    const Latch& latch = graph.latches[out];
-    for (std::uint32_t s = 0; s < latch.sends; ++s) ++sizes[graph.sends[latch.first_send + s].size];
+    const TaskGraph::SendRange its = graph.sends_of(out);
+    for (std::uint32_t s = its.first; s < its.end(); ++s) ++sizes[graph.sends[s].size];
   }
   return sizes;
 }

@@ -13,9 +13,7 @@ SimTime at(std::int64_t us) { return SimTime{} + microseconds(us); }
 KernelId add(TaskGraph& graph, std::uint32_t gpu, const std::vector<KernelId>& after) {
   Kernel kernel;
   kernel.gpu = GpuId(gpu);
-  kernel.items = 1;
-  kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-  graph.items.push_back({.work = 0, .scale = Item::kUnit});
+  graph.items.add({.work = 0, .scale = Item::kUnit});
   return graph.add_kernel(kernel, after);
 }
 

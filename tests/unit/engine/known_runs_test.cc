@@ -68,7 +68,7 @@ TEST(RunKey, has_members_of_each_part) {
       [](Prepared& run) { run.graph.kernels.begin()->priority += 1; },
       [](Prepared& run) { run.graph.kernels.begin()->wg.slots += 1; },
       [](Prepared& run) { run.graph.kernels.begin()->cus.count -= 1; },
-      [](Prepared& run) { run.graph.items.back().scale ^= 1U; },
+      [](Prepared& run) { run.graph.items.runs().back().scale ^= 1U; },
       [](Prepared& run) { run.graph.latches.begin()->target += 1; },
       [](Prepared& run) { run.graph.sends.front().size += 1; },
       [](Prepared& run) { run.graph.sends.front().ordered ^= 1U; },

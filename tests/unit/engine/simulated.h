@@ -103,9 +103,7 @@ struct HandMade {
 
   KernelId kernel(Kernel kernel, const std::vector<Item>& items,
                   const std::vector<KernelId>& after = {}) {
-    kernel.first_item = static_cast<std::uint32_t>(graph.items.size());
-    kernel.items = static_cast<std::uint32_t>(items.size());
-    graph.items.insert(graph.items.end(), items.begin(), items.end());
+    for (const Item& item : items) graph.items.add(item);
     return graph.add_kernel(kernel, after);
   }
 };

@@ -25,7 +25,7 @@ TEST(Pieces, are_those_of_the_folded_model) {
     ASSERT_EQ(pieces.size(), folded.pieces.size()) << name;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       EXPECT_EQ(pieces[i].in_a_node, folded.pieces[i].in_a_node) << name << ' ' << i;
-      EXPECT_EQ(to_text(pieces[i].graph), to_text(folded.pieces[i].graph)) << name << ' ' << i;
+      EXPECT_EQ(to_text(pieces[i].graph()), to_text(folded.pieces[i].graph())) << name << ' ' << i;
     }
   }
 }

@@ -32,9 +32,9 @@ TEST(AllToAllLowering, sends_every_pair_exactly_its_bytes) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sent;
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const Latch& latch = graph.latches[graph.items[kernel.first_item + i].counts_down];
-      for (std::uint32_t s = 0; s < latch.sends; ++s) {
-        const Send& send = graph.sends[latch.first_send + s];
+      const TaskGraph::SendRange its = graph.sends_of(graph.item(kernel, i).counts_down);
+      for (std::uint32_t s = its.first; s < its.end(); ++s) {
+        const Send& send = graph.sends[s];
         sent[{kernel.gpu.value, send.to}] += send.size;
       }
     }
@@ -73,7 +73,7 @@ TEST(AllToAllLowering, in_every_step_each_gpu_receives_from_one) {
   for (std::uint32_t step = 0; step < 7; ++step) {
     std::set<std::uint32_t> receivers;
     for (const Kernel& kernel : graph.kernels) {
-      const Latch& latch = graph.latches[graph.items[kernel.first_item + step].counts_down];
+      const Latch& latch = graph.latches[graph.item(kernel, step).counts_down];
       receivers.insert(graph.sends[latch.first_send].to);
     }
     EXPECT_EQ(receivers.size(), 8U) << step;
@@ -95,7 +95,7 @@ workload: {kind: collective, op: all_to_all, bytes: 8 KiB}
   const TaskGraph graph = lowered(scenario);
   for (const Kernel& kernel : graph.kernels) {
     for (std::uint32_t i = 0; i < kernel.items; ++i) {
-      const Item& item = graph.items[kernel.first_item + i];
+      const Item& item = graph.item(kernel, i);
       const Send& send = graph.sends[graph.latches[item.counts_down].first_send];
       const bool leaves = send.to / 4 != kernel.gpu.value / 4;
       EXPECT_EQ(graph.works[item.work].traffic, bytes(leaves ? 2048 : 1024));

@@ -152,7 +152,7 @@ TEST(C3Lowering, stream_k_gives_every_wg_the_same_work) {
   EXPECT_EQ(gemm.max_grid, 48U);
   EXPECT_EQ(graph.latches[gemm.finish].target, 96U);
   for (std::uint32_t i = 0; i < 96; ++i) {
-    const std::uint32_t scale = graph.items[gemm.first_item + i].scale;
+    const std::uint32_t scale = graph.item(gemm, i).scale;
     EXPECT_EQ(scale, i < 48 ? Item::kUnit : (Item::kUnit + 2) / 3) << i;
   }
 }

@@ -47,7 +47,7 @@ std::vector<std::uint32_t> destinations(const TaskGraph& graph, std::uint32_t gp
   std::vector<std::uint32_t> order;
   const Kernel& kernel = graph.kernels[KernelId(gpu)];
   for (std::uint32_t i = 0; i < kernel.items; ++i) {
-    const LatchId latch = graph.items[kernel.first_item + i].counts_down;
+    const LatchId latch = graph.item(kernel, i).counts_down;
     const std::uint32_t to =
         latch.is_none() ? gpu : graph.sends[graph.latches[latch].first_send].to;
     if (order.empty() || order.back() != to) order.push_back(to);
@@ -140,7 +140,7 @@ TEST(EmbeddingLowering, gives_a_wg_the_same_work_in_every_mode) {
     for (const Kernel& kernel : graph.kernels) {
       if (kernel.gpu.value != 2 || kernel.role == KernelRole::collective) continue;
       for (std::uint32_t i = 0; i < kernel.items; ++i) {
-        sum += graph.items[kernel.first_item + i].scale;
+        sum += graph.item(kernel, i).scale;
       }
     }
     sums.push_back(sum);

@@ -63,8 +63,8 @@ TEST(FusedSends, of_parts_that_are_added_up_first_are_staged) {
   const TaskGraph graph = lowered(gemm("gemm_all_to_all", {"workload.gemm.split_k=2"}));
   EXPECT_EQ(by_size(graph), (Sizes{{8, 48}, {2 * kTile, 48}}));
   std::map<std::uint32_t, int> targets;  // of the latches that WGs open
-  for (const Latch& latch : graph.latches) {
-    if (latch.sends > 0) targets[latch.target] += 1;
+  for (std::uint32_t l = 0; l < graph.latches.size(); ++l) {
+    if (graph.sends_of(LatchId(l)).count > 0) targets[graph.latches[LatchId(l)].target] += 1;
   }
   EXPECT_EQ(targets[4], 48);
 }
@@ -73,7 +73,7 @@ TEST(FusedSends, staged_read_the_result_again_and_for_a_nic_write_it_too) {
   // Zero copy: what the kernel itself does. A tile is 32 KiB.
   const auto local_work = [](const TaskGraph& graph) {
     const Kernel& kernel = graph.kernels[KernelId(0)];
-    return graph.works[graph.items[kernel.first_item + kernel.items - 1].work].traffic;
+    return graph.works[graph.item(kernel, kernel.items - 1).work].traffic;
   };
   const Bytes own = local_work(lowered(gemm("gemm_all_to_all")));
   EXPECT_EQ(local_work(lowered(gemm("gemm_all_to_all", {"fused.staging=staged"}))) - own,
@@ -151,7 +151,7 @@ TEST(FusedReductions, read_all_parts_add_them_and_write_the_sum) {
   const TaskGraph graph = lowered(gemm("gemm_reduce_scatter"));
   const Kernel& kernel = graph.kernels[KernelId(0)];
   EXPECT_EQ(kernel.items, 32U + 4);
-  const Work& work = graph.works[graph.items[kernel.first_item + 32].work];
+  const Work& work = graph.works[graph.item(kernel, 32).work];
   EXPECT_EQ(work.traffic, kibibytes(5 * 64));
   EXPECT_EQ(work.flops, flops(3 * 2 * 128 * 128));
 }
@@ -165,7 +165,7 @@ TEST(FusedReductions, by_small_loads_wait_for_each_of_them) {
                                            "doubling: 50 ns, cached: 200 ns, "
                                            "unfairness: 0}"}));
   const Kernel& kernel = graph.kernels[KernelId(0)];
-  EXPECT_EQ(graph.works[graph.items[kernel.first_item + 32].work].memory_alone,
+  EXPECT_EQ(graph.works[graph.item(kernel, 32).work].memory_alone,
             nanoseconds(64 * (400 + 2 * 50)));
 }
 
@@ -178,9 +178,9 @@ TEST(FusedReductions, of_an_all_reduce_send_the_sum_to_everyone) {
 TEST(FusedReductions, with_one_flag_a_peer_wait_for_everything) {
   const TaskGraph graph = lowered(gemm("gemm_reduce_scatter", {"fused.flag_per=peer"}));
   const Kernel& kernel = graph.kernels[KernelId(1)];
-  const LatchId first = graph.items[kernel.first_item + 32].waits_for;
+  const LatchId first = graph.item(kernel, 32).waits_for;
   for (std::uint32_t s = 1; s < 4; ++s) {
-    EXPECT_EQ(graph.items[kernel.first_item + 32 + s].waits_for, first);
+    EXPECT_EQ(graph.item(kernel, 32 + s).waits_for, first);
   }
   EXPECT_EQ(graph.latches[first].target, 3U + 8);  // a flag of each peer, its own WGs
 }
@@ -228,8 +228,8 @@ TEST(FusedInput, of_its_own_rows_waits_for_nothing) {
   const TaskGraph graph = lowered(gathered());
   const Kernel& kernel = graph.kernels[KernelId(0)];
   ASSERT_EQ(kernel.items, 4U + 1 + 1);
-  EXPECT_TRUE(graph.items[kernel.first_item + 4].waits_for.is_none());
-  EXPECT_FALSE(graph.items[kernel.first_item + 5].waits_for.is_none());
+  EXPECT_TRUE(graph.item(kernel, 4).waits_for.is_none());
+  EXPECT_FALSE(graph.item(kernel, 5).waits_for.is_none());
 }
 
 }  // namespace
