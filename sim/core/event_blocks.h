@@ -50,11 +50,12 @@ class EventBlocks {
     ++list.size_;
   }
 
-  // Of a list that is no longer needed.
-  void give_back(const List& list) {
+  // Empties the list.
+  void give_back(List& list) {
     if (list.last_ == nullptr) return;
     list.last_->next = free_;
     free_ = list.first_;
+    list = {};
   }
 
   // In all, those not in use included.

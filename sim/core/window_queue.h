@@ -176,7 +176,7 @@ class WindowQueue {
 
   // Makes `window`, the earliest, the present one, and events_ its events.
   void advance(std::uint64_t window) {
-    const EventBlocks::List bucket = std::exchange(earliest_bucket(), {});
+    EventBlocks::List bucket = std::exchange(earliest_bucket(), {});
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
     digits_used_[level] &= digits_used_[level] - 1;
     if (digits_used_[level] == 0) levels_used_ &= ~(1U << level);

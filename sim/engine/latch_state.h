@@ -1,5 +1,5 @@
 // A latch during a run, in 8 bytes: there are millions. While it is closed, these hold how often it
-// is still counted down and who waits for it; once it is open, since when.
+// is still counted down and who waits for it; once it is open, since when (0: nobody polls it).
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,15 @@ class LatchState {
   }
   // True if that was the last time: it is to be opened.
   bool count_down() {
-    SIM_ASSERT(!is_open());
+    SIM_ASSERT(left() > 0);
     word_ -= std::uint64_t{1} << 32U;
     return word_ >> 32U == 0;
   }
-  void open(SimTime at) { word_ = static_cast<std::uint64_t>(at.count()) | kOpen; }
+  void open(SimTime at) {
+    SIM_ASSERT(word_ >> 32U == 0);
+    SIM_ASSERT(at.count() >= 0);
+    word_ = static_cast<std::uint64_t>(at.count()) | kOpen;
+  }
   [[nodiscard]] SimTime opened() const {
     SIM_ASSERT(is_open());
     return SimTime::from_count(static_cast<std::int64_t>(word_ & ~kOpen));

@@ -53,6 +53,7 @@ using Joined = std::vector<bool>;
 
 // A graph without blocks is one piece, which refers to it.
 Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joined = {});
+Folded fold(ModelGraph&&, const Cluster&, const Joined& = {}) = delete;
 
 // The model as a single piece, whatever its blocks are. It refers to the model.
 Folded unfolded(const ModelGraph& graph);

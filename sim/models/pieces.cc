@@ -94,7 +94,9 @@ class Kinds {
 
 std::vector<Piece> pieces_of(const ModelGraph& graph, const Cluster& cluster) {
   if (graph.blocks.empty()) return unfolded(graph).pieces;
-  return fold(Kinds(graph).first_of_each(), cluster).pieces;
+  const ModelGraph kept = Kinds(graph).first_of_each();
+  SIM_ASSERT(!kept.blocks.empty());  // no piece refers to it
+  return fold(kept, cluster).pieces;
 }
 
 }  // namespace weft

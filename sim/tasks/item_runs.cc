@@ -25,7 +25,7 @@ void ItemRuns::add(const Item& item, std::uint32_t count) {
 
 ItemRange ItemRuns::close() {
   const std::size_t runs = runs_.size() - first_run_;
-  if (runs > 1 && runs * kWorthSearching > added_) store_each();
+  if (runs > 1 && runs < added_ && runs * kWorthSearching > added_) store_each();
   const ItemRange range{.first_run = static_cast<std::uint32_t>(first_run_),
                         .runs = static_cast<std::uint32_t>(runs_.size() - first_run_),
                         .first_end = static_cast<std::uint32_t>(first_end_),

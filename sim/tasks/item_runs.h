@@ -46,7 +46,7 @@ class ItemRuns {
   // Of all kernels.
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  void reserve(std::size_t runs) { runs_.reserve(runs); }
+  void reserve_runs(std::size_t runs) { runs_.reserve(runs); }
 
   // The run of a kernel's item.
   [[nodiscard]] std::uint32_t run_of(const ItemRange& kernel, std::uint32_t item) const {

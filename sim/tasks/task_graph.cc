@@ -18,7 +18,7 @@ std::uint32_t TaskGraph::add_work(const Work& work) {
 }
 
 LatchId TaskGraph::add_latch(std::uint32_t target) {
-  SIM_ASSERT(target > 0);
+  SIM_ASSERT(target > 0 && target <= INT32_MAX);  // LatchState has 31 bits for it
   return latches.push_back(
       {.target = target, .first_send = static_cast<std::uint32_t>(sends.size())});
 }
@@ -26,8 +26,8 @@ LatchId TaskGraph::add_latch(std::uint32_t target) {
 void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(send.size > 0);
   SIM_ASSERT(sends.size() < UINT32_MAX);
-  sends.push_back(send);
   SIM_ASSERT(!latches.empty());
+  sends.push_back(send);
   SIM_ASSERT(sends.size() - latches.back().first_send <= UINT16_MAX);
 }
 
@@ -71,12 +71,18 @@ void TaskGraph::verify() const {
   SIM_ASSERT(operators.size() <= UINT16_MAX);
   std::size_t items_of_all = 0;
   std::size_t next_run = 0;
+  std::size_t next_end = 0;
   for (const Kernel& kernel : kernels) {
     SIM_ASSERT(kernel.first_run == next_run);
     SIM_ASSERT(kernel.items > 0);
     next_run += kernel.runs;
     items_of_all += kernel.items;
     SIM_ASSERT(next_run <= items.runs().size());
+    if (kernel.runs > 1 && kernel.runs < kernel.items) {
+      SIM_ASSERT(kernel.first_end == next_end);
+      next_end += kernel.runs;
+      SIM_ASSERT(next_end <= items.ends().size());
+    }
     SIM_ASSERT(std::size_t{kernel.team_first} + kernel.team_size <= kernels.size());
     count(kernel.ended);
     std::uint32_t left = kernel.items;
@@ -97,6 +103,13 @@ void TaskGraph::verify() const {
   }
   SIM_ASSERT(next_run == items.runs().size());
   SIM_ASSERT(items_of_all == items.size());
+  SIM_ASSERT(next_end == items.ends().size());
+  std::uint32_t next_send = 0;
+  for (const Latch& latch : latches) {
+    SIM_ASSERT(latch.first_send >= next_send);
+    next_send = latch.first_send;
+  }
+  SIM_ASSERT(next_send <= sends.size());
   for (const Send& send : sends) {
     count(send.issued);
     if (send.arrives.is_none()) continue;

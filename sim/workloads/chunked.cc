@@ -23,7 +23,7 @@ class Chunked {
         launch_(launch_gap(overlap.cluster.spec.gpu.launch, overlap.options.launch)) {
     graph_.add_work(grid_.written);  // the first of its operator
     if (graph_.items.empty()) {
-      graph_.items.reserve(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
+      graph_.items.reserve_runs(overlap.teams.size() * grid_.gpus * grid_.gpus * grid_.per_peer);
     }
     std::vector<std::vector<std::uint32_t>> groups;
     for (const Team& team : overlap.teams) {

@@ -73,7 +73,7 @@ class FusedProducer : public FusedLowering {
 
   void reserve() {
     const std::size_t pairs = overlap_.teams.size() * grid_.gpus * grid_.gpus;
-    graph_.items.reserve(pairs * grid_.per_peer);
+    graph_.items.reserve_runs(pairs * slices_);
     graph_.latches.reserve(pairs * (slices_ + 1));
     graph_.sends.reserve(pairs * (slices_ + 1));
   }

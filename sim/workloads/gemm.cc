@@ -148,19 +148,19 @@ Kernel gemm_kernel(TaskGraph& graph, const GemmWork& gemm, const GpuSpec& gpu,
   kernel.work_list = work_list_of(gemm.schedule);
   kernel.max_grid = static_cast<std::uint32_t>(fit);
   kernel.cus = place.cus;
-  kernel.items = static_cast<std::uint32_t>(stream_k ? round_up(wgs, fit) * fit : wgs);
-  if (stream_k) kernel.finish = graph.add_latch(kernel.items);
+  const auto items = static_cast<std::uint32_t>(stream_k ? round_up(wgs, fit) * fit : wgs);
+  if (stream_k) kernel.finish = graph.add_latch(items);
   // With stream_k the last item of each WG is its part of the tiles beyond the whole rounds.
   const std::int64_t whole = stream_k ? (round_up(wgs, fit) - 1) * fit : wgs;
   const std::int64_t part = stream_k ? round_up((wgs - whole) * Item::kUnit, fit) : 0;
 
   Grid draws;
   draws.gpus = 1;
-  draws.per_peer = kernel.items;
+  draws.per_peer = items;
   draws.jitter = gemm.jitter;
   draws.stream = "gemm/jitter";
   const std::uint32_t work = graph.add_work(tile_work_written_here(gemm, gpu, run));
-  for (std::uint32_t i = 0; i < kernel.items; ++i) {
+  for (std::uint32_t i = 0; i < items; ++i) {
     const std::int64_t units = i < whole ? std::int64_t{Item::kUnit} : part;
     const std::int64_t drawn =
         scale_of(draws, place.seed, place.gpu.value, {.peer = 0, .index = i});

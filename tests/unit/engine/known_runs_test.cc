@@ -50,6 +50,26 @@ TEST(RunKey, leaves_out_what_no_result_depends_on) {
   EXPECT_EQ(key_of(run), key);
 }
 
+// Runs of 5 and 7 items, or 6 and 6: alike but for where they end.
+TEST(RunKey, has_where_runs_of_items_end) {
+  const auto of = [](std::uint32_t first) {
+    Prepared run = run_of(scenario());
+    for (const auto& [scale, count] : {std::pair{1U, first}, std::pair{2U, 12 - first}}) {
+      run.graph.items.add({.counts_down = LatchId::none(),
+                           .waits_for = LatchId::none(),
+                           .work = 0,
+                           .scale = scale & 0xFFFFFFU},
+                          count);
+    }
+    Kernel kernel = *run.graph.kernels.begin();
+    kernel.ended = LatchId::none();
+    run.graph.add_kernel(kernel, {});
+    return key_of(run);
+  };
+  EXPECT_EQ(of(5), of(5));
+  EXPECT_NE(of(5), of(6));
+}
+
 // One member of each part at a time.
 TEST(RunKey, has_members_of_each_part) {
   using Change = std::function<void(Prepared&)>;
