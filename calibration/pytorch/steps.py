@@ -1,4 +1,4 @@
-"""Training steps of a small Llama on two or four GPUs, in the ways that PyTorch has of sharing them.
+"""Training steps of a small Llama on two or four GPUs, in PyTorch's ways of sharing them.
 
     torchrun --nproc-per-node N calibration/pytorch/steps.py -o OUT [--only WAYS] [--seconds S]
         [--schedules SCHEDULES]

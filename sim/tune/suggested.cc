@@ -116,8 +116,8 @@ std::vector<Variation> variations_of_operator(const Scenario& scenario, std::opt
   return all;
 }
 
-// The layers of a pipeline's first and last stage, which also have the embedding and the head, where
-// those between have one more each than on average; nothing where there are too few.
+// The layers of a pipeline's first and last stage, which also have the embedding and the head,
+// where those between have one more each than on average; nothing where there are too few.
 std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int64_t layers,
                                                                        std::int64_t stages) {
   if (stages == 1) return std::nullopt;
