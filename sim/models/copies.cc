@@ -13,8 +13,8 @@ Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel) {
 }
 
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel) {
-  return {.place = stage.expert_data,
-          .count = gpus_of_stage(parallel) / gpus_with_experts(parallel)};
+  const auto with_experts = static_cast<int>(gpus_with_experts(parallel));
+  return {.place = stage.expert_data, .count = gpus_of_stage(parallel) / with_experts};
 }
 
 std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& stage,

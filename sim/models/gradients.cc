@@ -14,12 +14,11 @@ namespace {
 // Adam: reads weights, both moments and the gradient, writes the first three (12 operations per
 // element). Where states are wider than the weights, they include a copy of the weights, from which
 // the weights themselves are written, or, if parameters are sharded, gathered.
-StreamShape adam(std::int64_t weights, const Workload& workload) {
+// `written`: those of them that are written.
+StreamShape adam(std::int64_t weights, std::int64_t written, const Workload& workload) {
   const Bytes state = bytes_of(weights, workload.optimizer) * 3;
-  const DataType type = workload.transformer.decoder.dtype;
-  const bool writes_weights =
-      keeps_a_copy(workload) && !workload.transformer.parallel.shards(Sharding::parameters);
-  const Bytes rounded = writes_weights ? bytes_of(weights, type) : Bytes{};
+  const Bytes rounded =
+      bytes_of(keeps_a_copy(workload) ? written : 0, workload.transformer.decoder.dtype);
   return {.read = state + bytes_of(weights, workload.gradients),
           .written = state + rounded,
           .flops = flops(12) * weights,
@@ -42,24 +41,26 @@ void Gradients::close(LayerWeights& bucket) {
   if (bucket.all() == 0) return;
   const LayerWeights weights = std::exchange(bucket, {});
   buckets_.push_back(weights);
-  if (parallel().shards(Sharding::gradients)) copy_in(weights);
+  if (copies_in()) copy_in(weights);
   if (shared(weights) == 0) return;
   ready_.push_back({.weights = weights, .by = out_.last()});
 }
 
 // A kernel that copies them one behind another, each GPU's part of all tensors together, and makes
 // them as wide as they are summed. Their buffer is free when the sum before has ended. Those that
-// no other GPU has are added to those of earlier microbatches at once.
+// no other GPU has are added to those of earlier microbatches at once, or already were.
 void Gradients::copy_in(const LayerWeights& weights) {
-  const std::int64_t alone = weights.all() - shared(weights);
-  const bool adds = each_is_summed() && microbatch_ > 0;
-  const Bytes before = bytes_of(adds ? alone : 0, workload_.gradients);
+  const std::int64_t summed = shared(weights);
+  const std::int64_t copied = each_is_summed() ? weights.all() : summed;
+  if (copied == 0) return;
+  const std::int64_t added = each_is_summed() && microbatch_ > 0 ? weights.all() - summed : 0;
   out_.wait_for(buffer_in_use_by_);
-  out_.compute("gradient_copy_in", "gradients",
-               StreamShape{.read = bytes_of(weights.all(), made_type()) + before,
-                           .written = bytes_of(weights.all(), workload_.gradients),
-                           .flops = {}},
-               stage_.tensor, GradientOf::weights);
+  out_.compute(
+      "gradient_copy_in", "gradients",
+      StreamShape{.read = bytes_of(copied, made_type()) + bytes_of(added, workload_.gradients),
+                  .written = bytes_of(copied, workload_.gradients),
+                  .flops = {}},
+      stage_.tensor, GradientOf::weights);
 }
 
 void Gradients::close() {
@@ -179,9 +180,11 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
   out_.wait_for(sent);
   const std::int64_t updated =
       part(weights.common, of_common()) + part(weights.experts, of_experts());
+  const bool gathered = parallel().shards(Sharding::parameters);
+  const std::int64_t written = gathered ? weights.all() - shared(weights) : updated;
   const OpId optimizer =
-      out_.compute("optimizer", "optimizer", adam(updated, workload_), stage_.tensor);
-  if (!sharded || parallel().shards(Sharding::parameters)) return;
+      out_.compute("optimizer", "optimizer", adam(updated, written, workload_), stage_.tensor);
+  if (!sharded || gathered) return;
   // In reverse order of summing: parameters of the first layers are needed first.
   LayerWeights spread_out;
   for (auto layer = buckets_.rbegin(); layer != buckets_.rend(); ++layer) {

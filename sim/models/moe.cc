@@ -224,7 +224,7 @@ void Experts::route_tokens() {
                 stream_of({.elements = own_tokens() * moe_.experts, .read = 1, .operations = 4},
                           DataType::fp32));
   exchange_counts();
-  if (!puts()) copy_tokens();
+  if (!puts() || (routed_.gpus == 1 && !once())) copy_tokens();
 }
 
 // A copy of each token for each of its experts, as it is sent.

@@ -22,20 +22,16 @@ std::vector<Parameters::Unit> Parameters::units() const {
   return units;
 }
 
-void Parameters::begin(bool forward) {
-  is_forward_ = forward;
+void Parameters::begin(Pass pass) {
+  pass_ = pass;
   next_ = begun_ = 0;
 }
-
-void Parameters::begin_forward() { begin(true); }
-
-void Parameters::begin_backward() { begin(false); }
 
 // The ends come first in both passes: they are whole in the backward pass.
 Parameters::Unit& Parameters::at(std::size_t turn) {
   SIM_ASSERT(turn < units_.size());
   const std::size_t ends = units_.front().is_layer ? 0 : 1;
-  const bool as_stored = is_forward_ || turn < ends;
+  const bool as_stored = pass_ == Pass::forward || turn < ends;
   return units_[as_stored ? turn : units_.size() - 1 - (turn - ends)];
 }
 
@@ -57,7 +53,7 @@ void Parameters::use_unit() {
 }
 
 bool Parameters::stays_whole(const Unit& unit) const {
-  if (!is_forward_) return parallel().pipeline > 1;
+  if (pass_ == Pass::backward) return parallel().pipeline > 1;
   return !unit.is_layer || !parallel().reshard_after_forward;
 }
 

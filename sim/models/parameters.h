@@ -9,6 +9,7 @@
 // what was gathered, part of each GPU by part, and its operators follow.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/models/block_writer.h"
@@ -21,9 +22,8 @@ class Parameters {
   Parameters(BlockWriter& out, const Workload& workload, const Stage& stage)
       : out_(out), workload_(workload), stage_(stage), units_(units()) {}
 
-  // A pass begins.
-  void begin_forward();
-  void begin_backward();
+  enum class Pass : std::uint8_t { forward, backward };
+  void begin(Pass pass);
   // The embedding or the head begins, or a layer, in the order of the pass.
   void use_ends();
   void use_next();
@@ -37,7 +37,6 @@ class Parameters {
   };
   [[nodiscard]] const ParallelSpec& parallel() const { return workload_.transformer.parallel; }
   [[nodiscard]] std::vector<Unit> units() const;
-  void begin(bool forward);
   Unit& at(std::size_t turn);
   void use_unit();
   void gather(Unit& unit);
@@ -48,9 +47,9 @@ class Parameters {
   const Workload& workload_;
   Stage stage_;
   std::vector<Unit> units_;  // the ends first, then the layers; empty if parameters are not shared
-  bool is_forward_ = true;   // the pass, and of its units:
-  std::size_t next_ = 0;     // to be used
-  std::size_t begun_ = 0;    // gathers, of those before this one
+  Pass pass_ = Pass::forward;  // and of its units:
+  std::size_t next_ = 0;       // to be used
+  std::size_t begun_ = 0;      // gathers, of those before this one
 };
 
 }  // namespace weft

@@ -51,6 +51,7 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
   const int index = at.stage;
   const int part = part_at(pipeline, at);
   const int gpus = gpus_of_stage(parallel);
+  const auto with_experts = static_cast<int>(gpus_with_experts(parallel));
   const auto place = [&](int size, int stride) {
     return graph.add_place(
         groups_of({.base = index * gpus, .gpus = gpus, .size = size, .stride = stride}));
@@ -66,7 +67,7 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .of_expert = place(parallel.expert_tensor, 1),
               .sharing = place(copies_that_share(parallel), parallel.tensor),
               .across = PlaceId::none(),
-              .expert_data = place(gpus / gpus_with_experts(parallel), gpus_with_experts(parallel)),
+              .expert_data = place(gpus / with_experts, with_experts),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
   const int sharing = copies_that_share(parallel);

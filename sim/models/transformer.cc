@@ -186,7 +186,8 @@ class Transformer {
     out_.wait_for(received);
   }
 
-  // Weights in fp8 are kept from the first microbatch on, unless they are gathered for each pass.
+  // Weights in fp8 are kept from the first microbatch on; shared ones are cast for each pass,
+  // gathered for it or not.
   [[nodiscard]] DecoderShapes shapes_of_forward(const PipelineStep& step) const {
     DecoderShapes shapes = shapes_;
     const bool gathered = spec_.parallel.shards(Sharding::parameters);
@@ -206,7 +207,7 @@ class Transformer {
     continue_from(at(inputs_, step).forward,
                   here ? at(outputs_, *before, step.microbatch).forward : OpId::none());
     Parameters& parameters = parameters_at(step);
-    parameters.begin_forward();
+    parameters.begin(Parameters::Pass::forward);
     out_.wait_for(gradients_of(step.stage).sum_of_microbatch());
     if (stage.first) {
       out_.begin_block(where(pipeline_, step) + "embedding");
@@ -223,6 +224,7 @@ class Transformer {
     out_.beside({});
     if (stage.last) {
       out_.begin_block(where(pipeline_, step) + "head");
+      parameters.use_ends();  // if the part has no layer
       head(gpus);
       for (int i = 0; i < spec_.mtp_modules; ++i) {
         out_.begin_block(where(pipeline_, step) + fmt::format("module {} of further tokens", i));
@@ -272,9 +274,12 @@ class Transformer {
       if (sums_beside_layers_) gradients.sum_up();
     };
     const auto ready = [&](const LayerWeights& weights) {
-      if (ends) gradients.are_ready(weights);
+      if (!ends) return;
+      gradients.are_ready(weights);
+      // The next copy into the buffer waits for the sum of what is in it.
+      if (!sums_beside_layers_ && gradients.copies_in()) gradients.sum_up_apart();
     };
-    parameters_at(step).begin_backward();
+    parameters_at(step).begin(Parameters::Pass::backward);
     LayerWeights embedding{.common = embedding_weights(spec_.decoder, spec_.parallel.tensor)};
     if (stage.last) {
       for (int i = spec_.mtp_modules - 1; i >= 0; --i) {

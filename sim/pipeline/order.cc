@@ -296,6 +296,14 @@ class InTurns {
   std::vector<std::int64_t> met_;  // the last send or receive, by stage
 };
 
+std::vector<std::vector<BesideReceive>> none_waits(const PipelineShape& shape) {
+  std::vector<std::vector<BesideReceive>> beside;
+  for (int stage = 0; stage < shape.stages; ++stage) {
+    beside.emplace_back(steps_of(shape, stage).size());
+  }
+  return beside;
+}
+
 }  // namespace
 
 bool sends_in_turns(const PipelineShape& shape) {
@@ -307,10 +315,9 @@ std::vector<PipelineStep> pipeline_order(const PipelineShape& shape) {
 }
 
 std::vector<std::vector<BesideReceive>> steps_beside_receives(const PipelineShape& shape) {
-  const bool waits = has_a_choice_of_sends(schedule_row(shape.schedule));
-  const Timetable table = sends_in_turns(shape) ? InTurns(shape).timetable()
-                          : waits               ? free_timetable(shape)
-                                  : Timetable{.steps = timed_steps(shape, {}), .posted = {}};
+  if (!has_a_choice_of_sends(schedule_row(shape.schedule))) return none_waits(shape);
+  const Timetable table =
+      sends_in_turns(shape) ? InTurns(shape).timetable() : free_timetable(shape);
   std::vector<std::vector<BesideReceive>> beside;
   beside.reserve(table.steps.size());
   for (const auto& steps : table.steps) beside.emplace_back(steps.size());

@@ -37,12 +37,14 @@ class Decoder {
 
  private:
   [[nodiscard]] int copies(bool experts) const {
-    return experts ? std::max(1, gpus_of_stage(p_) / gpus_with_experts(p_)) : copies_that_share(p_);
+    const auto all = gpus_of_stage(p_) / gpus_with_experts(p_);
+    return experts ? std::max(1, static_cast<int>(all)) : copies_that_share(p_);
   }
 
   // Of a weight; shards of parameters are the optimiser's copy where it has one.
-  [[nodiscard]] double weight_kept() const {
-    return p_.shards(Sharding::parameters) && keeps_a_copy(workload_) ? 0 : size_in(d_.dtype);
+  [[nodiscard]] double weight_kept(int copies) const {
+    const bool shared = p_.shards(Sharding::parameters) && copies > 1;
+    return shared && keeps_a_copy(workload_) ? 0 : size_in(d_.dtype);
   }
 
   [[nodiscard]] bool in_fp8() const { return spec_.fp8 != Fp8Scales::none; }
@@ -67,7 +69,7 @@ class Decoder {
 
   void hold(MemoryUse& use, std::int64_t weights, int copies) const {
     const auto each = [&](Sharding shared) { return p_.shards(shared) ? copies : 1; };
-    use.weights += real(weights) * weight_kept() / each(Sharding::parameters);
+    use.weights += real(weights) * weight_kept(copies) / each(Sharding::parameters);
     if (!trains_) return;
     const int states = keeps_a_copy(workload_) ? 3 : 2;
     const int kept_by = p_.sums_each() ? copies : 1;
@@ -210,7 +212,8 @@ class Decoder {
       const LayerWeights weights = part_weights(spec_, part);
       hold(use, weights.common, copies(false));
       hold(use, weights.experts, copies(true));
-      use.gathered += gathered(weights.all());
+      const std::int64_t experts = copies(true) > 1 ? weights.experts : 0;
+      use.gathered += gathered(weights.common + experts);
       use.weights += cast_weights(part);
       use.cached += cached(layers_of_part(spec_, part));
     }

@@ -1,6 +1,7 @@
 // Whole models, as a scenario describes them (docs/model.md, "Whole models").
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -160,13 +161,12 @@ inline int copies_that_share(const ParallelSpec& parallel) {
   return parallel.shard_copies > 0 ? parallel.shard_copies : copies_of_weights(parallel);
 }
 // That together have all experts of a stage.
-inline int gpus_with_experts(const ParallelSpec& parallel) {
-  return parallel.expert * parallel.expert_tensor;
+inline std::int64_t gpus_with_experts(const ParallelSpec& parallel) {
+  return std::int64_t{parallel.expert} * parallel.expert_tensor;
 }
 // Of a node, those that exchange tokens: they have the same part of each expert.
 inline int exchanging_of_node(const ParallelSpec& parallel, int gpus_per_node) {
-  const int same = gpus_per_node / parallel.expert_tensor;
-  return same < 1 ? 1 : same < parallel.expert ? same : parallel.expert;
+  return std::clamp(gpus_per_node / parallel.expert_tensor, 1, parallel.expert);
 }
 inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);

@@ -80,10 +80,10 @@ inline constexpr std::array kShards = {
     Choice<Sharding>{"optimizer", Sharding::optimizer,
                      "each updates its part of the weights, then all are gathered"},
     Choice<Sharding>{"gradients", Sharding::gradients,
-                     "also gradients: scattered as they are made, each copy keeps its part"},
+                     "also gradients: they are scattered, each copy keeps its part"},
     Choice<Sharding>{"parameters", Sharding::parameters,
-                     "also parameters: each layer's are gathered before its forward and backward "
-                     "(PyTorch's fully_shard)"},
+                     "also parameters: each layer's are gathered when they are needed (PyTorch's "
+                     "fully_shard)"},
 };
 inline constexpr std::array kFp8Scales = {
     Choice<Fp8Scales>{"none", Fp8Scales::none, "products in the model's type"},

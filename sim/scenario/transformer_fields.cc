@@ -255,10 +255,10 @@ void shard_fields(Fields& map, ParallelSpec& parallel, std::optional<bool> train
                    .fallback = true});
   map.where("shard", {"gradients", "parameters"})
       .choice("gradient_sums", parallel.gradient_sums, names::kGradientSums,
-              {.help = "after which microbatch gradients are summed (last: FSDP's "
-                       "set_requires_gradient_sync, as PyTorch's pipelines use it)",
+              {.help = "after which microbatch gradients are summed; default: each, in a pipeline "
+                       "last (FSDP's set_requires_gradient_sync, as PyTorch's pipelines use it)",
                .fallback = parallel.pipeline > 1 ? GradientSums::last : GradientSums::each,
-               .means = "each; last in a pipeline",
+               .means = "as the pipeline has it",
                .quiet = true});
   const bool shares = parallel.shards(Sharding::optimizer);
   if (map.gives("sharded_optimizer") && parallel.sharded_optimizer != shares) {

@@ -29,7 +29,7 @@ Change change(std::string key, Workload workload, auto make) {
   return {std::move(key), std::move(workload)};
 }
 
-// Stages of ZeRO beyond the optimiser are not modelled with a pipeline (validate_transformer.cc).
+// Beyond the optimiser a pipeline's stages share nothing that they do not keep whole (gathered).
 void add_shards(std::vector<Change>& changes, const Workload& workload) {
   const ParallelSpec& p = workload.transformer.parallel;
   if (copies_of_weights(p) == 1) return;

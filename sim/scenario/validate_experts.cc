@@ -13,7 +13,7 @@ const TransformerSpec& transformer_of(const Check& check) {
   return check.scenario.workload.transformer;
 }
 
-bool nests(int one, int other) { return one % other == 0 || other % one == 0; }
+bool nests(std::int64_t one, std::int64_t other) { return one % other == 0 || other % one == 0; }
 
 void experts_divide(const Check& check) {
   const ParallelSpec& p = transformer_of(check).parallel;
@@ -48,7 +48,7 @@ void tokens_can_be_sent_once(const Check& check) {
   const MoeSpec& moe = *transformer_of(check).moe;
   if (moe.exchange != TokenExchange::once) return;
   const ParallelSpec& p = transformer_of(check).parallel;
-  const int sharing = gpus_with_experts(p);
+  const std::int64_t sharing = gpus_with_experts(p);
   const int node = check.scenario.cluster.gpus_per_node;
   if (!nests(sharing, node) || !nests(p.expert_tensor, node)) {
     check.fail("workload.moe.exchange",

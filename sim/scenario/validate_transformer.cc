@@ -146,8 +146,9 @@ void further_tokens_can_be_predicted(const Check& check) {
   }
   if (!spec.parallel.shards(Sharding::parameters)) return;
   check.fail("workload.parallel.shard",
-             "parameters: not with model.mtp_layers, whose gathers are not modelled; use shard: "
-             "gradients, or 'mtp_layers: ~'");
+             std::string("parameters: not with model.mtp_layers, whose gathers are not modelled; "
+                         "use shard: ") +
+                 (spec.parallel.pipeline > 1 ? "optimizer" : "gradients") + ", or 'mtp_layers: ~'");
 }
 
 void every_stage_has_a_layer(const Check& check) {

@@ -123,7 +123,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> fewer_at_the_ends(std::int6
   if (stages == 1) return std::nullopt;
   const std::int64_t left = layers - (stages - 2) * (layers / stages + 1);
   const std::int64_t last = stages == 2 ? left / 2 - 1 : left / 2;
-  if (last < 1) return std::nullopt;
+  if (last < 1 || 2 * last * stages < layers) return std::nullopt;
   return std::pair(left - last, last);
 }
 
@@ -302,6 +302,8 @@ class Suggesting {
     if (varies("parallel.schedule")) {
       filter +=
           (filter.empty() ? "" : " and ") + std::string("(pipeline > 1 or schedule == 'default')");
+      // The ends are parts, of which other schedules have several on a stage.
+      filter += " and (first_layers == 'default' or schedule == 'default' or schedule == 'zb_h1')";
     }
     return filter;
   }

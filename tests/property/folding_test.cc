@@ -216,6 +216,7 @@ std::string random_pipeline(std::uint64_t seed, const ScheduleRow& row, int data
       ", data: " + std::to_string(data) + ", schedule: " + std::string(row.word);
   if (row.virtual_stages == 0) text += ", virtual_stages: " + std::to_string(virtual_stages);
   if (one_of({0, 1}) == 1) text += ", sequence: true";
+  if (has_a_choice_of_sends(row) && one_of({0, 1}) == 1) text += ", sends: in_turns";
   return text + "}\nmodes: [bulk]\n";
 }
 

@@ -286,6 +286,8 @@ TEST(Experts, divide_with_their_parts_among_the_gpus_of_a_stage) {
   EXPECT_EQ(problems("expert: 8, expert_tensor: 2"),
             (Names{"workload.parallel.expert_tensor: expert x expert_tensor = 16 do not divide the "
                    "8 GPUs of a stage, tensor x data; nearest: 8"}));
+  // Their product is more than an int holds.
+  EXPECT_EQ(problems("expert: 65536, expert_tensor: 65536").size(), 3U);
   EXPECT_EQ(problems("expert_tensor: 3"),
             (Names{"workload.parallel.expert_tensor: expert x expert_tensor = 3 do not divide the "
                    "8 GPUs of a stage, tensor x data; nearest: 2 or 4",

@@ -1,6 +1,7 @@
 // What copies of a decoder share (parallel.shard), by hand: stages 2 and 3 of ZeRO.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -309,6 +310,33 @@ TEST(Sharding, a_pipeline_gathers_what_its_stages_have_once) {
   // stages, of which the third and fourth F and the last B find the two layers; F B four times on
   // the second, of which all F but the first do.
   EXPECT_EQ(ops_named(of(""), "parameter_gather").size(), 1U + 2 * (2 + 3) + 1U + 2 * (1 + 4));
+}
+
+// A last part without layers: its head is gathered before it is used.
+TEST(Sharding, a_part_with_the_head_alone_gathers_it_for_its_forward_pass) {
+  const ModelGraph graph = graph_of(
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+      "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 8, "
+      "parallel: {data: 4, pipeline: 2, last_layers: 0, shard: parameters}}");
+  const std::vector<const ModelOp*> gathers = ops_named(graph, "parameter_gather");
+  EXPECT_EQ(block_of(graph, *gathers.back()), "stage 1, microbatch 0: head");
+  EXPECT_EQ(names_after(graph, first_named(graph, "head")), Names{"parameter_copy_out"});
+}
+
+// Where sums come in blocks of their own, too, a copy waits for the sum of what its buffer has.
+TEST(Sharding, copies_of_gradients_wait_for_their_buffer_with_virtual_stages) {
+  const ModelGraph graph = graph_of(
+      "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
+      "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 16, "
+      "parallel: {data: 4, pipeline: 2, schedule: interleaved, shard: parameters}}");
+  const std::vector<const ModelOp*> copies = ops_named(graph, "gradient_copy_in");
+  ASSERT_EQ(copies.size(), 4U + 2);
+  std::size_t waiting = 0;
+  for (const ModelOp* copy : copies) {
+    const Names after = names_after(graph, *copy);
+    if (std::find(after.begin(), after.end(), "gradient_sum") != after.end()) ++waiting;
+  }
+  EXPECT_EQ(waiting, copies.size() - 2);  // all but the first of each stage
 }
 
 // As PyTorch's set_requires_gradient_sync: products add to the copy's own gradients.

@@ -145,6 +145,24 @@ TEST(PipelineOrder, in_turns_a_microbatch_goes_round_before_the_next_one_is_sent
   EXPECT_LT(at(round), at(next));
 }
 
+// The first stage sends microbatch 1 after F1, but its queue holds the receive of microbatch 0's
+// second part, which stage 3 sends when F0 has gone through four parts: it waits on the first
+// stage's CUs beside F1, F2 and F3. On stage 1 the send of microbatch 0 meets its receiver at once.
+TEST(PipelineOrder, in_turns_a_receive_waits_beside_what_comes_before_it) {
+  const PipelineShape shape{.schedule = Schedule::interleaved,
+                            .stages = 4,
+                            .microbatches = 4,
+                            .virtual_stages = 2,
+                            .trains = true,
+                            .sends = SendOrder::in_turns};
+  const auto beside = steps_beside_receives(shape);
+  EXPECT_EQ(beside[0][0], BesideReceive{});
+  for (const std::size_t step : {1U, 2U, 3U}) {
+    EXPECT_EQ(beside[0][step], (BesideReceive{.from_stage = 3, .waits = 1, .of = 1})) << step;
+  }
+  EXPECT_EQ(beside[1][0], BesideReceive{});
+}
+
 // One part a stage and whole backwards: there is one order.
 TEST(PipelineOrder, of_1f1b_is_the_same_in_turns) {
   PipelineShape shape{.stages = 3, .microbatches = 4, .trains = true};

@@ -187,6 +187,21 @@ TEST(DecoderMemory, of_parameters_shared_in_a_pipeline_holds_a_stages_gradients_
   EXPECT_EQ(shared.optimizer, kStage * 3 * 4 / 4);
 }
 
+// Experts that no other GPU has are neither shared nor gathered: they stay as they are, in bf16.
+TEST(DecoderMemory, of_experts_that_nobody_shares_is_counted_once) {
+  const MemoryUse use = fullest_gpu(
+      scenario_of("{kind: moe, phase: training, model: {layers: 2, hidden: 64, heads: 8, "
+                  "vocabulary: 1000}, moe: {experts: 8, top_k: 2, inner: 32}, sequence_length: 32, "
+                  "microbatch: 1, sequences: 8, parallel: {data: 4, expert: 4, pipeline: 2, shard: "
+                  "parameters}}",
+                  1)
+          .workload);
+  constexpr double kCommon = 4 * 64 * 64 + 2 * 64 + 64 * 8 + 64 * 1000 + 64;
+  constexpr double kExperts = 8 / 4 * 3 * 64 * 32;
+  EXPECT_EQ(use.weights, kExperts * 2);
+  EXPECT_EQ(use.gathered, kCommon * 2);
+}
+
 // A prompt's keys and values: of every token and layer.
 TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
   const MemoryUse use = fullest_gpu(
