@@ -186,8 +186,7 @@ class Transformer {
     out_.wait_for(received);
   }
 
-  // Weights in fp8 are kept from the first microbatch on; shared ones are cast for each pass,
-  // gathered for it or not.
+  // Weights in fp8 are kept from the first microbatch on; shared ones are cast in each pass.
   [[nodiscard]] DecoderShapes shapes_of_forward(const PipelineStep& step) const {
     DecoderShapes shapes = shapes_;
     const bool gathered = spec_.parallel.shards(Sharding::parameters);
