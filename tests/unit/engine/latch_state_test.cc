@@ -49,7 +49,7 @@ TEST(LatchStateDeathTest, that_is_open_cannot_be_counted_down) {
   LatchState latch(1);
   latch.count_down();
   latch.open(SimTime{});
-  EXPECT_DEATH(latch.count_down(), "is_open");
+  EXPECT_DEATH(latch.count_down(), "left");
   EXPECT_DEATH(LatchState(1U << 31U), "is_open");
 }
 

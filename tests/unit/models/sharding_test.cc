@@ -318,9 +318,11 @@ TEST(Sharding, a_part_with_the_head_alone_gathers_it_for_its_forward_pass) {
       "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, kv_heads: 4, inner: 256, "
       "vocabulary: 1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 8, "
       "parallel: {data: 4, pipeline: 2, last_layers: 0, shard: parameters}}");
-  const std::vector<const ModelOp*> gathers = ops_named(graph, "parameter_gather");
-  EXPECT_EQ(block_of(graph, *gathers.back()), "stage 1, microbatch 0: head");
-  EXPECT_EQ(names_after(graph, first_named(graph, "head")), Names{"parameter_copy_out"});
+  std::size_t in_head = 0;
+  for (const ModelOp* copy : ops_named(graph, "parameter_copy_out")) {
+    if (block_of(graph, *copy) == "stage 1, microbatch 0: head") ++in_head;
+  }
+  EXPECT_EQ(in_head, 1U);
 }
 
 // Where sums come in blocks of their own, too, a copy waits for the sum of what its buffer has.
