@@ -2,7 +2,6 @@
 // more.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "sim/models/model_graph.h"
 #include "sim/models/overlapped_passes.h"
 #include "sim/models/parameters.h"
+#include "sim/models/pipeline_sends.h"
 #include "sim/models/posted_receives.h"
 #include "sim/models/stage.h"
 #include "sim/pipeline/pipeline.h"
@@ -55,7 +55,7 @@ class Transformer {
   ModelGraph build() {
     std::vector<WrittenStep> written;
     for (const PipelineStep& step : pipeline_order(pipeline_)) {
-      written.push_back({graph_.ops.next_id(), step.overlaps_next});
+      written.push_back({graph_.ops.next_id(), step.overlaps_next && !sends_in_turns(pipeline_)});
       run(step);
     }
     if (pipeline_.trains) update();
@@ -156,27 +156,21 @@ class Transformer {
     return shapes_.size(shapes_.kept * shapes_.decoder.hidden);
   }
 
-  // With 1F1B and GPipe, and in turns, a GPU's sends and receives follow one another. Otherwise
-  // they may be in flight in both directions with both neighbours, without waiting for one another:
-  // the parity of the sending stage tells the neighbours apart, except where an odd ring closes.
-  [[nodiscard]] std::uint32_t stream_of(const Send& send) const {
-    if (sums_beside_layers_ || sends_in_turns(pipeline_)) return kPipeline;
-    const bool ahead = send.to == (send.from + 1) % pipeline_.stages;
-    const bool closes = pipeline_.stages % 2 == 1 && std::abs(send.from - send.to) > 1;
-    const int pair = closes ? 2 : send.from % 2;
-    return kPipelineWays + static_cast<std::uint32_t>((ahead ? 0 : 3) + pair);
-  }
-
-  // The receiver's kernel starts after what it computes: until then a PostedReceive waits.
+  // The receiver's kernel starts after what it computes: until then a PostedReceive waits. In turns
+  // the sender's does, too: of two passes at once both are sent after both.
   OpId send(const Send& send) {
     std::vector<OpId> after{send.what};
-    const OpId begun = computed_[static_cast<std::size_t>(send.to)];
-    if (!begun.is_none()) after.push_back(begun);
+    const auto add_last_of = [&](int stage) {
+      const OpId last = computed_[static_cast<std::size_t>(stage)];
+      if (!last.is_none() && last != send.what) after.push_back(last);
+    };
+    if (sends_in_turns(pipeline_)) add_last_of(send.from);
+    add_last_of(send.to);
     return out_.add({.name = send.name,
                      .part = "send",
                      .shape = even_call(CollectiveOp::point_to_point, sent_size()),
                      .place = send.pairs,
-                     .stream = stream_of(send),
+                     .stream = stream_of_send(pipeline_, send.from, send.to),
                      .after = std::move(after)});
   }
 

@@ -244,15 +244,8 @@ class InTurns {
   }
 
   Timetable timetable() {
-    const std::vector<PipelineStep> order = in_turns(shape_);
-    for (std::size_t i = 0; i < order.size();) {
-      if (!computes(order[i].kind)) {
-        send(order[i++]);
-        continue;
-      }
-      const Steps steps = at_once(order, i);
-      compute(steps);
-      i += steps.size();
+    for (const PipelineStep& step : in_turns(shape_)) {
+      computes(step.kind) ? compute(step) : send(step);
     }
     return std::move(table_);
   }
@@ -265,16 +258,15 @@ class InTurns {
     return steps.empty() ? 0 : steps.back().end;
   }
 
-  void compute(Steps steps) {
-    const int stage = steps.front().stage;
+  // Of two at once, too, one after the other.
+  void compute(const PipelineStep& step) {
     // What gradients of weights need is the stage's own.
-    const bool is_own = steps.front().kind == Kind::weight_gradient;
-    const std::int64_t start = std::max(ended(stage), is_own ? 0 : *clock_.arrival(steps));
-    const std::int64_t end = start + clock_.time_of(steps);
-    for (const PipelineStep& step : steps) {
-      clock_.ends(step, end);
-      table_.steps[index(stage)].push_back({start, end, step});
-    }
+    const bool is_own = step.kind == Kind::weight_gradient;
+    const Steps one(&step, 1);
+    const std::int64_t start = std::max(ended(step.stage), is_own ? 0 : *clock_.arrival(one));
+    const std::int64_t end = start + clock_.time_of(one);
+    clock_.ends(step, end);
+    table_.steps[index(step.stage)].push_back({start, end, step});
   }
 
   void send(const PipelineStep& step) {

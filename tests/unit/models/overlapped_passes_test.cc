@@ -128,5 +128,32 @@ TEST(OverlappedPasses, hide_products_beside_exchanges) {
   EXPECT_NEAR(time_of("dualpipe_v", Repeats::blocks) / overlapped, 1, 0.05);
 }
 
+// In turns, as PyTorch runs them, passes follow one another, and what the forward has made is sent
+// after the backward as well.
+TEST(OverlappedPasses, follow_one_another_where_sends_go_in_turns) {
+  const auto of = [](const std::string& more) {
+    return build_model(scenario_of(
+        "{kind: transformer, model: {layers: 4, hidden: 64, heads: 8, inner: 256, vocabulary: "
+        "1000}, sequence_length: 32, microbatch: 1, phase: training, sequences: 24, parallel: "
+        "{data: 4, pipeline: 2, schedule: dualpipe_v" +
+            more + "}}",
+        1));
+  };
+  const auto beside = [](const ModelGraph& graph) {
+    return std::count_if(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) {
+      return block.name.find(", beside ") != std::string::npos;
+    });
+  };
+  EXPECT_GT(beside(of("")), 0);
+  const ModelGraph graph = of(", sends: in_turns");
+  EXPECT_EQ(beside(graph), 0);
+  std::size_t after_both = 0;
+  for (const ModelOp* send : ops_named(graph, "send_forward")) {
+    EXPECT_EQ(send->stream, kPipeline);
+    if (send->after.size() == 3) ++after_both;  // with what the receiver computes
+  }
+  EXPECT_GT(after_both, 0U);
+}
+
 }  // namespace
 }  // namespace weft::overlapped_passes_test
