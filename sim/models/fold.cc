@@ -154,10 +154,10 @@ class Folding {
     return all;
   }
 
-  // A transfer begins when its source is ready: it is a put, so the target need not be ready.
+  // A transfer begins when its source is ready, as a put, or when both are.
   static std::optional<std::uint32_t> source_of(const ModelOp& op) {
     const auto* call = std::get_if<CommunicationShape>(&op.shape);
-    if (call == nullptr || call->op != CollectiveOp::point_to_point) return {};
+    if (call == nullptr || call->op != CollectiveOp::point_to_point || call->meets) return {};
     return call->root;
   }
 

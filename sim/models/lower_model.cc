@@ -249,7 +249,7 @@ class ModelToTasks {
       call.ranks = group;
       call.after.clear();
       for (const std::uint32_t gpu : group) call.after.push_back(inputs(id, gpu));
-      if (shape.op == CollectiveOp::point_to_point) starts_with_its_source(call);
+      if (shape.op == CollectiveOp::point_to_point) starts_with_its_source(call, shape.meets);
       const std::vector<KernelId> made =
           shape.puts ? add_rows(shape, call) : add_collective(tasks_, how_.cluster, call);
       for (std::size_t rank = 0; rank < group.size(); ++rank) done(id, group[rank], made[rank]);
@@ -277,11 +277,13 @@ class ModelToTasks {
 
   // Time that a receiver waits before there is anything to send is not communication but, in a
   // pipeline, a bubble of its stage. Beginning earlier would not let it end earlier.
-  static void starts_with_its_source(CollectiveCall& call) {
+  // `meets`: nor does the source begin before its target.
+  static void starts_with_its_source(CollectiveCall& call, bool meets) {
     std::vector<KernelId>& target = call.after[call.target];
-    const std::vector<KernelId>& source = call.after[call.root];
+    std::vector<KernelId>& source = call.after[call.root];
     target.insert(target.end(), source.begin(), source.end());
     target = once_each(std::move(target));
+    if (meets) source = target;
   }
 
   // --- an operator and a collective that do not depend on each other

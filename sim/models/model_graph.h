@@ -119,6 +119,7 @@ struct CommunicationShape {
   Bytes row = {};                        // of tokens: size of one on its way; 0: not of tokens
   std::optional<PutRows> puts = {};      // none: as the library does it
   std::uint32_t turns = 1;  // above 1: its groups stand for so many times as many ranks
+  bool meets = false;       // point to point: begins when both ranks are ready, not the root alone
   bool operator==(const CommunicationShape&) const = default;
 };
 

@@ -166,9 +166,11 @@ class Transformer {
     };
     if (sends_in_turns(pipeline_)) add_last_of(send.from);
     add_last_of(send.to);
+    CommunicationShape call = even_call(CollectiveOp::point_to_point, sent_size());
+    call.meets = sends_in_turns(pipeline_);
     return out_.add({.name = send.name,
                      .part = "send",
-                     .shape = even_call(CollectiveOp::point_to_point, sent_size()),
+                     .shape = std::move(call),
                      .place = send.pairs,
                      .stream = stream_of_send(pipeline_, send.from, send.to),
                      .after = std::move(after)});

@@ -290,6 +290,7 @@ class InTurns {
 
 std::vector<std::vector<BesideReceive>> none_waits(const PipelineShape& shape) {
   std::vector<std::vector<BesideReceive>> beside;
+  beside.reserve(static_cast<std::size_t>(shape.stages));
   for (int stage = 0; stage < shape.stages; ++stage) {
     beside.emplace_back(steps_of(shape, stage).size());
   }
