@@ -1,6 +1,7 @@
 """What the reproductions share: runs of weft in parallel, tables, figures."""
 import argparse
 import concurrent.futures
+import csv
 import functools
 import json
 import os
@@ -56,6 +57,23 @@ def in_parallel(work, items, jobs):
         return dict(zip(items, pool.map(work, items)))
 
 
+def summary_of(scenario, *arguments):
+    """The summary of a run. One that fails ends the program with its message."""
+    command = [WEFT, "run", scenario, "--json", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stderr}")
+    return json.loads(result.stdout)
+
+
+def write_csv(path, rows):
+    """Rows are dicts with the same keys."""
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 class Runner:
     """Runs scenarios, several at a time. A run that fails ends the program with its message."""
 
@@ -65,15 +83,12 @@ class Runner:
 
     def one(self, job):
         scenario, settings, modes = job
-        command = [WEFT, "run", ROOT / "configs" / f"{scenario}.yaml", "--json"]
+        arguments = []
         for key, value in settings.items():
-            command += ["--set", f"{key}={value}"]
+            arguments += ["--set", f"{key}={value}"]
         for mode in modes:
-            command += ["--mode", mode]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stderr}")
-        return json.loads(result.stdout)
+            arguments += ["--mode", mode]
+        return summary_of(ROOT / "configs" / f"{scenario}.yaml", *arguments)
 
     def all(self, jobs):
         """The summaries of (scenario, {key: value}, [mode]) in their order."""

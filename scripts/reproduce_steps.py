@@ -10,12 +10,10 @@ by rings, the optimiser sharded over the copies, nothing recomputed, gradients s
 Nothing is fitted to them.
 """
 import argparse
-import csv
 import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
 
@@ -73,11 +71,7 @@ def scenario_of(line, model, interleaves):
 def run(path):
     """Seconds of a step, those in which 80 % of measured ones would be, those of its simulation."""
     start = time.monotonic()
-    command = [common.WEFT, "run", path, "--json", "--range"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stderr}")
-    bulk = json.loads(result.stdout)["modes"]["bulk"]
+    bulk = common.summary_of(path, "--range")["modes"]["bulk"]
     seconds = {of: bulk[f"time_{of}us"] / 1e6 for of in ("", "low_", "high_")}
     return seconds[""], seconds["low_"], seconds["high_"], time.monotonic() - start
 
@@ -126,10 +120,7 @@ def main():
              "low_s": results[path][1], "high_s": results[path][2],
              "error": results[path][0] / line["step_s"] - 1, "simulated_in_s": results[path][3],
              "source": line["source"]} for line, path in jobs]
-    with open(arguments.output / "steps.csv", "w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    common.write_csv(arguments.output / "steps.csv", rows)
     for row in rows:
         print(f"{row['name']:24} published {row['published_s']:7.3f} s   "
               f"weft {row['weft_s']:7.3f} s ({row['low_s']:.3f} to {row['high_s']:.3f})   "

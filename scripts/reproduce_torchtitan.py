@@ -4,10 +4,7 @@ tokens per second and GPU, and the memory of the fullest GPU (configs/reproduce/
 
 Started by scripts/reproduce, which installs what this needs.
 """
-import csv
-import json
 import statistics
-import subprocess
 
 import yaml
 
@@ -42,14 +39,6 @@ def scenario_of(study, group, line):
             "run": {"beyond_memory": "warn"}}
 
 
-def run(path):
-    command = [common.WEFT, "run", path, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stderr}")
-    return json.loads(result.stdout)
-
-
 def main():
     runner, study, out = common.start("torchtitan", __doc__)
     lines = [(group, line) for group in study["groups"] for line in group["lines"]]
@@ -60,7 +49,7 @@ def main():
         path = out / "scenarios" / f"{common.file_name(scenario['name'])}.yaml"
         path.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
         paths.append(path)
-    summaries = common.in_parallel(run, paths, runner.jobs)
+    summaries = common.in_parallel(common.summary_of, paths, runner.jobs)
     rows = []
     for (group, line), path in zip(lines, paths):
         summary = summaries[path]
@@ -72,10 +61,7 @@ def main():
                      "published_gib": line["gib"], "weft_gib": gib})
         print(f"{rows[-1]['name']:76} published {line['tps']:5} tokens/s   weft {tps:7.1f}   "
               f"{100 * rows[-1]['error']:+6.1f} %   {line['gib']} GiB, {gib:.1f}")
-    with open(out / "torchtitan.csv", "w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    common.write_csv(out / "torchtitan.csv", rows)
     off = [abs(row["error"]) for row in rows]
     print(f"{len(rows)} steps: median {100 * statistics.median(off):.1f} %, worst "
           f"{100 * max(off):.1f} %")

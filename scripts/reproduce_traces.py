@@ -133,10 +133,7 @@ def main():
     for trace in sorted(path for path in TRACES.iterdir() if path.is_dir()):
         for pair in pairs_of(trace, folder):
             rows.extend(compare(trace, pair, lines))
-    with open(folder / "pairs.csv", "w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, fieldnames=rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
+    common.write_csv(folder / "pairs.csv", rows)
     print_rows(rows)
     print_errors(rows)
 

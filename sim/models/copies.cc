@@ -13,8 +13,7 @@ Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel) {
 }
 
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel) {
-  const auto with_experts = static_cast<int>(gpus_with_experts(parallel));
-  return {.place = stage.expert_data, .count = gpus_of_stage(parallel) / with_experts};
+  return {.place = stage.expert_data, .count = copies_of_expert_weights(parallel)};
 }
 
 std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& stage,

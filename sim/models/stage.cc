@@ -67,7 +67,7 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .of_expert = place(parallel.expert_tensor, 1),
               .sharing = place(copies_that_share(parallel), parallel.tensor),
               .across = PlaceId::none(),
-              .expert_data = place(gpus / with_experts, with_experts),
+              .expert_data = place(copies_of_expert_weights(parallel), with_experts),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
   const int sharing = copies_that_share(parallel);

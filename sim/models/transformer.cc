@@ -29,8 +29,7 @@ class Transformer {
         spec_(workload_.transformer),
         shapes_(shapes_of(workload_)),
         pipeline_(pipeline_of(spec_, workload_.phase == Phase::training)),
-        sums_beside_layers_(pipeline_.virtual_stages == 1 &&
-                            !schedule_row(pipeline_.schedule).cuts_backward),
+        sums_beside_layers_(!has_a_choice_of_sends(schedule_row(pipeline_.schedule))),
         posted_(pipeline_, spec_.parallel, scenario.cluster.gpus_per_node, sent_size()) {
     if (spec_.moe) {
       const int gpus = spec_.parallel.expert;

@@ -37,8 +37,7 @@ class Decoder {
 
  private:
   [[nodiscard]] int copies(bool experts) const {
-    const auto all = gpus_of_stage(p_) / gpus_with_experts(p_);
-    return experts ? std::max(1, static_cast<int>(all)) : copies_that_share(p_);
+    return experts ? std::max(1, copies_of_expert_weights(p_)) : copies_that_share(p_);
   }
 
   // Of a weight; shards of parameters are the optimiser's copy where it has one.

@@ -171,6 +171,10 @@ inline int exchanging_of_node(const ParallelSpec& parallel, int gpus_per_node) {
 inline int gpus_of_stage(const ParallelSpec& parallel) {
   return parallel.tensor * copies_of_weights(parallel);
 }
+// Of a stage, those with the same part of the same experts.
+inline int copies_of_expert_weights(const ParallelSpec& parallel) {
+  return static_cast<int>(gpus_of_stage(parallel) / gpus_with_experts(parallel));
+}
 
 enum class Recompute { none, selective, layer };
 
