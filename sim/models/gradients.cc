@@ -41,7 +41,7 @@ void Gradients::close(LayerWeights& bucket) {
   if (bucket.all() == 0) return;
   const LayerWeights weights = std::exchange(bucket, {});
   buckets_.push_back(weights);
-  if (copies_in()) copy_in(weights);
+  if (parallel().shards(Sharding::gradients)) copy_in(weights);
   if (shared(weights) == 0) return;
   ready_.push_back({.weights = weights, .by = out_.last()});
 }
@@ -161,6 +161,8 @@ void Gradients::sum_up_apart() {
     apart("gradient_sum", ready.weights.common, of_common());
     apart("expert_gradient_sum", ready.weights.experts, of_experts());
   }
+  // A later layer whose copy waited for these would begin only after them, as blocks do.
+  buffer_in_use_by_ = OpId::none();
 }
 
 void Gradients::spread(const LayerWeights& weights, OpId by) {

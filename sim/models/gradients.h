@@ -25,8 +25,6 @@ class Gradients {
   // or those of the last, to which the others' were added.
   void begin_microbatch(int microbatch);
   [[nodiscard]] bool each_is_summed() const { return parallel().sums_each(); }
-  // Whether what is summed is copied into a buffer first.
-  [[nodiscard]] bool copies_in() const { return parallel().shards(Sharding::gradients); }
 
   // The current layer now has the gradients of so many of the weights that all copies of the model
   // share. With buckets, those that are full can be summed from here on.

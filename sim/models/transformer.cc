@@ -268,10 +268,7 @@ class Transformer {
       if (sums_beside_layers_) gradients.sum_up();
     };
     const auto ready = [&](const LayerWeights& weights) {
-      if (!ends) return;
-      gradients.are_ready(weights);
-      // The next copy into the buffer waits for the sum of what is in it.
-      if (!sums_beside_layers_ && gradients.copies_in()) gradients.sum_up_apart();
+      if (ends) gradients.are_ready(weights);
     };
     parameters_at(step).begin(Parameters::Pass::backward);
     LayerWeights embedding{.common = embedding_weights(spec_.decoder, spec_.parallel.tensor)};
