@@ -9,7 +9,8 @@ import time
 import traceback
 
 FAMILIES = ("gemm", "attention", "flash_blocks", "low_precision", "few_rows", "embedding",
-            "gathers", "interference", "fused", "gradients", "sums", "short_k", "sustained")
+            "gathers", "interference", "fused", "gradients", "sums", "short_k", "sustained",
+            "row_copies", "casts")
 
 
 def main():

@@ -17,6 +17,8 @@ Ways:
     tensor     tensor and sequence parallelism
     experts    eight experts of as wide a feed-forward, equally many on each GPU, of which a token
                takes two; uneven all-to-alls; a product for each expert
+    grouped_experts   the same, and 64 small ones of which a token takes six, as torchtitan has
+               them: rows by gather and scatter_add, one grouped product of a GPU's experts
     pipeline   torch.distributed.pipelining: GPipe, 1F1B, interleaved 1F1B, ZB-V, DualPipeV
     shared_pipeline   the same on four GPUs as two stages of two copies that share each layer's
                parameters (fully_shard), freed after the forward pass or not
@@ -36,7 +38,8 @@ import torch.nn.functional as F
 from record_trace import Gather, Scatter, linear, norm
 
 HIDDEN, INNER, HEADS, KV_HEADS = 4096, 14336, 32, 8
-WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "shared_pipeline", "experts", "fp8")
+WAYS = ("one", "ddp", "fsdp", "tensor", "pipeline", "shared_pipeline", "experts",
+        "grouped_experts", "fp8")
 
 
 # Kernels of shapes that are known only when they run take up to three times as long as those of
@@ -182,14 +185,13 @@ class Expert(torch.nn.Module):
         return self.down(activated(self.up(x)))
 
 
-class Experts(torch.nn.Module):
+class Routed(torch.nn.Module):
     """`routing[rank][expert]`: rows that a rank has for an expert."""
 
     def __init__(self, routing, top_k):
         super().__init__()
         rank, ranks, mine = dist.get_rank(), len(routing), len(routing[0]) // len(routing)
         here = range(rank * mine, (rank + 1) * mine)
-        self.own = torch.nn.ModuleList([Expert() for _ in here])
         self.sent = [sum(routing[rank][r * mine:(r + 1) * mine]) for r in range(ranks)]
         self.received = [sum(routing[r][e] for e in here) for r in range(ranks)]
         self.rows = [sum(routing[r][e] for r in range(ranks)) for e in here]
@@ -202,10 +204,16 @@ class Experts(torch.nn.Module):
         self.by_expert = torch.tensor([i for e in here for r in range(ranks) for i in
                                        range(starts[r, e], starts[r, e] + routing[r][e])],
                                       device="cuda")
-        self.by_rank = torch.argsort(self.by_expert)
         self.taken = torch.randperm(sum(routing[rank]), device="cuda")
-        self.back = torch.argsort(self.taken)
         self.top_k = top_k
+
+
+class Experts(Routed):
+    def __init__(self, routing, top_k):
+        super().__init__(routing, top_k)
+        self.own = torch.nn.ModuleList([Expert() for _ in self.rows])
+        self.by_rank = torch.argsort(self.by_expert)
+        self.back = torch.argsort(self.taken)
 
     def forward(self, x):
         rows = x.repeat_interleave(self.top_k, 0, output_size=len(self.taken))[self.taken]
@@ -213,6 +221,28 @@ class Experts(torch.nn.Module):
         done = torch.cat([own(part) for own, part in zip(self.own, rows.split(self.rows))])
         home = Exchange.apply(done[self.by_rank], self.received, self.sent)[self.back]
         return home.view(x.shape[0], self.top_k, HIDDEN).sum(1)
+
+
+class GroupedExperts(Routed):
+    def __init__(self, routing, top_k, inner):
+        super().__init__(routing, top_k)
+        weights = lambda out, into: torch.nn.Parameter(0.02 * torch.randn(
+            len(self.rows), out, into, device="cuda", dtype=torch.bfloat16))
+        self.up, self.down = weights(2 * inner, HIDDEN), weights(HIDDEN, inner)
+        self.ends = torch.tensor(self.rows, device="cuda").cumsum(0).to(torch.int32)
+        self.tokens = (self.taken // top_k)[:, None].expand(-1, HIDDEN)
+        self.scores = torch.rand(len(self.taken), 1, device="cuda", dtype=torch.bfloat16)
+
+    def product(self, rows, weights):
+        return torch._grouped_mm(rows, weights.transpose(-2, -1), offs=self.ends)
+
+    def forward(self, x):
+        rows = Exchange.apply(torch.gather(x, 0, self.tokens), self.sent, self.received)
+        done = self.product(activated(self.product(rows[self.by_expert], self.up)), self.down)
+        by_rank = torch.empty_like(done)
+        by_rank[self.by_expert] = done
+        home = Exchange.apply(by_rank, self.received, self.sent) * self.scores
+        return torch.zeros_like(x).scatter_add(0, self.tokens, home)
 
 
 class Layer(torch.nn.Module):
@@ -388,17 +418,28 @@ def routed(tokens, experts, top_k, skew):
 
 
 def experts(bench):
+    of_experts(bench, 8, 2, lambda routing: Experts(routing, 2), way="experts")
+
+
+def grouped_experts(bench):
+    for number, top_k, inner in ((8, 2, INNER), (64, 6, 1408)):
+        of_experts(bench, number, top_k,
+                   lambda routing, top_k=top_k, inner=inner: GroupedExperts(routing, top_k, inner),
+                   way="grouped_experts", inner=inner)
+
+
+def of_experts(bench, number, top_k, make_experts, **facts):
     for tokens in (2048, 4096):
         for skew in (0.0, 0.5):
-            routing = routed(tokens, 8, 2, skew)
+            routing = routed(tokens, number, top_k, skew)
 
             def make(tokens=tokens, routing=routing):
-                model = torch.nn.Sequential(*[Layer(experts=Experts(routing, 2))
+                model = torch.nn.Sequential(*[Layer(experts=make_experts(routing))
                                               for _ in range(2)])
                 x = bench.rows(tokens).requires_grad_()
                 return step_of(model, model, x, torch.randn_like(x))
-            bench.case(make, way="experts", layers=2, tokens=tokens, experts=8, top_k=2,
-                       routing=routing)
+            bench.case(make, layers=2, tokens=tokens, experts=number, top_k=top_k,
+                       routing=routing, **facts)
 
 
 PIPELINE_LAYERS = 8

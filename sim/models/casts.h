@@ -7,8 +7,11 @@
 //
 //   tensor  the largest element: n b read; the cast: n b read, n written for each copy
 //   row     as it lies: n b read, n written; transposed, whose scales are others: the largest of
-//           each column, n b read; the cast, n b read, n written
-//   block   the same; of weights, whose scales are those of squares, as by tensor
+//           each column, n b read; the cast, n b read, n written. Both, of rows that are not too
+//           long: after the columns' largest one kernel finds the rows' and casts, 2 n b read, 2 n
+//           written, a few columns' elements at a time, which takes instructions
+//   block   as it lies and transposed like row; of weights, whose scales are those of squares, as
+//           by tensor
 //
 // Rows that are sent (gathered with sequence parallelism, to experts) are cast before. Where they
 // have come, gradients of weights need them transposed: n read, n written; by row and block their
@@ -29,7 +32,8 @@ namespace weft {
 
 struct Cast {
   std::string name;  // of the tensor
-  std::int64_t elements = 0;
+  std::int64_t rows = 0;
+  std::int64_t width = 0;  // elements of a row
   CastWay way = CastWay::as_it_lies;
   bool square = false;  // one scale for both copies
   GradientOf of = GradientOf::inputs;

@@ -91,6 +91,7 @@ class Finder {
       for (const OpId before : graph.ops[OpId(i)].after) consumers_[before.value].push_back(i);
     }
     find_previous();
+    find_beside_copies();
   }
 
   std::vector<Fusion> find() {
@@ -122,6 +123,21 @@ class Finder {
                          [this](OpId id) { return !is_host_time(graph_.ops[id]); });
   }
 
+  // Of each copy, the operators before and after it on its stream and GPUs.
+  void find_beside_copies() {
+    following_.assign(graph_.ops.size(), OpId::none());
+    std::map<std::pair<std::uint32_t, PlaceId>, OpId> last;  // by stream and place
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) {
+      const ModelOp& op = graph_.ops[OpId(i)];
+      if (communicates(op)) continue;
+      const auto [before, first] = last.try_emplace({op.stream, op.place}, OpId(i));
+      if (first) continue;
+      if (only_reorders(op)) previous_[i] = before->second;
+      if (only_reorders(graph_.ops[before->second])) following_[before->second.value] = OpId(i);
+      before->second = OpId(i);
+    }
+  }
+
   // By operator, the one before it on its stream on each of its GPUs.
   void find_previous() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, OpId> last;  // by GPU and stream
@@ -143,7 +159,14 @@ class Finder {
   void try_collective(std::uint32_t i) {
     if (!communicates(graph_.ops[OpId(i)]) || consumers_[i].size() != 1) return;
     const std::uint32_t next = consumers_[i].front();
-    if (!communicates(graph_.ops[OpId(next)])) add(i, next, Travels::input);
+    const ModelOp& consumer = graph_.ops[OpId(next)];
+    if (communicates(consumer)) return;
+    const OpId after = following_[next];
+    if (only_reorders(consumer) && consumers_[next].empty() && !after.is_none() &&
+        inputs_of(graph_.ops[after]) == 0 && is_product(graph_.ops[after])) {
+      add(i, after.value, Travels::input, OpId(next));
+    }
+    add(i, next, Travels::input);
   }
 
   void add(std::uint32_t first, std::uint32_t second, Travels travels,
@@ -188,6 +211,7 @@ class Finder {
   const GpuSpec& gpu_;
   std::vector<std::vector<std::uint32_t>> consumers_;
   std::vector<OpId> previous_;
+  std::vector<OpId> following_;  // of copies
   std::vector<bool> taken_;
   std::vector<Fusion> found_;
 };
@@ -200,7 +224,7 @@ std::vector<Fusion> find_fusions(const ModelGraph& graph, const GpuSpec& gpu) {
 
 ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion) {
   ModelOp op = graph.ops[computing(fusion)];
-  if (fusion.through.is_none()) return op;
+  if (fusion.through.is_none() || is_product(op)) return op;
   auto& kernel = std::get<RecordedShape>(op.shape);
   const auto& next = std::get<RecordedShape>(graph.ops[fusion.through].shape);
   kernel.time += next.time;
@@ -216,7 +240,15 @@ bool is_host_time(const ModelOp& op) {
   return recorded != nullptr && recorded->host;
 }
 
+bool only_reorders(const ModelOp& op) {
+  const auto* stream = std::get_if<StreamShape>(&op.shape);
+  return stream != nullptr && stream->reorders;
+}
+
+bool is_product(const ModelOp& op) { return std::holds_alternative<GemmShape>(op.shape); }
+
 bool passes_on(const ModelOp& gemm, const ModelOp& next) {
+  if (is_product(gemm)) return only_reorders(next);
   const auto* before = std::get_if<RecordedShape>(&gemm.shape);
   const auto* behind = std::get_if<RecordedShape>(&next.shape);
   if (before == nullptr || behind == nullptr || gemm.stream != next.stream) return false;

@@ -15,7 +15,8 @@ namespace weft {
 struct Fusion {
   OpId first;   // the producer, or the collective that brings the input
   OpId second;  // the collective, or the consumer
-  // A recorded kernel between the two that passes on the producer's result, element by element.
+  // A kernel between the two that passes on the producer's result, element by element, or only
+  // moves rows, which a fused kernel reads or sends one by one wherever they belong.
   OpId through = OpId::none();
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
@@ -39,8 +40,12 @@ ModelOp fused_operator(const ModelGraph& graph, const Fusion& fusion);
 // Whether this is no kernel but the time that the host took (RecordedShape::host).
 bool is_host_time(const ModelOp& op);
 
-// Whether the recorded kernel `next` passes on the result of the recorded GEMM before it: an
-// elementwise kernel or a copy with as many results as the GEMM, or the sum of a split k.
+bool only_reorders(const ModelOp& op);  // StreamShape::reorders
+
+bool is_product(const ModelOp& op);  // by a library, not recorded
+
+// Whether the kernel `next` passes on the result of the GEMM before it: an elementwise kernel or a
+// copy with as many results as a recorded GEMM, or the sum of its split k; a copy after another.
 bool passes_on(const ModelOp& gemm, const ModelOp& next);
 
 // The collective that an operator is overlapped with, among so many GPUs.

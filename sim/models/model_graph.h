@@ -95,6 +95,9 @@ struct StreamShape {
   // as fit share the work evenly.
   std::int64_t chunks = 0;
   std::int64_t most_wgs = 0;  // 0: as many as fit
+  // Only puts rows of what was made just before in another order. A fused kernel needs no such
+  // copy: its WGs read and send each row wherever it belongs.
+  bool reorders = false;
   bool operator==(const StreamShape&) const = default;
 };
 

@@ -166,19 +166,20 @@ void Experts::activation(const char* name, const Elementwise& one, GradientOf of
   gpus_.out().compute(name, kExperts, gpus_.shapes().stream(work), place_, of);
 }
 
-void Experts::cast_weights(const char* name, std::int64_t weights) {
+void Experts::cast_weights(const char* name, std::int64_t out, std::int64_t in) {
   const DecoderShapes& shapes = gpus_.shapes();
   cast_to_fp8(gpus_.out(), shapes, place_,
               {.name = name,
-               .elements = weights * routed_.busy,
+               .rows = out * routed_.busy,
+               .width = in,
                .way = shapes.weight_casts,
                .square = shapes.fp8 == Fp8Scales::block});
 }
 
 void Experts::cast_rows(const char* name, std::int64_t width, CastWay way, GradientOf of) {
-  const std::int64_t elements = most_come(routed_.sent) * width;
+  const std::int64_t rows = most_come(routed_.sent);
   cast_to_fp8(gpus_.out(), gpus_.shapes(), place_,
-              {.name = name, .elements = elements, .way = way, .of = of});
+              {.name = name, .rows = rows, .width = width, .way = way, .of = of});
 }
 
 // Rows that come in fp8 are there as they are multiplied first.
@@ -192,7 +193,8 @@ void Experts::transpose_sent(const char* name) {
   if (moe_.dispatch != DispatchType::fp8 || shapes.phase != Phase::training) return;
   transpose_fp8(gpus_.out(), shapes, place_,
                 {.name = name,
-                 .elements = most_come(routed_.sent) * shapes.decoder.hidden,
+                 .rows = most_come(routed_.sent),
+                 .width = shapes.decoder.hidden,
                  .of = GradientOf::weights});
 }
 
@@ -225,12 +227,6 @@ void Experts::route_tokens() {
                           DataType::fp32));
   exchange_counts();
   if (!puts() || (routed_.gpus == 1 && !once())) copy_tokens();
-}
-
-// A copy of each token for each of its experts, as it is sent.
-void Experts::copy_tokens() {
-  copy("dispatch_copy", row(Direction::combine) * own_tokens(),
-       row(Direction::dispatch) * own_tokens() * moe_.top_k);
 }
 
 void Experts::copy(const char* name, Bytes read, Bytes written) {
@@ -274,20 +270,23 @@ void Experts::forward() {
     shared = feed_forward(gpus_, {.names = "shared", .inner = moe_.shared_inner});
   }
   const std::int64_t hidden = gpus_.shapes().decoder.hidden;
-  cast_weights("experts_up_weights", sides() * inner() * hidden);
+  cast_weights("experts_up_weights", sides() * inner(), hidden);
   gpus_.out().wait_for(dispatched);
   spread_here();
+  put_by_expert();
   cast_if_sent_plain("experts_up_input");
   product("experts_up", sides() * inner(), hidden, Operand::as_sent);
   transpose_sent("experts_up_input");
   activation_forward();
-  cast_weights("experts_down_weights", hidden * inner());
+  cast_weights("experts_down_weights", hidden, inner());
   cast_rows("experts_down_input", inner(), gpus_.shapes().input_casts);
   product("experts_down", hidden, inner(), Operand::as_made);
+  put_together("experts_together");
+  put_by_sender();
   add_up_here();
   gpus_.out().wait_for(send_home(""));
   gpus_.out().wait_for(shared);
-  tokens("experts_sum", parts_home() + (moe_.shared_inner > 0 ? 1 : 0), 1, 2 * moe_.top_k);
+  add_up_tokens();
   gather_tokens("experts_gather");
 }
 
@@ -295,17 +294,17 @@ void Experts::backward() {
   const DecoderShapes& shapes = gpus_.shapes();
   const std::int64_t hidden = shapes.decoder.hidden;
   const std::int64_t up = sides() * inner();
-  // Reads the experts' outputs, too, for the gradients of their weights in the sum.
-  tokens("experts_sum_backward", 1 + moe_.top_k, moe_.top_k, 3 * moe_.top_k);
+  add_up_tokens_backward();
   const OpId dispatched = bring("gradient_");
   if (moe_.shared_inner > 0) {
     feed_forward_backward(
         gpus_,
         {.names = "shared", .inner = moe_.shared_inner, .activates_again = activates_again()});
   }
-  cast_weights("experts_down_weights", hidden * inner());
+  cast_weights("experts_down_weights", hidden, inner());
   gpus_.out().wait_for(dispatched);
   spread_here();
+  put_by_sender_backward();
   if (activates_again()) {
     activation_forward(GradientOf::weights);
     cast_rows("experts_down_input", inner(), CastWay::transposed, GradientOf::weights);
@@ -319,14 +318,16 @@ void Experts::backward() {
               .written = sides(),
               .operations = 12,
               .instructions = gate_instructions(gpus_.shapes().decoder)});
-  cast_weights("experts_up_weights", up * hidden);
+  cast_weights("experts_up_weights", up, hidden);
   cast_rows("experts_up_gradient", up, CastWay::both);
   product("experts_up_input_gradient", hidden, up, Operand::as_made, GemmLayout::nn);
+  put_together("experts_gradients_together");
+  put_by_expert_backward();
   add_up_here();
   const OpId combined = send_home("gradient_");
   weight_gradient("experts_up_weight_gradient", hidden, up);
   gpus_.out().wait_for(combined);
-  tokens("dispatch_copy_backward", parts_home(), 1, moe_.top_k);
+  copy_tokens_backward();
   const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts, .layout = GemmLayout::nn};
   gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
   gpus_.weight_gradient("router_weight_gradient", "router",

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "sim/models/moe_router.h"
+#include "sim/models/row_copies.h"
 #include "sim/models/stage.h"
 #include "sim/models/tensor_parallel.h"
 
@@ -43,7 +44,7 @@ class Experts {
                GemmLayout layout = GemmLayout::linear, GradientOf of = GradientOf::inputs);
   void weight_gradient(const char* name, std::int64_t in, std::int64_t out);
   void activation(const char* name, const Elementwise& one, GradientOf of = GradientOf::inputs);
-  void cast_weights(const char* name, std::int64_t weights);  // of each expert
+  void cast_weights(const char* name, std::int64_t out, std::int64_t in);  // of each expert
   void cast_rows(const char* name, std::int64_t width, CastWay way,
                  GradientOf of = GradientOf::inputs);
   void cast_if_sent_plain(const char* name);
@@ -53,6 +54,17 @@ class Experts {
   void tokens(const char* name, std::int64_t read, std::int64_t written, std::int64_t operations);
   void route_tokens();
   void copy_tokens();
+  void copy_tokens_backward();
+  // Rows come by the GPU that has sent them, and are multiplied by expert.
+  void put_by_expert();
+  void put_by_expert_backward();
+  void put_by_sender();
+  void put_by_sender_backward();
+  // Results of experts whose products have kernels of their own, and gradients, become one matrix.
+  void put_together(const char* name);
+  // What has come home, into its place among the sums of its token.
+  void add_up_tokens();
+  void add_up_tokens_backward();
   void copy(const char* name, Bytes read, Bytes written);
   void gather_tokens(const char* name);
 
@@ -68,6 +80,9 @@ class Experts {
   void spread_here();
   void add_up_here();
   [[nodiscard]] std::int64_t parts_home() const;  // of a token, to be added up
+  [[nodiscard]] bool lies_by_sender() const;      // what has come, until a kernel copies it
+  [[nodiscard]] RowMove come(const char* name, Direction direction) const;
+  [[nodiscard]] RowMove own(const char* name, std::int64_t sources) const;
   [[nodiscard]] bool grouped() const { return moe_.kernel == ExpertKernel::grouped; }
   [[nodiscard]] std::int64_t kernels() const;                // that multiply, one after another
   [[nodiscard]] std::int64_t parts() const;                  // that each expert is cut into ...

@@ -33,14 +33,16 @@ OpId TensorParallel::gather_operand(const std::string& names, GradientOf of) {
 // Where tokens are gathered each GPU casts its own.
 void TensorParallel::cast_kept(const std::string& name, std::int64_t width) {
   const CastWay way = shapes_.keeps_its_tokens() ? CastWay::as_it_lies : shapes_.input_casts;
-  cast_to_fp8(out_, shapes_, place_, {.name = name, .elements = shapes_.kept * width, .way = way});
+  cast_to_fp8(out_, shapes_, place_,
+              {.name = name, .rows = shapes_.kept, .width = width, .way = way});
 }
 
 void TensorParallel::cast_column_again(const Linear& linear) {
   const CastWay way = shapes_.keeps_its_tokens() ? CastWay::as_it_lies : CastWay::transposed;
   cast_to_fp8(out_, shapes_, place_,
               {.name = linear.name + "_input",
-               .elements = shapes_.kept * linear.in,
+               .rows = shapes_.kept,
+               .width = linear.in,
                .way = way,
                .of = GradientOf::weights});
 }
@@ -48,7 +50,8 @@ void TensorParallel::cast_column_again(const Linear& linear) {
 void TensorParallel::cast_row_again(const Linear& linear) {
   cast_to_fp8(out_, shapes_, place_,
               {.name = linear.name + "_input",
-               .elements = shapes_.tokens * linear.in,
+               .rows = shapes_.tokens,
+               .width = linear.in,
                .way = CastWay::transposed,
                .of = GradientOf::weights});
 }
@@ -56,14 +59,15 @@ void TensorParallel::cast_row_again(const Linear& linear) {
 void TensorParallel::transpose_gathered(const std::string& name, std::int64_t width) {
   if (!shapes_.keeps_its_tokens()) return;
   transpose_fp8(out_, shapes_, place_,
-                {.name = name, .elements = shapes_.tokens * width, .of = GradientOf::weights});
+                {.name = name, .rows = shapes_.tokens, .width = width, .of = GradientOf::weights});
 }
 
 void TensorParallel::cast_weights(const Linear& linear) {
   if (linear.plain) return;
   cast_to_fp8(out_, shapes_, place_,
               {.name = linear.name + "_weights",
-               .elements = linear.in * linear.out,
+               .rows = linear.out,
+               .width = linear.in,
                .way = shapes_.weight_casts,
                .square = shapes_.fp8 == Fp8Scales::block});
 }
@@ -72,7 +76,7 @@ void TensorParallel::cast_tokens(const Linear& linear, const char* what, std::in
                                  CastWay way) {
   if (linear.plain) return;
   cast_to_fp8(out_, shapes_, place_,
-              {.name = linear.name + what, .elements = shapes_.tokens * width, .way = way});
+              {.name = linear.name + what, .rows = shapes_.tokens, .width = width, .way = way});
 }
 
 void TensorParallel::multiply(const Linear& linear) {

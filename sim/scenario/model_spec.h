@@ -48,6 +48,14 @@ enum class ExpertKernel {
   each      // a kernel for each expert, one after another
 };
 
+// How rows of tokens come into the order of the experts that multiply them, and back.
+enum class Permutation {
+  fused,        // a kernel, at the memory's speed
+  in_products,  // the products' kernels find them where they lie
+  index,        // by index; the way back sorts the indices and adds up
+  scatter       // by index; what comes home, and the way back, by atomic additions
+};
+
 // How tokens are sent to their experts and home.
 enum class TokenExchange {
   library,  // a kernel copies them, then the library's all-to-all
@@ -82,7 +90,8 @@ struct MoeSpec {
   std::vector<int> histogram{};  // how often each expert is asked for
   Routing routing = Routing::expected;
   TokenExchange exchange = TokenExchange::library;
-  int exchange_cus = 0;  // that put; 0: all
+  Permutation permutation = Permutation::fused;  // with `library`
+  int exchange_cus = 0;                          // that put; 0: all
   DispatchType dispatch = DispatchType::model;
   TokenCounts counts = TokenCounts::known;
   double capacity = 0;  // times an even share that one expert takes; 0: what comes

@@ -244,49 +244,6 @@ inline constexpr std::array kFusedRegisters = {
                            "as many as leave the plain kernel's WGs on a CU (__launch_bounds__); "
                            "the rest is spilled"},
 };
-inline constexpr std::array kExpertKernels = {
-    Choice<ExpertKernel>{"batched", ExpertKernel::batched,
-                         "the library's, for products of one size (cuBLAS)"},
-    Choice<ExpertKernel>{"grouped", ExpertKernel::grouped,
-                         "for products of several sizes, as PyTorch's grouped_mm (CUTLASS)"},
-    Choice<ExpertKernel>{"each", ExpertKernel::each,
-                         "one for each expert, one after another (a loop over linear layers)"},
-};
-inline constexpr std::array kContextExchanges = {
-    Choice<ContextExchange>{"all_gather", ContextExchange::all_gather,
-                            "each gets the keys and values of all, as Llama 3"},
-    Choice<ContextExchange>{"ring", ContextExchange::ring,
-                            "keys and values go round, beside the attention to those that are "
-                            "there, as Megatron-LM"},
-    Choice<ContextExchange>{"ulysses", ContextExchange::ulysses,
-                            "heads are exchanged for tokens and back, as DeepSpeed-Ulysses"},
-};
-inline constexpr std::array kTokenExchanges = {
-    Choice<TokenExchange>{"library", TokenExchange::library,
-                          "a kernel copies them, then the library's all-to-all"},
-    Choice<TokenExchange>{"put", TokenExchange::put,
-                          "a kernel puts row by row, as DeepEP for low latency"},
-    Choice<TokenExchange>{
-        "once", TokenExchange::once,
-        "a kernel sends each token once to each node, whose GPU of the same number "
-        "forwards it once to each GPU there, and adds up what comes home, as "
-        "DeepEP for training and prefill"},
-};
-inline constexpr std::array kDispatchTypes = {
-    Choice<DispatchType>{"model", DispatchType::model, "the model's"},
-    Choice<DispatchType>{"fp8", DispatchType::fp8,
-                         "fp8, with a scale of 4 B for each 128 elements"},
-};
-inline constexpr std::array kRoutings = {
-    Choice<Routing>{"expected", Routing::expected, "to each expert as many tokens as expected"},
-    Choice<Routing>{"drawn", Routing::drawn, "each token's experts are drawn (run.seed)"},
-};
-inline constexpr std::array kTokenCounts = {
-    Choice<TokenCounts>{"exchanged", TokenCounts::exchanged,
-                        "GPUs tell one another before the library's all-to-all"},
-    Choice<TokenCounts>{"known", TokenCounts::known,
-                        "none is sent: buffers are padded to one size"},
-};
 inline constexpr std::array kTileOrders = {
     Choice<TileOrder>{"row", TileOrder::row, "row of tiles by row of tiles"},
     Choice<TileOrder>{"column", TileOrder::column, "column by column"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/scenario/model_kind.h"
+#include "sim/scenario/model_names.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/scenario_fields.h"
 
@@ -165,6 +166,11 @@ void moe_fields(Fields& map, MoeSpec& moe) {
               {.help = "how a GPU knows how many tokens will come from each; those that are put "
                        "say so themselves",
                .fallback = TokenCounts::known});
+  map.where("exchange", {"library"})
+      .choice(
+          "permutation", moe.permutation, names::kPermutations,
+          {.help = "how rows of tokens come into the order of the experts of each GPU, and back",
+           .fallback = Permutation::fused});
   map.choice("dispatch_dtype", moe.dispatch, names::kDispatchTypes,
              {.help = "type of tokens on their way to the experts, and of what these multiply",
               .fallback = DispatchType::model});

@@ -34,10 +34,12 @@ int gpus_of(const Json& line) {
   return way == "one" || way == "fp8" ? 1 : line["gpus"].get<int>();
 }
 
+bool has_experts(const Json& line) { return line.contains("experts"); }
+
 int copies_in(const Json& line) {
   const std::string way = line["way"];
   if (way == "shared_pipeline") return 2;
-  return way == "ddp" || way == "fsdp" || way == "experts" ? gpus_of(line) : 1;
+  return way == "ddp" || way == "fsdp" || has_experts(line) ? gpus_of(line) : 1;
 }
 
 std::string parallel_of(const Json& line) {
@@ -46,7 +48,7 @@ std::string parallel_of(const Json& line) {
   const int copies = copies_in(line);
   if (way == "tensor") return fmt::format("{{tensor: {}, sequence: true}}", gpus);
   std::string text = fmt::format("{{data: {}", copies);
-  if (way == "experts") text += fmt::format(", expert: {}", gpus);
+  if (has_experts(line)) text += fmt::format(", expert: {}", gpus);
   if (line.contains("reshard_after_forward")) {
     text += ", shard: parameters, reshard_after_forward: " + line["reshard_after_forward"].dump();
   }
@@ -60,16 +62,17 @@ std::string parallel_of(const Json& line) {
 
 // How often each expert is used by all ranks together.
 std::string experts_of(const Json& line) {
-  if (line["way"] != "experts") return ", inner: " + line["inner"].dump() + "}";
+  if (!has_experts(line)) return ", inner: " + line["inner"].dump() + "}";
   std::vector<int> used(line["routing"][0].size(), 0);
   for (const Json& rank : line["routing"]) {
     for (std::size_t i = 0; i < used.size(); ++i) used[i] += rank[i].get<int>();
   }
+  const bool grouped = line["way"] == "grouped_experts";
   return fmt::format(
-      "}}, moe: {{experts: {}, top_k: {}, inner: {}, kernel: each, router: histogram, "
-      "histogram: "
-      "{}}}",
-      line["experts"].dump(), line["top_k"].dump(), line["inner"].dump(), Json(used).dump());
+      "}}, moe: {{experts: {}, top_k: {}, inner: {}, {}, router: histogram, histogram: {}}}",
+      line["experts"].dump(), line["top_k"].dump(), line["inner"].dump(),
+      grouped ? "kernel: grouped, permutation: scatter" : "kernel: each, permutation: index",
+      Json(used).dump());
 }
 
 std::string scenario_of(const Json& line) {
@@ -89,7 +92,7 @@ std::string scenario_of(const Json& line) {
       "{}, kv_heads: {}{}, sequence_length: {}, sequences: {}, microbatch: 1, parallel: {}, "
       "gradient_dtype: bf16, optimizer_dtype: bf16{}}}\n"
       "modes: [bulk]\nrun: {{clocks: {}}}\n",
-      gpus_of(line), way == "experts" ? "moe" : "transformer", line["layers"].dump(),
+      gpus_of(line), has_experts(line) ? "moe" : "transformer", line["layers"].dump(),
       line["hidden"].dump(), line["heads"].dump(), line["kv_heads"].dump(), experts_of(line),
       line["tokens"].dump(), microbatches * copies_in(line), parallel_of(line), more,
       line.contains("schedule") ? "sustained" : "burst");
@@ -120,8 +123,8 @@ struct Step {
   [[nodiscard]] double error() const { return simulated / measured - 1; }
   [[nodiscard]] std::string name() const {
     std::string text = fmt::format("{} gpus {}", line["way"].get<std::string>(), gpus_of(line));
-    for (const char* key : {"schedule", "virtual_stages", "microbatches", "tokens", "bucket_mib",
-                            "reshard_after_forward", "scaling", "compiled"}) {
+    for (const char* key : {"experts", "schedule", "virtual_stages", "microbatches", "tokens",
+                            "bucket_mib", "reshard_after_forward", "scaling", "compiled"}) {
       if (line.contains(key)) text += fmt::format(" {} {}", key, line[key].dump());
     }
     return text;
@@ -184,13 +187,16 @@ TEST(MeasuredSteps, of_one_gpu_and_of_sharded_parameters_are_within_5_percent) {
   EXPECT_LT(errors_of("fsdp", 4).back(), 0.06);
 }
 
-// The program also copies rows by index, five times forward and back, where weft has one copy.
-TEST(MeasuredSteps, of_experts_with_uneven_tokens_are_within_13_percent) {
-  EXPECT_LT(errors_of("experts", 2).back(), 0.09);
-  EXPECT_LT(errors_of("experts", 4).back(), 0.13);
+// Those of torchtitan's kind were predicted before they were looked at, but for one kernel's rate.
+TEST(MeasuredSteps, of_experts_with_uneven_tokens_are_within_9_percent) {
+  EXPECT_LT(errors_of("experts", 2).back(), 0.06);
+  EXPECT_LT(errors_of("experts", 4).back(), 0.09);
+  const std::vector<double> grouped = errors_of("grouped_experts", 2);
+  EXPECT_LT(grouped.back(), 0.09);
+  EXPECT_LT(grouped[grouped.size() / 2], 0.03);
 }
 
-TEST(MeasuredSteps, in_fp8_are_within_7_percent) { EXPECT_LT(errors_of("fp8", 1).back(), 0.07); }
+TEST(MeasuredSteps, in_fp8_are_within_3_percent) { EXPECT_LT(errors_of("fp8", 1).back(), 0.03); }
 
 TEST(MeasuredSteps, with_collectives_beside_products_are_within_9_percent) {
   EXPECT_LT(errors_of("ddp", 2).back(), 0.04);

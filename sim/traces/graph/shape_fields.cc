@@ -319,6 +319,15 @@ void fields(Fields& map, StreamShape& stream) {
            .fallback = 0,
            .means = "as many WGs as fit share the work evenly",
            .quiet = true});
+  map.add("most_wgs", stream.most_wgs,
+          {.help = "WGs that share the work, at most",
+           .range = {{1, kCount.high}},
+           .fallback = 0,
+           .means = "as many as fit",
+           .quiet = true});
+  truth(map, "reorders", stream.reorders,
+        "only puts rows of what was made just before in another order, which a fused kernel does "
+        "as it reads or sends them");
 }
 
 void fields(Fields& map, CommunicationShape& call) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "sim/models/expert_groups.h"
+#include "sim/models/fusions.h"
 #include "sim/models/moe_router.h"
+#include "sim/models/pair_rules.h"
 #include "sim/models/streams.h"
 #include "sim/scenario/decoder_size.h"
 #include "tests/unit/models/built.h"
@@ -241,7 +243,7 @@ TEST(Experts, are_split_among_neighbours_that_gather_what_comes_to_either) {
             (std::vector<Group>{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
   EXPECT_EQ(buffer_of(gather), bytes(2 * 32 * 64 * 2));
   EXPECT_EQ(names_after(graph, gather), Names{"dispatch"});
-  EXPECT_EQ(names_after(graph, first_named(graph, "experts_up")), Names{"dispatch_gather"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "dispatch_sort")), Names{"dispatch_gather"});
   const auto& up = std::get<GemmShape>(first_named(graph, "experts_up").shape);
   EXPECT_EQ(std::tuple(up.m, up.n, up.k, up.batch), std::tuple(32, 2 * 32 / 2, 64, 2));
   const auto& down = std::get<GemmShape>(first_named(graph, "experts_down").shape);
@@ -277,6 +279,71 @@ TEST(Experts, may_have_a_kernel_each) {
     ASSERT_EQ(kernels.size(), 2U) << name;
     EXPECT_EQ(std::get<GemmShape>(kernels[0]->shape).batch, 1);
   }
+}
+
+// Of two experts a GPU and four senders: 4 x 16 x 2 / 4 = 32 rows come to each of four GPUs, lie by
+// sender, and are copied by expert and back, in the way back as well.
+TEST(Experts, rows_that_come_from_several_are_put_by_expert_and_back) {
+  const std::string training = "phase: training, parallel: {data: 8, expert: 4}";
+  const ModelGraph graph = tiny("", training);
+  for (const char* name :
+       {"dispatch_sort", "combine_sort", "dispatch_sort_backward", "combine_sort_backward"}) {
+    const auto& copy = std::get<StreamShape>(first_named(graph, name).shape);
+    EXPECT_EQ(copy.read, bytes(32 * 64 * 2)) << name;
+    EXPECT_EQ(copy.written, bytes(32 * 64 * 2)) << name;
+    EXPECT_EQ(copy.instructions, 0) << name;
+  }
+  EXPECT_EQ(names_after(graph, first_named(graph, "dispatch_sort")), Names{"dispatch"});
+  EXPECT_EQ(names_after(graph, first_named(graph, "combine")), Names{"combine_sort"});
+  // One expert a GPU has nothing to sort, and products may read rows where they lie.
+  for (const ModelGraph& without :
+       {tiny("", "phase: training, parallel: {data: 8, expert: 8}"),
+        tiny(", permutation: in_products", training), tiny(", exchange: once", training)}) {
+    EXPECT_TRUE(ops_named(without, "dispatch_sort").empty());
+    EXPECT_TRUE(ops_named(without, "combine_sort_backward").empty());
+  }
+}
+
+// On the way back of rows[index] the 32 indices are sorted, and all 32 rows of 64 are added up.
+TEST(Experts, rows_by_index_are_added_up_in_the_order_of_their_places) {
+  const ModelGraph graph =
+      tiny(", permutation: index", "phase: training, parallel: {data: 8, expert: 4}");
+  for (const char* name : {"dispatch_copy_backward", "dispatch_sort_backward",
+                           "combine_sort_backward", "combine_copy_backward"}) {
+    EXPECT_EQ(ops_named(graph, std::string(name) + "_zeros").size(), ops_named(graph, name).size());
+    EXPECT_FALSE(ops_named(graph, std::string(name) + "_sort").empty()) << name;
+    const auto& sum = std::get<StreamShape>(first_named(graph, name).shape);
+    EXPECT_GT(sum.instructions, 32 * 64) << name;
+  }
+  // 16 tokens twice, to their places among the tokens.
+  const auto& back = std::get<StreamShape>(first_named(graph, "dispatch_copy_backward").shape);
+  EXPECT_EQ(back.read, bytes((32 + 16) * 64 * 2));
+  EXPECT_EQ(back.written, bytes(16 * 64 * 2));
+}
+
+TEST(Experts, rows_may_be_scattered_by_atomic_additions) {
+  const ModelGraph graph =
+      tiny(", permutation: scatter", "phase: training, parallel: {data: 8, expert: 4}");
+  EXPECT_TRUE(ops_named(graph, "combine_copy").empty());
+  EXPECT_EQ(ops_named(graph, "experts_sum_zeros").size(), ops_named(graph, "experts_sum").size());
+  EXPECT_TRUE(ops_named(graph, "dispatch_copy_backward_sort").empty());
+  EXPECT_FALSE(ops_named(graph, "dispatch_copy_backward_zeros").empty());
+}
+
+// The copy between is left to the fused kernel's WGs, which send and read rows wherever they are.
+TEST(Experts, are_fused_with_their_exchanges_through_the_copies_between) {
+  const ModelGraph graph = tiny("", "phase: prefill, parallel: {data: 8, expert: 4}");
+  const GpuSpec gpu =
+      scenario_of("{" + kTiny + "}, phase: prefill, parallel: {data: 8, expert: 4}}", 1)
+          .cluster.gpu;
+  Names through;
+  for (const Fusion& fusion : find_fusions(graph, gpu)) {
+    if (fusion.through.is_none()) continue;
+    through.push_back(name_of(graph, fusion));
+    EXPECT_EQ(graph.ops[computing(fusion)].part, "experts");
+  }
+  EXPECT_EQ(through, (Names{"dispatch + dispatch_sort + experts_up",
+                            "experts_down + combine_sort + combine"}));
 }
 
 TEST(Experts, divide_with_their_parts_among_the_gpus_of_a_stage) {
@@ -377,10 +444,11 @@ TEST(Experts, the_way_back_exchanges_gradients_twice) {
   const ModelGraph graph = tiny("", "phase: training, parallel: {data: 8, expert: 4}");
   const Names all = names_of(graph);
   const auto begin = std::find(all.begin(), all.end(), "experts_sum_backward");
-  EXPECT_EQ(Names(begin, begin + 13),
-            (Names{"experts_sum_backward", "gradient_dispatch", "experts_down_input_gradient",
-                   "experts_down_weight_gradient", "experts_activation_backward",
-                   "experts_up_input_gradient", "gradient_combine", "experts_up_weight_gradient",
+  EXPECT_EQ(Names(begin, begin + 15),
+            (Names{"experts_sum_backward", "gradient_dispatch", "combine_sort_backward",
+                   "experts_down_input_gradient", "experts_down_weight_gradient",
+                   "experts_activation_backward", "experts_up_input_gradient",
+                   "dispatch_sort_backward", "gradient_combine", "experts_up_weight_gradient",
                    "dispatch_copy_backward", "router_input_gradient", "router_weight_gradient",
                    "mlp_norm_weight_gradient", "mlp_norm_backward"}));
   EXPECT_EQ(names_after(graph, first_named(graph, "dispatch_copy_backward")),
