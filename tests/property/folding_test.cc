@@ -34,7 +34,7 @@ class RandomDecoder {
                        std::to_string(nodes) + "\n  gpus_per_node: " + std::to_string(per_node) +
                        network(nodes, per_node);
     text += std::string("workload:\n") +
-            (experts ? "  base: models/mixtral_8x7b\n  moe: {inner: 4096}\n"
+            (experts ? "  base: models/mixtral_8x7b\n  moe: {inner: 4096" + permutation() + "}\n"
                      : "  base: models/llama3_8b\n") +
             "  phase: training\n  model: {layers: " + std::to_string(pipeline * one_of({1, 2, 3})) +
             ", vocabulary: 4096, hidden: 2048, heads: 16, kv_heads: 8" +
@@ -59,6 +59,10 @@ class RandomDecoder {
     return ", context: " + number + ", context_exchange: " + exchange;
   }
   // A GPU's, or parts of them on neighbours.
+  std::string permutation() {
+    constexpr std::array kWords = {"fused", "index", "scatter"};
+    return std::string(", permutation: ") + kWords.at(static_cast<std::size_t>(one_of({0, 1, 2})));
+  }
   std::string experts_of(int gpus) {
     if (gpus == 1 || one_of({0, 1}) == 0) return ", expert: " + std::to_string(gpus);
     return ", expert: " + std::to_string(gpus / 2) + ", expert_tensor: 2";
