@@ -14,26 +14,35 @@
 namespace weft {
 namespace {
 
-// Rows of A and columns of B that the caches read for the first `at_once` tiles, which are dealt to
-// them in turn: each row and column once per cache that has a tile of it.
+// Rows of A and columns of B, in rows as long as they are multiplied: packed ones are shorter.
+std::int64_t rows_of(const TiledGemm& gemm, std::int64_t of_a, std::int64_t of_b) {
+  const LibraryKernel& library = gemm.library;
+  if (library.a_size == 1 && library.b_size == 1) return of_a + of_b;
+  return std::llround(static_cast<double>(of_a) * library.a_size +
+                      static_cast<double>(of_b) * library.b_size);
+}
+
+// Those that the caches read for the first `at_once` tiles, which are dealt to them in turn: each
+// row and column once per cache that has a tile of it.
 std::int64_t lines_read(const TiledGemm& gemm, const Tiles& tiles, std::int64_t at_once,
                         int caches) {
   // In no order is the n-th tile beyond row n or column n. 0: not read by any cache so far.
   std::vector<std::uint16_t> row_read(static_cast<std::size_t>(std::min(tiles.rows, at_once)));
   std::vector<std::uint16_t> column_read(
       static_cast<std::size_t>(std::min(tiles.columns, at_once)));
-  std::int64_t lines = 0;
+  std::int64_t of_a = 0;
+  std::int64_t of_b = 0;
   for (int cache = 1; cache <= caches; ++cache) {
     for (std::int64_t i = cache - 1; i < at_once; i += caches) {
       const Tiles::Place place = tiles.place_of(i);
       std::uint16_t& row = row_read[static_cast<std::size_t>(place.row)];
       std::uint16_t& column = column_read[static_cast<std::size_t>(place.column)];
-      if (row != cache) lines += gemm.tile_m;
-      if (column != cache) lines += gemm.tile_n;
+      if (row != cache) of_a += gemm.tile_m;
+      if (column != cache) of_b += gemm.tile_n;
       row = column = static_cast<std::uint16_t>(cache);
     }
   }
-  return lines;
+  return rows_of(gemm, of_a, of_b);
 }
 
 // The formula of docs/model.md, "GEMM".
@@ -53,7 +62,7 @@ std::int64_t traffic_of_waves(const TiledGemm& gemm, const GpuSpec& gpu, const G
 }
 
 std::int64_t operands_once(const TiledGemm& gemm) {
-  return (gemm.m + gemm.n) * gemm.k * gemm.element_bytes;
+  return rows_of(gemm, gemm.m, gemm.n) * gemm.k * gemm.element_bytes;
 }
 
 // Bytes of a row of A that a WG multiplies, of its part of k, in whole stages.
@@ -132,10 +141,11 @@ Duration loading_time(const TiledGemm& gemm, const GpuSpec& gpu) {
   const std::int64_t length = length_of(gemm);
   const LibraryKernel& library = gemm.library;
   if (library.load.count() > 0) {
-    const double rows = gemm.tile_m * library.a_cost + gemm.tile_n * library.b_cost;
+    const double rows = gemm.tile_m * library.a_cost * library.a_size +
+                        gemm.tile_n * library.b_cost * library.b_size;
     return transfer_time(bytes(std::llround(rows * static_cast<double>(length))), library.load);
   }
-  const std::int64_t loaded = (std::int64_t{gemm.tile_m} + gemm.tile_n) * length;
+  const std::int64_t loaded = rows_of(gemm, gemm.tile_m, gemm.tile_n) * length;
   return gpu.l2.latency * waits_for(loaded, gemm.wg);
 }
 

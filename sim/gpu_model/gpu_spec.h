@@ -142,6 +142,8 @@ struct LibraryKernel {
   Bandwidth load{};   // of operands, between the L2 and one CU; 0: as its loads in flight allow
   double a_cost = 1;  // time of a byte of A at `load`, relative to aligned rows
   double b_cost = 1;  // the same for B
+  double a_size = 1;  // bytes of an element of A in memory, over those that it is multiplied in
+  double b_size = 1;  // the same for B: below 1 for packed weights
   Duration fixed{};   // of a tile, outside its loop over k
   double operand_cost = 1;   // as in LibraryGemmSpec
   int pair = 1;              // rows of tiles launched together, even if the last has nothing to do

@@ -60,7 +60,7 @@ TiledGemm with_tile(const GemmSize& size, const Tile& tile, const GpuSpec& gpu, 
           .efficiency = kEfficiency * tile.reaches,
           .alone = 1,
           .wg = wg_of(tile, size.element_bytes, gpu),
-          .library = {.accumulates = size.accumulates}};
+          .library = {.b_size = size.b_size, .accumulates = size.accumulates}};
 }
 
 bool is_grouped(GemmKernels kernels) {

@@ -16,6 +16,9 @@
 // 128, and in a kernel for products of several sizes, there is one tile. With one for each block k
 // is cut in as many parts of at least 2,560 as have less than 1 MiB of sums; else it is not split.
 //
+// Packed weights (4 bits and scales, `b_size`) are read as they are and multiplied as the rest: the
+// kernel unpacks them beside its products (Marlin; assumed to cost nothing).
+//
 // On others a stage of the operand pipeline holds 64 elements of k; a WG has as many stages, at
 // most four, as the CU's LDS holds for all WGs that its registers allow.
 #pragma once
@@ -55,6 +58,7 @@ struct GemmSize {
   bool accumulates = false;  // into existing fp32 numbers
   bool whole_k = false;      // k is not split
   double fp32_sums = 0;      // of Fp32SumsSpec: the arithmetic takes 1 + so many times as long
+  double b_size = 1;         // of LibraryKernel: packed weights
 };
 
 // `peers` > 1: rows of tiles divide evenly among that many peers, and k is not split. m of the

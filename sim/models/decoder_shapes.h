@@ -27,6 +27,8 @@ struct DecoderShapes {
   DataType gradients = DataType::fp32;  // of weights
   bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
   Fp8Scales fp8 = Fp8Scales::none;       // of layers' products
+  int packed = 0;                        // GemmShape::packed of layers' products ...
+  int packed_experts = 0;                // ... and of experts'
   CastWay weight_casts = CastWay::none;  // in this pass
   CastWay input_casts = CastWay::none;   // of products, where a GPU has all that they sum over
 
@@ -68,6 +70,7 @@ inline GemmShape gemm_of(const Product& p, DataType dtype, std::int64_t batch = 
 // A layer's product. Kernels of fp8 want both operands along k, as casts have made them; all that
 // have scales of blocks keep their sums in fp32.
 inline GemmShape as_layers_do(GemmShape gemm, const DecoderShapes& shapes, Fp8Sums sums) {
+  gemm.packed = shapes.packed;
   if (!shapes.in_fp8()) return gemm;
   const bool all = shapes.fp8 == Fp8Scales::block && sums == Fp8Sums::fast;
   gemm.fp8 = shapes.fp8;

@@ -52,7 +52,8 @@ std::string text_of(const std::optional<RecordedWork>& work) {
 
 std::string kernel_of(const GemmShape& gemm) {
   constexpr std::array kScaled = {"", ", fp8 by tensor", ", fp8 by row", ", fp8 by block"};
-  return fmt::format("{}{}{}{}", kScaled.at(static_cast<std::size_t>(gemm.fp8)),
+  return fmt::format("{}{}{}{}{}", kScaled.at(static_cast<std::size_t>(gemm.fp8)),
+                     gemm.packed == 0 ? "" : fmt::format(", B packed in {} B of 128", gemm.packed),
                      gemm.sums == Fp8Sums::fast ? "" : ", sums in fp32",
                      gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
 }

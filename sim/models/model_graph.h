@@ -42,6 +42,7 @@ struct GemmShape {
   // The kernel adds its result to existing fp32 gradients of weights.
   bool accumulates = false;
   bool whole_k = false;  // the kernel does not split k
+  int packed = 0;        // bytes of 128 elements of B, weights of 4 bits with their scales; 0: as A
   // For experts with different numbers of tokens: the m of each rank, instead of `m`. Else empty.
   std::vector<std::int64_t> m_by_rank = {};
   // The library's kernel for products of several sizes: `m` is their mean, unless m_of_each gives

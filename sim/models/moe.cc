@@ -123,6 +123,7 @@ void Experts::product(const char* name, std::int64_t n, std::int64_t k, Operand 
   const std::int64_t batch = routed_.busy / kernels();
   GemmShape gemm = as_layers_do(gemm_of(product, gpus_.shapes().decoder.dtype, batch),
                                 gpus_.shapes(), sums_of(layout, of));
+  gemm.packed = gpus_.shapes().packed_experts;
   if (operand == Operand::as_sent && moe_.dispatch == DispatchType::fp8) {
     gemm.fp8 = Fp8Scales::block;
     if (gemm.sums == Fp8Sums::fast) gemm.sums = Fp8Sums::in_fp32;

@@ -211,6 +211,12 @@ void add_setup(OpKernel& kernel, Duration setup, std::int64_t items) {
   kernel.runs = std::move(runs);
 }
 
+double size_of_b(const GemmShape& shape) {
+  constexpr double kPacked = 128;
+  if (shape.packed == 0) return 1;
+  return shape.packed / (kPacked * static_cast<double>(size_of(shape.dtype).count()));
+}
+
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers) {
   const Bytes result = size_of(shape.dtype);
   return library_work({.m = shape.m,
@@ -223,7 +229,8 @@ GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t pe
                        .kernels = kernels_for(shape),
                        .accumulates = shape.accumulates,
                        .whole_k = shape.whole_k,
-                       .fp32_sums = fp32_sums_of(shape, gpu)},
+                       .fp32_sums = fp32_sums_of(shape, gpu),
+                       .b_size = size_of_b(shape)},
                       shape.dtype, gpu, peers);
 }
 

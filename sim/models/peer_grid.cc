@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sim/core/round_up.h"
@@ -57,6 +58,7 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
   GemmWork work = choose_gemm(gemm, gpu, 1);
   work.m = gemm.n;
   work.n = gemm.m;
+  std::swap(work.library.a_size, work.library.b_size);
   work.tile_n = static_cast<int>(gemm.m);
   work.split_k = 1;
   for (work.tile_m = 128; work.tile_m >= 16; work.tile_m /= 2) {
@@ -85,8 +87,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
     return no("its rows do not divide evenly among the GPUs");
   }
   const bool adds_up = call.op == CollectiveOp::all_reduce;
-  const bool in_fp8 = gemm.fp8 != Fp8Scales::none;  // a GEMV kernel has operands of one type
-  if (adds_up && gemm.m == 1 && gemm.batch == 1 && !in_fp8) {
+  const bool in_fp8 = gemm.fp8 != Fp8Scales::none;
+  const bool of_one_type = !in_fp8 && gemm.packed == 0;  // as a GEMV kernel has them
+  if (adds_up && gemm.m == 1 && gemm.batch == 1 && of_one_type) {
     return vector_grid(gemm, gpu, peers, version);
   }
   if (adds_up && gemm.m <= kFewRows && gemm.batch == 1) {
@@ -105,7 +108,9 @@ PeerGrid gemm_peer_grid(const GemmShape& gemm, const PeerCall& with, const GpuSp
   Grid grid = grid_of(work, gpu, peers, version);
   // Each product of the batch has weights of its own.
   const std::int64_t weights =
-      (gemm.batch - 1) * gemm.k * gemm.n * (in_fp8 ? 1 : size_of(gemm.dtype).count());
+      std::llround(static_cast<double>((gemm.batch - 1) * gemm.k * gemm.n *
+                                       (in_fp8 ? 1 : size_of(gemm.dtype).count())) *
+                   size_of_b(gemm));
   const std::int64_t tiles = std::int64_t{grid.per_peer} * peers;
   for (Work* each : {&grid.written, &grid.stored}) each->traffic += bytes(weights / tiles);
   return {.grid = grid, .obstacle = {}};

@@ -71,6 +71,7 @@ class ModelRun {
   };
 
   Folding& folding(const Joined& joined);
+  [[nodiscard]] bool tries_pairs() const;
   void find_candidates(Folding& folding);  // also measures new ones
   // A candidate's operators alone, with the mean times of all its pairs found so far.
   struct Tried {

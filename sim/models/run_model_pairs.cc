@@ -111,8 +111,19 @@ bool same_pair(const ModelGraph& a, const ModelGraph& b, const Cluster& cluster)
 
 }  // namespace
 
+// Not where nothing may be overlapped: pairs by themselves take longer than many a model.
+bool ModelRun::tries_pairs() const {
+  const FuseOptions& fuse = scenario_.workload.fuse;
+  return is_single() || fuse.automatic || !fuse.patterns.empty() ||
+         !scenario_.workload.pairs.empty();
+}
+
 void ModelRun::find_candidates(Folding& folding) {
   if (!folding.pairs.empty()) return;
+  if (!tries_pairs()) {
+    folding.pairs.resize(folding.folded.pieces.size());
+    return;
+  }
   for (const Piece& piece : folding.folded.pieces) {
     std::vector<Pair>& pairs = folding.pairs.emplace_back();
     for (const Fusion& fusion : find_fusions(piece.graph(), cluster_.spec.gpu)) {

@@ -24,7 +24,8 @@ class Decoder {
         p_(spec_.parallel),
         trains_(workload.phase == Phase::training),
         shape_(pipeline_of(spec_, trains_)),
-        tokens_(real(spec_.microbatch) * real(spec_.length) / p_.context) {}
+        tokens_(real(spec_.microbatch) *
+                (workload.phase == Phase::decode ? 1 : real(spec_.length) / p_.context)) {}
 
   [[nodiscard]] MemoryUse fullest() const {
     MemoryUse most;
@@ -62,6 +63,20 @@ class Decoder {
     }
     for (int i = 0; part + 1 == parts_of(shape_) && i < spec_.mtp_modules; ++i) {
       sum += real(mtp_weights(spec_, i).all()) * more;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] double saved_by_packing(int part) const {
+    if (spec_.weights == WeightType::model) return 0;
+    constexpr double kPacked = 128;
+    const double less = size_in(d_.dtype) - bytes_of_128(spec_.weights) / kPacked;
+    const StageLayers layers = layers_of_part(spec_, part);
+    double sum = 0;
+    for (int i = 0; i < layers.count; ++i) {
+      const LayerWeights weights = layer_weights(spec_, layers.first + i);
+      const bool all = spec_.weights_of == PackedWeights::layers;
+      sum += real(all ? weights.all() : weights.experts) * less;
     }
     return sum;
   }
@@ -178,6 +193,20 @@ class Decoder {
     return spec_.recompute == Recompute::none ? 0 : std::max(of(0), of(d_.layers - 1));
   }
 
+  // Nothing is kept for a backward pass: what goes past the layer and its norm's result, while the
+  // larger of its halves computes; and the logits of a new token of each sequence.
+  void hold_while_computing(MemoryUse& use, int stage) const {
+    const StageLayers layers = layers_of_part(spec_, part_at(shape_, {stage, 0}));
+    double most = 0;
+    for (int layer : {layers.first, layers.first + layers.count - 1}) {
+      most = std::max({most, attention({}), mlp_of_layer(layer, {})});
+    }
+    use.parts = 1;
+    use.activations = (2 * hidden() + most) * tokens_ * size_in(d_.dtype);
+    if (stage + 1 < p_.pipeline) return;
+    use.logits = real(spec_.microbatch * vocabulary_of(d_, p_.tensor)) * size_in(d_.dtype);
+  }
+
   // Follows the schedule of a stage to where it keeps most.
   void keep(MemoryUse& use, int stage) const {
     double kept = 0;
@@ -213,10 +242,14 @@ class Decoder {
       hold(use, weights.experts, copies(true));
       const std::int64_t experts = copies(true) > 1 ? weights.experts : 0;
       use.gathered += gathered(weights.common + experts);
-      use.weights += cast_weights(part);
+      use.weights += cast_weights(part) - saved_by_packing(part);
       use.cached += cached(layers_of_part(spec_, part));
     }
-    if (trains_) keep(use, stage);
+    if (trains_) {
+      keep(use, stage);
+    } else {
+      hold_while_computing(use, stage);
+    }
     return use;
   }
 

@@ -2,7 +2,8 @@
 //
 // Always there: weights, gradients, the optimiser's moments and copy of the weights (shared by the
 // copies as `parallel.shard` says), and what `shard: parameters` has gathered; or, where nothing is
-// trained, the keys and values of every token.
+// trained, the keys and values of every token, and of the tokens that are computed (a prompt's, or
+// one a sequence) 2 hidden and the larger half of one layer, as below, and the logits of the last.
 //
 // Training: a stage keeps what a part's backward pass needs from its forward until its backward
 // pass, or until the gradients of weights where these are made apart. How many are kept at a time
@@ -19,7 +20,8 @@
 //
 // With `fp8` what only products read again is kept as their fp8 operand: inputs after norms,
 // results of the activation, inputs of experts (1 B each), and attention's result so, too. Weights
-// of layers have casts as they lie and transposed (2 B), answers nothing but one cast (1 B).
+// of layers have casts as they lie and transposed (2 B), answers nothing but one cast (1 B), or
+// `weights` packed in 4 bits and scales.
 //
 // With `recompute: layer` only the layer's input, hidden, and all of one layer. With `selective`
 // less by what is computed again (in one layer at a time all is there): core_attn the 4 B a head;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kAutomatic = {
     Choice<bool>{"auto", true, "those that are faster this way when run alone"},
-    Choice<bool>{"none", false},
+    Choice<bool>{"none", false, "no pair is looked for, or tried by itself"},
 };
 
 // A knob of a pair, for some of its modes.

@@ -29,6 +29,17 @@ inline constexpr std::array kPermutations = {
                         "PyTorch's gather; what comes home is added up by scatter_add_, and so is "
                         "the way back (torchtitan)"},
 };
+inline constexpr std::array kWeightTypes = {
+    Choice<WeightType>{"model", WeightType::model, "as the model computes, or fp8"},
+    Choice<WeightType>{"mxfp4", WeightType::mxfp4, "4 bits, and 8 for each 32 (gpt-oss)"},
+    Choice<WeightType>{"nvfp4", WeightType::nvfp4, "4 bits, and 8 for each 16"},
+    Choice<WeightType>{"int4", WeightType::int4, "4 bits, and 16 for each 128 (AWQ, GPTQ)"},
+};
+inline constexpr std::array kPackedWeights = {
+    Choice<PackedWeights>{"layers", PackedWeights::layers,
+                          "all that fp8 would have: attention's and feed-forward's, and experts'"},
+    Choice<PackedWeights>{"experts", PackedWeights::experts, "experts' alone"},
+};
 inline constexpr std::array kContextExchanges = {
     Choice<ContextExchange>{"all_gather", ContextExchange::all_gather,
                             "each gets the keys and values of all, as Llama 3"},

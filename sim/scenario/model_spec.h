@@ -66,6 +66,20 @@ enum class TokenExchange {
 // Type of tokens on their way to the experts.
 enum class DispatchType { model, fp8 };
 
+// How weights lie in memory where they are not as the model computes: 4 bits and scales, which the
+// products' kernels unpack.
+enum class WeightType : std::uint8_t {
+  model,
+  mxfp4,  // a scale of 8 bits for each 32 (OCP Microscaling Formats 1.0)
+  nvfp4,  // the same for each 16
+  int4    // a scale of 16 bits for each 128 (AWQ, GPTQ)
+};
+constexpr int bytes_of_128(WeightType type) {  // 0: as the model computes
+  constexpr int kBytes[] = {0, 64 + 4, 64 + 8, 64 + 2};
+  return kBytes[static_cast<std::size_t>(type)];
+}
+enum class PackedWeights : std::uint8_t { layers, experts };
+
 // Whether operands are fp8, and what has a scale of its own.
 enum class Fp8Scales { none, tensor, row, block };
 
@@ -214,9 +228,11 @@ struct TransformerSpec {
   ParallelSpec parallel;
   std::int64_t sequences = 0;  // of all GPUs together
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
-  std::int64_t microbatch = 0;      // sequences that go through the pipeline together
-  int mtp_modules = 0;              // decoder.mtp_layers, where it trains
-  Fp8Scales fp8 = Fp8Scales::none;  // of layers' products, forward and backward
+  std::int64_t microbatch = 0;             // sequences that go through the pipeline together
+  int mtp_modules = 0;                     // decoder.mtp_layers, where it trains
+  Fp8Scales fp8 = Fp8Scales::none;         // of layers' products, forward and backward
+  WeightType weights = WeightType::model;  // of layers' products, where nothing is trained
+  PackedWeights weights_of = PackedWeights::layers;
   Recompute recompute = Recompute::none;
   std::optional<std::vector<RecomputeModule>> recompute_modules;  // none: Megatron-LM's default
 };

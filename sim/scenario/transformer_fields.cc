@@ -338,6 +338,19 @@ void step_fields(Fields& map, TransformerSpec& spec) {
              {.help = "products of layers (not router, embedding, head) in fp8, whose operands "
                       "kernels of their own cast; what has a scale of its own",
               .fallback = Fp8Scales::none});
+  const bool plain = spec.fp8 == Fp8Scales::none;
+  const std::optional<bool> trains = map.says("phase", {"training"});
+  const std::optional<bool> packs = trains ? std::optional<bool>(!*trains && plain) : std::nullopt;
+  map.only_if(packs, "phase: prefill or decode, with fp8: none")
+      .choice("weights", spec.weights, names::kWeightTypes,
+              {.help = "how weights of layers' products lie in memory, which multiply as the model "
+                       "computes",
+               .fallback = WeightType::model,
+               .quiet = true});
+  map.only_if(packs ? std::optional<bool>(*packs && spec.weights != WeightType::model) : packs,
+              "weights: mxfp4, nvfp4 or int4")
+      .choice("weights_of", spec.weights_of, names::kPackedWeights,
+              {.help = "which of them do", .fallback = PackedWeights::layers, .quiet = true});
   map.where("phase", {"training"}, "phase: training of a transformer")
       .choice("recompute", spec.recompute, names::kRecomputes,
               {.help = "what the backward pass recomputes instead of keeping it",

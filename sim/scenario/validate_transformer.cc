@@ -254,6 +254,25 @@ void experts_multiply_what_comes(const Check& check) {
              "do not take; use workload.fp8: block or none, or dispatch_dtype: model");
 }
 
+void packed_weights_multiply_what_comes(const Check& check) {
+  const TransformerSpec& spec = spec_of(check);
+  if (spec.weights == WeightType::model) return;
+  if (spec.moe && spec.moe->dispatch == DispatchType::fp8) {
+    check.fail("workload.moe.dispatch_dtype",
+               "fp8: packed weights (workload.weights) multiply tokens of the model's type; use "
+               "model");
+  }
+  if (!spec.moe && spec.weights_of == PackedWeights::experts) {
+    check.fail("workload.weights_of", "experts: the model has none; use layers");
+  }
+  if (check.scenario.cluster.gpu.caches) {
+    check.fail(
+        "workload.weights",
+        "the cache model (cluster.gpu.caches) knows operands of one type only; use model, or "
+        "leave out caches");
+  }
+}
+
 void what_is_computed_again_is_there(const Check& check) {
   const TransformerSpec& spec = spec_of(check);
   if (spec.recompute != Recompute::selective) return;
@@ -352,6 +371,10 @@ void validate_transformer(const Check& check) {
   if (model) it_runs_on_matrix_units(check);
   if (check.good_within({"cluster.gpu"})) the_gpu_multiplies_fp8(check);
   if (moe && check.good({"workload.fp8"})) experts_multiply_what_comes(check);
+  if ((moe || !spec_of(check).moe) && check.good({"workload.weights", "workload.weights_of"}) &&
+      check.good_within({"cluster.gpu"})) {
+    packed_weights_multiply_what_comes(check);
+  }
   if (model && check.good({"workload.recompute", "workload.recompute_modules"})) {
     what_is_computed_again_is_there(check);
   }

@@ -259,6 +259,12 @@ void fields(Fields& map, GemmShape& gemm) {
              {.help = "of fp8: where they are kept", .fallback = Fp8Sums::fast, .quiet = true});
   truth(map, "accumulates", gemm.accumulates, "the result is added to fp32 gradients of weights");
   truth(map, "whole_k", gemm.whole_k, "the kernel does not split k");
+  map.add("packed", gemm.packed,
+          {.help = "bytes of 128 elements of B, weights of 4 bits with their scales",
+           .range = {{1, 256}},
+           .fallback = 0,
+           .means = "B as A",
+           .quiet = true});
   map.list_or_none("m_by_rank", gemm.m_by_rank, {0, kCount.high},
                    "rows of C on each rank of a group, instead of m");
   truth(map, "grouped", gemm.grouped, "the library's kernel for products of several sizes");

@@ -43,6 +43,22 @@ TEST(LibraryGemm, has_as_many_stages_as_the_local_memory_holds) {
   EXPECT_EQ(resident_on_cu(gpu(), chosen.wg), 1);
 }
 
+// Few rows: 64 x 8192 of A in bf16, and 16,384 columns of B, of which 128 elements take 68 B for
+// 256: with both read once (64 + 16,384 x 0.265625) x 8192 x 2 B, 73 MB for 269.
+TEST(LibraryGemm, reads_packed_weights_as_they_lie) {
+  GemmSize size{.m = 64, .n = 16'384, .k = 8192};
+  const auto read = [&] {
+    const TiledGemm gemm = library_gemm(size, gpu(), 1);
+    return static_cast<double>(operand_traffic(
+        gemm, gpu(), {.cus = 100, .wgs_on_cu = resident_on_cu(gpu(), gemm.wg), .peers = 1}));
+  };
+  EXPECT_NEAR(read(), (64 + 16'384) * 8192 * 2, 0.01 * 269e6);
+  const double as_they_are = gemm_seconds(library_gemm(size, gpu(), 1), gpu(), 1);
+  size.b_size = 68.0 / 256;
+  EXPECT_NEAR(read(), (64 + 16'384 * 0.265625) * 8192 * 2, 0.03 * 73e6);  // A again in each round
+  EXPECT_LT(gemm_seconds(library_gemm(size, gpu(), 1), gpu(), 1), 0.6 * as_they_are);
+}
+
 TEST(LibraryGemm, splits_k_where_tiles_are_few) {
   const TiledGemm chosen = library_gemm({.m = 256, .n = 128, .k = 65'536}, gpu(), 1);
   EXPECT_GT(chosen.split_k, 1);

@@ -97,7 +97,7 @@ TEST(DecoderRules, a_model_must_fit_in_memory) {
   EXPECT_EQ(problems_of("{base: models/llama3_70b, phase: decode, sequence_length: 1000000, "
                         "microbatch: 10000, sequences: 10000, parallel: {tensor: 8}}",
                         1),
-            (Problems{"workload.model: it takes 409618 GB of a GPU of stage 0, whose memory holds "
+            (Problems{"workload.model: it takes 409619 GB of a GPU of stage 0, whose memory holds "
                       "100 TB: keys and values of all tokens 409600 GB; use more parallel.tensor "
                       "or parallel.pipeline, or fewer sequences; run.beyond_memory: warn simulates "
                       "it all the same"}));

@@ -211,8 +211,40 @@ TEST(DecoderMemory, of_answers_is_weights_and_keys_and_values) {
                   1)
           .workload);
   EXPECT_EQ(use.cached, 8.0 * 8 * 32 * 2 * 4 * 8 * 2);  // 8 sequences a GPU
-  EXPECT_EQ(use.activations, 0);
+  // Two new tokens: 2 hidden, and three tensors of inner between the products, more than queries,
+  // keys, values, results (3 x 64 + 2 x 32 + statistics).
+  EXPECT_EQ(use.activations, 2.0 * (2 * 64 + 3 * 256) * 2);
+  EXPECT_EQ(use.logits, 2.0 * 1000 * 2);
   EXPECT_EQ(use.gradients, 0);
+}
+
+// 32 tokens of two sequences, 16 times as many as of two new ones.
+TEST(DecoderMemory, of_a_prompt_holds_what_all_its_tokens_need_at_a_time) {
+  const MemoryUse use = fullest_gpu(
+      scenario_of("{kind: transformer, phase: prefill, model: {layers: 8, hidden: 64, heads: 8, "
+                  "kv_heads: 4, inner: 256, vocabulary: 1000}, sequence_length: 32, microbatch: 2, "
+                  "sequences: 64, parallel: {data: 8}}",
+                  1)
+          .workload);
+  EXPECT_EQ(use.activations, 2.0 * 32 * (2 * 64 + 3 * 256) * 2);
+  EXPECT_EQ(use.logits, 2.0 * 1000 * 2);
+}
+
+// Each layer: q, k, v and out 64 x (64 + 2 x 32 + 64) and 3 x 64 x 256; 68 B for 128 of them.
+TEST(DecoderMemory, of_packed_weights_is_their_4_bits_and_scales) {
+  const auto weights = [](const std::string& more) {
+    return fullest_gpu(
+               scenario_of("{kind: transformer, phase: decode, model: {layers: 8, hidden: 64, "
+                           "heads: 8, kv_heads: 4, inner: 256, vocabulary: 1000}, sequence_length: "
+                           "32, microbatch: 2, sequences: 64, parallel: {data: 8}" +
+                               more + "}",
+                           1)
+                   .workload)
+        .weights;
+  };
+  constexpr double kProducts = 64 * (64 + 2 * 32 + 64) + 3 * 64 * 256;
+  EXPECT_NEAR(weights("") - weights(", weights: mxfp4"), 8 * kProducts * (2 - 68.0 / 128),
+              8 * 2 * 64 * 2);  // norms count as the rest
 }
 
 // Of eight layers every third, the third and sixth, keeps all 32 tokens, the others 10.
