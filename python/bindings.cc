@@ -74,8 +74,10 @@ void simulate(ScenarioRun& scenario, const std::string& command, Tables tables, 
   if (const auto* report = std::get_if<RunReport>(&outcome)) put_files(ran, *report, tables);
 }
 
-Ran run(const Source& source, const Strings& sets, const Folders& folders, Tables tables) {
-  const Loaded loaded = load(source, {.sets = sets, .config_dirs = folders});
+Ran run(const Source& source, const Strings& sets, const Folders& folders, Tables tables,
+        int cores) {
+  Loaded loaded = load(source, {.sets = sets, .config_dirs = folders});
+  if (loaded.scenario) loaded.scenario->run.cores = cores;
   Diagnostics problems = problems_of(source, loaded.problems, FileKind::scenario);
   Ran ran;
   std::optional<ScenarioRun> scenario;
@@ -243,10 +245,12 @@ void add_functions(py::module_& module) {
   module.def("things", &things, Released());
   module.def(
       "run",
-      [](const Source& source, const Strings& sets, const Folders& folders, bool tables) {
-        return run(source, sets, folders, tables ? Tables::yes : Tables::no);
+      [](const Source& source, const Strings& sets, const Folders& folders, bool tables,
+         int cores) {
+        return run(source, sets, folders, tables ? Tables::yes : Tables::no, cores);
       },
-      py::arg("source"), py::arg("sets"), py::arg("folders"), py::arg("tables"), Released());
+      py::arg("source"), py::arg("sets"), py::arg("folders"), py::arg("tables"), py::arg("cores"),
+      Released());
   module.def(
       "validate",
       [](const fs::path& measured, const fs::path& cluster, const fs::path& kernels,

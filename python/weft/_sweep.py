@@ -79,7 +79,7 @@ def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
 def _run_point(scenario: PathLike, sets: Sequence[str], where: Sequence[PathLike]) -> Outcome:
     """In whatever process or thread the executor has."""
     try:
-        ran = _weft.run(_weft.Source(scenario), sets, where, tables=False)
+        ran = _weft.run(_weft.Source(scenario), sets, where, tables=False, cores=1)
     except MemoryError:
         return "", "out of memory"
     if ran.problems.has_errors:

@@ -30,6 +30,7 @@ bool casts_both_at_once(const DecoderShapes& shapes, const Cast& cast) {
 // anything can be cast; a row, or 128 elements of it, stay with their WG.
 std::vector<Pass> passes(const DecoderShapes& shapes, const Cast& cast) {
   const bool both = cast.way == CastWay::both;
+  if (shapes.scales_are_known) return {{"_cast", both ? 2 : 1}};
   if (shapes.fp8 == Fp8Scales::tensor || cast.square) {
     return {{"_largest", 0}, {"_cast", both ? 2 : 1}};
   }

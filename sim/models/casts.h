@@ -5,7 +5,8 @@
 // another, so that it is cast twice: as it lies, and transposed. Kernels and what they move, for a
 // tensor of n elements of b bytes, as torch.compile makes them of the plain formulas:
 //
-//   tensor  the largest element: n b read; the cast: n b read, n written for each copy
+//   tensor  the largest element, unless scales are those of earlier steps (`fp8_scaling: delayed`):
+//           n b read; the cast: n b read, n written for each copy
 //   row     as it lies: n b read, n written; transposed, whose scales are others: the largest of
 //           each column, n b read; the cast, n b read, n written. Both, of rows that are not too
 //           long: after the columns' largest one kernel finds the rows' and casts, 2 n b read, 2 n

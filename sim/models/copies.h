@@ -23,7 +23,8 @@ struct Copies {
 Copies copies_of_common(const Stage& stage, const ParallelSpec& parallel);
 Copies copies_of_experts(const Stage& stage, const ParallelSpec& parallel);
 
-// Weights that have other copies, by where these are: at most those of experts and all others.
+// Weights that a GPU shares with others, by which these are: at most those of experts and all
+// others.
 struct SharedPart {
   std::string names;  // prefix of operators' names: "", "expert_"
   std::int64_t weights = 0;
@@ -33,6 +34,10 @@ std::vector<SharedPart> shared_parts(const LayerWeights& weights, const Stage& s
                                      const ParallelSpec& parallel);
 // Their number.
 std::int64_t shared_weights(const LayerWeights& weights, const Stage& stage,
+                            const ParallelSpec& parallel);
+
+// Of weights that have other copies, with which their gradients are summed.
+std::int64_t summed_weights(const LayerWeights& weights, const Stage& stage,
                             const ParallelSpec& parallel);
 
 // `parameter_gather`, in the type of the weights.

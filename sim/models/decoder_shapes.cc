@@ -16,6 +16,8 @@ DecoderShapes shapes_of(const Workload& workload) {
   shapes.gradients = workload.gradients;
   shapes.again = recomputed_of(spec);
   shapes.fp8 = spec.fp8;
+  shapes.scales_are_known =
+      spec.fp8 == Fp8Scales::tensor && spec.fp8_scaling == Fp8Scaling::delayed;
   shapes.packed_experts = bytes_of_128(spec.weights);
   shapes.packed = spec.weights_of == PackedWeights::layers ? shapes.packed_experts : 0;
   const bool trains = workload.phase == Phase::training;

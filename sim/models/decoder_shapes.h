@@ -27,6 +27,7 @@ struct DecoderShapes {
   DataType gradients = DataType::fp32;  // of weights
   bool adds = false;  // a separate kernel adds a gradient to that of earlier microbatches
   Fp8Scales fp8 = Fp8Scales::none;       // of layers' products
+  bool scales_are_known = false;         // of each tensor: from earlier steps
   int packed = 0;                        // GemmShape::packed of layers' products ...
   int packed_experts = 0;                // ... and of experts'
   CastWay weight_casts = CastWay::none;  // in this pass

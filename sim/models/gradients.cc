@@ -42,7 +42,7 @@ void Gradients::close(LayerWeights& bucket) {
   const LayerWeights weights = std::exchange(bucket, {});
   buckets_.push_back(weights);
   if (parallel().shards(Sharding::gradients)) copy_in(weights);
-  if (shared(weights) == 0) return;
+  if (summed(weights) == 0) return;
   ready_.push_back({.weights = weights, .by = out_.last()});
 }
 
@@ -50,10 +50,10 @@ void Gradients::close(LayerWeights& bucket) {
 // them as wide as they are summed. Their buffer is free when the sum before has ended. Those that
 // no other GPU has are added to those of earlier microbatches at once, or already were.
 void Gradients::copy_in(const LayerWeights& weights) {
-  const std::int64_t summed = shared(weights);
-  const std::int64_t copied = each_is_summed() ? weights.all() : summed;
+  const std::int64_t of_all = summed(weights);
+  const std::int64_t copied = each_is_summed() ? weights.all() : of_all;
   if (copied == 0) return;
-  const std::int64_t added = each_is_summed() && microbatch_ > 0 ? weights.all() - summed : 0;
+  const std::int64_t added = each_is_summed() && microbatch_ > 0 ? weights.all() - of_all : 0;
   out_.wait_for(buffer_in_use_by_);
   out_.compute(
       "gradient_copy_in", "gradients",
@@ -71,11 +71,11 @@ void Gradients::close() {
 // A kernel that divides them by the number of copies.
 void Gradients::scale(const LayerWeights& weights) {
   if (!workload_.scales_gradients) return;
-  const std::int64_t summed = shared(weights);
-  if (summed == 0) return;
-  const Bytes size = bytes_of(summed, made_type());
+  const std::int64_t of_all = summed(weights);
+  if (of_all == 0) return;
+  const Bytes size = bytes_of(of_all, made_type());
   out_.compute("gradient_scale", "gradients",
-               StreamShape{.read = size, .written = size, .flops = flops(summed)}, stage_.tensor,
+               StreamShape{.read = size, .written = size, .flops = flops(of_all)}, stage_.tensor,
                GradientOf::weights);
 }
 
@@ -107,13 +107,16 @@ void Gradients::sum(const std::string& name, std::int64_t weights, const Copies&
   if (weights == 0 || copies.all() == 1) return;
   const bool sharded = parallel().shards(Sharding::optimizer);
   const CollectiveOp op = sharded ? CollectiveOp::reduce_scatter : CollectiveOp::all_reduce;
-  last_sum_ = out_.add({.name = name,
-                        .part = name_of(op),
-                        .shape = even_call(op, bytes_of(weights, workload_.gradients)),
-                        .place = copies.place,
-                        .stream = kDataParallel,
-                        .after = {by}});
-  buffer_in_use_by_ = last_sum_;
+  last_sum_ = by;
+  if (copies.count > 1) {
+    last_sum_ = out_.add({.name = name,
+                          .part = name_of(op),
+                          .shape = even_call(op, bytes_of(weights, workload_.gradients)),
+                          .place = copies.place,
+                          .stream = kDataParallel,
+                          .after = {by}});
+    buffer_in_use_by_ = last_sum_;
+  }
   if (copies.groups > 1) sum_across(name, weights, copies);
   if (each_is_summed() && microbatch_ > 0) add_part(name, weights, copies);
 }
@@ -183,7 +186,8 @@ void Gradients::update(const LayerWeights& weights, OpId sent) {
   const std::int64_t updated =
       part(weights.common, of_common()) + part(weights.experts, of_experts());
   const bool gathered = parallel().shards(Sharding::parameters);
-  const std::int64_t written = gathered ? weights.all() - shared(weights) : updated;
+  const std::int64_t written =
+      gathered ? weights.all() - shared_weights(weights, stage_, parallel()) : updated;
   const OpId optimizer =
       out_.compute("optimizer", "optimizer", adam(updated, written, workload_), stage_.tensor);
   if (!sharded || gathered) return;

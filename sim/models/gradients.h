@@ -60,8 +60,8 @@ class Gradients {
   [[nodiscard]] const ParallelSpec& parallel() const { return workload_.transformer.parallel; }
   [[nodiscard]] Copies of_common() const { return copies_of_common(stage_, parallel()); }
   [[nodiscard]] Copies of_experts() const { return copies_of_experts(stage_, parallel()); }
-  [[nodiscard]] std::int64_t shared(const LayerWeights& weights) const {
-    return shared_weights(weights, stage_, parallel());
+  [[nodiscard]] std::int64_t summed(const LayerWeights& weights) const {
+    return summed_weights(weights, stage_, parallel());
   }
   [[nodiscard]] DataType made_type() const;
   void close(LayerWeights& bucket);

@@ -67,12 +67,18 @@ Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineSha
               .of_expert = place(parallel.expert_tensor, 1),
               .sharing = place(copies_that_share(parallel), parallel.tensor),
               .across = PlaceId::none(),
-              .expert_data = place(copies_of_expert_weights(parallel), with_experts),
+              .expert_data = place(expert_copies_that_share(parallel), with_experts),
+              .expert_across = PlaceId::none(),
               .ahead = PlaceId::none(),
               .back = PlaceId::none()};
   const int sharing = copies_that_share(parallel);
   const int all = copies_of_weights(parallel);
-  if (sharing < all) stage.across = place(all / sharing, sharing * parallel.tensor);
+  if (sharing < all) {
+    stage.across = place(all / sharing, sharing * parallel.tensor);
+    const int experts = expert_copies_that_share(parallel);
+    stage.expert_across =
+        place(copies_of_expert_weights(parallel) / experts, experts * with_experts);
+  }
   const auto with = [&](const std::optional<PipelinePlace>& other) {
     if (!other || other->stage == index) return PlaceId::none();
     return graph.add_place(pairs_of({.from = index, .to = other->stage}, gpus));

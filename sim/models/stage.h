@@ -21,15 +21,16 @@ struct Stage {
   bool first = false;  // whether it is the first part
   bool last = false;
   StageLayers layers;
-  PlaceId tensor;       // groups that share each layer's matrices
-  PlaceId context;      // groups that share each sequence
-  PlaceId experts;      // groups that share the experts, each with one part of every expert
-  PlaceId of_expert;    // groups that share each expert's matrices
-  PlaceId sharing;      // groups with the same weights that share what is sharded
-  PlaceId across;       // and GPUs with the same part of it; none: all copies share
-  PlaceId expert_data;  // groups with the same part of the same experts
-  PlaceId ahead;        // pairs with the stage that has the next part; none if it is the same stage
-  PlaceId back;         // pairs with the stage that has the previous part
+  PlaceId tensor;         // groups that share each layer's matrices
+  PlaceId context;        // groups that share each sequence
+  PlaceId experts;        // groups that share the experts, each with one part of every expert
+  PlaceId of_expert;      // groups that share each expert's matrices
+  PlaceId sharing;        // groups with the same weights that share what is sharded
+  PlaceId across;         // and GPUs with the same part of it; none: all copies share
+  PlaceId expert_data;    // groups with the same part of the same experts that share
+  PlaceId expert_across;  // as `across`, of experts
+  PlaceId ahead;  // pairs with the stage that has the next part; none if it is the same stage
+  PlaceId back;   // pairs with the stage that has the previous part
 };
 
 Stage stage_of(ModelGraph& graph, const TransformerSpec& spec, const PipelineShape& pipeline,

@@ -38,7 +38,7 @@ class Decoder {
 
  private:
   [[nodiscard]] int copies(bool experts) const {
-    return experts ? std::max(1, copies_of_expert_weights(p_)) : copies_that_share(p_);
+    return experts ? expert_copies_that_share(p_) : copies_that_share(p_);
   }
 
   // Of a weight; shards of parameters are the optimiser's copy where it has one.

@@ -29,6 +29,13 @@ inline constexpr std::array kPermutations = {
                         "PyTorch's gather; what comes home is added up by scatter_add_, and so is "
                         "the way back (torchtitan)"},
 };
+inline constexpr std::array kFp8Scalings = {
+    Choice<Fp8Scaling>{"current", Fp8Scaling::current,
+                       "its largest element, which a kernel finds first"},
+    Choice<Fp8Scaling>{"delayed", Fp8Scaling::delayed,
+                       "the largest ones of earlier steps: one kernel less (Transformer Engine's "
+                       "DelayedScaling)"},
+};
 inline constexpr std::array kWeightTypes = {
     Choice<WeightType>{"model", WeightType::model, "as the model computes, or fp8"},
     Choice<WeightType>{"mxfp4", WeightType::mxfp4, "4 bits, and 8 for each 32 (gpt-oss)"},

@@ -82,6 +82,8 @@ enum class PackedWeights : std::uint8_t { layers, experts };
 
 // Whether operands are fp8, and what has a scale of its own.
 enum class Fp8Scales { none, tensor, row, block };
+// Where a tensor's scale is from: its own largest element, or those of earlier steps.
+enum class Fp8Scaling : std::uint8_t { current, delayed };
 
 // Which experts a token is sent to: as many go to each as expected, or they are drawn.
 enum class Routing { expected, drawn };
@@ -199,6 +201,12 @@ inline int copies_of_expert_weights(const ParallelSpec& parallel) {
   return static_cast<int>(gpus_of_stage(parallel) / gpus_with_experts(parallel));
 }
 
+// Of these, in a group of copies that share; 1: it has each expert once.
+inline int expert_copies_that_share(const ParallelSpec& parallel) {
+  const std::int64_t gpus = std::int64_t{copies_that_share(parallel)} * parallel.tensor;
+  return std::max(1, static_cast<int>(gpus / gpus_with_experts(parallel)));
+}
+
 enum class Recompute { none, selective, layer };
 
 // Parts of a layer that the backward pass can compute again by themselves (Megatron-LM's
@@ -228,9 +236,10 @@ struct TransformerSpec {
   ParallelSpec parallel;
   std::int64_t sequences = 0;  // of all GPUs together
   std::int64_t length = 0;     // tokens of each; decode: that the new one looks at, itself included
-  std::int64_t microbatch = 0;             // sequences that go through the pipeline together
-  int mtp_modules = 0;                     // decoder.mtp_layers, where it trains
-  Fp8Scales fp8 = Fp8Scales::none;         // of layers' products, forward and backward
+  std::int64_t microbatch = 0;      // sequences that go through the pipeline together
+  int mtp_modules = 0;              // decoder.mtp_layers, where it trains
+  Fp8Scales fp8 = Fp8Scales::none;  // of layers' products, forward and backward
+  Fp8Scaling fp8_scaling = Fp8Scaling::current;
   WeightType weights = WeightType::model;  // of layers' products, where nothing is trained
   PackedWeights weights_of = PackedWeights::layers;
   Recompute recompute = Recompute::none;

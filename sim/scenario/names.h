@@ -236,6 +236,15 @@ inline constexpr std::array kStagings = {
     Choice<Staging>{"zero_copy", Staging::zero_copy, "where it belongs"},
     Choice<Staging>{"staged", Staging::staged, "in a buffer, from which the slice's last WG sends"},
 };
+inline constexpr std::array kBrought = {
+    Choice<Brought>{"fetched", Brought::fetched,
+                    "each GPU copies its own to where peers can fetch it, and after a barrier "
+                    "fetches the others' (Flux, PyTorch's symmetric memory)"},
+    Choice<Brought>{
+        "pushed", Brought::pushed,
+        "each GPU's engines write its own, from where it lies, into its peers' buffers; "
+        "nobody waits before (two buffers in turn)"},
+};
 inline constexpr std::array kFusedRegisters = {
     Choice<FusedRegisters>{"auto", FusedRegisters::automatic,
                            "capped where else half of the WGs on a CU or more would be lost"},

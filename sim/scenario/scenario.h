@@ -232,6 +232,11 @@ enum class FenceBy { wg, wave };
 enum class SentBy { wg, wave };
 enum class Acquire { load, fence };
 enum class Staging { zero_copy, staged };
+// How copy engines bring a fused kernel's input.
+enum class Brought : std::uint8_t {
+  fetched,  // by who needs it, from where its owner has copied it first
+  pushed    // by its owner, from where it lies
+};
 // Registers of a kernel that needs more than the plain one: all that it needs; or no more than
 // leave as many WGs on a CU, and the rest is spilled; or (automatic) that where else half of the
 // WGs or more would be lost.
@@ -274,6 +279,7 @@ struct FusedOptions {
   SentBy sent_by = SentBy::wg;
   Acquire acquire = Acquire::load;
   Staging staging = Staging::zero_copy;
+  Brought brought = Brought::fetched;  // of mode copy_fed
   bool in_switch = false;              // sums and copies, where the switch of a node can
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int extra_registers_per_thread = 0;  // what in-kernel communication costs

@@ -119,6 +119,10 @@ void sending_options(Fields& map, FusedOptions& fused) {
   map.choice("sent_by", fused.sent_by, names::kSentBys,
              {.help = "mode fused: who sends what WGs have made, or what peers need",
               .fallback = SentBy::wg});
+  map.choice("brought", fused.brought, names::kBrought,
+             {.help = "mode copy_fed: how copy engines bring input",
+              .fallback = Brought::fetched,
+              .quiet = true});
   map.choice("fence_by", fused.fence_by, names::kFenceBys,
              {.help = "who fences the stores", .fallback = FenceBy::wg});
   map.choice("acquire", fused.acquire, names::kAcquires,

@@ -338,6 +338,11 @@ void step_fields(Fields& map, TransformerSpec& spec) {
              {.help = "products of layers (not router, embedding, head) in fp8, whose operands "
                       "kernels of their own cast; what has a scale of its own",
               .fallback = Fp8Scales::none});
+  map.where("fp8", {"tensor"})
+      .choice("fp8_scaling", spec.fp8_scaling, names::kFp8Scalings,
+              {.help = "what a tensor's scale is made from",
+               .fallback = Fp8Scaling::current,
+               .quiet = true});
   const bool plain = spec.fp8 == Fp8Scales::none;
   const std::optional<bool> trains = map.says("phase", {"training"});
   const std::optional<bool> packs = trains ? std::optional<bool>(!*trains && plain) : std::nullopt;

@@ -1,7 +1,10 @@
 // A decoder of language: what must divide among the GPUs that share it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "sim/scenario/check.h"
@@ -306,9 +309,14 @@ void shards_are_divided(const Check& check) {
                             " copies (context x data) do not divide into groups of " +
                             std::to_string(group) + nearest_divisors(all, group));
   }
-  if (spec.moe) {
-    check.fail(kCopies, "not with experts, whose copies are other GPUs; remove it");
-  }
+  const std::int64_t tensor = spec.parallel.tensor;
+  const std::int64_t with_experts = gpus_with_experts(spec.parallel);
+  if (!spec.moe || group * tensor % with_experts == 0) return;
+  check.fail(kCopies,
+             fmt::format("a group of copies has {} GPUs, which do not divide into those that have "
+                         "all experts, {} (expert x expert_tensor); nearest: {}",
+                         group * tensor, with_experts,
+                         multiples_around(group, with_experts / std::gcd(with_experts, tensor))));
 }
 
 // Gradients and parameters that several copies of the whole model share.

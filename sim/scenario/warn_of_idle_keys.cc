@@ -40,6 +40,12 @@ void mode_fused_is_run(const Check& check) {
                 "no effect: it is asked in mode fused only, which is not run");
 }
 
+void input_is_brought(const Check& check) {
+  if (check.scenario.fused.brought == Brought::fetched || check.has(Mode::copy_fed)) return;
+  warn_of_modes(check, "fused.brought",
+                "no effect: copy engines bring input in mode copy_fed only, which is not run");
+}
+
 void results_may_be_staged(const Check& check) {
   if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
   warn_of_modes(
@@ -99,6 +105,7 @@ void warn_of_idle_keys(const Check& check) {
   if (check.has(Mode::mixed)) return;  // which may have all of them
   a_mode_has_cus_that_send(check);
   mode_fused_is_run(check);
+  input_is_brought(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
   the_switch_leaves_no_choice(check);

@@ -1,6 +1,7 @@
 #include "sim/workloads/brought_input.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sim/collectives/copy.h"
@@ -26,21 +27,35 @@ BroughtInput::BroughtInput(TaskGraph& graph, const Overlap& overlap, std::uint32
     : graph_(graph),
       overlap_(overlap),
       slices_(slices),
-      staging_(add_operator(graph, overlap, "staging")),
-      barrier_(add_operator(graph, overlap, "barrier")),
-      copying_(add_operator(graph, overlap, overlap.collective + " (copy engines)")) {}
+      pushed_(overlap.options.fused.brought == Brought::pushed) {
+  if (!pushed_) {
+    staging_ = add_operator(graph, overlap, "staging");
+    barrier_ = add_operator(graph, overlap, "barrier");
+  }
+  copying_ = add_operator(graph, overlap, overlap.collective + " (copy engines)");
+}
 
 std::uint32_t BroughtInput::copies_of_a_peer() const { return std::min(kCopies, slices_); }
 
+std::uint32_t BroughtInput::slices_of_a_copy() const {
+  return static_cast<std::uint32_t>(round_up(slices_, copies_of_a_peer()));
+}
+
 std::vector<std::vector<LatchId>> BroughtInput::add_copies(const Team& team) {
+  const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
+  Here here(ranks, std::vector<LatchId>(std::size_t{ranks} * slices_, LatchId::none()));
+  if (pushed_) {
+    ready_.assign(ranks, KernelId::none());
+    for (std::uint32_t r = 0; r < ranks; ++r) push(team, r, here);
+    return here;
+  }
   std::vector<std::vector<KernelId>> staged;
-  for (std::uint32_t r = 0; r < team.gpus.size(); ++r) {
+  for (std::uint32_t r = 0; r < ranks; ++r) {
     staged.push_back({add_plan(graph_, overlap_, team.gpus[r], staging_,
                                overlap_.peer_kernels->staging, team.after[r])});
   }
   ready_ = add_barrier(graph_, overlap_, team, barrier_, staged);
-  std::vector<std::vector<LatchId>> here;
-  for (std::uint32_t r = 0; r < team.gpus.size(); ++r) here.push_back(fetch(team, r));
+  for (std::uint32_t r = 0; r < ranks; ++r) fetch(team, r, here);
   return here;
 }
 
@@ -55,33 +70,53 @@ KernelId BroughtInput::add_flag(std::uint32_t gpu, LatchId there, KernelId copy)
   return graph_.add_kernel(kernel, {copy});
 }
 
-std::vector<LatchId> BroughtInput::fetch(const Team& team, std::uint32_t rank) {
+// Of a peer's slices from `first` on, as many as a copy has.
+KernelId BroughtInput::bring(const Team& team, const Part& part, std::vector<KernelId> after,
+                             Here& here) {
+  const std::uint32_t slices = std::min(slices_of_a_copy(), slices_ - part.first);
+  const KernelId copy =
+      add_copy(graph_, overlap_.cluster,
+               {.from = team.gpus[part.from],
+                .to = team.gpus[part.to],
+                .size = bytes(round_up(overlap_.from_each.count() * slices, slices_)),
+                .operator_id = copying_,
+                .launch = launch_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch),
+                .after = std::move(after)});
+  const LatchId there = graph_.add_latch(1);
+  for (std::uint32_t s = part.first; s < part.first + slices; ++s) {
+    here[part.to][std::size_t{part.from} * slices_ + s] = there;
+  }
+  return add_flag(team.gpus[pushed_ ? part.from : part.to], there, copy);
+}
+
+// All of a peer's, then the next one's.
+void BroughtInput::fetch(const Team& team, std::uint32_t rank, Here& here) {
   const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
-  std::vector<LatchId> here(std::size_t{ranks} * slices_, LatchId::none());
-  const auto of_a_copy = static_cast<std::uint32_t>(round_up(slices_, copies_of_a_peer()));
   const bool at_once = each_pair_has_a_link(overlap_, team);
   KernelId last = ready_[rank];
   for (std::uint32_t step = 1; step < ranks; ++step) {
     if (at_once) last = ready_[rank];
     const std::uint32_t from = (rank + ranks - step) % ranks;
-    for (std::uint32_t first = 0; first < slices_; first += of_a_copy) {
-      const std::uint32_t slices = std::min(of_a_copy, slices_ - first);
-      last =
-          add_copy(graph_, overlap_.cluster,
-                   {.from = team.gpus[from],
-                    .to = team.gpus[rank],
-                    .size = bytes(round_up(overlap_.from_each.count() * slices, slices_)),
-                    .operator_id = copying_,
-                    .launch = launch_gap(overlap_.cluster.spec.gpu.launch, overlap_.options.launch),
-                    .after = {last}});
-      const LatchId there = graph_.add_latch(1);
-      last = add_flag(team.gpus[rank], there, last);
-      for (std::uint32_t s = first; s < first + slices; ++s) {
-        here[std::size_t{from} * slices_ + s] = there;
-      }
+    for (std::uint32_t first = 0; first < slices_; first += slices_of_a_copy()) {
+      last = bring(team, {.from = from, .to = rank, .first = first}, {last}, here);
     }
   }
-  return here;
+}
+
+// A part to all peers, then the next part.
+void BroughtInput::push(const Team& team, std::uint32_t rank, Here& here) {
+  const auto ranks = static_cast<std::uint32_t>(team.gpus.size());
+  const bool at_once = each_pair_has_a_link(overlap_, team);
+  std::vector<KernelId> last(ranks, KernelId::none());  // by peer, or the first for all
+  for (std::uint32_t first = 0; first < slices_; first += slices_of_a_copy()) {
+    for (std::uint32_t step = 1; step < ranks; ++step) {
+      const std::uint32_t to = (rank + step) % ranks;
+      KernelId& before = last[at_once ? to : 0];
+      std::vector<KernelId> after = team.after[rank];
+      if (!before.is_none()) after = {before};
+      before = bring(team, {.from = rank, .to = to, .first = first}, std::move(after), here);
+    }
+  }
 }
 
 }  // namespace weft

@@ -112,7 +112,8 @@ class FusedConsumer : public FusedLowering {
       if (!item.sends) add_working(g, item);
       if (item.sends && senders_ == Senders::wgs) add_sending(g, item);
     }
-    bringing_ ? end(g, kernel, {bringing_->ready(g)}) : end(g, kernel);
+    const bool at_once = !bringing_ || bringing_->ready(g).is_none();
+    at_once ? end(g, kernel) : end(g, kernel, {bringing_->ready(g)});
   }
 
   void add_sending(std::uint32_t g, const ConsumerItem& item) {

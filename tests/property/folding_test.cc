@@ -58,11 +58,11 @@ class RandomDecoder {
     const char* exchange = std::array{"all_gather", "ring", "ulysses"}[rng_() % 3];
     return ", context: " + number + ", context_exchange: " + exchange;
   }
-  // A GPU's, or parts of them on neighbours.
   std::string permutation() {
     constexpr std::array kWords = {"fused", "index", "scatter"};
     return std::string(", permutation: ") + kWords.at(static_cast<std::size_t>(one_of({0, 1, 2})));
   }
+  // A GPU's, or parts of them on neighbours.
   std::string experts_of(int gpus) {
     if (gpus == 1 || one_of({0, 1}) == 0) return ", expert: " + std::to_string(gpus);
     return ", expert: " + std::to_string(gpus / 2) + ", expert_tensor: 2";

@@ -68,6 +68,14 @@ TEST(Fp8, by_tensor_finds_the_largest_then_casts_for_both_products) {
   EXPECT_EQ(stream_named(graph, "mlp_up_weights_cast").read, bytes(32 * 256 * 2));
 }
 
+TEST(Fp8, scales_of_earlier_steps_need_no_largest_element) {
+  const ModelGraph graph = built("fp8: tensor, fp8_scaling: delayed");
+  EXPECT_TRUE(ops_named(graph, "mlp_down_input_largest").empty());
+  EXPECT_EQ(stream_named(graph, "mlp_down_input_cast").written, bytes(2 * 64 * 128));
+  EXPECT_EQ(ops_named(graph, "mlp_down_input_cast").size(),
+            ops_named(built("fp8: tensor"), "mlp_down_input_cast").size());
+}
+
 // Scales along the tokens are others than along the features: each column's largest comes first.
 // Then one kernel reads a row twice, for its largest and to cast it, and writes both copies.
 TEST(Fp8, by_row_casts_both_copies_at_once_after_the_largest_of_each_column) {

@@ -256,6 +256,34 @@ TEST(Sharding, in_groups_of_copies_is_summed_across_groups) {
   EXPECT_EQ(names_after(optimizer, first_named(optimizer, "parameter_gather")), Names{"optimizer"});
 }
 
+// Eight copies, each expert on every second GPU. In groups of four copies two GPUs share an expert
+// and sum theirs with those of the other group; in groups of two nobody shares it, and all four
+// sum.
+TEST(Sharding, in_groups_of_copies_shares_experts_among_those_of_a_group) {
+  const auto of = [](const std::string& group) {
+    return graph_of(
+        "{kind: moe, phase: training, model: {layers: 2, hidden: 64, heads: 8, vocabulary: 1000}, "
+        "moe: {experts: 8, top_k: 2, inner: 32}, sequence_length: 32, microbatch: 1, sequences: 8, "
+        "parallel: {data: 8, expert: 2, shard: parameters, shard_copies: " +
+        group + "}}");
+  };
+  using Groups = std::vector<std::vector<std::uint32_t>>;
+  constexpr std::int64_t kExperts = 8 / 2 * 3 * 64 * 32;  // of a layer, on a GPU
+  const ModelGraph four = of("4");
+  const auto place_of = [](const ModelGraph& graph, const std::string& name) {
+    return graph.places[first_named(graph, name).place].groups;
+  };
+  EXPECT_EQ(place_of(four, "expert_parameter_gather"), (Groups{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+  EXPECT_EQ(place_of(four, "expert_gradient_sum"), (Groups{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+  EXPECT_EQ(place_of(four, "expert_gradient_sum_across"), (Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  EXPECT_EQ(buffer_of(first_named(four, "expert_gradient_sum_across")), bytes(kExperts / 2 * 4));
+  const ModelGraph two = of("2");
+  EXPECT_TRUE(ops_named(two, "expert_parameter_gather").empty());
+  EXPECT_TRUE(ops_named(two, "expert_gradient_sum").empty());
+  EXPECT_EQ(place_of(two, "expert_gradient_sum_across"), (Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}));
+  EXPECT_EQ(buffer_of(first_named(two, "expert_gradient_sum_across")), bytes(kExperts * 4));
+}
+
 // Groups of eight, one in each of four nodes: parameters stay in their node, and of a unit's
 // gradient of G bytes each GPU sends 2 x 3/4 of G / 8 to its counterparts (an all-reduce of four by
 // rings).

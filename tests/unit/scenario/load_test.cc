@@ -328,6 +328,9 @@ TEST(ToText, writes_every_key_that_is_read) {
               "workload.parallel.gradient_sums=last", "workload.gradient_dtype=bf16"}))));
   written.merge(
       paths_in(to_text(loaded("models/mixtral_training", {"workload.parallel.expert_tensor=2"}))));
+  written.merge(paths_in(to_text(
+      loaded("models/mixtral_training", {"workload.fp8=tensor", "workload.fp8_scaling=delayed",
+                                         "modes=[copy_fed]", "fused.brought=pushed"}))));
   written.merge(paths_in(
       to_text(loaded("models/gpt3_175b_interleaved", {"workload.parallel.sends=in_turns"}))));
   written.merge(paths_in(to_text(
