@@ -20,6 +20,8 @@ def run(scenario: Scenario, overrides: Overrides = None, modes: Modes = None, *,
     `jobs` cores, with the same results; 0: all that there are.
     Raises ScenarioError with all mistakes, RunError if a run does not end.
     """
+    if jobs < 0:
+        raise ValueError(f"jobs: {jobs} is less than 0; use 0 for all cores")
     source, name = source_of(scenario, "a scenario")
     ran = _weft.run(source, sets_of(overrides, modes), folders_for(name, config_dirs), tables,
                     jobs or os.cpu_count() or 1)

@@ -179,7 +179,10 @@ Pictured fusions_picture(const Rows& rows) {
             {always("category", "pair"), always("series", "grain"), always("value", "us")});
   if (table.rows.empty()) {
     bars.table.clear();
-    bars.text = "No pair of operator and collective can be fused." + obstacles;
+    bars.text =
+        "No pair of operator and collective can be fused, or none was tried (workload.fuse: "
+        "none)." +
+        obstacles;
   }
   return {std::move(table), std::move(bars)};
 }

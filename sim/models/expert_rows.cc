@@ -17,8 +17,8 @@ RowMove Experts::own(const char* name, std::int64_t sources) const {
           .rows = own_tokens() * moe_.top_k,
           .sources = sources,
           .width = gpus_.shapes().decoder.hidden,
-          .row = row(Direction::combine),
-          .source = row(Direction::combine),
+          .row_size = row(Direction::combine),
+          .source_size = row(Direction::combine),
           .place = gpus_.place()};
 }
 
@@ -30,16 +30,17 @@ RowMove Experts::come(const char* name, Direction direction) const {
           .rows = rows,
           .sources = rows,
           .width = gpus_.shapes().decoder.hidden,
-          .row = row(direction),
-          .source = row(direction),
+          .row_size = row(direction),
+          .source_size = row(direction),
           .place = place_};
 }
 
 // A copy of each token for each of its experts, as it is sent.
 void Experts::copy_tokens() {
-  if (routed_.gpus == 1 && moe_.permutation == Permutation::in_products) return;
+  const bool stay_here = routed_.gpus * parts() == 1;
+  if (stay_here && moe_.permutation == Permutation::in_products) return;
   RowMove move = own("dispatch_copy", own_tokens());
-  move.row = row(Direction::dispatch);
+  move.row_size = row(Direction::dispatch);
   take_rows(gpus_.out(), move);
 }
 
@@ -84,6 +85,7 @@ void Experts::put_by_sender_backward() {
 }
 
 void Experts::put_together(const char* name) {
+  if (moe_.permutation == Permutation::in_products) return;
   if (kernels() > 1) take_rows(gpus_.out(), come(name, Direction::combine));
 }
 

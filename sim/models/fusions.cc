@@ -190,7 +190,9 @@ class Finder {
     if (made.grid && !made.grid->scattered) {
       fusion.obstacle = sizes_differ(*made.grid, call_of(collective), travels);
     }
-    fusion.scatters = made.grid && made.grid->scattered;
+    // What only a fused kernel does without the copy is not cut into chunks or parts, either.
+    fusion.scatters = (made.grid && made.grid->scattered) ||
+                      (!through.is_none() && only_reorders(graph_.ops[through]));
     if (fusion.obstacle.empty()) {
       taken_[first] = taken_[second] = true;
       if (!through.is_none()) taken_[through.value] = true;

@@ -20,8 +20,9 @@ struct Fusion {
   OpId through = OpId::none();
   Travels travels = Travels::result;
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;  // the pattern of that name in scenarios
-  std::string obstacle;   // why it is impossible, as a message; empty if it is possible
-  bool scatters = false;  // its WGs have results for several peers: it has no chunks or parts
+  std::string obstacle;  // why it is impossible, as a message; empty if it is possible
+  // Its WGs have results for several peers, or put each row in its place: no chunks or parts.
+  bool scatters = false;
 };
 
 // In the order of the graph. Each operator is in at most one of them: a producer with its

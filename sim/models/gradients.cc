@@ -118,6 +118,7 @@ void Gradients::sum(const std::string& name, std::int64_t weights, const Copies&
     buffer_in_use_by_ = last_sum_;
   }
   if (copies.groups > 1) sum_across(name, weights, copies);
+  if (copies.count == 1) buffer_in_use_by_ = last_sum_;
   if (each_is_summed() && microbatch_ > 0) add_part(name, weights, copies);
 }
 

@@ -22,10 +22,11 @@ Work stream_work(const StreamShape& shape, const GpuSpec& gpu, const WgShape& wg
 // The first `items` items, all of the kernel's first work, wait `setup` longer.
 void add_setup(OpKernel& kernel, Duration setup, std::int64_t items);
 
-// The library's choice: of the available tiles and splits of k, those with which the GEMM by itself
-// is fastest. `peers` > 1: rows of tiles must divide among so many.
 // Bytes of an element of B over those of one of A.
 double size_of_b(const GemmShape& shape);
+
+// The library's choice: of the available tiles and splits of k, those with which the GEMM by itself
+// is fastest. `peers` > 1: rows of tiles must divide among so many.
 GemmWork choose_gemm(const GemmShape& shape, const GpuSpec& gpu, std::int64_t peers);
 
 }  // namespace weft

@@ -59,6 +59,7 @@ PeerGrid transposed_grid(const GemmShape& gemm, const GpuSpec& gpu, std::uint32_
   work.m = gemm.n;
   work.n = gemm.m;
   std::swap(work.library.a_size, work.library.b_size);
+  std::swap(work.library.a_cost, work.library.b_cost);
   work.tile_n = static_cast<int>(gemm.m);
   work.split_k = 1;
   for (work.tile_m = 128; work.tile_m >= 16; work.tile_m /= 2) {

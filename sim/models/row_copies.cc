@@ -48,15 +48,15 @@ void sort(BlockWriter& out, const RowMove& move) {
 
 void zeros(BlockWriter& out, const RowMove& move) {
   out.compute(move.name + "_zeros", move.part,
-              StreamShape{.read = {}, .written = move.source * move.sources, .flops = {}},
+              StreamShape{.read = {}, .written = move.source_size * move.sources, .flops = {}},
               move.place);
 }
 
 void add(BlockWriter& out, const RowMove& move, std::int64_t instructions) {
-  const Bytes sums = move.source * move.sources;
+  const Bytes sums = move.source_size * move.sources;
   const std::int64_t elements = move.rows * move.width;
   out.compute(move.name, move.part,
-              StreamShape{.read = move.row * move.rows + sums,
+              StreamShape{.read = move.row_size * move.rows + sums,
                           .written = sums,
                           .flops = flops(elements),
                           .instructions = elements * instructions},
@@ -67,14 +67,14 @@ void add(BlockWriter& out, const RowMove& move, std::int64_t instructions) {
 
 void take_rows(BlockWriter& out, const RowMove& move) {
   StreamShape shape{
-      .read = move.source * move.sources, .written = move.row * move.rows, .flops = {}};
-  shape.reorders = move.sources == move.rows;
+      .read = move.source_size * move.sources, .written = move.row_size * move.rows, .flops = {}};
+  shape.reorders = shape.read == shape.written && move.sources == move.rows;
   out.compute(move.name, move.part, shape, move.place);
 }
 
 void place_rows(BlockWriter& out, const RowMove& move) {
-  StreamShape shape{.read = move.row * move.rows,
-                    .written = move.source * move.rows,
+  StreamShape shape{.read = move.row_size * move.rows,
+                    .written = move.source_size * move.rows,
                     .flops = {},
                     .instructions = move.rows * move.width * kPlacedInstructions};
   shape.reorders = true;

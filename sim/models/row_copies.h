@@ -1,5 +1,6 @@
 // Rows put in another order, as PyTorch's kernels do it: taken by index, and added up by index.
-// Rates and kernels: [M] an H100, calibration/measurements/h100-pytorch-row_copies.jsonl.
+// Rates and kernels: [M] an H100, calibration/measurements/h100-pytorch-row_copies.jsonl; where it
+// says so, a profile of a step.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ struct RowMove {
   std::int64_t rows = 0;
   std::int64_t sources = 0;
   std::int64_t width = 0;  // elements of a row
-  Bytes row;               // its size ...
-  Bytes source;            // ... and that of one of the others
+  Bytes row_size;
+  Bytes source_size;
   PlaceId place;
 };
 

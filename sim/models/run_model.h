@@ -40,6 +40,8 @@ class ModelRun {
 
   // Sorted by total gain, the largest first; those with an obstacle come last.
   std::vector<Candidate> candidates();
+  // Whether there is a search for them (workload.fuse).
+  [[nodiscard]] bool tries_pairs() const;
 
   // What --stop-after=tasks prints: piece by piece.
   std::string tasks_text(Mode mode);
@@ -71,7 +73,6 @@ class ModelRun {
   };
 
   Folding& folding(const Joined& joined);
-  [[nodiscard]] bool tries_pairs() const;
   void find_candidates(Folding& folding);  // also measures new ones
   // A candidate's operators alone, with the mean times of all its pairs found so far.
   struct Tried {

@@ -23,6 +23,7 @@ class SustainedRun {
   std::string tasks_text(Mode mode) { return at(clock_).model.tasks_text(mode); }
   RunRecording take_recording() { return at(clock_).model.take_recording(); }
   std::vector<Candidate> candidates() { return at(clock_).model.candidates(); }
+  [[nodiscard]] bool tries_pairs() { return at(clock_).model.tries_pairs(); }
   [[nodiscard]] const Partition& partition() const { return runs_.at(clock_)->model.partition(); }
 
   // For GPUs at full clock, before any blocks are joined.

@@ -230,7 +230,8 @@ std::string path_text(const RunReport& report) {
 
 std::string fusions_table(const RunReport& report) {
   if (report.candidates.empty()) {
-    return "no pair of operator and collective can be fused\n";
+    return report.tries_pairs ? "no pair of operator and collective can be fused\n"
+                              : "no pair was tried (workload.fuse: none)\n";
   }
   std::vector<const PairColumn*> columns;
   for (const PairColumn& column : kPairColumns) {

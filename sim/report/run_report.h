@@ -32,6 +32,7 @@ struct RunReport {
   std::uint32_t simulated_gpus = 0;           // which stand for all
   std::vector<ModeRun> runs;                  // in the order of scenario.modes
   std::vector<Candidate> candidates = {};     // whole models: pairs that could be fused, ranked
+  bool tries_pairs = true;                    // whether there was a search for these
   std::optional<StepWork> work = {};          // of a whole model that the scenario describes
   std::optional<RecordedStep> recorded = {};  // of a trace whose kernels keep their times
   MovedTimes moved = {};                      // of a trace whose kernels were moved; else empty

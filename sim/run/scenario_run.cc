@@ -146,6 +146,7 @@ std::variant<RunReport, Failure> ScenarioRun::run(const std::string& command, co
                                                 result.stopped_because)};
   }
   report.candidates = model_run().candidates();
+  report.tries_pairs = model_run().tries_pairs();
   report.peak_rss_bytes = peak_rss_bytes();
   if (const std::string wrong = imbalance(report); !wrong.empty()) {
     return Failure{

@@ -21,7 +21,7 @@
 // With `fp8` what only products read again is kept as their fp8 operand: inputs after norms,
 // results of the activation, inputs of experts (1 B each), and attention's result so, too. Weights
 // of layers have casts as they lie and transposed (2 B), answers nothing but one cast (1 B), or
-// `weights` packed in 4 bits and scales.
+// `weights` packed in 4 bits and scales; routers and norms, which stay as they are, count as these.
 //
 // With `recompute: layer` only the layer's input, hidden, and all of one layer. With `selective`
 // less by what is computed again (in one layer at a time all is there): core_attn the 4 B a head;

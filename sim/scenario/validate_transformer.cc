@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <string>
 
 #include "sim/scenario/check.h"
@@ -311,12 +310,16 @@ void shards_are_divided(const Check& check) {
   }
   const std::int64_t tensor = spec.parallel.tensor;
   const std::int64_t with_experts = gpus_with_experts(spec.parallel);
-  if (!spec.moe || group * tensor % with_experts == 0) return;
+  if (!spec.moe || all % group != 0 || group * tensor % with_experts == 0) return;
+  std::string others;
+  for (int other = 2; other < all; ++other) {
+    if (all % other != 0 || other * tensor % with_experts != 0) continue;
+    others += (others.empty() ? "; possible: " : ", ") + std::to_string(other);
+  }
   check.fail(kCopies,
              fmt::format("a group of copies has {} GPUs, which do not divide into those that have "
-                         "all experts, {} (expert x expert_tensor); nearest: {}",
-                         group * tensor, with_experts,
-                         multiples_around(group, with_experts / std::gcd(with_experts, tensor))));
+                         "all experts, {} (expert x expert_tensor){}",
+                         group * tensor, with_experts, others));
 }
 
 // Gradients and parameters that several copies of the whole model share.

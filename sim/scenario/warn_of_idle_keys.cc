@@ -41,9 +41,14 @@ void mode_fused_is_run(const Check& check) {
 }
 
 void input_is_brought(const Check& check) {
-  if (check.scenario.fused.brought == Brought::fetched || check.has(Mode::copy_fed)) return;
-  warn_of_modes(check, "fused.brought",
-                "no effect: copy engines bring input in mode copy_fed only, which is not run");
+  if (check.scenario.fused.brought == Brought::fetched) return;
+  const WorkloadKind kind = check.scenario.workload.kind;
+  if (is_pair(kind) && results_travel(kind)) {
+    check.warn("fused.brought", "no effect: it is results that travel, not input");
+  } else if (!check.has(Mode::copy_fed)) {
+    warn_of_modes(check, "fused.brought",
+                  "no effect: copy engines bring input in mode copy_fed only, which is not run");
+  }
 }
 
 void results_may_be_staged(const Check& check) {

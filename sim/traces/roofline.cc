@@ -1,8 +1,10 @@
 #include "sim/traces/roofline.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/overloaded.h"
+#include "sim/models/op_kernel.h"
 
 namespace weft {
 namespace {
@@ -13,7 +15,8 @@ Bytes of_gemm(const GemmShape& gemm) {
   const std::int64_t m = gemm.m_by_rank.empty()
                              ? gemm.m
                              : *std::max_element(gemm.m_by_rank.begin(), gemm.m_by_rank.end());
-  return elements(m * gemm.k + gemm.k * gemm.n + m * gemm.n, gemm.dtype) * gemm.batch;
+  const auto weights = static_cast<double>(gemm.k * gemm.n) * size_of_b(gemm);
+  return elements(m * gemm.k + std::llround(weights) + m * gemm.n, gemm.dtype) * gemm.batch;
 }
 
 Bytes of_attention(const AttentionShape& attention) {

@@ -56,7 +56,8 @@ class FusedConsumer : public FusedLowering {
 
   void lower_team() override {
     here_.clear();
-    order_.at_once = copied_ || each_pair_has_a_link(overlap_, *team_);
+    const bool pushed = bringing_ && options_.fused.brought == Brought::pushed;  // part by part
+    order_.at_once = copied_ || pushed || each_pair_has_a_link(overlap_, *team_);
     order_.parts = bringing_ ? bringing_->copies_of_a_peer() : std::min(slices_, grid_.gpus);
     if (bringing_) {
       here_ = bringing_->add_copies(*team_);

@@ -84,7 +84,7 @@ Errors of_moves(const std::string& file, const std::string& way,
     rows.rows = *line.number("rows");
     rows.sources = rows.rows / *line.number("copies");
     rows.width = *line.number("width");
-    rows.row = rows.source = bytes_of(rows.width, DataType::bf16);
+    rows.row_size = rows.source_size = bytes_of(rows.width, DataType::bf16);
     errors.add(line, simulated_us([&](BlockWriter& out, PlaceId place) {
                  rows.place = place;
                  move(out, rows);

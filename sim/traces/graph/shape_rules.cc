@@ -103,6 +103,9 @@ class ShapeRules {
   }
 
   void size_fits(const GemmShape& gemm, std::int64_t m) const {
+    if (gemm.packed > 0 && gemm.fp8 != Fp8Scales::none) {
+      fail("gemm.packed", "weights of 4 bits multiply in the model's type; not with fp8");
+    }
     const double batch = real(gemm.batch);
     flops_fit("gemm", 2 * real(m) * real(gemm.n) * real(gemm.k) * batch);
     const double largest =
