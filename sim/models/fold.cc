@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/digest.h"
 #include "sim/core/ties.h"
 
 namespace weft {
@@ -256,7 +257,7 @@ class Folding {
 
   // The index of the known piece that equals this one; if there is none, this one is added.
   std::uint32_t piece_of(Piece piece) {
-    std::vector<std::uint32_t>& alike = by_text_[to_text(piece.part)];
+    std::vector<std::uint32_t>& alike = by_hash_[hash_of(piece.part)];
     for (const std::uint32_t known : alike) {
       const Piece& other = folded_.pieces[known];
       if (other.in_a_node == piece.in_a_node && same(other.part, piece.part)) return known;
@@ -265,6 +266,15 @@ class Folding {
     strand_of_.push_back(strands_in(piece.part));
     folded_.pieces.push_back(std::move(piece));
     return alike.back();
+  }
+
+  // Of few members that tell most pieces apart: same() compares all.
+  static DigestValue hash_of(const ModelGraph& graph) {
+    Digest hash;
+    for (const ModelOp& op : graph.ops) {
+      hash.add_all(op.name, op.place, op.stream, op.after);
+    }
+    return hash.value();
   }
 
   static bool same(const ModelGraph& a, const ModelGraph& b) {
@@ -288,9 +298,9 @@ class Folding {
   std::vector<Before> last_;                        // by GPU and stream
   std::vector<bool> waited_for_;                    // by operator: other blocks wait for it
   std::vector<std::vector<Before>> parts_of_;       // by such operator, in ascending order of runs
-  std::map<std::string, std::vector<std::uint32_t>> by_text_;
-  std::vector<std::vector<std::uint32_t>> strand_of_;  // by piece and operator
-  std::map<std::uint32_t, bool> can_move_;             // by node
+  std::map<DigestValue, std::vector<std::uint32_t>> by_hash_;  // pieces
+  std::vector<std::vector<std::uint32_t>> strand_of_;          // by piece and operator
+  std::map<std::uint32_t, bool> can_move_;                     // by node
   Folded folded_;
 };
 
