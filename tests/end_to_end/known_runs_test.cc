@@ -90,10 +90,9 @@ TEST_F(KnownRunsOfPrograms, change_no_byte_of_a_sweep) {
   EXPECT_EQ(known("known").size(), kept) << "nothing was simulated";
   weft("sweep small.yaml -q -j 1 -o default");
   weft("sweep small.yaml -q -j 1 -o environment", "WEFT_KNOWN=known");
-  const auto alone = results("alone");
+  const std::string alone = results("alone");
   for (const char* other : {"cold", "warm", "default", "environment"}) {
-    for (const auto& [file, text] : results(other))
-      EXPECT_EQ(text, alone.at(file)) << other << file;
+    EXPECT_TRUE(results(other) == alone) << other;  // 30 kB each
   }
   EXPECT_FALSE(fs::exists(folder_ / "default" / "known")) << "no longer needed";
 }
