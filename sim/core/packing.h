@@ -42,9 +42,10 @@ class Packer {
       pack(value.count());
     } else if constexpr (requires { value.is_none(); }) {  // an id
       pack_word(value.value);
-    } else if constexpr (requires { bytes_ += value; }) {  // a text
-      pack_word(value.size());
-      bytes_ += value;
+    } else if constexpr (std::convertible_to<Value, std::string_view>) {
+      const std::string_view text = value;
+      pack_word(text.size());
+      bytes_ += text;
     } else if constexpr (requires { value.size(); }) {
       pack_word(value.size());
       for (const auto& one : value) pack(one);

@@ -76,7 +76,7 @@ void KnownRuns::put_value(const RunKey& key, const Of& value) {
   if (files_) files_->put(key, packed(value));
 }
 
-void KnownRuns::keep(const RunKey& key, Known known) const {
+void KnownRuns::keep(const RunKey& key, Known&& known) const {
   const std::int64_t bytes = known.bytes;
   if (bytes > most_) return;
   const std::lock_guard lock(guard_);

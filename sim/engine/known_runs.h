@@ -56,7 +56,7 @@ class KnownRuns {
   [[nodiscard]] std::optional<Of> find_value(const RunKey& key) const;
   template <class Of>
   void put_value(const RunKey& key, const Of& value);
-  void keep(const RunKey& key, Known known) const;
+  void keep(const RunKey& key, Known&& known) const;
 
   std::int64_t most_;
   std::unique_ptr<KnownFiles> files_;

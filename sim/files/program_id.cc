@@ -18,7 +18,7 @@ std::size_t in_words(std::size_t size) { return (size + 3) / 4 * 4; }
 
 // Empty: there is none among these notes.
 std::string build_id_in(std::string_view notes) {
-  constexpr std::string_view kOwner("GNU", 4);  // with its 0
+  constexpr std::string_view kOwner("GNU\0", 4);
   ElfW(Nhdr) note{};
   while (notes.size() >= sizeof(note)) {
     std::memcpy(&note, notes.data(), sizeof(note));
