@@ -81,7 +81,8 @@ int sweep_here(const SweepPlan& plan, const SweepCommand& command, int jobs) {
   const std::size_t left = all - done.size();
   if (left == 0) {
     // Nobody needs it for these points again; who wants to keep it names a folder.
-    if (known_in == folder / kKnownFolder) KnownFiles::remove(*known_in);
+    const bool was_named = !command.known.folder.empty();
+    if (!was_named && known_in == folder / kKnownFolder) KnownFiles::remove(*known_in);
     return code;
   }
   spdlog::warn("stopped with {} {} left; the same command continues", left,

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How long points of a sweep take whose knob touches one operator (vocabulary: those of both ends) of a step of Llama 3 70B on 128 GPUs: each by a program
-# of its own that knows nothing, all by one program (what it has simulated in memory), and with a folder that is empty at
-# first, then full. In alternation, on one core; the median of RUNS, in CPU seconds a point (a shared machine's wall clock
-# says little), and how many times as fast as alone, all points and those after the first. After cmake --build --preset release.
+# How long points of a sweep take whose knob touches one operator (vocabulary: those at both ends) of a step of Llama 3 70B
+# on 128 GPUs: each by a program of its own that knows nothing, all by one program (what it has simulated in memory), and
+# with a folder that is empty at first, then full. In alternation, on one core; the median of RUNS, in CPU seconds a point
+# (a shared machine's wall clock says little), and how many times as fast as alone, all points and those after the first.
+# After cmake --build --preset release.
 #
 #   tests/bench/known.sh [RUNS] [WEFT]        # 3, build/release/sim/weft
 set -eu
@@ -25,7 +26,7 @@ rules() { # PAIR MODE KEY VALUES...
   done
   printf '{key: workload.pairs, values: [%s], labels: [%s]}' "$values" "$(echo "$@" | sed 's/ /, /g')"
 }
-sweep head_chunks '[mixed]' "$(rules 'head_gather + head' kernel chunks 2 3 4 5 6 7 8 9 10 12 14 16 18 20 24 28)"
+sweep head_chunks '[mixed]' "$(rules 'head_gather + head' kernel chunks $(seq 2 33))"
 sweep mlp_slices '[mixed]' "$(rules 'mlp_down + mlp_down_reduce' fused slice_wgs 1 2 4 8 16 32 64 128)"
 sweep optimizer '[bulk, fused]' '{key: workload.optimizer_dtype, values: [fp32, bf16, fp16]}'
 sweep vocabulary '[bulk, fused]' '{key: workload.model.vocabulary, from: 102400, to: 139264, step: 4096}'
