@@ -30,7 +30,7 @@ LAYERS = {
     "workloads": ["collectives", "tasks", "cluster", "scenario", "spec", "gpu_model", "network",
                   "cache", "plans", "core"],
     "engine": ["workloads", "collectives", "tasks", "cluster", "scenario", "spec", "gpu_model",
-               "network", "core"],
+               "network", "files", "core"],
     "models": ["engine", "workloads", "collectives", "tasks", "cluster", "scenario", "pipeline",
                "spec", "gpu_model", "network", "core"],
     "traces": ["models", "workloads", "collectives", "tasks", "cluster", "scenario", "spec",

@@ -74,6 +74,7 @@ struct Raw {
   bool quiet = false;
   bool json = false;
   int jobs = 0;
+  KnownOptions known;
 };
 
 // Both as CLI11 wants them: empty, or what is wrong.
@@ -153,6 +154,7 @@ CLI::App* add_run(CLI::App& app, Raw& raw) {
                   "Most cores that a large run takes; the results are the same. Default: all")
       ->type_name("N")
       ->check(CLI::Range(1, kMostJobs));
+  add_known(*run, raw.known, "none");
   CLI::Option* stop =
       run->add_option("--stop-after", raw.stop_after, "Print this stage as text and stop")
           ->type_name("STAGE")
@@ -185,6 +187,7 @@ RunCommand command_of(const Raw& raw, bool seed_given) {
   if (raw.quiet) command.print = Print::nothing;
   if (raw.json) command.print = Print::json;
   command.jobs = raw.jobs;
+  command.known = raw.known;
   return command;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/app/explain_command.h"
 #include "sim/app/export_command.h"
 #include "sim/app/import_command.h"
+#include "sim/app/known_options.h"
 #include "sim/app/list_command.h"
 #include "sim/app/merge_command.h"
 #include "sim/app/report_command.h"
@@ -39,6 +40,7 @@ struct RunCommand {
   Print print = Print::table;
   bool quiet = false;  // nothing on stderr unless it fails
   int jobs = 0;        // 0: as many as there are cores
+  KnownOptions known = {};
 };
 
 // Nothing to run: the text was printed (help, version, what is wrong), and this is the exit code.

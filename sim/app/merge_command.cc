@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/app/known_options.h"
 #include "sim/app/planned.h"
 #include "sim/core/plural.h"
 #include "sim/run/exit_code.h"
@@ -25,6 +26,8 @@ int merge_command(const MergeCommand& command) {
   for (const std::string& problem : merged.problems) spdlog::error("{}", problem);
   if (merged.rows.empty()) return exit_code::user;
   write_merged(command.output, merged);
+  // What shards in their default folders have shared.
+  if (merged.problems.empty()) KnownFiles::remove(command.output / kKnownFolder);
   const auto ok = std::count_if(merged.rows.begin(), merged.rows.end(),
                                 [](const Row& row) { return row.outcome.ok; });
   const auto failed = static_cast<std::ptrdiff_t>(merged.rows.size()) - ok;

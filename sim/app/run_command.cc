@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -125,6 +126,11 @@ int run_command(const RunCommand& command) {
   print_problems(loaded.problems, quiet);
   if (!loaded.scenario) return exit_code::user;
   loaded.scenario->run.cores = jobs_or_cores(command.jobs);
+  std::unique_ptr<KnownRuns> known;
+  if (const auto folder = known_folder(command.known)) {
+    known = known_runs(command.known, folder);
+    loaded.scenario->run.known = known.get();
+  }
   const Scenario& scenario = *loaded.scenario;
   if (command.stop_after == StopAfter::scenario) {
     fmt::print("{}", to_text(scenario));

@@ -41,12 +41,14 @@ Planned planned(const SensitivityCommand& command) {
 Sensitivity ask(const SensitivityCommand& command, const LoadOptions& load) {
   CountProgress progress("runs simulated", CountProgress::Total::exact,
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   return sensitivity_of(
       command.scenario,
       {.load = load,
        .step = command.step_percent / 100,
        .jobs = jobs_or_cores(command.jobs),
-       .on_run = [&progress](std::size_t done, std::size_t all) { progress.update(done, all); }});
+       .on_run = [&progress](std::size_t done, std::size_t all) { progress.update(done, all); },
+       .known = known.get()});
 }
 
 }  // namespace
@@ -70,6 +72,7 @@ CLI::App* add_sensitivity(CLI::App& app, SensitivityCommand& command) {
       ->add_option("-j,--jobs", command.jobs, "Number of concurrent runs; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_known(*sensitivity, command.known, "none");
   sensitivity->add_flag("--json", command.json, "Print all numbers as JSON");
   sensitivity->add_flag("-q,--quiet", command.quiet, "Show no progress");
   return sensitivity;

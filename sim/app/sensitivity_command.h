@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/known_options.h"
+
 namespace weft {
 
 struct SensitivityCommand {
@@ -17,6 +19,7 @@ struct SensitivityCommand {
   int jobs = 0;  // 0: as many as there are cores
   bool json = false;
   bool quiet = false;
+  KnownOptions known = {};
 };
 
 // `command` is filled in when the application parses.

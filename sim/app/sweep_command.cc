@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "sim/app/colors.h"
@@ -44,14 +46,25 @@ void run(Sweep& sweep, const SweepCommand& command) {
   sweep.run([&progress](const SweepCounts& counts) { progress.update(counts); });
 }
 
+// Shards in the folders that they have by default lie beside one another, and share one.
+fs::path known_beside(const SweepPlan& plan, const SweepCommand& command) {
+  const fs::path results = folder_of(plan, command);
+  const bool with_others = command.shard.count > 1 && !command.output;
+  return (with_others ? results.parent_path() : results) / kKnownFolder;
+}
+
 int sweep_here(const SweepPlan& plan, const SweepCommand& command, int jobs) {
   const fs::path folder = folder_of(plan, command);
+  const fs::path beside = known_beside(plan, command);
+  const std::optional<fs::path> known_in = known_folder(command.known, beside);
+  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_in);
   Sweep sweep(plan,
               {.folder = folder,
                .sets = command.sets,
                .shard = command.shard,
                .jobs = jobs,
-               .retry = command.retry},
+               .retry = command.retry,
+               .known = known.get()},
               messages_of_sweep());
   std::vector<SweepRow> rows;
   try {
@@ -66,7 +79,12 @@ int sweep_here(const SweepPlan& plan, const SweepCommand& command, int jobs) {
   const std::vector<Row> done = sweep.finish();
   const int code = tell_outcome(done, columns_of(plan), folder);
   const std::size_t left = all - done.size();
-  if (left == 0) return code;
+  if (left == 0) {
+    // Nobody needs it for these points again; who wants to keep it names a folder.
+    const bool was_named = !command.known.folder.empty();
+    if (!was_named && known_in == folder / kKnownFolder) KnownFiles::remove(*known_in);
+    return code;
+  }
   spdlog::warn("stopped with {} {} left; the same command continues", left,
                plural(left, "point", "points"));
   return exit_code::interrupted;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/known_options.h"
 #include "sim/sweep/sweep_options.h"
 
 namespace weft {
@@ -25,6 +26,7 @@ struct SweepCommand {
   bool dry_run = false;
   bool retry = false;  // points that failed are run again
   bool quiet = false;
+  KnownOptions known = {};
 };
 
 // Returns the exit code; failures of the system are exceptions.

@@ -107,6 +107,7 @@ CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
   add_slurm(*sweep, command, *file);
   CLI::Option* dry = sweep->add_flag("--dry-run", command.dry_run,
                                      "Check and print the points without running them");
+  add_known(*sweep, command.known, "`known` beside the results until all points are finished");
   CLI::Option* retry = sweep->add_flag("--retry", command.retry, "Run failed points again");
   CLI::Option* quiet = sweep->add_flag("-q,--quiet", command.quiet, "Show no progress");
   dry->excludes(retry)->excludes(quiet);

@@ -19,12 +19,15 @@ namespace weft {
 namespace {
 
 SlurmSweep slurm_sweep(const SweepPlan& plan, const SweepCommand& command) {
+  const std::filesystem::path folder = command.output.value_or(default_folder(plan, {}));
+  SlurmOptions slurm = command.slurm;
+  slurm.known = known_arguments(command.known, known_folder(command.known, folder / kKnownFolder));
   return {plan,
-          {.folder = command.output.value_or(default_folder(plan, {})),
+          {.folder = folder,
            .sets = command.sets,
            .shard = command.shard,
            .jobs = std::max(command.jobs, 1)},
-          command.slurm,
+          slurm,
           messages_of_sweep()};
 }
 
@@ -37,7 +40,9 @@ int merge(SlurmSweep& sweep, const SweepPlan& plan) {
   const std::optional<Merged> merged = sweep.merge();
   if (!merged) return exit_code::user;
   const int code = tell_outcome(merged->rows, columns_of(plan), sweep.folder());
-  return merged->problems.empty() ? code : std::max(code, exit_code::user);
+  if (!merged->problems.empty()) return std::max(code, exit_code::user);
+  KnownFiles::remove(sweep.folder() / kKnownFolder);
+  return code;
 }
 
 int tell_state(const SweepPlan& plan, const SweepCommand& command) {

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "sim/app/colors.h"
@@ -64,7 +65,7 @@ std::string modes_json(const std::vector<Searched>& all, const Searched& best) {
 
 // A sweep of what suits the scenario, whose file lies beside its results.
 TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, const fs::path& folder,
-                     std::optional<Mode> mode) {
+                     std::optional<Mode> mode, KnownRuns& known) {
   const fs::path space = folder / "space.yaml";
   Planned planned;
   planned.reads = {command.file};
@@ -75,7 +76,7 @@ TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, con
   TuneCommand there = command;
   there.output = folder;
   there.sets.clear();  // they are in it
-  return tune_sweep(space, there);
+  return tune_sweep(space, there, known);
 }
 
 // Of a column that is one mode's only that one: "fused_time_us".
@@ -87,19 +88,21 @@ std::vector<Mode> modes_of_column(const TuneCommand& command, const std::vector<
 }
 
 std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
-                                 const fs::path& folder) {
+                                 const fs::path& folder, KnownRuns& known) {
   std::vector<Searched> all;
   const std::vector<Mode> modes = modes_of_column(command, modes_to_tune(command.file, options));
   for (const Mode mode : modes) {
-    all.push_back(
-        {.mode = mode, .outcome = tune_mode(command, options, folder / name_of(mode), mode)});
+    all.push_back({.mode = mode,
+                   .outcome = tune_mode(command, options, folder / name_of(mode), mode, known)});
     const TunedSweep& last = all.back().outcome;
     if (last.code == exit_code::interrupted || last.lacks_column) break;
   }
   for (std::size_t i = all.size(); i > 0 && i < modes.size(); ++i) {
     all.push_back({.mode = modes[i], .outcome = {}});  // not tried
   }
-  if (all.empty()) all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {})});
+  if (all.empty()) {
+    all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {}, known)});
+  }
   return all;
 }
 
@@ -126,6 +129,7 @@ int code_of(const std::vector<Searched>& all) {
 
 int tune_command(const TuneCommand& command) {
   catch_interrupts();
+  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   std::vector<Searched> all;
   if (kind_of_file(command.file) == FileKind::scenario) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
@@ -134,9 +138,10 @@ int tune_command(const TuneCommand& command) {
     if (!loaded.scenario) return exit_code::user;
     all = tune_modes(
         command, options,
-        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned")));
+        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned")),
+        *known);
   } else {
-    all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command)});
+    all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command, *known)});
   }
   tell(command, all);
   return code_of(all);

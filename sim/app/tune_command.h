@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/known_options.h"
 #include "sim/app/sweep_command.h"
 #include "sim/tune/objective.h"
 
@@ -23,6 +24,7 @@ struct TuneCommand {
   int jobs = 0;  // 0: as many as there are cores
   bool quiet = false;
   bool json = false;
+  KnownOptions known = {};
 };
 
 // Returns the exit code; failures of the system are exceptions.

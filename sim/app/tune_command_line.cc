@@ -60,6 +60,7 @@ CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
   tune->add_option("-j,--jobs", command.jobs, "Number of concurrent points; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_known(*tune, command.known, "none");
   tune->add_flag("-q,--quiet", command.quiet, "Show no progress");
   tune->add_flag("--json", command.json, "Print tune.json instead of text");
   return tune;

@@ -109,11 +109,13 @@ Tuned tune(const SweepPlan& plan, const TuneOptions& options, bool quiet) {
   });
 }
 
-TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder) {
+TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder,
+                   KnownRuns& known) {
   const TuneOptions options{.sweep = {.folder = folder,
                                       .sets = command.sets,
                                       .jobs = jobs_or_cores(command.jobs),
-                                      .command = command_text(command)},
+                                      .command = command_text(command),
+                                      .known = &known},
                             .objective = command.objective,
                             .most_points = command.points};
   const Tuned tuned = tune(plan, options, command.quiet);
@@ -140,7 +142,7 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
 
 }  // namespace
 
-TunedSweep tune_sweep(const fs::path& file, const TuneCommand& command) {
+TunedSweep tune_sweep(const fs::path& file, const TuneCommand& command, KnownRuns& known) {
   const LoadedPlan loaded = load_plan(file, {.sets = command.sets, .config_dirs = config_dirs});
   print_problems(or_its_command(loaded.problems, file, FileKind::sweep));
   if (!loaded.plan) return {.code = exit_code::user};
@@ -148,7 +150,7 @@ TunedSweep tune_sweep(const fs::path& file, const TuneCommand& command) {
   const fs::path folder = command.output.value_or(fs::path("results") / (plan.name + "_tuned"));
   if (refused(planned(plan, command, folder))) return {.code = exit_code::user};
   try {
-    return tune_in(plan, command, folder);
+    return tune_in(plan, command, folder, known);
   } catch (const Interrupted&) {
     return {.code = exit_code::interrupted};
   }

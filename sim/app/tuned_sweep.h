@@ -23,6 +23,7 @@ struct TunedSweep {
 };
 
 // Says what is wrong on stderr, and prints nothing.
-TunedSweep tune_sweep(const std::filesystem::path& file, const TuneCommand& command);
+TunedSweep tune_sweep(const std::filesystem::path& file, const TuneCommand& command,
+                      KnownRuns& known);
 
 }  // namespace weft

@@ -37,6 +37,9 @@ struct Cluster {
   [[nodiscard]] Memo& choices() const { return choices_of == nullptr ? own_choices : *choices_of; }
   mutable Memo own_choices{};
   Memo* choices_of = nullptr;
+  // At a lower clock: the GPU at its full one, with which collectives are tried, so that what is
+  // chosen does not depend on which clock asks first. Has to outlive it; null: its own.
+  const GpuSpec* gpu_of_choices = nullptr;
 
   // If its nodes stand for those of a larger cluster: that one, which has to outlive it, and which
   // for which.

@@ -21,6 +21,7 @@ struct Trial {
 
 Trial trial_of(const Cluster& cluster, const CollectiveCall& call, std::vector<RankGroup> groups) {
   ClusterSpec spec = cluster.spec;
+  if (cluster.gpu_of_choices != nullptr) spec.gpu = *cluster.gpu_of_choices;
   spec.stragglers.clear();
   spec.degraded_links.clear();
   if (groups.front().one_node) {

@@ -1,111 +1,22 @@
 #include "sim/engine/known_runs.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-#include <type_traits>
+#include <string>
 #include <utility>
 
-#include "sim/core/fingerprint.h"
-#include "sim/scenario/load.h"
+#include "sim/core/packing.h"
+#include "sim/engine/packed_run.h"
 
 namespace weft {
+
+// Not in a namespace without a name: the packer would not find it.
+template <class Visit, class Lowering>
+  requires std::same_as<std::remove_const_t<Lowering>, KnownLowering>
+void each_member(Visit& visit, Lowering& lowering) {
+  auto& [run, first_operators] = lowering;
+  visit(run.low, run.high, first_operators);
+}
+
 namespace {
-
-// Of a sequence of numbers, two that have nothing to do with one another.
-class Digest {
- public:
-  void add(std::uint64_t value) {
-    low_ = mix64(low_ ^ value) + 0x9E3779B97F4A7C15ULL;
-    high_ = (std::rotl(high_, 29) ^ mix64(value + high_)) * 0xD6E8FEB86659FD93ULL;
-  }
-  template <class... Values>
-  void add_all(const Values&... values) {
-    (add(number(values)), ...);
-  }
-  void add(const std::string& text) {
-    add(text.size());
-    add(fnv1a(text));
-    add(fnv1a(text, 0x6C62272E07BB0142ULL));
-  }
-  // Whole vectors of plain data without gaps between its members.
-  template <class Items>
-  void add_plain(const Items& items) {
-    using Item = std::remove_cvref_t<decltype(*items.begin())>;
-    static_assert(std::has_unique_object_representations_v<Item>);
-    add(items.size());
-    const std::size_t size = items.size() * sizeof(Item);
-    const auto* bytes = size == 0 ? nullptr : reinterpret_cast<const char*>(&*items.begin());
-    std::uint64_t word = 0;
-    for (std::size_t at = 0; at < size; at += sizeof(word)) {
-      word = 0;
-      std::memcpy(&word, bytes + at, std::min(sizeof(word), size - at));
-      add(word);
-    }
-  }
-  [[nodiscard]] RunKey key() const { return {.low = low_, .high = high_}; }
-
- private:
-  template <class Value>
-  static std::uint64_t number(const Value& value) {
-    if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>) {
-      return static_cast<std::uint64_t>(value);
-    } else if constexpr (requires { value.count(); }) {
-      return static_cast<std::uint64_t>(value.count());
-    } else {
-      return value.value;
-    }
-  }
-
-  std::uint64_t low_ = 0xCBF29CE484222325ULL;
-  std::uint64_t high_ = 0x84222325CBF29CE4ULL;
-};
-
-// Structured bindings do not compile where a member is missing.
-void add(Digest& digest, const Work& work) {
-  const auto& [traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
-               fixed, shares] = work;
-  digest.add_all(traffic, written_more, memory_alone, flops, arithmetic_alone, arithmetic_share,
-                 fixed, shares);
-}
-
-void add(Digest& digest, const Kernel& kernel) {
-  const auto& [gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
-               handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
-               first_end, max_grid, launch, startup, wg, cus, priority, first_dependency,
-               dependencies, team_first, team_size] = kernel;
-  const auto& [waves, registers, lds, slots] = wg;
-  const auto& [first_cu, number_of_cus] = cus;
-  digest.add_all(gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
-                 handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
-                 first_end, max_grid, launch, startup, waves, registers, lds, slots, first_cu,
-                 number_of_cus, priority, first_dependency, dependencies, team_first, team_size);
-}
-
-void add(Digest& digest, const Operator& op) {
-  const auto& [name, role, part, law] = op;
-  digest.add(name);
-  digest.add(part);
-  digest.add_all(role, law);
-}
-
-void add(Digest& digest, const TaskGraph& graph) {
-  digest.add(graph.works.size());
-  for (const Work& work : graph.works) add(digest, work);
-  digest.add(graph.operators.size());
-  for (const Operator& op : graph.operators) add(digest, op);
-  digest.add(graph.kernels.size());
-  for (const Kernel& kernel : graph.kernels) add(digest, kernel);
-  digest.add_plain(graph.dependencies);
-  digest.add_plain(graph.items.runs());
-  digest.add_plain(graph.items.ends());
-  digest.add_plain(graph.latches);
-  digest.add_plain(graph.sends);
-  digest.add(graph.groups.size());
-  for (const std::vector<std::uint32_t>& group : graph.groups) digest.add_plain(group);
-  digest.add(graph.exits.size());
-  for (const std::vector<KernelId>& exit : graph.exits) digest.add_plain(exit);
-}
 
 std::int64_t bytes_of(const RunResult& result) {
   const std::size_t size =
@@ -116,28 +27,60 @@ std::int64_t bytes_of(const RunResult& result) {
   return static_cast<std::int64_t>(size);
 }
 
+std::int64_t bytes_of(const KnownLowering& lowering) {
+  return static_cast<std::int64_t>(sizeof(RunResult) +
+                                   lowering.first_operators.size() * sizeof(OperatorId));
+}
+
+std::string packed(const KnownLowering& lowering) {
+  Packer packer;
+  packer(lowering);
+  return packer.take();
+}
+
+std::optional<RunResult> unpacked(std::string_view bytes, const RunResult* /*type*/) {
+  return unpacked_run(bytes);
+}
+
+std::optional<KnownLowering> unpacked(std::string_view bytes, const KnownLowering* /*type*/) {
+  KnownLowering lowering;
+  Unpacker unpacker(bytes);
+  unpacker(lowering);
+  if (!unpacker.is_done()) return std::nullopt;
+  return lowering;
+}
+
 }  // namespace
 
-RunKey key_of(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options) {
-  Digest digest;
-  digest.add(to_text(cluster.spec));
-  digest.add_all(options.max_events, options.max_time, options.tie_shuffle);
-  add(digest, graph);
-  return digest.key();
+KnownRuns::KnownRuns(Bytes most, const std::optional<KnownFolder>& folder)
+    : most_(most.count()), files_(folder ? std::make_unique<KnownFiles>(*folder) : nullptr) {}
+
+template <class Of>
+std::optional<Of> KnownRuns::find_value(const RunKey& key) const {
+  {
+    const std::lock_guard lock(guard_);
+    const auto found = known_.find(key);
+    if (found != known_.end()) return std::get<Of>(found->second.value);
+  }
+  if (!files_) return std::nullopt;
+  const std::optional<std::string> bytes = files_->find(key);
+  if (!bytes) return std::nullopt;
+  std::optional<Of> value = unpacked(*bytes, static_cast<const Of*>(nullptr));
+  if (value) keep(key, {.value = *value, .bytes = bytes_of(*value)});
+  return value;
 }
 
-std::optional<RunResult> KnownRuns::find(const RunKey& key) const {
-  const std::lock_guard lock(guard_);
-  const auto found = known_.find(key);
-  if (found == known_.end()) return std::nullopt;
-  return found->second.result;
+template <class Of>
+void KnownRuns::put_value(const RunKey& key, const Of& value) {
+  keep(key, {.value = value, .bytes = bytes_of(value)});
+  if (files_) files_->put(key, packed(value));
 }
 
-void KnownRuns::put(const RunKey& key, const RunResult& result) {
-  const std::int64_t bytes = bytes_of(result);
+void KnownRuns::keep(const RunKey& key, Known&& known) const {
+  const std::int64_t bytes = known.bytes;
   if (bytes > most_) return;
   const std::lock_guard lock(guard_);
-  if (!known_.try_emplace(key, Known{.result = result, .bytes = bytes}).second) return;
+  if (!known_.try_emplace(key, std::move(known)).second) return;
   in_order_.push_back(key);
   bytes_ += bytes;
   while (bytes_ > most_) {
@@ -148,9 +91,28 @@ void KnownRuns::put(const RunKey& key, const RunResult& result) {
   }
 }
 
+std::optional<RunResult> KnownRuns::find(const RunKey& key) const {
+  return find_value<RunResult>(key);
+}
+
+void KnownRuns::put(const RunKey& key, const RunResult& result) { put_value(key, result); }
+
+std::optional<KnownLowering> KnownRuns::find_lowering(const RunKey& key) const {
+  return find_value<KnownLowering>(key);
+}
+
+void KnownRuns::put_lowering(const RunKey& key, const KnownLowering& lowering) {
+  put_value(key, lowering);
+}
+
 std::size_t KnownRuns::size() const {
   const std::lock_guard lock(guard_);
   return known_.size();
+}
+
+std::unique_ptr<KnownRuns> KnownRuns::for_a_child() const {
+  return std::make_unique<KnownRuns>(bytes(most_),
+                                     files_ ? std::optional(files_->where()) : std::nullopt);
 }
 
 }  // namespace weft

@@ -1,52 +1,69 @@
-// Runs that need not be simulated again: results by what they depend on, by content (the machine
-// as its keys say, the task graph, the options), however a scenario came to it. Points of a sweep
-// share one, so that what a knob does not touch is simulated once a point has finished it. Bounded;
-// safe from any thread.
+// Runs that need not be simulated again: results by what they depend on, by content (run_key.h).
+// Points of a sweep share one, so that what a knob does not touch is simulated once a point has
+// finished it; with a folder other processes share it too. Bounded; safe from any thread; nothing
+// is locked while something is simulated, read or written.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <variant>
+#include <vector>
 
-#include "sim/cluster/cluster.h"
+#include "sim/engine/known_files.h"
 #include "sim/engine/results.h"
-#include "sim/tasks/task_graph.h"
+#include "sim/engine/run_key.h"
 
 namespace weft {
 
-// 128 bits of hash: that two of 10^9 different runs share a key has a probability of 10^-21.
-struct RunKey {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  auto operator<=>(const RunKey&) const = default;
+// What lowering makes of a part of a model: the run that it is, and by GPU the operator of its
+// first kernel. It takes as long as simulating a small one, and its key less.
+struct KnownLowering {
+  RunKey run;
+  std::vector<OperatorId> first_operators;
 };
-// What the engine reads: of the options the limits of events and time and the order of ties, not
-// what is in the task graph already or changes no result (seed, launches, cores, memory).
-RunKey key_of(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options);
 
 class KnownRuns {
  public:
-  explicit KnownRuns(Bytes most) : most_(most.count()) {}
+  // `most` in memory.
+  explicit KnownRuns(Bytes most, const std::optional<KnownFolder>& folder = std::nullopt);
 
   [[nodiscard]] std::optional<RunResult> find(const RunKey& key) const;
   // The oldest give way where there is no room.
   void put(const RunKey& key, const RunResult& result);
-  [[nodiscard]] std::size_t size() const;
+
+  // The same of lowerings, whose keys are not those of runs.
+  [[nodiscard]] std::optional<KnownLowering> find_lowering(const RunKey& key) const;
+  void put_lowering(const RunKey& key, const KnownLowering& lowering);
+
+  [[nodiscard]] std::size_t size() const;  // in memory, both
+
+  // For another process, which must not take over a lock that a thread of this one may hold: the
+  // same folder, and nothing in memory.
+  [[nodiscard]] std::unique_ptr<KnownRuns> for_a_child() const;
 
  private:
+  using Value = std::variant<RunResult, KnownLowering>;
   struct Known {
-    RunResult result;
+    Value value;
     std::int64_t bytes = 0;
   };
-  mutable std::mutex guard_;
-  std::map<RunKey, Known> known_;
-  std::deque<RunKey> in_order_;  // of their arrival
+
+  template <class Of>
+  [[nodiscard]] std::optional<Of> find_value(const RunKey& key) const;
+  template <class Of>
+  void put_value(const RunKey& key, const Of& value);
+  void keep(const RunKey& key, Known&& known) const;
+
   std::int64_t most_;
-  std::int64_t bytes_ = 0;
+  std::unique_ptr<KnownFiles> files_;
+  mutable std::mutex guard_;
+  mutable std::map<RunKey, Known> known_;
+  mutable std::deque<RunKey> in_order_;  // of their arrival
+  mutable std::int64_t bytes_ = 0;
 };
 
 }  // namespace weft

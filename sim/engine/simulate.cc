@@ -41,27 +41,32 @@ std::optional<Recorded> in_windows(const Cluster& cluster, const TaskGraph& grap
   return WindowedRun(cluster, graph, options, std::move(shares), record).run(on_progress);
 }
 
+}  // namespace
+
 // Only runs that finished are known: others say why not, which depends on the machine's memory.
-RunResult simulate_or_know(const Cluster& cluster, const TaskGraph& graph,
-                           const RunOptions& options, const OnProgress& on_progress) {
+KnownRun simulate_or_know(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                          const OnProgress& on_progress) {
+  RunOptions unknown = options;
+  unknown.known = nullptr;
+  if (options.known == nullptr || graph.items.size() + graph.sends.size() < kWorthKnowing) {
+    return {simulate(cluster, graph, unknown, on_progress), std::nullopt};
+  }
   const RunKey key = key_of(cluster, graph, options);
   if (std::optional<RunResult> known = options.known->find(key)) {
     if (on_progress) on_progress(Progress{});
-    return *std::move(known);
+    return {*std::move(known), key};
   }
-  RunOptions unknown = options;
-  unknown.known = nullptr;
-  RunResult result = simulate(cluster, graph, unknown, on_progress);
-  if (result.ending == Ending::finished) options.known->put(key, result);
-  return result;
+  KnownRun run{simulate(cluster, graph, unknown, on_progress), std::nullopt};
+  if (run.result.ending != Ending::finished) return run;
+  options.known->put(key, run.result);
+  run.key = key;
+  return run;
 }
-
-}  // namespace
 
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress) {
-  if (options.known != nullptr && graph.items.size() + graph.sends.size() >= kWorthKnowing) {
-    return simulate_or_know(cluster, graph, options, on_progress);
+  if (options.known != nullptr) {
+    return simulate_or_know(cluster, graph, options, on_progress).result;
   }
   auto all = in_windows(cluster, graph, options, nullptr, on_progress);
   if (all) return std::move(all->result);

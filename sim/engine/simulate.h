@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "sim/engine/recording.h"
 #include "sim/engine/results.h"
+#include "sim/engine/run_key.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft {
@@ -26,6 +28,15 @@ constexpr std::uint64_t kProgressEvery = 1U << 18U;  // events, about
 // thread; a run that is repeated in one queue begins again.
 RunResult simulate(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
                    const OnProgress& on_progress = {});
+
+// The same, and the key by which it is known from then on: where `options.known` is asked, and the
+// run is worth it.
+struct KnownRun {
+  RunResult result;
+  std::optional<RunKey> key;
+};
+KnownRun simulate_or_know(const Cluster& cluster, const TaskGraph& graph, const RunOptions& options,
+                          const OnProgress& on_progress = {});
 
 // The same, with a recording of what happened. Only a run that finished has a recording.
 struct Recorded {

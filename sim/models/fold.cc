@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/core/digest.h"
 #include "sim/core/ties.h"
 
 namespace weft {
@@ -76,6 +77,7 @@ class Folding {
     run_of_[block.value].assign(cluster_.gpus(), kNone);
     Ties ties = tied(first, end);
     std::map<std::uint32_t, Part> parts;  // by first GPU
+    split_.clear();
     for (std::uint32_t i = first; i < end; ++i) add_op(OpId(i), ties, parts);
     for (auto& [gpu, part] : parts) add_run(block, part, in_a_node(part));
   }
@@ -108,10 +110,10 @@ class Folding {
     return ties;
   }
 
-  void add_op(OpId id, Ties& ties, std::map<std::uint32_t, Part>& parts) {
-    const ModelOp& op = graph_.ops[id];
-    std::map<std::uint32_t, Groups> places;
-    for (const std::vector<std::uint32_t>& group : graph_.places[op.place].groups) {
+  using Split = std::map<std::uint32_t, Groups>;  // by the first GPU of those that are tied
+  static Split split_of(const Groups& place, Ties& ties) {
+    Split places;
+    for (const std::vector<std::uint32_t>& group : place.groups) {
       std::uint32_t of = kNone;
       for (const std::uint32_t gpu : group) {
         const std::uint32_t set = ties.find(gpu);
@@ -121,7 +123,14 @@ class Folding {
         groups.back().push_back(gpu);
       }
     }
-    for (auto& [set, place] : places) {
+    return places;
+  }
+
+  void add_op(OpId id, Ties& ties, std::map<std::uint32_t, Part>& parts) {
+    const ModelOp& op = graph_.ops[id];
+    const auto [split, added] = split_.try_emplace(op.place.value);
+    if (added) split->second = split_of(graph_.places[op.place], ties);
+    for (const auto& [set, place] : split->second) {
       Part& part = parts[set];
       part.before.push_back(what_it_waits_for(op, place));
       ModelOp own = op;
@@ -256,7 +265,7 @@ class Folding {
 
   // The index of the known piece that equals this one; if there is none, this one is added.
   std::uint32_t piece_of(Piece piece) {
-    std::vector<std::uint32_t>& alike = by_text_[to_text(piece.part)];
+    std::vector<std::uint32_t>& alike = by_hash_[hash_of(piece.part)];
     for (const std::uint32_t known : alike) {
       const Piece& other = folded_.pieces[known];
       if (other.in_a_node == piece.in_a_node && same(other.part, piece.part)) return known;
@@ -265,6 +274,15 @@ class Folding {
     strand_of_.push_back(strands_in(piece.part));
     folded_.pieces.push_back(std::move(piece));
     return alike.back();
+  }
+
+  // Of few members that tell most pieces apart: same() compares all.
+  static DigestValue hash_of(const ModelGraph& graph) {
+    Digest hash;
+    for (const ModelOp& op : graph.ops) {
+      hash.add_all(op.name, op.place, op.stream, op.after);
+    }
+    return hash.value();
   }
 
   static bool same(const ModelGraph& a, const ModelGraph& b) {
@@ -286,11 +304,12 @@ class Folding {
   std::vector<BlockId> first_of_;                   // by block: the first it is joined with
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
   std::vector<Before> last_;                        // by GPU and stream
+  std::map<std::uint32_t, Split> split_;            // by place, of the block being cut
   std::vector<bool> waited_for_;                    // by operator: other blocks wait for it
   std::vector<std::vector<Before>> parts_of_;       // by such operator, in ascending order of runs
-  std::map<std::string, std::vector<std::uint32_t>> by_text_;
-  std::vector<std::vector<std::uint32_t>> strand_of_;  // by piece and operator
-  std::map<std::uint32_t, bool> can_move_;             // by node
+  std::map<DigestValue, std::vector<std::uint32_t>> by_hash_;  // pieces
+  std::vector<std::vector<std::uint32_t>> strand_of_;          // by piece and operator
+  std::map<std::uint32_t, bool> can_move_;                     // by node
   Folded folded_;
 };
 

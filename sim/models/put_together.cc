@@ -38,7 +38,8 @@ class Together {
         first_operators_(first_operators),
         cluster_(cluster),
         transport_(cluster.network),
-        computing_(cluster.gpus()) {
+        computing_(cluster.gpus()),
+        places_(pieces.size()) {
     total_.gpus.resize(cluster.gpus());
     total_.links = rows_of(transport_, SimTime{});
   }
@@ -65,7 +66,11 @@ class Together {
     const RunResult& piece = pieces_[run.piece];
     const PieceGpus& gpus = gpus_in(run.piece);
     const std::uint32_t shift = first_gpu(run, cluster_);
-    for (const OperatorUse& use : piece.operators) add_operator(use, when);
+    const std::vector<std::size_t>& places = places_of(run.piece);
+    for (std::size_t op = 0; op < places.size(); ++op) {
+      const OperatorUse& use = piece.operators[op];
+      if (use.kernels > 0) add(total_.operators[places[op]], use, when.start - SimTime{});
+    }
     for (const std::uint32_t gpu : gpus.computing) {
       add_gpu(total_.gpus[gpu + shift], piece.gpus[gpu], when);
       computing_[gpu + shift].push_back(when);
@@ -76,7 +81,8 @@ class Together {
       // Counted back from its end: before that it waits for others of the piece, without a kernel.
       const SimTime end = when.start + (use.end - SimTime{});
       waiting_.push_back({.gpu = waiting.gpu + shift,
-                          .op = &piece.operators[waiting.op],
+                          .piece = run.piece,
+                          .op = waiting.op,
                           .when = {end - use.active, end}});
     }
     // The links of a single node are the first links of the whole cluster.
@@ -86,15 +92,16 @@ class Together {
     }
     add_ledger(piece.ledger);
     total_.fingerprint = total_.fingerprint * 0x9E3779B97F4A7C15ULL + piece.fingerprint;
-    if (!gpus.computing.empty()) add_parts(piece, gpus);
+    if (!gpus.computing.empty()) add_parts(run.piece, gpus);
   }
 
   // For GPUs that compute; waits of the others follow when the times of all runs are known.
-  void add_parts(const RunResult& piece, const PieceGpus& gpus) {
+  void add_parts(std::uint32_t id, const PieceGpus& gpus) {
+    const RunResult& piece = pieces_[id];
     for (std::size_t op = 0; op < piece.operators.size(); ++op) {
       const OperatorUse& use = piece.operators[op];
       const Duration exposed = use.exposed - gpus.exposed_elsewhere[op];
-      add_saturating(operator_of(use).exposed, exposed);
+      add_saturating(operator_of(id, op).exposed, exposed);
       add_saturating(part_of(use.part).exposed, exposed);
     }
     for (const PartUse& part : piece.parts) {
@@ -147,22 +154,26 @@ class Together {
     for (std::size_t i = 0; i < kWaits; ++i) add_saturating(sum.waits[i], use.waits[i]);
   }
 
-  void add_operator(const OperatorUse& use, const Interval& when) {
-    const auto [known, added] =
-        operators_.try_emplace({use.name, use.role}, total_.operators.size());
-    if (added) {
+  // Of a piece's operators, in those of all: found by name once, as a piece may run very often.
+  const std::vector<std::size_t>& places_of(std::uint32_t piece) {
+    std::vector<std::size_t>& places = places_[piece];
+    if (!places.empty()) return places;
+    for (const OperatorUse& use : pieces_[piece].operators) {
+      const auto [known, added] =
+          operators_.try_emplace({use.name, use.role}, total_.operators.size());
+      places.push_back(known->second);
+      if (!added) continue;
       OperatorUse& fresh = total_.operators.emplace_back();
       fresh.name = use.name;
       fresh.part = use.part;
       fresh.role = use.role;
       fresh.law = use.law;
     }
-    if (use.kernels == 0) return;
-    add(operator_of(use), use, when.start - SimTime{});
+    return places;
   }
 
-  OperatorUse& operator_of(const OperatorUse& use) {
-    return total_.operators[operators_.at({use.name, use.role})];
+  OperatorUse& operator_of(std::uint32_t piece, std::size_t op) {
+    return total_.operators[places_[piece][op]];
   }
 
   PartUse& part_of(const std::string& name) {
@@ -194,8 +205,8 @@ class Together {
       until = later(until, run.when.end);
       if (rest.start >= rest.end) continue;
       const Duration bare = rest.end - rest.start - beside(computing_[run.gpu], rest);
-      add_saturating(part_of(run.op->part).exposed, bare);
-      add_saturating(operator_of(*run.op).exposed, bare);
+      add_saturating(part_of(pieces_[run.piece].operators[run.op].part).exposed, bare);
+      add_saturating(operator_of(run.piece, run.op).exposed, bare);
       total_.gpus[run.gpu].active += bare;
     }
   }
@@ -234,8 +245,11 @@ class Together {
     for (std::size_t i = 1; i < times_.size(); ++i) {
       if (times_[i].end > times_[last].end) last = i;
     }
-    const RunResult& piece = pieces_[folded_.runs[last].piece];
-    for (const OperatorUse& use : piece.operators) operator_of(use).critical += use.critical;
+    const std::uint32_t id = folded_.runs[last].piece;
+    const RunResult& piece = pieces_[id];
+    for (std::size_t op = 0; op < piece.operators.size(); ++op) {
+      operator_of(id, op).critical += piece.operators[op].critical;
+    }
     total_.path_gaps += piece.path_gaps;
     while (const Before* before = last_before(folded_.runs[last])) {
       last = before->run;
@@ -247,7 +261,7 @@ class Together {
     const RunResult& piece = pieces_[id];
     const ExitUse& exit = piece.exits[exit_of(folded_.pieces[id], op)];
     for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-      operator_of(piece.operators[i]).critical += exit.critical[i];
+      operator_of(id, i).critical += exit.critical[i];
     }
     total_.path_gaps += exit.path_gaps;
   }
@@ -268,7 +282,8 @@ class Together {
 
   struct Waiting {
     std::uint32_t gpu;
-    const OperatorUse* op;
+    std::uint32_t piece;
+    std::uint32_t op;
     Interval when;
   };
 
@@ -283,6 +298,7 @@ class Together {
   std::vector<Waiting> waiting_;
   std::map<std::uint32_t, PieceGpus> gpus_;  // by piece
   std::map<std::pair<std::string, KernelRole>, std::size_t> operators_;
+  std::vector<std::vector<std::size_t>> places_;  // by piece, once it has run
 };
 
 }  // namespace

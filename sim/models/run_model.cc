@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "sim/core/assert.h"
+#include "sim/engine/known_runs.h"
 #include "sim/models/concurrently.h"
-#include "sim/models/lower_model.h"
 #include "sim/models/needs.h"
+#include "sim/models/piece_key.h"
 #include "sim/models/schedule.h"
 #include "sim/models/single_operator.h"
 
@@ -26,6 +27,7 @@ Cluster one_node_of(const Cluster& cluster) {
   spec.degraded_links.clear();
   Cluster node = build_cluster(spec);
   node.choices_of = &cluster.choices();
+  node.gpu_of_choices = cluster.gpu_of_choices;
   return node;
 }
 
@@ -71,6 +73,10 @@ class ProgressOfAll {
 
 ModelRun::ModelRun(const Scenario& scenario, const Cluster& cluster, const ModelGraph& graph)
     : scenario_(scenario), cluster_(cluster), graph_(graph), node_(one_node_of(cluster)) {
+  if (scenario.run.known != nullptr && !is_single()) {
+    machine_ = machine_key(cluster);
+    machine_node_ = machine_key(node_, *machine_);
+  }
   folding({});
 }
 
@@ -85,15 +91,15 @@ ModelRun::Folding& ModelRun::folding(const Joined& joined) {
   return known->second;
 }
 
-TaskGraph ModelRun::lowered(const Piece& piece, const Chosen& chosen, Mode mode) const {
-  return lower_model(piece.graph(), {.options = overlap_options(scenario_),
-                                     .cluster = cluster_of(piece),
-                                     .mode = mode,
-                                     .fusions = chosen.fusions,
-                                     .ways = chosen.ways,
-                                     .exits = piece.exits,
-                                     .strategy = strategy_of(scenario_, mode, partition_.cus),
-                                     .whole = &cluster_});
+ModelLowering ModelRun::lowering_of(const Piece& piece, const Chosen& chosen, Mode mode) const {
+  return {.options = overlap_options(scenario_),
+          .cluster = cluster_of(piece),
+          .mode = mode,
+          .fusions = chosen.fusions,
+          .ways = chosen.ways,
+          .exits = piece.exits,
+          .strategy = strategy_of(scenario_, mode, partition_.cus),
+          .whole = &cluster_};
 }
 
 std::string ModelRun::tasks_text(Mode mode) {
@@ -109,7 +115,8 @@ std::string ModelRun::tasks_text(Mode mode) {
       text += fmt::format("piece {} of {}, run {} times\n", i + 1, folded.pieces.size(), runs);
     }
     const Piece& piece = folded.pieces[i];
-    text += to_text(lowered(piece, chosen(piece.graph(), apart.pairs[i], mode), mode));
+    const Chosen chosen = this->chosen(piece.graph(), apart.pairs[i], mode);
+    text += to_text(lower_model(piece.graph(), lowering_of(piece, chosen, mode)));
   }
   return text;
 }
@@ -126,17 +133,46 @@ ModelRun::PieceResult ModelRun::result_of(const Folding& folding, std::uint32_t 
     again.run.result.events = 0;  // nothing is simulated again
     return again;
   }
-  const TaskGraph tasks = lowered(piece, chosen, mode);
+  const ModelLowering how = lowering_of(piece, chosen, mode);
   PieceResult done;
-  done.alike = alike;
-  done.first_operators = first_operators(tasks, cluster_of(piece));
   if (record_) {
     RecordOptions record = *record_;
     record.most /= folding.folded.pieces.size();
-    done.run = simulate_and_record(cluster_of(piece), tasks, options, record, on_progress);
+    const TaskGraph tasks = lower_model(piece.graph(), how);
+    done.first_operators = first_operators(tasks, how.cluster);
+    done.run = simulate_and_record(how.cluster, tasks, options, record, on_progress);
   } else {
-    done.run.result = simulate(cluster_of(piece), tasks, options, on_progress);
+    done = result_or_known(piece.graph(), how, options, on_progress);
   }
+  done.alike = alike;
+  return done;
+}
+
+// What is known of the operators need not be lowered; what is known of the task graph, which other
+// operators may have too, not be simulated.
+ModelRun::PieceResult ModelRun::result_or_known(const ModelGraph& graph, const ModelLowering& how,
+                                                const RunOptions& options,
+                                                const OnProgress& on_progress) const {
+  const bool in_node = &how.cluster == &node_;
+  const std::optional<RunKey> key =
+      machine_ ? piece_key(in_node ? *machine_node_ : *machine_, graph, how, options)
+               : std::nullopt;
+  PieceResult done;
+  if (key) {
+    if (auto lowering = options.known->find_lowering(*key)) {
+      if (auto known = options.known->find(lowering->run)) {
+        if (on_progress) on_progress(Progress{});
+        done.run.result = *std::move(known);
+        done.first_operators = std::move(lowering->first_operators);
+        return done;
+      }
+    }
+  }
+  const TaskGraph tasks = lower_model(graph, how);
+  done.first_operators = first_operators(tasks, how.cluster);
+  KnownRun run = simulate_or_know(how.cluster, tasks, options, on_progress);
+  if (key && run.key) options.known->put_lowering(*key, {*run.key, done.first_operators});
+  done.run.result = std::move(run.result);
   return done;
 }
 

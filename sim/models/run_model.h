@@ -14,6 +14,7 @@
 #include "sim/models/candidate.h"
 #include "sim/models/fold.h"
 #include "sim/models/fusions.h"
+#include "sim/models/lower_model.h"
 #include "sim/models/pair_rules.h"
 
 namespace weft {
@@ -102,7 +103,12 @@ class ModelRun {
                                       const OnProgress& on_progress) const;
   [[nodiscard]] int at_a_time(std::size_t runs, const Folded& folded, Mode mode) const;
   [[nodiscard]] RunOptions options_of_each(int at_a_time) const;
-  [[nodiscard]] TaskGraph lowered(const Piece& piece, const Chosen& chosen, Mode mode) const;
+  [[nodiscard]] ModelLowering lowering_of(const Piece& piece, const Chosen& chosen,
+                                          Mode mode) const;
+  // Simulated, unless it is known, with its first operators.
+  [[nodiscard]] PieceResult result_or_known(const ModelGraph& graph, const ModelLowering& how,
+                                            const RunOptions& options,
+                                            const OnProgress& on_progress) const;
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
@@ -111,7 +117,9 @@ class ModelRun {
   const Scenario& scenario_;
   const Cluster& cluster_;
   const ModelGraph& graph_;
-  Cluster node_;  // a single node of the cluster
+  Cluster node_;                             // a single node of the cluster
+  std::optional<DigestValue> machine_;       // for keys of what is known; none: it is not asked
+  std::optional<DigestValue> machine_node_;  // the node's
   std::map<Joined, Folding> folding_;
   std::vector<Tried> tried_;  // by candidate
   std::vector<Candidate> candidates_;

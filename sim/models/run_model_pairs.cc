@@ -173,11 +173,11 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried, const RunOption
   fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
   if (!fusion.through.is_none()) fusion.through = OpId(1);
   const auto time = [&](Mode mode, const std::vector<Fusion>& fusions) {
-    const TaskGraph tasks = lower_model(alone, {.options = overlap_options(scenario_),
-                                                .cluster = cluster,
-                                                .mode = mode,
-                                                .fusions = fusions});
-    return simulate(cluster, tasks, options).time;
+    const ModelLowering how{.options = overlap_options(scenario_),
+                            .cluster = cluster,
+                            .mode = mode,
+                            .fusions = fusions};
+    return result_or_known(alone, how, options, {}).run.result.time;
   };
   candidate.bulk = time(Mode::bulk, {});
   const auto time_if_it_suits = [&](Mode mode) {

@@ -16,6 +16,7 @@ std::optional<Cluster> slowed(const Cluster* cluster, double clock) {
   spec.gpu = at_clock(spec.gpu, clock);
   Cluster slow = build_cluster(spec);
   slow.choices_of = &cluster->choices();  // collectives are as fast as at full clock
+  slow.gpu_of_choices = &cluster->spec.gpu;
   slow.representatives = cluster->representatives;
   return slow;
 }

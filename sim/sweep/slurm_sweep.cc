@@ -105,6 +105,7 @@ fs::path SlurmSweep::script() const { return folder() / "slurm" / "task.sh"; }
 std::string SlurmSweep::script_text() const {
   std::string sets;
   for (const std::string& set : options_.sets) sets += " --set " + shell_quoted(set);
+  for (const std::string& known : slurm_.known) sets += ' ' + shell_quoted(known);
   const std::string number = std::to_string(shares_.size());
   return fmt::format(
       "#!/bin/sh\n# Written by weft sweep: one share of the points.\n"

@@ -7,19 +7,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <utility>
 
+#include "sim/engine/known_runs.h"
 #include "sim/files/staged.h"
 #include "sim/sweep/interrupt.h"
 #include "sim/sweep/run_point.h"
 #include "sim/sweep/tables.h"
 
 namespace weft {
-namespace {
-
-constexpr Bytes kOfKnownRuns = mebibytes(256);
-
-}  // namespace
 
 Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages)
     : plan_(plan),
@@ -27,8 +24,7 @@ Sweep::Sweep(const SweepPlan& plan, SweepOptions options, SweepMessages messages
       messages_(std::move(messages)),
       info_(info_of(plan, options_)),
       store_(options_.folder, info_),
-      gate_(memory_for_runs(), messages_.info),
-      known_(kOfKnownRuns) {}
+      gate_(memory_for_runs(), messages_.info) {}
 
 void Sweep::resume(std::vector<SweepRow> rows) {
   const bool is_first = rows_.empty();
@@ -124,8 +120,9 @@ void Sweep::run_task(const SweepTask& task, PointLoader& loader, Where where) {
   count([](SweepCounts& counts) { ++counts.running; });
   const SweepRow& first = rows_[task.rows.front()];
   Loaded loaded = loader.load(*first.point);
-  // Another process would have a copy, of which another thread may hold the lock.
-  if (where == Where::here && loaded.scenario) loaded.scenario->run.known = &known_;
+  std::unique_ptr<KnownRuns> of_child;
+  if (where == Where::apart && options_.known != nullptr) of_child = options_.known->for_a_child();
+  if (loaded.scenario) loaded.scenario->run.known = of_child ? of_child.get() : options_.known;
   try {
     finish_task(task, where == Where::here ? run_point(loaded, first.row.command, gate_)
                                            : run_point_apart(loaded, first.row.command));

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <vector>
 
-#include "sim/engine/known_runs.h"
 #include "sim/sweep/memory_gate.h"
 #include "sim/sweep/observer.h"
 #include "sim/sweep/store.h"
@@ -52,7 +51,6 @@ class Sweep {
   std::vector<SweepRow> rows_;
   Store store_;
   MemoryGate gate_;
-  KnownRuns known_;  // what points have simulated
   std::mutex counting_;
   SweepCounts counts_;
   OnCounts on_counts_;

@@ -8,6 +8,8 @@
 
 namespace weft {
 
+class KnownRuns;  // sim/engine/known_runs.h
+
 // Every n-th point, from the first on: shard 1/4 has the first, the fifth ...
 struct Shard {
   std::size_t index = 1;  // from 1
@@ -21,6 +23,7 @@ struct SweepOptions {
   int jobs = 1;                        // points that run at once; on Slurm: in each task
   bool retry = false;                  // points that failed are run again
   std::string command = "weft sweep";  // what comes before the file, to give the same results
+  KnownRuns* known = nullptr;          // what points have simulated; has to outlive the sweep
 };
 
 struct SlurmOptions {
@@ -28,6 +31,7 @@ struct SlurmOptions {
   int max_jobs = 16;                      // tasks that run at once
   int points_per_job = 0;                 // 0: as many tasks as may run at once
   std::vector<std::string> options = {};  // of sbatch
+  std::vector<std::string> known = {};    // options of `weft sweep` that say where tasks keep that
 };
 
 }  // namespace weft

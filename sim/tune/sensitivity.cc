@@ -118,7 +118,9 @@ class Asking {
   Times run_one(const Change& change) {
     LoadOptions load = options_.load;
     if (change.number) load.sets.push_back(numbers_[*change.number].path + '=' + change.value);
-    return times_of(run_point(load_scenario(scenario_, load), "", gate_));
+    Loaded loaded = load_scenario(scenario_, load);
+    if (loaded.scenario) loaded.scenario->run.known = options_.known;
+    return times_of(run_point(loaded, "", gate_));
   }
 
   // Between the lowest and the highest value that ran.

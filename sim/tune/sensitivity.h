@@ -24,6 +24,7 @@ struct SensitivityOptions {
   double step = 0.05;  // a number is changed by this share, up and down
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> on_run = {};  // from any thread
+  KnownRuns* known = nullptr;                                          // what runs have simulated
 };
 
 struct Elasticity {
