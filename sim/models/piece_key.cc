@@ -19,12 +19,12 @@ void add(Digest& digest, const CollectiveOptions& options) {
 }
 
 void add(Digest& digest, const FusedOptions& options) {
-  const auto& [order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, in_switch,
-               slice_wgs, extra_registers, registers, max_wgs_per_cu, sending_cus, chain,
+  const auto& [order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, brought,
+               in_switch, slice_wgs, extra_registers, registers, max_wgs_per_cu, sending_cus, chain,
                add_load] = options;
-  digest.add_all(order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, in_switch,
-                 slice_wgs, extra_registers, registers, max_wgs_per_cu, sending_cus, chain,
-                 add_load);
+  digest.add_all(order, work_list, flag_per, put_by, fence_by, sent_by, acquire, staging, brought,
+                 in_switch, slice_wgs, extra_registers, registers, max_wgs_per_cu, sending_cus,
+                 chain, add_load);
 }
 
 void add(Digest& digest, const OverlapOptions& options) {
@@ -44,10 +44,10 @@ void add(Digest& digest, const Fusion& fusion) {
 }
 
 void add(Digest& digest, const GemmShape& shape) {
-  const auto& [m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, m_by_rank, grouped,
-               m_of_each] = shape;
-  digest.add_all(m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, m_by_rank, grouped,
-                 m_of_each);
+  const auto& [m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, packed, m_by_rank,
+               grouped, m_of_each] = shape;
+  digest.add_all(m, n, k, batch, dtype, layout, fp8, sums, accumulates, whole_k, packed, m_by_rank,
+                 grouped, m_of_each);
 }
 
 void add(Digest& digest, const AttentionShape& shape) {
@@ -77,8 +77,10 @@ void add(Digest& digest, const EmbeddingShape& shape) {
 }
 
 void add(Digest& digest, const StreamShape& shape) {
-  const auto& [read, written, flops, instructions, load, loads_in_flight, chunks, most_wgs] = shape;
-  digest.add_all(read, written, flops, instructions, load, loads_in_flight, chunks, most_wgs);
+  const auto& [read, written, flops, instructions, load, loads_in_flight, chunks, most_wgs,
+               reorders] = shape;
+  digest.add_all(read, written, flops, instructions, load, loads_in_flight, chunks, most_wgs,
+                 reorders);
 }
 
 void add(Digest& digest, const Reached& reached) {

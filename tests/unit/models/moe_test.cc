@@ -341,6 +341,7 @@ TEST(Experts, are_fused_with_their_exchanges_through_the_copies_between) {
     if (fusion.through.is_none()) continue;
     through.push_back(name_of(graph, fusion));
     EXPECT_EQ(graph.ops[computing(fusion)].part, "experts");
+    EXPECT_TRUE(fusion.scatters);  // chunks and copy engines would need the copy
   }
   EXPECT_EQ(through, (Names{"dispatch + dispatch_sort + experts_up",
                             "experts_down + combine_sort + combine"}));

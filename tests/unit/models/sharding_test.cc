@@ -407,6 +407,16 @@ TEST(Sharding, needs_copies_of_a_whole_model) {
   EXPECT_EQ(problems("data: 8, shard: parameters, shard_copies: 3"),
             (Names{"workload.parallel.shard_copies: 8 copies (context x data) do not divide into "
                    "groups of 3; nearest: 2 or 4"}));
+  // Two GPUs of a group, and four have all experts; of the divisors of 8 only 4 will do.
+  EXPECT_EQ(models_testing::problems_of(
+                "{kind: moe, phase: training, model: {layers: 2, hidden: 64, heads: 8, vocabulary: "
+                "1000}, moe: {experts: 8, top_k: 2, inner: 32}, sequence_length: 32, microbatch: "
+                "1, sequences: 8, parallel: {data: 8, expert: 4, shard: parameters, shard_copies: "
+                "2}}",
+                1),
+            (Names{"workload.parallel.shard_copies: a group of copies has 2 GPUs, which do not "
+                   "divide into those that have all experts, 4 (expert x expert_tensor); possible: "
+                   "4"}));
   EXPECT_EQ(problems("data: 8, shard_copies: 4"),
             (Names{"workload.parallel.shard_copies: only for shard above none; remove it, or if it "
                    "comes from a base write 'shard_copies: ~'"}));
