@@ -194,6 +194,10 @@ TEST(MeasuredSteps, of_experts_with_uneven_tokens_are_within_9_percent) {
   const std::vector<double> grouped = errors_of("grouped_experts", 2);
   EXPECT_LT(grouped.back(), 0.09);
   EXPECT_LT(grouped[grouped.size() / 2], 0.03);
+  // Of four GPUs one has 1.35 times its share of rows, which brings it to its power limit.
+  const std::vector<double> of_four = errors_of("grouped_experts", 4);
+  EXPECT_LT(of_four.back(), 0.16);
+  EXPECT_LT(of_four[of_four.size() / 2], 0.06);
 }
 
 TEST(MeasuredSteps, in_fp8_are_within_3_percent) { EXPECT_LT(errors_of("fp8", 1).back(), 0.03); }
