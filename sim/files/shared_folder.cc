@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/core/fingerprint.h"
+#include "sim/core/round_up.h"
 #include "sim/files/descriptor.h"
 #include "sim/files/partial.h"
 #include "sim/files/place.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 // As a file takes them on most disks.
 std::int64_t on_disk(std::int64_t bytes) {
   constexpr std::int64_t kBlock = 4096;
-  return (bytes + kBlock - 1) / kBlock * kBlock;
+  return round_up(bytes, kBlock) * kBlock;
 }
 
 // "0123..ef.run", or what is to become one: "0123..ef.run.HOST-0.1234.partial".

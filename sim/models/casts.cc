@@ -51,7 +51,7 @@ std::vector<Pass> passes(const DecoderShapes& shapes, const Cast& cast) {
 
 void cast_to_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast) {
   if (!shapes.in_fp8() || cast.way == CastWay::none) return;
-  const std::int64_t elements = cast.rows * cast.width;
+  const std::int64_t elements = cast.elements();
   for (const Pass& pass : passes(shapes, cast)) {
     out.compute(cast.name + pass.suffix, kCasts,
                 StreamShape{.read = shapes.size(elements) * pass.reads,
@@ -64,11 +64,11 @@ void cast_to_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, c
 
 void transpose_fp8(BlockWriter& out, const DecoderShapes& shapes, PlaceId place, const Cast& cast) {
   if (!shapes.in_fp8()) return;
-  const Bytes size = bytes(cast.rows * cast.width);
+  const Bytes size = bytes(cast.elements());
   if (shapes.fp8 != Fp8Scales::tensor) {
     out.compute(cast.name + "_largest_down", kCasts,
-                StreamShape{.read = size, .written = {}, .flops = flops(cast.rows * cast.width)},
-                place, cast.of);
+                StreamShape{.read = size, .written = {}, .flops = flops(cast.elements())}, place,
+                cast.of);
   }
   out.compute(cast.name + "_transpose", kCasts,
               StreamShape{.read = size, .written = size, .flops = {}}, place, cast.of);

@@ -38,6 +38,7 @@ struct Cast {
   CastWay way = CastWay::as_it_lies;
   bool square = false;  // one scale for both copies
   GradientOf of = GradientOf::inputs;
+  [[nodiscard]] std::int64_t elements() const { return rows * width; }
 };
 
 // Does nothing where products are in the model's type.

@@ -3,17 +3,11 @@
 #include "sim/models/row_copies.h"
 
 namespace weft {
-namespace {
-
-constexpr const char* kMoved = "experts";
-constexpr const char* kOfTokens = "router";
-
-}  // namespace
 
 // Copies of `sources` rows, as many as this GPU's tokens have experts.
 RowMove Experts::own(const char* name, std::int64_t sources) const {
   return {.name = name,
-          .part = kOfTokens,
+          .part = kRouter,
           .rows = own_tokens() * moe_.top_k,
           .sources = sources,
           .width = gpus_.shapes().decoder.hidden,
@@ -26,7 +20,7 @@ RowMove Experts::own(const char* name, std::int64_t sources) const {
 RowMove Experts::come(const char* name, Direction direction) const {
   const std::int64_t rows = most_come(routed_.sent);
   return {.name = name,
-          .part = kMoved,
+          .part = kExperts,
           .rows = rows,
           .sources = rows,
           .width = gpus_.shapes().decoder.hidden,

@@ -10,11 +10,6 @@
 #include "sim/models/decoder_layer.h"
 
 namespace weft {
-namespace {
-
-constexpr const char* kExperts = "experts";
-
-}  // namespace
 
 std::int64_t Experts::own_tokens() const {
   return gpus_.shapes().tokens / gpus_.shapes().parallel.tensor;
@@ -211,7 +206,7 @@ void Experts::activation_forward(GradientOf of) {
 void Experts::tokens(const char* name, std::int64_t read, std::int64_t written,
                      std::int64_t operations) {
   const DecoderShapes& shapes = gpus_.shapes();
-  gpus_.compute(name, "router",
+  gpus_.compute(name, kRouter,
                 shapes.stream({.elements = own_tokens() * shapes.decoder.hidden,
                                .read = read,
                                .written = written,
@@ -220,10 +215,10 @@ void Experts::tokens(const char* name, std::int64_t read, std::int64_t written,
 
 void Experts::route_tokens() {
   const DecoderShapes& shapes = gpus_.shapes();
-  gpus_.compute("router", "router",
+  gpus_.compute("router", kRouter,
                 gemm_of({.m = own_tokens(), .n = moe_.experts, .k = shapes.decoder.hidden},
                         shapes.decoder.dtype));
-  gpus_.compute("router_top_k", "router",
+  gpus_.compute("router_top_k", kRouter,
                 stream_of({.elements = own_tokens() * moe_.experts, .read = 1, .operations = 4},
                           DataType::fp32));
   exchange_counts();
@@ -231,7 +226,7 @@ void Experts::route_tokens() {
 }
 
 void Experts::copy(const char* name, Bytes read, Bytes written) {
-  gpus_.compute(name, "router", StreamShape{.read = read, .written = written, .flops = {}});
+  gpus_.compute(name, kRouter, StreamShape{.read = read, .written = written, .flops = {}});
 }
 
 void Experts::spread_here() {
@@ -330,8 +325,8 @@ void Experts::backward() {
   gpus_.out().wait_for(combined);
   copy_tokens_backward();
   const Product scores{.m = own_tokens(), .n = hidden, .k = moe_.experts, .layout = GemmLayout::nn};
-  gpus_.compute("router_input_gradient", "router", gemm_of(scores, shapes.decoder.dtype));
-  gpus_.weight_gradient("router_weight_gradient", "router",
+  gpus_.compute("router_input_gradient", kRouter, gemm_of(scores, shapes.decoder.dtype));
+  gpus_.weight_gradient("router_weight_gradient", kRouter,
                         {.m = moe_.experts, .n = hidden, .k = own_tokens()}, gpus_.place());
   gather_tokens("experts_gradient_gather");
 }

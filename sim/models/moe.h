@@ -30,6 +30,9 @@ class Experts {
   void backward();
 
  private:
+  // Parts of the model that its operators are counted as.
+  static constexpr const char* kExperts = "experts";
+  static constexpr const char* kRouter = "router";
   enum class Direction { dispatch, combine };  // to the experts, and home
   OpId exchange(const std::string& name, Direction direction);
   // To all GPUs that multiply them, and home; `names`: prefix of the collectives' names. Return the
