@@ -126,12 +126,12 @@ void Accounts::item_ended(SimTime now, const Kernel& kernel, std::uint32_t cu, S
   item_paused(now, kernel, cu);
   const Bytes traffic = bytes(scaled(work.traffic.count(), scale));
   gpu.hbm += traffic;
+  gpu.flops += Flops::from_count(scaled(work.flops.count(), scale));
   OperatorUse& use = operators_[kernel.op.value];
   use.wgs += 1;
   use.hbm += traffic;
   add_saturating(use.wg_time, now - begun);
   done_.wgs.done += 1;
-  done_.flops.done += scaled(work.flops.count(), scale);
   done_.hbm_bytes.done += traffic.count();
   items_done_ += 1;
 }
@@ -192,6 +192,7 @@ void Accounts::close(const TaskGraph& graph, SimTime now, RunResult& result) {
   result.operators = operators_;
   result.ledger = done_;
   Ledger& ledger = result.ledger;
+  for (const GpuUse& gpu : gpus_) ledger.flops.done += gpu.flops.count();
   for (const Kernel& kernel : graph.kernels) {
     ledger.wgs.asked += kernel.items;
     graph.for_each_run(kernel, [&](const Item& item, std::int64_t count) {

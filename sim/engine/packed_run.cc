@@ -13,8 +13,8 @@ concept Is = std::same_as<std::remove_const_t<Value>, Struct>;
 // the packer would not find them.
 template <class Visit>
 void each_member(Visit& visit, Is<GpuUse> auto& use) {
-  auto& [end, computing, active, cu_busy, hbm, sent, received, proxy, waits] = use;
-  visit(end, computing, active, cu_busy, hbm, sent, received, proxy, waits);
+  auto& [end, computing, active, cu_busy, hbm, flops, sent, received, proxy, waits] = use;
+  visit(end, computing, active, cu_busy, hbm, flops, sent, received, proxy, waits);
 }
 
 template <class Visit>

@@ -27,6 +27,7 @@ struct GpuUse {
   Duration active;     // at least one kernel between its first WG and its end
   Duration cu_busy;    // sum over CUs of the time with at least one WG at work
   Bytes hbm;           // read and written
+  Flops flops;
   Bytes sent;
   Bytes received;
   Duration proxy;  // its CPU thread at work on operations, not held by a full queue

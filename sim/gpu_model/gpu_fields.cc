@@ -263,6 +263,11 @@ static void fields(Fields& map, PowerSpec& power) {
                    "arithmetic; concurrent kernels of collectives are slower by it",
            .range = {{0.1, 1}},
            .fallback = 1.0});
+  map.add("window", power.window,
+          {.help = "time over which the limit holds for the mean power, which lets a GPU that was "
+                   "idle be above it; 0: at no time",
+           .range = {{Duration{}, microseconds(10'000'000)}},
+           .fallback = Duration{}});
 }
 
 namespace {

@@ -197,6 +197,7 @@ struct PowerSpec {
   // Clock of a large GEMM over that of kernels that do little arithmetic, from its first
   // milliseconds on. Rates of GEMMs have it in them; kernels of collectives beside them slow down.
   double gemm_clock = 1;
+  Duration window = {};  // over which the mean power is limited
 };
 
 // How the channels of a collective synchronise: `ll` sends a flag with every 8 bytes, `ll128` one

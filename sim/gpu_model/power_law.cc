@@ -7,9 +7,10 @@
 namespace weft {
 namespace {
 
-double power_at(const PowerSpec& power, const StepLoad& load, double clock) {
-  return power.idle + power.matrix * load.matrix / load.time * std::pow(clock, power.exponent - 1) +
-         power.memory * load.memory / load.time;
+// The same work at another clock.
+StepLoad moved_to(StepLoad load, double from, double to) {
+  load.time += load.matrix * (1 / to - 1 / from);
+  return load;
 }
 
 FlopRate slower(FlopRate rate, double clock) {
@@ -21,11 +22,18 @@ Duration slower(Duration time, double clock) {
 
 }  // namespace
 
+double power_at(const PowerSpec& power, const StepLoad& load, double clock) {
+  return power.idle + power.matrix * load.matrix / load.time * std::pow(clock, power.exponent - 1) +
+         power.memory * load.memory / load.time;
+}
+
+double seconds_to_limit(const PowerSpec& power, double above) {
+  return to_seconds(power.window) * std::log((above - power.idle) / (above - 1));
+}
+
 double sustained_clock(const PowerSpec& power, const StepLoad& load, double clock) {
   const auto fits = [&](double c) {
-    StepLoad there = load;
-    there.time += load.matrix * (1 / c - 1 / clock);
-    return power_at(power, there, c) <= 1;
+    return power_at(power, moved_to(load, clock, c), c) <= 1;
   };
   if (fits(1)) return 1;
   double low = 0.1;
@@ -35,6 +43,16 @@ double sustained_clock(const PowerSpec& power, const StepLoad& load, double cloc
     (fits(middle) ? low : high) = middle;
   }
   return low;
+}
+
+double clock_after_pause(const PowerSpec& power, const StepLoad& load, double clock, int steps) {
+  const StepLoad full = moved_to(load, clock, 1);
+  const double above = power_at(power, full, 1);
+  if (above <= 1) return 1;
+  const double in_all = full.time * steps;
+  const double at_full = std::min(1.0, seconds_to_limit(power, above) / in_all);
+  const double sustained = sustained_clock(power, full, 1);
+  return 1 / (at_full + (1 - at_full) / sustained);
 }
 
 double matrix_seconds(const GpuSpec& gpu, double operations) {

@@ -9,6 +9,11 @@
 // that the library's GEMMs reach at clock 1; h: its bytes over the memory's bandwidth. The part of
 // T that the operations need grows as 1 / c.
 //
+// The limit holds for the mean power of the last `window`, here as an exponential mean. A GPU that
+// was idle and then has power p > 1 at clock 1 reaches the limit after
+//
+//   window x ln((p - idle) / (p - 1))
+//
 // Within milliseconds, too, a GPU that computes has a lower clock than one that copies. GEMMs whose
 // operations come at a fraction x of the rate of large ones leave
 //
@@ -35,9 +40,19 @@ struct StepLoad {
   double memory = 0;  // its bytes at the memory's bandwidth
 };
 
+// Mean power of a step at `clock`, over the limit.
+double power_at(const PowerSpec& power, const StepLoad& load, double clock);
+
+// How long a GPU that was idle may have this power, above 1.
+double seconds_to_limit(const PowerSpec& power, double above);
+
 // The highest clock, at most 1, that keeps the power within the limit. `load` is that of a run at
 // `clock`.
 double sustained_clock(const PowerSpec& power, const StepLoad& load, double clock);
+
+// The clock at which a step takes as long as the mean of `steps` in a row after a pause: at clock 1
+// until the limit is reached, then at the sustained clock.
+double clock_after_pause(const PowerSpec& power, const StepLoad& load, double clock, int steps);
 
 // Operations over the rate that the library's GEMMs reach at this GPU's clock, in seconds.
 double matrix_seconds(const GpuSpec& gpu, double operations);

@@ -148,6 +148,7 @@ class Together {
     sum.computing += use.computing;
     sum.cu_busy += use.cu_busy;
     sum.hbm += use.hbm;
+    sum.flops += use.flops;
     sum.sent += use.sent;
     sum.received += use.received;
     sum.proxy += use.proxy;

@@ -75,19 +75,25 @@ void SustainedRun::record(const RecordOptions& what) {
   for (auto& [clock, run] : runs_) run->model.record(what);
 }
 
-// The clock that the mean power of its GPUs allows.
+// The lowest clock that the power of one of its GPUs leaves. The others wait for it.
 int SustainedRun::clock_left_by(const RunResult& result, int clock) const {
   const GpuSpec& gpu = cluster_.spec.gpu;
-  const auto gpus = static_cast<double>(result.gpus.size());
-  double moved = 0;
-  for (const GpuUse& use : result.gpus) moved += static_cast<double>(use.hbm.count());
-  const StepLoad load{
-      .time = to_seconds(result.time),
-      .matrix = matrix_seconds(gpu, static_cast<double>(result.ledger.flops.done) / gpus) *
-                of_bf16(graph_, gpu),
-      .memory = moved / gpus / static_cast<double>(gpu.memory.bandwidth.count())};
-  const double left = sustained_clock(*gpu.power, load, static_cast<double>(clock) / kFull);
-  return static_cast<int>(std::floor(left * kFull));
+  const int steps = scenario_.run.steps_between_pauses;
+  const double in_bf16 = of_bf16(graph_, gpu);
+  const double at = static_cast<double>(clock) / kFull;
+  std::set<std::pair<Flops, Bytes>> seen;  // most GPUs do the same
+  double lowest = 1;
+  for (const GpuUse& use : result.gpus) {
+    if (!seen.emplace(use.flops, use.hbm).second) continue;
+    const StepLoad load{
+        .time = to_seconds(result.time),
+        .matrix = matrix_seconds(gpu, static_cast<double>(use.flops.count())) * in_bf16,
+        .memory = static_cast<double>(use.hbm.count()) /
+                  static_cast<double>(gpu.memory.bandwidth.count())};
+    lowest = std::min(lowest, steps == 0 ? sustained_clock(*gpu.power, load, at)
+                                         : clock_after_pause(*gpu.power, load, at, steps));
+  }
+  return static_cast<int>(std::floor(lowest * kFull));
 }
 
 // Starts at the clock of the previous mode. If two clocks lead to each other, takes the lower one.

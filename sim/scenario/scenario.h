@@ -323,6 +323,7 @@ struct RunOptions {
   Bytes max_memory;   // estimate above this is refused before the run
   LaunchKind launch = LaunchKind::queue;
   Clocks clocks = Clocks::automatic;
+  int steps_between_pauses = 0;  // 0: no pauses
   Repeats repeats = Repeats::once;
   BeyondMemory beyond_memory = BeyondMemory::refuse;
   bool range = false;                // whether results say how sure times are

@@ -245,6 +245,12 @@ void run_options(Fields& map, RunOptions& run, const Workload& workload) {
   map.choice("clocks", run.clocks, names::kClocks,
              {.help = "clock of kernels that compute, where gpu.power is known",
               .fallback = Clocks::automatic});
+  map.add("steps_between_pauses", run.steps_between_pauses,
+          {.help = "with sustained clocks: so many in a row, each time after a pause in which the "
+                   "GPUs are idle for some gpu.power.window; the time is their mean; 0: no pause",
+           .range = {{0, 1'000'000}},
+           .fallback = 0,
+           .quiet = true});
   map.choice("repeats", run.repeats, names::kRepeats,
              {.help = "what of a whole model is simulated", .fallback = Repeats::once});
   memory_option(map.only_if(is_decoder(workload.kind), "kinds transformer and moe"), run);

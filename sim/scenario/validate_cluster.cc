@@ -166,9 +166,19 @@ void errors_are_known(const Check& check) {
              "configs/gpus/h200.yaml has those of an H200");
 }
 
+void pauses_change_clocks(const Check& check) {
+  if (!check.good({"run.steps_between_pauses", "run.clocks"})) return;
+  const RunOptions& run = check.scenario.run;
+  if (run.steps_between_pauses > 0 && run.clocks == Clocks::burst) {
+    check.fail("run.steps_between_pauses",
+               "has no effect with run.clocks: burst; leave it out, or take sustained");
+  }
+}
+
 }  // namespace
 
 void validate_cluster(const Check& check) {
+  pauses_change_clocks(check);
   there_are_peers(check);
   peers_are_connected(check);
   nics_are_shared_evenly(check);

@@ -32,13 +32,18 @@ std::vector<Json> lines_of(const std::string& kind) {
   return lines;
 }
 
-// Milliseconds: of the first, before the clock falls, and the median of those after a second.
+// Milliseconds: of the first, before the clock falls, the second, and the median of those after a
+// second.
 struct Times {
   double first = 0;
+  double second = 0;
   double later = 0;
 };
 Times times_of(const Json& line) {
-  Times times{.first = line.at("at_s_ms_mhz").at(0).at(1).get<double>(), .later = 0};
+  const auto at = [&line](std::size_t i) {
+    return line.at("at_s_ms_mhz").at(i).at(1).get<double>();
+  };
+  Times times{.first = at(0), .second = at(1), .later = 0};
   std::vector<double> later;
   for (const Json& seen : line.at("at_s_ms_mhz")) {
     if (seen.at(0).get<double>() > 1) later.push_back(seen.at(1).get<double>());
@@ -46,6 +51,26 @@ Times times_of(const Json& line) {
   std::sort(later.begin(), later.end());
   times.later = later.at(later.size() / 2);
   return times;
+}
+
+// How long the first clock would have been held, had it then fallen at once to where it is after
+// 0.1 s, in seconds.
+double held(const Json& line) {
+  const Json& seen = line.at("at_s_ms_mhz");
+  const auto at = [&seen](std::size_t i, std::size_t what) {
+    return seen.at(i).at(what).get<double>();
+  };
+  std::vector<double> settled;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (at(i, 0) > 0.1 && at(i, 0) < 0.3) settled.push_back(at(i, 1));
+  }
+  std::sort(settled.begin(), settled.end());
+  const double then = settled.at(settled.size() / 2);
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < seen.size() && at(i, 0) < 0.2; ++i) {
+    sum += (at(i + 1, 0) - at(i, 0)) * (then - at(i, 1)) / (then - at(0, 1));
+  }
+  return sum;
 }
 
 Scenario scenario_from(const std::string& text) {
@@ -83,6 +108,12 @@ TEST(H200Sustained, mixes_of_gemms_and_copies_slow_down_as_their_power_says) {
                 100 * line.at("gemm_share").get<double>(), measured.first, measured.later,
                 predicted, 100 * (predicted / measured.later - 1));
     EXPECT_NEAR(predicted / measured.later, 1, 0.04);
+    const double above = power_at(*gpu.power, load, 1);
+    if (above < 1.1) continue;
+    const double until = seconds_to_limit(*gpu.power, above);
+    std::printf("  power %.2f of the limit: clock held for %.0f ms, predicted %.0f\n", above,
+                held(line) * 1e3, until * 1e3);
+    EXPECT_NEAR(until / held(line), 1, 0.4);
   }
 }
 
@@ -108,12 +139,19 @@ TEST(H200Sustained, training_steps_slow_down_as_their_power_says) {
     };
     const Times measured = times_of(line);
     const double slower = measured.later / measured.first;
-    const double predicted = seconds(Clocks::sustained) / seconds(Clocks::burst);
+    const double sustained = seconds(Clocks::sustained);
+    const double predicted = sustained / seconds(Clocks::burst);
     std::printf("%s tokens: %.3f times the first step's time, predicted %.3f\n",
                 line.at("tokens").dump().c_str(), slower, predicted);
     // 4,096 tokens: 3.1 points too little, 2.5 while the streams around attention's backward
     // kernel, which need no matrix units, were not known.
     EXPECT_NEAR(predicted, slower, 0.035);
+    scenario.run.steps_between_pauses = 2;
+    const double of_two = seconds(Clocks::sustained) / sustained;
+    const double measured_of_two = (measured.first + measured.second) / 2 / measured.later;
+    std::printf("%s tokens: the first two steps take %.3f of a later one's time, predicted %.3f\n",
+                line.at("tokens").dump().c_str(), measured_of_two, of_two);
+    EXPECT_NEAR(of_two, measured_of_two, 0.03);
   }
 }
 

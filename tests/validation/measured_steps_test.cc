@@ -91,11 +91,10 @@ std::string scenario_of(const Json& line) {
       "heads: "
       "{}, kv_heads: {}{}, sequence_length: {}, sequences: {}, microbatch: 1, parallel: {}, "
       "gradient_dtype: bf16, optimizer_dtype: bf16{}}}\n"
-      "modes: [bulk]\nrun: {{clocks: {}}}\n",
+      "modes: [bulk]\nrun: {{clocks: sustained, steps_between_pauses: 2}}\n",
       gpus_of(line), has_experts(line) ? "moe" : "transformer", line["layers"].dump(),
       line["hidden"].dump(), line["heads"].dump(), line["kv_heads"].dump(), experts_of(line),
-      line["tokens"].dump(), microbatches * copies_in(line), parallel_of(line), more,
-      line.contains("schedule") ? "sustained" : "burst");
+      line["tokens"].dump(), microbatches * copies_in(line), parallel_of(line), more);
 }
 
 struct Simulated {

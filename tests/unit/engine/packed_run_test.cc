@@ -45,6 +45,7 @@ RunResult filled() {
              .active = v.duration(),
              .cu_busy = v.duration(),
              .hbm = v.size(),
+             .flops = flops(v.size().count()),
              .sent = v.size(),
              .received = v.size(),
              .proxy = v.duration()};

@@ -34,6 +34,32 @@ TEST(PowerLaw, finds_the_same_clock_from_a_run_at_any_clock) {
   EXPECT_NEAR(sustained_clock(kPower, full, 1), sustained_clock(kPower, slow, 0.9), 1e-9);
 }
 
+// GEMMs alone have 9/8 of the limit. Idle before, their mean power is the limit after
+// window x ln((9/8 - 1/8) / (9/8 - 1)) = window x ln 8.
+TEST(PowerLaw, a_gpu_that_was_idle_keeps_its_clock_until_its_mean_power_is_the_limit) {
+  PowerSpec power = kPower;
+  power.window = microseconds(100'000);
+  const double until = 0.1 * std::log(8);
+  const StepLoad fits{.time = until / 2 - 1e-9, .matrix = until / 2 - 1e-9, .memory = 0};
+  EXPECT_EQ(clock_after_pause(power, fits, 1, 2), 1);
+  const StepLoad longer{.time = until / 2 + 1e-6, .matrix = until / 2 + 1e-6, .memory = 0};
+  EXPECT_LT(clock_after_pause(power, longer, 1, 2), 1);
+  EXPECT_GT(clock_after_pause(power, longer, 1, 2), 0.9999);
+}
+
+// Four steps of `until / 2`: two at clock 1, two at the sustained one, c: a step takes
+// (1 + 1 / c) / 2 times as long.
+TEST(PowerLaw, after_that_it_has_the_sustained_clock) {
+  PowerSpec power = kPower;
+  power.window = microseconds(100'000);
+  const double half = 0.05 * std::log(8);
+  const StepLoad load{.time = half, .matrix = half, .memory = 0};
+  const double sustained = sustained_clock(power, load, 1);
+  EXPECT_NEAR(clock_after_pause(power, load, 1, 4), 2 / (1 + 1 / sustained), 1e-9);
+  power.window = {};
+  EXPECT_NEAR(clock_after_pause(power, load, 1, 4), sustained, 1e-9);
+}
+
 TEST(PowerLaw, at_half_its_clock_a_gpu_computes_half_as_fast_and_its_memory_is_the_same) {
   GpuSpec gpu;
   gpu.bf16_matrix = gigaflops(1000);
