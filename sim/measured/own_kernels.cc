@@ -64,7 +64,7 @@ class OwnKernels {
     if (row.what == OwnOperator::embedding) embedding();
     if (row.what == OwnOperator::gemv) gemv();
     if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
-    if (row.what == OwnOperator::triton_gemm && !takes_large_tiles()) take_small_tiles();
+    if (row.what == OwnOperator::triton_gemm) triton_gemm(row);
     return made_;
   }
 
@@ -100,7 +100,32 @@ class OwnKernels {
     set("workload.gemm.k", needed("k"));
   }
 
-  // As weft_triton/operators.py chooses, by rounds of one tile on each SM.
+  // Tiles and their order as weft_triton/operators.py chooses them (`best`, `Plan`, `head_of`).
+  void triton_gemm(const OwnRow& row) {
+    const bool large = takes_large_tiles();
+    if (!large) take_small_tiles();
+    const bool gathers = std::string_view(row.scenario) == "validation/triton_ag_gemm";
+    const bool all_to_all = std::string_view(row.scenario) == "validation/triton_gemm";
+    const std::int64_t down = needed("m") / 128;
+    const std::int64_t tiles = down * (needed("n") / (large ? 256 : 128));
+    const std::int64_t programs = std::min<std::int64_t>((large ? 1 : 2) * gpu_.cus, tiles);
+    const bool few_rows = needed("m") <= (gathers ? 512 : 1024);
+    const bool much_of_b = 2 * needed("n") * needed("k") > 120'000'000;
+    const bool many_tiles = 10 * tiles >= (gathers ? 30 : 9) * programs;
+    if (all_to_all || !few_rows || !much_of_b || !many_tiles) return;
+    if (!gathers) {
+      made_.sets.emplace_back("fused.order=in_turn");
+      return;
+    }
+    const std::int64_t gpus = needed("gpus");
+    const std::int64_t rows = needed("m") / gpus;
+    const double rounds = 0.2 + 6e-4 * static_cast<double>(rows * (gpus - 1));
+    const auto own = static_cast<std::int64_t>(rounds * static_cast<double>(programs));
+    const std::int64_t of_column = down / gpus;
+    set("fused.own_first", round_up(own, of_column) * of_column);
+  }
+
+  // By rounds of one tile on each SM.
   bool takes_large_tiles() {
     const auto rounds = [&](std::int64_t width) {
       return round_up(needed("m") / 128 * (needed("n") / width), gpu_.cus);

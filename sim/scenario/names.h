@@ -196,6 +196,10 @@ inline constexpr std::array kOrders = {
     Choice<DestinationOrder>{
         "staggered", DestinationOrder::staggered,
         "a slice for each remote GPU in turn, in an order that spreads them, and for itself last"},
+    Choice<DestinationOrder>{
+        "in_turn", DestinationOrder::in_turn,
+        "a slice for each GPU in turn, itself last: so all of a GEMM's rows in a column of tiles "
+        "follow one another, and B is read once instead of once for each GPU"},
     Choice<DestinationOrder>{"given", DestinationOrder::given,
                              "for GPU 0, 1, 2, ..., the same on all GPUs"},
 };

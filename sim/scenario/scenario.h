@@ -165,7 +165,7 @@ enum class Mode {
   dma_partition
 };
 
-enum class DestinationOrder { remote_first, local_first, staggered, given };
+enum class DestinationOrder { remote_first, local_first, staggered, in_turn, given };
 
 // Which of a model's pairs of operator and collective the fused mode fuses, and the kernel-granular
 // one cuts into chunks: those that are faster so by themselves, or those of these patterns.
@@ -282,6 +282,7 @@ struct FusedOptions {
   Brought brought = Brought::fetched;  // of mode copy_fed
   bool in_switch = false;              // sums and copies, where the switch of a node can
   int slice_wgs = 0;                   // WGs whose results leave as one put
+  int own_first = 0;                   // WGs of own input before those of all in turn; 0: all
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;
   int max_wgs_per_cu = 0;  // 0: as many as fit

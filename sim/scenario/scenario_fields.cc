@@ -174,10 +174,24 @@ void role_options(Fields& map, FusedOptions& fused) {
        .quiet = true});
 }
 
+void input_options(Fields map, FusedOptions& fused) {
+  map.add(
+      "own_first", fused.own_first,
+      {.help = "WGs of own input that come first, then one of each GPU's input in turn, so that "
+               "B is read once; default: all of the own, then each peer's as it arrives",
+       .range = {{1, 1'000'000}},
+       .fallback = 0,
+       .means = "optional",
+       .quiet = true});
+}
+
 void fused_options(Fields& map, FusedOptions& fused, const Workload& workload) {
   const WorkloadKind kind = workload.kind;
   result_options(map.only_if(results_travel(kind), "kinds whose results are sent, not their input"),
                  fused, workload);
+  const bool multiplies_input = is_model(kind) || (has_gemm(kind) && !results_travel(kind));
+  input_options(map.only_if(multiplies_input, "kinds of a GEMM whose input comes from all GPUs"),
+                fused);
   sending_options(map, fused);
   residency_options(map, fused);
   role_options(map, fused);

@@ -14,6 +14,7 @@ class ConsumerOrder {
   ConsumerOrder(const ConsumerShape& shape, std::uint32_t rank) : shape_(shape), rank_(rank) {}
 
   Items items() {
+    if (shape_.own_first > 0) return in_turn();
     const std::uint32_t phases = shape_.at_once ? shape_.parts : shape_.ranks - 1;
     append_mixed(items_, works(rank_, 0, shape_.slices), sends_in(0));
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
@@ -23,6 +24,32 @@ class ConsumerOrder {
   }
 
  private:
+  Items in_turn() {
+    const auto all = static_cast<std::uint32_t>(shape_.slice_of.size());
+    const std::uint32_t first = std::min(shape_.own_first, all);
+    Items own;
+    for (std::uint32_t i = 0; i < first; ++i) own.push_back({.peer = rank_, .index = i});
+    append_mixed(items_, own, all_sends());
+    for (std::uint32_t i = first; i < all + first; ++i) {
+      for (std::uint32_t step = i < all ? 0 : 1; step < shape_.ranks; ++step) {
+        items_.push_back({.peer = (rank_ + shape_.ranks - step) % shape_.ranks, .index = i % all});
+      }
+    }
+    return items_;
+  }
+
+  // Each piece to all peers in turn.
+  [[nodiscard]] Items all_sends() const {
+    Items items;
+    const std::uint32_t peers = shape_.copied ? 1 : shape_.ranks - 1;
+    for (std::uint32_t piece = 0; piece < shape_.slices * shape_.pieces; ++piece) {
+      for (std::uint32_t step = 1; step <= peers; ++step) {
+        items.push_back({.sends = true, .peer = (rank_ + step) % shape_.ranks, .index = piece});
+      }
+    }
+    return items;
+  }
+
   [[nodiscard]] std::uint32_t of_part() const {
     return static_cast<std::uint32_t>(round_up(shape_.slices, shape_.parts));
   }

@@ -5,6 +5,9 @@
 // send to the same. Where every pair has a link of its own, they send to all peers in turn, a part
 // of each at a time, so that all links are in use. Sends of what comes next are mixed evenly with
 // the work on what has come.
+//
+// In turn (`own_first`): so many WGs of own input, all sends among them, then one WG of each rank's
+// input in turn, while there are own ones left.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,7 @@ struct ConsumerShape {
   bool at_once = false;                 // all peers' input, in ...
   std::uint32_t parts = 1;              // ... so many parts; else peer by peer
   bool copied = false;                  // the switch makes one send one to every peer
+  std::uint32_t own_first = 0;          // WGs, before one of each rank in turn; 0: all own ones
 };
 
 struct ConsumerItem {

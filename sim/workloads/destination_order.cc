@@ -116,6 +116,12 @@ std::vector<Logical> slice_order(const Destinations& to, DestinationOrder order,
       result.in_turn(spread(ranks, rank));
       result.one_by_one(std::span(&rank, 1));
       break;
+    case DestinationOrder::in_turn: {
+      Ranks turn = spread(ranks, rank);
+      turn.push_back(rank);
+      result.in_turn(turn);
+      break;
+    }
     case DestinationOrder::given: {
       Ranks all(ranks);
       std::iota(all.begin(), all.end(), 0U);

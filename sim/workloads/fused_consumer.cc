@@ -40,7 +40,8 @@ class FusedConsumer : public FusedLowering {
               .pieces = static_cast<std::uint32_t>(pieces_),
               .slice_of = {},
               .slices = slices_,
-              .copied = copied_};
+              .copied = copied_,
+              .own_first = static_cast<std::uint32_t>(options_.fused.own_first)};
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       order_.slice_of.push_back(grid_.unit_of(i) / units_);
     }

@@ -40,6 +40,12 @@ Work to_work(const TileWork& tile) {
   return work;
 }
 
+std::uint32_t gpus_in_turn(const KernelVersion& version, std::uint32_t gpus) {
+  const InTurn turns = std::max(version.results, version.inputs);
+  if (turns == InTurn::nobody) return 1;
+  return turns == InTurn::all ? gpus : gpus - 1;
+}
+
 std::int64_t operand_bytes(const GemmWork& gemm) {
   return gemm.fp8 ? 1 : size_of(gemm.dtype).count();
 }
@@ -93,16 +99,21 @@ Grid gemm_shape(const GemmWork& gemm, std::uint32_t gpus) {
 
 Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
                const KernelVersion& version) {
-  // A kernel of one peer's rows shares fewer of them, and reads all of B for itself.
-  GemmWork kernel = gemm;
+  TiledGemm kernel = tiled(gemm);
+  GemmRun run{.cus = gpu.cus,
+              .wgs_on_cu = resident(gpu, gemm.wg, version),
+              .peers = gpus,
+              .beside = version.beside};
+  // A kernel of one peer's rows shares fewer of them, and reads all of B for itself. Where GPUs
+  // take turns, their rows are walked as one group.
+  const std::uint32_t in_turn = gpus_in_turn(version, gpus);
   if (version.of_a_peer) kernel.m /= gpus;
-  const GemmRun run{.cus = gpu.cus,
-                    .wgs_on_cu = resident(gpu, gemm.wg, version),
-                    .peers = version.of_a_peer ? 1 : gpus,
-                    .beside = version.beside};
+  if (in_turn > 1) kernel.group = Tiles(kernel, gpus).together * in_turn;
+  if (version.of_a_peer || in_turn > 1) run.peers = 1;
   Grid grid = gemm_shape(gemm, gpus);
-  grid.written = tile_work_written_here(kernel, gpu, run);
-  grid.stored = to_work(tile_work(tiled(kernel), gpu, run));
+  grid.stored = to_work(tile_work(kernel, gpu, run));
+  grid.written = grid.stored;
+  grid.written.traffic += tile_result(kernel);
   return grid;
 }
 

@@ -262,7 +262,7 @@ class RandomScenario {
         "}\n";
     return text + chunks(rows) +
            knobs(gathers_ ? divisor(rows) * columns * parts : divisor(rows * columns),
-                 {.produces = !gathers_, .in_parts = parts > 1});
+                 {.produces = !gathers_, .in_parts = parts > 1, .of_input = gathers_});
   }
 
   std::string chunks(int most) {
@@ -279,6 +279,7 @@ class RandomScenario {
   struct Results {
     bool produces = true;   // it is they that travel
     bool in_parts = false;  // several WGs make one
+    bool of_input = false;  // that comes from all GPUs, made by a GEMM
   };
   std::string knobs(int slice_wgs) { return knobs(slice_wgs, {}); }
   std::string knobs(int slice_wgs, Results results) {
@@ -287,11 +288,12 @@ class RandomScenario {
                        ", fence_by: " + word({"wg", "wave"}) +
                        ", slice_wgs: " + std::to_string(slice_wgs);
     if (results.produces) {
-      text += ", order: " + word({"remote_first", "local_first", "staggered", "given"}) +
+      text += ", order: " + word({"remote_first", "local_first", "staggered", "in_turn", "given"}) +
               ", flag_per: " + word({"slice", "peer"});
       const std::string staging = ", staging: " + word({"zero_copy", "staged"});
       if (!results.in_parts) text += staging;
     }
+    if (results.of_input && chance(40)) text += ", own_first: " + number(1, 20);
     if (chance(30)) text += ", max_wgs_per_cu: " + number(1, 4);
     if (may_send_by_wave_ && by_wave_) text += ", sent_by: wave";
     if (may_use_switch_ && switch_adds_ && (reduces_ || gathers_)) text += ", in_switch: true";

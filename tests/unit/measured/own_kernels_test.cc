@@ -81,5 +81,26 @@ TEST(OwnKernels, of_triton_have_large_tiles_where_two_small_ones_take_longer) {
             Mode::copy_fed);
 }
 
+// 16384 x 8192 of B in bf16 are 268 MB, more than 120; 512 rows are 4 x 64 tiles on 132 SMs.
+TEST(OwnKernels, of_triton_take_gpus_in_turn_where_few_rows_read_much_of_b) {
+  const Numbers few{{"m", 512}, {"n", 16384}, {"k", 8192}};
+  EXPECT_TRUE(sets(made_of("torch.gemm_rs.triton", few), "fused.order=in_turn"));
+  EXPECT_FALSE(sets(made_of("torch.gemm.triton", few), "fused.order=in_turn"));
+  EXPECT_FALSE(sets(made_of("torch.gemm_rs.triton", {{"m", 4096}, {"n", 16384}, {"k", 8192}}),
+                    "fused.order=in_turn"));
+  EXPECT_FALSE(sets(made_of("torch.gemm_rs.triton", {{"m", 512}, {"n", 16384}, {"k", 2048}}),
+                    "fused.order=in_turn"));
+}
+
+// 4 x 112 tiles are 3.4 rounds. Of 256 rows of the other GPU: 0.2 + 6e-4 x 256 = 0.3536 rounds of
+// 132, 46 tiles, are 23 columns of the 2 own rows of tiles. 2 rounds are too few.
+TEST(OwnKernels, of_triton_begin_with_own_tiles_while_the_others_rows_come) {
+  const Numbers few{{"m", 512}, {"n", 28672}, {"k", 8192}};
+  EXPECT_TRUE(sets(made_of("torch.ag_gemm.triton", few), "fused.own_first=46"));
+  EXPECT_TRUE(sets(made_of("torch.ag_gemm.triton_engine", few), "fused.own_first=46"));
+  const Case two_rounds = made_of("torch.ag_gemm.triton", {{"m", 512}, {"n", 16384}, {"k", 8192}});
+  for (const std::string& set : two_rounds.sets) EXPECT_FALSE(set.starts_with("fused.own_first"));
+}
+
 }  // namespace
 }  // namespace weft::own_kernels_test

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace weft::consumer_order_test {
@@ -22,7 +23,14 @@ ConsumerShape shape(bool at_once, std::uint32_t parts) {
           .parts = parts};
 }
 
-const std::vector<ConsumerShape> kBoth = {shape(false, 1), shape(true, 3), shape(true, 1)};
+ConsumerShape in_turn(std::uint32_t own_first) {
+  ConsumerShape of = shape(false, 1);
+  of.own_first = own_first;
+  return of;
+}
+
+const std::vector<ConsumerShape> kAll = {shape(false, 1), shape(true, 3), shape(true, 1),
+                                         in_turn(1),      in_turn(3),     in_turn(1'000)};
 
 std::size_t place_of_send(const std::vector<ConsumerItem>& items, std::uint32_t peer,
                           std::uint32_t piece) {
@@ -33,7 +41,7 @@ std::size_t place_of_send(const std::vector<ConsumerItem>& items, std::uint32_t 
 }
 
 TEST(ConsumerOrder, has_every_wg_and_every_piece_for_every_peer_once) {
-  for (const ConsumerShape& of : kBoth) {
+  for (const ConsumerShape& of : kAll) {
     std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, int> times;
     for (const ConsumerItem& item : consumer_items(of, 1)) {
       ++times[{item.sends, item.peer, item.index}];
@@ -43,10 +51,24 @@ TEST(ConsumerOrder, has_every_wg_and_every_piece_for_every_peer_once) {
   }
 }
 
+// Two own WGs, with the sends; then the third of each rank, of the previous one next, and so on;
+// the first two of the others are left for the end.
+TEST(ConsumerOrder, in_turn_takes_a_wg_of_each_rank_after_some_own_ones) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> works;
+  for (const ConsumerItem& item : consumer_items(in_turn(2), 1)) {
+    if (!item.sends) works.emplace_back(item.peer, item.index);
+  }
+  ASSERT_EQ(works.size(), 30U);
+  using Works = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  EXPECT_EQ(Works(works.begin(), works.begin() + 6),
+            (Works{{1, 0}, {1, 1}, {1, 2}, {0, 2}, {2, 2}, {1, 3}}));
+  EXPECT_EQ(Works(works.end() - 4, works.end()), (Works{{0, 0}, {2, 0}, {0, 1}, {2, 1}}));
+}
+
 // Grids may be as small as one WG: if the n-th item of every rank is a wait, what it waits for must
 // be among the items before it of the rank that sends.
 TEST(ConsumerOrder, sends_what_a_wg_waits_for_before_any_rank_comes_to_that_wg) {
-  for (const ConsumerShape& of : kBoth) {
+  for (const ConsumerShape& of : kAll) {
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
       const std::vector<ConsumerItem> items = consumer_items(of, rank);
       for (std::size_t at = 0; at < items.size(); ++at) {

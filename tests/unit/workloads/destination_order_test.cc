@@ -44,6 +44,19 @@ TEST(DestinationOrder, local_first_sends_to_its_own_node_before_others) {
   EXPECT_EQ(peers(kThreeNodesOfTwo, DestinationOrder::local_first, 3), (Ranks{3, 2, 5, 4, 1, 0}));
 }
 
+TEST(DestinationOrder, in_turn_makes_a_slice_for_each_itself_last) {
+  Ranks all;
+  std::vector<std::uint32_t> slices;
+  for (const Logical& slice : slice_order({kOneNode}, DestinationOrder::in_turn, 1, 2)) {
+    all.push_back(slice.peer);
+    slices.push_back(slice.index);
+  }
+  EXPECT_EQ(slices, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(all[3], 1U);
+  EXPECT_TRUE(std::equal(all.begin(), all.begin() + 4, all.begin() + 4));
+  EXPECT_EQ(std::set<std::uint32_t>(all.begin(), all.begin() + 4).size(), 4U);
+}
+
 TEST(DestinationOrder, nodes_may_be_visited_in_any_numbering_and_hold_unequally_many) {
   // Node 5 has one rank, node 7 two: rank 1 stands second in node 7.
   EXPECT_EQ(peers({7, 7, 5}, DestinationOrder::remote_first, 1), (Ranks{2, 0, 1}));

@@ -1,6 +1,7 @@
 // GEMM as WGs: how many, for whom, and what each does. 4 MI210 of 104 CUs.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "sim/workloads/gemm.h"
@@ -11,7 +12,7 @@ namespace {
 
 // 8 x 4 tiles of 128 x 128; two rows of tiles for each of 4 GPUs. A CU does 1 TFLOP/s, half of it
 // reached.
-Grid grid_of(std::vector<std::string> sets = {}) {
+Grid grid_of(std::vector<std::string> sets = {}, const KernelVersion& version = {}) {
   sets.insert(sets.end(), {"cluster.gpu.bf16_matrix=104 TFLOP/s", "cluster.gpu.l2.latency=100 ns"});
   const Scenario scenario = scenario_of(R"(
 name: gemm
@@ -24,7 +25,7 @@ fused: {slice_wgs: 1}
 )",
                                         sets);
   return gemm_grid(scenario.workload.gemm, scenario.cluster.gpu,
-                   build_cluster(scenario.cluster).gpus(), {});
+                   build_cluster(scenario.cluster).gpus(), version);
 }
 
 std::vector<std::uint32_t> units(const Grid& grid) {
@@ -128,6 +129,22 @@ TEST(GemmGrid, shares_the_traffic_among_its_wgs) {
   EXPECT_EQ(grid.stored.traffic, kibibytes(96));
   EXPECT_EQ(grid.written.traffic, kibibytes(96 + 32));
   EXPECT_EQ(grid.written.flops, grid.stored.flops);
+}
+
+// 8 rows of tiles, 2 a GPU, and 52 columns are 416 tiles on 104 CUs, one a CU: 104 are what one
+// GPU's rows have, so that one after another each reads all of B, (256 + 6,656) rows of 2 KiB. In
+// turn they are 13 columns of all 8 rows, 1,024 + 1,664 rows: 13.5 MiB and 5.25 a round. Staggered,
+// the rows of three GPUs are in turn: 104 of 6 x 52 tiles are 17.33 columns, 768 + 18 x 128 rows.
+TEST(GemmGrid, gpus_in_turn_read_the_columns_of_b_once) {
+  const auto kib_of_a_round = [](InTurn results) {
+    KernelVersion version{.most_on_cu = 1};
+    version.results = results;
+    const Grid grid = grid_of({"workload.gemm.n=6656", "workload.gemm.order=column"}, version);
+    return std::lround(static_cast<double>(grid.stored.traffic.count()) * 104 / 2048);
+  };
+  EXPECT_EQ(kib_of_a_round(InTurn::nobody), 256 + 6'656);
+  EXPECT_EQ(kib_of_a_round(InTurn::all), 1'024 + 1'664);
+  EXPECT_EQ(kib_of_a_round(InTurn::others), 768 + 18 * 128);
 }
 
 TEST(GemmGrid, parts_are_added_up_by_atomics_on_float32) {
