@@ -153,7 +153,8 @@ class Consumed : public FusedWalk::Promise {
                         .slice_of = {},
                         .slices = slices_,
                         .at_once = links,
-                        .parts = std::min(slices_, grid_.gpus)};
+                        .parts = std::min(slices_, grid_.gpus),
+                        .own_first = static_cast<std::uint32_t>(prepared.scenario.fused.own_first)};
     for (std::uint32_t i = 0; i < grid_.per_peer; ++i) {
       shape.slice_of.push_back(grid_.unit_of(i) / units_);
     }
