@@ -1,5 +1,7 @@
 #include "sim/scenario/list_elements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -24,12 +26,14 @@ void apply_changes(Node& list, Diagnostics& problems) {
     const bool removes = change.value.kind == Node::Kind::null;
     if (removes && index > list.items.size()) continue;  // it is not there anyway
     if (index > list.items.size()) {
-      const std::string all = std::to_string(list.items.size());
-      problems.add({.at = change.key_at,
-                    .path = "",
-                    .message = "there is no element " + change.key + ": the list has " + all +
-                               ", counted from 0, and the next one would be " + all,
-                    .source_line = ""});
+      problems.add(
+          {.at = change.key_at,
+           .path = "",
+           .message = fmt::format(
+               "there is no element {}: the list has {}, counted from 0, and the next one would be "
+               "{}",
+               change.key, list.items.size(), list.items.size()),
+           .source_line = ""});
       break;
     }
     if (removes) removed.push_back(index);
