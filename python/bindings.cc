@@ -4,6 +4,7 @@
 // Everything here runs without the GIL, so that threads simulate at the same time.
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,6 +15,8 @@
 #include "python/given.h"
 #include "python/tune.h"
 #include "sim/core/plain_text.h"
+#include "sim/engine/known_runs.h"
+#include "sim/files/program_id.h"
 #include "sim/measured/errors.h"
 #include "sim/measured/predict.h"
 #include "sim/report/fields.h"
@@ -39,6 +42,37 @@ void check_signals() {
   const py::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
+
+// --- known runs ----------------------------------------------------------------------------------
+
+// Of a folder, for one call; what it cannot do becomes warnings.
+class KnownOfCall {
+ public:
+  explicit KnownOfCall(const std::optional<fs::path>& folder) {
+    if (!folder) return;
+    const auto warn = [this, folder](const std::string& message) {
+      Diagnostic warning;
+      warning.at.file = folder->string();
+      warning.message = message;
+      warning.severity = Severity::warning;
+      const std::lock_guard lock(adding_);
+      warnings_.add(std::move(warning));
+    };
+    runs_.emplace(KnownRuns::kInMemory,
+                  KnownFolder{.folder = *folder, .program = program_id(), .warning = warn});
+  }
+  KnownOfCall(const KnownOfCall&) = delete;  // its runs warn it
+  KnownOfCall& operator=(const KnownOfCall&) = delete;
+
+  KnownRuns* runs() { return runs_ ? &*runs_ : nullptr; }
+  // After all that may warn.
+  [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+
+ private:
+  std::mutex adding_;
+  Diagnostics warnings_;
+  std::optional<KnownRuns> runs_;
+};
 
 // --- run -----------------------------------------------------------------------------------------
 
@@ -74,10 +108,19 @@ void simulate(ScenarioRun& scenario, const std::string& command, Tables tables, 
   if (const auto* report = std::get_if<RunReport>(&outcome)) put_files(ran, *report, tables);
 }
 
-Ran run(const Source& source, const Strings& sets, const Folders& folders, Tables tables,
-        int cores) {
+struct RunHow {
+  Tables tables = Tables::yes;
+  int cores = 1;
+  std::optional<fs::path> known;  // the folder
+};
+
+Ran run(const Source& source, const Strings& sets, const Folders& folders, const RunHow& how) {
   Loaded loaded = load(source, {.sets = sets, .config_dirs = folders});
-  if (loaded.scenario) loaded.scenario->run.cores = cores;
+  KnownOfCall known(how.known);
+  if (loaded.scenario) {
+    loaded.scenario->run.cores = how.cores;
+    loaded.scenario->run.known = known.runs();
+  }
   Diagnostics problems = problems_of(source, loaded.problems, FileKind::scenario);
   Ran ran;
   std::optional<ScenarioRun> scenario;
@@ -86,8 +129,9 @@ Ran run(const Source& source, const Strings& sets, const Folders& folders, Table
     problems.append(scenario->problems());
     if (scenario->ready()) problems.append(scenario->check(source.file.string()));
   }
+  if (!problems.has_errors()) simulate(*scenario, replay_text(source.file, sets), how.tables, ran);
+  problems.append(known.warnings());
   ran.problems = told(problems);
-  if (!problems.has_errors()) simulate(*scenario, replay_text(source.file, sets), tables, ran);
   return ran;
 }
 
@@ -153,14 +197,18 @@ struct Validated {
   Strings notes;
 };
 
-Validated validate(const fs::path& file, const PredictOptions& asked) {
+Validated validate(const fs::path& file, const PredictOptions& asked,
+                   const std::optional<fs::path>& known_in) {
   Validated validated;
   MeasuredFile measured = read_measured(file);
   validated.problems = told(problems_of({file, {}}, measured.problems, FileKind::unknown));
   if (validated.problems.has_errors) return validated;
+  KnownOfCall known(known_in);
   PredictOptions options = asked;
+  options.known = known.runs();
   options.on_progress = [](std::size_t, std::size_t) { check_signals(); };
   validated.predictions = predict(measured.lines, options);
+  validated.predictions.problems.append(known.warnings());
   validated.problems = told(validated.predictions.problems);
   if (validated.problems.has_errors) return validated;
   validated.notes = other_machine(measured, validated.predictions);
@@ -245,25 +293,29 @@ void add_functions(py::module_& module) {
   module.def("things", &things, Released());
   module.def(
       "run",
-      [](const Source& source, const Strings& sets, const Folders& folders, bool tables,
-         int cores) {
-        return run(source, sets, folders, tables ? Tables::yes : Tables::no, cores);
+      [](const Source& source, const Strings& sets, const Folders& folders, bool tables, int cores,
+         const std::optional<fs::path>& known) {
+        return run(source, sets, folders,
+                   {.tables = tables ? Tables::yes : Tables::no, .cores = cores, .known = known});
       },
       py::arg("source"), py::arg("sets"), py::arg("folders"), py::arg("tables"), py::arg("cores"),
-      Released());
+      py::arg("known"), Released());
   module.def(
       "validate",
       [](const fs::path& measured, const fs::path& cluster, const fs::path& kernels,
-         const Strings& sets, const Folders& folders, int jobs) {
-        return validate(measured, {.cluster = cluster,
-                                   .config_dirs = folders,
-                                   .kernels = kernels,
-                                   .sets = sets,
-                                   .jobs = jobs,
-                                   .on_progress = {}});
+         const Strings& sets, const Folders& folders, int jobs,
+         const std::optional<fs::path>& known) {
+        return validate(measured,
+                        {.cluster = cluster,
+                         .config_dirs = folders,
+                         .kernels = kernels,
+                         .sets = sets,
+                         .jobs = jobs,
+                         .on_progress = {}},
+                        known);
       },
       py::arg("measured"), py::arg("cluster"), py::arg("kernels"), py::arg("sets"),
-      py::arg("folders"), py::arg("jobs"), Released());
+      py::arg("folders"), py::arg("jobs"), py::arg("known"), Released());
 }
 
 void add_sweep(py::module_& module) {

@@ -348,6 +348,68 @@ class Validations(InFolder):
         self.assertEqual([one.line for one in raised.exception.problems], [1, 2])
 
 
+class Known(InFolder):
+    """A folder of what was simulated: a pair of a model's, and cases of 2,000 WGs and more."""
+    MODEL = {"name": "layers", "cluster": {"base": "clusters/node_8x_h100"},
+             "workload": {"kind": "transformer", "phase": "prefill", "sequences": 1,
+                          "sequence_length": 4096, "microbatch": 1,
+                          "model": {"layers": 2, "hidden": 2048, "heads": 16, "kv_heads": 8,
+                                    "inner": 8192, "vocabulary": 4096},
+                          "parallel": {"tensor": 8, "sequence": True}},
+             "modes": ["bulk", "fused"]}
+
+    def files(self):
+        return sorted(path.name for path in (self.folder / "known").iterdir())
+
+    def same(self, ask):
+        """What it gives without a folder, with an empty one and with a full one; then no more is
+        written into it."""
+        first = ask(None)
+        self.assertEqual(ask("known"), first)
+        kept = self.files()
+        self.assertGreater(len(kept), 0)
+        self.assertEqual(ask("known"), first)
+        self.assertEqual(self.files(), kept)
+
+    def test_changes_nothing_of_a_run(self):
+        def ask(known):
+            summary = weft.run(self.MODEL, tables=False, known=known).summary
+            summary.pop("engine")
+            return summary
+        self.same(ask)
+
+    def test_changes_nothing_of_a_sweep_in_other_processes(self):
+        sweep = {"name": "orders", "scenario": str(self.write("layers.yaml",
+                                                              json.dumps(self.MODEL))),
+                 "axes": [{"key": "fused.order", "values": ["remote_first", "local_first"]}]}
+        with concurrent.futures.ProcessPoolExecutor(2) as executor:
+            self.same(lambda known: weft.sweep(sweep, executor, known=known).csv)
+
+    def test_changes_nothing_of_a_search(self):
+        space = {"name": "pairs", "scenario": str(self.write("layers.yaml",
+                                                             json.dumps(self.MODEL))),
+                 "set": {"modes": ["mixed"],
+                         "workload.pairs": [{"pair": "mlp_down", "mode": "fused"}]},
+                 "axes": [{"key": "workload.pairs.0.slice_wgs", "values": [1, 2, 4]}]}
+        self.same(lambda known: weft.tune(space, points=2, known=known).answer)
+
+    def test_changes_nothing_of_a_validation(self):
+        cluster = weft.config_path("clusters/node_8x_h100")
+        self.same(lambda known: weft.validate(Validations.MEASURED, cluster, known=known).json)
+
+    def test_is_that_of_the_environment(self):
+        with mock.patch.dict(os.environ, {"WEFT_KNOWN": "known"}):
+            weft.run(self.MODEL, tables=False)
+            self.assertGreater(len(self.files()), 0)
+            weft.run(self.MODEL, tables=False, known="none")
+        self.assertFalse((self.folder / "none").exists())
+
+    def test_that_cannot_be_made_is_told_first(self):
+        self.write("known", "a file")
+        with self.assertRaises(OSError):
+            weft.run(self.MODEL, known="known")
+
+
 class Help(InFolder):
     def test_explain_and_list_say_what_the_program_says(self):
         self.assertEqual(weft.explain("workload.batch"),

@@ -4,11 +4,11 @@ what was measured.
 
     scripts/reproduce tune [-j N] [-o DIR]
 
-For each space of configs/reproduce/tune/: every point is simulated (some thousands each), then a
-search may simulate 5 % of them. Prints how far what it found is from the best, and the seconds of
-both. Then, of shapes measured in several ways (calibration/measurements), how much longer the way
-that weft finds shortest was measured to take than the shortest one. About 20 minutes of one core; a
-second time the points are taken from DIR.
+For each space of configs/reproduce/tune/, and that of `weft tune --pairs` of a model: every point
+is simulated (some thousands each), then a search may simulate 5 % of them. Prints how far what it
+found is from the best, and the seconds of both. Then, of shapes measured in several ways
+(calibration/measurements), how much longer the way that weft finds shortest was measured to take
+than the shortest one. About 20 minutes of one core; a second time the points are taken from DIR.
 """
 import argparse
 import json
@@ -40,6 +40,14 @@ def times_of_all(space, folder, jobs):
             for row in rows if row["status"] == "ok"]
 
 
+def pairs_space(output):
+    """The ways of single pairs of eight layers of Llama 3 70B, without rules of its own."""
+    folder = output / "llama3_70b_pairs"
+    run(common.WEFT, "tune", common.ROOT / "configs/scenarios/models/llama3_70b_pairs.yaml",
+        "--pairs", "--set", "workload.pairs=~", "--points", "1", "-o", folder / "asked", "-q")
+    return folder.name, folder / "asked/space.yaml"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -48,22 +56,25 @@ def main():
                         default=common.ROOT / "results/reproduce_tune", help="folder for results")
     arguments = parser.parse_args()
     rows = []
-    for space in sorted(SPACES.glob("*.yaml")):
+    spaces = [(space.stem, space) for space in sorted(SPACES.glob("*.yaml"))]
+    for name, space in [*spaces, pairs_space(arguments.output)]:
         start = time.monotonic()
-        every = times_of_all(space, arguments.output / space.stem / "every", arguments.jobs)
+        every = times_of_all(space, arguments.output / name / "every", arguments.jobs)
         swept = time.monotonic()
         few = json.loads(run(common.WEFT, "tune", space, "--points",
                              str(max(1, int(SHARE * len(every)))), "-o",
-                             arguments.output / space.stem / "few", "-j", str(arguments.jobs),
+                             arguments.output / name / "few", "-j", str(arguments.jobs),
                              "--json", "-q"))
         best, found = min(every), few["best"]["value"]
-        row = {"space": space.stem, "points": len(every), "best_us": best,
+        row = {"space": name, "points": len(every), "best_us": best,
                "simulated": few["points"]["simulated"], "found_us": found,
+               "as_it_is_us": (few.get("as_it_is") or {}).get("value", float("nan")),
                "regret": found / best - 1, "seconds_of_all": swept - start,
                "seconds": time.monotonic() - swept}
         rows.append(row)
-        print(f"{space.stem:28} {len(every):6,} points, best {best:10.1f} us; of"
+        print(f"{name:28} {len(every):6,} points, best {best:10.1f} us; of"
               f" {row['simulated']:4} simulated {found:10.1f} us, {100 * row['regret']:.2f} % more;"
+              f" as it is {row['as_it_is_us']:.1f} us;"
               f" {row['seconds']:.0f} s instead of {row['seconds_of_all']:.0f}", flush=True)
     (arguments.output / "tune.json").write_text(json.dumps(rows, indent=1) + "\n",
                                                 encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import Any, Iterator, Optional, Sequence
 
 from weft import _tables, _weft
 from weft._configs import Folders, PathLike, folders
+from weft._known import known_folder
 from weft._problems import warnings_or_raise
 from weft._source import Overrides, Scenario, sets_of, source_of
 
@@ -40,23 +41,26 @@ class Rows(list[dict[str, _tables.Value]]):
 
 
 def sweep(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides: Overrides = None,
-          *, config_dirs: Folders = None) -> Rows:
+          *, config_dirs: Folders = None, known: Optional[PathLike] = None) -> Rows:
     """Runs all points of a sweep: a dict, a path, or text in YAML (docs/sweeps.md).
 
     `executor` is any of concurrent.futures; without one, points are run one after another. Points
-    of equal scenarios are run once. A point that fails is a row with status "failed".
+    of equal scenarios are run once. A point that fails is a row with status "failed". What points
+    have in common is simulated once if there is a folder `known` (as weft.run has).
     Raises ScenarioError with all mistakes of the sweep file.
     """
     source, _ = source_of(file_or_dict, "a sweep")
     points = _weft.Sweep(source, sets_of(overrides), folders(config_dirs))
     warnings_or_raise(points.problems)
-    tasks = [(points.scenario, sets, points.folders) for sets in points.points()]
+    folder = known_folder(known)
+    tasks = [(points.scenario, sets, points.folders, folder) for sets in points.points()]
     for number, (summary, error) in enumerate(outcomes_of(tasks, executor)):
         points.finish(number, summary, error)
     return Rows(points.table())
 
 
-Task = tuple[PathLike, Sequence[str], Sequence[PathLike]]  # scenario, --set, folders of bases
+# Scenario, --set, folders of bases, the one of what is known.
+Task = tuple[PathLike, Sequence[str], Sequence[PathLike], Optional[PathLike]]
 
 
 def outcomes_of(tasks: Sequence[Task], executor: Optional[Executor]) -> Iterator[Outcome]:
@@ -76,10 +80,12 @@ def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
             future.cancel()
 
 
-def _run_point(scenario: PathLike, sets: Sequence[str], where: Sequence[PathLike]) -> Outcome:
+def _run_point(scenario: PathLike, sets: Sequence[str], where: Sequence[PathLike],
+               known: Optional[PathLike]) -> Outcome:
     """In whatever process or thread the executor has."""
     try:
-        ran = _weft.run(_weft.Source(scenario), sets, where, tables=False, cores=1)
+        ran = _weft.run(_weft.Source(scenario), sets, where, tables=False, cores=1,
+                        known=known)
     except MemoryError:
         return "", "out of memory"
     if ran.problems.has_errors:

@@ -7,7 +7,8 @@ from concurrent.futures import Executor
 from typing import Any, Optional
 
 from weft import _weft
-from weft._configs import Folders, folders
+from weft._configs import Folders, PathLike, folders
+from weft._known import known_folder
 from weft._problems import RunError, warnings_or_raise
 from weft._source import Overrides, Scenario, sets_of, source_of
 from weft._sweep import Rows, outcomes_of
@@ -38,13 +39,14 @@ class Tuned:
 
 def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides: Overrides = None,
          *, minimize: Optional[str] = None, maximize: Optional[str] = None, points: int = 200,
-         tie: float = 0.03, config_dirs: Folders = None) -> Tuned:
+         tie: float = 0.03, config_dirs: Folders = None,
+         known: Optional[PathLike] = None) -> Tuned:
     """Looks among the points of a sweep for the best: a dict, a path, or text in YAML.
 
     `minimize` or `maximize` is a column of results.csv, or a field that every mode has, then of
     the best mode; without either the smallest time_us. At most `points` are simulated, by
-    `executor` as those of weft.sweep. Raises ScenarioError with all mistakes of the sweep file,
-    RunError where no point has a result.
+    `executor` and with `known` as those of weft.sweep. Raises ScenarioError with all mistakes of
+    the sweep file, RunError where no point has a result.
     """
     if minimize is not None and maximize is not None:
         raise TypeError("minimize or maximize, not both")
@@ -53,9 +55,10 @@ def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides:
     search = _weft.Tune(source, sets_of(overrides), folders(config_dirs), column,
                         maximize is not None, points)
     warnings_or_raise(search.problems)
+    folder = known_folder(known)
 
     def run(sets: list[list[str]]) -> list[tuple[str, str]]:
-        return list(outcomes_of([(search.scenario, each, search.folders) for each in sets],
+        return list(outcomes_of([(search.scenario, each, search.folders, folder) for each in sets],
                                 executor))
     (summary, error), = run([search.start()])
     search.tell_start(summary, error)

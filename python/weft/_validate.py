@@ -9,6 +9,7 @@ from typing import Any, Iterable, Optional
 
 from weft import _tables, _weft
 from weft._configs import Folders, PathLike, folders_for
+from weft._known import known_folder
 from weft._problems import warnings_or_raise
 from weft._source import Overrides, sets_of
 
@@ -59,14 +60,15 @@ class Validation:
 
 def validate(measured: PathLike, cluster: PathLike, kernels: Optional[PathLike] = None,
              sets: "Iterable[str] | Overrides" = (), *, config_dirs: Folders = None,
-             jobs: int = 0) -> Validation:
+             jobs: int = 0, known: Optional[PathLike] = None) -> Validation:
     """Simulates every measured line on this cluster, as `weft validate` does.
 
     `sets` has PATH=VALUE for all cases, or values by path. `jobs` simulations run at a time; 0: as
-    many as there are cores. Raises ScenarioError with all mistakes.
+    many as there are cores; `known` is as weft.run's. Raises ScenarioError with all mistakes.
     """
     given = sets_of(sets) if isinstance(sets, dict) else list(sets or ())
     validated = _weft.validate(measured, cluster, kernels or "", given,
-                               folders_for(cluster, config_dirs), jobs or os.cpu_count() or 1)
+                               folders_for(cluster, config_dirs), jobs or os.cpu_count() or 1,
+                               known_folder(known))
     warnings_or_raise(validated.problems)
     return Validation(validated)

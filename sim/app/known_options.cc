@@ -13,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Bytes kInMemory = mebibytes(256);
 constexpr Bytes kLeastKnown = mebibytes(1);
 constexpr const char* kNowhere = "none";
 
@@ -55,12 +54,13 @@ std::optional<fs::path> known_folder(const KnownOptions& options,
 
 std::unique_ptr<KnownRuns> known_runs(const KnownOptions& options,
                                       const std::optional<fs::path>& folder) {
-  if (!folder) return std::make_unique<KnownRuns>(kInMemory);
+  if (!folder) return std::make_unique<KnownRuns>();
   return std::make_unique<KnownRuns>(
-      kInMemory, KnownFolder{.folder = *folder,
-                             .most = options.most,
-                             .program = program_id(),
-                             .warning = [](const std::string& text) { spdlog::warn("{}", text); }});
+      KnownRuns::kInMemory,
+      KnownFolder{.folder = *folder,
+                  .most = options.most,
+                  .program = program_id(),
+                  .warning = [](const std::string& text) { spdlog::warn("{}", text); }});
 }
 
 std::vector<std::string> known_arguments(const KnownOptions& options,

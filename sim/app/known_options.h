@@ -18,7 +18,7 @@ inline constexpr const char* kKnownFolder = "known";
 
 struct KnownOptions {
   std::string folder;  // empty: it was not said; "none"
-  Bytes most = mebibytes(1024);
+  Bytes most = KnownFolder{}.most;
 };
 
 // --known and --known-most. `by_default` ends the help: "none".

@@ -108,6 +108,7 @@ CLI::App* add_validate(CLI::App& app, ValidateCommand& command) {
                    "Number of concurrent simulations; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  add_known(*validate, command.known, "none");
   validate->add_flag("-q,--quiet", command.quiet, "Print no table");
   return validate;
 }

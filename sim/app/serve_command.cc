@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -66,6 +67,7 @@ int serve_command(const ServeCommand& command) {
   const std::unique_ptr<HttpServer> server = listening(command);
   if (!server) return exit_code::user;
   const std::string token = new_token();
+  const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   Service service(
       {.served = {.folder = *folder,
                   .config_dirs = [](const fs::path& file) { return config_dirs(file); }},
@@ -74,7 +76,8 @@ int serve_command(const ServeCommand& command) {
        .token = token,
        .page_dirs = html_dirs(),
        .report = report_html,
-       .cores = jobs_or_cores(command.jobs)});
+       .cores = jobs_or_cores(command.jobs),
+       .known = known.get()});
   fmt::print("http://{}/?token={}\n", host_text(command.address, server->port()), token);
   std::fflush(stdout);
   spdlog::info("serving {}; Ctrl-C ends it", folder->string());

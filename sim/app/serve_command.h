@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/app/known_options.h"
+
 namespace weft {
 
 struct ServeCommand {
@@ -12,6 +14,7 @@ struct ServeCommand {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: a free one
   int jobs = 0;            // 0: as many as there are cores
+  KnownOptions known = {};
 };
 
 int serve_command(const ServeCommand& command);

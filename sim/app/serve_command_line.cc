@@ -37,6 +37,7 @@ CLI::App* add_serve(CLI::App& app, ServeCommand& command) {
   serve->add_option("-j,--jobs", command.jobs, "Most cores that a run takes. Default: all")
       ->type_name("N")
       ->check(CLI::Range(1, kMostJobs));
+  add_known(*serve, command.known, "none");
   return serve;
 }
 

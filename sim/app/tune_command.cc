@@ -4,11 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
+#include "sim/app/count_progress.h"
+#include "sim/app/jobs.h"
 #include "sim/app/planned.h"
 #include "sim/app/tuned_sweep.h"
 #include "sim/files/staged.h"
@@ -16,7 +19,9 @@
 #include "sim/report/numbers.h"
 #include "sim/scenario/file_kind.h"
 #include "sim/scenario/modes.h"
+#include "sim/scenario/workload_kinds.h"
 #include "sim/sweep/interrupt.h"
+#include "sim/tune/pairs_space.h"
 #include "sim/tune/suggested.h"
 
 namespace weft {
@@ -63,20 +68,74 @@ std::string modes_json(const std::vector<Searched>& all, const Searched& best) {
   return json.dump(2) + '\n';
 }
 
-// A sweep of what suits the scenario, whose file lies beside its results.
-TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, const fs::path& folder,
-                     std::optional<Mode> mode, KnownRuns& known) {
+// The text of a sweep file of the scenario, which it has to name so; empty: there is none, and the
+// reason is said.
+using SpaceText = std::function<std::string(const std::string& named)>;
+
+// That sweep, whose file lies beside its results.
+TunedSweep tune_space(const TuneCommand& command, const fs::path& folder, KnownRuns& known,
+                      const SpaceText& text_of) {
   const fs::path space = folder / "space.yaml";
   Planned planned;
   planned.reads = {command.file};
   planned.write("--output", folder, {"space.yaml"});
   if (refused(planned)) return {.code = exit_code::user};
   const fs::path named = fs::absolute(command.file).lexically_proximate(fs::absolute(folder));
-  write_file(space, suggested_space(command.file, options, named.generic_string(), mode));
+  const std::string text = text_of(named.generic_string());
+  if (text.empty()) return {.code = exit_code::user};
+  write_file(space, text);
   TuneCommand there = command;
   there.output = folder;
   there.sets.clear();  // they are in it
   return tune_sweep(space, there, known);
+}
+
+TunedSweep tune_mode(const TuneCommand& command, const LoadOptions& options, const fs::path& folder,
+                     std::optional<Mode> mode, KnownRuns& known) {
+  return tune_space(command, folder, known, [&](const std::string& named) {
+    return suggested_space(command.file, options, named, mode);
+  });
+}
+
+// How single pairs are overlapped, which are first tried by themselves.
+TunedSweep tune_pairs(const TuneCommand& command, const LoadOptions& options,
+                      const fs::path& folder, KnownRuns& known) {
+  return tune_space(command, folder, known, [&](const std::string& named) {
+    CountProgress progress("modes of pairs tried by themselves", CountProgress::Total::exact,
+                           command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
+    const PairTrials how{
+        .at_a_time = jobs_or_cores(command.jobs),
+        .stop_if_asked =
+            [] {
+              if (interrupted()) throw Interrupted{};
+            },
+        .on_done = [&](std::size_t done, std::size_t all) { progress.update(done, all); }};
+    const PairsSpace space = pairs_space(command.file, options, named, how, known);
+    print_problems(space.problems);
+    return space.text;
+  });
+}
+
+// Whether there is something for which --pairs cannot be; which is said.
+bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
+  if (!command.pairs) return false;
+  if (scenario == nullptr) {
+    spdlog::error("--pairs: {} is a sweep file, which says what varies", command.file.string());
+    return true;
+  }
+  const WorkloadKind kind = scenario->workload.kind;
+  if (!is_model(kind)) {
+    spdlog::error(
+        "--pairs: {} is no whole model, whose pairs could differ; without --pairs its "
+        "knobs are varied",
+        name_of(kind));
+    return true;
+  }
+  const bool sets_modes =
+      std::any_of(command.sets.begin(), command.sets.end(),
+                  [](const std::string& set) { return set.substr(0, set.find('=')) == "modes"; });
+  if (sets_modes) spdlog::error("--pairs is of mode mixed; leave out --set modes=...");
+  return sets_modes;
 }
 
 // Of a column that is one mode's only that one: "fused_time_us".
@@ -135,11 +194,20 @@ int tune_command(const TuneCommand& command) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
     const Loaded loaded = load_scenario(command.file, options);
     print_problems(loaded.problems);
-    if (!loaded.scenario) return exit_code::user;
-    all = tune_modes(
-        command, options,
-        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned")),
-        *known);
+    if (!loaded.scenario || cannot_have_pairs(command, &*loaded.scenario)) return exit_code::user;
+    const fs::path folder =
+        command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned"));
+    try {
+      if (command.pairs) {
+        all.push_back({.mode = {}, .outcome = tune_pairs(command, options, folder, *known)});
+      } else {
+        all = tune_modes(command, options, folder, *known);
+      }
+    } catch (const Interrupted&) {  // before there are points
+      all.push_back({.mode = {}, .outcome = {.code = exit_code::interrupted}});
+    }
+  } else if (cannot_have_pairs(command, nullptr)) {
+    return exit_code::user;
   } else {
     all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command, *known)});
   }

@@ -19,6 +19,7 @@ struct TuneCommand {
   std::vector<std::string> sets;
   std::optional<std::filesystem::path> output;  // else results/<name of the sweep>_tuned
   Objective objective;
+  bool pairs = false;  // of a scenario, the ways of single pairs instead of its other knobs
   std::size_t points = 200;
   double tie_percent = 3;
   int jobs = 0;  // 0: as many as there are cores

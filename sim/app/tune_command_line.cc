@@ -9,6 +9,9 @@ constexpr const char* kTuneExample =
     "example: the knobs that suit a scenario\n"
     "  weft tune configs/scenarios/embedding_a2a_2_nodes.yaml --points 20\n"
     "\n"
+    "example: of a model, each pair of an operator and a collective\n"
+    "  weft tune configs/scenarios/models/llama3_70b_pairs.yaml --pairs --points 60\n"
+    "\n"
     "example: those of a sweep file; the layout with most tokens a second\n"
     "  weft tune configs/tune/layout_llama3_70b.yaml --maximize tokens_per_s\n"
     "\n"
@@ -43,6 +46,9 @@ CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
           "Column to be largest, such as tokens_per_s_per_gpu")
       ->type_name("COLUMN")
       ->excludes(smallest);
+  tune->add_flag("--pairs", command.pairs,
+                 "Of a scenario of a whole model: vary, instead of its other knobs, how each pair "
+                 "of an operator and a collective is overlapped, in mode mixed (workload.pairs)");
   tune->add_option("--points", command.points, "Simulate at most so many points; default: 200")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "sim/app/colors.h"
@@ -40,6 +41,9 @@ Predictions simulated(const MeasuredFile& measured, const ValidateCommand& comma
   CountProgress progress("cases simulated", CountProgress::Total::exact,
                          command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   PredictOptions options = options_of(command);
+  std::unique_ptr<KnownRuns> known;  // in memory alone nothing of it would be asked for twice
+  if (const auto folder = known_folder(command.known)) known = known_runs(command.known, folder);
+  options.known = known.get();
   options.on_progress = [&progress](std::size_t done, std::size_t all) {
     progress.update(done, all);
   };

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/known_options.h"
+
 namespace weft {
 
 struct ValidateCommand {
@@ -20,6 +22,7 @@ struct ValidateCommand {
   std::optional<double> max_p90;
   int jobs = 0;  // 0: as many as there are cores
   bool quiet = false;
+  KnownOptions known = {};
 };
 
 // Returns the exit code; failures of the system are exceptions.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/quantity.h"
 #include "sim/engine/run_key.h"
 #include "sim/files/shared_folder.h"
 
@@ -18,7 +19,7 @@ namespace weft {
 
 struct KnownFolder {
   std::filesystem::path folder;
-  Bytes most;                                            // of all its files
+  Bytes most = mebibytes(1024);                          // of all its files
   std::string program;                                   // that may read them (files/program_id.h)
   std::function<void(const std::string&)> warning = {};  // said once: nothing can be written
 };

@@ -28,8 +28,11 @@ struct KnownLowering {
 
 class KnownRuns {
  public:
+  static constexpr Bytes kInMemory = mebibytes(256);
+
   // `most` in memory.
-  explicit KnownRuns(Bytes most, const std::optional<KnownFolder>& folder = std::nullopt);
+  explicit KnownRuns(Bytes most = kInMemory,
+                     const std::optional<KnownFolder>& folder = std::nullopt);
 
   [[nodiscard]] std::optional<RunResult> find(const RunKey& key) const;
   // The oldest give way where there is no room.

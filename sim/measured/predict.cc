@@ -71,6 +71,7 @@ class Simulations {
     problems.append(loaded.problems);
     if (!loaded.scenario) return std::nullopt;
     run_ = loaded.scenario->run;
+    run_.known = options_.known;
     cluster_ = build_cluster(loaded.scenario->cluster);
     return loaded.scenario->cluster;
   }
@@ -150,11 +151,17 @@ class Simulations {
     return load_scenario(scenario_file(one.scenario), {.sets = sets, .config_dirs = dirs_});
   }
 
+  [[nodiscard]] RunOptions with_known(RunOptions options) const {
+    options.known = options_.known;
+    return options;
+  }
+
   // Simulates kernels of libraries, each alone and in a graph.
   [[nodiscard]] Simulated simulate_kernels(const std::vector<OpShape>& kernels) const {
     Simulated simulated;
     for (const OpShape& shape : kernels) {
-      const RunResult result = simulate(*cluster_, lower_alone(shape, *cluster_), run_);
+      const RunResult result =
+          simulate_or_know(*cluster_, lower_alone(shape, *cluster_), run_).result;
       if (result.ending != Ending::finished) {
         return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
       }
@@ -187,7 +194,7 @@ class Simulations {
                                                      .cluster = cluster,
                                                      .mode = pair.mode,
                                                      .fusions = fusions});
-    const RunResult result = simulate(cluster, tasks, scenario.run);
+    const RunResult result = simulate_or_know(cluster, tasks, with_known(scenario.run)).result;
     if (result.ending != Ending::finished) {
       return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
     }
@@ -207,7 +214,9 @@ class Simulations {
     }
     const Scenario& scenario = *loaded.scenario;
     const Cluster cluster = build_cluster(scenario.cluster);
-    const RunResult result = simulate(cluster, lower(scenario, cluster, one.mode), scenario.run);
+    const RunResult result =
+        simulate_or_know(cluster, lower(scenario, cluster, one.mode), with_known(scenario.run))
+            .result;
     if (result.ending != Ending::finished) {
       return {.trouble = result.stopped_because + "\n", .mistake = result.stopped_because};
     }

@@ -42,6 +42,7 @@ struct PredictOptions {
   std::filesystem::path kernels;                   // emb.yaml ...; empty: validation in config_dirs
   std::vector<std::string> sets;                   // for every case, before its own
   int jobs = 1;
+  KnownRuns* known = nullptr;  // what is simulated, to ask and to add to; null: it is not kept
   std::function<void(std::size_t done, std::size_t all)> on_progress;
 };
 

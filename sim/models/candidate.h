@@ -12,7 +12,8 @@ namespace weft {
 // A pair that could be fused, how often the model has it, and its times by itself in each mode.
 // Recorded pairs that differ only in their times count as one, with the mean times.
 struct Candidate {
-  std::string name;  // "attn_out + attn_out_reduce"
+  std::string name;       // "attn_out + attn_out_reduce"
+  std::string computing;  // of these the operator that computes
   WorkloadKind pattern = WorkloadKind::gemm_all_reduce;
   std::string obstacle;    // why it cannot be fused; then it has no times
   std::int64_t times = 0;  // how often the model has it, on the GPU that does it most often

@@ -137,6 +137,7 @@ std::string name_of(const ModelGraph& graph, const Fusion& fusion) {
 
 std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
                                   const Cluster& cluster) {
+  constexpr const char* kLater = "no effect: for each pair that it fits a later rule counts";
   std::vector<std::string> why(rules.size());
   std::vector<bool> used(rules.size());
   const auto judge = [&](const ModelGraph& graph, const Fusion& fusion, const PairOfLayer& pair) {
@@ -145,7 +146,7 @@ std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piec
       if (!fits(rules[i], i, pair)) continue;
       const std::string_view obstacle = why_not(graph, fusion, cluster, rules[i].mode);
       if (&rules[i] != counts) {
-        why[i] = "no effect: for each pair that it fits a later rule counts";
+        if (why[i].empty()) why[i] = kLater;
       } else if (obstacle.empty()) {
         used[i] = true;
       } else {
@@ -159,7 +160,10 @@ std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piec
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (used[i]) continue;
     const bool fitted = !why[i].empty();
-    idle.push_back({i, fitted ? why[i] : no_pair(rules[i], words_for(pieces, cluster.spec.gpu))});
+    idle.push_back(
+        {.rule = i,
+         .message = fitted ? why[i] : no_pair(rules[i], words_for(pieces, cluster.spec.gpu)),
+         .severity = why[i] == kLater ? Severity::warning : Severity::error});
   }
   return idle;
 }
@@ -180,7 +184,7 @@ std::vector<AboutRule> fitted_slices(const PairRules& rules, const std::vector<P
   for_each_pair(pieces, cluster.spec.gpu, fit);
   std::vector<AboutRule> all;
   for (std::size_t i = 0; i < fitted.size(); ++i) {
-    if (!fitted[i].empty()) all.push_back({i, fitted[i]});
+    if (!fitted[i].empty()) all.push_back({i, fitted[i], Severity::warning});
   }
   return all;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/diagnostics.h"
 #include "sim/models/fusions.h"
 #include "sim/models/pieces.h"
 
@@ -33,8 +34,10 @@ std::string name_of(const ModelGraph& graph, const Fusion& fusion);
 struct AboutRule {
   std::size_t rule = 0;
   std::string message;
+  Severity severity = Severity::error;
 };
-// Rules that nothing fits, or nothing that can be run so.
+// Rules that nothing fits, or nothing that can be run so; warnings of those whose pairs later rules
+// speak of as well.
 std::vector<AboutRule> idle_rules(const PairRules& rules, const std::vector<Piece>& pieces,
                                   const Cluster& cluster);
 

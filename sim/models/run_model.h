@@ -44,6 +44,14 @@ class ModelRun {
   // Whether there is a search for them (workload.fuse).
   [[nodiscard]] bool tries_pairs() const;
 
+  // After candidates(), from any number of threads, in mode mixed:
+  // What the pairs of the rule's name take by themselves as it says, as often as a GPU has them;
+  // nothing where its mode suits none of them, or a limit of the options is met.
+  [[nodiscard]] std::optional<Duration> time_by(const PairRule& rule,
+                                                const RunOptions& options) const;
+  // What one of them takes by itself where no rule speaks of it.
+  [[nodiscard]] Duration time_without_rules(const Candidate& candidate) const;
+
   // What --stop-after=tasks prints: piece by piece.
   std::string tasks_text(Mode mode);
 
@@ -84,6 +92,9 @@ class ModelRun {
     bool measured = false;
   };
   std::uint32_t candidate_of(const Piece& piece, const Fusion& fusion);
+  // Its pair by itself, run in this way.
+  [[nodiscard]] RunResult result_alone(const Tried& tried, const PairWay& way,
+                                       const RunOptions& options) const;
   void measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const;
   [[nodiscard]] bool asks_for(Mode mode) const;
   void count_times(const Folding& folding);
@@ -94,6 +105,7 @@ class ModelRun {
     std::vector<PairWay> ways;
   };
   [[nodiscard]] bool overlaps(const Candidate& candidate, Mode mode) const;
+  [[nodiscard]] Mode fastest_mode(const Candidate& candidate) const;  // that mixed may take
   [[nodiscard]] PairWay way_of(const ModelGraph& graph, const Pair& pair) const;
   [[nodiscard]] Chosen chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
                               Mode mode) const;

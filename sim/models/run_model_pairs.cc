@@ -53,6 +53,14 @@ ModelGraph pair_alone(const ModelGraph& graph, const Fusion& fusion, const Clust
   return alone;
 }
 
+// The fusion among the operators of pair_alone().
+Fusion fusion_alone(Fusion fusion, const ModelGraph& alone) {
+  fusion.first = OpId(0);
+  fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
+  if (!fusion.through.is_none()) fusion.through = OpId(1);
+  return fusion;
+}
+
 WgShape wg_of_op(const ModelGraph& graph, const Fusion& fusion, const GpuSpec& gpu,
                  const KernelVersion& version) {
   const ModelOp& call = graph.ops[communicating(fusion)];
@@ -155,6 +163,7 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
   }
   Candidate& candidate = candidates_.emplace_back();
   candidate.name = name_of(piece.graph(), fusion);
+  candidate.computing = piece.graph().ops[computing(fusion)].name;
   candidate.pattern = fusion.pattern;
   candidate.obstacle = fusion.obstacle;
   const std::vector<std::uint32_t> gpus = gpus_of(alone);
@@ -165,23 +174,24 @@ std::uint32_t ModelRun::candidate_of(const Piece& piece, const Fusion& fusion) {
   return index;
 }
 
+RunResult ModelRun::result_alone(const Tried& tried, const PairWay& way,
+                                 const RunOptions& options) const {
+  ModelLowering how{
+      .options = way.options, .cluster = tried.in_a_node ? node_ : cluster_, .mode = way.mode};
+  if (way.mode != Mode::bulk) how.fusions = {fusion_alone(tried.fusion, tried.alone)};
+  return result_or_known(tried.alone, how, options, {}).run.result;
+}
+
 void ModelRun::measure(Candidate& candidate, const Tried& tried, const RunOptions& options) const {
   const ModelGraph& alone = tried.alone;
   const Cluster& cluster = tried.in_a_node ? node_ : cluster_;
-  Fusion fusion = tried.fusion;
-  fusion.first = OpId(0);
-  fusion.second = OpId(static_cast<std::uint32_t>(alone.ops.size()) - 1);
-  if (!fusion.through.is_none()) fusion.through = OpId(1);
-  const auto time = [&](Mode mode, const std::vector<Fusion>& fusions) {
-    const ModelLowering how{.options = overlap_options(scenario_),
-                            .cluster = cluster,
-                            .mode = mode,
-                            .fusions = fusions};
-    return result_or_known(alone, how, options, {}).run.result.time;
+  const Fusion fusion = fusion_alone(tried.fusion, alone);
+  const auto time = [&](Mode mode) {
+    return result_alone(tried, {.mode = mode, .options = overlap_options(scenario_)}, options).time;
   };
-  candidate.bulk = time(Mode::bulk, {});
+  candidate.bulk = time(Mode::bulk);
   const auto time_if_it_suits = [&](Mode mode) {
-    return suits(alone, fusion, cluster, mode) ? time(mode, {fusion}) : Duration{};
+    return suits(alone, fusion, cluster, mode) ? time(mode) : Duration{};
   };
   const auto time_if_asked = [&](Mode mode) {
     return asks_for(mode) ? time_if_it_suits(mode) : Duration{};
@@ -190,7 +200,7 @@ void ModelRun::measure(Candidate& candidate, const Tried& tried, const RunOption
   candidate.pipelined = time_if_asked(Mode::pipelined);
   candidate.role_split = time_if_asked(Mode::role_split);
   candidate.copy_fed = time_if_asked(Mode::copy_fed);
-  candidate.fused = time(Mode::fused, {fusion});
+  candidate.fused = time(Mode::fused);
   const GpuSpec& gpu = cluster_.spec.gpu;
   const KernelVersion fused = fused_version(scenario_.fused);
   candidate.wgs_per_cu_bulk = resident(gpu, wg_of_op(alone, fusion, gpu, {}), {});
@@ -230,6 +240,41 @@ bool ModelRun::overlaps(const Candidate& candidate, Mode mode) const {
          options.patterns.end();
 }
 
+// Of the modes in which it may be run.
+Mode ModelRun::fastest_mode(const Candidate& candidate) const {
+  Mode fastest = Mode::bulk;
+  for (const Mode mode : modes_of(scenario_.workload.kind)) {
+    const bool first = fastest == Mode::bulk;
+    if (!overlaps(candidate, mode)) continue;
+    if (first || candidate.time_in(mode) < candidate.time_in(fastest)) fastest = mode;
+  }
+  return fastest;
+}
+
+Duration ModelRun::time_without_rules(const Candidate& candidate) const {
+  return candidate.time_in(fastest_mode(candidate));
+}
+
+std::optional<Duration> ModelRun::time_by(const PairRule& rule, const RunOptions& options) const {
+  const PairWay way = way_by(rule, overlap_options(scenario_));
+  Duration sum;
+  bool suits = false;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& one = candidates_[i];
+    if (one.name != rule.pair || !one.obstacle.empty()) continue;
+    if (way.mode == Mode::bulk || one.time_in(way.mode) == Duration{}) {
+      sum += one.bulk * one.times;
+      suits = suits || way.mode == Mode::bulk;
+      continue;
+    }
+    const RunResult result = result_alone(tried_[i], way, options);
+    if (result.ending != Ending::finished) return std::nullopt;
+    sum += result.time * one.times;
+    suits = true;
+  }
+  return suits ? std::optional(sum) : std::nullopt;
+}
+
 // In mode mixed: as the rule for the pair says, or in the fastest of the ways in which it may be.
 PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
   const Candidate& candidate = candidates_[pair.candidate];
@@ -241,11 +286,7 @@ PairWay ModelRun::way_of(const ModelGraph& graph, const Pair& pair) const {
     if (candidate.time_in(way.mode) == Duration{}) way.mode = Mode::bulk;  // it does not suit
     return way;
   }
-  for (const Mode mode : modes_of(scenario_.workload.kind)) {
-    const bool first = way.mode == Mode::bulk;
-    if (!overlaps(candidate, mode)) continue;
-    if (first || candidate.time_in(mode) < candidate.time_in(way.mode)) way.mode = mode;
-  }
+  way.mode = fastest_mode(candidate);
   return way;
 }
 

@@ -60,21 +60,21 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
       check_memory(scenario_, file, [this](Mode mode) { return needs_of(mode); });
   const std::vector<Mode>& modes = scenario_.modes;
   if (std::find(modes.begin(), modes.end(), Mode::mixed) == modes.end()) return problems;
-  const auto add = [&](const AboutRule& about, const char* key, Severity severity) {
+  const auto add = [&](const AboutRule& about, const char* key) {
     Diagnostic problem;
     problem.at.file = file;
     problem.path = fmt::format("workload.pairs[{}].{}", about.rule, key);
     problem.message = about.message;
-    problem.severity = severity;
+    problem.severity = about.severity;
     problems.add(std::move(problem));
   };
   const PairRules& rules = scenario_.workload.pairs;
   for (const AboutRule& idle : idle_rules(rules, pieces(), simulated())) {
-    add(idle, "pair", Severity::error);
+    add(idle, "pair");
   }
   const OverlapOptions options = overlap_options(scenario_);
   for (const AboutRule& fitted : fitted_slices(rules, pieces(), simulated(), options)) {
-    add(fitted, "slice_wgs", Severity::warning);
+    add(fitted, "slice_wgs");
   }
   return problems;
 }
@@ -102,6 +102,13 @@ Bytes ScenarioRun::tracks_of_recordings(Detail detail) const {
 }
 
 std::string ScenarioRun::tasks_text(Mode mode) { return model_run().tasks_text(mode); }
+
+std::vector<PairWays> ScenarioRun::pair_ways(const PairTrials& how) const {
+  Scenario scenario = scenario_;
+  scenario.run.cores = how.at_a_time;
+  ModelRun model(scenario, simulated(), simulated_graph());
+  return weft::pair_ways(model, scenario, how);
+}
 
 void ScenarioRun::record(const RecordOptions& what) {
   record_ = what;

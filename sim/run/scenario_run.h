@@ -12,6 +12,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/models/alike_copies.h"
 #include "sim/models/needs.h"
+#include "sim/models/pair_ways.h"
 #include "sim/models/sustained_run.h"
 #include "sim/report/run_report.h"
 #include "sim/run/model_of.h"
@@ -51,6 +52,8 @@ class ScenarioRun {
   // What its recordings take besides what they have of WGs and messages, until all modes are run.
   [[nodiscard]] Bytes tracks_of_recordings(Detail detail) const;
   [[nodiscard]] std::string tasks_text(Mode mode);
+  // Of its model's pairs, in mode mixed, which the scenario has.
+  [[nodiscard]] std::vector<PairWays> pair_ways(const PairTrials& how) const;
 
   // Called for each mode as it begins: returns the callback for its progress.
   using Watch = std::function<OnProgress(Mode)>;

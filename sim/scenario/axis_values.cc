@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/scenario/base_keys.h"
+#include "sim/scenario/list_elements.h"
 #include "sim/scenario/load.h"
 
 namespace weft {
@@ -105,6 +106,38 @@ std::string_view without_last(std::string_view path) {
   return dot == std::string_view::npos ? "" : path.substr(0, dot);
 }
 
+// As the path of an element's key is described: "workload.pairs[].mode" of "workload.pairs.3.mode".
+constexpr std::string_view kElement = "[]";
+std::string as_described(std::string_view path) {
+  std::string described;
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    if (names_an_element(part) && !described.empty()) {
+      described += kElement;
+    } else {
+      described += (described.empty() ? "" : ".") + std::string(part);
+    }
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+  }
+  return described;
+}
+
+// The other way round, with the elements that `said` names, or the first.
+std::string with_elements_of(std::string_view said, std::string described) {
+  for (auto at = described.find(kElement); at != std::string::npos; at = described.find(kElement)) {
+    std::string element = "0";
+    while (!said.empty()) {
+      const std::string part(said.substr(0, said.find('.')));
+      said.remove_prefix(std::min(said.size(), part.size() + 1));
+      if (!names_an_element(part)) continue;
+      element = part;
+      break;
+    }
+    described.replace(at, kElement.size(), '.' + element);
+  }
+  return described;
+}
+
 }  // namespace
 
 const CountedType* counted_type(std::string_view type) {
@@ -121,23 +154,32 @@ const KeyDoc* KnownKeys::find(const std::string& path) const {
   return found == docs_.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> KnownKeys::type_of(const std::string& path, std::string& problem) const {
+std::optional<std::string> KnownKeys::type_of(const std::string& said, std::string& problem) const {
+  const std::string path = as_described(said);
   if (const KeyDoc* doc = find(path)) return doc->type;
+  if (path.ends_with(kElement)) {
+    const KeyDoc* list = find(path.substr(0, path.find(kElement)));
+    if (list != nullptr && list->type.find("list of ") != std::string::npos) return "element";
+  }
   const KeyDoc* around = find(std::string(without_last(path)));
   const std::string_view last = std::string_view(path).substr(path.rfind('.') + 1);
   if (base_keys::contain(last) && around != nullptr && around->type == "map") return "base";
-  problem = unknown(path);
+  problem = unknown(path, said);
   return std::nullopt;
 }
 
-std::string KnownKeys::unknown(const std::string& path) const {
+std::string KnownKeys::unknown(const std::string& path, const std::string& said) const {
   std::vector<std::string> known;
   known.reserve(docs_.size());
   for (const KeyDoc& doc : docs_) known.push_back(doc.path);
   const std::string guess = nearest(path, known);
-  if (!guess.empty()) return "unknown key; did you mean '" + guess + "'?";
+  if (!guess.empty()) return "unknown key; did you mean '" + with_elements_of(said, guess) + "'?";
+  const auto has_keys = [this](std::string_view map) {
+    return std::any_of(docs_.begin(), docs_.end(),
+                       [map](const KeyDoc& doc) { return without_last(doc.path) == map; });
+  };
   std::string around(without_last(path));
-  while (!around.empty() && find(around) == nullptr) around = without_last(around);
+  while (!around.empty() && !has_keys(around)) around = without_last(around);
   std::string message = "unknown key; " + (around.empty() ? "a scenario" : around) + " has:";
   for (const KeyDoc& doc : docs_) {
     if (without_last(doc.path) != around) continue;

@@ -32,13 +32,15 @@ class KnownKeys {
  public:
   KnownKeys() : docs_(describe()) {}
 
-  // The type of a key, or nothing and what is wrong with it.
+  // The type of a key, or nothing and what is wrong with it. A number in the path names an element
+  // of a list (overlay.h), whose type is "element" if it has no keys of its own.
   std::optional<std::string> type_of(const std::string& path, std::string& problem) const;
 
  private:
   static std::vector<KeyDoc> describe();
   [[nodiscard]] const KeyDoc* find(const std::string& path) const;
-  [[nodiscard]] std::string unknown(const std::string& path) const;
+  // Of a path as it is described and as it was said.
+  [[nodiscard]] std::string unknown(const std::string& path, const std::string& said) const;
 
   std::vector<KeyDoc> docs_;
 };

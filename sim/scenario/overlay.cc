@@ -9,6 +9,7 @@
 #include "sim/files/read_text.h"
 #include "sim/scenario/astra_sim.h"
 #include "sim/scenario/base_keys.h"
+#include "sim/scenario/list_elements.h"
 
 namespace weft {
 namespace {
@@ -161,12 +162,14 @@ std::string missing_base(const std::string& name, const std::vector<fs::path>& f
 
 void lay_over(Node& below, Node above) {
   const bool maps = below.kind == Node::Kind::map && above.kind == Node::Kind::map;
-  if (!maps || above.replaces) {
+  const bool elements = below.kind == Node::Kind::list && speaks_of_elements(above);
+  if ((!maps && !elements) || above.replaces) {
     if (maps) keep_number(below, above);
     below = std::move(above);
     return;
   }
-  below.at = above.at;
+  // Of a list they are kept beside its items until all files are read: resolve().
+  if (maps) below.at = above.at;
   below.incomplete = below.incomplete || above.incomplete;
   for (Entry& entry : above.entries) {
     if (Entry* found = below.find(entry.key)) {
@@ -186,6 +189,7 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
   chain_.push_back(file);
   resolve_node(root);
   chain_.pop_back();
+  if (chain_.empty()) settle_elements(root, problems_);
 }
 
 void BaseResolver::resolve_node(Node& node) {

@@ -8,6 +8,13 @@
 // Maps merge deeply, those given with --set too; anything else takes the place of what is below. A
 // map that has a `base` of its own takes the place of the whole map below; but `per_node`, how
 // many there are, stays. A null removes a key. Every node keeps the position it comes from.
+//
+// A map whose keys are numbers, laid over a list, changes its elements, counted from 0:
+//
+//   pairs: {1: {slice_wgs: 4}}          # --set workload.pairs.1.slice_wgs=4
+//
+// What is said of an element is laid over it; the number of elements adds one; a null removes one,
+// after all other changes. Where there is no list, it makes one.
 #pragma once
 
 #include <cstddef>

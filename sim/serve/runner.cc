@@ -85,6 +85,7 @@ void Runner::run(const AskedRun& asked) {
 
 void Runner::simulate(const AskedRun& asked, Loaded& loaded) {
   loaded.scenario->run.cores = cores_;
+  loaded.scenario->run.known = known_;
   ScenarioRun run(loaded);
   Diagnostics problems = confined(run.problems(), run.inputs(), readable(served_, asked.source));
   if (run.ready() && !problems.has_errors()) problems.append(run.check(asked.source.name));

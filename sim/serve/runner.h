@@ -16,7 +16,8 @@ namespace weft {
 
 class Runner {
  public:
-  Runner(ServedFolder served, int cores) : served_(std::move(served)), cores_(cores) {}
+  Runner(ServedFolder served, int cores, KnownRuns* known)
+      : served_(std::move(served)), cores_(cores), known_(known) {}
   ~Runner() { stop(); }  // and waits: the thread is the last member
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -42,6 +43,7 @@ class Runner {
 
   ServedFolder served_;
   int cores_;
+  KnownRuns* known_;
   std::atomic<bool> stopped_ = false;
   std::mutex start_;  // held while a run begins
   mutable std::mutex lock_;

@@ -72,7 +72,7 @@ HttpResponse not_here() { return refusal(404, "there is no such thing in the ser
 }  // namespace
 
 Service::Service(ServeSettings settings)
-    : settings_(std::move(settings)), runner_(settings_.served, settings_.cores) {}
+    : settings_(std::move(settings)), runner_(settings_.served, settings_.cores, settings_.known) {}
 
 // Browsers give cookies of a host to all of its ports.
 std::string Service::cookie_name() const { return fmt::format("weft_{}", settings_.port); }

@@ -19,7 +19,8 @@ struct ServeSettings {
   std::vector<std::filesystem::path> page_dirs;  // the first that is there has the page's files
   // The page of one result, or of several runs side by side; not to be used if there are problems.
   std::function<std::string(const std::vector<std::filesystem::path>&, Diagnostics&)> report;
-  int cores = 1;  // of a run
+  int cores = 1;               // of a run
+  KnownRuns* known = nullptr;  // for runs to ask and to add to; has to outlive the service
 };
 
 class Service {

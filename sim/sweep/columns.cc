@@ -5,14 +5,23 @@
 
 #include "sim/report/field_names.h"
 #include "sim/scenario/base_keys.h"
+#include "sim/scenario/list_elements.h"
 #include "sim/scenario/mode_rows.h"
 
 namespace weft {
 namespace {
 
-// An axis that swaps a file is called after the map that the file is of.
+// An axis that swaps a file is called after the map that the file is of, an element of a list with
+// the list: "pairs_0".
 std::vector<std::string> parts_of(const SweepKey& key) {
-  std::vector<std::string> parts = key.keys;
+  std::vector<std::string> parts;
+  for (const std::string& part : key.keys) {
+    if (names_an_element(part) && !parts.empty()) {
+      parts.back() += '_' + part;
+    } else {
+      parts.push_back(part);
+    }
+  }
   if (parts.size() > 1 && base_keys::contain(parts.back())) parts.pop_back();
   return parts;
 }

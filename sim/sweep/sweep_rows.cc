@@ -29,8 +29,9 @@ std::string hash_of(const std::vector<std::string>& sets) {
 // What only shows when the work is laid out: a trace that cannot be read, too much memory.
 std::string problems_laid_out(const SweepPlan& plan, const Loaded& loaded) {
   const ScenarioRun run(loaded);
-  return run.ready() ? run.check(plan.scenario.generic_string()).to_text()
-                     : run.problems().to_text();
+  if (!run.ready()) return run.problems().to_text();
+  const Diagnostics problems = run.check(plan.scenario.generic_string());
+  return problems.has_errors() ? problems.to_text() : "";  // with warnings it is run
 }
 
 void load(const SweepPlan& plan, PointLoader& loader, const Planning& how, SweepRow& row) {

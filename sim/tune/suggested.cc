@@ -13,13 +13,12 @@
 #include "sim/plans/algorithms.h"
 #include "sim/scenario/modes.h"
 #include "sim/scenario/workload_kinds.h"
+#include "sim/tune/space_text.h"
 
 namespace weft {
 namespace {
 
 using Words = std::vector<std::string>;
-
-constexpr std::size_t kMostPoints = 100'000;
 
 // Keys that change together, and their values.
 struct Variation {
@@ -220,13 +219,12 @@ class Suggesting {
          whole ? variations_of_model(scenario) : variations_of_operator(scenario, mode_)) {
       add(is_decoder(scenario.workload.kind) ? one : tried(one));
     }
-    const std::string stem = std::filesystem::path(named).stem().string();
-    std::string text = fmt::format(
-        "# Knobs that suit {}; written by weft tune, to be edited.\n"
-        "name: {}{}\nscenario: {}\n",
-        stem, stem, mode_ ? fmt::format("_{}", name_of(*mode_)) : "", named);
-    text += sets_text();
-    text += "axes:\n" + axes_;
+    std::string text = text_of(SpaceHead{.what = "Knobs that suit",
+                                         .scenario = named,
+                                         .suffix = mode_ ? fmt::format("_{}", name_of(*mode_)) : "",
+                                         .mode = mode_,
+                                         .sets = user_sets_}) +
+                       axes_;
     const std::string filter = filter_of_model();
     if (!filter.empty()) text += "filter: " + filter + '\n';
     if (!beyond_.empty()) text += "# Too many points with these:\n";
@@ -240,18 +238,6 @@ class Suggesting {
       const std::string path = set.substr(0, set.find('='));
       return path == key || path.starts_with(key + '.') || key.starts_with(path + '.');
     });
-  }
-
-  // What holds for all points: the mode, and what options.sets says of other keys.
-  [[nodiscard]] std::string sets_text() const {
-    Words all;
-    if (mode_) all.push_back(fmt::format("modes: [{}]", name_of(*mode_)));
-    for (const std::string& set : user_sets_) {
-      const auto equals = set.find('=');
-      if (mode_ && set.substr(0, equals) == "modes") continue;
-      all.push_back(set.substr(0, equals) + ": " + set.substr(equals + 1));
-    }
-    return all.empty() ? "" : fmt::format("set: {{{}}}\n", fmt::join(all, ", "));
   }
 
   static std::string commented(std::string lines) {
@@ -286,7 +272,7 @@ class Suggesting {
       return;
     }
     const std::string line = line_of(variation);
-    if (points_ * variation.values.size() > kMostPoints) {
+    if (points_ * variation.values.size() > kMostPointsOfSpace) {
       beyond_.push_back(line);
       return;
     }

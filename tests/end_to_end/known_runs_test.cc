@@ -197,6 +197,51 @@ TEST_F(KnownRunsOfPrograms, change_no_result_of_a_run) {
   }
 }
 
+// What a trace or a graph has of kernels and their times is a model as any other.
+TEST_F(KnownRunsOfPrograms, change_no_result_of_a_graph) {
+  const std::string model = "'" WEFT_SOURCE_DIR "/configs/scenarios/models/llama3_70b_decode.yaml'";
+  weft("export " + model + " --graph graph.yaml");
+  std::ofstream(folder_ / "graph_run.yaml")
+      << "name: graph\ncluster: {base: clusters/node_8x_h100}\n"
+         "workload: {kind: graph, path: graph.yaml}\nmodes: [bulk, fused]\n";
+  const std::string plain = without_clocks(weft("run graph_run.yaml --json").out);
+  EXPECT_TRUE(without_clocks(weft("run graph_run.yaml --json --known known").out) == plain);
+  const std::size_t kept = known("known").size();
+  EXPECT_GT(kept, 3U);
+  EXPECT_TRUE(without_clocks(weft("run graph_run.yaml --json --known known").out) == plain);
+  EXPECT_EQ(known("known").size(), kept);
+}
+
+TEST_F(KnownRunsOfPrograms, change_no_prediction_of_a_measured_line) {
+  const std::string validate =
+      "validate '" WEFT_SOURCE_DIR
+      "/calibration/measurements/vllm-all-reduce.jsonl' --cluster '" WEFT_SOURCE_DIR
+      "/configs/clusters/node_8x_h100.yaml' -q ";
+  weft(validate + "--json plain.json");
+  weft(validate + "--json first.json --known known");
+  const std::size_t kept = known("known").size();
+  EXPECT_GT(kept, 3U);
+  weft(validate + "--json second.json", "WEFT_KNOWN=known");
+  EXPECT_EQ(known("known").size(), kept);
+  const std::string plain = text_of(folder_ / "plain.json");
+  EXPECT_FALSE(plain.empty());
+  EXPECT_TRUE(text_of(folder_ / "first.json") == plain);
+  EXPECT_TRUE(text_of(folder_ / "second.json") == plain);
+}
+
+TEST_F(KnownRunsOfPrograms, are_used_by_a_search_of_ways_of_pairs) {
+  const std::string tune =
+      "tune '" WEFT_SOURCE_DIR
+      "/configs/scenarios/models/llama3_70b_pairs.yaml' --pairs --points 4 -q -j 1 ";
+  weft(tune + "-o first --known known");
+  const std::size_t kept = known("known").size();
+  EXPECT_GT(kept, 20U) << "ways of pairs by themselves";
+  weft(tune + "-o second --known known");
+  EXPECT_EQ(known("known").size(), kept);
+  EXPECT_EQ(text_of(folder_ / "second/space.yaml"), text_of(folder_ / "first/space.yaml"));
+  EXPECT_EQ(text_of(folder_ / "second/results.csv"), text_of(folder_ / "first/results.csv"));
+}
+
 TEST_F(KnownRunsOfPrograms, are_used_by_a_search) {
   weft("tune small.yaml -q -j 1 -o first --known known");
   const std::size_t kept = known("known").size();

@@ -200,5 +200,100 @@ TEST_F(TuneCommand, does_not_simulate_what_cannot_be_the_best) {
   EXPECT_GE(json_in("tuned/tune.json")["points"]["beyond_bound"], 2) << ended.out;
 }
 
+// Two layers on a node of eight H100, some milliseconds a point.
+constexpr const char* kModel =
+    "name: layers\ncluster: {base: clusters/node_8x_h100}\n"
+    "workload: {kind: transformer, phase: prefill, model: {layers: 2, hidden: 2048, heads: 16, "
+    "kv_heads: 8, inner: 8192, vocabulary: 4096}, sequences: 1, sequence_length: 4096, "
+    "microbatch: 1, parallel: {tensor: 8, sequence: true}}\nmodes: [bulk, fused]\n";
+
+class TunePairs : public TuneCommand {
+ protected:
+  void SetUp() override {
+    TuneCommand::SetUp();
+    std::ofstream(folder_ / "layers.yaml") << kModel;
+  }
+};
+
+// Each of four pairs has its axis, and the best scenario its rules, whichever layers they are in.
+TEST_F(TunePairs, writes_rules_of_single_pairs_that_are_no_worse_than_none) {
+  const Ended ended = weft("tune layers.yaml --pairs --points 40 -q -o tuned");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  const std::string space = text_of(in("tuned/space.yaml"));
+  for (const char* name : {"name: qkv", "name: attn_out", "name: mlp_up", "name: mlp_down"}) {
+    EXPECT_NE(space.find(name), std::string::npos) << name << space;
+  }
+  const Json told = json_in("tuned/tune.json");
+  EXPECT_EQ(told["points"]["simulated"], 40);
+  EXPECT_GE(told["as_it_is"]["gain"], 1);
+  const Ended run = weft("run tuned/best.yaml --json -q");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["modes"]["mixed"]["time_us"], told["best"]["value"]);
+  EXPECT_NE(text_of(in("tuned/best.yaml")).find("- {pair: "), std::string::npos);
+}
+
+TEST_F(TunePairs, writes_a_sweep_file_that_gives_the_same) {
+  ASSERT_EQ(weft("tune layers.yaml --pairs --points 20 -q -o tuned").status, 0);
+  const Ended again = weft("tune tuned/space.yaml --points 20 -q -o again");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(text_of(in("tuned/best.yaml")), text_of(in("again/best.yaml")));
+}
+
+TEST_F(TunePairs, finds_the_same_on_any_number_of_cores_and_after_it_was_killed) {
+  ASSERT_EQ(weft("tune layers.yaml --pairs --points 20 -q -o one -j 1").status, 0);
+  ASSERT_EQ(weft("tune layers.yaml --pairs --points 20 -q -o three -j 3").status, 0);
+  for (const char* seconds : {"0.1", "0.4"}) {
+    shell_in(folder_, std::string("timeout -s KILL ") + seconds +
+                          " '" WEFT_BINARY
+                          "' tune layers.yaml --pairs --points 20 -q -o killed -j 1 >out.txt "
+                          "2>err.txt");
+  }
+  ASSERT_EQ(weft("tune layers.yaml --pairs --points 20 -q -o killed -j 1").status, 0);
+  for (const char* file : {"space.yaml", "results.csv", "best.yaml"}) {
+    EXPECT_EQ(text_of(in("one") / file), text_of(in("three") / file)) << file;
+    EXPECT_EQ(text_of(in("one") / file), text_of(in("killed") / file)) << file;
+  }
+}
+
+// Its rule counts for mlp_down where the axis leaves it as it is; elsewhere it is idle, which is no
+// reason not to try the point.
+TEST_F(TunePairs, go_on_from_rules_that_there_are) {
+  const Ended ended = weft(
+      "tune layers.yaml --pairs --points 30 -q -o tuned --set 'workload.pairs=[{pair: mlp_down, "
+      "mode: kernel, chunks: 8}]'");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(text_of(in("tuned/space.yaml")).find("key: workload.pairs.1\n"), std::string::npos);
+  const Json told = json_in("tuned/tune.json");
+  EXPECT_EQ(told["points"]["cannot_be_run"], 0);
+  EXPECT_GT(told["as_it_is"]["gain"], 1.001);  // eight chunks are slow
+}
+
+TEST_F(TunePairs, vary_by_hand_as_any_key_does) {
+  std::ofstream(in("slices.yaml")) << "name: slices\nscenario: layers.yaml\n"
+                                      "set: {modes: [mixed], workload.pairs: [{pair: mlp_down, "
+                                      "mode: fused}]}\n"
+                                      "axes: [{key: workload.pairs.0.slice_wgs, values: [1, 4]}]\n";
+  const Ended ended = weft("tune slices.yaml -q -o tuned");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.out.find("slice_wgs="), std::string::npos) << ended.out;
+}
+
+TEST_F(TunePairs, are_refused_where_there_are_none) {
+  const std::string operation = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
+  const auto refused = [&](const std::string& arguments, const std::string& words) {
+    const Ended ended = weft("tune " + arguments + " --pairs -q -o tuned");
+    EXPECT_EQ(ended.status, 1) << arguments;
+    EXPECT_TRUE(ended.says(words)) << ended.err;
+    EXPECT_FALSE(fs::exists(in("tuned/space.yaml"))) << arguments;
+  };
+  refused(operation, "embedding_all_to_all is no whole model");
+  refused("small.yaml", "small.yaml is a sweep file, which says what varies");
+  refused("layers.yaml --set modes=[fused]", "leave out --set modes");
+  refused(
+      "layers.yaml --set workload.parallel='{tensor: 1, sequence: ~, data: 8}' --set "
+      "workload.sequences=8",
+      "has no pair that could be overlapped in another way");
+}
+
 }  // namespace
 }  // namespace weft::tune_command_test

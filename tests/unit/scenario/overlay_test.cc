@@ -114,6 +114,43 @@ TEST_F(Overlay, a_map_given_with_set_merges_as_that_of_a_file_does) {
   EXPECT_EQ(resolved("{a: {x: 1, b: {z: 1}}}", {"a={b: {base: two}}"}), replaced);
 }
 
+TEST_F(Overlay, numbers_change_elements_of_a_list) {
+  EXPECT_EQ(resolved("{l: [{x: 1}, {x: 2, y: 2}]}", {"l.1.x=3"}), "{l:[{x:1} {x:3 y:2}]}");
+  EXPECT_EQ(resolved("{l: [a, b]}", {"l.0=c"}), "{l:[c b]}");
+  EXPECT_EQ(resolved("{l: [{m: [1, 2]}]}", {"l.0.m.1=5"}), "{l:[{m:[1 5]}]}");
+}
+
+TEST_F(Overlay, the_number_of_elements_adds_one) {
+  EXPECT_EQ(resolved("{l: [a]}", {"l.2=c", "l.1=b"}), "{l:[a b c]}");  // in any order
+  EXPECT_EQ(resolved("{n: 1}", {"l.0.x=1"}), "{n:1 l:[{x:1}]}");
+}
+
+TEST_F(Overlay, a_null_takes_an_element_away_after_all_else) {
+  EXPECT_EQ(resolved("{l: [a, b, c]}", {"l.0=~", "l.2=d"}), "{l:[b d]}");
+  EXPECT_EQ(resolved("{l: [a]}", {"l.1=~", "l.2=c"}), "{l:[a c]}");
+  EXPECT_EQ(resolved("{l: [a]}", {"l.5=~"}), "{l:[a]}");
+  EXPECT_EQ(resolved("{l: [a]}", {"l.0=~"}), "{l:}");  // as if it were not said
+}
+
+TEST_F(Overlay, elements_are_those_of_the_bases_list) {
+  write("one.yaml", "{l: [{x: 1}, {x: 2}]}");
+  write("two.yaml", "{base: one, l: {1: {y: 2}}}");
+  EXPECT_EQ(resolved("{base: two}", {"l.1.x=3", "l.0.x=~"}), "{l:[{x:} {x:3 y:2}]}");
+  EXPECT_EQ(resolved("{base: two, l: [a]}", {"l.1=b"}), "{l:[a b]}");
+}
+
+TEST_F(Overlay, an_element_that_would_leave_a_gap_is_a_problem) {
+  SourceFiles files;
+  Diagnostics problems;
+  Node root = tree_of("{l: [a]}");
+  apply_set(root, "l.3=b", problems);
+  const std::vector<fs::path> none;
+  BaseResolver(files, none, problems).resolve(root, folder_ / "a.yaml");
+  EXPECT_EQ(problems.to_text(),
+            "--set l.3=b: error: there is no element 3: the list has 1, counted from 0, and the "
+            "next one would be 1\n");
+}
+
 TEST_F(Overlay, what_takes_anothers_place_is_there_as_often) {
   write("old.yaml", "{speed: 1}");
   write("new.yaml", "{speed: 2}");

@@ -283,5 +283,33 @@ TEST_F(SweepPlans, a_wrong_value_of_a_point_is_said_at_its_place_in_the_sweep) {
       << loaded.problems.to_text();
 }
 
+// A list's elements count from 0; columns begin with no digit.
+TEST_F(SweepPlans, axes_change_elements_of_lists) {
+  const SweepPlan made = plan(
+      "axes:\n"
+      "  - {key: cluster.stragglers.0, values: [~, {gpu: 1, clock: 0.5}, {gpu: 0, clock: 0.6}]}\n"
+      "  - {key: cluster.stragglers.0.clock, values: [0.7, 0.75]}\n");
+  EXPECT_EQ(columns_of(made)[0], (AxisColumn{"cluster.stragglers.0", "stragglers_0"}));
+  EXPECT_EQ(columns_of(made)[1], (AxisColumn{"cluster.stragglers.0.clock", "clock"}));
+  const Loaded loaded = PointLoader(made).load({.values = {1, 1}});
+  ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+  ASSERT_EQ(loaded.scenario->cluster.stragglers.size(), 1U);
+  EXPECT_EQ(loaded.scenario->cluster.stragglers[0].gpu, 1);
+  EXPECT_EQ(loaded.scenario->cluster.stragglers[0].clock, 0.75);
+  EXPECT_EQ(sets_of(made, {.values = {1, 1}}),
+            (std::vector<std::string>{"cluster.stragglers.0={gpu: 1, clock: 0.5}",
+                                      "cluster.stragglers.0.clock=0.75"}));
+}
+
+TEST_F(SweepPlans, keys_of_elements_are_checked) {
+  expect_wrong("axes: [{key: workload.pairs.2.slice_wg, values: [1, 2]}]\n", "sweep.yaml:3:14",
+               "'workload.pairs.2.slice_wg': unknown key; did you mean "
+               "'workload.pairs.2.slice_wgs'?");
+  expect_wrong("axes: [{key: workload.pairs.0.slice_wgs, values: [1, 2 us]}]\n", "sweep.yaml:3:54",
+               "2 us");
+  expect_wrong("axes: [{key: workload.batch.0, values: [1, 2]}]\n", "sweep.yaml:3:14",
+               "unknown key");
+}
+
 }  // namespace
 }  // namespace weft::plan_test

@@ -1,0 +1,186 @@
+#include "sim/models/pair_ways.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "sim/models/concurrently.h"
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+// In thousandths.
+constexpr std::int64_t kMostLonger = 1250;
+constexpr std::int64_t kSame = 1001;
+
+Duration times(Duration time, std::int64_t thousandths) {
+  return picoseconds(time.count() / 1000 * thousandths);
+}
+
+using Change = std::function<void(PairRule& rule)>;
+using Knob = std::vector<Change>;  // its values
+
+Knob knob_of(int PairRule::*member, std::initializer_list<int> values, int most = 1'000'000) {
+  Knob knob;
+  for (const int value : values) {
+    if (value <= most) knob.push_back([member, value](PairRule& rule) { rule.*member = value; });
+  }
+  return knob;
+}
+
+// The most telling first: each is tried with those before it at their best.
+std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
+  if (mode == Mode::kernel) return {knob_of(&PairRule::chunks, {2, 4, 8, 16})};
+  if (!is_fused(mode)) return {};
+  Knob orders;
+  for (const DestinationOrder order :
+       {DestinationOrder::remote_first, DestinationOrder::local_first,
+        DestinationOrder::staggered}) {
+    orders.push_back([order](PairRule& rule) { rule.order = order; });
+  }
+  std::vector<Knob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),
+                          knob_of(&PairRule::max_wgs_per_cu, {1, 2, 4})};
+  if (mode == Mode::role_split) {
+    knobs.insert(knobs.begin(), knob_of(&PairRule::sending_cus, {4, 8, 16, 32}, gpu.cus - 1));
+  }
+  return knobs;
+}
+
+class TryingPairs {
+ public:
+  TryingPairs(ModelRun& model, const Scenario& scenario, const PairTrials& how)
+      : model_(model), scenario_(scenario), how_(how) {}
+
+  std::vector<PairWays> ways() {
+    name_pairs();
+    std::vector<Job> jobs;
+    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+      for (const Mode mode : modes_of(scenario_.workload.kind)) {
+        if (mode != Mode::mixed) jobs.push_back({.pair = pair, .mode = mode, .found = {}});
+      }
+    }
+    RunOptions options = scenario_.run;
+    options.cores = 1;
+    options.max_memory = bytes(options.max_memory.count() / how_.at_a_time);
+    concurrently(jobs.size(), how_.at_a_time, [&](std::size_t i) {
+      jobs[i].found = tried(jobs[i], options);
+      const std::lock_guard lock(telling_);
+      how_.on_done(++done_, jobs.size());
+    });
+    for (Job& job : jobs) {
+      std::vector<TriedWay>& all = pairs_[job.pair].ways;
+      std::move(job.found.begin(), job.found.end(), std::back_inserter(all));
+    }
+    for (PairWays& pair : pairs_) put_in_order(pair);
+    std::erase_if(pairs_, [](const PairWays& pair) { return pair.ways.empty(); });
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [](const PairWays& a, const PairWays& b) { return gain(a) > gain(b); });
+    return std::move(pairs_);
+  }
+
+ private:
+  struct Job {
+    std::size_t pair = 0;
+    Mode mode = Mode::bulk;
+    std::vector<TriedWay> found;
+  };
+
+  // Candidates of one name are one: they differ in their sizes, or in the GPUs that they are on.
+  void name_pairs() {
+    for (const Candidate& one : model_.candidates()) {
+      if (!one.obstacle.empty()) continue;
+      const auto known = std::find_if(pairs_.begin(), pairs_.end(), [&one](const PairWays& pair) {
+        return pair.name == one.name;
+      });
+      const auto index = static_cast<std::size_t>(known - pairs_.begin());
+      if (known == pairs_.end()) {
+        pairs_.push_back({.name = one.name, .computing = one.computing, .bulk = {}, .ways = {}});
+        without_rules_.emplace_back();
+      }
+      pairs_[index].bulk += one.bulk * one.times;
+      without_rules_[index] += model_.time_without_rules(one) * one.times;
+    }
+  }
+
+  std::vector<TriedWay> tried(const Job& job, const RunOptions& options) const {
+    std::vector<TriedWay> all;
+    const auto time = [&](const PairRule& rule) {
+      how_.stop_if_asked();
+      const std::optional<Duration> found = model_.time_by(rule, options);
+      if (found) all.push_back({.rule = rule, .time = *found});
+      return found;
+    };
+    PairRule best;
+    best.pair = pairs_[job.pair].name;
+    best.mode = job.mode;
+    std::optional<Duration> least = time(best);
+    if (!least) return all;  // the mode does not suit it
+    for (const Knob& knob : knobs_of(job.mode, scenario_.cluster.gpu)) {
+      PairRule best_of_knob = best;
+      for (const Change& change : knob) {
+        PairRule rule = best;
+        change(rule);
+        const std::optional<Duration> here = time(rule);
+        if (!here || *here >= *least) continue;
+        least = here;
+        best_of_knob = rule;
+      }
+      best = best_of_knob;
+    }
+    return all;
+  }
+
+  void put_in_order(PairWays& pair) const {
+    std::stable_sort(pair.ways.begin(), pair.ways.end(),
+                     [](const TriedWay& a, const TriedWay& b) { return a.time < b.time; });
+    std::vector<TriedWay> kept;
+    const bool has_rules = !scenario_.workload.pairs.empty();
+    const Duration as_it_is = without_rules_[static_cast<std::size_t>(&pair - pairs_.data())];
+    for (const TriedWay& way : pair.ways) {
+      const bool is_long =
+          way.time > times(pair.ways.front().time, kMostLonger) && way.rule.mode != Mode::bulk;
+      const bool is_known =
+          (!has_rules && way.time == as_it_is) ||
+          std::any_of(kept.begin(), kept.end(), [&way](const TriedWay& shorter) {
+            return way.time == shorter.time ||
+                   (way.rule.mode == shorter.rule.mode && way.time < times(shorter.time, kSame));
+          });
+      if (!is_long && !is_known) kept.push_back(way);
+    }
+    pair.ways = best_of_each_mode_first(std::move(kept));
+  }
+
+  static std::vector<TriedWay> best_of_each_mode_first(std::vector<TriedWay> sorted) {
+    std::vector<TriedWay> first;
+    std::vector<TriedWay> others;
+    for (TriedWay& way : sorted) {
+      const bool has_mode = std::any_of(first.begin(), first.end(), [&way](const TriedWay& other) {
+        return other.rule.mode == way.rule.mode;
+      });
+      (has_mode ? others : first).push_back(std::move(way));
+    }
+    std::move(others.begin(), others.end(), std::back_inserter(first));
+    return first;
+  }
+
+  static Duration gain(const PairWays& pair) { return pair.bulk - pair.ways.front().time; }
+
+  ModelRun& model_;
+  const Scenario& scenario_;
+  const PairTrials& how_;
+  std::vector<PairWays> pairs_;
+  std::vector<Duration> without_rules_;  // by pair, what they take then
+  std::mutex telling_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+std::vector<PairWays> pair_ways(ModelRun& model, const Scenario& scenario, const PairTrials& how) {
+  return TryingPairs(model, scenario, how).ways();
+}
+
+}  // namespace weft
