@@ -8,6 +8,10 @@
 #include <exception>
 #include <system_error>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "sim/app/cache_command.h"
 #include "sim/app/calibrate_command.h"
 #include "sim/app/colors.h"
@@ -67,6 +71,11 @@ int run(int argc, const char* const* argv) {
 }  // namespace weft
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // What large vectors had before they grew goes back to the system. By itself glibc keeps up to
+  // 32 MB of each as a hole, once it has seen one freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   weft::start_log();
   // A file that grows beyond the limit (ulimit -f) is a failed write, with its message.
   std::signal(SIGXFSZ, SIG_IGN);

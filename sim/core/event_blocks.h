@@ -50,12 +50,20 @@ class EventBlocks {
     ++list.size_;
   }
 
-  // Empties the list.
-  void give_back(List& list) {
-    if (list.last_ == nullptr) return;
-    list.last_->next = free_;
-    free_ = list.first_;
-    list = {};
+  // Empties the list; use(several of its events), in order. What `use` adds to other lists takes
+  // the memory of what has been used.
+  template <class Use>
+  void empty(List& list, Use use) {
+    List from = std::exchange(list, {});
+    while (from.first_ != nullptr) {
+      Block* block = from.first_;
+      const std::size_t here = std::min(from.size_, kEvents);
+      use(std::span<const Event>(block->events.data(), here));
+      from.size_ -= here;
+      from.first_ = block->next;
+      block->next = free_;
+      free_ = block;
+    }
   }
 
   // In all, those not in use included.

@@ -86,7 +86,6 @@ class WindowQueue {
     if (own == kNever || window_of(static_cast<std::uint64_t>(own.count())) != window) return;
     advance(window);
     end_ = static_cast<std::uint64_t>(stop.count()) + 1;
-    put_back();
     lay_out_by_place();
     known_next_.reset();
   }
@@ -107,6 +106,9 @@ class WindowQueue {
     return true;
   }
   [[nodiscard]] std::uint32_t place() const { return place_; }
+
+  // The events for which a window has memory.
+  [[nodiscard]] std::size_t room() const { return by_place_.capacity(); }
 
   // Of the place, in this window.
   [[nodiscard]] bool more() const { return head_ != tail_ || !pushed_.empty(); }
@@ -132,6 +134,8 @@ class WindowQueue {
   static constexpr unsigned kDigits = 1U << kBits;
   static constexpr unsigned kLevels = 66 / kBits;
   static constexpr std::uint64_t kPlaceMask = ((std::uint64_t{1} << kPlaceBits) - 1) << kPlaceShift;
+  // In the first window of a run every WG may start. The memory for so many is not kept.
+  static constexpr std::size_t kLargeWindow = 1U << 16U;
   struct Visit {
     std::uint32_t place;
     std::uint32_t begin;
@@ -174,50 +178,38 @@ class WindowQueue {
     return {.at = SimTime::from_count(static_cast<std::int64_t>(first)), .events = bucket.size()};
   }
 
-  // Makes `window`, the earliest, the present one, and events_ its events.
+  // Makes `window`, the earliest, the present one: a bucket of level 0 then has its events.
   void advance(std::uint64_t window) {
-    EventBlocks::List bucket = std::exchange(earliest_bucket(), {});
+    window_ = window;
     const auto level = static_cast<unsigned>(std::countr_zero(levels_used_));
+    if (level == 0) return;
+    // Each differs from the window only in lower digits: none goes into this bucket.
+    blocks_.empty(earliest_bucket(), [this](std::span<const Event> events) {
+      for (const Event& event : events) file(event, window_of(event.at_ps));
+    });
     digits_used_[level] &= digits_used_[level] - 1;
     if (digits_used_[level] == 0) levels_used_ &= ~(1U << level);
-    window_ = window;
-    events_.clear();
-    bucket.for_each([&](std::span<const Event> events) {
-      if (level == 0) {
-        events_.insert(events_.end(), events.begin(), events.end());
-        return;
-      }
-      for (const Event& event : events) {
-        const std::uint64_t of_event = window_of(event.at_ps);
-        if (of_event == window) {
-          events_.push_back(event);
-        } else {
-          file(event, of_event);  // differs only in a lower digit: never into this bucket
+  }
+
+  // Those of the present window before its end; the others are put back. The order of places is
+  // that of their first events here: nothing depends on it.
+  void lay_out_by_place() {
+    SIM_ASSERT((levels_used_ & 1U) != 0);
+    EventBlocks::List events = std::exchange(earliest_bucket(), {});
+    digits_used_[0] &= digits_used_[0] - 1;
+    if (digits_used_[0] == 0) levels_used_ &= ~1U;
+    std::size_t all = 0;
+    events.for_each([&](std::span<const Event> some) {
+      for (const Event& event : some) {
+        if (event.at_ps >= end_) {
+          file(event, window_);
+          continue;
         }
+        const std::uint32_t place = place_of(event);
+        if (next_slot_[place]++ == 0) visits_.push_back({.place = place, .begin = 0, .end = 0});
+        ++all;
       }
     });
-    blocks_.give_back(bucket);
-  }
-
-  // What comes after the end.
-  void put_back() {
-    std::size_t kept = 0;
-    for (const Event& event : events_) {
-      if (event.at_ps < end_) {
-        events_[kept++] = event;
-      } else {
-        file(event, window_);
-      }
-    }
-    events_.resize(kept);
-  }
-
-  // The order of places is that of their first events here: nothing depends on it.
-  void lay_out_by_place() {
-    for (const Event& event : events_) {
-      const std::uint32_t place = place_of(event);
-      if (next_slot_[place]++ == 0) visits_.push_back({.place = place, .begin = 0, .end = 0});
-    }
     std::uint32_t begin = 0;
     for (Visit& visit : visits_) {
       visit.begin = begin;
@@ -225,8 +217,15 @@ class WindowQueue {
       visit.end = begin;
       next_slot_[visit.place] = visit.begin;
     }
-    if (by_place_.size() < events_.size()) by_place_.resize(events_.size());
-    for (const Event& event : events_) by_place_[next_slot_[place_of(event)]++] = event;
+    if (by_place_.size() > kLargeWindow && by_place_.size() / 16 > all) {
+      std::vector<Event>().swap(by_place_);
+    }
+    if (by_place_.size() < all) by_place_.resize(all);
+    blocks_.empty(events, [this](std::span<const Event> some) {
+      for (const Event& event : some) {
+        if (event.at_ps < end_) by_place_[next_slot_[place_of(event)]++] = event;
+      }
+    });
     for (const Visit& visit : visits_) next_slot_[visit.place] = 0;
   }
 
@@ -241,7 +240,6 @@ class WindowQueue {
   std::uint64_t last_ = 0;
   WideHeap<Event> pushed_;
   // The window.
-  std::vector<Event> events_;
   std::vector<Event> by_place_;
   std::vector<Visit> visits_;
   std::size_t visited_ = 0;

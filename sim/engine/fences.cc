@@ -19,26 +19,26 @@ void Simulator::awaits_arrival(std::uint32_t gpu, std::uint32_t w) {
   const std::size_t copies = copied ? graph_.groups[send.group].size() : 1;
   fenced_.emplace(gpus_[gpu].workers[w].send, Fenced{.worker = worker_id(gpu, w),
                                                      .copies = static_cast<std::uint32_t>(copies)});
-  gpus_[gpu].spares[w].on_the_way += 1;
+  stores_of(gpu, w).on_the_way += 1;
 }
 
 // The WG has posted its last store, and fences all that are in flight.
 bool Simulator::fence(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  Spare& spare = gpus_[gpu].spares[w];
+  Stores& stores = stores_of(gpu, w);
   worker.waits = true;
   worker.waiting_for = Wait::store;
   worker.since = now_;
   const std::uint32_t id = worker_id(gpu, w);
-  spare.fencing = true;
+  stores.fencing = true;
   if (fences_.empty()) return false;
   const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
   Fence& fence = fences_[cu];
   const bool idle = fence.under_way == kNone;
   // Where each wave fences for itself, the first finds the CU idle; the others come while that
   // fence is in progress.
-  spare.fences_again = idle && graph_.kernels[KernelId(worker.kernel)].waves_fence;
-  spare.next_fenced = fence.waiting;
+  stores.fences_again = idle && graph_.kernels[KernelId(worker.kernel)].waves_fence;
+  stores.next_fenced = fence.waiting;
   fence.waiting = id;
   if (idle) start_fence(cu);
   return false;
@@ -53,11 +53,11 @@ void Simulator::start_fence(std::uint32_t cu) {
   fence.least = now_;
   for (std::uint32_t id = fence.under_way; id != kNone;) {
     const std::uint32_t gpu = id / worker_stride_;
-    const Spare& spare = gpus_[gpu].spares[id % worker_stride_];
-    if (spare.on_the_way > 0) fence.outstanding += 1;
+    const Stores& stores = stores_of(gpu, id % worker_stride_);
+    if (stores.on_the_way > 0) fence.outstanding += 1;
     const Duration least = least_fence(gpu, gpus_[gpu].workers[id % worker_stride_]);
     fence.least = later(fence.least, now_ + least);
-    id = spare.next_fenced;
+    id = stores.next_fenced;
   }
   if (fence.outstanding == 0) end_fence(cu, fence.least);
 }
@@ -83,13 +83,13 @@ Duration Simulator::least_fence(std::uint32_t gpu, const Worker& worker) const {
 
 void Simulator::store_arrived(std::uint32_t id) {
   const std::uint32_t gpu = id / worker_stride_;
-  Spare& spare = gpus_[gpu].spares[id % worker_stride_];
-  SIM_ASSERT(spare.on_the_way > 0);
-  spare.on_the_way -= 1;
-  if (!spare.fencing || spare.on_the_way > 0) return;
+  Stores& stores = stores_of(gpu, id % worker_stride_);
+  SIM_ASSERT(stores.on_the_way > 0);
+  stores.on_the_way -= 1;
+  if (!stores.fencing || stores.on_the_way > 0) return;
   const Duration word = cluster_.spec.gpu.peer_store.fence;
   if (fences_.empty()) {
-    spare.fencing = false;
+    stores.fencing = false;
     return schedule(now_ + word, EventKind::worker, id);
   }
   const std::uint32_t cu = gpu * cus_[gpu].cus() + gpus_[gpu].workers[id % worker_stride_].cu;
@@ -97,7 +97,7 @@ void Simulator::store_arrived(std::uint32_t id) {
   bool served = false;
   for (std::uint32_t i = fence.under_way; i != kNone && !served;) {
     served = i == id;
-    i = gpus_[gpu].spares[i % worker_stride_].next_fenced;
+    i = stores_of(gpu, i % worker_stride_).next_fenced;
   }
   if (!served || --fence.outstanding > 0) return;
   end_fence(cu, later(fence.least, now_ + word));
@@ -108,20 +108,20 @@ void Simulator::fence_event(std::uint32_t cu) {
   const std::uint32_t gpu = cu / cus_[0].cus();
   std::uint32_t done = kNone;
   for (std::uint32_t id = fence.under_way; id != kNone;) {
-    Spare& spare = gpus_[gpu].spares[id % worker_stride_];
-    const std::uint32_t next = spare.next_fenced;
-    std::uint32_t& list = spare.fences_again ? fence.waiting : done;
-    spare.fences_again = false;
-    spare.next_fenced = list;
+    Stores& stores = stores_of(gpu, id % worker_stride_);
+    const std::uint32_t next = stores.next_fenced;
+    std::uint32_t& list = stores.fences_again ? fence.waiting : done;
+    stores.fences_again = false;
+    stores.next_fenced = list;
     list = id;
     id = next;
   }
   fence.under_way = kNone;
   if (fence.waiting != kNone) start_fence(cu);
   for (std::uint32_t id = done; id != kNone;) {
-    Spare& spare = gpus_[gpu].spares[id % worker_stride_];
-    const std::uint32_t next = spare.next_fenced;
-    spare.fencing = false;
+    Stores& stores = stores_of(gpu, id % worker_stride_);
+    const std::uint32_t next = stores.next_fenced;
+    stores.fencing = false;
     resume(gpu, id % worker_stride_);
     id = next;
   }

@@ -10,7 +10,7 @@ namespace weft {
 void Simulator::kernel_start(std::uint32_t k) {
   const Kernel& kernel = graph_.kernels[KernelId(k)];
   KernelState& state = kernels_[k];
-  state.span.start = now_;
+  spans_[k].start = now_;
   state.grid = kernel.items;
   if (kernel.persistent) {
     const GpuSpec& gpu = cluster_.spec.gpu;
@@ -34,8 +34,8 @@ bool Simulator::precedes(std::uint32_t k, std::uint32_t other) const {
   const int priority = graph_.kernels[KernelId(k)].priority;
   const int other_priority = graph_.kernels[KernelId(other)].priority;
   if (priority != other_priority) return priority > other_priority;
-  const SimTime start = kernels_[k].span.start;
-  if (start != kernels_[other].span.start) return start < kernels_[other].span.start;
+  const SimTime start = spans_[k].start;
+  if (start != spans_[other].start) return start < spans_[other].start;
   return k < other;
 }
 
@@ -63,16 +63,34 @@ void Simulator::dispatch(std::uint32_t gpu) {
   }
 }
 
+// For the WGs that the kernel may still start at once: vectors that double would have twice as
+// many, and leave holes.
+void Simulator::make_room(std::uint32_t gpu, std::uint32_t k) {
+  GpuState& state = gpus_[gpu];
+  if (state.workers.size() < state.workers.capacity()) return;
+  const Kernel& kernel = graph_.kernels[KernelId(k)];
+  const GpuSpec& spec = cluster_.spec.gpu;
+  const auto slots = static_cast<std::uint32_t>(kernel.executor == Executor::cu
+                                                    ? wgs_per_cu(spec.cu, kernel.wg) * spec.cus
+                                                    : spec.dma.engines);
+  const std::uint32_t left = kernels_[k].grid - kernels_[k].dispatched;
+  const std::size_t room = state.workers.size() + std::max(1U, std::min(slots, left));
+  state.workers.reserve(room);
+  state.spares.reserve(room);
+}
+
 // Starts the next WG of the grid in a slot already taken on `cu`, or on a free copy engine.
 void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t cu) {
   const Kernel& kernel = graph_.kernels[KernelId(k)];
   GpuState& state = gpus_[gpu];
   std::uint32_t index = 0;
   if (state.free_workers.empty()) {
+    make_room(gpu, k);
     index = static_cast<std::uint32_t>(state.workers.size());
     SIM_ASSERT(index < worker_stride_);
     state.workers.emplace_back();
     state.spares.emplace_back();
+    if (!state.stores.empty()) state.stores.emplace_back();
   } else {
     index = state.free_workers.back();
     state.free_workers.pop_back();
@@ -82,6 +100,7 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   worker.kernel = k;
   worker.cu = cu;
   state.spares[index] = Spare{};
+  if (!state.stores.empty()) state.stores[index] = Stores{};
   state.spares[index].next_static = kernels_[k].dispatched++;
   worker.phase = Phase::take_item;
   accounts_.wg_placed(now_, kernel);
@@ -208,8 +227,8 @@ void Simulator::finish_if_done(std::uint32_t k) {
   if (!started || state.finished || !state.flags_seen || state.retired < state.grid) return;
   state.finished = true;
   kernels_left_ -= 1;
-  state.span.end = now_;
-  accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], state.span.start);
+  spans_[k].end = now_;
+  accounts_.kernel_ended(now_, graph_.kernels[KernelId(k)], spans_[k].start);
   const LatchId ended = graph_.kernels[KernelId(k)].ended;
   if (!ended.is_none()) count_down(ended, Seen::loaded);
   // A kernel that ends has seen all its flags, and flags come after their data. In a window, other
@@ -219,7 +238,7 @@ void Simulator::finish_if_done(std::uint32_t k) {
     const std::uint32_t next = dependents_[i];
     SIM_ASSERT(kernels_[next].dependencies_left > 0);
     if (--kernels_[next].dependencies_left == 0) {
-      kernels_[next].span.released_by = KernelId(k);
+      spans_[next].released_by = KernelId(k);
       schedule(now_ + graph_.kernels[KernelId(next)].launch, EventKind::kernel_start, next);
     }
   }

@@ -36,8 +36,11 @@ void add(Digest& digest, const TaskGraph& graph) {
   digest.add_plain(graph.dependencies);
   digest.add_plain(graph.items.runs());
   digest.add_plain(graph.items.ends());
-  digest.add_plain(graph.latches);
-  digest.add_plain(graph.sends);
+  digest.add_plain(graph.latches.first_sends());
+  digest.add_plain(graph.latches.small_targets());
+  digest.add_plain(graph.latches.large_targets());
+  digest.add_plain(graph.sends.all_stored());
+  digest.add_plain(graph.sends.kinds());
   digest.add_all(graph.groups, graph.exits);
 }
 

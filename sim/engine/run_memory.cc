@@ -29,8 +29,10 @@ Bytes memory_of_run(const Cluster& cluster, double items, double sends, double s
   const double message = sends == 0 ? 0 : sent / sends;
   const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
+  constexpr std::size_t kPerSend =
+      sizeof(Sends::Stored) + sizeof(Latch) + sizeof(LatchState) + sizeof(Event);
   const double per_send =
-      static_cast<double>(sizeof(Send) + sizeof(Latch) + sizeof(LatchState) + sizeof(Event)) +
+      static_cast<double>(kPerSend) +
       static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
   const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * kPerCu;
   const double memory = items * static_cast<double>(sizeof(Item)) + sends * per_send +

@@ -50,6 +50,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
       memory_timers_(cluster.gpus()),
       clock_(cluster.spec.gpu.power),
       kernels_(graph.kernels.size()),
+      spans_(graph.kernels.size()),
       kernels_left_(static_cast<std::uint32_t>(graph.kernels.size())),
       accounts_(cluster, graph) {
   const GpuSpec& gpu = cluster.spec.gpu;
@@ -143,7 +144,7 @@ void Simulator::record(const RecordOptions& what) {
 }
 
 Recording Simulator::recording(Duration time) {
-  return recorder_->close(time, {accounts_, transport_, memory_}, spans());
+  return recorder_->close(time, {accounts_, transport_, memory_}, spans_);
 }
 
 void Simulator::mark_memory(std::uint32_t gpu) {
@@ -239,30 +240,22 @@ std::string Simulator::who_waits_for_whom() const {
   return text;
 }
 
-std::vector<KernelSpan> Simulator::spans() const {
-  std::vector<KernelSpan> spans;
-  spans.reserve(kernels_.size());
-  for (const KernelState& kernel : kernels_) spans.push_back(kernel.span);
-  return spans;
-}
-
 void Simulator::add_paths(RunResult& result) const {
-  const std::vector<KernelSpan> all = spans();
   const auto path_to = [&](const std::vector<KernelId>& kernels) {
     ExitUse path{.end = {}, .critical = {}, .path_gaps = {}};
     path.critical.resize(graph_.operators.size());
     if (kernels.empty()) return path;
-    const KernelId last = last_to_end(kernels, all);
-    path.end = all[last.value].end;
-    for (const PathStep& step : critical_path(graph_, all, last)) {
+    const KernelId last = last_to_end(kernels, spans_);
+    path.end = spans_[last.value].end;
+    for (const PathStep& step : critical_path(graph_, spans_, last)) {
       path.critical[graph_.kernels[step.kernel].op.value] += step.until - step.from;
       path.path_gaps += step.gap;
     }
     return path;
   };
   std::vector<KernelId> kernels;
-  kernels.reserve(all.size());
-  for (std::uint32_t k = 0; k < all.size(); ++k) kernels.emplace_back(k);
+  kernels.reserve(spans_.size());
+  for (std::uint32_t k = 0; k < spans_.size(); ++k) kernels.emplace_back(k);
   const ExitUse whole = path_to(kernels);
   for (std::size_t i = 0; i < whole.critical.size(); ++i) {
     result.operators[i].critical = whole.critical[i];

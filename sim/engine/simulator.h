@@ -118,9 +118,12 @@ class Simulator {
     std::uint32_t outer_send = 0;       // where it continues after the sends of a nested latch ...
     std::uint32_t outer_sends = 0;      // ... and how many are left there
     std::uint32_t next_waiter = kNone;  // of the same latch
-    SimTime store_free;                 // when its last unfenced store has left
+  };
+  // What is known of its stores into peers. On a GPU that has no peers in its node there are none.
+  struct Stores {
+    SimTime free;                       // when the last unfenced one has left
     std::uint32_t next_fenced = kNone;  // next WG of the same fence
-    std::uint32_t on_the_way = 0;       // its stores that the fence waits for
+    std::uint32_t on_the_way = 0;       // that the fence waits for
     bool fencing = false;
     bool fences_again = false;  // its other waves fence after the first one has
   };
@@ -147,12 +150,12 @@ class Simulator {
     bool finished = false;
     bool draining =
         false;  // WGs of the grid that have no slot yet wait until the others have ended
-    KernelSpan span;
   };
 
   struct GpuState {
     std::vector<Worker> workers;
     std::vector<Spare> spares;
+    std::vector<Stores> stores;  // of the same workers; empty until one of them stores
     std::vector<std::uint32_t> free_workers;
     std::vector<std::uint32_t> active;  // kernels with WGs to dispatch: by priority, then start
     std::uint32_t turn = kNone;         // the kernel that last got a slot
@@ -191,12 +194,12 @@ class Simulator {
   void memory_event(std::uint32_t gpu);
   void arithmetic_event(std::uint32_t cu);
   [[nodiscard]] std::string who_waits_for_whom() const;
-  [[nodiscard]] std::vector<KernelSpan> spans() const;
   void add_paths(RunResult& result) const;
 
   // kernels.cc: kernels and their WGs' slots
   void kernel_start(std::uint32_t kernel);
   void dispatch(std::uint32_t gpu);
+  void make_room(std::uint32_t gpu, std::uint32_t kernel);
   void dispatch_one(std::uint32_t gpu, std::uint32_t kernel, std::uint32_t cu);
   void out_of_items(std::uint32_t gpu, std::uint32_t worker);
   void release_place(std::uint32_t gpu, std::uint32_t worker);
@@ -218,6 +221,7 @@ class Simulator {
   void finish_item(std::uint32_t gpu, std::uint32_t worker);
   bool send_next(std::uint32_t gpu, std::uint32_t worker);
   bool store_share(std::uint32_t gpu, std::uint32_t worker);
+  Stores& stores_of(std::uint32_t gpu, std::uint32_t worker);
   bool begin_store(std::uint32_t gpu, std::uint32_t worker, const Send& send);
   bool store(std::uint32_t gpu, std::uint32_t worker);
   bool put(std::uint32_t gpu, std::uint32_t worker);
@@ -308,6 +312,7 @@ class Simulator {
   std::vector<std::uint64_t> matrix_now_;
   std::vector<std::uint64_t> matrix_before_;
   std::vector<KernelState> kernels_;
+  std::vector<KernelSpan> spans_;                // of kernels
   std::vector<std::uint32_t> dependents_begin_;  // CSR of kernels that wait for a kernel
   std::vector<std::uint32_t> dependents_;
   // Who waits for one: the first worker, or the kernel (kKernelBit).

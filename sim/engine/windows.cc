@@ -59,7 +59,9 @@ void Simulator::take_over(const Transport::HandedOver& message) {
 void Simulator::take_over(Simulator& other) {
   accounts_.take_over(other.accounts_, other.gpus_here());
   for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-    if (other.is_here(graph_.kernels[KernelId(k)].gpu)) kernels_[k] = other.kernels_[k];
+    if (!other.is_here(graph_.kernels[KernelId(k)].gpu)) continue;
+    kernels_[k] = other.kernels_[k];
+    spans_[k] = other.spans_[k];
   }
   transport_.add_uses(other.transport_);
   fingerprint_.add(other.fingerprint_);

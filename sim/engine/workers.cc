@@ -248,7 +248,7 @@ Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
 // ones wait until these have left.
 bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  SimTime& store_free = stores_of(gpu, w).free;
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   if (store_free > now_) {
     accounts_.item_paused(now_, kernel, worker.cu);
@@ -264,7 +264,7 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
     worker.begun += now_ - worker.since;
   }
   const Item& item = graph_.items[worker.run];
-  const std::uint32_t send = graph_.latches[item.counts_down].first_send;
+  const std::uint32_t send = graph_.latches.first_send(item.counts_down);
   const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
   const Bandwidth rate = kernel.store_rate;
   store_free = post(gpu, send, Part::first, size).accepted_at;
@@ -272,6 +272,12 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
   worker.share += 1;
   worker.phase = Phase::work;
   return true;
+}
+
+Simulator::Stores& Simulator::stores_of(std::uint32_t gpu, std::uint32_t w) {
+  GpuState& state = gpus_[gpu];
+  if (state.stores.empty()) state.stores.resize(state.workers.size());
+  return state.stores[w];
 }
 
 // Stores into a peer on the same node. A WG has a bounded number outstanding, so it stores at a
@@ -286,12 +292,12 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
     pause(gpu, w, now_ + transport_.latency(up) * 2, Wait::store);
     return false;
   }
-  const SimTime store_free = gpus_[gpu].spares[w].store_free;
+  const SimTime store_free = stores_of(gpu, w).free;
   // The stores before have not left yet: come back when they have. A copy engine's writes to
   // several peers leave together.
   const bool together =
       worker.cu == kNone &&
-      worker.send != graph_.latches[graph_.items[worker.run].counts_down].first_send;
+      worker.send != graph_.latches.first_send(graph_.items[worker.run].counts_down);
   if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;
@@ -328,7 +334,7 @@ bool Simulator::store(std::uint32_t gpu, std::uint32_t w) {
   const bool fenced = graph_.kernels[KernelId(worker.kernel)].fenced && !worker.nested && !loads;
   if (fenced) awaits_arrival(gpu, w);
   if (fenced && worker.sends == 1) return fence(gpu, w);
-  SimTime& store_free = gpus_[gpu].spares[w].store_free;
+  SimTime& store_free = stores_of(gpu, w).free;
   store_free = later(store_free, left);
   return true;
 }

@@ -38,7 +38,7 @@ Partner product(std::int64_t rows) {
 }
 
 Partner partner_of(const ModelOp& op) {
-  if (op.described.kind != nullptr) return {.computes = op.described.kind, .takes = true};
+  if (is_described(op)) return {.computes = op.described->kind, .takes = true};
   const OpShape& shape = op.shape;
   if (const auto* bag = std::get_if<EmbeddingShape>(&shape)) {
     return {.computes = &operators::embedding, .gives = !bag->backward, .takes = bag->backward};

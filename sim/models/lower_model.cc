@@ -291,7 +291,7 @@ class ModelToTasks {
   [[nodiscard]] C3Pair two_apart() const {
     const ModelOp& gemm = graph_.ops[OpId(0)];
     const auto& call = std::get<CommunicationShape>(graph_.ops[OpId(1)].shape);
-    return {.gemm = std::get<GemmWork>(gemm.described.work),
+    return {.gemm = std::get<GemmWork>(gemm.described->work),
             .op = call.op,
             .bytes = call.buffer,
             .options = {},

@@ -40,7 +40,7 @@ Flops attention_flops(const AttentionShape& shape) {
   return flops(2 * pairs_of(shape)) * (shape.batch * shape.heads * dims);
 }
 
-std::string text_of(const std::optional<RecordedWork>& work) {
+std::string text_of(const Boxed<RecordedWork>& work) {
   if (!work) return {};
   std::string text = fmt::format(", {}", name_of(work->kind));
   if (const auto& gemm = work->gemm) {
@@ -58,8 +58,8 @@ std::string kernel_of(const GemmShape& gemm) {
                      gemm.grouped ? ", grouped" : "", gemm.accumulates ? ", added to fp32" : "");
 }
 
-std::string text_of(const DescribedKernel& kernel) {
-  const auto* tiles = std::get_if<GemmWork>(&kernel.work);
+std::string text_of(const Boxed<DescribedKernel>& kernel) {
+  const auto* tiles = kernel ? std::get_if<GemmWork>(&kernel->work) : nullptr;
   return tiles == nullptr ? "" : fmt::format(", tiles {} x {}", tiles->tile_m, tiles->tile_n);
 }
 

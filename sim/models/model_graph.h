@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/core/boxed.h"
 #include "sim/core/ids.h"
 #include "sim/gpu_model/library_gemm.h"
 #include "sim/models/recorded_shape.h"
@@ -121,7 +122,7 @@ struct CommunicationShape {
   std::uint32_t target = 1;
   std::vector<std::int64_t> pair_bytes;  // uneven all-to-all: [from * ranks + to], else empty
   Bytes row = {};                        // of tokens: size of one on its way; 0: not of tokens
-  std::optional<PutRows> puts = {};      // none: as the library does it
+  Boxed<PutRows> puts = {};              // none: as the library does it
   std::uint32_t turns = 1;  // above 1: its groups stand for so many times as many ranks
   bool meets = false;       // point to point: begins when both ranks are ready, not the root alone
   bool operator==(const CommunicationShape&) const = default;
@@ -163,14 +164,22 @@ struct ModelOp {
   std::string name;  // "mlp_up"; the same in all layers, so that reports add them up
   std::string part;  // what reports count it as: "embedding", "mlp", "attention", "all_reduce"
   OpShape shape;
-  DescribedKernel described = {};  // of single operators (operators.h), instead of a library's
-  PlaceId place;                   // on which GPUs
-  std::uint32_t stream = 0;        // 0 computes. A GPU's operators of one stream run in graph order
-  std::vector<OpId> after;         // earlier operators that it waits for besides, on the same GPU
+  Boxed<DescribedKernel> described = {};  // of single operators, instead of a library's
+  PlaceId place;                          // on which GPUs
+  std::uint32_t stream = 0;  // 0 computes. A GPU's operators of one stream run in graph order
+  std::vector<OpId> after;   // earlier operators that it waits for besides, on the same GPU
   BlockId block = BlockId::none();
-  std::optional<PostedReceive> beside = {};  // waits on the GPU's CUs while this computes
-  std::uint64_t layer_rules = 0;             // rules_of_layer() of pair_rules.h
+  Boxed<PostedReceive> beside = {};  // waits on the GPU's CUs while this computes
+  std::uint64_t layer_rules = 0;     // rules_of_layer() of pair_rules.h
 };
+
+// There are tens of thousands in a recorded trace.
+static_assert(sizeof(ModelOp) <= 264);
+
+// Whether its WGs are those of a row of operators.h.
+[[nodiscard]] inline bool is_described(const ModelOp& op) {
+  return op.described && op.described->kind != nullptr;
+}
 
 // Whether both do the same, wherever they are and whatever they wait for.
 bool do_the_same(const ModelOp& a, const ModelOp& b);

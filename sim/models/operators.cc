@@ -20,11 +20,11 @@ struct OperatorRow {
                const KernelVersion* version) = nullptr;
 };
 
-ModelOp op_of(const char* name, OpShape shape, const DescribedKernel& described = {}) {
+ModelOp op_of(const char* name, OpShape shape, Boxed<DescribedKernel> described = {}) {
   ModelOp op;
   op.name = name;
   op.shape = std::move(shape);
-  op.described = described;
+  op.described = std::move(described);
   return op;
 }
 
@@ -39,7 +39,7 @@ ModelOp gemv_op(const Workload& work) {
   const GemvWork& gemv = work.gemv;
   return op_of("gemv",
                GemmShape{.m = 1, .n = gemv.m, .k = gemv.k, .dtype = gemv.dtype, .m_by_rank = {}},
-               {.kind = &operators::gemv, .work = gemv});
+               DescribedKernel{.kind = &operators::gemv, .work = gemv});
 }
 
 Grid gemv_wgs(const DescribedKernel& kernel, const GpuSpec& gpu, std::uint32_t peers,
@@ -53,7 +53,7 @@ ModelOp gemm_op(const Workload& work) {
   return op_of(
       "gemm",
       GemmShape{.m = gemm.m, .n = gemm.n, .k = gemm.k, .dtype = gemm.dtype, .m_by_rank = {}},
-      {.kind = &operators::gemm, .work = gemm});
+      DescribedKernel{.kind = &operators::gemm, .work = gemm});
 }
 
 Grid gemm_wgs(const DescribedKernel& kernel, const GpuSpec& gpu, std::uint32_t peers,

@@ -139,8 +139,8 @@ PeerGrid embedding_peer_grid(const EmbeddingShape& bag, const GpuSpec& gpu, std:
 PeerGrid made_of(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu, Version version) {
   const std::uint32_t peers = call.peers;
   PeerGrid made;
-  if (op.described.kind != nullptr) {
-    made.grid = described_grid(op.described, gpu, peers, version);
+  if (is_described(op)) {
+    made.grid = described_grid(*op.described, gpu, peers, version);
   } else if (const auto* gemm = std::get_if<GemmShape>(&op.shape)) {
     made = gemm_peer_grid(*gemm, call, gpu, version);
   } else if (const auto* bag = std::get_if<EmbeddingShape>(&op.shape)) {

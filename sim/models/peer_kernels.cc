@@ -12,7 +12,7 @@ namespace {
 // A library's GEMM of the rows of one peer, with the tile and the split that are best for so few.
 std::optional<OpKernel> part_of(const ModelOp& op, const GpuSpec& gpu, std::uint32_t peers) {
   const auto* gemm = std::get_if<GemmShape>(&op.shape);
-  if (gemm == nullptr || op.described.kind != nullptr) return std::nullopt;
+  if (gemm == nullptr || is_described(op)) return std::nullopt;
   GemmShape part = *gemm;
   part.m = round_up(gemm->m, peers);
   return op_kernel(part, gpu, 0);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/core/boxed.h"
 #include "sim/core/quantity.h"
 
 namespace weft {
@@ -61,7 +62,7 @@ struct RecordedShape {
   int threads = 256;
   int registers_per_thread = 32;
   Bytes lds;
-  std::optional<RecordedWork> work = {};
+  Boxed<RecordedWork> work = {};
   // Other kernels ran concurrently when it was recorded: what they cost it is part of its time.
   bool beside = false;
   // Not a kernel: the host was at work for `time` before it launched what waits for this.

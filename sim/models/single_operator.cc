@@ -64,7 +64,8 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
 // The two operators on two streams.
 void add_two_apart(ModelGraph& graph, const Scenario& scenario) {
   ModelOp op = described_op(scenario.workload);
-  op.described.work = c3_pair(scenario).gemm;
+  if (!op.described) op.described = DescribedKernel{};
+  op.described->work = c3_pair(scenario).gemm;
   ModelOp collective = communicating_op({.op = scenario.workload.collective.op,
                                          .buffer = scenario.workload.collective.bytes,
                                          .pair_bytes = {}});

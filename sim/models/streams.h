@@ -43,7 +43,7 @@ constexpr StreamShape stream_of(const Elementwise& work, DataType type) {
 // The number of weights that a WG of a fused optimiser updates.
 constexpr std::int64_t kChunk = 65'536;
 
-constexpr CommunicationShape even_call(CollectiveOp op, Bytes buffer) {
+inline CommunicationShape even_call(CollectiveOp op, Bytes buffer) {
   return {.op = op, .buffer = buffer, .pair_bytes = {}};
 }
 

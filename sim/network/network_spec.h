@@ -40,7 +40,7 @@ inline Bandwidth in_switch_rate(const FabricSpec& fabric) {
   return fraction_of(fabric.link.bandwidth, fabric.topology->sums_on_the_way().ratio);
 }
 
-enum class InitiatedBy {
+enum class InitiatedBy : std::uint8_t {
   gpu,    // the WG writes the work-queue entry and rings the doorbell
   proxy,  // one CPU thread per GPU does this, one operation after another
 };

@@ -225,7 +225,7 @@ enum class CollectiveExecutor { cu, dma };
 // the one of its number first, then as they come, and those that find no room until one of the
 // others has found no more items, wait until all others have ended (libraries' kernels, not in
 // files).
-enum class WorkList { dynamic_list, static_list, first_static };
+enum class WorkList : std::uint8_t { dynamic_list, static_list, first_static };
 enum class FlagPer { slice, peer };
 enum class PutBy { wg, wave, thread };
 enum class FenceBy { wg, wave };

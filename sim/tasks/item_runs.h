@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "sim/core/ids.h"
+#include "sim/tasks/latches.h"
 
 namespace weft {
-
-using LatchId = StrongId<struct LatchTag>;
 
 // One logical WG.
 struct Item {

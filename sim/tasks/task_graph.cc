@@ -8,6 +8,21 @@
 
 namespace weft {
 
+void TaskGraph::begin_works() {
+  const auto begin = works.begin() + first_work;
+  if (std::equal(works.begin() + works_before_, begin, begin, works.end())) {
+    for (std::uint32_t k = first_kernel_; k < kernels.size(); ++k) {
+      Kernel& kernel = kernels[KernelId(k)];
+      if (kernel.first_work == first_work) kernel.first_work = works_before_;
+    }
+    works.resize(first_work);
+  } else {
+    works_before_ = first_work;
+    first_work = static_cast<std::uint32_t>(works.size());
+  }
+  first_kernel_ = static_cast<std::uint32_t>(kernels.size());
+}
+
 std::uint32_t TaskGraph::add_work(const Work& work) {
   const auto first = works.begin() + first_work;
   const auto known = std::find(first, works.end(), work);
@@ -28,12 +43,13 @@ void TaskGraph::add_send(const Send& send) {
   SIM_ASSERT(sends.size() < UINT32_MAX);
   SIM_ASSERT(!latches.empty());
   sends.push_back(send);
-  SIM_ASSERT(sends.size() - latches.back().first_send <= UINT16_MAX);
+  const LatchId its(latches.next_id().value - 1);
+  SIM_ASSERT(sends.size() - latches.first_send(its) <= UINT16_MAX);
 }
 
 void TaskGraph::own_sends(std::size_t first, OperatorId op) {
   SIM_ASSERT(op.value <= UINT16_MAX);
-  for (std::size_t i = first; i < sends.size(); ++i) sends[i].op = op.value & 0xFFFFU;
+  sends.own(first, static_cast<std::uint16_t>(op.value));
 }
 
 std::uint16_t TaskGraph::add_group(const std::vector<std::uint32_t>& gpus) {

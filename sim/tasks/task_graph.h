@@ -20,6 +20,8 @@
 #include "sim/gpu_model/law.h"
 #include "sim/gpu_model/residency.h"
 #include "sim/tasks/item_runs.h"
+#include "sim/tasks/latches.h"
+#include "sim/tasks/sends.h"
 
 namespace weft {
 
@@ -42,29 +44,6 @@ struct Work {
   std::uint32_t shares = 1;
   bool operator==(const Work&) const = default;
 };
-
-struct Latch {
-  std::uint32_t target = 0;      // how often it is counted down until it opens
-  std::uint32_t first_send = 0;  // its sends are those before the next latch's
-};
-static_assert(sizeof(Latch) == 8);  // there are millions
-
-struct Send {
-  std::uint32_t to = 0;                  // GPU
-  std::uint32_t size = 0;                // bytes
-  LatchId arrives = LatchId::none();     // counted down at the receiver when the last byte is there
-  LatchId issued = LatchId::none();      // counted down at the sender once its side is done
-  std::uint16_t entries = 1;             // work-queue entries where a NIC sends it
-  std::uint16_t op = 0;                  // operator it belongs to, for reports
-  std::uint16_t group = 0;               // index into TaskGraph::groups, if done in the switch
-  std::uint8_t receive_traffic : 4 = 1;  // HBM bytes moved at the receiver, per byte received
-  std::uint8_t ordered : 3 = 0;          // 1: does not overtake earlier ordered sends of its pair
-  std::uint8_t from_engine : 1 = 0;      // 1: a copy engine's
-  // In the switch, `to` is the GPU that issues it. Reduces: the sum over the group arrives there.
-  // Multicasts: a copy arrives at each GPU of the group; their latches are `arrives`, the next ...
-  InSwitch in_switch = InSwitch::nothing;
-};
-static_assert(sizeof(Send) == 24);
 
 enum class KernelRole : std::uint8_t { compute, collective, fused };
 enum class Executor : std::uint8_t { cu, dma };
@@ -119,13 +98,14 @@ struct TaskGraph {
   IdVector<KernelId, Kernel> kernels;
   std::vector<KernelId> dependencies;
   ItemRuns items;
-  IdVector<LatchId, Latch> latches;
-  std::vector<Send> sends;
+  Latches latches;
+  Sends sends;
   std::vector<std::vector<std::uint32_t>> groups;  // GPUs whose messages meet in a switch
   std::vector<std::vector<KernelId>> exits;  // sets of kernels whose last end is to be reported
 
-  // Kernels and works added from now on belong to another operator.
-  void begin_works() { first_work = static_cast<std::uint32_t>(works.size()); }
+  // Kernels and works added from now on belong to another operator. If the last one has the same
+  // works as the one before, they share them: recorded traces have an operator for each rank.
+  void begin_works();
   // The index of this work among its operator's; works recur, so each is kept once.
   std::uint32_t add_work(const Work& work);
   [[nodiscard]] const Work& work_of(const Kernel& kernel, const Item& item) const {
@@ -149,9 +129,9 @@ struct TaskGraph {
     [[nodiscard]] std::uint32_t end() const { return first + count; }
   };
   [[nodiscard]] SendRange sends_of(LatchId id) const {
-    const std::uint32_t first = latches[id].first_send;
+    const std::uint32_t first = latches.first_send(id);
     const LatchId next(id.value + 1);
-    const std::size_t end = next.value < latches.size() ? latches[next].first_send : sends.size();
+    const std::size_t end = next.value < latches.size() ? latches.first_send(next) : sends.size();
     return {.first = first, .count = static_cast<std::uint32_t>(end) - first};
   }
   // Adds a latch without sends.
@@ -175,6 +155,8 @@ struct TaskGraph {
   std::uint32_t first_work = 0;  // of the operator that is being added
 
  private:
+  std::uint32_t works_before_ = 0;  // where those of the operator before it begin
+  std::uint32_t first_kernel_ = 0;  // that was added since begin_works()
   [[nodiscard]] static ItemRange items_of(const Kernel& kernel) {
     return {.first_run = kernel.first_run,
             .runs = kernel.runs,

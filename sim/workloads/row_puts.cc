@@ -89,7 +89,10 @@ class RowPutsRun : RowLowering {
     const LatchId out =
         sends_.send_slice(graph_, from, peer, exchange_.row.count() * count, 1, done_[to]);
     if (!sends_.same_node(from, peer.gpu)) {
-      graph_.sends.back().entries = static_cast<std::uint16_t>(count);
+      const std::size_t last = graph_.sends.size() - 1;
+      Send send = graph_.sends[last];
+      send.entries = static_cast<std::uint16_t>(count);
+      graph_.sends.put(last, send);
     }
     return out;
   }

@@ -181,7 +181,9 @@ TEST(Conservation, a_byte_more_would_be_noticed) {
   // The canary: a law that cannot fail is none.
   for (Prepared& prepared : prepare(any(1))) {
     const RunResult result = run(prepared);
-    prepared.graph.sends[0].size += 1;
+    Send first = prepared.graph.sends[0];
+    first.size += 1;
+    prepared.graph.sends.put(0, first);
     const Routed routed(prepared);
     std::int64_t difference = 0;
     for (std::size_t i = 0; i < result.links.size(); ++i) {

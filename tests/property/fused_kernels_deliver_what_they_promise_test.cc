@@ -255,9 +255,12 @@ int found(void (*spoil)(Prepared&), std::uint64_t seeds) {
 
 TEST(FusedKernels, that_send_to_the_wrong_gpu_are_found) {
   const auto spoil = [](Prepared& prepared) {
-    for (Send& send : prepared.graph.sends) {
+    Sends& sends = prepared.graph.sends;
+    for (std::size_t s = 0; s < sends.size(); ++s) {
+      Send send = sends[s];
       if (send.size > 8) {
         send.to = (send.to + 1) % prepared.cluster.gpus();
+        sends.put(s, send);
         return;
       }
     }
@@ -267,9 +270,12 @@ TEST(FusedKernels, that_send_to_the_wrong_gpu_are_found) {
 
 TEST(FusedKernels, that_send_a_byte_too_few_are_found) {
   const auto spoil = [](Prepared& prepared) {
-    for (Send& send : prepared.graph.sends) {
+    Sends& sends = prepared.graph.sends;
+    for (std::size_t s = 0; s < sends.size(); ++s) {
+      Send send = sends[s];
       if (send.size > 8) {
         send.size -= 1;
+        sends.put(s, send);
         return;
       }
     }
@@ -307,9 +313,12 @@ TEST(FusedKernels, whose_flag_for_all_overtakes_its_puts_are_found) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Prepared prepared = fused_of(fused(seed));
     bool ordered = false;
-    for (Send& send : prepared.graph.sends) {
+    Sends& sends = prepared.graph.sends;
+    for (std::size_t s = 0; s < sends.size(); ++s) {
+      Send send = sends[s];
       ordered |= send.ordered != 0 && send.size > 8;
       send.ordered = 0;
+      sends.put(s, send);
     }
     if (!ordered) continue;
     ++all;

@@ -126,7 +126,11 @@ TaskGraph renumbered(const TaskGraph& graph, std::uint32_t size, std::uint32_t s
   const auto moved = [&](std::uint32_t g) { return g - g % size + (g % size + shift) % size; };
   TaskGraph result = graph;
   for (Kernel& kernel : result.kernels) kernel.gpu = GpuId(moved(kernel.gpu.value));
-  for (Send& send : result.sends) send.to = moved(send.to);
+  for (std::size_t s = 0; s < result.sends.size(); ++s) {
+    Send send = result.sends[s];
+    send.to = moved(send.to);
+    result.sends.put(s, send);
+  }
   return result;
 }
 

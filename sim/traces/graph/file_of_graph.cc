@@ -60,7 +60,7 @@ class FileOfGraph {
     if (op.part != usual_part(op.shape)) made.part = name_for_file(op.part);
     put(graph_.places[op.place], made);
     made.stream = op.stream;
-    made.beside = op.beside;
+    if (op.beside) made.beside = *op.beside;
     for (const OpId before : op.after) made.after.push_back(word_for(before));
     if (!op.block.is_none()) made.block = block_names_[op.block.value];
     std::visit(Overloaded{[&](const RecordedShape& shape) { made.recorded = shape; },
@@ -119,7 +119,7 @@ std::string obstacle_to_writing(const ModelGraph& graph) {
     if (std::holds_alternative<EmbeddingShape>(op.shape)) {
       return fmt::format("'{}' looks up embeddings, which a graph has no keys for", op.name);
     }
-    if (op.described.kind != nullptr || op.described.work.index() != 0) {
+    if (op.described) {
       return fmt::format(
           "'{}' is described down to its WGs, which a graph has no keys for; whole models and "
           "traces are written",

@@ -1,6 +1,8 @@
 // The keys of what an operator of a graph does.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "sim/models/recorded_shape.h"
 #include "sim/scenario/names.h"
@@ -52,6 +54,15 @@ const std::array<Choice<RecordedKind>, 6>& kinds_of_recorded() {
 // A truth that is false where nothing is said.
 void truth(Fields& map, std::string_view key, bool& member, std::string_view help) {
   map.choice(key, member, names::kTruths, {.help = help, .fallback = false, .quiet = true});
+}
+
+template <class T, class Rows>
+void boxed_map(Fields& map, std::string_view key, Boxed<T>& member, std::string_view help,
+               Rows rows) {
+  std::optional<T> value;
+  if (member) value = *member;
+  map.optional_map(key, value, help, rows);
+  if (!map.writes()) member = std::move(value);
 }
 
 void dtype_field(Fields& map, DataType& dtype, std::string_view help) {
@@ -238,9 +249,9 @@ void fields(Fields& map, RecordedShape& kernel) {
         "others ran at the same time when it was recorded, and what they cost it is in its time");
   truth(map, "host", kernel.host,
         "no kernel: so long the host was at work before it launched what waits for this");
-  map.optional_map("computes", kernel.work,
-                   "what it computes; absent: it moves nothing and takes its time whatever runs",
-                   recorded_work_fields);
+  boxed_map(map, "computes", kernel.work,
+            "what it computes; absent: it moves nothing and takes its time whatever runs",
+            recorded_work_fields);
 }
 
 void fields(Fields& map, GemmShape& gemm) {
@@ -355,9 +366,8 @@ void fields(Fields& map, CommunicationShape& call) {
                .fallback = Bytes{},
                .means = "not of tokens",
                .quiet = true});
-  of_rows.optional_map("puts", call.puts,
-                       "each row is put by itself by a kernel of its own, not by the library",
-                       puts_fields);
+  boxed_map(of_rows, "puts", call.puts,
+            "each row is put by itself by a kernel of its own, not by the library", puts_fields);
   if (!map.writes() && call.puts && call.puts->reached) fill_reached(call);
 }
 

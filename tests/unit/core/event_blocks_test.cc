@@ -48,7 +48,16 @@ TEST(EventBlocks, mix_no_lists_that_are_filled_in_turn) {
   EXPECT_EQ(times(other), from(1000, 300));
 }
 
-TEST(EventBlocks, that_were_given_back_are_filled_again) {
+// As they were.
+std::vector<std::uint64_t> emptied(EventBlocks& blocks, EventBlocks::List& list) {
+  std::vector<std::uint64_t> times;
+  blocks.empty(list, [&times](std::span<const Event> events) {
+    for (const Event& event : events) times.push_back(event.at_ps);
+  });
+  return times;
+}
+
+TEST(EventBlocks, that_were_emptied_are_filled_again) {
   EventBlocks blocks;
   EventBlocks::List kept;
   add(blocks, kept, 0, 100);
@@ -56,12 +65,25 @@ TEST(EventBlocks, that_were_given_back_are_filled_again) {
     EventBlocks::List list;
     add(blocks, list, turn, 200 + turn);
     EXPECT_EQ(times(list), from(turn, 200 + turn));
-    blocks.give_back(list);
+    EXPECT_EQ(emptied(blocks, list), from(turn, 200 + turn));
     EXPECT_EQ(list.size(), 0U);
-    blocks.give_back(list);
+    EXPECT_TRUE(emptied(blocks, list).empty());
   }
   EXPECT_EQ(times(kept), from(0, 100));
   EXPECT_EQ(blocks.blocks(), 2U + 4U);
+}
+
+TEST(EventBlocks, of_a_list_that_is_moved_to_another_are_filled_again) {
+  EventBlocks blocks;
+  EventBlocks::List list;
+  EventBlocks::List other;
+  add(blocks, list, 0, 1000);
+  const std::size_t before = blocks.blocks();
+  blocks.empty(list, [&](std::span<const Event> events) {
+    for (const Event& event : events) blocks.add(other, event);
+  });
+  EXPECT_EQ(times(other), from(0, 1000));
+  EXPECT_EQ(blocks.blocks(), before + 1);
 }
 
 }  // namespace

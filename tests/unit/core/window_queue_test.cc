@@ -63,6 +63,19 @@ TEST(WindowQueue, what_a_place_gets_while_it_is_visited_comes_in_order) {
   EXPECT_EQ(rest_of(queue), expected);
 }
 
+TEST(WindowQueue, keeps_no_memory_for_as_many_events_as_a_run_may_begin_with) {
+  WindowQueue queue(kLookahead, 2);
+  for (std::uint64_t i = 0; i < 100'000; ++i) queue.push(at(i % 10), i, 0);
+  queue.push(at(1000), 1, 1);
+  begin(queue);
+  EXPECT_GE(queue.room(), 100'000U);
+  ASSERT_TRUE(queue.next_place());
+  EXPECT_EQ(rest_of(queue).size(), 100'000U);
+  EXPECT_FALSE(queue.next_place());
+  begin(queue);
+  EXPECT_LT(queue.room(), 100U);
+}
+
 TEST(WindowQueue, a_message_that_takes_the_lookahead_belongs_to_a_later_window) {
   for (const std::int64_t lookahead : {2, 3, 100, 127, 300'001}) {
     for (const std::uint64_t sent : {0U, 1U, 99U, 100U, 12'345U}) {

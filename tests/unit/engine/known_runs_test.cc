@@ -70,6 +70,22 @@ TEST(RunKey, has_where_runs_of_items_end) {
   EXPECT_NE(of(5), of(6));
 }
 
+Latches more_for_the_first(const Latches& latches, std::uint32_t more) {
+  Latches changed;
+  for (const Latch& latch : latches) {
+    changed.push_back(
+        {.target = latch.target + (changed.empty() ? more : 0), .first_send = latch.first_send});
+  }
+  return changed;
+}
+
+template <class Change>
+void change_first(Sends& sends, Change change) {
+  Send first = sends[0];
+  change(first);
+  sends.put(0, first);
+}
+
 // One member of each part at a time.
 TEST(RunKey, has_members_of_each_part) {
   using Change = std::function<void(Prepared&)>;
@@ -89,9 +105,10 @@ TEST(RunKey, has_members_of_each_part) {
       [](Prepared& run) { run.graph.kernels.begin()->wg.slots += 1; },
       [](Prepared& run) { run.graph.kernels.begin()->cus.count -= 1; },
       [](Prepared& run) { run.graph.items.runs().back().scale ^= 1U; },
-      [](Prepared& run) { run.graph.latches.begin()->target += 1; },
-      [](Prepared& run) { run.graph.sends.front().size += 1; },
-      [](Prepared& run) { run.graph.sends.front().ordered ^= 1U; },
+      [](Prepared& run) { run.graph.latches = more_for_the_first(run.graph.latches, 1); },
+      [](Prepared& run) { run.graph.latches = more_for_the_first(run.graph.latches, 1000); },
+      [](Prepared& run) { change_first(run.graph.sends, [](Send& send) { send.size += 1; }); },
+      [](Prepared& run) { change_first(run.graph.sends, [](Send& send) { send.ordered ^= 1U; }); },
       [](Prepared& run) {
         run.graph.groups.push_back({0, 1});
       },

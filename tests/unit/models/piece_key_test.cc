@@ -131,7 +131,7 @@ TEST(PieceKey, leaves_out_what_no_lowering_depends_on) {
 
 TEST(PieceKey, is_none_of_a_kernel_that_a_scenario_describes) {
   Part part;
-  part.op(0).described.kind = &operators::gemm;
+  part.op(0).described = DescribedKernel{.kind = &operators::gemm};
   const Cluster cluster = cluster_of(1);
   EXPECT_FALSE(piece_key({}, part.model.graph, {.options = {}, .cluster = cluster}, RunOptions{}));
 }

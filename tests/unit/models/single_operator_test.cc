@@ -27,7 +27,7 @@ TEST(SingleOperator, results_that_travel_make_the_collective_come_second) {
   const ModelGraph graph = build_single(scenario);
   ASSERT_EQ(graph.ops.size(), 2U);
   const GemmWork& work = scenario.workload.gemm;
-  const DescribedKernel& gemm = graph.ops[OpId(0)].described;
+  const DescribedKernel& gemm = *graph.ops[OpId(0)].described;
   EXPECT_EQ(std::get<GemmWork>(gemm.work), work);
   EXPECT_EQ(call_of(graph, 1).op, CollectiveOp::reduce_scatter);
   // All of C, m x n, of two bytes each, is summed.
@@ -68,7 +68,7 @@ TEST(SingleOperator, of_c3_the_two_do_not_wait_for_each_other) {
 TEST(SingleOperator, of_c3_may_be_the_librarys_gemm) {
   const Scenario scenario = shipped("c3/h200");
   const ModelGraph graph = build_single(scenario);
-  const auto& gemm = std::get<GemmWork>(graph.ops[OpId(0)].described.work);
+  const auto& gemm = std::get<GemmWork>(graph.ops[OpId(0)].described->work);
   GemmShape plain{.m = 8192, .n = 8192, .k = 8192, .m_by_rank = {}};
   const GemmWork chosen = choose_gemm(plain, scenario.cluster.gpu, 1);
   EXPECT_EQ(gemm.tile_m, chosen.tile_m);
