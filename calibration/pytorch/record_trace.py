@@ -6,6 +6,12 @@ Layers of a Llama with tensor parallelism over all GPUs and tokens split between
 parallelism), forward and backward. OUT/rankN.json.gz are the profiles, for `workload: {kind:
 pytorch, path: OUT}`. The line of JSON on standard output has the median time of a step without the
 profiler.
+
+With --nvtx nothing is written: Nsight Systems records, from the first of the profiled steps on:
+
+    nsys profile -t cuda,nvtx --cuda-graph-trace=node --cuda-event-trace=true \\
+      --capture-range=cudaProfilerApi -o OUT torchrun --nproc-per-node 2 \\
+      calibration/pytorch/record_trace.py --nvtx
 """
 
 import argparse
@@ -117,10 +123,23 @@ def profile(step, steps, path):
     pack(path)
 
 
+def in_ranges(step, steps):
+    """The steps as NVTX ranges, and the operators in them with their shapes."""
+    dist.barrier()
+    torch.cuda.synchronize()
+    with torch.cuda.profiler.profile(), torch.autograd.profiler.emit_nvtx(record_shapes=True):
+        for i in range(2 + steps):
+            with torch.cuda.nvtx.range(f"step {i}"):
+                step()
+        torch.cuda.synchronize()
+
+
 def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    way = parser.add_mutually_exclusive_group(required=True)
+    way.add_argument("-o", "--output", type=pathlib.Path)
+    way.add_argument("--nvtx", action="store_true")
     for name, usual in (("layers", 2), ("tokens", 4096), ("hidden", 4096), ("inner", 14336),
                         ("heads", 32), ("kv_heads", 8), ("steps", 2)):
         parser.add_argument("--" + name.replace("_", "-"), type=int, default=usual)
@@ -147,10 +166,14 @@ def main():
     for _ in range(5):
         step()
     us = time_of_a_step(step)
-    given.output.mkdir(parents=True, exist_ok=True)
-    profile(step, given.steps, given.output / f"rank{rank}.json")
+    if given.nvtx:
+        in_ranges(step, given.steps)
+    else:
+        given.output.mkdir(parents=True, exist_ok=True)
+        profile(step, given.steps, given.output / f"rank{rank}.json")
     if rank == 0:
-        said = {name: value for name, value in vars(given).items() if name != "output"}
+        said = {name: value for name, value in vars(given).items()
+                if name not in ("output", "nvtx")}
         print(json.dumps({"kind": "trace.step", "gpu": torch.cuda.get_device_name(),
                           "gpus": parts, **said, "us": round(us, 1),
                           "torch": torch.__version__}), flush=True)

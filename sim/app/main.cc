@@ -73,8 +73,10 @@ int run(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
   // What large vectors had before they grew goes back to the system. By itself glibc keeps up to
-  // 32 MB of each as a hole, once it has seen one freed.
+  // 32 MB of each as a hole, once it has seen one freed. Said once, it adjusts neither of the two:
+  // the end of the heap is given back when 64 MiB of it are free, as it would be after such holes.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
   weft::start_log();
   // A file that grows beyond the limit (ulimit -f) is a failed write, with its message.

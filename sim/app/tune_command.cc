@@ -131,9 +131,9 @@ bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
         name_of(kind));
     return true;
   }
-  const bool sets_modes =
-      std::any_of(command.sets.begin(), command.sets.end(),
-                  [](const std::string& set) { return set.substr(0, set.find('=')) == "modes"; });
+  const bool sets_modes = std::any_of(
+      command.sets.begin(), command.sets.end(),
+      [](const std::string& set) { return set.substr(0, set.find_first_of("=.")) == "modes"; });
   if (sets_modes) spdlog::error("--pairs is of mode mixed; leave out --set modes=...");
   return sets_modes;
 }

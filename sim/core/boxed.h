@@ -1,5 +1,5 @@
 // A value that may be absent and then takes no more than a pointer: for members that are large and
-// that few of many have. Otherwise as std::optional; copies are copies of the value.
+// that few of many have. As std::optional, but one moved from is absent; copies copy the value.
 #pragma once
 
 #include <memory>

@@ -29,6 +29,7 @@ Bytes memory_of_run(const Cluster& cluster, double items, double sends, double s
   const double message = sends == 0 ? 0 : sent / sends;
   const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
+  // A latch in the graph takes 5 B: `Latch` leaves room for the kinds of sends and large targets.
   constexpr std::size_t kPerSend =
       sizeof(Sends::Stored) + sizeof(Latch) + sizeof(LatchState) + sizeof(Event);
   const double per_send =

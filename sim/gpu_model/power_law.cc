@@ -32,9 +32,7 @@ double seconds_to_limit(const PowerSpec& power, double above) {
 }
 
 double sustained_clock(const PowerSpec& power, const StepLoad& load, double clock) {
-  const auto fits = [&](double c) {
-    return power_at(power, moved_to(load, clock, c), c) <= 1;
-  };
+  const auto fits = [&](double c) { return power_at(power, moved_to(load, clock, c), c) <= 1; };
   if (fits(1)) return 1;
   double low = 0.1;
   double high = 1;

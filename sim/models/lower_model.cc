@@ -13,6 +13,7 @@
 #include "sim/models/peer_kernels.h"
 #include "sim/models/waiting_kernel.h"
 #include "sim/workloads/embedding.h"
+#include "sim/workloads/fused_kernel.h"
 #include "sim/workloads/plain_kernel.h"
 #include "sim/workloads/row_forwards.h"
 #include "sim/workloads/row_puts.h"
@@ -308,7 +309,8 @@ class ModelToTasks {
     const auto& call = std::get<CommunicationShape>(collective.shape);
     const Groups& place = graph_.places[collective.place];
     const auto peers = static_cast<std::uint32_t>(place.groups.front().size());
-    const KernelVersion version = version_in(way.mode, way.options, gpu_);
+    const KernelVersion version = version_of_pair(way.mode, way.options, call.op, fusion.travels,
+                                                  how_.cluster, place.groups.front());
     PeerGrid made = peer_grid(op, {call, fusion.travels, peers}, gpu_, version);
     SIM_ASSERT(made.grid.has_value());
     Grid& grid = *made.grid;
@@ -317,12 +319,10 @@ class ModelToTasks {
     const std::size_t first = tasks_.operators.size();
     std::vector<LatchId> ended;
     for (const std::vector<std::uint32_t>& group : place.groups) {
-      Team& team = teams.emplace_back();
-      team.gpus = group;
+      Team& team = teams.emplace_back(Team{.gpus = group, .after = {}});
       for (const std::uint32_t gpu : group) {
         std::vector<KernelId> after;
-        append_inputs(fusion.first, gpu, after);
-        append_inputs(fusion.second, gpu, after);
+        for (const OpId id : {fusion.first, fusion.second}) append_inputs(id, gpu, after);
         if (!fusion.through.is_none()) append_inputs(fusion.through, gpu, after);
         team.after.push_back(once_each(std::move(after)));
         ended.push_back(add_waiting(op, GpuId(gpu), team.after.back()));

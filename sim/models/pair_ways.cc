@@ -37,8 +37,8 @@ std::vector<Knob> knobs_of(Mode mode, const GpuSpec& gpu) {
   if (!is_fused(mode)) return {};
   Knob orders;
   for (const DestinationOrder order :
-       {DestinationOrder::remote_first, DestinationOrder::local_first,
-        DestinationOrder::staggered}) {
+       {DestinationOrder::remote_first, DestinationOrder::local_first, DestinationOrder::staggered,
+        DestinationOrder::in_turn}) {
     orders.push_back([order](PairRule& rule) { rule.order = order; });
   }
   std::vector<Knob> knobs{knob_of(&PairRule::slice_wgs, {1, 2, 4, 8, 16}), std::move(orders),

@@ -160,9 +160,7 @@ PeerGrid made_of(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu, Ve
 
 PeerGrid peer_grid(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu,
                    const KernelVersion& version) {
-  KernelVersion of_call = version;
-  (call.travels == Travels::input ? of_call.results : of_call.inputs) = InTurn::nobody;
-  return made_of(op, call, gpu, &of_call);
+  return made_of(op, call, gpu, &version);
 }
 
 PeerGrid peer_shape(const ModelOp& op, const PeerCall& call, const GpuSpec& gpu) {

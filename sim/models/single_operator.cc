@@ -64,7 +64,7 @@ void add_collective_alone(ModelGraph& graph, const Scenario& scenario) {
 // The two operators on two streams.
 void add_two_apart(ModelGraph& graph, const Scenario& scenario) {
   ModelOp op = described_op(scenario.workload);
-  if (!op.described) op.described = DescribedKernel{};
+  SIM_ASSERT(op.described);
   op.described->work = c3_pair(scenario).gemm;
   ModelOp collective = communicating_op({.op = scenario.workload.collective.op,
                                          .buffer = scenario.workload.collective.bytes,
@@ -115,6 +115,7 @@ TaskGraph lower(const Scenario& scenario, const Cluster& cluster, Mode mode, int
 bool order_changes(const Scenario& scenario, const Cluster& cluster, DestinationOrder order) {
   const WorkloadKind kind = scenario.workload.kind;
   if (!is_pair(kind) || !results_travel(kind) || scenario.fused.in_switch) return false;
+  if (scenario.fused.order == DestinationOrder::in_turn) return false;  // spread as well
   const ModelGraph graph = build_single(scenario);
   const auto& call = std::get<CommunicationShape>(graph.ops[OpId(1)].shape);
   const Grid grid =

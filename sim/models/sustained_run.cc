@@ -21,7 +21,8 @@ std::optional<Cluster> slowed(const Cluster* cluster, double clock) {
   return slow;
 }
 
-// Time of the matrix units that the graph's products take, over what it would be in bf16.
+// Time of the matrix units that the graph's products take, over what it would be in bf16: of all
+// GPUs together, as if each had the same share of them in fp8.
 double of_bf16(const ModelGraph& graph, const GpuSpec& gpu) {
   if (gpu.fp8_matrix.count() == 0) return 1;
   const double in_fp8 =

@@ -14,7 +14,13 @@ namespace {
 
 constexpr std::size_t kMostDigits = 6;  // no list is longer than what a file may have
 
-void apply_changes(Node& list, Diagnostics& problems) {
+std::string gap_before(const Entry& change, std::size_t elements) {
+  return fmt::format(
+      "there is no element {}: the list has {}, counted from 0, and the next one would be {}",
+      change.key, elements, elements);
+}
+
+void apply_changes(Node& list, const std::string& path, Diagnostics& problems) {
   std::vector<Entry> changes = std::move(list.entries);
   list.entries.clear();
   list.kind = Node::Kind::list;
@@ -23,20 +29,14 @@ void apply_changes(Node& list, Diagnostics& problems) {
   std::vector<std::size_t> removed;
   for (Entry& change : changes) {
     const auto index = static_cast<std::size_t>(std::stoi(change.key));
-    const bool removes = change.value.kind == Node::Kind::null;
-    if (removes && index > list.items.size()) continue;  // it is not there anyway
     if (index > list.items.size()) {
-      problems.add(
-          {.at = change.key_at,
-           .path = "",
-           .message = fmt::format(
-               "there is no element {}: the list has {}, counted from 0, and the next one would be "
-               "{}",
-               change.key, list.items.size(), list.items.size()),
-           .source_line = ""});
-      break;
+      problems.add({.at = change.key_at,
+                    .path = path,
+                    .message = gap_before(change, list.items.size()),
+                    .source_line = ""});
+      continue;
     }
-    if (removes) removed.push_back(index);
+    if (change.value.kind == Node::Kind::null) removed.push_back(index);
     if (index == list.items.size()) {
       list.items.push_back(std::move(change.value));
     } else {
@@ -47,6 +47,16 @@ void apply_changes(Node& list, Diagnostics& problems) {
     list.items.erase(list.items.begin() + static_cast<std::ptrdiff_t>(*index));
   }
   if (list.items.empty()) list.kind = Node::Kind::null;  // as if it were not said
+}
+
+// `alone`: also those that lie over nothing.
+void settle(Node& node, bool alone, const std::string& path, Diagnostics& problems) {
+  const bool over_a_list = node.kind == Node::Kind::list && !node.entries.empty();
+  if (over_a_list || (alone && speaks_of_elements(node))) apply_changes(node, path, problems);
+  for (Node& item : node.items) settle(item, alone, path, problems);
+  for (Entry& entry : node.entries) {
+    settle(entry.value, alone, path.empty() ? entry.key : path + '.' + entry.key, problems);
+  }
 }
 
 }  // namespace
@@ -64,12 +74,10 @@ bool speaks_of_elements(const Node& node) {
                      [](const Entry& entry) { return names_an_element(entry.key); });
 }
 
-void settle_elements(Node& node, Diagnostics& problems) {
-  if ((node.kind == Node::Kind::list && !node.entries.empty()) || speaks_of_elements(node)) {
-    apply_changes(node, problems);
-  }
-  for (Node& item : node.items) settle_elements(item, problems);
-  for (Entry& entry : node.entries) settle_elements(entry.value, problems);
+void settle_elements_of_lists(Node& node, Diagnostics& problems) {
+  settle(node, false, "", problems);
 }
+
+void settle_elements(Node& node, Diagnostics& problems) { settle(node, true, "", problems); }
 
 }  // namespace weft

@@ -14,8 +14,11 @@ bool names_an_element(std::string_view key);
 // A map of which every key does.
 bool speaks_of_elements(const Node& node);
 
-// Makes these changes, where lay_over() has left them with their lists, and lists of those maps
-// that lie over nothing. An element that would leave a gap before it is an error.
+// Makes the changes that lay_over() has left with their lists, file by file: a number means an
+// element of the list that the files below leave. One that would leave a gap is an error.
+void settle_elements_of_lists(Node& node, Diagnostics& problems);
+
+// The same when all files are read; maps of numbers that lie over nothing become lists.
 void settle_elements(Node& node, Diagnostics& problems);
 
 }  // namespace weft

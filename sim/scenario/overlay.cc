@@ -168,7 +168,7 @@ void lay_over(Node& below, Node above) {
     below = std::move(above);
     return;
   }
-  // Of a list they are kept beside its items until all files are read: resolve().
+  // Of a list they are kept beside its items until what is below is read: resolve_base().
   if (maps) below.at = above.at;
   below.incomplete = below.incomplete || above.incomplete;
   for (Entry& entry : above.entries) {
@@ -186,10 +186,16 @@ void BaseResolver::error(const SourcePosition& at, std::string message) {
 }
 
 void BaseResolver::resolve(Node& root, const fs::path& file) {
+  const bool outermost = chain_.empty();
   chain_.push_back(file);
   resolve_node(root);
+  if (outermost) {
+    settle_elements(root, problems_);
+    for (Node& layer : std::exchange(root.later, {})) lay_over(root, std::move(layer));
+    resolve_node(root);
+    settle_elements(root, problems_);
+  }
   chain_.pop_back();
-  if (chain_.empty()) settle_elements(root, problems_);
 }
 
 void BaseResolver::resolve_node(Node& node) {
@@ -267,7 +273,9 @@ void BaseResolver::resolve_base(Node& map) {
   resolve(below, file);
   map.incomplete = false;
   map.replaces = false;  // the base is what it is laid over
+  below.later = std::move(map.later);
   lay_over(below, std::move(map));
+  settle_elements_of_lists(below, problems_);
   map = std::move(below);
   map.replaces = true;
 }
@@ -340,7 +348,13 @@ void assign(Node& root, const Assignment& assignment) {
     outer.entries.push_back({.key = *key, .key_at = assignment.at, .value = std::move(layer)});
     layer = std::move(outer);
   }
-  lay_over(root, std::move(layer));
+  const bool element = std::any_of(assignment.keys.begin(), assignment.keys.end(),
+                                   [](const std::string& key) { return names_an_element(key); });
+  if (element) {  // of the list that all files leave
+    root.later.push_back(std::move(layer));
+  } else {
+    lay_over(root, std::move(layer));
+  }
 }
 
 void apply_set(Node& root, std::string_view assignment, Diagnostics& problems) {

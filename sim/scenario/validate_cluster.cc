@@ -166,13 +166,27 @@ void errors_are_known(const Check& check) {
              "configs/gpus/h200.yaml has those of an H200");
 }
 
+// As is_sustained() of sim/models/sustained_run.h.
 void pauses_change_clocks(const Check& check) {
-  if (!check.good({"run.steps_between_pauses", "run.clocks"})) return;
   const RunOptions& run = check.scenario.run;
-  if (run.steps_between_pauses > 0 && run.clocks == Clocks::burst) {
-    check.fail("run.steps_between_pauses",
-               "has no effect with run.clocks: burst; leave it out, or take sustained");
+  if (!check.good({"run.steps_between_pauses", "run.clocks", "workload.kind", "workload.phase"}) ||
+      run.steps_between_pauses == 0) {
+    return;
   }
+  const Workload& workload = check.scenario.workload;
+  const bool trains = row_of(workload.kind).model != nullptr && workload.phase == Phase::training;
+  const bool sustained =
+      run.clocks == Clocks::sustained || (run.clocks == Clocks::automatic && trains);
+  if (!sustained) {
+    return check.fail("run.steps_between_pauses",
+                      "has no effect at the clock of short kernels; leave it out, or say "
+                      "run.clocks: sustained");
+  }
+  const std::optional<PowerSpec>& power = check.scenario.cluster.gpu.power;
+  if (!check.good_within({"cluster"}) || (power && power->window.count() > 0)) return;
+  check.fail("run.steps_between_pauses",
+             "needs cluster.gpu.power with a window: how long the GPU may be above its limit; "
+             "configs/gpus/h200.yaml has an H200's");
 }
 
 }  // namespace

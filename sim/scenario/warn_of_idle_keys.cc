@@ -51,6 +51,11 @@ void input_is_brought(const Check& check) {
   }
 }
 
+void input_is_multiplied(const Check& check) {
+  if (check.scenario.fused.own_first == 0 || fuses(check.scenario)) return;
+  warn_of_modes(check, "fused.own_first", kNoFused);
+}
+
 void results_may_be_staged(const Check& check) {
   if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
   warn_of_modes(
@@ -111,6 +116,7 @@ void warn_of_idle_keys(const Check& check) {
   a_mode_has_cus_that_send(check);
   mode_fused_is_run(check);
   input_is_brought(check);
+  input_is_multiplied(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
   the_switch_leaves_no_choice(check);

@@ -27,6 +27,7 @@ struct Node {
   bool replaces =
       false;  // laid over another map (overlay.h), it takes its place instead of merging
   bool incomplete = false;  // its base could not be read: keys may be missing without a mistake
+  std::vector<Node> later = {};  // of a root: to be laid over it when all bases are read
 
   [[nodiscard]] const Entry* find(std::string_view key) const;
   [[nodiscard]] Entry* find(std::string_view key);

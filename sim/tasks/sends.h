@@ -88,7 +88,7 @@ class Sends {
     InSwitch in_switch;
   };
   static_assert(sizeof(Kind) == sizeof(std::uint64_t));
-  // All that there is, for keys by content.
+  // All that there is, for keys by content: of equal sends added in another order it differs.
   [[nodiscard]] std::span<const Stored> all_stored() const { return stored_; }
   [[nodiscard]] std::span<const Kind> kinds() const { return kinds_; }
 

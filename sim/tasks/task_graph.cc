@@ -9,11 +9,16 @@
 namespace weft {
 
 void TaskGraph::begin_works() {
+  if (first_work == works.size()) {  // none since the last call
+    first_kernel_ = static_cast<std::uint32_t>(kernels.size());
+    return;
+  }
   const auto begin = works.begin() + first_work;
   if (std::equal(works.begin() + works_before_, begin, begin, works.end())) {
     for (std::uint32_t k = first_kernel_; k < kernels.size(); ++k) {
       Kernel& kernel = kernels[KernelId(k)];
-      if (kernel.first_work == first_work) kernel.first_work = works_before_;
+      SIM_ASSERT(kernel.first_work == first_work);  // not pointed elsewhere meanwhile
+      kernel.first_work = works_before_;
     }
     works.resize(first_work);
   } else {

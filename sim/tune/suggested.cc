@@ -83,7 +83,7 @@ std::vector<Variation> variations_of_kernel(const Workload& workload) {
 
 std::vector<Variation> variations_of_fused() {
   return {variation("fused.slice_wgs", {"1", "2", "4", "8", "16"}),
-          variation("fused.order", {"remote_first", "local_first", "staggered"}),
+          variation("fused.order", {"remote_first", "local_first", "staggered", "in_turn"}),
           variation("fused.max_wgs_per_cu", {"~", "1", "2", "4"}),
           variation("fused.sent_by", {"wg", "wave"}),
           variation("fused.in_switch", {"false", "true"}),

@@ -8,6 +8,7 @@
 #include "sim/core/round_up.h"
 #include "sim/gpu_model/gather_law.h"
 #include "sim/gpu_model/peer_law.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 
@@ -17,6 +18,26 @@ bool are_in_a_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpu
   return std::all_of(gpus.begin(), gpus.end(), [&](std::uint32_t gpu) {
     return cluster.node_of(GpuId(gpu)) == cluster.node_of(GpuId(gpus[0]));
   });
+}
+
+// How many take turns, slice by slice: 1 if one comes after another.
+std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
+                           const std::vector<std::uint32_t>& gpus) {
+  const auto all = static_cast<std::uint32_t>(gpus.size());
+  const std::optional<FabricSpec>& fabric = cluster.spec.scale_up;
+  const bool own_links = fabric && fabric->topology->has_link_of_each_pair();
+  switch (order) {
+    case DestinationOrder::in_turn:
+      return all;
+    case DestinationOrder::staggered:
+      return all - 1;
+    case DestinationOrder::remote_first:
+    case DestinationOrder::local_first:
+      return own_links && are_in_a_node(cluster, gpus) ? all - 1 : 1;
+    case DestinationOrder::given:
+      return 1;
+  }
+  SIM_ASSERT(false);
 }
 
 }  // namespace
@@ -31,6 +52,24 @@ bool goes_through_switch(const FusedOptions& fused, CollectiveOp op, const Clust
                          const std::vector<std::uint32_t>& gpus) {
   const bool helps = reduces(op) || op == CollectiveOp::all_gather;
   return fused.in_switch && helps && are_in_a_node(cluster, gpus);
+}
+
+KernelVersion version_of_pair(Mode mode, const OverlapOptions& options, CollectiveOp op,
+                              Travels travels, const Cluster& cluster,
+                              const std::vector<std::uint32_t>& gpus) {
+  KernelVersion version = version_in(mode, options, cluster.spec.gpu);
+  if (!is_fused(mode)) return version;
+  const FusedOptions& fused = options.fused;
+  const auto all = static_cast<std::uint32_t>(gpus.size());
+  if (travels == Travels::input) {
+    version.own_first = fused.own_first;
+    version.in_turn = fused.own_first > 0 ? all : 1;
+    return version;
+  }
+  version.slice_wgs = fused.slice_wgs;
+  const bool by_switch = mode != Mode::copy_fed && goes_through_switch(fused, op, cluster, gpus);
+  version.in_turn = by_switch ? all : gpus_in_turn(fused.order, cluster, gpus);
+  return version;
 }
 
 bool goes_through_switch(const Overlap& overlap) {

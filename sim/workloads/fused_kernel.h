@@ -15,6 +15,11 @@ namespace weft {
 // to all peers at once uses all links.
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team);
 
+// The version of a pair's operator in this mode, in a group of these GPUs.
+KernelVersion version_of_pair(Mode mode, const OverlapOptions& options, CollectiveOp op,
+                              Travels travels, const Cluster& cluster,
+                              const std::vector<std::uint32_t>& gpus);
+
 // Whether the switch of a node adds up or copies (fused.in_switch) what this collective moves among
 // these GPUs: they are in one node, and there is something to add up or to copy.
 bool goes_through_switch(const FusedOptions& fused, CollectiveOp op, const Cluster& cluster,

@@ -1,6 +1,7 @@
 #include "sim/workloads/gemm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "sim/core/assert.h"
@@ -40,14 +41,16 @@ Work to_work(const TileWork& tile) {
   return work;
 }
 
-std::uint32_t gpus_in_turn(const KernelVersion& version, std::uint32_t gpus) {
-  const InTurn turns = std::max(version.results, version.inputs);
-  if (turns == InTurn::nobody) return 1;
-  return turns == InTurn::all ? gpus : gpus - 1;
-}
-
 std::int64_t operand_bytes(const GemmWork& gemm) {
   return gemm.fp8 ? 1 : size_of(gemm.dtype).count();
+}
+
+// A WG's share of B's columns that own tiles read first and the others' last.
+Bytes read_again(const TiledGemm& gemm, const Grid& grid, const KernelVersion& version) {
+  const auto first = std::min(static_cast<std::uint32_t>(version.own_first), grid.per_peer);
+  const double b = static_cast<double>(gemm.n * gemm.k * gemm.element_bytes) * gemm.library.b_size;
+  const double wgs = static_cast<double>(grid.per_peer) * grid.gpus;
+  return bytes(std::llround(b * first / grid.per_peer / wgs));
 }
 
 }  // namespace
@@ -104,14 +107,16 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
               .wgs_on_cu = resident(gpu, gemm.wg, version),
               .peers = gpus,
               .beside = version.beside};
-  // A kernel of one peer's rows shares fewer of them, and reads all of B for itself. Where GPUs
-  // take turns, their rows are walked as one group.
-  const std::uint32_t in_turn = gpus_in_turn(version, gpus);
+  // A kernel of one peer's rows shares fewer of them, and reads all of B for itself. Where slices
+  // of several GPUs alternate and fit on the GPU together, their rows are walked as one group.
+  const bool together =
+      version.in_turn > 1 && std::int64_t{version.in_turn} * version.slice_wgs <= run.wgs_at_once();
   if (version.of_a_peer) kernel.m /= gpus;
-  if (in_turn > 1) kernel.group = Tiles(kernel, gpus).together * in_turn;
-  if (version.of_a_peer || in_turn > 1) run.peers = 1;
+  if (together) kernel.group = Tiles(kernel, gpus).together * version.in_turn;
+  if (version.of_a_peer || together) run.peers = 1;
   Grid grid = gemm_shape(gemm, gpus);
   grid.stored = to_work(tile_work(kernel, gpu, run));
+  grid.stored.traffic += read_again(kernel, grid, version);
   grid.written = grid.stored;
   grid.written.traffic += tile_result(kernel);
   return grid;

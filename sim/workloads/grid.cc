@@ -29,22 +29,11 @@ Duration launch_gap(const LaunchSpec& launch, LaunchKind kind) {
   SIM_ASSERT(false);
 }
 
-namespace {
-
-InTurn turns_of(const FusedOptions& fused) {
-  if (fused.order == DestinationOrder::in_turn || fused.in_switch) return InTurn::all;
-  return fused.order == DestinationOrder::staggered ? InTurn::others : InTurn::nobody;
-}
-
-}  // namespace
-
 KernelVersion fused_version(const FusedOptions& fused) {
   return {.extra_registers = fused.extra_registers_per_thread,
           .registers = fused.registers,
           .most_on_cu = fused.max_wgs_per_cu,
           .chain = fused.chain,
-          .results = turns_of(fused),
-          .inputs = fused.own_first > 0 ? InTurn::all : InTurn::nobody,
           .fences = true};
 }
 

@@ -91,20 +91,18 @@ std::uint32_t scale_of(const Grid& grid, std::uint64_t seed, std::uint32_t gpu, 
 Duration launch_gap(const LaunchSpec& launch, LaunchKind kind);
 Duration compute_gap(const LaunchSpec& launch, LaunchKind kind);
 
-// Whose WGs alternate: nobody's, those of all other GPUs, or of all.
-enum class InTurn : std::uint8_t { nobody, others, all };
-
 // How a version of a kernel differs from the plain kernel running alone.
 struct KernelVersion {
   int extra_registers = 0;                               // per thread
   FusedRegisters registers = FusedRegisters::automatic;  // how it is compiled with them
   int most_on_cu = 0;                                    // WGs; 0: as many as fit
-  int chain = 0;                    // loads that wait for one another; 0: as in the plain kernel
-  Bandwidth beside = {};            // what a concurrent collective moves through the L2s
-  bool of_a_peer = false;           // there is a kernel for each peer
-  InTurn results = InTurn::nobody;  // for the GPUs that they go to
-  InTurn inputs = InTurn::nobody;   // of the GPUs that they come from
-  bool fences = false;  // a WG that has sent its results fences, which empties its CU's L1
+  int chain = 0;              // loads that wait for one another; 0: as in the plain kernel
+  Bandwidth beside = {};      // what a concurrent collective moves through the L2s
+  bool of_a_peer = false;     // there is a kernel for each peer
+  std::uint32_t in_turn = 1;  // GPUs whose slices alternate (version_of_pair()), ...
+  int slice_wgs = 1;          // ... of so many WGs
+  int own_first = 0;          // WGs of own input before those in turn
+  bool fences = false;        // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
 

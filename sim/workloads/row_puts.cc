@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/core/assert.h"
 #include "sim/core/round_up.h"
 
 namespace weft {
@@ -89,6 +90,7 @@ class RowPutsRun : RowLowering {
     const LatchId out =
         sends_.send_slice(graph_, from, peer, exchange_.row.count() * count, 1, done_[to]);
     if (!sends_.same_node(from, peer.gpu)) {
+      SIM_ASSERT(count <= UINT16_MAX);
       const std::size_t last = graph_.sends.size() - 1;
       Send send = graph_.sends[last];
       send.entries = static_cast<std::uint16_t>(count);

@@ -49,7 +49,8 @@ def exported(name, model, cluster, fuse):
 def ran(program, scenario, options):
     """Megabytes, CPU seconds, and all that the machine does not decide."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    text = subprocess.run([program, "run", scenario, "--quiet", "--json", "-j", "1", *options],
+    text = subprocess.run([program, "run", scenario, "--quiet", "--json", "--known", "none", "-j", "1",
+                           *options],
                           check=True, capture_output=True, text=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     summary = json.loads(text)

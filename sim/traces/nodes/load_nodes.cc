@@ -85,7 +85,9 @@ class NodesLoader {
     if (!fs::is_directory(work_.path, error)) return {work_.path};
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(work_.path, error)) {
-      if (entry.path().string().ends_with(recorder_.ending)) found.push_back(entry.path());
+      const std::string name = entry.path().string();
+      const bool packed = name.ends_with(std::string(recorder_.ending) + ".gz");
+      if (packed || name.ends_with(recorder_.ending)) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end(), numbers_in_order);
     if (error) problems_.add(work_.path, "", error.message());
@@ -101,7 +103,7 @@ class NodesLoader {
       std::error_code unknown;
       const auto size = static_cast<std::int64_t>(fs::file_size(path, unknown));
       if (!unknown && !problems_.fits(path.string(), size)) return;
-      ReadText read = text_of_file(path, loaded_.inputs);
+      ReadText read = unpacked_text_of_file(path, loaded_.inputs, problems_.room());
       if (!read.text) {
         problems_.add(path.string(), "", read.problem);
         continue;

@@ -10,8 +10,8 @@ LoadedTrace nsys(const TraceWork& work, int gpus, Bytes memory) {
       .ending = ".sqlite",
       .writes = "nsys export --type sqlite",
       .sizes =
-          "record with NVTX and NCCL 2.19 or newer (nsys profile -t cuda,nvtx), or give "
-          "collective_sizes",
+          "record with NVTX and NCCL 2.19 or newer (nsys profile -t cuda,nvtx) and export with "
+          "--include-blobs=true, or give collective_sizes",
       .read = [](std::string& bytes, const std::string& name, std::int64_t element_bytes,
                  TraceProblems& problems) {
         SqliteFile file(bytes);

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 
-#include "sim/traces/gunzip.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/pytorch/by_device.h"
 #include "sim/traces/pytorch/chosen_steps.h"
@@ -96,16 +95,9 @@ class PyTorchLoader {
 
   // Empty after a problem.
   std::optional<std::string> text_of(const fs::path& path) {
-    ReadText read = text_of_file(path, loaded_.inputs);
-    if (!read.text) {
-      problems_.add(path.string(), "", read.problem);
-      return std::nullopt;
-    }
-    if (path.extension() != ".gz") return std::move(read.text);
-    Unpacked unpacked = gunzipped(*read.text, problems_.room());
-    if (unpacked.problem.empty()) return std::move(unpacked.text);
-    problems_.add(path.string(), "", unpacked.problem);
-    return std::nullopt;
+    ReadText read = unpacked_text_of_file(path, loaded_.inputs, problems_.room());
+    if (!read.text) problems_.add(path.string(), "", read.problem);
+    return std::move(read.text);
   }
 
   // "rank3/trace.json": the folder's number, if the file's name has none.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace weft::boxed_test {
 namespace {
@@ -38,6 +39,13 @@ TEST(Boxed, copies_the_value) {
   *first = "other";
   EXPECT_EQ(*copied, "value");
   EXPECT_EQ(*assigned, "value");
+}
+
+TEST(Boxed, moved_from_is_absent) {
+  Boxed<std::string> first = of("value");
+  const Boxed<std::string> second = std::move(first);
+  EXPECT_EQ(*second, "value");
+  EXPECT_FALSE(first);  // NOLINT: said so
 }
 
 TEST(Boxed, is_equal_if_the_values_are) {

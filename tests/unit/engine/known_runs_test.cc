@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "sim/engine/simulate.h"
@@ -79,11 +80,15 @@ Latches more_for_the_first(const Latches& latches, std::uint32_t more) {
   return changed;
 }
 
+// As if they had been added so: no other kind of send is left from before.
 template <class Change>
-void change_first(Sends& sends, Change change) {
-  Send first = sends[0];
-  change(first);
-  sends.put(0, first);
+void change_all(Sends& sends, Change change) {
+  Sends changed;
+  for (Send send : sends) {
+    change(send);
+    changed.push_back(send);
+  }
+  sends = std::move(changed);
 }
 
 // One member of each part at a time.
@@ -107,8 +112,9 @@ TEST(RunKey, has_members_of_each_part) {
       [](Prepared& run) { run.graph.items.runs().back().scale ^= 1U; },
       [](Prepared& run) { run.graph.latches = more_for_the_first(run.graph.latches, 1); },
       [](Prepared& run) { run.graph.latches = more_for_the_first(run.graph.latches, 1000); },
-      [](Prepared& run) { change_first(run.graph.sends, [](Send& send) { send.size += 1; }); },
-      [](Prepared& run) { change_first(run.graph.sends, [](Send& send) { send.ordered ^= 1U; }); },
+      [](Prepared& run) { run.graph.latches = more_for_the_first(run.graph.latches, 1001); },
+      [](Prepared& run) { change_all(run.graph.sends, [](Send& send) { send.size += 1; }); },
+      [](Prepared& run) { change_all(run.graph.sends, [](Send& send) { send.ordered ^= 1U; }); },
       [](Prepared& run) {
         run.graph.groups.push_back({0, 1});
       },

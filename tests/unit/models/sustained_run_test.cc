@@ -46,19 +46,33 @@ TEST(SustainedRun, few_steps_after_a_pause_end_before_the_limit_is_reached) {
   EXPECT_EQ(after_pause(100'000), always);
 }
 
-TEST(SustainedRun, pauses_do_not_go_with_burst_clocks) {
+Loaded training(const std::string& run, const std::vector<std::string>& sets = {}) {
   std::string text = models_testing::text_of(
-      "{base: models/llama3_8b, phase: training, sequences: 1, sequence_length: 512, microbatch: "
-      "1, "
-      "parallel: {tensor: 8, data: 1}}",
+      "{base: models/llama3_8b, phase: training, sequences: 1, sequence_length: 512, "
+      "microbatch: 1, parallel: {tensor: 8, data: 1}}",
       1);
   text.back() = ',';
-  const Loaded loaded = load_scenario_text(text + " run: {clocks: burst, steps_between_pauses: 2}}",
-                                           "a.yaml", models_testing::shipped_configs());
+  LoadOptions options = models_testing::shipped_configs();
+  options.sets = sets;
+  return load_scenario_text(text + " run: " + run + "}", "a.yaml", options);
+}
+
+TEST(SustainedRun, pauses_need_a_window_of_the_power_limit) {
+  EXPECT_EQ(training("{steps_between_pauses: 2}").problems.to_text(), "");
+  for (const char* set : {"cluster.gpu.power=~", "cluster.gpu.power.window=0 ms"}) {
+    const Loaded loaded = training("{steps_between_pauses: 2}", {set});
+    ASSERT_EQ(loaded.problems.all().size(), 1U) << loaded.problems.to_text();
+    EXPECT_EQ(loaded.problems.all().front().path, "run.steps_between_pauses");
+  }
+}
+
+TEST(SustainedRun, pauses_do_not_go_with_burst_clocks) {
+  const Loaded loaded = training("{clocks: burst, steps_between_pauses: 2}");
   ASSERT_EQ(loaded.problems.all().size(), 1U) << loaded.problems.to_text();
   EXPECT_EQ(loaded.problems.all().front().path, "run.steps_between_pauses");
   EXPECT_EQ(loaded.problems.all().front().message,
-            "has no effect with run.clocks: burst; leave it out, or take sustained");
+            "has no effect at the clock of short kernels; leave it out, or say run.clocks: "
+            "sustained");
 }
 
 }  // namespace

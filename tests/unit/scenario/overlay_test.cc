@@ -128,7 +128,6 @@ TEST_F(Overlay, the_number_of_elements_adds_one) {
 TEST_F(Overlay, a_null_takes_an_element_away_after_all_else) {
   EXPECT_EQ(resolved("{l: [a, b, c]}", {"l.0=~", "l.2=d"}), "{l:[b d]}");
   EXPECT_EQ(resolved("{l: [a]}", {"l.1=~", "l.2=c"}), "{l:[a c]}");
-  EXPECT_EQ(resolved("{l: [a]}", {"l.5=~"}), "{l:[a]}");
   EXPECT_EQ(resolved("{l: [a]}", {"l.0=~"}), "{l:}");  // as if it were not said
 }
 
@@ -139,16 +138,36 @@ TEST_F(Overlay, elements_are_those_of_the_bases_list) {
   EXPECT_EQ(resolved("{base: two, l: [a]}", {"l.1=b"}), "{l:[a b]}");
 }
 
+// A number means an element of the list that is left below: after what other files take away.
+TEST_F(Overlay, elements_are_counted_in_what_the_files_below_leave) {
+  write("one.yaml", "{l: [{x: 1}, {x: 2}, {x: 3}]}");
+  write("two.yaml", "{base: one, l: {0: ~}}");
+  EXPECT_EQ(resolved("{base: two, l: {0: {y: 1}}}"), "{l:[{x:2 y:1} {x:3}]}");
+  EXPECT_EQ(resolved("{base: one, l: {0: ~}}", {"l.0.y=1", "l.2=a"}), "{l:[{x:2 y:1} {x:3} a]}");
+  EXPECT_EQ(resolved("{base: one, l: ~}", {"l.0=a"}), "{l:[a]}");
+  EXPECT_EQ(resolved("{base: one}", {"l.0=b", "l=~"}), "{l:[b]}");
+}
+
+TEST_F(Overlay, a_set_of_an_element_may_have_a_base) {
+  write("one.yaml", "{l: [{x: 1}]}");
+  write("two.yaml", "{v: 2}");
+  EXPECT_EQ(resolved("{base: one}", {"l.1={base: two, w: 3}"}), "{l:[{x:1} {v:2 w:3}]}");
+}
+
 TEST_F(Overlay, an_element_that_would_leave_a_gap_is_a_problem) {
   SourceFiles files;
   Diagnostics problems;
   Node root = tree_of("{l: [a]}");
-  apply_set(root, "l.3=b", problems);
+  for (const char* set : {"l.3=b", "l.4=~", "m.n.1=c"}) apply_set(root, set, problems);
   const std::vector<fs::path> none;
   BaseResolver(files, none, problems).resolve(root, folder_ / "a.yaml");
   EXPECT_EQ(problems.to_text(),
-            "--set l.3=b: error: there is no element 3: the list has 1, counted from 0, and the "
-            "next one would be 1\n");
+            "--set l.3=b: error: l: there is no element 3: the list has 1, counted from 0, and the "
+            "next one would be 1\n"
+            "--set l.4=~: error: l: there is no element 4: the list has 1, counted from 0, and the "
+            "next one would be 1\n"
+            "--set m.n.1=c: error: m.n: there is no element 1: the list has 0, counted from 0, and "
+            "the next one would be 0\n");
 }
 
 TEST_F(Overlay, what_takes_anothers_place_is_there_as_often) {

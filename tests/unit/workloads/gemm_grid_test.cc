@@ -135,16 +135,31 @@ TEST(GemmGrid, shares_the_traffic_among_its_wgs) {
 // GPU's rows have, so that one after another each reads all of B, (256 + 6,656) rows of 2 KiB. In
 // turn they are 13 columns of all 8 rows, 1,024 + 1,664 rows: 13.5 MiB and 5.25 a round. Staggered,
 // the rows of three GPUs are in turn: 104 of 6 x 52 tiles are 17.33 columns, 768 + 18 x 128 rows.
+std::int64_t rows_of_a_round(const KernelVersion& with) {
+  KernelVersion version = with;
+  version.most_on_cu = 1;
+  const Grid grid = grid_of({"workload.gemm.n=6656", "workload.gemm.order=column"}, version);
+  return std::lround(static_cast<double>(grid.stored.traffic.count()) * 104 / 2048);
+}
+
 TEST(GemmGrid, gpus_in_turn_read_the_columns_of_b_once) {
-  const auto kib_of_a_round = [](InTurn results) {
-    KernelVersion version{.most_on_cu = 1};
-    version.results = results;
-    const Grid grid = grid_of({"workload.gemm.n=6656", "workload.gemm.order=column"}, version);
-    return std::lround(static_cast<double>(grid.stored.traffic.count()) * 104 / 2048);
-  };
-  EXPECT_EQ(kib_of_a_round(InTurn::nobody), 256 + 6'656);
-  EXPECT_EQ(kib_of_a_round(InTurn::all), 1'024 + 1'664);
-  EXPECT_EQ(kib_of_a_round(InTurn::others), 768 + 18 * 128);
+  EXPECT_EQ(rows_of_a_round({}), 256 + 6'656);
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4}), 1'024 + 1'664);
+  EXPECT_EQ(rows_of_a_round({.in_turn = 3}), 768 + 18 * 128);
+}
+
+// Four slices of 26 WGs are 104, all at once; of 27 they are more: the next GPU's comes later.
+TEST(GemmGrid, slices_in_turn_that_do_not_fit_together_share_nothing) {
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4, .slice_wgs = 26}), 1'024 + 1'664);
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4, .slice_wgs = 27}), 256 + 6'656);
+}
+
+// A GPU has 104 tiles. Half of them first: the others' read half of B's 6,656 rows again, in four
+// rounds. With all of them first, all of B.
+TEST(GemmGrid, columns_of_own_tiles_that_come_first_are_read_again) {
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 52}), 1'024 + 1'664 + 6'656 / 2 / 4);
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 104}), 1'024 + 1'664 + 6'656 / 4);
+  EXPECT_EQ(rows_of_a_round({.in_turn = 4, .own_first = 200}), 1'024 + 1'664 + 6'656 / 4);
 }
 
 TEST(GemmGrid, parts_are_added_up_by_atomics_on_float32) {
