@@ -270,13 +270,14 @@ TEST_F(RunCommand, what_takes_long_says_what_it_is_made_of_and_how_far_it_is) {
   const std::string run =
       "'" WEFT_BINARY "' run " + std::string(WEFT_SOURCE_DIR) +
       "/configs/scenarios/embedding_a2a_128_nodes.yaml --mode fused" +
-      (kSanitized ? " --set 'cluster={nodes: 64, scale_out: {dims: [8, 8]}}'" : "");
+      (kSanitized ? " --set 'cluster={nodes: 64, scale_out: {dims: [8, 8]}}'"
+                  : " --set 'cluster={nodes: 256, scale_out: {dims: [16, 16]}}'");
   const auto told = [&](const std::string& command) {
     return shell("script -qec \"" + command + "\" /dev/null >out.txt 2>err.txt </dev/null").out;
   };
   const std::string all = told(run);
   EXPECT_NE(all.find(kSanitized ? "fused: 64 GPUs, 64 kernels, 1,048,576 WGs, "
-                                : "fused: 128 GPUs, 128 kernels, 2,097,152 WGs, "),
+                                : "fused: 256 GPUs, 256 kernels, 4,194,304 WGs, "),
             std::string::npos)
       << all;
   EXPECT_NE(all.find(" % of WGs, "), std::string::npos) << all;
