@@ -58,9 +58,10 @@ KernelVersion version_of_pair(Mode mode, const OverlapOptions& options, Collecti
                               Travels travels, const Cluster& cluster,
                               const std::vector<std::uint32_t>& gpus) {
   KernelVersion version = version_in(mode, options, cluster.spec.gpu);
+  const auto all = static_cast<std::uint32_t>(gpus.size());
+  if (mode == Mode::bulk) version.in_turn = all;  // a plain kernel knows no GPUs
   if (!is_fused(mode)) return version;
   const FusedOptions& fused = options.fused;
-  const auto all = static_cast<std::uint32_t>(gpus.size());
   if (travels == Travels::input) {
     version.own_first = fused.own_first;
     version.in_turn = fused.own_first > 0 ? all : 1;
