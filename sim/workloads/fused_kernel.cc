@@ -59,7 +59,8 @@ KernelVersion version_of_pair(Mode mode, const OverlapOptions& options, Collecti
                               const std::vector<std::uint32_t>& gpus) {
   KernelVersion version = version_in(mode, options, cluster.spec.gpu);
   const auto all = static_cast<std::uint32_t>(gpus.size());
-  if (mode == Mode::bulk) version.in_turn = all;  // a plain kernel knows no GPUs
+  if (mode == Mode::bulk || mode == Mode::kernel) version.in_turn = all;  // it knows no GPUs
+  if (mode == Mode::kernel) version.chunks = options.kernel.chunks;
   if (!is_fused(mode)) return version;
   const FusedOptions& fused = options.fused;
   if (travels == Travels::input) {

@@ -112,6 +112,7 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
   const bool together =
       version.in_turn > 1 && std::int64_t{version.in_turn} * version.slice_wgs <= run.wgs_at_once();
   if (version.of_a_peer) kernel.m /= gpus;
+  kernel.m /= std::min<std::int64_t>(version.chunks, Tiles(tiled(gemm), gpus).rows_of_a_peer);
   if (together) kernel.group = Tiles(kernel, gpus).together * version.in_turn;
   if (version.of_a_peer || together) run.peers = 1;
   Grid grid = gemm_shape(gemm, gpus);

@@ -102,6 +102,7 @@ struct KernelVersion {
   std::uint32_t in_turn = 1;  // GPUs whose slices alternate (version_of_pair()), ...
   int slice_wgs = 1;          // ... of so many WGs
   int own_first = 0;          // WGs of own input before those in turn
+  int chunks = 1;             // kernels that have some of each peer's rows; no more than it has
   bool fences = false;        // a WG that has sent its results fences, which empties its CU's L1
 };
 KernelVersion fused_version(const FusedOptions& fused);
