@@ -9,9 +9,10 @@ profiler.
 
 With --nvtx nothing is written: Nsight Systems records, from the first of the profiled steps on:
 
-    nsys profile -t cuda,nvtx --cuda-graph-trace=node --cuda-event-trace=true \\
-      --capture-range=cudaProfilerApi -o OUT torchrun --nproc-per-node 2 \\
-      calibration/pytorch/record_trace.py --nvtx
+    nsys profile -t cuda,nvtx -s none --cpuctxsw=none --cuda-graph-trace=node \\
+      --cuda-event-trace=true --capture-range=cudaProfilerApi -o OUT \\
+      torchrun --nproc-per-node 2 calibration/pytorch/record_trace.py --nvtx
+    nsys export --type sqlite --include-blobs=true OUT.nsys-rep
 """
 
 import argparse

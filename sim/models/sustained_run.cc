@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/gpu_model/power_law.h"
+#include "sim/scenario/modes.h"
 
 namespace weft {
 namespace {
@@ -42,10 +43,7 @@ double of_bf16(const ModelGraph& graph, const GpuSpec& gpu) {
 }  // namespace
 
 bool is_sustained(const Scenario& scenario) {
-  const Workload& workload = scenario.workload;
-  if (!scenario.cluster.gpu.power || scenario.run.clocks == Clocks::burst) return false;
-  const bool trains = row_of(workload.kind).model != nullptr && workload.phase == Phase::training;
-  return scenario.run.clocks == Clocks::sustained || trains;
+  return scenario.cluster.gpu.power && asks_for_sustained_clocks(scenario);
 }
 
 SustainedRun::AtClock::AtClock(const Scenario& scenario, const Cluster& full,

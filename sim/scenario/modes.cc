@@ -46,6 +46,13 @@ bool fuses(const Scenario& scenario) {
                      [](Mode mode) { return is_fused(mode) || mode == Mode::mixed; });
 }
 
+bool asks_for_sustained_clocks(const Scenario& scenario) {
+  const Workload& workload = scenario.workload;
+  const bool trains = row_of(workload.kind).model != nullptr && workload.phase == Phase::training;
+  return scenario.run.clocks == Clocks::sustained ||
+         (scenario.run.clocks == Clocks::automatic && trains);
+}
+
 std::string_view why_not(const PairTraits& pair, Mode mode) {
   const bool by_engines = mode == Mode::pipelined || mode == Mode::copy_fed;
   if (pair.scatters && (mode == Mode::kernel || by_engines)) {

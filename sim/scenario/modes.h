@@ -22,6 +22,9 @@ bool is_extra(Mode mode);
 bool is_fused(Mode mode);
 bool fuses(const Scenario& scenario);  // has such a mode, or mixed
 
+// Whether run.clocks is, or means here, the clock that a power limit leaves.
+bool asks_for_sustained_clocks(const Scenario& scenario);
+
 // What decides which modes can overlap an operator and the collective next to it.
 struct PairTraits {
   CollectiveOp op = CollectiveOp::all_to_all;

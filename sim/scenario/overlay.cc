@@ -189,8 +189,8 @@ void BaseResolver::resolve(Node& root, const fs::path& file) {
   const bool outermost = chain_.empty();
   chain_.push_back(file);
   resolve_node(root);
-  if (outermost) {
-    settle_elements(root, problems_);
+  if (outermost) settle_elements(root, problems_);
+  if (outermost && !root.later.empty()) {
     for (Node& layer : std::exchange(root.later, {})) lay_over(root, std::move(layer));
     resolve_node(root);
     settle_elements(root, problems_);

@@ -5,6 +5,7 @@
 
 #include "sim/network/transport.h"
 #include "sim/scenario/check.h"
+#include "sim/scenario/modes.h"
 #include "sim/spec/keys_of.h"
 
 namespace weft::rules {
@@ -166,18 +167,13 @@ void errors_are_known(const Check& check) {
              "configs/gpus/h200.yaml has those of an H200");
 }
 
-// As is_sustained() of sim/models/sustained_run.h.
 void pauses_change_clocks(const Check& check) {
   const RunOptions& run = check.scenario.run;
   if (!check.good({"run.steps_between_pauses", "run.clocks", "workload.kind", "workload.phase"}) ||
       run.steps_between_pauses == 0) {
     return;
   }
-  const Workload& workload = check.scenario.workload;
-  const bool trains = row_of(workload.kind).model != nullptr && workload.phase == Phase::training;
-  const bool sustained =
-      run.clocks == Clocks::sustained || (run.clocks == Clocks::automatic && trains);
-  if (!sustained) {
+  if (!asks_for_sustained_clocks(check.scenario)) {
     return check.fail("run.steps_between_pauses",
                       "has no effect at the clock of short kernels; leave it out, or say "
                       "run.clocks: sustained");

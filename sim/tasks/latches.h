@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/core/assert.h"
+#include "sim/core/by_index.h"
 #include "sim/core/ids.h"
 
 namespace weft {
@@ -46,20 +47,8 @@ class Latches {
     return {.target = target(id), .first_send = first_send(id)};
   }
 
-  class Iterator {
-   public:
-    Iterator(const Latches& latches, std::uint32_t at) : latches_(&latches), at_(at) {}
-    Latch operator*() const { return (*latches_)[LatchId(at_)]; }
-    Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return at_ == other.at_; }
-
-   private:
-    const Latches* latches_;
-    std::uint32_t at_;
-  };
+  using Index = LatchId;
+  using Iterator = ByIndex<Latches>;
   [[nodiscard]] Iterator begin() const { return {*this, 0}; }
   [[nodiscard]] Iterator end() const { return {*this, next_id().value}; }
 

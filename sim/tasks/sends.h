@@ -7,6 +7,7 @@
 #include <unordered_map>  // not iterated
 #include <vector>
 
+#include "sim/core/by_index.h"
 #include "sim/network/network_spec.h"
 #include "sim/tasks/latches.h"
 
@@ -54,22 +55,10 @@ class Sends {
             .in_switch = kind.in_switch};
   }
 
-  class Iterator {
-   public:
-    Iterator(const Sends& sends, std::size_t at) : sends_(&sends), at_(at) {}
-    Send operator*() const { return (*sends_)[at_]; }
-    Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return at_ == other.at_; }
-
-   private:
-    const Sends* sends_;
-    std::size_t at_;
-  };
+  using Index = std::size_t;
+  using Iterator = ByIndex<Sends>;
   [[nodiscard]] Iterator begin() const { return {*this, 0}; }
-  [[nodiscard]] Iterator end() const { return {*this, size()}; }
+  [[nodiscard]] Iterator end() const { return {*this, static_cast<std::uint32_t>(size())}; }
 
   struct Stored {
     std::uint32_t to;

@@ -27,27 +27,15 @@ class ConsumerOrder {
   Items in_turn() {
     const auto all = static_cast<std::uint32_t>(shape_.slice_of.size());
     const std::uint32_t first = std::min(shape_.own_first, all);
-    Items own;
-    for (std::uint32_t i = 0; i < first; ++i) own.push_back({.peer = rank_, .index = i});
-    append_mixed(items_, own, all_sends());
+    Items own = works(rank_, 0, shape_.slices);
+    own.resize(first);
+    append_mixed(items_, own, sends(0, shape_.slices, kAll));
     for (std::uint32_t i = first; i < all + first; ++i) {
       for (std::uint32_t step = i < all ? 0 : 1; step < shape_.ranks; ++step) {
         items_.push_back({.peer = (rank_ + shape_.ranks - step) % shape_.ranks, .index = i % all});
       }
     }
     return items_;
-  }
-
-  // Each piece to all peers in turn.
-  [[nodiscard]] Items all_sends() const {
-    Items items;
-    const std::uint32_t peers = shape_.copied ? 1 : shape_.ranks - 1;
-    for (std::uint32_t piece = 0; piece < shape_.slices * shape_.pieces; ++piece) {
-      for (std::uint32_t step = 1; step <= peers; ++step) {
-        items.push_back({.sends = true, .peer = (rank_ + step) % shape_.ranks, .index = piece});
-      }
-    }
-    return items;
   }
 
   [[nodiscard]] std::uint32_t of_part() const {
@@ -80,20 +68,24 @@ class ConsumerOrder {
   }
 
   [[nodiscard]] Items sends_in(std::uint32_t phase) const {
-    const std::uint32_t ranks = shape_.ranks;
-    const std::uint32_t first = shape_.at_once ? first_of(phase) : 0;
-    const std::uint32_t last = shape_.at_once ? first_of(phase + 1) : shape_.slices;
+    return shape_.at_once ? sends(first_of(phase), first_of(phase + 1), kAll)
+                          : sends(0, shape_.slices, phase + 1);
+  }
+
+  // Of these slices, each piece to all peers in turn, or to the one that is so many ranks further.
+  [[nodiscard]] Items sends(std::uint32_t first, std::uint32_t last, std::uint32_t only) const {
     Items items;
     for (std::uint32_t piece = first * shape_.pieces; piece < last * shape_.pieces; ++piece) {
-      for (std::uint32_t step = 1; step < ranks; ++step) {
-        if (!shape_.at_once && step != phase + 1) continue;
+      for (std::uint32_t step = 1; step < shape_.ranks; ++step) {
+        if (only != kAll && step != only) continue;
         if (shape_.copied && step > 1) break;
-        items.push_back({.sends = true, .peer = (rank_ + step) % ranks, .index = piece});
+        items.push_back({.sends = true, .peer = (rank_ + step) % shape_.ranks, .index = piece});
       }
     }
     return items;
   }
 
+  static constexpr std::uint32_t kAll = 0;
   const ConsumerShape& shape_;
   std::uint32_t rank_;
   Items items_;

@@ -20,12 +20,15 @@ bool are_in_a_node(const Cluster& cluster, const std::vector<std::uint32_t>& gpu
   });
 }
 
+bool each_pair_has_a_link(const Cluster& cluster, const std::vector<std::uint32_t>& gpus) {
+  const std::optional<FabricSpec>& fabric = cluster.spec.scale_up;
+  return fabric && fabric->topology->has_link_of_each_pair() && are_in_a_node(cluster, gpus);
+}
+
 // How many take turns, slice by slice: 1 if one comes after another.
 std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
                            const std::vector<std::uint32_t>& gpus) {
   const auto all = static_cast<std::uint32_t>(gpus.size());
-  const std::optional<FabricSpec>& fabric = cluster.spec.scale_up;
-  const bool own_links = fabric && fabric->topology->has_link_of_each_pair();
   switch (order) {
     case DestinationOrder::in_turn:
       return all;
@@ -33,7 +36,7 @@ std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
       return all - 1;
     case DestinationOrder::remote_first:
     case DestinationOrder::local_first:
-      return own_links && are_in_a_node(cluster, gpus) ? all - 1 : 1;
+      return each_pair_has_a_link(cluster, gpus) ? all - 1 : 1;
     case DestinationOrder::given:
       return 1;
   }
@@ -43,9 +46,7 @@ std::uint32_t gpus_in_turn(DestinationOrder order, const Cluster& cluster,
 }  // namespace
 
 bool each_pair_has_a_link(const Overlap& overlap, const Team& team) {
-  const std::optional<FabricSpec>& fabric = overlap.cluster.spec.scale_up;
-  return fabric && fabric->topology->has_link_of_each_pair() &&
-         are_in_a_node(overlap.cluster, team.gpus);
+  return each_pair_has_a_link(overlap.cluster, team.gpus);
 }
 
 bool goes_through_switch(const FusedOptions& fused, CollectiveOp op, const Cluster& cluster,

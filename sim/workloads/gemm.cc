@@ -111,8 +111,9 @@ Grid gemm_grid(const GemmWork& gemm, const GpuSpec& gpu, std::uint32_t gpus,
   // of several GPUs alternate and fit on the GPU together, their rows are walked as one group.
   const bool together =
       version.in_turn > 1 && std::int64_t{version.in_turn} * version.slice_wgs <= run.wgs_at_once();
+  const std::int64_t rows_of_a_peer = Tiles(kernel, gpus).rows_of_a_peer;
   if (version.of_a_peer) kernel.m /= gpus;
-  kernel.m /= std::min<std::int64_t>(version.chunks, Tiles(tiled(gemm), gpus).rows_of_a_peer);
+  kernel.m /= std::min<std::int64_t>(version.chunks, rows_of_a_peer);
   if (together) kernel.group = Tiles(kernel, gpus).together * version.in_turn;
   if (version.of_a_peer || together) run.peers = 1;
   Grid grid = gemm_shape(gemm, gpus);
