@@ -14,8 +14,6 @@
 
 namespace calibration {
 
-constexpr int gemm_occupancy = 2;  // WGs on an SM or CU
-
 // The place of a slice's tile in C, and in the rows that its destination has of it.
 struct SlicePlace {
   TilePlace in_all;
@@ -23,21 +21,47 @@ struct SlicePlace {
   int rows;  // of each destination
 };
 
+template <int tile_n>
 __device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice, int n) {
   const int across = n / tile_n;
-  const int rows = order.slices_per_destination / across * tile_m;
-  const TilePlace own{slice.index / across * tile_m, slice.index % across * tile_n};
+  const int down = order.slices_per_destination / across;
+  const TilePlace own = tile_in_groups<tile_n>(slice.index, down, across);
+  const int rows = down * tile_m;
   return {{slice.destination * rows + own.row, own.column}, own, rows};
 }
 
-// Computes the tile of `slice` and stores it in `to`, [source][row of the destination][column].
-__device__ inline void send_tile(const Product& product, const SliceOrder& order, Slice slice,
-                                 bf16_bits* to) {
-  const SlicePlace place = place_of_slice(order, slice, product.n);
-  const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
-  make_tile(product, place.in_all,
-            to + row * static_cast<std::size_t>(product.n) + place.at_destination.column,
-            product.n);
+// A WG's tiles of `order`, each stored in what `to(destination)` says, [source][row of the
+// destination][column]; `sent(slice)` by one thread when it is there.
+template <int tile_n, class To, class Sent>
+__device__ inline void send_tiles(const Product& product, const SliceOrder& order, const To& to,
+                                  const Sent& sent) {
+  const int step = static_cast<int>(gridDim.x);
+  const auto place_at = [&](int position) {
+    return place_of_slice<tile_n>(order, order.at(position), product.n);
+  };
+  const auto sent_at = [&](int position) { sent(order.at(position)); };
+  TilePipeline<tile_n> pipeline;
+  if (pipeline.sends()) {
+    pipeline.send_all(sent_at);
+    return;
+  }
+  int position = static_cast<int>(blockIdx.x);
+  if (position < order.slices()) {
+    pipeline.begin(tile_of(product, place_at(position).in_all));
+  }
+  for (; position < order.slices(); position += step) {
+    const SlicePlace place = place_at(position);
+    TileSums<tile_n> sums;
+    pipeline.multiply(tile_of(product, place.in_all), sums);
+    if (position + step < order.slices()) {
+      pipeline.begin(tile_of(product, place_at(position + step).in_all));
+    }
+    const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
+    bf16_bits* out = to(order.at(position).destination) +
+                     row * static_cast<std::size_t>(product.n) + place.at_destination.column;
+    pipeline.store(sums, out, product.n, position, sent_at);
+  }
+  pipeline.end();
 }
 
 // GEMM + all-to-all.
@@ -50,20 +74,18 @@ struct TileSending {
   unsigned run;
 };
 
-// Persistent: tiles in the order given, stored straight into the output of their destination.
-static __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    multiply_and_send(Product product, TileSending sending) {
+// Tiles are stored straight into the output of their destination.
+template <int tile_n>
+static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
+    multiply_and_send(CALIBRATION_MATRICES Product product, TileSending sending) {
   const SliceOrder& order = sending.order;
-  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
-       position += static_cast<int>(gridDim.x)) {
-    const Slice slice = order.at(position);
-    send_tile(product, order, slice, sending.out.at[slice.destination]);
-    if (threadIdx.x == 0) {
-      arrive(sending.counters + slice.destination,
-             static_cast<unsigned>(order.slices_per_destination),
-             sending.flags.at[slice.destination] + order.me, sending.run);
-    }
-  }
+  send_tiles<tile_n>(
+      product, order, [&](int destination) { return sending.out.at[destination]; },
+      [&](Slice slice) {
+        arrive(sending.counters + slice.destination,
+               static_cast<unsigned>(order.slices_per_destination),
+               sending.flags.at[slice.destination] + order.me, sending.run);
+      });
   if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < order.gpus) {
     wait_for_flag(sending.flags.at[order.me] + threadIdx.x, sending.run);
   }
@@ -79,52 +101,76 @@ struct TileReducing {
   unsigned run;
 };
 
-__device__ inline void send_tile_parts(const Product& product, const TileReducing& reducing) {
-  const SliceOrder& order = reducing.order;
-  for (int position = static_cast<int>(blockIdx.x); position < order.slices();
-       position += static_cast<int>(gridDim.x)) {
-    const Slice slice = order.at(position);
-    send_tile(product, order, slice, reducing.parts.at[slice.destination]);
-    if (threadIdx.x == 0) {
-      set_flag(reducing.flags.at[slice.destination] + order.me * order.slices_per_destination +
-                   slice.index,
-               reducing.run);
-    }
+// 8 bf16 are added to `sums`.
+__device__ inline void add_word(const uint4& word, float (&sums)[8]) {
+  const unsigned pairs[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    sums[2 * i] += from_bf16(static_cast<bf16_bits>(pairs[i] & 0xFFFFU));
+    sums[2 * i + 1] += from_bf16(static_cast<bf16_bits>(pairs[i] >> 16U));
   }
 }
 
-__device__ inline unsigned add_pairs(const unsigned* words, int count) {
-  float low = 0;
-  float high = 0;
-  for (int i = 0; i < count; ++i) {
-    low += from_bf16(static_cast<bf16_bits>(words[i] & 0xFFFFU));
-    high += from_bf16(static_cast<bf16_bits>(words[i] >> 16U));
+__device__ inline uint4 to_word(const float (&sums)[8]) {
+  unsigned pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    pairs[i] = to_bf16(sums[2 * i]) | static_cast<unsigned>(to_bf16(sums[2 * i + 1])) << 16U;
   }
-  return to_bf16(low) | static_cast<unsigned>(to_bf16(high)) << 16U;
+  return {pairs[0], pairs[1], pairs[2], pairs[3]};
 }
 
+constexpr int sum_loads = 4;  // of 16 bytes, in flight in a thread that adds up
+
+template <int tile_n>
 __device__ inline void sum_tile(const TileReducing& reducing, TilePlace at, int rows, int n) {
-  const int gpus = reducing.order.gpus;
   const bf16_bits* parts = reducing.parts.at[reducing.order.me];
   const auto pitch = static_cast<std::size_t>(n);
-  constexpr int words = tile_n / 2;  // pairs of elements in a row
-  for (int i = static_cast<int>(threadIdx.x); i < tile_m * words; i += threads_per_wg) {
-    const std::size_t element = static_cast<std::size_t>(at.row + i / words) * pitch +
-                                static_cast<std::size_t>(at.column + i % words * 2);
-    unsigned pairs[gpus_max];
-    for (int source = 0; source < gpus; ++source) {
-      pairs[source] = *reinterpret_cast<const unsigned*>(
-          parts + static_cast<std::size_t>(source * rows) * pitch + element);
+  constexpr int words = tile_n / 8;  // in a row
+  const auto element = [&](int word) {
+    return static_cast<std::size_t>(at.row + word / words) * pitch +
+           static_cast<std::size_t>(at.column + word % words * 8);
+  };
+  static_assert(tile_m * words % (sum_loads * threads_per_wg) == 0);
+  if (threadIdx.x >= threads_per_wg) {
+    return;
+  }
+  for (int first = static_cast<int>(threadIdx.x); first < tile_m * words;
+       first += sum_loads * threads_per_wg) {
+    float sums[sum_loads][8] = {};
+    for (int source = 0; source < reducing.order.gpus; ++source) {
+      const bf16_bits* of_source = parts + static_cast<std::size_t>(source * rows) * pitch;
+      uint4 loaded[sum_loads];
+#pragma unroll
+      for (int l = 0; l < sum_loads; ++l) {
+        loaded[l] =
+            *reinterpret_cast<const uint4*>(of_source + element(first + l * threads_per_wg));
+      }
+#pragma unroll
+      for (int l = 0; l < sum_loads; ++l) {
+        add_word(loaded[l], sums[l]);
+      }
     }
-    *reinterpret_cast<unsigned*>(reducing.sums + element) = add_pairs(pairs, gpus);
+#pragma unroll
+    for (int l = 0; l < sum_loads; ++l) {
+      *reinterpret_cast<uint4*>(reducing.sums + element(first + l * threads_per_wg)) =
+          to_word(sums[l]);
+    }
   }
 }
 
 // Persistent: sends all parts, then sums the tiles it owns as their parts come.
-static __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    multiply_and_reduce(Product product, TileReducing reducing) {
+template <int tile_n>
+static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
+    multiply_and_reduce(CALIBRATION_MATRICES Product product, TileReducing reducing) {
   const SliceOrder& order = reducing.order;
-  send_tile_parts(product, reducing);
+  send_tiles<tile_n>(
+      product, order, [&](int destination) { return reducing.parts.at[destination]; },
+      [&](Slice slice) {
+        set_flag(reducing.flags.at[slice.destination] + order.me * order.slices_per_destination +
+                     slice.index,
+                 reducing.run);
+      });
   for (int tile = static_cast<int>(blockIdx.x); tile < order.slices_per_destination;
        tile += static_cast<int>(gridDim.x)) {
     const int source = static_cast<int>(threadIdx.x);
@@ -133,8 +179,8 @@ static __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
                     reducing.run);
     }
     __syncthreads();
-    const SlicePlace place = place_of_slice(order, {order.me, tile}, product.n);
-    sum_tile(reducing, place.at_destination, place.rows, product.n);
+    const SlicePlace place = place_of_slice<tile_n>(order, {order.me, tile}, product.n);
+    sum_tile<tile_n>(reducing, place.at_destination, place.rows, product.n);
     __syncthreads();
   }
 }
@@ -149,8 +195,9 @@ struct Gathering {
   int me;
   int rows;
   int senders;                 // WGs that send A before they multiply
-  const bf16_bits* shard;      // my rows
-  PerGpu<bf16_bits> gathered;  // [source][row][k], at each GPU; its own rows stay in its shard
+  Matrix shard;                // my rows
+  Matrix rows_of_all;          // [source][row][k]; my own stay in the shard
+  PerGpu<bf16_bits> gathered;  // that, at each GPU
   PerGpu<Flag> flags;          // [source][tile_m rows]
   unsigned* counters;          // [destination][tile_m rows]
   unsigned* queue;             // the next tile, and the WGs that found none left
@@ -186,7 +233,7 @@ __device__ inline void send_shard(const Gathering& gathering, int k) {
     const int to = (gathering.me + 1 + chunk % others) % gathering.gpus;
     const int row = chunk / others * gather_rows;
     const auto width = static_cast<std::size_t>(k);
-    const bf16_bits* from = gathering.shard + static_cast<std::size_t>(row) * width;
+    const bf16_bits* from = gathering.shard.at + static_cast<std::size_t>(row) * width;
     bf16_bits* target = gathering.gathered.at[to] +
                         static_cast<std::size_t>(gathering.me * gathering.rows + row) * width;
     send_words(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(target),
@@ -201,8 +248,9 @@ __device__ inline void send_shard(const Gathering& gathering, int k) {
 }
 
 // The next tile, for the whole WG. The last WG that finds none left clears the queue.
-__device__ inline int take_tile(const Gathering& gathering, int tiles) {
-  int& taken = *reinterpret_cast<int*>(tile_shared());  // between two tiles nothing else is there
+template <class Pipeline>
+__device__ inline int take_tile(const Pipeline& pipeline, const Gathering& gathering, int tiles) {
+  int& taken = tile_note();
   if (threadIdx.x == 0) {
     taken = static_cast<int>(
         __hip_atomic_fetch_add(gathering.queue, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT));
@@ -212,44 +260,74 @@ __device__ inline int take_tile(const Gathering& gathering, int tiles) {
       gathering.queue[1] = 0;
     }
   }
-  __syncthreads();
+  pipeline.barrier();
   const int tile = taken;
-  __syncthreads();
+  pipeline.barrier();
   return tile;
 }
 
-// Persistent. The first `senders` WGs send the shard; all take tiles, of the own rows first.
-static __global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    gather_and_multiply(Product product, Gathering gathering) {
+// A tile, and where it is in C.
+struct GatheredTile {
+  Tile tile;
+  bf16_bits* out;
+};
+
+// Number `index` of all, of the own rows first. Behind a barrier its rows are there.
+template <int tile_n>
+__device__ inline GatheredTile gathered_tile(const TilePipeline<tile_n>& pipeline,
+                                             const Product& product, const Gathering& gathering,
+                                             int index) {
+  const int across = product.n / tile_n;
+  const int groups = gathering.rows / tile_m;
+  const int source = (gathering.me + index / (groups * across)) % gathering.gpus;
+  const TilePlace at = tile_in_groups<tile_n>(index % (groups * across), groups, across);
+  const int row = source * gathering.rows + at.row;
+  bf16_bits* out =
+      gathering.c + static_cast<std::size_t>(row) * static_cast<std::size_t>(product.n) + at.column;
+  if (source == gathering.me) {
+    return {{&gathering.shard, at.row, &product.b, at.column, product.k}, out};
+  }
+  if (threadIdx.x == 0) {
+    wait_for_flag(gathering.flags.at[gathering.me] + source * groups + at.row / tile_m,
+                  gathering.run);
+  }
+  pipeline.barrier();
+  return {{&gathering.rows_of_all, row, &product.b, at.column, product.k}, out};
+}
+
+// Persistent. The first `senders` WGs send the shard; all take tiles.
+template <int tile_n>
+static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
+    gather_and_multiply(CALIBRATION_MATRICES Product product,
+                        CALIBRATION_MATRICES Gathering gathering) {
   if (static_cast<int>(blockIdx.x) < gathering.senders) {
     send_shard(gathering, product.k);
   }
-  const int across = product.n / tile_n;
-  const int groups = gathering.rows / tile_m;
-  const int tiles_of_source = groups * across;
-  const int tiles = gathering.gpus * tiles_of_source;
-  for (int tile = take_tile(gathering, tiles); tile < tiles; tile = take_tile(gathering, tiles)) {
-    const int source = (gathering.me + tile / tiles_of_source) % gathering.gpus;
-    const int group = tile % tiles_of_source / across;
-    const TilePlace at{group * tile_m, tile % across * tile_n};
-    const int first_row = source * gathering.rows;
-    if (source == gathering.me) {
-      product.a = gathering.shard;
-    } else {
-      if (threadIdx.x == 0) {
-        wait_for_flag(gathering.flags.at[gathering.me] + source * groups + group, gathering.run);
-      }
-      __syncthreads();
-      product.a = gathering.gathered.at[gathering.me] +
-                  static_cast<std::size_t>(first_row) * static_cast<std::size_t>(product.k);
-    }
-    make_tile(
-        product, at,
-        gathering.c +
-            static_cast<std::size_t>(first_row + at.row) * static_cast<std::size_t>(product.n) +
-            at.column,
-        product.n);
+  const int tiles = gathering.gpus * (gathering.rows / tile_m) * (product.n / tile_n);
+  const auto nothing = [](int /*number*/) {};
+  TilePipeline<tile_n> pipeline;
+  if (pipeline.sends()) {
+    pipeline.send_all(nothing);
+    return;
   }
+  int index = take_tile(pipeline, gathering, tiles);
+  GatheredTile now{};
+  const auto begin = [&] {
+    if (index < tiles) {
+      now = gathered_tile(pipeline, product, gathering, index);
+      pipeline.begin(now.tile);
+    }
+  };
+  begin();
+  while (index < tiles) {
+    TileSums<tile_n> sums;
+    pipeline.multiply(now.tile, sums);
+    bf16_bits* out = now.out;
+    index = take_tile(pipeline, gathering, tiles);
+    begin();
+    pipeline.store(sums, out, product.n, 0, nothing);
+  }
+  pipeline.end();
 }
 
 }  // namespace calibration

@@ -8,14 +8,35 @@ namespace {
 constexpr std::uint32_t a_seed = 500;
 constexpr std::uint32_t b_seed = 600;
 
-__global__ void __launch_bounds__(threads_per_wg, gemm_occupancy)
-    multiply_all(Product product, bf16_bits* c) {
-  const int across = product.n / tile_n;
-  const int tile = static_cast<int>(blockIdx.x);
-  const TilePlace at{tile / across * tile_m, tile % across * tile_n};
-  make_tile(product, at,
-            c + static_cast<std::size_t>(at.row) * static_cast<std::size_t>(product.n) + at.column,
-            product.n);
+// Persistent, as the fused kernels are.
+__global__ void __launch_bounds__(tile_threads, gemm_occupancy)
+    multiply_all(CALIBRATION_MATRICES Product product, bf16_bits* c) {
+  const int down = product.m / tile_m;
+  const int across = product.n / wide_tile_n;
+  const auto tile_at = [&](int index) {
+    return tile_of(product, tile_in_groups<wide_tile_n>(index, down, across));
+  };
+  const auto nothing = [](int /*number*/) {};
+  TilePipeline<wide_tile_n> pipeline;
+  if (pipeline.sends()) {
+    pipeline.send_all(nothing);
+    return;
+  }
+  const int step = static_cast<int>(gridDim.x);
+  int index = static_cast<int>(blockIdx.x);
+  pipeline.begin(tile_at(index));
+  for (; index < down * across; index += step) {
+    const Tile tile = tile_at(index);
+    TileSums<wide_tile_n> sums;
+    pipeline.multiply(tile, sums);
+    if (index + step < down * across) {
+      pipeline.begin(tile_at(index + step));
+    }
+    bf16_bits* out =
+        c + static_cast<std::size_t>(tile.row) * static_cast<std::size_t>(product.n) + tile.column;
+    pipeline.store(sums, out, product.n, 0, nothing);
+  }
+  pipeline.end();
 }
 
 }  // namespace
@@ -28,9 +49,12 @@ GemmOperator::GemmOperator(const Bench& bench, const GemmShape& shape, Collectiv
       a_(machine(), elements(shape.m, shape.k), Reach::local),
       b_(machine(), elements(shape.n, shape.k), Reach::local),
       c_(machine(), shape.results(), Reach::local),
-      grid_(limit_occupancy(machine(), multiply_all,
-                            {.wgs = shape.tiles(), .shared_bytes = tile_shared_bytes},
-                            gemm_occupancy)) {
+      grid_(
+          limit_occupancy(machine(), multiply_all,
+                          {.wgs = std::min(gemm_occupancy * machine().gpu(0).units, shape.tiles()),
+                           .threads = tile_threads,
+                           .shared_bytes = tile_shared_bytes},
+                          gemm_occupancy)) {
   for (int g = 0; g < machine().size(); ++g) {
     const Gpu& gpu = machine().gpu(g);
     fill_test_bf16(gpu, a_[g], a_.count(), a_seed + static_cast<unsigned>(g));
@@ -85,9 +109,9 @@ OperatorLine gemm_line(const char* name, const Plan& plan, const GemmShape& shap
                     {"n", shape.n},
                     {"k", shape.k},
                     {"tile_m", tile_m},
-                    {"tile_n", tile_n},
+                    {"tile_n", wide_tile_n},
                     {"dtype_bytes", 2}},
-          .kernel = {{"threads", threads_per_wg},
+          .kernel = {{"threads", tile_threads},
                      {"tile_k", tile_k},
                      {"stages", tile_stages},
                      {"occupancy", occupancy}}};

@@ -9,7 +9,7 @@
 #include "operator.h"
 
 // What GEMM + all-to-all and GEMM + reduce-scatter have in common: the matrices on each GPU, and
-// the kernel that computes all tiles of C, one WG a tile. Rows of C are grouped by GPU.
+// the kernel that computes all tiles of C. Rows of C are grouped by GPU.
 
 namespace calibration {
 
@@ -19,7 +19,7 @@ struct GemmShape {
   int k;
 
   std::size_t results() const { return elements(m, n); }
-  int tiles() const { return m / tile_m * (n / tile_n); }
+  int tiles() const { return m / tile_m * (n / wide_tile_n); }
 };
 
 // How a fused kernel runs.
@@ -35,7 +35,9 @@ class GemmOperator : public Operator<bf16_bits> {
                std::size_t result_count, Reach reach);
 
  protected:
-  Product product(int gpu) const { return {a_[gpu], b_[gpu], shape_.n, shape_.k}; }
+  Product product(int gpu) const {
+    return product_of(a_[gpu], b_[gpu], shape_.m, shape_.n, shape_.k);
+  }
   const GemmShape& shape() const { return shape_; }
   SliceOrder order_of(int gpu, Order order) const {  // a slice is a tile
     return {machine().size(), gpu, shape_.tiles() / machine().size(), order};
@@ -65,7 +67,9 @@ void add_fused_gemm(const char* name, const Plan& plan, const GemmShape& shape,
                     const GemmFusion& usual, Depth depth, Cases& cases) {
   GemmFusion fusion = usual;
   fusion.wgs = std::min(fusion.occupancy * plan.units, shape.tiles());
-  const char* part = fusion.order == Order::remote_first ? "fused" : "fused_local_first";
+  const char* part = fusion.order == Order::remote_first  ? "fused"
+                     : fusion.order == Order::local_first ? "fused_local_first"
+                                                          : "fused_in_turn";
   JsonLine line = gemm_line(name, plan, shape, fusion.occupancy).with_kernel(part);
   line.set("wgs", fusion.wgs);
   cases.push_back(

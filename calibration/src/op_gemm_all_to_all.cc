@@ -16,20 +16,21 @@ class GemmAllToAll final : public GemmOperator {
     const Buffers<unsigned> counters(machine(), gpus, Reach::local);
     flags.fill_bytes(0);
     counters.fill_bytes(0);
-    const Grid grid =
-        persistent_grid(machine(), multiply_and_send,
-                        {.wgs = fusion.wgs, .shared_bytes = tile_shared_bytes}, fusion.occupancy);
+    const Grid grid = persistent_grid(
+        machine(), multiply_and_send<wide_tile_n>,
+        {.wgs = fusion.wgs, .threads = tile_threads, .shared_bytes = tile_shared_bytes},
+        fusion.occupancy);
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
         launch(
-            multiply_and_send, grid, machine().gpu(g).main, product(g),
+            multiply_and_send<wide_tile_n>, grid, machine().gpu(g).main, product(g),
             TileSending{order_of(g, fusion.order), results().all(), flags.all(), counters[g], run});
       }
     };
     return time_fused({.queue = queue,
                        .what = "fused GEMM + all-to-all",
-                       .kernel = facts_of(machine().gpu(0), multiply_and_send, grid)});
+                       .kernel = facts_of(machine().gpu(0), multiply_and_send<wide_tile_n>, grid)});
   }
 
  private:
@@ -60,9 +61,11 @@ void add_gemm_all_to_all(const Plan& plan, Cases& cases) {
                                          {8192, 4096, 1024}, {4096, 4096, 14336}};
   add_gemm_shapes<GemmAllToAll>(name, plan, shapes, cases);
   const GemmShape shape = gemm_shape(plan, shapes[4]);
-  for (const GemmFusion& fusion :
-       {GemmFusion{Order::local_first, gemm_occupancy}, GemmFusion{Order::remote_first, 1}}) {
-    add_fused_gemm<GemmAllToAll>(name, plan, shape, fusion, Depth::full, cases);
+  for (const Order order : {Order::local_first, Order::in_turn}) {
+    add_fused_gemm<GemmAllToAll>(name, plan, shape, {order, gemm_occupancy}, Depth::full, cases);
+  }
+  if constexpr (gemm_occupancy > 1) {
+    add_fused_gemm<GemmAllToAll>(name, plan, shape, {Order::remote_first, 1}, Depth::full, cases);
   }
 }
 

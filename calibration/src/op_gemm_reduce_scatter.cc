@@ -18,23 +18,25 @@ class GemmReduceScatter final : public GemmOperator {
     const Buffers<bf16_bits> parts(machine(), shape().results(), Reach::peers);
     const Buffers<Flag> flags(machine(), static_cast<std::size_t>(shape().tiles()), Reach::peers);
     flags.fill_bytes(0);
-    const Grid grid =
-        persistent_grid(machine(), multiply_and_reduce,
-                        {.wgs = fusion.wgs, .shared_bytes = tile_shared_bytes}, fusion.occupancy);
+    const Grid grid = persistent_grid(
+        machine(), multiply_and_reduce<wide_tile_n>,
+        {.wgs = fusion.wgs, .threads = tile_threads, .shared_bytes = tile_shared_bytes},
+        fusion.occupancy);
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
         launch(
-            multiply_and_reduce, grid, machine().gpu(g).main, product(g),
+            multiply_and_reduce<wide_tile_n>, grid, machine().gpu(g).main, product(g),
             TileReducing{order_of(g, fusion.order), parts.all(), flags.all(), results()[g], run});
       }
     };
     // The library rounds to bf16 after each part, in an order of its own.
-    return time_fused({.queue = queue,
-                       .clear = [&] { parts.fill_bytes(0xFF); },
-                       .tolerance = static_cast<float>(sum_tolerance()),
-                       .what = "fused GEMM + reduce-scatter",
-                       .kernel = facts_of(machine().gpu(0), multiply_and_reduce, grid)});
+    return time_fused(
+        {.queue = queue,
+         .clear = [&] { parts.fill_bytes(0xFF); },
+         .tolerance = static_cast<float>(sum_tolerance()),
+         .what = "fused GEMM + reduce-scatter",
+         .kernel = facts_of(machine().gpu(0), multiply_and_reduce<wide_tile_n>, grid)});
   }
 
  private:
@@ -69,8 +71,10 @@ void add_gemm_reduce_scatter(const Plan& plan, Cases& cases) {
                                          {8192, 4096, 1024},
                                          {4096, 4096, 3584}};
   add_gemm_shapes<GemmReduceScatter>(name, plan, shapes, cases);
-  add_fused_gemm<GemmReduceScatter>(name, plan, gemm_shape(plan, shapes[1]),
-                                    {Order::local_first, gemm_occupancy}, Depth::full, cases);
+  for (const Order order : {Order::local_first, Order::in_turn}) {
+    add_fused_gemm<GemmReduceScatter>(name, plan, gemm_shape(plan, shapes[1]),
+                                      {order, gemm_occupancy}, Depth::full, cases);
+  }
 }
 
 }  // namespace calibration

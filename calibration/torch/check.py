@@ -37,11 +37,11 @@ def expect(name, got, expected, tolerance):
     return error < tolerance
 
 
-def operands(name):
+def operands(name, changes=None):
     import torch
     import torch.distributed as dist
     torch.manual_seed(3 + dist.get_rank())
-    shape = SMALL[name]
+    shape = {**SMALL[name], **(changes or {})}
     if name == "emb":
         tables = torch.randn(shape["tables"], shape["rows_per_table"], shape["dim"], device="cuda")
         indices = torch.randint(shape["rows_per_table"],
@@ -75,11 +75,11 @@ def all_ranks_results(name, first, second):
     return [torch.stack(o) if name == "gemm" else sum(o) for o in own]
 
 
-def check_operator(name, operator, group):
+def check_operator(name, operator, group, changes=None):
     import torch
     import torch.distributed as dist
     me = dist.get_rank()
-    held = [x.requires_grad_(x.is_floating_point()) for x in operands(name)]
+    held = [x.requires_grad_(x.is_floating_point()) for x in operands(name, changes)]
     out = operator(*held, group)
     # The same weights of a loss on each rank where the result is the same on each.
     torch.manual_seed(11 if name == "gemv" else 11 + me)
@@ -162,6 +162,14 @@ def run_rank(rank, ranks):
         for _ in range(3):  # both halves of the buffers, and one again
             watchdog.says(f"check {name}")
             good &= check_operator(name, operator, group)
+    # The wide tile, many of them, and steps that k does not fill.
+    for name, changes in (("gemm", {"m": 4096, "n": 4096, "k": 1120}),
+                          ("gemm_rs", {"m": 4096, "n": 4096, "k": 1056}),
+                          ("ag_gemm", {"m": 8192, "n": 4096, "k": 608})):
+        operator = {"gemm": weft_fused.gemm_all_to_all, "gemm_rs": weft_fused.gemm_reduce_scatter,
+                    "ag_gemm": weft_fused.all_gather_gemm}[name]
+        watchdog.says(f"check {name} {changes}")
+        good &= check_operator(name, operator, group, changes)
     watchdog.says("check triton")
     good &= check_triton(group)
     watchdog.says("check compiled")

@@ -28,7 +28,10 @@ def cuda_command():
     named = [a.replace(".", "") for a in architectures("TORCH_CUDA_ARCH_LIST")]
     if not named and torch.cuda.is_available():
         named = ["%d%d" % torch.cuda.get_device_capability()]
-    flags = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in named or ["90"]]
+    named = named or ["90"]
+    hopper = all(a in ("90", "90a") for a in named)   # then with wgmma, which sm_90a alone has
+    flags = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in (["90a"] if hopper else named)]
+    flags += ["-DCALIBRATION_WGMMA"] if hopper else []
     nvcc = shutil.which("nvcc") or os.path.join(home, "bin", "nvcc")
     return ([nvcc, "-x", "cu", *flags, "-Xcompiler", "-fPIC",
              "-I", os.path.join(HARNESS, "nvidia")],

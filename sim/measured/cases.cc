@@ -88,13 +88,15 @@ constexpr std::array kKinds = {
     Kind{"gemm.compute", Mode::bulk, Until::computed},
     Kind{"gemm.comm", Mode::bulk, Until::all_done, "", "", "all_to_all"},
     Kind{"gemm.bulk"},
-    Kind{"gemm.fused", Mode::fused},
+    Kind{"gemm.fused", Mode::fused, Until::all_done, "fused.order=remote_first"},
     Kind{"gemm.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
+    Kind{"gemm.fused_in_turn", Mode::fused, Until::all_done, "fused.order=in_turn"},
     Kind{"gemm_rs.compute", Mode::bulk, Until::computed},
     Kind{"gemm_rs.comm", Mode::bulk, Until::all_done, "", "", "reduce_scatter"},
     Kind{"gemm_rs.bulk"},
-    Kind{"gemm_rs.fused", Mode::fused},
+    Kind{"gemm_rs.fused", Mode::fused, Until::all_done, "fused.order=remote_first"},
     Kind{"gemm_rs.fused_local_first", Mode::fused, Until::all_done, "fused.order=local_first"},
+    Kind{"gemm_rs.fused_in_turn", Mode::fused, Until::all_done, "fused.order=in_turn"},
     Kind{"c3.gemm_alone", Mode::compute_alone},
     Kind{"c3.comm_alone", Mode::comm_alone},
     Kind{"c3.comm_alone_ctas", Mode::comm_alone, Until::all_done, "", "collective.channels"},
@@ -143,7 +145,7 @@ class CaseMaker {
       return case_;
     }
     const Family& family = family_of(line_.kind);
-    case_.scenario = family.scenario;
+    case_.scenario = scenario_of(family);
     for (const Column& column : family.columns) set(column.key, needed(column.name));
     if (*kind.sets != '\0') case_.sets.emplace_back(kind.sets);
     if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
@@ -179,6 +181,15 @@ class CaseMaker {
   void set(const char* key, std::int64_t value) {
     const bool size = std::string_view(key).ends_with(".bytes");
     case_.sets.push_back(fmt::format("{}={}{}", key, value, size ? " B" : ""));
+  }
+
+  // The kernel with wide tiles is another one (calibration/src/gemm_tile_wgmma.h).
+  std::string scenario_of(const Family& family) {
+    const std::string_view prefix = family.prefix;
+    const bool wide = line_.number("tile_n").value_or(0) == 256;
+    if (wide && prefix == "gemm") return "validation/hip_gemm";
+    if (wide && prefix == "gemm_rs") return "validation/hip_gemm_rs";
+    return family.scenario;
   }
 
   // The bytes that the collective of an operator moves, per GPU.

@@ -64,6 +64,9 @@ class OwnKernels {
     if (row.what == OwnOperator::embedding) embedding();
     if (row.what == OwnOperator::gemv) gemv();
     if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
+    if (row.what == OwnOperator::gemm && !takes_large_tiles()) {
+      set("workload.gemm.tile_n", 128);
+    }
     if (row.what == OwnOperator::triton_gemm) triton_gemm(row);
     return made_;
   }

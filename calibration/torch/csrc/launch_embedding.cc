@@ -26,14 +26,15 @@ void embedding_all_to_all(const Ranks& ranks, const EmbeddingShape& shape, const
                                            .flags = pointers<calibration::Flag>(ranks.flags),
                                            .counters = ranks.counters,
                                            .run = ranks.run};
-  const int wgs = std::min(resident_wgs(ranks, calibration::pool_and_send, 0), slices);
-  launch(ranks, calibration::pool_and_send, wgs, 0, lookup_of(shape, tables, indices), sending);
+  const int wgs = std::min(resident_wgs(ranks, calibration::pool_and_send, {}), slices);
+  launch(ranks, calibration::pool_and_send, wgs, WgSize{}, lookup_of(shape, tables, indices),
+         sending);
 }
 
 void pooled_embedding(const Ranks& ranks, const EmbeddingShape& shape, const float* tables,
                       const std::int32_t* indices, float* pooled) {
   calibration::check(hipSetDevice(ranks.device));
-  launch(ranks, calibration::pool, shape.pooled_rows / shape.rows_per_wg, 0,
+  launch(ranks, calibration::pool, shape.pooled_rows / shape.rows_per_wg, WgSize{},
          lookup_of(shape, tables, indices), reinterpret_cast<float4*>(pooled));
 }
 

@@ -17,7 +17,8 @@ void gemv_all_reduce(const Ranks& ranks, const std::vector<std::intptr_t>& resul
       .sum_flags = pointers<calibration::Flag>(ranks.flags, static_cast<std::size_t>(slices)),
       .run = ranks.run};
   const auto kernel = calibration::multiply_and_all_reduce<4>;
-  launch(ranks, kernel, std::min(resident_wgs(ranks, kernel, 0), slices), 0, gemv, reducing);
+  launch(ranks, kernel, std::min(resident_wgs(ranks, kernel, {}), slices), WgSize{}, gemv,
+         reducing);
 }
 
 }  // namespace weft_fused

@@ -29,36 +29,48 @@ calibration::PerGpu<T> pointers(const std::vector<std::intptr_t>& of, std::size_
   return result;
 }
 
+struct WgSize {
+  int threads = calibration::threads_per_wg;
+  std::size_t shared_bytes = 0;
+};
+
 template <class... Parameters, class... Arguments>
-void launch(const Ranks& ranks, void (*kernel)(Parameters...), int wgs, std::size_t shared_bytes,
+void launch(const Ranks& ranks, void (*kernel)(Parameters...), int wgs, WgSize size,
             Arguments... arguments) {
   hipLaunchKernelGGL(kernel, dim3(static_cast<unsigned>(wgs)),
-                     dim3(static_cast<unsigned>(calibration::threads_per_wg)), shared_bytes,
+                     dim3(static_cast<unsigned>(size.threads)), size.shared_bytes,
                      reinterpret_cast<hipStream_t>(ranks.stream), Parameters(arguments)...);
   calibration::check(hipGetLastError());
+}
+
+// SMs or CUs of the GPU.
+inline int units_of(const Ranks& ranks) {
+  int units = 0;
+  calibration::check(
+      hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, ranks.device));
+  return units;
 }
 
 // How many WGs of `kernel` are resident together on the GPU. A fused kernel has no more, as its WGs
 // wait for one another.
 template <class... Parameters>
-int resident_wgs(const Ranks& ranks, void (*kernel)(Parameters...), std::size_t shared_bytes) {
+int resident_wgs(const Ranks& ranks, void (*kernel)(Parameters...), WgSize size) {
   calibration::check(hipSetDevice(ranks.device));
 #if !defined(__HIP_PLATFORM_AMD__)  // AMD's runtimes take any size up to that of the LDS
   calibration::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                          hipFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shared_bytes)));
+                                         static_cast<int>(size.shared_bytes)));
 #endif
   int of_a_unit = 0;
-  calibration::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &of_a_unit, kernel, calibration::threads_per_wg, shared_bytes));
-  int units = 0;
-  calibration::check(
-      hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, ranks.device));
-  return of_a_unit * units;
+  calibration::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&of_a_unit, kernel, size.threads,
+                                                                  size.shared_bytes));
+  return of_a_unit * units_of(ranks);
 }
 
-inline calibration::SliceOrder order_of(const Ranks& ranks, int slices_per_destination) {
-  return {ranks.size(), ranks.me, slices_per_destination, calibration::Order::remote_first};
+inline calibration::SliceOrder order_of(
+    const Ranks& ranks, int slices_per_destination,
+    calibration::Order order = calibration::Order::remote_first) {
+  return {ranks.size(), ranks.me, slices_per_destination, order};
 }
 
 }  // namespace weft_fused

@@ -1,0 +1,410 @@
+#pragma once
+
+#include <cuda.h>
+
+#include "check.h"
+#include "gemm_tile.h"
+
+// The tile on Hopper: two warpgroups of 64 rows each, wgmma of 64 x tile_n x 16 from shared memory.
+// The copy engine of the SM (TMA) brings steps of 64 along k, whose rows of 128 bytes it swizzles
+// in chunks of 16 bytes as wgmma's 128-byte mode has it (PTX ISA, "Shared Memory Matrix Layout").
+
+namespace calibration {
+
+constexpr int narrow_tile_n = 128;
+constexpr int wide_tile_n = 256;
+constexpr int gemm_occupancy = 1;                  // WGs on an SM
+constexpr int tile_threads = threads_per_wg + 32;  // the last warp sends
+constexpr int tile_k = 64;
+
+// A matrix and how the copy engine reads it, in boxes of 128 rows and a step.
+struct Matrix {
+  const bf16_bits* at;
+  CUtensorMap map;
+};
+#define CALIBRATION_MATRICES const __grid_constant__
+
+constexpr std::size_t row_bytes = tile_k * sizeof(bf16_bits);  // of a step
+constexpr int box_rows = 128;
+
+// Shared memory: stages, then a tile on its way to memory, then notes. Pitch of the staged tile:
+// the rows that a warp writes at once lie in different banks.
+template <int tile_n>
+constexpr unsigned stage_bytes = (tile_m + tile_n) * row_bytes;
+template <int tile_n>
+constexpr int stages_of = tile_n == wide_tile_n ? 3 : 6;
+constexpr int tile_stages = stages_of<wide_tile_n>;  // what lines say
+template <int tile_n>
+constexpr unsigned stages_bytes = stages_of<tile_n> * stage_bytes<tile_n>;
+template <int tile_n>
+constexpr unsigned staged_row_bytes = tile_n * sizeof(bf16_bits) + 16;
+constexpr std::size_t notes_bytes = 256;
+template <int tile_n>
+constexpr std::size_t bytes_before_notes = stages_bytes<tile_n> + tile_m * staged_row_bytes<tile_n>;
+constexpr std::size_t tile_shared_bytes =
+    std::max(bytes_before_notes<narrow_tile_n>, bytes_before_notes<wide_tile_n>) + notes_bytes;
+
+inline Matrix matrix_of(const bf16_bits* at, int rows, int k) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault,
+                                         &found));
+  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(k) * sizeof(bf16_bits)};
+  const cuuint32_t box[] = {tile_k, box_rows};
+  const cuuint32_t step[] = {1, 1};
+  Matrix matrix{at, {}};
+  if (entry == nullptr ||
+      encode(&matrix.map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<bf16_bits*>(at), size,
+             pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
+    throw NotPossible("the copy engine cannot read " + std::to_string(rows) + " rows of " +
+                      std::to_string(k));
+  }
+  return matrix;
+}
+
+// `row`... of A times `column`... of B, as pointers to a kernel's parameter.
+struct Tile {
+  const Matrix* a;
+  int row;
+  const Matrix* b;
+  int column;
+  int k;
+};
+
+__device__ inline char* tile_memory() {
+  extern __shared__ __align__(1024) char shared_of_tiles[];
+  return shared_of_tiles;
+}
+
+struct TileNotes {
+  unsigned long long full[6];  // barriers of stages
+  unsigned long long empty[6];
+  unsigned long long staged;  // a tile is there to be sent
+  unsigned long long free;    // and has left
+  bf16_bits* out;             // where it goes; none: there are no more
+  int pitch;
+  int number;  // as `store` was told
+  int taken;   // the WG's own
+};
+
+__device__ inline TileNotes& tile_notes() {  // at the end
+  return *reinterpret_cast<TileNotes*>(tile_memory() + tile_shared_bytes - notes_bytes);
+}
+
+__device__ inline int& tile_note() { return tile_notes().taken; }
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// A barrier in shared memory, by its address there.
+class StepBarrier {
+ public:
+  __device__ explicit StepBarrier(const unsigned long long& barrier)
+      : address_(shared_address(&barrier)) {}
+
+  __device__ void set_up(unsigned arrivals) const {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_), "r"(arrivals)
+                 : "memory");
+  }
+  __device__ void arrive() const {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_) : "memory");
+  }
+  __device__ void expect(unsigned bytes) const {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_),
+                 "r"(bytes)
+                 : "memory");
+  }
+  // Until the phase of this parity is over.
+  __device__ void wait(unsigned parity) const {
+    unsigned over = 0;
+    while (over == 0) {
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+          "selp.u32 %0, 1, 0, p; }"
+          : "=r"(over)
+          : "r"(address_), "r"(parity)
+          : "memory");
+    }
+  }
+  // A box of `matrix`, zero beyond its end, to `to`.
+  __device__ void bring(const Matrix& matrix, int row, int k, unsigned to) const {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+        "[%1, {%3, %4}], [%2];" ::"r"(to),
+        "l"(reinterpret_cast<unsigned long long>(&matrix.map)), "r"(address_), "r"(k), "r"(row)
+        : "memory");
+  }
+
+ private:
+  unsigned address_;
+};
+
+// A matrix of rows of 128 bytes, k along them: groups of 8 rows 1,024 bytes apart.
+__device__ inline unsigned long long matrix_at(unsigned address) {
+  return static_cast<unsigned long long>((address & 0x3FFFFU) >> 4U) | 1ULL << 16U |
+         (1024ULL >> 4U) << 32U | 1ULL << 62U;
+}
+
+#define CALIBRATION_SUMS_4(i) \
+  "+f"(sums[i]), "+f"(sums[(i) + 1]), "+f"(sums[(i) + 2]), "+f"(sums[(i) + 3])
+#define CALIBRATION_SUMS_16(i)                                                     \
+  CALIBRATION_SUMS_4(i), CALIBRATION_SUMS_4((i) + 4), CALIBRATION_SUMS_4((i) + 8), \
+      CALIBRATION_SUMS_4((i) + 12)
+#define CALIBRATION_SUMS_64(i)                                                          \
+  CALIBRATION_SUMS_16(i), CALIBRATION_SUMS_16((i) + 16), CALIBRATION_SUMS_16((i) + 32), \
+      CALIBRATION_SUMS_16((i) + 48)
+
+// sums += A B^T, of 64 rows of A and all of B, 16 along k.
+__device__ inline void multiply_16(float (&sums)[64], unsigned long long a, unsigned long long b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"
+      "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, 1, 1, 1, 0, 0;"
+      : CALIBRATION_SUMS_64(0)
+      : "l"(a), "l"(b));
+}
+
+__device__ inline void multiply_16(float (&sums)[128], unsigned long long a, unsigned long long b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"
+      "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+      "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,%64,%65,%66,%67,%68,%69,%70,"
+      "%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,"
+      "%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,"
+      "%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}, %128, %129, "
+      "1, 1, 1, 0, 0;"
+      : CALIBRATION_SUMS_64(0), CALIBRATION_SUMS_64(64)
+      : "l"(a), "l"(b));
+}
+
+#undef CALIBRATION_SUMS_4
+#undef CALIBRATION_SUMS_16
+#undef CALIBRATION_SUMS_64
+
+// A warpgroup's products of a stage, under way when this returns: its rows of A are its own.
+template <int tile_n>
+__device__ inline void multiply_stage(float (&sums)[TileSums<tile_n>::count], unsigned stage) {
+  const unsigned long long a = matrix_at(stage + threadIdx.x / 128 * 64 * row_bytes);
+  const unsigned long long b = matrix_at(stage + tile_m * row_bytes);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+  for (unsigned k = 0; k < tile_k; k += 16) {
+    const unsigned long long along = k * sizeof(bf16_bits) / 16;
+    multiply_16(sums, a + along, b + along);
+  }
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int of_last>
+__device__ inline void wait_for_products() {  // but for the last ones
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(of_last) : "memory");
+}
+
+// Rounds to nearest even: `low` in the lower half.
+__device__ inline unsigned packed_bf16(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+// Stages of shared memory that the first thread fills, and both warpgroups read. A stage is full
+// when its bytes are there, and empty when both have multiplied it. A tile that is made is staged
+// for the last warp, which copies it to its place and waits for that.
+template <int tile_n>
+class TilePipeline {
+ public:
+  __device__ TilePipeline() {
+    static_assert(sizeof(TileNotes) <= notes_bytes && stages <= 6);
+    if (threadIdx.x == 0) {
+      for (int stage = 0; stage < stages; ++stage) {
+        full(stage).set_up(1);
+        empty(stage).set_up(2);
+      }
+      staged().set_up(threads_per_wg);
+      free().set_up(1);
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+  }
+
+  // Whether this thread sends what the others make.
+  __device__ static bool sends() { return threadIdx.x >= threads_per_wg; }
+
+  // By those that make tiles, for `tile_note()`.
+  __device__ static void barrier() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+
+  __device__ void begin(const Tile& tile) {
+    if (threadIdx.x == 0) {
+      // Rows that a peer has stored are read by another proxy than the one that waited for them.
+      asm volatile("fence.proxy.async;" ::: "memory");
+      for (int step = 0; step < stages; ++step) {
+        bring(tile, step);
+      }
+    }
+  }
+
+  __device__ void multiply(const Tile& tile, TileSums<tile_n>& sums) {
+#pragma unroll
+    for (float& sum : sums.at) {
+      sum = 0;
+    }
+    const int steps = steps_of(tile);
+    int last = 0;
+    for (int step = 0; step < steps; ++step) {
+      full(next_multiplied_.place).wait(next_multiplied_.parity);
+      multiply_stage<tile_n>(sums.at, address_of(next_multiplied_.place));
+      if (step > 0) {
+        wait_for_products<1>();
+        leave(last);
+        if (threadIdx.x == 0) {
+          bring(tile, step - 1 + stages);
+        }
+      }
+      last = next_multiplied_.place;
+      next_multiplied_.advance();
+    }
+    wait_for_products<0>();
+    leave(last);
+  }
+
+  template <class Sent>
+  __device__ void store(const TileSums<tile_n>& sums, bf16_bits* out, int pitch, int number,
+                        const Sent& /*sent*/) {
+    free().wait(staged_parity_ ^ 1U);  // at first it is
+    stage(sums);
+    hand_over(out, pitch, number);
+  }
+
+  // By those that make tiles, after the last one.
+  __device__ void end() {
+    free().wait(staged_parity_ ^ 1U);
+    hand_over(nullptr, 0, 0);
+  }
+
+  // By those that send: tiles as they are staged, and `sent(number)` by one thread when one is
+  // there, for whoever acquires what that releases.
+  template <class Sent>
+  __device__ void send_all(const Sent& sent) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    for (unsigned parity = 0;; parity ^= 1U) {
+      staged().wait(parity);
+      const TileNotes& notes = tile_notes();
+      if (notes.out == nullptr) {
+        return;
+      }
+      const int number = notes.number;
+      copy_rows(lane, notes.out, notes.pitch);
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+      __syncwarp();
+      if (lane == 0) {
+        free().arrive();
+      }
+      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+      __syncwarp();
+      if (lane == 0) {
+        sent(number);
+      }
+    }
+  }
+
+ private:
+  static constexpr int stages = stages_of<tile_n>;
+  static constexpr unsigned row_apart = staged_row_bytes<tile_n>;
+
+  struct Cursor {
+    int place = 0;
+    unsigned parity = 0;
+
+    __device__ void advance() {
+      if (++place == stages) {
+        place = 0;
+        parity ^= 1U;
+      }
+    }
+  };
+
+  __device__ static int steps_of(const Tile& tile) { return (tile.k + tile_k - 1) / tile_k; }
+  __device__ static unsigned address_of(int stage) {
+    return shared_address(tile_memory()) + static_cast<unsigned>(stage) * stage_bytes<tile_n>;
+  }
+  __device__ static StepBarrier full(int stage) { return StepBarrier(tile_notes().full[stage]); }
+  __device__ static StepBarrier empty(int stage) { return StepBarrier(tile_notes().empty[stage]); }
+  __device__ static StepBarrier staged() { return StepBarrier(tile_notes().staged); }
+  __device__ static StepBarrier free() { return StepBarrier(tile_notes().free); }
+
+  // By one thread.
+  __device__ void bring(const Tile& tile, int step) {
+    if (step >= steps_of(tile)) {
+      return;
+    }
+    empty(next_brought_.place).wait(next_brought_.parity ^ 1U);  // at first it is
+    const StepBarrier barrier = full(next_brought_.place);
+    const unsigned to = address_of(next_brought_.place);
+    barrier.expect(stage_bytes<tile_n>);
+    barrier.bring(*tile.a, tile.row, step * tile_k, to);
+#pragma unroll
+    for (int row = 0; row < tile_n; row += box_rows) {
+      barrier.bring(*tile.b, tile.column + row, step * tile_k,
+                    to + static_cast<unsigned>((tile_m + row) * row_bytes));
+    }
+    next_brought_.advance();
+  }
+
+  // This warpgroup needs the stage no more.
+  __device__ static void leave(int stage) {
+    if (threadIdx.x % 128 == 0) {
+      empty(stage).arrive();
+    }
+  }
+
+  // wgmma's accumulators: a warp has 16 rows; of a block of 8 columns a lane has two in row
+  // lane / 4 and two 8 rows below.
+  __device__ static void stage(const TileSums<tile_n>& sums) {
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    char* own = tile_memory() + stages_bytes<tile_n> + warp * 16 * row_apart;
+#pragma unroll
+    for (int pair = 0; pair < tile_n / 4; ++pair) {  // upper rows, lower rows of a block
+      char* row = own + (lane / 4 + pair % 2 * 8) * row_apart;
+      *reinterpret_cast<unsigned*>(row + pair / 2 * 16 + lane % 4 * 4) =
+          packed_bf16(sums.at[pair * 2], sums.at[pair * 2 + 1]);
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // read by the copy engine
+  }
+
+  __device__ void hand_over(bf16_bits* out, int pitch, int number) {
+    if (threadIdx.x == 0) {
+      TileNotes& notes = tile_notes();
+      notes.out = out;
+      notes.pitch = pitch;
+      notes.number = number;
+    }
+    staged().arrive();
+    staged_parity_ ^= 1U;
+  }
+
+  __device__ static void copy_rows(int lane, bf16_bits* out, int pitch) {
+    for (int row = lane; row < tile_m; row += 32) {
+      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
+                       out + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch)),
+                   "r"(shared_address(tile_memory() + stages_bytes<tile_n>) +
+                       static_cast<unsigned>(row) * row_apart),
+                   "r"(static_cast<unsigned>(tile_n * sizeof(bf16_bits)))
+                   : "memory");
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+
+  Cursor next_brought_;  // of the first thread
+  Cursor next_multiplied_;
+  unsigned staged_parity_ = 0;
+};
+
+}  // namespace calibration
