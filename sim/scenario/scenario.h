@@ -282,6 +282,7 @@ struct FusedOptions {
   Brought brought = Brought::fetched;  // of mode copy_fed
   bool in_switch = false;              // sums and copies, where the switch of a node can
   int slice_wgs = 0;                   // WGs whose results leave as one put
+  int unsent = 1;                      // results that a WG has buffers for, if waves send
   int own_first = 0;                   // WGs of own input before those of all in turn; 0: all
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;

@@ -102,6 +102,12 @@ void result_options(Fields map, FusedOptions& fused, const Workload& workload) {
       {.help = "whose results are computed first", .fallback = DestinationOrder::remote_first});
   map.choice("flag_per", fused.flag_per, names::kFlagPer,
              {.help = "what one ready flag stands for", .fallback = FlagPer::slice});
+  map.add("unsent", fused.unsent,
+          {.help = "fused.sent_by: wave: results of a WG that its wave has yet to send inside the "
+                   "node, in buffers of LDS, before the WG waits",
+           .range = {{1, 1'000'000}},
+           .fallback = 1,
+           .quiet = true});
   // Where several WGs make a result together, it can only be sent from a buffer.
   const bool parts = is_pair(workload.kind) && has_gemm(workload.kind) && workload.gemm.split_k > 1;
   map.only_if(!parts,

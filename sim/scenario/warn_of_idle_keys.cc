@@ -56,6 +56,13 @@ void input_is_multiplied(const Check& check) {
   warn_of_modes(check, "fused.own_first", kNoFused);
 }
 
+void a_wave_sends(const Check& check) {
+  if (check.scenario.fused.unsent == 1) return;
+  if (check.has(Mode::fused) && check.scenario.fused.sent_by == SentBy::wave) return;
+  warn_of_modes(check, "fused.unsent",
+                "no effect: buffers are for mode fused with fused.sent_by: wave");
+}
+
 void results_may_be_staged(const Check& check) {
   if (check.scenario.fused.staging == Staging::zero_copy || wgs_send_results(check)) return;
   warn_of_modes(
@@ -117,6 +124,7 @@ void warn_of_idle_keys(const Check& check) {
   mode_fused_is_run(check);
   input_is_brought(check);
   input_is_multiplied(check);
+  a_wave_sends(check);
   results_may_be_staged(check);
   waves_or_threads_put(check);
   the_switch_leaves_no_choice(check);

@@ -166,6 +166,7 @@ LatchId FusedSends::send_slice(TaskGraph& graph, std::uint32_t from, const Addre
   const bool own_flag = done.is_none();
   if (same_node(from, peer.gpu)) {
     send.entries = 1;
+    send.arrives = peer.there;
     if (own_flag) {
       send.issued = graph.add_latch(1);
       graph.add_send(flag(peer.gpu, peer.told, Ordered::no));

@@ -40,7 +40,8 @@ constexpr std::uint32_t part_of_item(std::int64_t part, std::int64_t whole) {
 // A receiver of a message, and which of its latches the arrival counts down.
 struct Addressee {
   std::uint32_t gpu;
-  LatchId told;  // counted down by the flag after the message
+  LatchId told;                     // counted down by the flag after the message
+  LatchId there = LatchId::none();  // inside the node: by the message itself
 };
 
 // What one WG sends to one of several peers.

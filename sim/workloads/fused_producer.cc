@@ -131,24 +131,46 @@ class FusedProducer : public FusedLowering {
     add_peer_flags(g);
     const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
     const std::uint32_t nothing = graph_.add_work({});
+    const Kernel computing = begin_computing(g);
+    const std::size_t ahead = unsent_before(computing, slices.size());
     std::vector<LatchId> made;
+    std::vector<LatchId> left;  // of slices that WGs wait for
     for (const Logical& slice : slices) {
       const bool stays = slice.peer == g || in_switch_;
+      const bool from_cu = leaves_from_its_cu(g, slice);
+      const bool awaited = from_cu && (left.size() + 1) * slice_wgs_ + ahead <= items_of(slices);
       made.push_back(stays ? stay(g, slice) : graph_.add_latch(slice_wgs_));
+      left.push_back(awaited ? graph_.add_latch(1) : LatchId::none());
       if (stays) continue;
-      graph_.items.add({.counts_down = send_slice(g, slice, 1),
+      graph_.items.add({.counts_down = send_slice(g, slice, 1, left.back()),
                         .waits_for = made.back(),
-                        .work = (leaves_from_its_cu(g, slice) ? nothing : reading) & 0xFFU,
+                        .work = (from_cu ? nothing : reading) & 0xFFU,
                         .scale = Item::kUnit});
     }
     if (reduces()) add_reductions(g);
     end(g, sending);
-    const Kernel computing = begin_computing(g);
     for (std::size_t s = 0; s < slices.size(); ++s) {
       const std::uint32_t work = leaves_from_its_cu(g, slices[s]) ? kept_ : written_;
-      for (std::uint32_t i = 0; i < slice_wgs_; ++i) add_item(g, slices[s], i, made[s], work);
+      for (std::uint32_t i = 0; i < slice_wgs_; ++i) {
+        const std::size_t before = s * slice_wgs_ + i + 1;  // with this one
+        const bool waits = before >= ahead + slice_wgs_;
+        add_item(g, slices[s], i, made[s], work,
+                 waits ? left[(before - ahead) / slice_wgs_ - 1] : LatchId::none());
+      }
     }
     end(g, computing);
+  }
+
+  [[nodiscard]] std::size_t items_of(const std::vector<Logical>& slices) const {
+    return slices.size() * slice_wgs_;
+  }
+
+  // A WG that has made a result hands it to its wave, and makes the next ones while that sends: as
+  // many as it has buffers for. So the WG that makes number p of all, a round of WGs after p - R,
+  // begins once number p - (1 + unsent) R has left.
+  [[nodiscard]] std::size_t unsent_before(const Kernel& computing, std::size_t slices) const {
+    const std::size_t round = std::min<std::size_t>(computing.max_grid, slices * slice_wgs_);
+    return (1 + static_cast<std::size_t>(options_.fused.unsent)) * round;
   }
 
   // A kernel of its own adds up the parts that have come.
@@ -224,9 +246,10 @@ class FusedProducer : public FusedLowering {
   }
 
   // A latch for `wgs` WGs, of which the last sends the slice as one message.
-  LatchId send_slice(std::uint32_t g, const Logical& slice, std::uint32_t wgs) {
+  LatchId send_slice(std::uint32_t g, const Logical& slice, std::uint32_t wgs,
+                     LatchId left = LatchId::none()) {
     const std::uint32_t d = slice.peer;
-    return sends_.send_slice(graph_, gpu(g), {gpu(d), awaits(d, slice.index)},
+    return sends_.send_slice(graph_, gpu(g), {gpu(d), awaits(d, slice.index), left},
                              grid_.bytes_of(slice_wgs_), wgs, peer_done_[d]);
   }
 
@@ -310,10 +333,10 @@ class FusedProducer : public FusedLowering {
   }
 
   void add_item(std::uint32_t g, const Logical& slice, std::uint32_t i, LatchId out,
-                std::uint32_t work) {
+                std::uint32_t work, LatchId waits_for = LatchId::none()) {
     const Logical wg{slice.peer, slice.index * slice_wgs_ + i};
     graph_.items.add({.counts_down = out,
-                      .waits_for = LatchId::none(),
+                      .waits_for = waits_for,
                       .work = work & 0xFFU,
                       .scale = scale_of(grid_, options_.seed, gpu(g), wg) & 0xFFFFFFU});
   }

@@ -1,6 +1,6 @@
 // This repository's fused kernels as operators of PyTorch on two H100 (calibration/torch,
-// calibration/triton). Constants of the kernels are from lines of other machines (HIP) or from two
-// of these (Triton); all others are predicted.
+// calibration/triton). Constants of the kernels are from lines of other machines, of the HIP GEMM
+// alone, or from two of these (Triton); all others are predicted.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -28,12 +28,19 @@ struct Bound {
 Bound bound_of(const std::string& kind) {
   if (kind.ends_with(".hip_compute")) return {0.06, 0.30};
   if (kind.starts_with("torch.emb") || kind.starts_with("torch.gemv")) return {0.06, 0.17};
-  if (kind == "torch.gemm.hip" || kind == "torch.gemm.triton") return {0.04, 0.14};
-  return {0.09, 0.17};
+  if (kind.ends_with(".hip")) return {0.05, 0.15};
+  if (kind == "torch.gemm.triton") return {0.04, 0.14};
+  return {0.07, 0.15};
 }
 
-TEST(FusedInPytorch, is_within_a_few_per_cent) {
-  const MeasuredFile file = read_measured(kRoot / "calibration/measurements/h100-x2-torch.jsonl");
+class FusedInPytorch : public testing::TestWithParam<const char*> {};
+
+// The second file is of another day and machine, with the HIP GEMM by wgmma.
+INSTANTIATE_TEST_SUITE_P(Files, FusedInPytorch,
+                         testing::Values("h100-x2-torch.jsonl", "h100-x2-torch-tiles.jsonl"));
+
+TEST_P(FusedInPytorch, is_within_a_few_per_cent) {
+  const MeasuredFile file = read_measured(kRoot / "calibration/measurements" / GetParam());
   ASSERT_EQ(file.problems.to_text(), "");
   std::vector<MeasuredLine> lines;
   for (const MeasuredLine& line : file.lines) {

@@ -72,6 +72,19 @@ TEST(SentByWaves, input_is_sent_while_the_own_tiles_are_made) {
               0.01);
 }
 
+// Of four rounds of 8 tiles, the first two are sent: 20 kB each, 25 us on a link of 0.8 GB/s, from
+// 101 us on, so the last one leaves at 501. A WG has one buffer: the third round's WG i begins when
+// tile i has left (126 to 301 us, or after its second tile at 201), the fourth's when tile 8 + i
+// has (326 to 501). With two buffers nobody waits, but for the last tile on the link. A flag of 8 B
+// takes 10 ns.
+TEST(SentByWaves, wait_for_a_buffer) {
+  std::vector<std::string> slow = {"fused.sent_by=wave",
+                                   "cluster.scale_up.link.bandwidth=800 MB/s"};
+  EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", slow), Mode::fused), 501 + 100, 0.2);
+  slow.emplace_back("fused.unsent=2");
+  EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", slow), Mode::fused), 501, 0.2);
+}
+
 // A wave of a WG that is there takes no slot, no wave and no register.
 TEST(SentByWaves, need_no_room) {
   const std::vector<std::string> full = {"fused.sent_by=wave", "cluster.gpu.cu.wgs=1"};

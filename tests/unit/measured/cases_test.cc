@@ -47,6 +47,18 @@ TEST(MeasuredCases, the_numbers_of_a_line_are_keys_of_its_scenario) {
   EXPECT_TRUE(sets(one, "workload.pooling=16"));
 }
 
+TEST(MeasuredCases, gemms_with_wide_tiles_are_another_kernel) {
+  std::map<std::string, std::int64_t> gemm = {{"gpus", 2}, {"m", 4096},     {"n", 4096},
+                                              {"k", 1024}, {"tile_m", 128}, {"tile_n", 128},
+                                              {"wgs", 264}};
+  EXPECT_EQ(case_without_problems(line("gemm.fused", gemm)).scenario, "validation/gemm");
+  gemm["tile_n"] = 256;
+  EXPECT_EQ(case_without_problems(line("gemm_rs.fused", gemm)).scenario, "validation/hip_gemm_rs");
+  const Case in_turn = case_without_problems(line("gemm.fused_in_turn", gemm));
+  EXPECT_EQ(in_turn.scenario, "validation/hip_gemm");
+  EXPECT_TRUE(sets(in_turn, "fused.order=in_turn"));
+}
+
 TEST(MeasuredCases, computing_alone_is_bulk_until_it_has_computed) {
   const Case one = case_without_problems(line("emb.compute", kBags));
   EXPECT_EQ(one.mode, Mode::bulk);

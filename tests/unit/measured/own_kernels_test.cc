@@ -81,6 +81,13 @@ TEST(OwnKernels, of_triton_have_large_tiles_where_two_small_ones_take_longer) {
             Mode::copy_fed);
 }
 
+TEST(OwnKernels, of_hip_have_wide_tiles_by_the_same_rule) {
+  const Case wide = made_of("torch.gemm_rs.hip", {{"m", 4096}, {"n", 4096}, {"k", 64}});
+  EXPECT_FALSE(sets(wide, "workload.gemm.tile_n=128"));
+  const Case narrow = made_of("torch.gemm_rs.hip", {{"m", 512}, {"n", 4096}, {"k", 64}});
+  EXPECT_TRUE(sets(narrow, "workload.gemm.tile_n=128"));
+}
+
 // 16384 x 8192 of B in bf16 are 268 MB, more than 120; 512 rows are 4 x 64 tiles on 132 SMs.
 TEST(OwnKernels, of_triton_take_gpus_in_turn_where_few_rows_read_much_of_b) {
   const Numbers few{{"m", 512}, {"n", 16384}, {"k", 8192}};

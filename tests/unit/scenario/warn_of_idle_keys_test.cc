@@ -40,6 +40,13 @@ TEST(WarnOfIdleKeys, who_sends_is_asked_in_mode_fused) {
   EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "sent_by: wave"), "");
 }
 
+TEST(WarnOfIdleKeys, only_waves_leave_results_in_buffers) {
+  EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "unsent: 2"),
+            "a.yaml:5:9: warning: fused.unsent: no effect: buffers are for mode fused with "
+            "fused.sent_by: wave");
+  EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "unsent: 2, sent_by: wave"), "");
+}
+
 TEST(WarnOfIdleKeys, wgs_that_compute_may_stage_what_they_send) {
   const auto staged = [](const std::string& modes, const std::string& more = "") {
     return warnings("gemm_reduce_scatter", modes, "staging: staged" + more);
