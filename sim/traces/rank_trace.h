@@ -38,6 +38,7 @@ struct MessageNode {
   std::uint32_t target = 0;
   std::int64_t tag = 0;
   Bytes size;
+  bool meets = false;  // as in CommunicationShape; one end says it for both
 };
 
 struct TraceNode {

@@ -192,12 +192,33 @@ class NodesLoader {
                     fmt::format("has {} ranks, of which {} use it here; profiles of all are needed",
                                 size->second, members.size()));
     }
+    const std::set<std::string> exchanging = that_exchange(groups);
     for (auto& [rank, profile] : ranks_.profiles) {
       profile.groups = groups;
       for (GpuEvent& event : profile.gpu) {
-        if (event.call) scale(*event.call, groups.at(event.call->group).size());
+        if (!event.call) continue;
+        const std::size_t members = groups.at(event.call->group).size();
+        const bool exchanges = !event.call->with.empty() && exchanging.contains(event.call->group);
+        if (exchanges) event.call = all_to_all_of(*event.call, members);
+        scale(*event.call, members);
       }
     }
+  }
+
+  // NCCL does an all-to-all as messages in one kernel, to itself as well, which no pipeline sends
+  // to. A rank may have nothing for itself, so one that has tells for its communicator.
+  std::set<std::string> that_exchange(
+      const std::map<std::string, std::vector<std::uint32_t>>& groups) const {
+    std::set<std::string> exchanging;
+    for (const auto& [rank, profile] : ranks_.profiles) {
+      for (const GpuEvent& event : profile.gpu) {
+        if (!event.call || event.call->with.empty()) continue;
+        const std::vector<std::uint32_t>& members = groups.at(event.call->group);
+        const auto own = std::find(members.begin(), members.end(), rank) - members.begin();
+        if (sends_to(*event.call, own)) exchanging.insert(event.call->group);
+      }
+    }
+    return exchanging;
   }
 
   // NCCL says what a rank gets of a reduce-scatter, and what it sends to each of an all-to-all.

@@ -28,6 +28,7 @@ struct CommCall {
   std::int64_t elements = 0;  // of its input
   std::int64_t element_bytes = 0;
   std::vector<std::int64_t> splits;  // of the input, to each rank; empty: even
+  std::vector<CommCall> with = {};   // of a message: others that the same kernel does at once
 };
 
 struct GpuEvent {

@@ -43,6 +43,24 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Models,
                                            "mixtral_decode", "deepseek_v3_put_h800",
                                            "deepseek_v3_once_h800"));
 
+// Sends in turns begin when both ends are ready, which the file has to say.
+TEST(Graph, keeps_that_sends_meet) {
+  const std::filesystem::path configs = WEFT_SOURCE_DIR "/configs";
+  const Loaded loaded = load_scenario(
+      configs / "scenarios" / "models" / "llama3_70b_training.yaml",
+      {.sets = {"workload.parallel.schedule=interleaved", "workload.parallel.virtual_stages=2",
+                "workload.parallel.sends=in_turns", "workload.sequences=16"},
+       .config_dirs = {configs}});
+  ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+  const ModelGraph graph = build_model(*loaded.scenario);
+  const bool any = std::any_of(graph.ops.begin(), graph.ops.end(), [](const ModelOp& op) {
+    const auto* call = std::get_if<CommunicationShape>(&op.shape);
+    return call != nullptr && call->meets;
+  });
+  EXPECT_TRUE(any);
+  expect_round_trip(graph, loaded.scenario->cluster.gpus());
+}
+
 ModelOp op_of(const char* name, const char* part, OpShape shape, PlaceId place) {
   ModelOp op;
   op.name = name;
