@@ -175,6 +175,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
   NodeWriter node(id.value, op.name, type);
   node.after(after);
   if (call == nullptr) add_compute(node, op.shape, wgs_[id.value], gpu_);
+  if (!op.block.is_none()) node.add(attribute("model_block", kInt64, op.block.value));
   node.add(attribute("is_cpu_op", kBool, is_host_time(op) ? 1 : 0));
   if (call == nullptr) return node.text();
   node.add(attribute("comm_size", kInt64, comm_size(*call, member.rank, ranks.size())));
@@ -182,6 +183,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
     node.add(attribute("comm_src", kInt32, ranks[call->root]));
     node.add(attribute("comm_dst", kInt32, ranks[call->target]));
     node.add(attribute("comm_tag", kInt32, id.value));
+    if (call->meets) node.add(attribute("send_waits_for_receive", kBool, 1));
     return node.text();
   }
   node.add(attribute("comm_type", kInt64, static_cast<std::int64_t>(comm_type(call->op))));
