@@ -26,6 +26,7 @@ RUNS = {
 TRACES = {
     "dlrm": ("models/dlrm_128_nodes", "torus_128_mi210", "auto"),
     "dlrm, none": ("models/dlrm_128_nodes", "torus_128_mi210", "none"),
+    "llama": ("models/llama3_70b_training", "nodes_16x_8x_h100", "auto"),
 }
 OF_THE_MACHINE = ("wall_s", "events_per_s", "peak_rss_bytes")
 

@@ -82,6 +82,13 @@ TEST(RecordedSteps, a_layer_of_llama_70b_from_nsight_systems) {
   EXPECT_NEAR(step.us / 18'819.7, 1, 0.08);
 }
 
+// A step of a pipeline of two GPUs, recorded by Nsight Systems 2025.3: most of its exchanges send and
+// receive in one kernel. A ninth of the time GPUs wait for one another, so what waits for what counts.
+TEST(RecordedSteps, a_pipeline_that_sends_and_receives_in_one_kernel) {
+  const Replayed step = replayed("h100-x2-pipeline.sqlite.gz", "step: 4");
+  EXPECT_NEAR(step.us / step.recorded_us, 1, 0.01);
+}
+
 // The profiler slows the host so much that the GPUs wait for it for a third of the step, and its
 // launches come in the wrong moments: what the GPU took is not known to better than some per cent.
 TEST(RecordedSteps, two_layers_of_llama_8b) {
