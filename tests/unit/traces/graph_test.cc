@@ -117,6 +117,40 @@ TEST(Graph, keeps_all_that_a_recording_says) {
   expect_round_trip(graph, 2);
 }
 
+// What no operator says: without it nobody would be told that the GPU is another one, or idle.
+TEST(Graph, keeps_what_is_known_of_the_recording) {
+  ModelGraph graph;
+  const PlaceId one = graph.add_place({.groups = {{0}}});
+  graph.add(op_of("gemm", "gemm", recorded_gemm(), one));
+  RecordedRun recording{.device = {.name = "NVIDIA H100 80GB HBM3", .cus = 132},
+                        .step = RecordedStep{.time = picoseconds(12'345'678'901),
+                                             .idle = microseconds(30),
+                                             .unlaunched = microseconds(20)}};
+  for (const GraphText form : {GraphText::yaml, GraphText::json}) {
+    for (const bool host : {false, true}) {
+      RecordedShape shape = recorded_gemm();
+      shape.host = host;
+      graph.ops[OpId(0)].shape = shape;
+      const LoadedTrace again = load_graph_text(import_text(graph, 1, form, recording), 1);
+      ASSERT_TRUE(again.graph) << again.problems.to_text();
+      EXPECT_EQ(again.summary.device.name, "NVIDIA H100 80GB HBM3");
+      EXPECT_EQ(again.summary.device.cus, 132);
+      ASSERT_TRUE(again.summary.step);
+      EXPECT_EQ(again.summary.step->time, recording.step->time);
+      EXPECT_EQ(again.summary.step->unlaunched, recording.step->unlaunched);
+      EXPECT_EQ(again.summary.step->with_host, host);
+    }
+  }
+  const LoadedTrace wrong = load_graph_text(
+      "gpus: 1\nrecording: {step: 1 us, idle: 2 us, unlaunched: 3 us}\n"
+      "operators:\n  - {name: a, gpus: [0], recorded: {time: 1 us}}\n",
+      1);
+  EXPECT_NE(wrong.problems.to_text().find("recording.idle: longer than step"), std::string::npos)
+      << wrong.problems.to_text();
+  EXPECT_NE(wrong.problems.to_text().find("recording.unlaunched: longer than idle"),
+            std::string::npos);
+}
+
 TEST(Graph, is_written_with_units_and_words) {
   ModelGraph graph;
   const PlaceId place = graph.add_place({.groups = {{0, 1}}});
