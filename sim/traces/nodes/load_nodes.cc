@@ -66,11 +66,6 @@ class NodesLoader {
     if (!problems_.any()) {
       note_element_size();
       for (const std::string& note : assumed_) loaded_.summary.choices.push_back(note);
-      if (left_out_ > 0) {
-        loaded_.summary.notes.push_back(fmt::format(
-            "{} kernels and copies that were launched before the reports begin are left out",
-            left_out_));
-      }
       ranks_.writer = recorder_.name;
       graph_of_profiles(work_, gpus_, ranks_, problems_, loaded_);
     }
@@ -115,23 +110,10 @@ class NodesLoader {
       }
       for (NodeProfile& one : profiles_of(std::move(processes), problems_)) {
         choose_steps(work_, one.profile, problems_);
-        left_out_ += drop_unlaunched(one.profile);
+        ranks_.left_out += drop_unlaunched(one.profile);
         found_.push_back(std::move(one));
       }
     }
-  }
-
-  // What was launched before the report begins is of a step before it, though it may run now. If
-  // no launch is known at all, everything stays.
-  static std::size_t drop_unlaunched(KinetoFile& profile) {
-    std::set<std::int64_t> launched;
-    for (const HostEvent& event : profile.host) {
-      if (event.kind == HostEvent::Kind::runtime) launched.insert(event.correlation);
-    }
-    if (launched.empty()) return 0;
-    return std::erase_if(profile.gpu, [&launched](const GpuEvent& event) {
-      return !launched.contains(event.correlation);
-    });
   }
 
   // The communicator of all GPUs, if somebody saw it being made, says who is which rank.
@@ -277,7 +259,6 @@ class NodesLoader {
   std::vector<NodeProfile> found_;
   RankProfiles ranks_;
   std::set<std::string> assumed_;
-  std::size_t left_out_ = 0;
   std::map<std::string, std::int64_t> sizes_;  // ranks of communicators that were seen being made
 };
 

@@ -105,6 +105,11 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
 // launches, a kernel belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
 
+// Leaves out what was launched before the recording began: it is of a step before, of which one
+// rank may have more left than another. Returns how much that was. If no launch is known, all
+// stays.
+std::size_t drop_unlaunched(KinetoFile& file);
+
 // What a call of CUDA's or HIP's, such as "cudaStreamWaitEvent_v3020", does.
 HostEvent::Kind kind_of_call(std::string_view name);
 
