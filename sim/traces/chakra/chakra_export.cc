@@ -114,6 +114,15 @@ std::vector<RecordedShape> wgs_of_all(const ModelGraph& graph, const GpuSpec& gp
   return all;
 }
 
+template <class Is>
+std::size_t count_calls(const ModelGraph& graph, Is is) {
+  return static_cast<std::size_t>(
+      std::count_if(graph.ops.begin(), graph.ops.end(), [&is](const ModelOp& op) {
+        const auto* call = std::get_if<CommunicationShape>(&op.shape);
+        return call != nullptr && is(*call);
+      }));
+}
+
 }  // namespace
 
 ChakraExport::ChakraExport(const ModelGraph& graph, const GpuSpec& gpu, int gpus)
@@ -208,11 +217,19 @@ std::string ChakraExport::groups() const {
 }
 
 std::size_t ChakraExport::uneven() const {
+  return count_calls(graph_,
+                     [](const CommunicationShape& call) { return !call.pair_bytes.empty(); });
+}
+
+std::size_t ChakraExport::by_rows() const {
+  return count_calls(graph_,
+                     [](const CommunicationShape& call) { return static_cast<bool>(call.puts); });
+}
+
+std::size_t ChakraExport::beside_receives() const {
   return static_cast<std::size_t>(
-      std::count_if(graph_.ops.begin(), graph_.ops.end(), [](const ModelOp& op) {
-        const auto* call = std::get_if<CommunicationShape>(&op.shape);
-        return call != nullptr && !call->pair_bytes.empty();
-      }));
+      std::count_if(graph_.ops.begin(), graph_.ops.end(),
+                    [](const ModelOp& op) { return static_cast<bool>(op.beside); }));
 }
 
 }  // namespace weft

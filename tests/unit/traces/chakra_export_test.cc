@@ -179,6 +179,24 @@ TEST(ChakraExport, a_message_says_whether_its_ends_meet) {
   }
 }
 
+TEST(ChakraExport, counts_what_chakra_cannot_say) {
+  ModelGraph graph = small_model();
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport all_said(graph, gpu, 4);
+  EXPECT_EQ(all_said.uneven() + all_said.by_rows() + all_said.beside_receives(), 0U);
+  graph.ops[OpId(0)].beside = PostedReceive{.size = bytes(500)};
+  CommunicationShape rows;
+  rows.op = CollectiveOp::all_to_all;
+  rows.buffer = bytes(800);
+  rows.row = bytes(8);
+  rows.puts = PutRows{};
+  const PlaceId all = graph.add_place({.groups = {{0, 1, 2, 3}}});
+  graph.add({.name = "rows", .part = "all_to_all", .shape = rows, .place = all, .after = {}});
+  const ChakraExport exported(graph, gpu, 4);
+  EXPECT_EQ(exported.beside_receives(), 1U);
+  EXPECT_EQ(exported.by_rows(), 1U);
+}
+
 // Two microbatches of two stages: the first stage is in its second block before the second stage is
 // in its first. Read again, blocks stand together, so that alike ones are simulated once.
 TEST(ChakraExport, operators_stay_in_their_blocks) {
