@@ -58,6 +58,22 @@ Planned planned_chakra(const fs::path& prefix, int gpus, Planned planned) {
   return planned;
 }
 
+// Chakra has no words for these.
+void warn_of_what_is_left_out(const ChakraExport& exported) {
+  if (exported.by_rows() > 0) {
+    spdlog::warn(
+        "{} all-to-alls that a kernel of their own does row by row: read again, the library does "
+        "them",
+        exported.by_rows());
+  }
+  if (exported.beside_receives() > 0) {
+    spdlog::warn(
+        "{} operators that compute while a receive waits on their GPU's CUs: read again, none "
+        "waits, and they may take less (--graph keeps it)",
+        exported.beside_receives());
+  }
+}
+
 int export_chakra(const fs::path& to, const Scenario& scenario, const ModelGraph& graph,
                   Planned planned) {
   const int gpus = scenario.cluster.gpus();
@@ -85,6 +101,7 @@ int export_chakra(const fs::path& to, const Scenario& scenario, const ModelGraph
         "but not how much to whom",
         exported.uneven());
   }
+  warn_of_what_is_left_out(exported);
   return exit_code::ok;
 }
 

@@ -29,7 +29,9 @@ int import_command(const ImportCommand& command) {
   if (refused(planned)) return exit_code::user;
   print_text(to_text(loaded.summary));
   if (command.output) {
-    write_file(*command.output, import_text(*loaded.graph, command.gpus, form_of(*command.output)));
+    const RecordedRun recording{.device = loaded.summary.device, .step = loaded.summary.step};
+    write_file(*command.output,
+               import_text(*loaded.graph, command.gpus, form_of(*command.output), recording));
   }
   return exit_code::ok;
 }

@@ -29,7 +29,9 @@ constexpr const char* kExportExample =
     "  weft export configs/scenarios/models/mixtral_decode.yaml --graph mixtral.yaml\n"
     "\n"
     "Compute nodes take their roofline time. PREFIX.groups.json contains the process groups, if\n"
-    "not every collective involves all GPUs: ASTRA-sim's communicator group file.\n";
+    "not every collective involves all GPUs: ASTRA-sim's communicator group file, which weft "
+    "finds\n"
+    "beside the trace when it reads it again.\n";
 
 // A choice by its word; what is not given stays open.
 template <class E>
@@ -104,7 +106,8 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
       ->type_name("FILE");
   import
       ->add_option("--groups", work.groups,
-                   "chakra: JSON file of process groups, such as {\"1\": [0, 1]}")
+                   "chakra: JSON file of process groups, such as {\"1\": [0, 1]}; default: "
+                   "PATH.groups.json, if it is there")
       ->type_name("FILE");
   import->add_flag("--one-for-all", work.one_for_all, "Use rank 0's trace for all GPUs");
   import

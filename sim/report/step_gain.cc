@@ -13,8 +13,8 @@ namespace {
 // Without the host's time, if runs are.
 Duration recorded_step(const RunReport& report) {
   if (!report.recorded) return {};
-  const bool dropped = report.scenario.workload.trace.host == HostTime::drop;
-  return report.recorded->time - (dropped ? report.recorded->unlaunched : Duration{});
+  const RecordedStep& step = *report.recorded;
+  return step.time - (step.with_host ? Duration{} : step.unlaunched);
 }
 
 double share(Duration time, Duration of) { return to_seconds(time) / to_seconds(of); }
@@ -109,9 +109,8 @@ std::string replay_text(const RunReport& report) {
   const Duration recorded = recorded_step(report);
   const ModeRun* bulk = find_run(report, Mode::bulk);
   if (recorded == Duration{} || bulk == nullptr) return {};
-  const bool dropped = report.scenario.workload.trace.host == HostTime::drop;
   return fmt::format("recorded: {}{}; bulk here: {:+.1f} %\n", time_text(recorded),
-                     dropped ? " without the host's time" : "",
+                     report.recorded->with_host ? "" : " without the host's time",
                      100 * (share(bulk->result.time, recorded) - 1));
 }
 

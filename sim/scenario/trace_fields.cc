@@ -12,7 +12,8 @@ namespace weft {
 namespace {
 
 void chakra_fields(Fields map, TraceWork& trace) {
-  map.file_or_none("process_groups", trace.groups, "JSON file such as {\"1\": [0, 1]}");
+  map.file_or_none("process_groups", trace.groups,
+                   "JSON file such as {\"1\": [0, 1]}; default: PATH.groups.json, if it is there");
   map.choice("one_for_all", trace.one_for_all, names::kTruths,
              {.help = "use rank 0's trace for all GPUs", .fallback = false});
   map.choice(

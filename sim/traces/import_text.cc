@@ -40,8 +40,9 @@ GraphText form_of(const std::filesystem::path& file) {
   return file.extension() == ".json" ? GraphText::json : GraphText::yaml;
 }
 
-std::string import_text(const ModelGraph& graph, int gpus, GraphText form) {
-  GraphFile file = file_of(graph, gpus);
+std::string import_text(const ModelGraph& graph, int gpus, GraphText form,
+                        const RecordedRun& recording) {
+  GraphFile file = file_of(graph, gpus, recording);
   const std::string yaml = text_of_fields([&file](Fields& map) { fields(map, file); });
   if (form == GraphText::yaml) return std::string(kHead) + yaml;
   Diagnostics problems;

@@ -39,6 +39,8 @@ struct TraceSummary {
 };
 
 std::string to_text(const TraceSummary& summary);
+// As one of its notes.
+std::string to_text(const RecordedStep& step);
 
 struct LoadedTrace {
   std::optional<ModelGraph> graph;  // absent: the problems say why

@@ -159,8 +159,11 @@ class Finder {
         meeting.ranks = {way.source, way.target};
         meeting.members = {ends.sends[k], ends.receives[k]};
         meeting.shape.op = CollectiveOp::point_to_point;
-        meeting.shape.buffer = std::get<MessageNode>(node(ends.sends[k]).what).size;
-        const Bytes expected = std::get<MessageNode>(node(ends.receives[k]).what).size;
+        const auto& send = std::get<MessageNode>(node(ends.sends[k]).what);
+        meeting.shape.buffer = send.size;
+        const auto& receive = std::get<MessageNode>(node(ends.receives[k]).what);
+        const Bytes expected = receive.size;
+        meeting.shape.meets = send.meets || receive.meets;
         if (expected != meeting.shape.buffer) {
           wrong(ends.receives[k], "comm_size",
                 fmt::format("{} B, but {} of rank {} sends {} B", expected.count(),

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/traces/join_in_blocks.h"
 #include "sim/traces/meetings.h"
 
 namespace weft {
@@ -70,11 +71,18 @@ class Merger {
   MergedRanks merge() {
     meetings_ = find_meetings(ranks_, groups_, problems_);
     if (problems_.any()) return {};
+    has_places_ = std::any_of(ranks_.begin(), ranks_.end(),
+                              [](const RankTrace& rank) { return !rank.places.empty(); });
     make_units();
+    if (has_places_) check_places();
     connect();
     form_queues();
     run();
     report_stuck();
+    if (has_places_ && !problems_.any()) {
+      const std::string& file = ranks_.front().file;
+      merged_.graph = join_in_blocks(std::move(merged_.graph), places_of_ops_, file, problems_);
+    }
     return std::move(merged_);
   }
 
@@ -144,6 +152,38 @@ class Merger {
         units_[unit_of({r, i})].waits_for += waits;
       }
     }
+  }
+
+  void check_places() {
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      std::optional<ModelPlace> last;
+      for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
+        const UnitId id = unit_of({r, i});
+        if (takes_time(id)) check_place({r, i}, units_[id].first, last);
+      }
+    }
+  }
+
+  // `first`: of those that it meets with. `last`: the place before it on its rank.
+  void check_place(NodeAt at, NodeAt first, std::optional<ModelPlace>& last) {
+    const ModelPlace place = ranks_[at.rank].place_of(at.node);
+    const ModelPlace of_first = ranks_[first.rank].place_of(first.node);
+    if (place.block == ModelPlace::kNone) {
+      wrong_place(at, "missing, but others have one: either all have a block, or none");
+    } else if (last && !(*last < place)) {
+      wrong_place(at, fmt::format("{}, after id {} of block {}: ids and blocks must rise",
+                                  place.block, last->op, last->block));
+    } else if (place != of_first) {
+      wrong_place(at, fmt::format("{}, but {} of rank {}, with which it meets, is in {}: id and "
+                                  "block must be the same",
+                                  place.block, node(first).label, first.rank, of_first.block));
+    } else {
+      last = place;
+    }
+  }
+
+  void wrong_place(NodeAt at, std::string message) {
+    problems_.add(ranks_[at.rank].file, node(at).label + ": model_block", std::move(message));
   }
 
   [[nodiscard]] bool takes_time(UnitId id) const {
@@ -249,6 +289,9 @@ class Merger {
     }
     op.after.assign(after.begin(), after.end());
     const OpId made = merged_.graph.add(std::move(op));
+    if (has_places_) {
+      places_of_ops_.push_back(ranks_[unit.first.rank].place_of(unit.first.node));
+    }
     for (const NodeAt at : members(unit)) fronts_[at.rank][at.node] = {{unit.stream, made}};
   }
 
@@ -318,6 +361,8 @@ class Merger {
   std::set<Turn> early_;  // ready, but not first in their streams
   std::uint32_t lanes_ = 1;
   std::size_t done_ = 0;
+  bool has_places_ = false;
+  std::vector<ModelPlace> places_of_ops_;  // if nodes have any
 };
 
 }  // namespace

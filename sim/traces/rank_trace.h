@@ -2,6 +2,7 @@
 // traces become one ModelGraph (merge_ranks.cc).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -38,6 +39,7 @@ struct MessageNode {
   std::uint32_t target = 0;
   std::int64_t tag = 0;
   Bytes size;
+  bool meets = false;  // as in CommunicationShape; one end says it for both
 };
 
 struct TraceNode {
@@ -48,9 +50,25 @@ struct TraceNode {
   std::vector<std::uint32_t> after;  // indices of nodes of the same rank; may be later in `nodes`
 };
 
+// Where an operator stands in the model that a trace was exported from.
+struct ModelPlace {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  std::uint32_t block = kNone;  // Block of model_graph.h, by number
+  std::uint32_t op = 0;         // its number in the model, the same on all ranks
+  auto operator<=>(const ModelPlace&) const = default;
+};
+
 struct RankTrace {
   std::string file;
   std::vector<TraceNode> nodes;  // in program order
+  // By node, if known: of all nodes that take time, in ascending order. May be shorter than
+  // `nodes`.
+  std::vector<ModelPlace> places = {};
+
+  [[nodiscard]] ModelPlace place_of(std::size_t node) const {
+    return node < places.size() ? places[node] : ModelPlace{};
+  }
 };
 
 // Group 0 is all ranks.
@@ -70,7 +88,10 @@ struct MergedRanks {
 
 // Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
 // rank, and one stream for each set of GPUs that communicate. It is broken only where the trace
-// would deadlock otherwise. With one trace and `gpus` above 1 the trace stands for all GPUs.
+// would deadlock otherwise. If nodes say where they stand in a model the operators have its blocks
+// and stand in its order; it is a problem if some do not say it, if ends that meet differ, or if
+// that is no order in which they can run. With one trace and `gpus` above 1 the trace stands for
+// all GPUs.
 MergedRanks merge_ranks(std::vector<RankTrace> ranks, const TraceGroups& groups, int gpus,
                         TraceProblems& problems);
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/traces/load_trace.h"
 
 namespace weft {
@@ -20,6 +22,16 @@ std::string to_text(const TraceSummary& summary) {
   for (const std::string& choice : summary.choices) text += "  assumed: " + choice + "\n";
   for (const std::string& note : summary.notes) text += "  note: " + note + "\n";
   return text;
+}
+
+std::string to_text(const RecordedStep& step) {
+  const double us = std::max(to_microseconds(step.time), 1e-3);
+  return fmt::format(
+      "{:.3f} ms from the first to the last kernel on the rank that waited least for others; for "
+      "{:.0f} % of them its GPU had no kernel, for {:.0f} % because the host had not launched any: "
+      "the host's own time is {}",
+      us / 1000, 100 * to_microseconds(step.idle) / us, 100 * to_microseconds(step.unlaunched) / us,
+      step.with_host ? "kept (host: recorded)" : "not simulated (host: drop)");
 }
 
 }  // namespace weft

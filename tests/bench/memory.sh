@@ -22,10 +22,12 @@ RUNS = {
     "peers_torus_1024": [],
     "models/llama3_70b_training": ["--mode", "fused"],
 }
-# Steps that are exported as Chakra's traces and read again: the model, the cluster, and what fuses.
+# Steps that are exported as Chakra's traces and read again: the model, the cluster, and what fuses. The last is for
+# programs that read a model's blocks (model_block).
 TRACES = {
     "dlrm": ("models/dlrm_128_nodes", "torus_128_mi210", "auto"),
     "dlrm, none": ("models/dlrm_128_nodes", "torus_128_mi210", "none"),
+    "llama": ("models/llama3_70b_training", "nodes_16x_8x_h100", "auto"),
 }
 OF_THE_MACHINE = ("wall_s", "events_per_s", "peak_rss_bytes")
 

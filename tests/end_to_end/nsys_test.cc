@@ -57,6 +57,7 @@ TEST_F(NsysCommands, a_report_is_imported_and_its_graph_runs_alike) {
       weft("run report.yaml --set workload='{kind: graph, path: graph.yaml}' -o second").status, 0);
   EXPECT_EQ(summary("first")["modes"]["bulk"]["time_us"],
             summary("second")["modes"]["bulk"]["time_us"]);
+  EXPECT_EQ(summary("first")["recorded"], summary("second")["recorded"]);
 }
 
 TEST_F(NsysCommands, replicas_are_copied_and_their_collective_grows) {

@@ -74,12 +74,26 @@ TEST(RecordedSteps, a_layer_of_llama_70b) {
   EXPECT_NEAR(step.us / 19'106.7, 1, 0.07);
 }
 
+// Both steps, without what ran when the profiles began: 18 ms on one rank, 34 on the other.
+TEST(RecordedSteps, a_profile_without_what_was_launched_before_it) {
+  const Replayed steps = replayed("h100-x2-llama70b", "host: drop");
+  EXPECT_NEAR(steps.us / steps.recorded_us, 1, 0.03);
+}
+
 // A report of Nsight Systems 2025.3 of the same program on another day, without the profiler 18,820
 // us. Of its four steps the last: the first begins in the middle of the launches before it.
 TEST(RecordedSteps, a_layer_of_llama_70b_from_nsight_systems) {
   const Replayed step = replayed("h100-x2-llama70b.sqlite.gz", "step: 3");
   EXPECT_NEAR(step.us / step.recorded_us, 1, 0.03);
   EXPECT_NEAR(step.us / 18'819.7, 1, 0.08);
+}
+
+// A step of a pipeline of two GPUs, recorded by Nsight Systems 2025.3: most of its exchanges send
+// and receive in one kernel. A ninth of the time GPUs wait for one another, so what waits for what
+// counts.
+TEST(RecordedSteps, a_pipeline_that_sends_and_receives_in_one_kernel) {
+  const Replayed step = replayed("h100-x2-pipeline.sqlite.gz", "step: 4");
+  EXPECT_NEAR(step.us / step.recorded_us, 1, 0.01);
 }
 
 // The profiler slows the host so much that the GPUs wait for it for a third of the step, and its

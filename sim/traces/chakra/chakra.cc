@@ -151,14 +151,21 @@ class ChakraLoader {
   }
 
   void say(const char* key, const std::string& value, bool given) {
-    loaded_.summary.choices.push_back(
-        fmt::format("{}: {} ({})", key, value, given ? "given" : "the default for this writer"));
+    say(key, value, given ? "given" : "the default for this writer");
+  }
+  void say(const char* key, const std::string& value, const char* why) {
+    loaded_.summary.choices.push_back(fmt::format("{}: {} ({})", key, value, why));
   }
 
   TraceGroups read_groups(const ChakraFile& first) {
     TraceGroups groups = groups_of_all(work_.one_for_all ? 1 : gpus_);
-    if (!work_.groups.empty()) {
-      read_group_file(work_.groups, gpus_, groups, problems_, loaded_.inputs);
+    const std::string beside_it = beside("groups.json");
+    const bool lies_beside = work_.groups.empty() && is_there(beside_it);
+    if (!work_.groups.empty() || lies_beside) {
+      read_group_file(lies_beside ? beside_it : work_.groups, gpus_, groups, problems_,
+                      loaded_.inputs);
+      say("process_groups", lies_beside ? beside_it : work_.groups,
+          lies_beside ? "found beside the trace" : "given");
     }
     for (const ChakraNode& node : first.nodes) {
       if (!node.inputs.empty()) take_listed_groups(node.inputs, gpus_, groups);

@@ -58,6 +58,7 @@ class CommReader {
     made.target = rank_of(*node.comm_target);
     made.tag = node.comm_tag.value_or(0);
     made.size = bytes(*size);
+    made.meets = node.meets;
     read.part = "send";
     read.what = made;
     count_bytes(read.part, sends ? *size : 0);
@@ -182,7 +183,8 @@ class CommReader {
     if (groups_.by_name.empty()) {
       return fmt::format(
           "process group '{}': the trace lists no groups; name the file that does, such as "
-          "{{\"{}\": [0, 1]}}, with workload.process_groups (weft import: --groups)",
+          "{{\"{}\": [0, 1]}}, with workload.process_groups (weft import: --groups), or put it "
+          "beside the trace as PREFIX.groups.json",
           name, name);
     }
     std::string known;

@@ -114,6 +114,15 @@ std::vector<RecordedShape> wgs_of_all(const ModelGraph& graph, const GpuSpec& gp
   return all;
 }
 
+template <class Is>
+std::size_t count_calls(const ModelGraph& graph, Is is) {
+  return static_cast<std::size_t>(
+      std::count_if(graph.ops.begin(), graph.ops.end(), [&is](const ModelOp& op) {
+        const auto* call = std::get_if<CommunicationShape>(&op.shape);
+        return call != nullptr && is(*call);
+      }));
+}
+
 }  // namespace
 
 ChakraExport::ChakraExport(const ModelGraph& graph, const GpuSpec& gpu, int gpus)
@@ -175,6 +184,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
   NodeWriter node(id.value, op.name, type);
   node.after(after);
   if (call == nullptr) add_compute(node, op.shape, wgs_[id.value], gpu_);
+  if (!op.block.is_none()) node.add(attribute("model_block", kInt64, op.block.value));
   node.add(attribute("is_cpu_op", kBool, is_host_time(op) ? 1 : 0));
   if (call == nullptr) return node.text();
   node.add(attribute("comm_size", kInt64, comm_size(*call, member.rank, ranks.size())));
@@ -182,6 +192,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
     node.add(attribute("comm_src", kInt32, ranks[call->root]));
     node.add(attribute("comm_dst", kInt32, ranks[call->target]));
     node.add(attribute("comm_tag", kInt32, id.value));
+    if (call->meets) node.add(attribute("send_waits_for_receive", kBool, 1));
     return node.text();
   }
   node.add(attribute("comm_type", kInt64, static_cast<std::int64_t>(comm_type(call->op))));
@@ -206,11 +217,19 @@ std::string ChakraExport::groups() const {
 }
 
 std::size_t ChakraExport::uneven() const {
+  return count_calls(graph_,
+                     [](const CommunicationShape& call) { return !call.pair_bytes.empty(); });
+}
+
+std::size_t ChakraExport::by_rows() const {
+  return count_calls(graph_,
+                     [](const CommunicationShape& call) { return static_cast<bool>(call.puts); });
+}
+
+std::size_t ChakraExport::beside_receives() const {
   return static_cast<std::size_t>(
-      std::count_if(graph_.ops.begin(), graph_.ops.end(), [](const ModelOp& op) {
-        const auto* call = std::get_if<CommunicationShape>(&op.shape);
-        return call != nullptr && !call->pair_bytes.empty();
-      }));
+      std::count_if(graph_.ops.begin(), graph_.ops.end(),
+                    [](const ModelOp& op) { return static_cast<bool>(op.beside); }));
 }
 
 }  // namespace weft

@@ -33,6 +33,14 @@ class ChakraExport {
   // The number of uneven all-to-alls, which Chakra cannot express.
   [[nodiscard]] std::size_t uneven() const;
 
+  // The number of all-to-alls that a kernel of their own does row by row: read again, the library
+  // does them.
+  [[nodiscard]] std::size_t by_rows() const;
+
+  // The number of operators beside which a receive waits on the GPU (ModelOp::beside): read again,
+  // none does.
+  [[nodiscard]] std::size_t beside_receives() const;
+
  private:
   struct Member {
     std::int32_t group = -1;  // of the place; -1: not a member

@@ -27,6 +27,7 @@ constexpr std::array kNumbers = {
     NumberAttribute{"num_ops", &ChakraNode::num_ops, false},
     NumberAttribute{"tensor_size", &ChakraNode::tensor_size, false},
     NumberAttribute{"stream", &ChakraNode::stream, true},
+    NumberAttribute{"model_block", &ChakraNode::block, false},
     NumberAttribute{"num_wgs", &ChakraNode::wgs, false},
     NumberAttribute{"wg_threads", &ChakraNode::threads, false},
     NumberAttribute{"wg_registers_per_thread", &ChakraNode::registers_per_thread, false},
@@ -71,6 +72,9 @@ void take_attribute(ChakraFile& file, ChakraNode& node, std::string_view name,
   if (name == "is_cpu_op") {
     if (value.kind != Kind::truth) return wrong(file, node, name, "must be a bool", problems);
     node.cpu_op = value.whole != 0;
+  } else if (name == "send_waits_for_receive") {
+    if (value.kind != Kind::truth) return wrong(file, node, name, "must be a bool", problems);
+    node.meets = value.whole != 0;
   } else if (name == "pg_name") {
     if (value.kind != Kind::text) return wrong(file, node, name, "must be a string", problems);
     node.group = std::string(value.text);

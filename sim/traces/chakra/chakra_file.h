@@ -56,6 +56,8 @@ struct ChakraNode {
   std::optional<std::int64_t> lds_bytes;
   std::optional<std::int64_t> stream;  // of the GPU: `stream`, or otherwise the recorder's `tid`
   std::optional<std::string> group;    // pg_name
+  bool meets = false;                  // of weft's own: `meets` of CommunicationShape
+  std::optional<std::int64_t> block;   // of weft's own: in which of the model's blocks it is
   bool all_dims = true;                // no involved_dim is false
   std::string inputs;                  // if the node lists process groups; else empty
 };

@@ -46,6 +46,7 @@ class RankReader {
       }
       take_control(node, index, read);
       rank.nodes.push_back(std::move(read));
+      take_place(node, order.size(), rank);
     }
     std::move(results.begin(), results.end(), std::back_inserter(rank.nodes));
     count_file();
@@ -227,6 +228,21 @@ class RankReader {
     if (on_cpu(node)) read.part = "cpu";
     read.what = made;
     ++sums_.summary.by_kind[read.part].nodes;
+  }
+
+  // Places of a rank are kept once there is one.
+  void take_place(const ChakraNode& node, std::size_t nodes, RankTrace& rank) {
+    if (!node.block && rank.places.empty()) return;
+    constexpr std::uint64_t kMost = ModelPlace::kNone - 1;
+    const auto block = static_cast<std::uint64_t>(node.block.value_or(0));
+    if (block > kMost || node.id > kMost) {
+      return wrong(node, "model_block", fmt::format("id and block must be at most {}", kMost));
+    }
+    rank.places.reserve(nodes);
+    rank.places.resize(rank.nodes.size());
+    if (!node.block) return;
+    rank.places.back() = {.block = static_cast<std::uint32_t>(block),
+                          .op = static_cast<std::uint32_t>(node.id)};
   }
 
   // What the node says of its WGs; a kernel that says nothing has one WG.

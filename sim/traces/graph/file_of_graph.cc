@@ -129,6 +129,17 @@ std::string obstacle_to_writing(const ModelGraph& graph) {
   return "";
 }
 
-GraphFile file_of(const ModelGraph& graph, int gpus) { return FileOfGraph(graph, gpus).make(); }
+GraphFile file_of(const ModelGraph& graph, int gpus, const RecordedRun& recording) {
+  GraphFile file = FileOfGraph(graph, gpus).make();
+  const RecordedStep step = recording.step.value_or(RecordedStep{});
+  const std::string& gpu = recording.device.name;
+  if (gpu.empty() && step.time == Duration{}) return file;
+  file.recording = {.gpu = gpu.empty() ? "" : name_for_file(gpu),
+                    .cus = recording.device.cus,
+                    .step = step.time,
+                    .idle = step.idle,
+                    .unlaunched = step.unlaunched};
+  return file;
+}
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/models/fusions.h"
 #include "sim/traces/graph/graph_file.h"
 #include "sim/traces/graph/load_graph.h"
 #include "sim/traces/load_trace.h"
@@ -59,8 +60,20 @@ void summarize(const std::string& path, int gpus, const ModelGraph& graph, Trace
   }
 }
 
+void tell(const GraphRecording& recording, const ModelGraph& graph, TraceSummary& summary) {
+  summary.device = {.name = recording.gpu, .cus = recording.cus};
+  if (recording.step == Duration{}) return;
+  const bool with_host = std::any_of(graph.ops.begin(), graph.ops.end(), is_host_time);
+  summary.step = RecordedStep{.time = recording.step,
+                              .idle = recording.idle,
+                              .unlaunched = recording.unlaunched,
+                              .with_host = with_host};
+  summary.notes.push_back(to_text(*summary.step));
+}
+
 // Reads the file's tree, once it is known.
-std::optional<ModelGraph> graph_of_tree(const Node* tree, int gpus, Reading& reading) {
+std::optional<ModelGraph> graph_of_tree(const Node* tree, int gpus, Reading& reading,
+                                        TraceSummary& summary) {
   if (tree == nullptr) return std::nullopt;
   if (tree->kind != Node::Kind::map) {
     reading.error(tree->at, "",
@@ -69,14 +82,16 @@ std::optional<ModelGraph> graph_of_tree(const Node* tree, int gpus, Reading& rea
   }
   GraphFile file;
   read_fields(MapReader(reading, *tree), [&](Fields& map) { fields(map, file); });
-  return graph_of(file, gpus, reading);
+  std::optional<ModelGraph> graph = graph_of(file, gpus, reading);
+  if (graph && file.recording) tell(*file.recording, *graph, summary);
+  return graph;
 }
 
 LoadedTrace load_graph(const SourceFiles& files, const Node* tree, const std::string& name,
                        int gpus, const Diagnostics& found) {
   LoadedTrace loaded;
   Reading reading(Reading::Purpose::read, name);
-  loaded.graph = graph_of_tree(tree, gpus, reading);
+  loaded.graph = graph_of_tree(tree, gpus, reading, loaded.summary);
   if (found.has_errors()) loaded.graph.reset();
   const Diagnostics first = first_of(found, reading.problems(), name);
   loaded.problems = with_lines({&first}, files);

@@ -2,6 +2,7 @@
 #include "sim/scenario/names.h"
 #include "sim/spec/json_schema.h"
 #include "sim/traces/graph/graph_file.h"
+#include "sim/traces/trace_limits.h"
 
 namespace weft {
 
@@ -50,8 +51,34 @@ static void fields(Fields& map, GraphOperator& op) {
   map.optional_map("collective", op.collective, "a collective in each group");
 }
 
+static void fields(Fields& map, GraphRecording& recording) {
+  const auto time = [&](std::string_view key, Duration& member, std::string_view help) {
+    map.add(key, member,
+            {.help = help,
+             .range = {{Duration{}, microseconds(trace_limits::kMicroseconds)}},
+             .fallback = Duration{},
+             .means = "unknown",
+             .quiet = true});
+  };
+  map.name_or_none("gpu", recording.gpu, "the GPU that was recorded, as the recorder calls it");
+  map.add("cus", recording.cus,
+          {.help = "CUs or SMs that it has",
+           .range = {{0, 1'000'000}},
+           .fallback = 0,
+           .means = "unknown",
+           .quiet = true});
+  time("step", recording.step,
+       "from the first to the last kernel on the rank that waited least for others");
+  time("idle", recording.idle, "of it, the GPU had no kernel");
+  time("unlaunched", recording.unlaunched, "and of that, the host had not launched the next one");
+  if (map.writes()) return;
+  if (recording.idle > recording.step) map.fail("idle", "longer than step");
+  if (recording.unlaunched > recording.idle) map.fail("unlaunched", "longer than idle");
+}
+
 void fields(Fields& map, GraphFile& file) {
   map.add("gpus", file.gpus, {.help = "GPUs that it is for", .range = {{1, 1'048'576}}});
+  map.optional_map("recording", file.recording, "of what it was imported from");
   map.optional_maps("places", file.places, "groups of GPUs that operators name");
   map.maps("operators", file.operators, "operators, each behind those that it waits for");
 }

@@ -1,6 +1,7 @@
 // The file of `kind: graph`: operators in order, as text that people and scripts read and write.
 //
 //   gpus: 2
+//   recording: {gpu: NVIDIA H100 80GB HBM3, cus: 132, step: 17.6 ms, idle: 1 ms}     # optional
 //   operators:
 //     - {name: up, gpus: [0, 1], gemm: {m: 4096, n: 8192, k: 4096}}
 //     - {name: sum, gpus: [0, 1], stream: 1, after: [up], collective: {op: all_reduce, bytes: 64
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "sim/models/model_graph.h"
+#include "sim/models/recorded_step.h"
 #include "sim/spec/fields.h"
 
 namespace weft {
@@ -43,8 +45,19 @@ struct GraphOperator {
   std::optional<CommunicationShape> collective;
 };
 
+// Of the recording that the graph was imported from: RecordedRun, but for `with_host`, which its
+// operators tell.
+struct GraphRecording {
+  std::string gpu;       // empty: unknown
+  std::int64_t cus = 0;  // 0: unknown
+  Duration step;         // 0: unknown
+  Duration idle;
+  Duration unlaunched;
+};
+
 struct GraphFile {
   int gpus = 0;
+  std::optional<GraphRecording> recording;
   std::vector<GraphPlace> places;
   std::vector<GraphOperator> operators;
 };
@@ -71,7 +84,7 @@ void check_shape(const GraphOperator& op, const Groups& place, const std::string
 
 // Why a graph cannot be written as such a file; empty: it can.
 std::string obstacle_to_writing(const ModelGraph& graph);
-GraphFile file_of(const ModelGraph& graph, int gpus);
+GraphFile file_of(const ModelGraph& graph, int gpus, const RecordedRun& recording = {});
 
 // The part that an operator counts as if it does not say one.
 std::string usual_part(const OpShape& shape);

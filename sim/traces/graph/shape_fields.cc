@@ -357,8 +357,10 @@ void fields(Fields& map, CommunicationShape& call) {
   matrix_field(map.where("op", {"all_to_all"}), call.pair_bytes);
   rank_field(map.where("op", {"broadcast", "point_to_point"}), "root", call.root, 0,
              "rank of the group that sends");
-  rank_field(map.where("op", {"point_to_point"}), "target", call.target, 1,
-             "rank of the group that receives");
+  Fields of_message = map.where("op", {"point_to_point"});
+  rank_field(of_message, "target", call.target, 1, "rank of the group that receives");
+  truth(of_message, "meets", call.meets,
+        "the sender's kernel, too, begins when both are ready, not when it is itself");
   Fields of_rows = map.where("op", {"all_to_all"});
   of_rows.add("row", call.row,
               {.help = "of tokens: size of one on its way",

@@ -66,11 +66,6 @@ class NodesLoader {
     if (!problems_.any()) {
       note_element_size();
       for (const std::string& note : assumed_) loaded_.summary.choices.push_back(note);
-      if (left_out_ > 0) {
-        loaded_.summary.notes.push_back(fmt::format(
-            "{} kernels and copies that were launched before the reports begin are left out",
-            left_out_));
-      }
       ranks_.writer = recorder_.name;
       graph_of_profiles(work_, gpus_, ranks_, problems_, loaded_);
     }
@@ -115,23 +110,10 @@ class NodesLoader {
       }
       for (NodeProfile& one : profiles_of(std::move(processes), problems_)) {
         choose_steps(work_, one.profile, problems_);
-        left_out_ += drop_unlaunched(one.profile);
+        ranks_.left_out += drop_unlaunched(one.profile);
         found_.push_back(std::move(one));
       }
     }
-  }
-
-  // What was launched before the report begins is of a step before it, though it may run now. If
-  // no launch is known at all, everything stays.
-  static std::size_t drop_unlaunched(KinetoFile& profile) {
-    std::set<std::int64_t> launched;
-    for (const HostEvent& event : profile.host) {
-      if (event.kind == HostEvent::Kind::runtime) launched.insert(event.correlation);
-    }
-    if (launched.empty()) return 0;
-    return std::erase_if(profile.gpu, [&launched](const GpuEvent& event) {
-      return !launched.contains(event.correlation);
-    });
   }
 
   // The communicator of all GPUs, if somebody saw it being made, says who is which rank.
@@ -192,12 +174,33 @@ class NodesLoader {
                     fmt::format("has {} ranks, of which {} use it here; profiles of all are needed",
                                 size->second, members.size()));
     }
+    const std::set<std::string> exchanging = that_exchange(groups);
     for (auto& [rank, profile] : ranks_.profiles) {
       profile.groups = groups;
       for (GpuEvent& event : profile.gpu) {
-        if (event.call) scale(*event.call, groups.at(event.call->group).size());
+        if (!event.call) continue;
+        const std::size_t members = groups.at(event.call->group).size();
+        const bool exchanges = !event.call->with.empty() && exchanging.contains(event.call->group);
+        if (exchanges) event.call = all_to_all_of(*event.call, members);
+        scale(*event.call, members);
       }
     }
+  }
+
+  // NCCL does an all-to-all as messages in one kernel, to itself as well, which no pipeline sends
+  // to. A rank may have nothing for itself, so one that has tells for its communicator.
+  std::set<std::string> that_exchange(
+      const std::map<std::string, std::vector<std::uint32_t>>& groups) const {
+    std::set<std::string> exchanging;
+    for (const auto& [rank, profile] : ranks_.profiles) {
+      for (const GpuEvent& event : profile.gpu) {
+        if (!event.call || event.call->with.empty()) continue;
+        const std::vector<std::uint32_t>& members = groups.at(event.call->group);
+        const auto own = std::find(members.begin(), members.end(), rank) - members.begin();
+        if (sends_to(*event.call, own)) exchanging.insert(event.call->group);
+      }
+    }
+    return exchanging;
   }
 
   // NCCL says what a rank gets of a reduce-scatter, and what it sends to each of an all-to-all.
@@ -256,7 +259,6 @@ class NodesLoader {
   std::vector<NodeProfile> found_;
   RankProfiles ranks_;
   std::set<std::string> assumed_;
-  std::size_t left_out_ = 0;
   std::map<std::string, std::int64_t> sizes_;  // ranks of communicators that were seen being made
 };
 

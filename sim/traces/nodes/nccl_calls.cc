@@ -6,7 +6,6 @@
 #include <cctype>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +13,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::string_view kSend = "send";  // as word_of_call says it
 
 // The calls whose kernels a range launches.
 struct LaunchingRange {
@@ -93,27 +94,17 @@ CommCall call_of_range(const NcclRange& range) {
   return call;
 }
 
-// Sends and receives of one kernel, if they are an all-to-all: one sends to itself, or to several.
-std::optional<CommCall> all_to_all_of(const std::vector<NcclRange>& calls) {
+// Sends and receives of one kernel: the first, with the others.
+std::optional<CommCall> messages_of(const std::vector<NcclRange>& calls) {
   constexpr std::int64_t kMostRanks = 1 << 17;
-  std::set<std::int64_t> targets;
-  CommCall call = call_of_range(calls.front());
-  call.label = "range 'ncclGroupEnd'";
-  call.name = "alltoall";
-  call.elements = 0;
+  CommCall first = call_of_range(calls.front());
   for (const NcclRange& one : calls) {
     const bool fits = is_message(one) && one.communicator == calls.front().communicator &&
                       one.peer >= 0 && one.peer < kMostRanks && one.bytes <= trace_limits::kBytes;
     if (!fits) return std::nullopt;
-    if (one.name == "ncclRecv") continue;
-    targets.insert(one.peer);
-    const auto peer = static_cast<std::size_t>(one.peer);
-    if (call.splits.size() <= peer) call.splits.resize(peer + 1, 0);
-    call.splits[peer] += one.bytes;
-    call.elements += one.bytes;
+    if (&one != &calls.front()) first.with.push_back(call_of_range(one));
   }
-  if (targets.size() < 2) return std::nullopt;
-  return call;
+  return first;
 }
 
 bool alike(const std::vector<NcclRange>& calls) {
@@ -143,13 +134,45 @@ bool give(const LaunchingRange& range, std::vector<GpuEvent>& events) {
     return true;
   }
   if (range.kernels.size() != 1 || calls.empty()) return false;
-  std::optional<CommCall> call = all_to_all_of(calls);
+  std::optional<CommCall> call = messages_of(calls);
   if (!call && alike(calls) && !is_message(calls.front())) call = sum_of(calls);
   events[range.kernels.front()].call = call;
   return call.has_value();
 }
 
+// Of each message of a kernel.
+template <class Function>
+void for_each_message(const CommCall& messages, Function&& take) {
+  take(messages);
+  for (const CommCall& other : messages.with) take(other);
+}
+
 }  // namespace
+
+bool sends_to(const CommCall& messages, std::int64_t peer) {
+  bool found = false;
+  for_each_message(messages, [&](const CommCall& one) {
+    found = found || (one.name == kSend && one.peer == peer);
+  });
+  return found;
+}
+
+CommCall all_to_all_of(const CommCall& messages, std::size_t ranks) {
+  CommCall call = messages;
+  call.label = "range 'ncclGroupEnd'";
+  call.name = "alltoall";
+  call.with.clear();
+  call.elements = 0;
+  call.splits.assign(ranks, 0);
+  for_each_message(messages, [&call](const CommCall& one) {
+    if (one.name != kSend) return;
+    const auto peer = static_cast<std::size_t>(one.peer);
+    if (call.splits.size() <= peer) call.splits.resize(peer + 1, 0);
+    call.splits[peer] += one.elements;
+    call.elements += one.elements;
+  });
+  return call;
+}
 
 void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TraceProblems& problems) {
   auto launching = launching_ranges(std::move(ranges));
@@ -178,8 +201,8 @@ void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TracePro
           process.name,
           fmt::format("kernel '{}'", process.gpu[range.kernels.front()].name.substr(0, 60)),
           fmt::format("{} kernels for a group of {} calls, the first of which is {}: weft "
-                      "reads groups that are one all-to-all, one kind of collective, or "
-                      "one message",
+                      "reads groups of messages within one communicator, or of one kind of "
+                      "collective",
                       range.kernels.size(), range.calls.size(), range.calls[0].name));
     }
   }

@@ -20,8 +20,16 @@ struct NcclRange {
 };
 
 // Gives the library's kernels their calls: of the range that they were launched in, or, if that is
-// ncclGroupEnd, of the group that it ends. Each kernel's launch becomes an event of the host that
-// communicates. Kernels whose sizes are in no range have no call afterwards.
+// ncclGroupEnd, of the group that it ends; several messages of one kernel are a call with others.
+// Each kernel's launch becomes an event of the host that communicates. Kernels whose sizes are in
+// no range have no call afterwards.
 void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TraceProblems& problems);
+
+// Of messages of one kernel (CommCall::with): whether one goes to this rank of the group.
+bool sends_to(const CommCall& messages, std::int64_t peer);
+
+// The same messages as this rank's part of an all-to-all of so many ranks. A peer that is none of
+// them leaves more splits than ranks.
+CommCall all_to_all_of(const CommCall& messages, std::size_t ranks);
 
 }  // namespace weft

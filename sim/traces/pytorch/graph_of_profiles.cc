@@ -48,21 +48,6 @@ class GraphOfProfiles {
     loaded_.graph = std::move(merged.graph);
   }
 
-  [[nodiscard]] std::string step_text() const {
-    const RecordedStep& step = sums_.step;
-    const double us = std::max(to_microseconds(step.time), 1e-3);
-    return fmt::format(
-        "{:.3f} ms from the first to the last kernel on the rank that waited least for others; for "
-        "{:.0f} % of "
-        "them its GPU had no kernel, for {:.0f} % because the host had not launched any: the "
-        "host's own "
-        "time is {} (host: {})",
-        us / 1000, 100 * to_microseconds(step.idle) / us,
-        100 * to_microseconds(step.unlaunched) / us,
-        work_.host == HostTime::drop ? "not simulated" : "kept",
-        work_.host == HostTime::drop ? "drop" : "recorded");
-  }
-
   void summarize(const MergedRanks& merged) {
     TraceSummary& summary = loaded_.summary;
     summary.trace = work_.path;
@@ -70,13 +55,19 @@ class GraphOfProfiles {
     summary.ranks = ranks_.profiles.size();
     add_simulated(merged.graph, summary);
     summary.step = sums_.step;
+    summary.step->with_host = work_.host != HostTime::drop;
     summary.device = ranks_.profiles.begin()->second.device;
-    summary.notes.push_back(step_text());
+    summary.notes.push_back(to_text(*summary.step));
     summary.notes.push_back(fmt::format(
         "{:.3f} ms of the library's collective kernels, over all ranks, are not used, because they "
         "include waiting for late ranks",
         to_microseconds(sums_.collectives) / 1000));
     note_steps();
+    if (ranks_.left_out > 0) {
+      summary.notes.push_back(fmt::format(
+          "{} kernels and copies that were launched before the recording began are left out",
+          ranks_.left_out));
+    }
     if (sums_.beside > 0) {
       summary.notes.push_back(fmt::format(
           "{} kernels, {:.3f} ms over all ranks, shared their GPU with kernels of other streams "

@@ -1,6 +1,7 @@
 // Profiles of all ranks, whoever recorded them, as a ModelGraph and what is said of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@ struct RankProfiles {
   std::string writer;                           // "Kineto profiles"
   std::map<std::int64_t, KinetoFile> profiles;  // by rank; one for each
   std::map<std::int64_t, PytorchEt> et;         // by rank; none: profiles say what is moved
+  std::size_t left_out = 0;                     // kernels of before (drop_unlaunched)
 };
 
 // Fills graph and summary of `loaded`, unless there are problems.

@@ -263,6 +263,18 @@ void keep_step(KinetoFile& file, const ProfilerStep& step) {
   std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
 }
 
+std::size_t drop_unlaunched(KinetoFile& file) {
+  std::set<std::int64_t> known;
+  for (const HostEvent& event : file.host) {
+    if (event.kind == HostEvent::Kind::runtime) known.insert(event.correlation);
+  }
+  const auto is_launched = [&known](const GpuEvent& event) {
+    return known.contains(event.correlation);
+  };
+  if (std::none_of(file.gpu.begin(), file.gpu.end(), is_launched)) return 0;
+  return std::erase_if(file.gpu, [&](const GpuEvent& event) { return !is_launched(event); });
+}
+
 HostEvent::Kind kind_of_call(std::string_view name) {
   if (starts_with_any(name, {"cudaStreamWaitEvent", "cuStreamWaitEvent", "hipStreamWaitEvent"})) {
     return HostEvent::Kind::stream_waits;

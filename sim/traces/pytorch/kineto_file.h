@@ -28,6 +28,7 @@ struct CommCall {
   std::int64_t elements = 0;  // of its input
   std::int64_t element_bytes = 0;
   std::vector<std::int64_t> splits;  // of the input, to each rank; empty: even
+  std::vector<CommCall> with = {};   // of a message: others that the same kernel does at once
 };
 
 struct GpuEvent {
@@ -103,6 +104,11 @@ KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProb
 // Keeps only what the host did in this step, and what that launched. If the profile has no
 // launches, a kernel belongs to the step in which it started.
 void keep_step(KinetoFile& file, const ProfilerStep& step);
+
+// Leaves out what was launched before the recording began: it is of a step before, of which one
+// rank may have more left than another. Returns how much that was. If no launch is known, all
+// stays.
+std::size_t drop_unlaunched(KinetoFile& file);
 
 // What a call of CUDA's or HIP's, such as "cudaStreamWaitEvent_v3020", does.
 HostEvent::Kind kind_of_call(std::string_view name);

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
-#include "sim/traces/names.h"
 #include "sim/traces/pytorch/host_time.h"
 #include "sim/traces/pytorch/pytorch_calls.h"
 #include "sim/traces/pytorch/pytorch_collective.h"
+#include "sim/traces/pytorch/pytorch_kernel.h"
 
 namespace weft {
 namespace {
@@ -214,13 +215,11 @@ class RankBuilder {
     const CallInterval* silent = silent_call(step);
     std::optional<TraceNode> node;
     if (call != call_of_.end()) {
-      const std::string& file = et_ != nullptr ? et_->name : profile_.name;
-      node = collective_node(*calls_[call->second].call, static_cast<std::uint32_t>(profile_.rank),
-                             file, groups_, sums_, problems_);
+      node = node_of_call(*calls_[call->second].call);
       if (!node) return;
       wait_for_producer(step.thread, node->after);
     } else {
-      node = kernel_node(event);
+      node = kernel_node(event, lanes_.at(event.stream), sums_);
       if (silent != nullptr) wait_for_producer(step.thread, node->after);
     }
     if (host_is_kept) host_.add_to(node->after);
@@ -233,9 +232,10 @@ class RankBuilder {
     if (const auto before = last_.find(event.stream); before != last_.end()) {
       node->after.push_back(before->second);
     }
+    const CallInterval* of = call == call_of_.end() ? silent : &calls_[call->second];
+    if (of != nullptr && of->call) add_messages_with(*of->call, *node);
     const auto id = static_cast<NodeId>(trace_.nodes.size());
     last_[event.stream] = id;
-    const CallInterval* of = call == call_of_.end() ? silent : &calls_[call->second];
     if (of == nullptr) {
       current_[step.thread] = event.stream;
     } else if (of->call) {
@@ -245,43 +245,35 @@ class RankBuilder {
     trace_.nodes.push_back(std::move(*node));
   }
 
-  // One kernel serves products of many sizes: each size is an operator of its own.
-  static std::string name_of(const GpuEvent& event) {
-    std::string name = short_kernel_name(event.name);
-    if (!event.work || !event.work->gemm) return name;
-    const RecordedGemm& gemm = *event.work->gemm;
-    const std::string sizes = fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
-    return gemm.batch == 1 ? fmt::format("{} {}", name, sizes)
-                           : fmt::format("{} {} x {}", name, gemm.batch, sizes);
+  // Of a kernel that does several messages at once: all begin with it, and it ends, as a node that
+  // takes no time, when all have.
+  void add_messages_with(const CommCall& call, TraceNode& kernel) {
+    if (call.with.empty()) return;
+    TraceNode end{.label = kernel.label,
+                  .name = kernel.name,
+                  .part = kernel.part,
+                  .what = PassNode{},
+                  .after = {}};
+    const std::vector<NodeId> after = kernel.after;
+    const auto add = [this, &end](TraceNode node) {
+      if (auto* message = std::get_if<MessageNode>(&node.what)) message->meets = true;
+      end.after.push_back(static_cast<NodeId>(trace_.nodes.size()));
+      trace_.nodes.push_back(std::move(node));
+    };
+    add(std::exchange(kernel, {}));
+    for (const CommCall& other : call.with) {
+      auto node = node_of_call(other);
+      if (!node) continue;
+      node->after = after;
+      add(std::move(*node));
+    }
+    kernel = std::move(end);
   }
 
-  TraceNode kernel_node(const GpuEvent& event) {
-    TraceNode node{.label = fmt::format("kernel '{}'", short_kernel_name(event.name)),
-                   .name = name_of(event),
-                   .part = event.kind == GpuEvent::Kind::kernel ? "compute" : "copy",
-                   .what = PassNode{},
-                   .after = {}};
-    if (event.work) node.part = weft::name_of(event.work->kind);
-    ++sums_.summary.by_kind[node.part].nodes;
-    const Duration time = nanoseconds(event.duration);
-    add_saturating(sums_.summary.recorded, time);
-    if (event.beside) {
-      ++sums_.beside;
-      add_saturating(sums_.beside_time, time);
-    }
-    if (event.duration == 0) {
-      ++sums_.counts["kernels and copies of 0 us, which take no time"];
-      return node;
-    }
-    node.what = ComputeNode{.shape = RecordedShape{.time = time,
-                                                   .wgs = event.wgs,
-                                                   .threads = event.threads,
-                                                   .registers_per_thread = event.registers,
-                                                   .lds = bytes(event.shared_bytes),
-                                                   .work = event.work,
-                                                   .beside = event.beside},
-                            .lane = lanes_.at(event.stream)};
-    return node;
+  std::optional<TraceNode> node_of_call(const CommCall& call) {
+    const std::string& file = et_ != nullptr ? et_->name : profile_.name;
+    return collective_node(call, static_cast<std::uint32_t>(profile_.rank), file, groups_, sums_,
+                           problems_);
   }
 
   // The library makes its stream wait for the one that its caller computes on.

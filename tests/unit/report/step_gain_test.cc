@@ -51,7 +51,7 @@ TEST(StepGain, is_a_share_of_the_recorded_step_where_there_is_one) {
   // Of 2,000 us the host had launched nothing for 400, which are not simulated.
   recorded.recorded->unlaunched = microseconds(400);
   EXPECT_NEAR(gain_of(pair(), step_of(recorded))->saved, 0.05, 1e-12);
-  recorded.scenario.workload.trace.host = HostTime::recorded;
+  recorded.recorded->with_host = true;
   EXPECT_NEAR(gain_of(pair(), step_of(recorded))->saved, 0.04, 1e-12);
   EXPECT_EQ(replay_text(report()), "");
   EXPECT_NE(gains_text(report()).find("of the bulk step, 1.000 ms"), std::string::npos)

@@ -6,6 +6,7 @@
 
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
+#include "tests/unit/traces/graph_round_trip.h"
 
 namespace weft::chakra_export_test {
 namespace {
@@ -151,6 +152,156 @@ TEST(ChakraExport, a_kernel_keeps_its_wgs) {
   }
   EXPECT_EQ(recorded, 2U);
   EXPECT_EQ(to_text(loaded.summary).find("do not say by how many WGs"), std::string::npos);
+}
+
+// A message of which both ends wait for each other stays one; others stay as they are.
+TEST(ChakraExport, a_message_says_whether_its_ends_meet) {
+  for (const bool meets : {false, true}) {
+    ModelGraph graph;
+    const PlaceId both = graph.add_place({.groups = {{0, 1}}});
+    CommunicationShape call;
+    call.op = CollectiveOp::point_to_point;
+    call.buffer = bytes(500);
+    call.meets = meets;
+    graph.add({.name = "message", .part = "send", .shape = call, .place = both, .after = {}});
+    const GpuSpec gpu = slow_gpu();
+    const ChakraExport exported(graph, gpu, 2);
+    const TraceFolder folder("meets");
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+    }
+    TraceWork work;
+    work.path = folder.path("t");
+    const LoadedTrace loaded = load_trace(work, 2);
+    ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+    ASSERT_EQ(loaded.graph->ops.size(), 1U);
+    EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape), call);
+  }
+}
+
+TEST(ChakraExport, counts_what_chakra_cannot_say) {
+  ModelGraph graph = small_model();
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport all_said(graph, gpu, 4);
+  EXPECT_EQ(all_said.uneven() + all_said.by_rows() + all_said.beside_receives(), 0U);
+  graph.ops[OpId(0)].beside = PostedReceive{.size = bytes(500)};
+  CommunicationShape rows;
+  rows.op = CollectiveOp::all_to_all;
+  rows.buffer = bytes(800);
+  rows.row = bytes(8);
+  rows.puts = PutRows{};
+  const PlaceId all = graph.add_place({.groups = {{0, 1, 2, 3}}});
+  graph.add({.name = "rows", .part = "all_to_all", .shape = rows, .place = all, .after = {}});
+  const ChakraExport exported(graph, gpu, 4);
+  EXPECT_EQ(exported.beside_receives(), 1U);
+  EXPECT_EQ(exported.by_rows(), 1U);
+}
+
+// Two microbatches of two stages: the first stage is in its second block before the second stage is
+// in its first. Read again, blocks stand together, so that alike ones are simulated once.
+TEST(ChakraExport, operators_stay_in_their_blocks) {
+  ModelGraph graph;
+  const PlaceId first = graph.add_place({.groups = {{0}}});
+  const PlaceId second = graph.add_place({.groups = {{1}}});
+  const PlaceId both = graph.add_place({.groups = {{0, 1}}});
+  for (const char* microbatch : {"0", "1"}) {
+    const auto block = [&](const std::string& stage) {
+      return graph.blocks.push_back({.name = "stage " + stage + ", microbatch " + microbatch});
+    };
+    const BlockId low = block("0");
+    RecordedShape kernel;
+    kernel.time = microseconds(7);
+    kernel.wgs = 528;
+    const OpId made = graph.add({.name = "low",
+                                 .part = "compute",
+                                 .shape = kernel,
+                                 .place = first,
+                                 .after = {},
+                                 .block = low});
+    CommunicationShape call;
+    call.op = CollectiveOp::point_to_point;
+    call.buffer = bytes(500);
+    const BlockId high = block("1");
+    const OpId sent = graph.add({.name = "message",
+                                 .part = "send",
+                                 .shape = call,
+                                 .place = both,
+                                 .stream = 1,
+                                 .after = {made},
+                                 .block = high});
+    graph.add({.name = "high",
+               .part = "compute",
+               .shape = kernel,
+               .place = second,
+               .after = {sent},
+               .block = high});
+  }
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport exported(graph, gpu, 2);
+  const TraceFolder folder("blocks");
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+  }
+  TraceWork work;
+  work.path = folder.path("t");
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.graph->blocks.size(), 4U);
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> blocks;
+  for (const ModelOp& op : loaded.graph->ops) {
+    names.push_back(op.name);
+    blocks.push_back(op.block.value);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"low", "message", "high", "low", "message", "high"}));
+  EXPECT_EQ(blocks, (std::vector<std::uint32_t>{0, 1, 1, 2, 3, 3}));
+  EXPECT_EQ(loaded.graph->ops[OpId(1)].after, std::vector<OpId>{OpId(0)});
+  EXPECT_EQ(loaded.graph->ops[OpId(2)].after, std::vector<OpId>{OpId(1)});
+  expect_round_trip(*loaded.graph, 2);
+}
+
+// What ranks do alike is one operator again, of all of its groups.
+TEST(ChakraExport, operators_of_a_block_are_those_of_the_model) {
+  ModelGraph graph;
+  const BlockId block = graph.blocks.push_back({.name = "layer"});
+  const PlaceId each = graph.add_place({.groups = {{0}, {1}, {2}, {3}}});
+  const PlaceId pairs = graph.add_place({.groups = {{0, 1}, {2, 3}}});
+  RecordedShape kernel;
+  kernel.time = microseconds(7);
+  kernel.wgs = 528;
+  CommunicationShape sum;
+  sum.buffer = bytes(4096);
+  OpId last = OpId::none();
+  for (const char* name : {"up", "down"}) {
+    std::vector<OpId> after;
+    if (!last.is_none()) after.push_back(last);
+    const OpId made = graph.add({.name = name,
+                                 .part = "compute",
+                                 .shape = kernel,
+                                 .place = each,
+                                 .after = after,
+                                 .block = block});
+    last = graph.add({.name = "sum",
+                      .part = "all_reduce",
+                      .shape = sum,
+                      .place = pairs,
+                      .stream = 1,
+                      .after = {made},
+                      .block = block});
+  }
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport exported(graph, gpu, 4);
+  const TraceFolder folder("joined");
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+  }
+  folder.write("t.groups.json", exported.groups());
+  TraceWork work;
+  work.path = folder.path("t");
+  const LoadedTrace loaded = load_trace(work, 4);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  graph.blocks.begin()->name = "block 0";
+  expect_same_graph(graph, *loaded.graph);
 }
 
 TEST(ChakraExport, an_uneven_all_to_all_says_what_each_rank_sends) {

@@ -43,6 +43,24 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Models,
                                            "mixtral_decode", "deepseek_v3_put_h800",
                                            "deepseek_v3_once_h800"));
 
+// Sends in turns begin when both ends are ready, which the file has to say.
+TEST(Graph, keeps_that_sends_meet) {
+  const std::filesystem::path configs = WEFT_SOURCE_DIR "/configs";
+  const Loaded loaded = load_scenario(
+      configs / "scenarios" / "models" / "llama3_70b_training.yaml",
+      {.sets = {"workload.parallel.schedule=interleaved", "workload.parallel.virtual_stages=2",
+                "workload.parallel.sends=in_turns", "workload.sequences=16"},
+       .config_dirs = {configs}});
+  ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+  const ModelGraph graph = build_model(*loaded.scenario);
+  const bool any = std::any_of(graph.ops.begin(), graph.ops.end(), [](const ModelOp& op) {
+    const auto* call = std::get_if<CommunicationShape>(&op.shape);
+    return call != nullptr && call->meets;
+  });
+  EXPECT_TRUE(any);
+  expect_round_trip(graph, loaded.scenario->cluster.gpus());
+}
+
 ModelOp op_of(const char* name, const char* part, OpShape shape, PlaceId place) {
   ModelOp op;
   op.name = name;
@@ -97,6 +115,40 @@ TEST(Graph, keeps_all_that_a_recording_says) {
   call.target = 0;
   graph.add(op_of("send", "p2p", call, both));
   expect_round_trip(graph, 2);
+}
+
+// What no operator says: without it nobody would be told that the GPU is another one, or idle.
+TEST(Graph, keeps_what_is_known_of_the_recording) {
+  ModelGraph graph;
+  const PlaceId one = graph.add_place({.groups = {{0}}});
+  graph.add(op_of("gemm", "gemm", recorded_gemm(), one));
+  RecordedRun recording{.device = {.name = "NVIDIA H100 80GB HBM3", .cus = 132},
+                        .step = RecordedStep{.time = picoseconds(12'345'678'901),
+                                             .idle = microseconds(30),
+                                             .unlaunched = microseconds(20)}};
+  for (const GraphText form : {GraphText::yaml, GraphText::json}) {
+    for (const bool host : {false, true}) {
+      RecordedShape shape = recorded_gemm();
+      shape.host = host;
+      graph.ops[OpId(0)].shape = shape;
+      const LoadedTrace again = load_graph_text(import_text(graph, 1, form, recording), 1);
+      ASSERT_TRUE(again.graph) << again.problems.to_text();
+      EXPECT_EQ(again.summary.device.name, "NVIDIA H100 80GB HBM3");
+      EXPECT_EQ(again.summary.device.cus, 132);
+      ASSERT_TRUE(again.summary.step);
+      EXPECT_EQ(again.summary.step->time, recording.step->time);
+      EXPECT_EQ(again.summary.step->unlaunched, recording.step->unlaunched);
+      EXPECT_EQ(again.summary.step->with_host, host);
+    }
+  }
+  const LoadedTrace wrong = load_graph_text(
+      "gpus: 1\nrecording: {step: 1 us, idle: 2 us, unlaunched: 3 us}\n"
+      "operators:\n  - {name: a, gpus: [0], recorded: {time: 1 us}}\n",
+      1);
+  EXPECT_NE(wrong.problems.to_text().find("recording.idle: longer than step"), std::string::npos)
+      << wrong.problems.to_text();
+  EXPECT_NE(wrong.problems.to_text().find("recording.unlaunched: longer than idle"),
+            std::string::npos);
 }
 
 TEST(Graph, is_written_with_units_and_words) {

@@ -111,20 +111,95 @@ TEST_F(NsysTrace, nccl_says_who_is_which_rank_and_what_groups_move) {
   EXPECT_EQ(shape(3).pair_bytes, (std::vector<std::int64_t>{8, 24, 9, 24}));
 }
 
-TEST_F(NsysTrace, one_message_is_read_and_several_in_a_kernel_are_refused) {
-  const auto send_receive = "ncclDevKernel_SendRecv(x)";
+constexpr const char* kSendReceive = "ncclDevKernel_SendRecv(x)";
+
+std::vector<CommunicationShape> calls_of(const ModelGraph& graph) {
+  std::vector<CommunicationShape> calls;
+  for (const ModelOp& op : graph.ops) {
+    if (const auto* call = std::get_if<CommunicationShape>(&op.shape)) calls.push_back(*call);
+  }
+  return calls;
+}
+
+TEST_F(NsysTrace, one_message_is_read) {
   NsysReport report;
-  report.process(10, 0).joins(99, 2, 0).says("ncclSend", 99, 64, 1).kernel(20, 9, send_receive);
-  report.process(11, 1).joins(99, 2, 1).says("ncclRecv", 99, 64, 0).kernel(20, 9, send_receive);
+  report.process(10, 0).joins(99, 2, 0).says("ncclSend", 99, 64, 1).kernel(20, 9, kSendReceive);
+  report.process(11, 1).joins(99, 2, 1).says("ncclRecv", 99, 64, 0).kernel(20, 9, kSendReceive);
   const LoadedTrace loaded = load(report);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
-  ASSERT_EQ(loaded.graph->ops.size(), 1U);
-  EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).op,
-            CollectiveOp::point_to_point);
+  const auto calls = calls_of(*loaded.graph);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].op, CollectiveOp::point_to_point);
+  EXPECT_FALSE(calls[0].meets);
+}
+
+// As stages of a pipeline do it: activations one way and gradients the other in one kernel. It
+// ends, for what waits for it, when both have arrived.
+TEST_F(NsysTrace, a_kernel_that_sends_and_receives_is_two_messages) {
+  NsysReport report;
+  for (const int rank : {0, 1}) {
+    const int own = rank == 0 ? 64 : 32;
+    report.process(10 + rank, rank).joins(99, 2, rank).kernel(7, 20);
+    report.group({{99, own, 1 - rank, 0}, {99, 96 - own, 1 - rank, 1}}, "", 50, kSendReceive);
+    report.wait(7, 20).kernel(7, 30);
+  }
+  const LoadedTrace loaded = load(report);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto ops = of_rank(*loaded.graph, 0);
+  ASSERT_EQ(ops.size(), 4U);
+  const auto& sent = std::get<CommunicationShape>(ops[1]->shape);
+  const auto& received = std::get<CommunicationShape>(ops[2]->shape);
+  EXPECT_EQ(std::pair(sent.buffer, received.buffer), std::pair(bytes(64), bytes(32)));
+  EXPECT_TRUE(sent.meets && received.meets);
+  const auto groups = [&](std::size_t i) {
+    return loaded.graph->places[ops[i]->place].groups.front();
+  };
+  EXPECT_EQ(groups(1), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(groups(2), (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(ops[1]->after.size(), 2U);  // what either end computed before
+  EXPECT_EQ(ops[2]->after.size(), 2U);
+  EXPECT_EQ(ops[3]->after.size(), 2U);  // both messages
+}
+
+// A stage in the middle sends to both neighbours at once, which is no all-to-all.
+TEST_F(NsysTrace, messages_to_two_neighbours_are_messages) {
+  NsysReport report;
+  for (const int rank : {0, 1, 2}) {
+    std::vector<std::vector<std::int64_t>> calls;
+    for (const int peer : {rank - 1, rank + 1}) {
+      if (peer < 0 || peer > 2) continue;
+      calls.push_back({99, 64, peer, 0});
+      calls.push_back({99, 64, peer, 1});
+    }
+    report.process(10 + rank, rank).joins(99, 3, rank).group(calls, "", 50, kSendReceive);
+  }
+  const LoadedTrace loaded = load(report, 3);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto calls = calls_of(*loaded.graph);
+  ASSERT_EQ(calls.size(), 4U);
+  for (const CommunicationShape& call : calls) EXPECT_EQ(call.op, CollectiveOp::point_to_point);
+}
+
+// Rank 0 has nothing for itself; that rank 1 has tells that it is an all-to-all.
+TEST_F(NsysTrace, an_all_to_all_is_told_by_what_some_rank_sends_to_itself) {
+  NsysReport report;
+  report.process(10, 0).joins(99, 2, 0);
+  report.group({{99, 24, 1, 0}, {99, 9, 1, 1}}, "", 50, kSendReceive);
+  report.process(11, 1).joins(99, 2, 1);
+  report.group({{99, 9, 0, 0}, {99, 24, 0, 1}, {99, 5, 1, 0}, {99, 5, 1, 1}}, "", 50, kSendReceive);
+  const LoadedTrace loaded = load(report);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto calls = calls_of(*loaded.graph);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].op, CollectiveOp::all_to_all);
+  EXPECT_EQ(calls[0].pair_bytes, (std::vector<std::int64_t>{0, 24, 9, 5}));
+}
+
+TEST_F(NsysTrace, messages_of_two_communicators_in_one_kernel_are_refused) {
   NsysReport both;
   for (const int rank : {0, 1}) {
     both.process(10 + rank, rank);
-    both.group({{99, 64, 1 - rank, 0}, {99, 64, 1 - rank, 1}}, "", 50, send_receive);
+    both.group({{99, 64, 1 - rank, 0}, {98, 64, 1 - rank, 1}}, "", 50, kSendReceive);
   }
   EXPECT_NE(problems(both).find("1 kernels for a group of 2 calls, the first of which is "
                                 "ncclSend"),

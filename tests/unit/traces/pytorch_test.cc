@@ -417,6 +417,24 @@ TEST_F(PytorchTrace, a_step_can_be_chosen) {
             std::string::npos);
 }
 
+// Rank 1 has more left than rank 0 of what ran before; neither belongs to this step.
+TEST_F(PytorchTrace, what_was_launched_before_the_profile_is_left_out) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    for (int before = 0; before <= rank; ++before) {
+      made.kernel(7, 20);
+      made.last()["args"]["correlation"] = 1'000 + before;
+    }
+    return made.kernel(7, 30).text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  ASSERT_EQ(loaded.graph->ops.size(), 2U);
+  EXPECT_EQ(std::get<RecordedShape>(loaded.graph->ops[OpId(0)].shape).time, microseconds(30));
+  EXPECT_NE(to_text(loaded.summary).find("3 kernels and copies that were launched before"),
+            std::string::npos);
+}
+
 TEST_F(PytorchTrace, steps_have_a_mean_if_they_are_alike) {
   load({two_steps(0), two_steps(1)}, {});
   TraceWork work;

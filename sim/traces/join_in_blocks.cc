@@ -1,0 +1,160 @@
+#include "sim/traces/join_in_blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace weft {
+namespace {
+
+using Ids = std::span<const OpId>;  // of the graph as it was
+
+class Joiner {
+ public:
+  Joiner(ModelGraph&& graph, const std::vector<ModelPlace>& places, const std::string& file,
+         TraceProblems& problems)
+      : graph_(std::move(graph)), places_(places), file_(file), problems_(problems) {}
+
+  ModelGraph join() {
+    now_.assign(places_.size(), OpId::none());
+    const std::vector<OpId> order = in_order();
+    for (auto first = order.begin(); first != order.end() && !problems_.full();) {
+      const auto last = std::find_if(
+          first, order.end(), [&](OpId id) { return places_[id.value] != places_[first->value]; });
+      enter_block(places_[first->value].block);
+      const Ids alike(first, last);
+      for (const OpId id : alike) wait_for_new(id);
+      if (are_one(alike)) {
+        add(alike);
+      } else {
+        for (const OpId& id : alike) add({&id, 1});
+      }
+      first = last;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& groups_of(OpId id) const {
+    return graph_.places[graph_.ops[id].place].groups;
+  }
+
+  // Those of one place by their GPUs.
+  [[nodiscard]] std::vector<OpId> in_order() const {
+    std::vector<OpId> order;
+    order.reserve(places_.size());
+    for (std::uint32_t i = 0; i < places_.size(); ++i) order.emplace_back(i);
+    std::stable_sort(order.begin(), order.end(), [this](OpId a, OpId b) {
+      const ModelPlace& x = places_[a.value];
+      const ModelPlace& y = places_[b.value];
+      return x != y ? x < y : groups_of(a) < groups_of(b);
+    });
+    return order;
+  }
+
+  void enter_block(std::uint32_t number) {
+    if (!made_.blocks.empty() && number == block_) return;
+    block_ = number;
+    made_.blocks.push_back({.name = fmt::format("block {}", number)});
+  }
+
+  // Writes what it waits for as the new graph has it.
+  void wait_for_new(OpId id) {
+    ModelOp& op = graph_.ops[id];
+    for (OpId& before : op.after) {
+      const OpId now = now_[before.value];
+      if (now.is_none()) {
+        problems_.add(file_, fmt::format("'{}': model_block", op.name),
+                      fmt::format("waits for '{}', which is later, in block {}",
+                                  graph_.ops[before].name, places_[before.value].block));
+      }
+      before = now;
+    }
+    std::sort(op.after.begin(), op.after.end());
+    op.after.erase(std::unique(op.after.begin(), op.after.end()), op.after.end());
+  }
+
+  [[nodiscard]] bool are_one(Ids alike) const {
+    if (alike.size() < 2 || problems_.any()) return false;
+    std::vector<std::uint32_t> gpus;
+    std::vector<OpId> inputs;
+    for (const OpId id : alike) {
+      const ModelOp& op = graph_.ops[id];
+      if (!do_the_same(op, graph_.ops[alike.front()])) return false;
+      for (const auto& group : groups_of(id)) gpus.insert(gpus.end(), group.begin(), group.end());
+      inputs.insert(inputs.end(), op.after.begin(), op.after.end());
+    }
+    std::sort(gpus.begin(), gpus.end());
+    if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end()) return false;
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    return std::all_of(alike.begin(), alike.end(),
+                       [&](OpId id) { return waits_for_all(id, inputs); });
+  }
+
+  // Whether it would not wait, on its GPUs, for anything that it has not waited for.
+  [[nodiscard]] bool waits_for_all(OpId id, const std::vector<OpId>& inputs) const {
+    const std::vector<OpId>& own = graph_.ops[id].after;
+    return std::all_of(inputs.begin(), inputs.end(), [&](OpId input) {
+      if (std::binary_search(own.begin(), own.end(), input)) return true;
+      const std::vector<std::uint32_t>& there = gpus_of_place_[made_.ops[input].place.value];
+      const auto& groups = groups_of(id);
+      return std::none_of(groups.begin(), groups.end(), [&](const auto& group) {
+        return std::any_of(group.begin(), group.end(), [&](std::uint32_t gpu) {
+          return std::binary_search(there.begin(), there.end(), gpu);
+        });
+      });
+    });
+  }
+
+  void add(Ids alike) {
+    Groups place;
+    std::vector<OpId> inputs;
+    for (const OpId id : alike) {
+      const auto& groups = groups_of(id);
+      place.groups.insert(place.groups.end(), groups.begin(), groups.end());
+      const std::vector<OpId>& own = graph_.ops[id].after;
+      inputs.insert(inputs.end(), own.begin(), own.end());
+    }
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    ModelOp op = std::exchange(graph_.ops[alike.front()], {});
+    op.block = BlockId(static_cast<std::uint32_t>(made_.blocks.size()) - 1);
+    op.place = place_of(place);
+    op.after = std::move(inputs);
+    const OpId made = made_.add(std::move(op));
+    for (const OpId id : alike) now_[id.value] = made;
+  }
+
+  PlaceId place_of(const Groups& place) {
+    const auto [known, added] = place_ids_.try_emplace(place.groups, PlaceId(0));
+    if (!added) return known->second;
+    std::vector<std::uint32_t> gpus;
+    for (const auto& group : place.groups) gpus.insert(gpus.end(), group.begin(), group.end());
+    std::sort(gpus.begin(), gpus.end());
+    gpus_of_place_.push_back(std::move(gpus));
+    return known->second = made_.places.push_back(place);
+  }
+
+  ModelGraph graph_;
+  const std::vector<ModelPlace>& places_;  // by operator of it
+  const std::string& file_;
+  TraceProblems& problems_;
+  ModelGraph made_;
+  std::uint32_t block_ = 0;                                // the last one made
+  std::vector<OpId> now_;                                  // by operator: what it has become
+  std::vector<std::vector<std::uint32_t>> gpus_of_place_;  // of the new graph, in ascending order
+  std::map<std::vector<std::vector<std::uint32_t>>, PlaceId> place_ids_;
+};
+
+}  // namespace
+
+ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<ModelPlace>& places,
+                          const std::string& file, TraceProblems& problems) {
+  return Joiner(std::move(graph), places, file, problems).join();
+}
+
+}  // namespace weft
