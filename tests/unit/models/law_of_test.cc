@@ -10,6 +10,7 @@
 
 #include "sim/run/scenario_run.h"
 #include "sim/scenario/load.h"
+#include "tests/sanitized.h"
 
 namespace weft::law_of_test {
 namespace {
@@ -31,6 +32,7 @@ Laws laws_of(const std::string& scenario, const std::vector<std::string>& sets =
 }
 
 TEST(LawOf, is_none_of_a_recording_where_nothing_is_recorded) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   for (const auto& [scenario, sets] : std::map<std::string, std::vector<std::string>>{
            {"embedding_a2a_2_nodes", {}},
            {"gemm_rs_4_gpus", {"modes=[bulk, kernel, pipelined, fused, role_split, copy_fed]"}},

@@ -10,6 +10,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/models/run_model.h"
 #include "sim/models/streams.h"
+#include "tests/sanitized.h"
 #include "tests/unit/models/built.h"
 #include "tests/unit/models/hand_made.h"
 
@@ -114,6 +115,7 @@ TEST(OverlappedPasses, compute_what_zb_v_computes) {
 // Exchanges between nodes take longer than all products here: beside the other microbatch's
 // products most of these disappear, but the exchanges follow one another as before.
 TEST(OverlappedPasses, hide_products_beside_exchanges) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   const auto time_of = [](const std::string& schedule, Repeats repeats) {
     Scenario scenario = scenario_of(experts("schedule: " + schedule), 4);
     scenario.run.repeats = repeats;

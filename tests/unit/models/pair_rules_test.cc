@@ -9,6 +9,7 @@
 
 #include "sim/models/build_model.h"
 #include "sim/models/run_model.h"
+#include "tests/sanitized.h"
 #include "tests/unit/models/built.h"
 
 namespace weft::pair_rules_test {
@@ -112,6 +113,7 @@ TEST(MixedMode, has_layers_that_differ_by_their_rules) {
 }
 
 TEST(MixedMode, without_rules_takes_the_fastest_way_of_each_pair) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   const Scenario scenario = layers("");
   const Duration mixed = time_of(scenario, Mode::mixed);
   for (const Mode mode : {Mode::bulk, Mode::kernel, Mode::fused}) {

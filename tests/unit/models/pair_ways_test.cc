@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/models/build_model.h"
+#include "tests/sanitized.h"
 #include "tests/unit/models/built.h"
 
 namespace weft::pair_ways_test {
@@ -52,6 +53,7 @@ const PairWays& of(const std::vector<PairWays>& all, const std::string& name) {
 
 // Each layer has the same four; the model's ends have none with sequence parallelism but the head.
 TEST(PairWays, are_of_each_name_once_however_many_layers_there_are) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   const std::vector<PairWays> two = Asked(layers(2)).ways();
   const std::vector<PairWays> four = Asked(layers(4)).ways();
   const std::string down = "mlp_down + mlp_down_reduce";
@@ -81,6 +83,7 @@ TEST(PairWays, have_the_times_of_the_pairs_by_themselves) {
 }
 
 TEST(PairWays, begin_with_the_best_of_each_mode_the_shortest_first) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   const std::vector<PairWays> all = Asked(layers(2)).ways();
   for (const PairWays& pair : all) {
     std::vector<Mode> modes;
@@ -128,6 +131,7 @@ TEST(PairWays, leave_out_what_the_pairs_do_without_rules) {
 }
 
 TEST(PairWays, are_none_longer_than_the_shortest_by_more_than_a_quarter_but_bulk) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   for (const PairWays& pair : Asked(layers(2)).ways()) {
     for (const TriedWay& way : pair.ways) {
       if (way.rule.mode == Mode::bulk) continue;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/sanitized.h"
 #include "tests/unit/models/built.h"
 
 namespace weft::sustained_run_test {
@@ -28,11 +29,13 @@ Scenario experts(const std::string& histogram) {
 
 // The others wait for the GPU with twice as many rows, so their mean power is lower, not its own.
 TEST(SustainedRun, the_busiest_gpu_has_the_clock_of_its_own_power) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   EXPECT_LT(clock_of(experts("2, 1, 1, 1, 1, 1, 1, 1")),
             clock_of(experts("1, 1, 1, 1, 1, 1, 1, 1")));
 }
 
 TEST(SustainedRun, few_steps_after_a_pause_end_before_the_limit_is_reached) {
+  if (kSanitized) GTEST_SKIP() << "minutes with sanitizers; other builds run it";
   Scenario scenario = experts("1, 1, 1, 1, 1, 1, 1, 1");
   const double always = clock_of(scenario);
   const auto after_pause = [&scenario](int steps) {
