@@ -26,7 +26,10 @@ class RingQueue {
     return ring_[(head_ + static_cast<std::uint32_t>(behind)) & mask_];
   }
 
-  void push(T item) {
+  // The last item, which may be changed until the next one is pushed.
+  [[nodiscard]] T& back() { return ring_[(head_ + size_ - 1) & mask_]; }
+
+  void push(const T& item) {
     if (ring_ == nullptr || size_ > mask_) grow();
     ring_[(head_ + size_) & mask_] = item;
     ++size_;

@@ -43,11 +43,9 @@ class WideHeap {
     while (true) {
       const std::size_t first = at * kChildren + 1;
       if (first >= size) break;
-      std::size_t least = first;
       const std::size_t end = std::min(first + kChildren, size);
-      for (std::size_t child = first + 1; child < end; ++child) {
-        if (items_[child] < items_[least]) least = child;
-      }
+      const std::size_t least =
+          end - first == kChildren ? least_of_all(first) : least_of(first, end);
       if (!(items_[least] < last)) break;
       items_[at] = items_[least];
       at = least;
@@ -58,6 +56,21 @@ class WideHeap {
 
  private:
   static constexpr std::size_t kChildren = 8;
+
+  [[nodiscard]] std::size_t lesser(std::size_t a, std::size_t b) const {
+    return items_[b] < items_[a] ? b : a;
+  }
+  [[nodiscard]] std::size_t least_of(std::size_t first, std::size_t end) const {
+    std::size_t least = first;
+    for (std::size_t child = first + 1; child < end; ++child) least = lesser(least, child);
+    return least;
+  }
+  // As a tournament: comparisons of one round do not wait for each other.
+  [[nodiscard]] std::size_t least_of_all(std::size_t first) const {
+    static_assert(kChildren == 8);
+    return lesser(lesser(lesser(first, first + 1), lesser(first + 2, first + 3)),
+                  lesser(lesser(first + 4, first + 5), lesser(first + 6, first + 7)));
+  }
   std::vector<T> items_;
 };
 

@@ -39,7 +39,7 @@ Ending Simulator::run_in_order(const OnProgress& on_progress) {
       stop = std::min(last, record_until(at));
     }
     happen(event);
-    if (!queue_.more_now()) settle_instant();
+    if (unsettled_ && !queue_.more_now()) settle_instant();
     if (events_ % kProgressEvery == 0) {
       assert_context().simulated_ps = now_.count();
       if (on_progress) on_progress(progress());

@@ -26,6 +26,7 @@ void Simulator::kernel_start(std::uint32_t k) {
   while (place != active.begin() && precedes(k, *(place - 1))) --place;
   active.insert(place, k);
   starting_.push_back(kernel.gpu.value);
+  unsettled_ = true;
 }
 
 // Higher priority first, then earlier start. Kernels of one instant are in the order of their
@@ -76,7 +77,6 @@ void Simulator::make_room(std::uint32_t gpu, std::uint32_t k) {
   const std::uint32_t left = kernels_[k].grid - kernels_[k].dispatched;
   const std::size_t room = state.workers.size() + std::max(1U, std::min(slots, left));
   state.workers.reserve(room);
-  state.spares.reserve(room);
 }
 
 // Starts the next WG of the grid in a slot already taken on `cu`, or on a free copy engine.
@@ -89,7 +89,6 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
     index = static_cast<std::uint32_t>(state.workers.size());
     SIM_ASSERT(index < worker_stride_);
     state.workers.emplace_back();
-    state.spares.emplace_back();
     if (!state.stores.empty()) state.stores.emplace_back();
   } else {
     index = state.free_workers.back();
@@ -99,9 +98,8 @@ void Simulator::dispatch_one(std::uint32_t gpu, std::uint32_t k, std::uint32_t c
   worker = Worker{};
   worker.kernel = k;
   worker.cu = cu;
-  state.spares[index] = Spare{};
   if (!state.stores.empty()) state.stores[index] = Stores{};
-  state.spares[index].next_static = kernels_[k].dispatched++;
+  worker.next_static = kernels_[k].dispatched++;
   worker.phase = Phase::take_item;
   accounts_.wg_placed(now_, kernel);
   SimTime start = now_;

@@ -16,7 +16,11 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
   if (send.in_switch != InSwitch::nothing) [[unlikely]] {
     return post_in_switch(gpu, send_index, part, size);
   }
-  const Posted posted = transport_.post(now_, {.tag = send_index,
+  const bool inside = transport_.same_node(gpu, send.to);
+  const bool tells_latch = nics_tell_latches_ && !inside;
+  const Posted posted = transport_.post(now_, {.tag = tells_latch ? send.arrives.value : send_index,
+                                               .number = send_index,
+                                               .traffic = send.receive_traffic,
                                                .from_gpu = gpu,
                                                .to_gpu = send.to,
                                                .size = size,
@@ -29,7 +33,6 @@ Posted Simulator::post(std::uint32_t gpu, std::uint32_t send_index, Part part, B
   }
   accounts_.bytes_posted(gpu, send.op, size);
   if (part != Part::first) accounts_.message_posted(send.op);
-  const bool inside = transport_.same_node(gpu, send.to);
   if (!inside && size > cluster_.spec.nic->inline_up_to) background(gpu, posted.link, size, 1);
   if (posted.on_last_link) background(send.to, posted.link, size, send.receive_traffic);
   return posted;
@@ -73,12 +76,15 @@ void Simulator::link_event(LinkId link) {
   }
   if (arrived.fanned) [[unlikely]]
     fan_out(arrived);
-  if (arrived.enters_last_link) {
+  if (arrived.enters_last_link && arrived.by_nic) {
+    background(arrived.gpu, arrived.last_link, arrived.size, arrived.traffic);
+  } else if (arrived.enters_last_link) {
     const Send& send = graph_.sends[arrived.tag];
     background(send.to, arrived.last_link, arrived.size, send.receive_traffic);
   }
   if (!arrived.ended) return;
-  if (memories_can_fall_behind_) [[unlikely]] {
+  // Of shares, nothing counts from then on.
+  if (memories_can_fall_behind_ && !windows_) [[unlikely]] {
     const Duration behind = memories_behind(arrived);
     if (behind.count() > 0) return hold(arrived, behind);
   }
@@ -86,11 +92,24 @@ void Simulator::link_event(LinkId link) {
 }
 
 void Simulator::end_message(const Arrived& arrived) {
+  if (arrived.by_nic && nics_tell_latches_) {
+    accounts_.bytes_delivered(arrived.gpu, arrived.size);
+    if (!arrived.delivered) return;
+    accounts_.message_delivered();
+    const LatchId latch(arrived.tag);
+    if (!latch.is_none()) count_down(latch);
+    return;
+  }
   const Send& send = graph_.sends[arrived.tag];
   const bool copy = send.in_switch == InSwitch::multicasts;
-  accounts_.bytes_delivered(copy ? graph_.groups[send.group][arrived.member] : send.to,
-                            arrived.size);
-  if (arrived.delivered != Arrived::kNotDelivered) delivered(arrived);
+  const std::uint32_t gpu = copy ? graph_.groups[send.group][arrived.member] : send.to;
+  accounts_.bytes_delivered(gpu, arrived.size);
+  if (!arrived.delivered) return;
+  const bool one_of_several = copy && !send.arrives.is_none();
+  const LatchId arrives =
+      one_of_several ? LatchId(send.arrives.value + arrived.member) : send.arrives;
+  const bool load = send.in_switch == InSwitch::reduces;
+  delivered(arrived.tag, gpu, arrives, load ? Seen::loaded : Seen::polled);
 }
 
 // Copies that have left the switch.
@@ -103,20 +122,11 @@ void Simulator::fan_out(const Arrived& arrived) {
   }
 }
 
-void Simulator::delivered(const Arrived& arrived) {
-  const std::uint32_t send_index = arrived.delivered;
-  const Send& send = graph_.sends[send_index];
+// All of a send has arrived at a GPU.
+void Simulator::delivered(std::uint32_t send_index, std::uint32_t gpu, LatchId arrives, Seen seen) {
   accounts_.message_delivered();
-  const bool copy = send.in_switch == InSwitch::multicasts;
-  if (recorder_) {
-    recorder_->arrived(now_, send_index,
-                       copy ? graph_.groups[send.group][arrived.member] : send.to);
-  }
-  if (!send.arrives.is_none()) {
-    const bool load = send.in_switch == InSwitch::reduces;
-    count_down(copy ? LatchId(send.arrives.value + arrived.member) : send.arrives,
-               load ? Seen::loaded : Seen::polled);
-  }
+  if (recorder_) recorder_->arrived(now_, send_index, gpu);
+  if (!arrives.is_none()) count_down(arrives, seen);
   if (fenced_.empty()) return;
   const auto fenced = fenced_.find(send_index);
   if (fenced == fenced_.end()) return;
@@ -181,13 +191,12 @@ void Simulator::wake(std::uint32_t waiter, Seen seen) {
     return;
   }
   while (waiter != kNone) {
-    GpuState& gpu = gpus_[waiter / worker_stride_];
-    Spare& spare = gpu.spares[waiter % worker_stride_];
+    Worker& worker = gpus_[waiter / worker_stride_].workers[waiter % worker_stride_];
     Duration flag;
-    if (seen == Seen::polled) flag = flag_of(gpu.workers[waiter % worker_stride_].kernel);
+    if (seen == Seen::polled) flag = flag_of(worker.kernel);
     schedule(now_ + flag, EventKind::worker, waiter);
-    waiter = spare.next_waiter;
-    spare.next_waiter = kNone;
+    waiter = worker.next_waiter;
+    worker.next_waiter = kNone;
   }
 }
 

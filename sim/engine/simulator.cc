@@ -121,6 +121,7 @@ Simulator::Simulator(const Cluster& cluster, const TaskGraph& graph, const RunOp
   shares_ = &shares;
   share_ = share;
   const Places& places = shares.places;
+  nics_tell_latches_ = transport_.nics_have_one_gpu();
   windows_.emplace(places.lookahead, places.count, options.tie_shuffle);
   for (const Kernel& kernel : graph.kernels) kernels_left_ -= is_here(kernel.gpu) ? 0U : 1U;
   for (const LinkId link : links_from_here()) {
@@ -150,12 +151,14 @@ Recording Simulator::recording(Duration time) {
 void Simulator::mark_memory(std::uint32_t gpu) {
   if (memory_timers_[gpu].dirty) return;
   memory_timers_[gpu].dirty = true;
+  unsettled_ = true;
   dirty_memory_.push_back(gpu);
 }
 
 void Simulator::mark_arithmetic(std::uint32_t cu) {
   if (arithmetic_timers_[cu].dirty) return;
   arithmetic_timers_[cu].dirty = true;
+  unsettled_ = true;
   dirty_arithmetic_.push_back(cu);
 }
 
@@ -182,6 +185,7 @@ void Simulator::settle_instant() {
     settle(arithmetic_[cu], arithmetic_timers_[cu], EventKind::arithmetic, cu);
   }
   dirty_arithmetic_.clear();
+  unsettled_ = false;
 }
 
 void Simulator::memory_event(std::uint32_t gpu) {
@@ -231,7 +235,7 @@ std::string Simulator::who_waits_for_whom() const {
     for (const Worker& worker : gpus_[kernel.gpu.value].workers) {
       if (worker.kernel != k || !worker.waits || worker.phase != Phase::begin || ++shown > 3)
         continue;
-      const LatchId latch = graph_.items[worker.run].waits_for;
+      const LatchId latch = graph_.item(kernel, worker.item).waits_for;
       text +=
           fmt::format("\n    WG {} waits for latch {}: {} of {} counts are missing", worker.item,
                       latch.value, latches_[latch].left(), graph_.latches[latch].target);

@@ -93,17 +93,24 @@ class Simulator {
     linger
   };
 
-  // A WG on a CU, or a copy engine at work: runs the items of one kernel. It is small, because
-  // there are hundreds of thousands; what is rarely needed is in Spare, at the same index.
-  struct Worker {
+  // A WG on a CU, or a copy engine at work: runs the items of one kernel. One cache line, with what
+  // it needs of its item: there are hundreds of thousands, and each is touched a few times for each
+  // of its items, out of the caches every time.
+  struct alignas(64) Worker {
     SimTime since;  // start of its wait
     SimTime begun;  // start of its item
     std::uint32_t kernel = kNone;
-    std::uint32_t cu = kNone;  // kNone: a copy engine
-    std::uint32_t item = 0;    // of its kernel's
-    std::uint32_t run = 0;     // of the graph's items: the one with its item
-    std::uint32_t send = 0;    // the send it is at ...
-    std::uint16_t sends = 0;   // ... and how many are left, this one included
+    std::uint32_t cu = kNone;               // kNone: a copy engine
+    std::uint32_t item = 0;                 // of its kernel's; of this:
+    LatchId counts_down = LatchId::none();  // as in Item
+    std::uint32_t scale : 24 = 0;           // as in Item
+    std::uint32_t work : 8 = 0;             // as in Item
+    std::uint32_t next_static = 0;          // of a static work list: its next item
+    std::uint32_t next_waiter = kNone;      // of the same latch
+    std::uint32_t send = 0;                 // the send it is at ...
+    std::uint32_t outer_send = 0;           // ... and after the sends of a nested latch
+    std::uint16_t sends = 0;                // how many are left, this one included ...
+    std::uint16_t outer_sends = 0;          // ... and there
     Phase phase = Phase::idle;
     std::uint8_t parts = 0;  // of its work that are still running
     Wait waiting_for = Wait::post;
@@ -112,13 +119,7 @@ class Simulator {
     bool paused = false;     // in the middle of its item
     bool nested = false;     // it is at the sends of a latch that a send of another latch opened
   };
-  static_assert(sizeof(Worker) <= 48);
-  struct Spare {
-    std::uint32_t next_static = 0;      // of a static work list: its next item
-    std::uint32_t outer_send = 0;       // where it continues after the sends of a nested latch ...
-    std::uint32_t outer_sends = 0;      // ... and how many are left there
-    std::uint32_t next_waiter = kNone;  // of the same latch
-  };
+  static_assert(sizeof(Worker) == 64);
   // What is known of its stores into peers. On a GPU that has no peers in its node there are none.
   struct Stores {
     SimTime free;                       // when the last unfenced one has left
@@ -154,7 +155,6 @@ class Simulator {
 
   struct GpuState {
     std::vector<Worker> workers;
-    std::vector<Spare> spares;
     std::vector<Stores> stores;  // of the same workers; empty until one of them stores
     std::vector<std::uint32_t> free_workers;
     std::vector<std::uint32_t> active;  // kernels with WGs to dispatch: by priority, then start
@@ -243,6 +243,9 @@ class Simulator {
   Posted post(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
   Posted post(std::uint32_t gpu, std::uint32_t send);
   Posted post_in_switch(std::uint32_t gpu, std::uint32_t send, Part part, Bytes size);
+  [[nodiscard]] std::uint32_t kind_of_work(const Worker& worker) const {
+    return graph_.kernels[KernelId(worker.kernel)].first_work + worker.work;
+  }
   [[nodiscard]] Bytes share_of(const Worker& worker, Bytes size) const;
   void link_event(LinkId link);
   void fan_out(const Arrived& arrived);
@@ -251,11 +254,11 @@ class Simulator {
   void hold(const Arrived& arrived, Duration time);
   void taken_in(std::uint32_t held);
   void end_message(const Arrived& arrived);
-  void delivered(const Arrived& arrived);
   void proxy_event(std::uint32_t gpu);
   void start_proxy(std::uint32_t gpu);
   void hand_to_proxy(std::uint32_t gpu, std::uint32_t send, Duration handover);
   enum class Seen : std::uint8_t { polled, loaded };  // as a flag, or as a WG's own load
+  void delivered(std::uint32_t send, std::uint32_t gpu, LatchId arrives, Seen seen);
   bool count_down(LatchId id, Seen seen = Seen::polled);
   void wake(std::uint32_t waiter, Seen seen);
   // Channels of a collective: a step continues `flag` after its data has arrived, even if the
@@ -286,7 +289,10 @@ class Simulator {
   std::uint32_t share_ = 0;
   std::optional<WindowQueue> windows_;
   std::uint32_t place_ = 0;  // of what happens now
-  SimTime latest_;           // of what has happened in windows
+  // In windows messages are not recorded, and on a network each names the latch that it counts down
+  // instead of its send, which would have to be looked up among millions.
+  bool nics_tell_latches_ = false;
+  SimTime latest_;  // of what has happened in windows
   Fingerprint fingerprint_;
   SimTime now_;
   std::uint64_t events_ = 0;
@@ -298,6 +304,7 @@ class Simulator {
   std::vector<Timer> memory_timers_;
   std::vector<SharedServer> arithmetic_;  // empty where no work needs it
   std::vector<Timer> arithmetic_timers_;
+  bool unsettled_ = false;               // something has to be settled when this instant ends:
   std::vector<std::uint32_t> starting_;  // GPUs with kernels that start in this instant
   std::vector<std::uint32_t> dirty_memory_;
   std::vector<std::uint32_t> dirty_arithmetic_;

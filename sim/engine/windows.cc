@@ -42,7 +42,7 @@ void Simulator::run_window(SimTime first, SimTime stop) {
     place_ = windows_->place();
     while (windows_->more()) {
       happen(windows_->pop());
-      if (!windows_->more_now()) settle_instant();
+      if (unsettled_ && !windows_->more_now()) settle_instant();
     }
     latest_ = later(latest_, now_);
   }

@@ -9,8 +9,8 @@ namespace weft {
 namespace {
 
 // One of the equal parts in which an item does its work, rounded up.
-Duration part_of(Duration alone, const Item& item, std::uint32_t shares) {
-  const std::int64_t all = scaled(alone.count(), item.scale);
+Duration part_of(Duration alone, std::uint32_t scale, std::uint32_t shares) {
+  const std::int64_t all = scaled(alone.count(), scale);
   return picoseconds((all + shares - 1) / shares);
 }
 
@@ -79,14 +79,14 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   std::uint32_t index = 0;
   if (!kernel.persistent) {
     // Every WG of the grid is one item.
-    std::uint32_t& next = gpus_[gpu].spares[w].next_static;
+    std::uint32_t& next = worker.next_static;
     index = next;
     next = kernel.items;
   } else if (kernel.work_list == WorkList::dynamic_list) {
     index = state.next_item;
     if (index < kernel.items) ++state.next_item;
   } else {
-    std::uint32_t& next = gpus_[gpu].spares[w].next_static;
+    std::uint32_t& next = worker.next_static;
     const bool from_counter = kernel.work_list == WorkList::first_static && next >= state.grid;
     index = from_counter ? state.grid + state.next_item : next;
     if (from_counter && index < kernel.items) ++state.next_item;
@@ -97,9 +97,12 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
     return false;
   }
   worker.item = index;
-  worker.run = graph_.run_of(kernel, index);
+  const Item& item = graph_.item(kernel, index);
+  worker.counts_down = item.counts_down;
+  worker.scale = item.scale;
+  worker.work = item.work;
   worker.phase = Phase::begin;
-  const LatchId latch = graph_.items[worker.run].waits_for;
+  const LatchId latch = item.waits_for;
   if (latch.is_none()) return true;
   if (latches_[latch].is_open()) return sees(gpu, w, latch);
   worker.waits = true;
@@ -107,7 +110,7 @@ bool Simulator::take_item(std::uint32_t gpu, std::uint32_t w) {
   worker.since = now_;
   const std::uint32_t before = latches_[latch].waiter();
   SIM_ASSERT(before == LatchState::kNobody || (before & kKernelBit) == 0);
-  gpus_[gpu].spares[w].next_waiter = before;
+  worker.next_waiter = before;
   latches_[latch].await(worker_id(gpu, w));
   return false;
 }
@@ -134,7 +137,7 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
   accounts_.item_begun(now_, kernel, worker.cu);
   if (recorder_) recorder_->work_begins(now_, where(gpu, w));
-  const Work& work = graph_.work_of(kernel, graph_.items[worker.run]);
+  const Work& work = graph_.works[kind_of_work(worker)];
   if (work.fixed.count() == 0) return true;
   schedule(now_ + work.fixed, EventKind::worker, worker_id(gpu, w));
   return false;
@@ -142,15 +145,14 @@ bool Simulator::begin_item(std::uint32_t gpu, std::uint32_t w) {
 
 bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const std::uint32_t kind = kernel.first_work + item.work;
+  const std::uint32_t kind = kind_of_work(worker);
   const Work& work = graph_.works[kind];
   worker.phase = Phase::done;
   if (clock_.falls()) matrix_now_[gpu] += matrix_share_[kind];
   if (alone_[kind].count() > 0) {
     worker.parts += 1;
-    Duration alone = part_of(alone_[kind], item, work.shares);
+    Duration alone = part_of(alone_[kind], worker.scale, work.shares);
     std::uint32_t demand = demand_[kind];
     if (clock_.falls()) slow_down(gpu, kernel, alone, demand);
     memory_[gpu].add(now_, w, alone, demand);
@@ -160,7 +162,7 @@ bool Simulator::start_work(std::uint32_t gpu, std::uint32_t w) {
   if (work.arithmetic_alone.count() > 0) {
     worker.parts += 1;
     const std::uint32_t cu = gpu * cus_[gpu].cus() + worker.cu;
-    arithmetic_[cu].add(now_, w, part_of(work.arithmetic_alone, item, work.shares),
+    arithmetic_[cu].add(now_, w, part_of(work.arithmetic_alone, worker.scale, work.shares),
                         work.arithmetic_share);
     mark_arithmetic(cu);
   }
@@ -185,20 +187,19 @@ void Simulator::part_done(std::uint32_t gpu, std::uint32_t w) {
 
 void Simulator::finish_item(std::uint32_t gpu, std::uint32_t w) {
   Worker& worker = gpus_[gpu].workers[w];
-  const Item& item = graph_.items[worker.run];
   const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const std::uint32_t kind = kernel.first_work + item.work;
+  const std::uint32_t kind = kind_of_work(worker);
   const Work& work = graph_.works[kind];
   if (clock_.falls()) matrix_now_[gpu] -= matrix_share_[kind];
   if (worker.share + 1U < work.shares) {
     worker.phase = Phase::share;
     return;
   }
-  accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, item.scale);
+  accounts_.item_ended(now_, kernel, worker.cu, worker.begun, work, worker.scale);
   if (recorder_) recorder_->work_stops(now_, where(gpu, w), worker.item);
   worker.phase = Phase::take_item;
-  if (item.counts_down.is_none() || !count_down(item.counts_down)) return;
-  const TaskGraph::SendRange sends = graph_.sends_of(item.counts_down);
+  if (worker.counts_down.is_none() || !count_down(worker.counts_down)) return;
+  const TaskGraph::SendRange sends = graph_.sends_of(worker.counts_down);
   worker.send = sends.first;
   worker.sends = static_cast<std::uint16_t>(sends.count);
   worker.phase = Phase::send;
@@ -210,10 +211,9 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
   if (worker.sends == 0) {
     worker.phase = Phase::take_item;
     if (worker.nested) {
-      const Spare& spare = gpus_[gpu].spares[w];
       worker.nested = false;
-      worker.send = spare.outer_send;
-      worker.sends = static_cast<std::uint16_t>(spare.outer_sends);
+      worker.send = worker.outer_send;
+      worker.sends = worker.outer_sends;
       worker.phase = Phase::send;
     }
     return true;
@@ -238,8 +238,7 @@ bool Simulator::send_next(std::uint32_t gpu, std::uint32_t w) {
 // item's own result is stored in shares, not the flag of a latch that follows.
 Bytes Simulator::share_of(const Worker& worker, Bytes size) const {
   if (worker.nested) return size;
-  const Kernel& kernel = graph_.kernels[KernelId(worker.kernel)];
-  const std::uint32_t shares = graph_.work_of(kernel, graph_.items[worker.run]).shares;
+  const std::uint32_t shares = graph_.works[kind_of_work(worker)].shares;
   const Bytes each = bytes(size.count() / shares);
   return worker.share + 1U < shares ? each : size - each * (shares - 1);
 }
@@ -263,8 +262,7 @@ bool Simulator::store_share(std::uint32_t gpu, std::uint32_t w) {
     if (recorder_) recorder_->work_begins(now_, where(gpu, w));
     worker.begun += now_ - worker.since;
   }
-  const Item& item = graph_.items[worker.run];
-  const std::uint32_t send = graph_.latches.first_send(item.counts_down);
+  const std::uint32_t send = graph_.latches.first_send(worker.counts_down);
   const Bytes size = share_of(worker, bytes(graph_.sends[send].size));
   const Bandwidth rate = kernel.store_rate;
   store_free = post(gpu, send, Part::first, size).accepted_at;
@@ -296,8 +294,7 @@ bool Simulator::begin_store(std::uint32_t gpu, std::uint32_t w, const Send& send
   // The stores before have not left yet: come back when they have. A copy engine's writes to
   // several peers leave together.
   const bool together =
-      worker.cu == kNone &&
-      worker.send != graph_.latches.first_send(graph_.items[worker.run].counts_down);
+      worker.cu == kNone && worker.send != graph_.latches.first_send(worker.counts_down);
   if (store_free > now_ && !together) {
     pause(gpu, w, store_free, Wait::store);
     return false;
@@ -369,9 +366,8 @@ void Simulator::sent(std::uint32_t gpu, std::uint32_t w) {
   if (sends.count == 0) return;
   SIM_ASSERT(!worker.nested);  // one level
   worker.nested = true;
-  Spare& spare = gpus_[gpu].spares[w];
-  spare.outer_send = worker.send;
-  spare.outer_sends = worker.sends;
+  worker.outer_send = worker.send;
+  worker.outer_sends = worker.sends;
   worker.send = sends.first;
   worker.sends = static_cast<std::uint16_t>(sends.count);
 }

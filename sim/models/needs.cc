@@ -300,6 +300,13 @@ Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario
   return most;
 }
 
+double estimated_work(const ModelGraph& graph, const Scenario& scenario, const Cluster& cluster) {
+  const Counting how{.scenario = scenario, .cluster = cluster, .mode = Mode::bulk};
+  CollectiveCounts counts;
+  for (std::uint32_t i = 0; i < graph.ops.size(); ++i) add(counts, count_op(graph, OpId(i), how));
+  return counts.items + counts.sends;
+}
+
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode) {
   const ModelGraph graph = build_single(scenario);
   return estimated_needs(unfolded(graph).pieces, scenario, cluster, mode);

@@ -18,6 +18,10 @@ struct Needs {
 Needs estimated_needs(const std::vector<Piece>& pieces, const Scenario& scenario,
                       const Cluster& cluster, Mode mode);
 
+// How much there is to simulate, relative to other graphs on this cluster: WGs and messages of the
+// operators, one after another.
+double estimated_work(const ModelGraph& graph, const Scenario& scenario, const Cluster& cluster);
+
 // Of a single operator.
 Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mode);
 

@@ -210,7 +210,11 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
   const int at_a_time = this->at_a_time(pieces.size(), folding.folded, mode);
   const RunOptions options = options_of_each(at_a_time);
   ProgressOfAll progress(pieces.size(), on_progress);
-  concurrently(pieces.size(), at_a_time, [&](std::size_t i) {
+  std::vector<double> work(pieces.size());
+  for (std::size_t i = 0; at_a_time > 1 && i < pieces.size(); ++i) {
+    work[i] = estimated_work(pieces[i].graph(), scenario_, cluster_of(pieces[i]));
+  }
+  concurrently(work, at_a_time, [&](std::size_t i) {
     if (i > unfinished) return;
     done[i] = result_of(folding, static_cast<std::uint32_t>(i), mode, options, progress.of(i));
     if (done[i].run.result.ending == Ending::finished) return;

@@ -5,6 +5,7 @@
 
 #include "sim/models/concurrently.h"
 #include "sim/models/lower_model.h"
+#include "sim/models/needs.h"
 #include "sim/models/run_model.h"
 #include "sim/scenario/modes.h"
 
@@ -146,7 +147,11 @@ void ModelRun::find_candidates(Folding& folding) {
   }
   const int at_a_time = this->at_a_time(fresh.size(), folding.folded, Mode::mixed);
   const RunOptions options = options_of_each(at_a_time);
-  concurrently(fresh.size(), at_a_time,
+  std::vector<double> work;
+  for (const std::size_t i : fresh) {
+    work.push_back(at_a_time > 1 ? estimated_work(tried_[i].alone, scenario_, cluster_) : 0);
+  }
+  concurrently(work, at_a_time,
                [&](std::size_t i) { measure(candidates_[fresh[i]], tried_[fresh[i]], options); });
   if (!candidates_.empty()) count_times(folding);
 }

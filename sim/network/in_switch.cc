@@ -25,7 +25,7 @@ std::uint32_t Transport::new_at_switch(const AtSwitch& what) {
   return index;
 }
 
-Transport::Crossing Transport::cross_in_switch(SimTime now, LinkId link, Message message) {
+Transport::Crossing Transport::cross_in_switch(SimTime now, LinkId link, const Message& message) {
   return enter(now, link, message, 0,
                transfer_time(bytes(message.size), on(links_[link], in_switch_bandwidth_)));
 }
@@ -54,6 +54,7 @@ Posted Transport::post_in_switch(SimTime now, const OutgoingInSwitch& out) {
                           .lag = {},
                           .tag = out.tag,
                           .to = kToSwitch,
+                          .traffic = 0,
                           .from_engine = 0,
                           .last_segment = left == 0 && !out.more_follows ? 1U : 0U,
                           .size = static_cast<std::uint32_t>(size),

@@ -1,7 +1,5 @@
 #include "sim/network/transport.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sim/core/assert.h"
@@ -44,6 +42,7 @@ void Transport::add_network(const NetworkSpec& spec) {
   const NicSpec& nic = *spec.nic;
   nics_per_node_ = static_cast<std::uint32_t>(nic.per_node);
   const int nics = spec.nodes * nic.per_node;
+  SIM_ASSERT(static_cast<std::uint32_t>(nics) < kToSwitch);
   scale_out_ = spec.scale_out->topology->build(nics);
   segment_out_ = spec.scale_out->segment;
   route_by_ = spec.scale_out->topology->route_by();
@@ -127,7 +126,7 @@ std::uint32_t Transport::route_hash(RouteBy routing, std::uint32_t from, std::ui
 }
 
 std::uint64_t Transport::lane(const Outgoing& message) {
-  if (!message.ordered) return message.tag;
+  if (!message.ordered) return message.number == Outgoing::kTag ? message.tag : message.number;
   return mix64((std::uint64_t{message.from_gpu} << 32U) | message.to_gpu);
 }
 
@@ -154,7 +153,7 @@ LinkId Transport::first_inside(const Outgoing& message) const {
                                 hash_inside(message)));
 }
 
-Posted Transport::post(SimTime now, const Outgoing& out) {
+[[gnu::flatten]] Posted Transport::post(SimTime now, const Outgoing& out) {
   SIM_ASSERT(out.from_gpu != out.to_gpu);
   SIM_ASSERT(out.size.count() > 0);
   const bool inside = same_node(out.from_gpu, out.to_gpu);
@@ -189,6 +188,7 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
                           .lag = {},
                           .tag = out.tag,
                           .to = to & kToSwitch,
+                          .traffic = out.traffic & 15U,
                           .from_engine = inside && out.from_engine ? 1U : 0U,
                           .last_segment = left == 0 && !out.more_follows ? 1U : 0U,
                           .size = static_cast<std::uint32_t>(size),
@@ -206,7 +206,8 @@ Posted Transport::post(SimTime now, const Outgoing& out) {
   return posted;
 }
 
-Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message message, int entries) {
+Transport::Crossing Transport::cross(SimTime now, LinkId link_id, const Message& message,
+                                     int entries) {
   Link& link = links_[link_id];
   const bool engine = message.from_engine != 0;
   if (message.size != link.cached_size || engine != link.cached_engine) {
@@ -221,8 +222,8 @@ Transport::Crossing Transport::cross(SimTime now, LinkId link_id, Message messag
 
 // Queues a message whose head is at the link's start at `now` after those that wait there. It takes
 // `time` to pass.
-Transport::Crossing Transport::enter(SimTime now, LinkId link_id, Message message, int entries,
-                                     Duration time) {
+Transport::Crossing Transport::enter(SimTime now, LinkId link_id, const Message& message,
+                                     int entries, Duration time) {
   Link& link = links_[link_id];
   Duration busy = time;
   if (link.role == LinkRole::nic_send) busy = longer(busy, link.interval * entries);
@@ -233,12 +234,11 @@ Transport::Crossing Transport::enter(SimTime now, LinkId link_id, Message messag
   if (link.role == LinkRole::nic_send && entries > 1) {
     tail = later(tail, start + link.interval * (entries - 1));  // the flag is the last entry
   }
-  message.lag = tail - start;
   const bool last =
       link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to);
   // A link delivers in order, even if a slow link upstream holds a tail back.
-  message.due = later((last ? tail : start) + link.latency, link.last_due);
-  link.last_due = message.due;
+  const SimTime due = later((last ? tail : start) + link.latency, link.last_due);
+  link.last_due = due;
 
   const bool wake = link.queue.empty() && !link.ends_elsewhere;
   if (link.ends_elsewhere) [[unlikely]] {
@@ -246,6 +246,10 @@ Transport::Crossing Transport::enter(SimTime now, LinkId link_id, Message messag
   } else {
     link.queue.push(message);
   }
+  // Set in its place: a copy of what has just been written in parts would wait for these.
+  Message& entered = last_of(link);
+  entered.lag = tail - start;
+  entered.due = due;
 
   LinkUse& use = link.use;
   use.carried += bytes(message.size);
@@ -254,7 +258,11 @@ Transport::Crossing Transport::enter(SimTime now, LinkId link_id, Message messag
   const Duration waited = start - now;
   add_saturating(use.queued, waited);
   use.queued_max = longer(use.queued_max, waited);
-  return {.until = link.free_at, .due = message.due, .wake = wake, .last = last};
+  return {.until = link.free_at, .due = due, .wake = wake, .last = last};
+}
+
+Transport::Message& Transport::last_of(Link& link) {
+  return link.ends_elsewhere ? handed_over_.back().message : link.queue.back();
 }
 
 // A message that enters a link in use follows those before it without a gap, so the link is in use
@@ -270,7 +278,8 @@ LinkId Transport::onward(const Link& link, const Message& message) const {
   return LinkId(link.base + shape.next(link.to, message.to, message.hash));
 }
 
-Arrived Transport::arrive(SimTime now, LinkId link_id) {
+// Flattened, as is post(): most of a large run is here, in small functions.
+[[gnu::flatten]] Arrived Transport::arrive(SimTime now, LinkId link_id) {
   Link& link = links_[link_id];
   const Message message = link.queue.pop();
   SIM_ASSERT(message.due == now);
@@ -281,8 +290,9 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
 
   if (link.role == LinkRole::nic_receive || (link.is_scale_up && link.to == message.to)) {
     arrived.ended = true;
-    if (message.last_segment != 0) arrived.delivered = message.tag;
+    arrived.delivered = message.last_segment != 0;
     arrived.member = message.hash;
+    if (link.role == LinkRole::nic_receive && nics_have_one_gpu()) say_gpu(message, arrived);
     --in_flight_;
     return arrived;
   }
@@ -296,23 +306,15 @@ Arrived Transport::arrive(SimTime now, LinkId link_id) {
   if (crossing.last) {
     arrived.enters_last_link = true;
     arrived.last_link = next;
+    if (!link.is_scale_up && nics_have_one_gpu()) say_gpu(message, arrived);
   }
   return arrived;
 }
 
-std::string Transport::name(LinkId id) const {
-  const std::uint32_t i = id.value;
-  if (!scale_out_ || i < scale_out_base_) {
-    const auto per_node = static_cast<std::uint32_t>(scale_up_->links().size());
-    const ShapeLink& edge = scale_up_->links()[i % per_node];
-    return fmt::format("node{} {}->{}", i / per_node, edge.from, edge.to);
-  }
-  if (i < send_base_) {
-    const ShapeLink& edge = scale_out_->links()[i - scale_out_base_];
-    return fmt::format("{}->{}", edge.from, edge.to);
-  }
-  if (i < receive_base_) return fmt::format("nic{} send", i - send_base_);
-  return fmt::format("nic{} receive", i - receive_base_);
+void Transport::say_gpu(const Message& message, Arrived& arrived) const {
+  arrived.by_nic = true;
+  arrived.traffic = message.traffic;
+  arrived.gpu = gpu_of_nic(message.to);
 }
 
 bool Transport::can_move(const NetworkSpec& spec, std::uint32_t nodes) {
@@ -361,22 +363,6 @@ std::vector<LinkId> Transport::represented_by(const Transport& smaller,
     }
   }
   return by;
-}
-
-LinkId Transport::named(std::string_view wanted) const {
-  for (std::uint32_t i = 0; i < links_.size(); ++i) {
-    if (name(LinkId(i)) == wanted) return LinkId(i);
-  }
-  return LinkId::none();
-}
-
-std::string Transport::link_class(LinkId id) const {
-  const Link& link = links_[id];
-  if (link.role == LinkRole::nic_send) return "nic_send";
-  if (link.role == LinkRole::nic_receive) return "nic_receive";
-  const Shape& shape = link.is_scale_up ? *scale_up_ : *scale_out_;
-  const ShapeLink& edge = shape.links()[id.value - link.base];
-  return fmt::format("{}_{}", link.is_scale_up ? "scale_up" : "scale_out", shape.link_class(edge));
 }
 
 Bytes Transport::memory(const NetworkSpec& spec) {

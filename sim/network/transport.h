@@ -58,9 +58,13 @@ struct LinkUse {
 // Adds what another link has done, or the same one at another time.
 void add(LinkUse& sum, const LinkUse& use);
 
-// A message to send. `tag` comes back on delivery. `entries` work-queue entries go with it.
+// A message to send. `tag` and `traffic`, of 4 bits, come back on delivery. `entries` work-queue
+// entries go with it.
 struct Outgoing {
+  static constexpr std::uint32_t kTag = UINT32_MAX;
   std::uint32_t tag = 0;
+  std::uint32_t number = kTag;  // of this message alone: chooses among equal ways. kTag: its tag
+  std::uint32_t traffic = 0;
   std::uint32_t from_gpu = 0;
   std::uint32_t to_gpu = 0;
   Bytes size;
@@ -97,16 +101,19 @@ struct Posted {
 
 // What arrive() did: the message moved on to its next link, or was delivered.
 struct Arrived {
-  static constexpr std::uint32_t kNotDelivered = UINT32_MAX;
   std::array<Wake, 2> wakes;
   std::uint32_t tag = 0;  // of the message, or message segment, that this is about
   Bytes size;
-  bool ended = false;                       // it has reached the end of its route
-  std::uint32_t delivered = kNotDelivered;  // its tag, if all of the message has now arrived
-  bool enters_last_link = false;            // it begins to cross the last link of its route:
+  bool ended = false;             // it has reached the end of its route
+  bool delivered = false;         // all of the message has now arrived
+  bool enters_last_link = false;  // it begins to cross the last link of its route:
   LinkId last_link;
   std::uint32_t member = 0;  // ended copy: index in the group
-  bool fanned = false;       // the switch has copied it: see fan()
+  // It has ended at, or begins to cross, the receive port of a NIC that belongs to one GPU:
+  bool by_nic = false;
+  std::uint32_t traffic = 0;  // as in Outgoing
+  std::uint32_t gpu = 0;      // the NIC's
+  bool fanned = false;        // the switch has copied it: see fan()
 };
 
 class Transport {
@@ -116,7 +123,8 @@ class Transport {
     SimTime due;   // head (on the last link: tail) at the end of the link it is on
     Duration lag;  // of the tail behind the head
     std::uint32_t tag;
-    std::uint32_t to : 30;          // endpoint in its fabric
+    std::uint32_t to : 26;          // endpoint in its fabric
+    std::uint32_t traffic : 4;      // as in Outgoing
     std::uint32_t from_engine : 1;  // a copy engine's
     std::uint32_t last_segment : 1;
     std::uint32_t size;
@@ -148,6 +156,14 @@ class Transport {
 
   // The NIC through which a message of this lane leaves or enters a GPU.
   [[nodiscard]] std::uint32_t nic_of(std::uint32_t gpu, std::uint64_t lane) const;
+
+  // Whether each NIC belongs to one GPU, and to which.
+  [[nodiscard]] bool nics_have_one_gpu() const { return nics_per_node_ >= gpus_per_node_; }
+  [[nodiscard]] std::uint32_t gpu_of_nic(std::uint32_t nic) const {
+    if (nics_per_node_ == gpus_per_node_) return nic;
+    const std::uint32_t each = nics_per_node_ / gpus_per_node_;
+    return nic / nics_per_node_ * gpus_per_node_ + nic % nics_per_node_ / each;
+  }
 
   // The link on which a message inside a node leaves its GPU.
   [[nodiscard]] LinkId first_inside(const Outgoing& message) const;
@@ -244,7 +260,7 @@ class Transport {
     std::uint32_t left = 0;  // parts that have not arrived
     SimTime tail;            // the latest tail of the parts so far
   };
-  static constexpr std::uint32_t kToSwitch = 0x3FFFFFFF;  // not an endpoint
+  static constexpr std::uint32_t kToSwitch = 0x3FFFFFF;  // not an endpoint
   std::uint32_t new_at_switch(const AtSwitch& what);
   void arrive_at_switch(SimTime now, const Link& link, Message message, Arrived& arrived);
   void copy_to_all(SimTime now, const Link& link, Message message, Arrived& arrived);
@@ -254,9 +270,12 @@ class Transport {
   [[nodiscard]] Bandwidth on(const Link& link, Bandwidth rate) const;
   void add_fabric(const FabricSpec& spec, const Shape& shape, bool is_scale_up);
   SimTime room_in_queue(SimTime now, std::uint32_t nic, std::size_t entries);
-  Crossing cross(SimTime now, LinkId link, Message message, int entries);
-  Crossing cross_in_switch(SimTime now, LinkId link, Message message);
-  Crossing enter(SimTime now, LinkId link, Message message, int entries, Duration time);
+  Crossing cross(SimTime now, LinkId link, const Message& message, int entries);
+  Crossing cross_in_switch(SimTime now, LinkId link, const Message& message);
+  Crossing enter(SimTime now, LinkId link, const Message& message, int entries, Duration time);
+  void say_gpu(const Message& message, Arrived& arrived) const;
+  // The message that has just entered a link.
+  Message& last_of(Link& link);
   [[nodiscard]] LinkId onward(const Link& link, const Message& message) const;
   // What chooses among equal routes inside a node.
   [[nodiscard]] std::uint32_t hash_inside(const Outgoing& message) const;

@@ -74,13 +74,13 @@ class Drive {
     const Arrived arrived = transport_.arrive(next.at, next.link);
     for (const Wake& w : arrived.wakes) wake(w);
     if (arrived.fanned) wake_fan();
-    if (arrived.delivered == Arrived::kNotDelivered) return;
-    if (copied_.count(arrived.delivered) > 0) {
-      EXPECT_TRUE(copies_.emplace(std::pair{arrived.delivered, arrived.member}, next.at).second);
+    if (!arrived.delivered) return;
+    if (copied_.count(arrived.tag) > 0) {
+      EXPECT_TRUE(copies_.emplace(std::pair{arrived.tag, arrived.member}, next.at).second);
       return;
     }
-    EXPECT_TRUE(delivered_.emplace(arrived.delivered, next.at).second) << "delivered twice";
-    order_.push_back(arrived.delivered);
+    EXPECT_TRUE(delivered_.emplace(arrived.tag, next.at).second) << "delivered twice";
+    order_.push_back(arrived.tag);
   }
 
   Transport transport_;
