@@ -15,9 +15,10 @@ using Flag = unsigned;
 #define CALIBRATION_WHILE_WAITING() static_cast<void>(0)
 #endif
 
-// One thread sets a flag for all that its WG has stored: the barrier before it orders the stores of
-// the other threads before its release, and a release at system scope is cumulative: it covers all
-// that happened before it, whoever stored it, for whoever acquires the flag on any GPU.
+// One thread sets a flag for all that its WG has stored: the barrier before it (of a warp that has
+// waited for its bulk copies, __syncwarp) orders the stores of the other threads before its
+// release, and a release at system scope is cumulative: it covers all that happened before it,
+// whoever stored it, for whoever acquires the flag on any GPU.
 __device__ inline void set_flag(Flag* flag, unsigned run) {
   __hip_atomic_store(flag, run, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 }

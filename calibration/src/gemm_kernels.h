@@ -77,7 +77,7 @@ struct TileSending {
 // Tiles are stored straight into the output of their destination.
 template <int tile_n>
 static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
-    multiply_and_send(CALIBRATION_MATRICES Product product, TileSending sending) {
+    multiply_and_send(CALIBRATION_MATRIX_PARAMETER Product product, TileSending sending) {
   const SliceOrder& order = sending.order;
   send_tiles<tile_n>(
       product, order, [&](int destination) { return sending.out.at[destination]; },
@@ -162,7 +162,7 @@ __device__ inline void sum_tile(const TileReducing& reducing, TilePlace at, int 
 // Persistent: sends all parts, then sums the tiles it owns as their parts come.
 template <int tile_n>
 static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
-    multiply_and_reduce(CALIBRATION_MATRICES Product product, TileReducing reducing) {
+    multiply_and_reduce(CALIBRATION_MATRIX_PARAMETER Product product, TileReducing reducing) {
   const SliceOrder& order = reducing.order;
   send_tiles<tile_n>(
       product, order, [&](int destination) { return reducing.parts.at[destination]; },
@@ -298,8 +298,8 @@ __device__ inline GatheredTile gathered_tile(const TilePipeline<tile_n>& pipelin
 // Persistent. The first `senders` WGs send the shard; all take tiles.
 template <int tile_n>
 static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
-    gather_and_multiply(CALIBRATION_MATRICES Product product,
-                        CALIBRATION_MATRICES Gathering gathering) {
+    gather_and_multiply(CALIBRATION_MATRIX_PARAMETER Product product,
+                        CALIBRATION_MATRIX_PARAMETER Gathering gathering) {
   if (static_cast<int>(blockIdx.x) < gathering.senders) {
     send_shard(gathering, product.k);
   }
@@ -319,7 +319,7 @@ static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
     }
   };
   begin();
-  while (index < tiles) {
+  while (index < tiles) {  // the next tile's rows are waited for first: its steps come meanwhile
     TileSums<tile_n> sums;
     pipeline.multiply(now.tile, sums);
     bf16_bits* out = now.out;

@@ -10,7 +10,7 @@ constexpr std::uint32_t b_seed = 600;
 
 // Persistent, as the fused kernels are.
 __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
-    multiply_all(CALIBRATION_MATRICES Product product, bf16_bits* c) {
+    multiply_all(CALIBRATION_MATRIX_PARAMETER Product product, bf16_bits* c) {
   const int down = product.m / tile_m;
   const int across = product.n / wide_tile_n;
   const auto tile_at = [&](int index) {
@@ -114,6 +114,7 @@ OperatorLine gemm_line(const char* name, const Plan& plan, const GemmShape& shap
           .kernel = {{"threads", tile_threads},
                      {"tile_k", tile_k},
                      {"stages", tile_stages},
+                     {"group_rows", tile_group_rows},
                      {"occupancy", occupancy}}};
 }
 

@@ -11,9 +11,9 @@
 // Tiles of C = A B^T in bf16, one by a WG of 256 threads: 128 rows and `tile_n` columns. The same
 // work bulk and fused.
 //
-//   CALIBRATION_WGMMA (NVIDIA, for sm_90a): 256 or 128 columns; wgmma; 700 to 800 TFLOP/s on an H100
-//   other NVIDIA: 128 columns; mma.m16n8k16, a third of the library's rate on an H100
-//   AMD: 128 columns; v_mfma_f32_32x32x8_bf16
+//   CALIBRATION_WGMMA (NVIDIA, for sm_90a): 256 or 128 columns; wgmma; up to 800 TFLOP/s on an H100
+//   other NVIDIA: 128 columns; mma.m16n8k16, a third of the library's rate on an H100 AMD: 128
+//   columns; v_mfma_f32_32x32x8_bf16
 //
 // A WG has `tile_threads` threads and makes one tile after another:
 //
@@ -37,6 +37,7 @@
 namespace calibration {
 
 constexpr int tile_m = 128;
+constexpr int tile_group_rows = 8;  // rows of tiles that are walked column by column
 
 struct TilePlace {
   int row;
@@ -60,7 +61,8 @@ struct TileSums {
 
 namespace calibration {
 
-// A is m x k, B n x k, in rows. A kernel's parameter of this type is a CALIBRATION_MATRICES.
+// A is m x k, B n x k, in rows. A kernel's parameter of this type is a
+// CALIBRATION_MATRIX_PARAMETER.
 struct Product {
   Matrix a;
   Matrix b;
@@ -81,7 +83,7 @@ __device__ inline Tile tile_of(const Product& product, TilePlace at) {
 // rows of A and B in the L2.
 template <int tile_n>
 __device__ inline TilePlace tile_in_groups(int index, int down, int across) {
-  constexpr int group = 8;
+  constexpr int group = tile_group_rows;
   const int first = index / (group * across) * group;
   const int height = down - first < group ? down - first : group;
   const int within = index % (group * across);

@@ -18,7 +18,7 @@ constexpr int tile_k = 32;
 struct Matrix {
   const bf16_bits* at;
 };
-#define CALIBRATION_MATRICES const
+#define CALIBRATION_MATRIX_PARAMETER const
 
 inline Matrix matrix_of(const bf16_bits* at, int /*rows*/, int /*k*/) { return {at}; }
 

@@ -22,7 +22,8 @@ struct Matrix {
   const bf16_bits* at;
   CUtensorMap map;
 };
-#define CALIBRATION_MATRICES const __grid_constant__
+// The copy engine reads a map where the kernel's parameters are.
+#define CALIBRATION_MATRIX_PARAMETER const __grid_constant__
 
 constexpr std::size_t row_bytes = tile_k * sizeof(bf16_bits);  // of a step
 constexpr int box_rows = 128;
@@ -33,6 +34,7 @@ template <int tile_n>
 constexpr unsigned stage_bytes = (tile_m + tile_n) * row_bytes;
 template <int tile_n>
 constexpr int stages_of = tile_n == wide_tile_n ? 3 : 6;
+constexpr int stages_most = 6;
 constexpr int tile_stages = stages_of<wide_tile_n>;  // what lines say
 template <int tile_n>
 constexpr unsigned stages_bytes = stages_of<tile_n> * stage_bytes<tile_n>;
@@ -45,10 +47,13 @@ constexpr std::size_t tile_shared_bytes =
     std::max(bytes_before_notes<narrow_tile_n>, bytes_before_notes<wide_tile_n>) + notes_bytes;
 
 inline Matrix matrix_of(const bf16_bits* at, int rows, int k) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault,
-                                         &found));
+  static void* const entry = [] {  // looked up once
+    void* address = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &address, 12000,
+                                           cudaEnableDefault, &found));
+    return found == cudaDriverEntryPointSuccess ? address : nullptr;
+  }();
   const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   const cuuint64_t size[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
   const cuuint64_t pitch[] = {static_cast<cuuint64_t>(k) * sizeof(bf16_bits)};
@@ -81,8 +86,8 @@ __device__ inline char* tile_memory() {
 }
 
 struct TileNotes {
-  unsigned long long full[6];  // barriers of stages
-  unsigned long long empty[6];
+  unsigned long long full[stages_most];  // barriers of stages
+  unsigned long long empty[stages_most];
   unsigned long long staged;  // a tile is there to be sent
   unsigned long long free;    // and has left
   bf16_bits* out;             // where it goes; none: there are no more
@@ -202,6 +207,15 @@ __device__ inline void multiply_stage(float (&sums)[TileSums<tile_n>::count], un
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
+// Products under way write the sums: nothing that reads or writes these may move across this.
+template <int count>
+__device__ inline void fence_sums(float (&sums)[count]) {
+#pragma unroll
+  for (float& sum : sums) {
+    asm volatile("" : "+f"(sum)::"memory");
+  }
+}
+
 template <int of_last>
 __device__ inline void wait_for_products() {  // but for the last ones
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(of_last) : "memory");
@@ -221,7 +235,7 @@ template <int tile_n>
 class TilePipeline {
  public:
   __device__ TilePipeline() {
-    static_assert(sizeof(TileNotes) <= notes_bytes && stages <= 6);
+    static_assert(sizeof(TileNotes) <= notes_bytes && stages <= stages_most);
     if (threadIdx.x == 0) {
       for (int stage = 0; stage < stages; ++stage) {
         full(stage).set_up(1);
@@ -248,6 +262,7 @@ class TilePipeline {
         bring(tile, step);
       }
     }
+    __syncwarp();
   }
 
   __device__ void multiply(const Tile& tile, TileSums<tile_n>& sums) {
@@ -255,6 +270,7 @@ class TilePipeline {
     for (float& sum : sums.at) {
       sum = 0;
     }
+    fence_sums(sums.at);
     const int steps = steps_of(tile);
     int last = 0;
     for (int step = 0; step < steps; ++step) {
@@ -266,11 +282,13 @@ class TilePipeline {
         if (threadIdx.x == 0) {
           bring(tile, step - 1 + stages);
         }
+        __syncwarp();  // wgmma is for whole warps
       }
       last = next_multiplied_.place;
       next_multiplied_.advance();
     }
     wait_for_products<0>();
+    fence_sums(sums.at);
     leave(last);
   }
 

@@ -56,6 +56,14 @@ def selected(operator, ranks, options):
     return all_
 
 
+def tile_of_hip():
+    """Of the GEMMs, as setup.py builds for the GPU that is there."""
+    import torch
+    named = os.environ.get("TORCH_CUDA_ARCH_LIST", "9.0")
+    hopper = not torch.version.hip and torch.cuda.get_device_capability() == (9, 0)
+    return "wgmma" if hopper and named in ("9.0", "9.0a") else "plain"
+
+
 class Measuring:
     def __init__(self, options):
         import torch.distributed as dist
@@ -110,6 +118,8 @@ class Measuring:
                     if not error < tolerance:
                         raise RuntimeError(f"wrong by {error}")
                     line["error"] = float(f"{error:.2g}")
+                if name == "hip" and "gemm" in operator:
+                    line["tile"] = tile_of_hip()
                 line.update(summary(self.together.times(ways[name].call)))
                 self.lines.write(line)
                 seen.append(f"{name} {line['us']:.1f}")

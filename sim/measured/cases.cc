@@ -151,6 +151,7 @@ class CaseMaker {
     if (*kind.limited_by != '\0') set(kind.limited_by, needed("ctas"));
     if (prefix == "micro" && line_.number("ctas")) set("collective.channels", needed("ctas"));
     set_loads(prefix);
+    set_walk(prefix);
     set_hot_rows();
     if (prefix == "gemv") place_weights();
     if (prefix == "c3") set_collective();
@@ -213,6 +214,15 @@ class CaseMaker {
     if (!loads) return;
     if (prefix == "emb") set("workload.wg.loads_in_flight", *loads);
     if (prefix == "gemv") set("workload.gemv.wg.loads_in_flight", *loads);
+  }
+
+  // A line without this walks its tiles row by row, and adds up 4 B at a time.
+  void set_walk(std::string_view prefix) {
+    const auto rows = line_.number("group_rows");
+    if (!rows) return;
+    case_.sets.emplace_back("workload.gemm.order=swizzled");
+    set("workload.gemm.swizzle", *rows);
+    if (prefix == "gemm_rs") case_.sets.emplace_back("fused.add_load=16 B");
   }
 
   // A line without this has no hot rows.

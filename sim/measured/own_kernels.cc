@@ -64,9 +64,7 @@ class OwnKernels {
     if (row.what == OwnOperator::embedding) embedding();
     if (row.what == OwnOperator::gemv) gemv();
     if (row.what == OwnOperator::gemm || row.what == OwnOperator::triton_gemm) gemm();
-    if (row.what == OwnOperator::gemm && !takes_large_tiles()) {
-      set("workload.gemm.tile_n", 128);
-    }
+    if (row.what == OwnOperator::gemm) hip_gemm();
     if (row.what == OwnOperator::triton_gemm) triton_gemm(row);
     return made_;
   }
@@ -101,6 +99,20 @@ class OwnKernels {
     set("workload.gemm.m", needed("m"));
     set("workload.gemm.n", needed("n"));
     set("workload.gemm.k", needed("k"));
+  }
+
+  // Tiles as launch_gemm.cc chooses them. Only the kernel for Hopper is described.
+  void hip_gemm() {
+    const auto tile = line_.words.find("tile");
+    if (tile == line_.words.end() || tile->second != "wgmma") {
+      problems_.add({.at = line_.at,
+                     .path = "tile",
+                     .message =
+                         "must be wgmma: the HIP GEMM is described as it is built for Hopper, "
+                         "and lines without `tile` are of an earlier one",
+                     .source_line = ""});
+    }
+    if (!takes_large_tiles()) set("workload.gemm.tile_n", 128);
   }
 
   // Tiles and their order as weft_triton/operators.py chooses them (`best`, `Plan`, `head_of`).

@@ -57,10 +57,18 @@ void input_is_multiplied(const Check& check) {
 }
 
 void a_wave_sends(const Check& check) {
-  if (check.scenario.fused.unsent == 1) return;
-  if (check.has(Mode::fused) && check.scenario.fused.sent_by == SentBy::wave) return;
-  warn_of_modes(check, "fused.unsent",
-                "no effect: buffers are for mode fused with fused.sent_by: wave");
+  const Scenario& scenario = check.scenario;
+  if (scenario.fused.unsent == 1) return;
+  if (!check.has(Mode::fused) || scenario.fused.sent_by != SentBy::wave) {
+    warn_of_modes(check, "fused.unsent",
+                  "no effect: buffers are for mode fused with fused.sent_by: wave");
+  } else if (scenario.cluster.gpus_per_node == 1) {
+    check.warn("fused.unsent",
+               "no effect: buffers are for results that stay in the node, whose "
+               "GPUs are one each here");
+  } else if (scenario.fused.in_switch) {
+    check.warn("fused.unsent", "no effect: with fused.in_switch results stay where they are made");
+  }
 }
 
 void results_may_be_staged(const Check& check) {

@@ -51,7 +51,11 @@ TEST(MeasuredCases, gemms_with_wide_tiles_are_another_kernel) {
   std::map<std::string, std::int64_t> gemm = {{"gpus", 2}, {"m", 4096},     {"n", 4096},
                                               {"k", 1024}, {"tile_m", 128}, {"tile_n", 128},
                                               {"wgs", 264}};
-  EXPECT_EQ(case_without_problems(line("gemm.fused", gemm)).scenario, "validation/gemm");
+  const Case by_rows = case_without_problems(line("gemm.fused", gemm));
+  EXPECT_EQ(by_rows.scenario, "validation/gemm");
+  EXPECT_FALSE(sets(by_rows, "workload.gemm.order=swizzled"));
+  gemm["group_rows"] = 8;
+  EXPECT_TRUE(sets(case_without_problems(line("gemm.fused", gemm)), "workload.gemm.swizzle=8"));
   gemm["tile_n"] = 256;
   EXPECT_EQ(case_without_problems(line("gemm_rs.fused", gemm)).scenario, "validation/hip_gemm_rs");
   const Case in_turn = case_without_problems(line("gemm.fused_in_turn", gemm));

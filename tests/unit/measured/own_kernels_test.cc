@@ -22,12 +22,18 @@ GpuSpec h100() {
   return gpu;
 }
 
-Case made_of(const std::string& kind, const Numbers& numbers) {
+MeasuredLine line_of(const std::string& kind, const Numbers& numbers) {
   MeasuredLine line;
   line.kind = kind;
   line.us = 1;
   for (const auto& [name, number] : numbers) line.numbers[name] = number;
   line.numbers["gpus"] = 2;
+  return line;
+}
+
+Case made_of(const std::string& kind, const Numbers& numbers) {
+  MeasuredLine line = line_of(kind, numbers);
+  line.words["tile"] = "wgmma";
   Diagnostics problems;
   Case made = own_kernel(line, h100(), problems);
   EXPECT_FALSE(problems.has_errors()) << problems.to_text();
@@ -86,6 +92,13 @@ TEST(OwnKernels, of_hip_have_wide_tiles_by_the_same_rule) {
   EXPECT_FALSE(sets(wide, "workload.gemm.tile_n=128"));
   const Case narrow = made_of("torch.gemm_rs.hip", {{"m", 512}, {"n", 4096}, {"k", 64}});
   EXPECT_TRUE(sets(narrow, "workload.gemm.tile_n=128"));
+}
+
+// Built for other GPUs, and before it was made by wgmma, the kernel is another one.
+TEST(OwnKernels, of_hip_are_those_for_hopper) {
+  Diagnostics problems;
+  own_kernel(line_of("torch.gemm.hip", {{"m", 4096}, {"n", 4096}, {"k", 64}}), h100(), problems);
+  EXPECT_NE(problems.to_text().find("tile: must be wgmma"), std::string::npos);
 }
 
 // 16384 x 8192 of B in bf16 are 268 MB, more than 120; 512 rows are 4 x 64 tiles on 132 SMs.

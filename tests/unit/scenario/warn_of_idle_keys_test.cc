@@ -45,6 +45,9 @@ TEST(WarnOfIdleKeys, only_waves_leave_results_in_buffers) {
             "a.yaml:5:9: warning: fused.unsent: no effect: buffers are for mode fused with "
             "fused.sent_by: wave");
   EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "unsent: 2, sent_by: wave"), "");
+  EXPECT_NE(warnings("gemm_reduce_scatter", "fused", "unsent: 2, sent_by: wave, in_switch: true")
+                .find("with fused.in_switch results stay where they are made"),
+            std::string::npos);
 }
 
 TEST(WarnOfIdleKeys, wgs_that_compute_may_stage_what_they_send) {
