@@ -72,6 +72,9 @@ std::uint32_t channels_of(const Cluster& cluster, const CollectiveCall& call);
 // A kernel is as late as its last channel, and channels do not start all at once: the last of many
 // starts spread (1 - 1/channels) later than a single one, whose time is `startup`.
 Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels);
+// That of a protocol: two ranks of a node have one neighbour to agree with.
+Duration startup_of(const CollectiveSpec& library, const ProtocolSpec& protocol,
+                    const RankGroup& group, std::int64_t channels);
 
 // Whether the library's channels are divided among the peers of an all-to-all (PeerPartSpec); the
 // number of channels then, a power of two; and the number of parts into which the `size` bytes for

@@ -95,7 +95,7 @@ double predicted_time(const Cluster& cluster, const CollectiveCall& call, const 
   const double only_in = loads.only_in * through_channels;
   const double links = std::max(inside, between) + only_in;
   const double startup = to_seconds(
-      startup_of(spec.gpu.collective, protocol.startup, static_cast<std::int64_t>(by.channels)));
+      startup_of(spec.gpu.collective, protocol, group, static_cast<std::int64_t>(by.channels)));
   // Phases over different links that follow one another, chunk by chunk.
   if (plans.flow == Flow::levels) {
     const double first = (inside + between + channels) / by.chunks;

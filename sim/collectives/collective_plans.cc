@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/collectives/collective_choice.h"
 
@@ -85,6 +86,16 @@ std::uint32_t peer_channels(const Cluster& cluster, const CollectiveCall& call) 
 Duration startup_of(const CollectiveSpec& library, Duration startup, std::int64_t channels) {
   const std::int64_t several = std::max<std::int64_t>(channels, 1);
   return startup + Duration::from_count(library.spread.count() / several * (several - 1));
+}
+
+Duration startup_of(const CollectiveSpec& library, const ProtocolSpec& protocol,
+                    const RankGroup& group, std::int64_t channels) {
+  const bool of_two = group.one_node && group.gpus.size() == 2;
+  const Duration startup =
+      of_two ? Duration::from_count(
+                   std::llround(static_cast<double>(protocol.startup.count()) * protocol.of_two))
+             : protocol.startup;
+  return startup_of(library, startup, channels);
 }
 
 bool has_peer_parts(const Cluster& cluster, const CollectiveCall& call, const RankGroup& group) {

@@ -46,7 +46,7 @@ Kernel CollectiveRun::kernel(std::uint32_t rank, std::uint32_t grid) const {
   kernel.work_list = WorkList::static_list;
   kernel.max_grid = grid;
   kernel.launch = call_.launch;
-  if (!dma) kernel.startup = startup_of(gpu.collective, protocol.startup, grid);
+  if (!dma) kernel.startup = startup_of(gpu.collective, protocol, group_, grid);
   kernel.flag = dma ? gpu.dma.signal : protocol.step;
   kernel.puts_by = InitiatedBy::proxy;  // the library's network thread
   kernel.handover = protocol.handover;

@@ -41,6 +41,14 @@ void protocol_fields(Fields& map, ProtocolSpec& protocol, Protocol which) {
              .fallback = 1,
              .quiet = true});
   }
+  if (which == Protocol::simple) {
+    map.add("of_two", protocol.of_two,
+            {.help = "fraction of startup where two GPUs of a node are the only ranks, each both "
+                     "neighbours of the other",
+             .range = {{0.01, 1}},
+             .fallback = 1,
+             .quiet = true});
+  }
   if (which == Protocol::ll) {
     map.add("line", protocol.line,
             {.help = "how much longer a step is if every thread of a channel has a line to send",

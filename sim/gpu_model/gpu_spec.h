@@ -214,6 +214,7 @@ struct ProtocolSpec {
   Bandwidth rate;
   Bandwidth relay_rate;
   double of_bytes = 1;  // fraction of these rates without a reduction: gathers, exchanges
+  double of_two = 1;    // fraction of `startup` in a node of two ranks: both neighbours are one
   Duration line{};      // `ll`: added to a step if every thread has a line to send, not only one
 };
 

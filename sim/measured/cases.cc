@@ -46,8 +46,9 @@ constexpr std::array kC3Columns = {
 };
 constexpr std::array kLibraryColumns = {Column{"bytes_per_gpu", "workload.bytes"}};
 
-// What the two lines of a comparison may differ in: how the fused kernel was launched.
-constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas", "flags_per_destination"};
+// What the two lines of a comparison may differ in: how the fused kernel was launched
+// or built.
+constexpr std::array kOfOneVersion = {"wgs", "occupancy", "ctas", "flags_per_destination", "tile"};
 
 struct Family {
   const char* prefix;
@@ -305,7 +306,10 @@ std::string bulk_kind_of(const std::string& kind) {
 
 std::string compared_text(const MeasuredLine& line) {
   MeasuredLine common = line;
-  for (const char* name : kOfOneVersion) common.numbers.erase(name);
+  for (const char* name : kOfOneVersion) {
+    common.numbers.erase(name);
+    common.words.erase(name);
+  }
   return common.text();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct File {
   const char* name;
   std::size_t kinds;  // of our own kernels
 };
+void PrintTo(const File& file, std::ostream* out) { *out << file.name; }
 class FusedInPytorch : public testing::TestWithParam<File> {};
 
 // The second file is of another day and machine, with the HIP GEMM by wgmma.

@@ -69,5 +69,19 @@ TEST(StartOfChannels, is_that_of_the_last) {
   EXPECT_EQ(startup_of(library, nanoseconds(5'000), 4), nanoseconds(6'800));
 }
 
+// 0.76 of 19.51 us with one neighbour in the node; all of it with two, or beyond the node.
+TEST(Startup, of_two_ranks_of_a_node_is_a_fraction) {
+  const CollectiveSpec library;
+  ProtocolSpec simple;
+  simple.startup = nanoseconds(19'510);
+  simple.of_two = 0.76;
+  const RankGroup two{.gpus = {4, 5}, .per_node = 2, .one_node = true};
+  const RankGroup apart{.gpus = {0, 8}, .per_node = 1, .one_node = false};
+  const RankGroup four{.gpus = {0, 1, 2, 3}, .per_node = 4, .one_node = true};
+  EXPECT_EQ(startup_of(library, simple, two, 1), picoseconds(14'827'600));
+  EXPECT_EQ(startup_of(library, simple, apart, 1), nanoseconds(19'510));
+  EXPECT_EQ(startup_of(library, simple, four, 1), nanoseconds(19'510));
+}
+
 }  // namespace
 }  // namespace weft::collective_nccl_test

@@ -123,6 +123,9 @@ TEST(MeasuredCases, a_fused_line_is_compared_with_the_bulk_one_of_the_same_case)
   EXPECT_EQ(bulk_kind_of("emb.fused_low_occ"), "emb.bulk");
   EXPECT_EQ(bulk_kind_of("emb.compute"), "");
   EXPECT_EQ(compared_text(line("emb.fused", fused)), compared_text(line("emb.bulk", kBags)));
+  MeasuredLine by_wgmma = line("emb.fused", fused);
+  by_wgmma.words["tile"] = "wgmma";
+  EXPECT_EQ(compared_text(by_wgmma), compared_text(line("emb.bulk", kBags)));
 }
 
 TEST(MeasuredCases, kinds_without_a_simulation_are_known_as_such) {
