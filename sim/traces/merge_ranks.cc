@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/traces/followers.h"
 #include "sim/traces/join_in_blocks.h"
 #include "sim/traces/meetings.h"
 
@@ -39,29 +40,6 @@ void wait_for(Front& front, std::uint32_t stream, OpId op) {
   front.emplace_back(stream, op);
 }
 
-// By node of a rank, the nodes that wait for it.
-class Followers {
- public:
-  explicit Followers(const RankTrace& rank) : ends_(rank.nodes.size() + 1, 0) {
-    for (const TraceNode& node : rank.nodes) {
-      for (const std::uint32_t before : node.after) ++ends_[before + 1];
-    }
-    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
-    nodes_.resize(ends_.back());
-    std::vector<std::uint32_t> next(ends_.begin(), ends_.end() - 1);
-    for (std::uint32_t i = 0; i < rank.nodes.size(); ++i) {
-      for (const std::uint32_t before : rank.nodes[i].after) nodes_[next[before]++] = i;
-    }
-  }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t node) const {
-    return std::span(nodes_).subspan(ends_[node], ends_[node + 1] - ends_[node]);
-  }
-
- private:
-  std::vector<std::uint32_t> ends_;  // a node's begin where those of the one before it end
-  std::vector<std::uint32_t> nodes_;
-};
-
 class Merger {
  public:
   Merger(std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
@@ -80,8 +58,7 @@ class Merger {
     run();
     report_stuck();
     if (has_places_ && !problems_.any()) {
-      const std::string& file = ranks_.front().file;
-      merged_.graph = join_in_blocks(std::move(merged_.graph), places_of_ops_, file, problems_);
+      merged_.graph = join_in_blocks(std::move(merged_.graph), ranks_, made_by_, problems_);
     }
     return std::move(merged_);
   }
@@ -173,7 +150,7 @@ class Merger {
     } else if (last && !(*last < place)) {
       wrong_place(at, fmt::format("{}, after id {} of block {}: ids and blocks must rise",
                                   place.block, last->op, last->block));
-    } else if (place != of_first) {
+    } else if (of_first.block != ModelPlace::kNone && place != of_first) {
       wrong_place(at, fmt::format("{}, but {} of rank {}, with which it meets, is in {}: id and "
                                   "block must be the same",
                                   place.block, node(first).label, first.rank, of_first.block));
@@ -235,8 +212,21 @@ class Merger {
       std::set<Turn>& from = in_order ? ready_ : early_;
       const UnitId id = std::get<2>(*from.begin());
       from.erase(from.begin());
-      if (!in_order) ++merged_.out_of_order;
+      if (!in_order) overtake(id);
       finish(id);
+    }
+  }
+
+  // In blocks operators stand in the order of their ids, so that no later one can run first.
+  void overtake(UnitId id) {
+    ++merged_.out_of_order;
+    if (!has_places_) return;
+    for (const NodeAt at : members(units_[id])) {
+      const std::uint32_t ahead = ahead_[at.rank][at.node];
+      if (ahead == UINT32_MAX) continue;
+      wrong_place(at, fmt::format("can run only before {}, which is ahead of it on its stream: "
+                                  "nodes with blocks must stand in an order in which they can run",
+                                  node({at.rank, ahead}).label));
     }
   }
 
@@ -289,9 +279,7 @@ class Merger {
     }
     op.after.assign(after.begin(), after.end());
     const OpId made = merged_.graph.add(std::move(op));
-    if (has_places_) {
-      places_of_ops_.push_back(ranks_[unit.first.rank].place_of(unit.first.node));
-    }
+    if (has_places_) made_by_.push_back(unit.first);
     for (const NodeAt at : members(unit)) fronts_[at.rank][at.node] = {{unit.stream, made}};
   }
 
@@ -362,7 +350,7 @@ class Merger {
   std::uint32_t lanes_ = 1;
   std::size_t done_ = 0;
   bool has_places_ = false;
-  std::vector<ModelPlace> places_of_ops_;  // if nodes have any
+  std::vector<NodeAt> made_by_;  // by operator, if nodes have places: its first node
 };
 
 }  // namespace

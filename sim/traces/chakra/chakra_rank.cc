@@ -230,17 +230,16 @@ class RankReader {
     ++sums_.summary.by_kind[read.part].nodes;
   }
 
-  // Places of a rank are kept once there is one.
+  // Nodes behind the last one that has a place are left out (RankTrace::places).
   void take_place(const ChakraNode& node, std::size_t nodes, RankTrace& rank) {
-    if (!node.block && rank.places.empty()) return;
+    if (!node.block) return;
     constexpr std::uint64_t kMost = ModelPlace::kNone - 1;
-    const auto block = static_cast<std::uint64_t>(node.block.value_or(0));
+    const auto block = static_cast<std::uint64_t>(*node.block);
     if (block > kMost || node.id > kMost) {
       return wrong(node, "model_block", fmt::format("id and block must be at most {}", kMost));
     }
     rank.places.reserve(nodes);
     rank.places.resize(rank.nodes.size());
-    if (!node.block) return;
     rank.places.back() = {.block = static_cast<std::uint32_t>(block),
                           .op = static_cast<std::uint32_t>(node.id)};
   }
