@@ -31,13 +31,14 @@ struct CollectiveNode {
   std::vector<std::int64_t> sends;  // uneven all-to-all: to each rank of the group; else empty
 };
 
-// One end of a message; ends are matched by source, target and tag, in order.
+// One end of a message; ends are matched by group, source, target and tag, in order.
 struct MessageNode {
   enum class End : std::uint8_t { send, receive };
   End end = End::send;
   std::uint32_t source = 0;
   std::uint32_t target = 0;
   std::int64_t tag = 0;
+  std::uint32_t group = 0;  // of TraceGroups
   Bytes size;
   bool meets = false;  // as in CommunicationShape; one end says it for both
 };
