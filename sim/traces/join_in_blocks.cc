@@ -22,9 +22,9 @@ class Joiner {
     now_.assign(made_by_.size(), OpId::none());
     const std::vector<OpId> order = in_order();
     for (auto first = order.begin(); first != order.end() && !problems_.full();) {
-      const auto last = std::find_if(first, order.end(),
-                                     [&](OpId id) { return place_of(id) != place_of(*first); });
-      enter_block(place_of(*first).block);
+      const auto last = std::find_if(
+          first, order.end(), [&](OpId id) { return position_of(id) != position_of(*first); });
+      enter_block(position_of(*first).block);
       const Ids alike(first, last);
       for (const OpId id : alike) wait_for_new(id);
       if (are_one(alike)) {
@@ -42,22 +42,22 @@ class Joiner {
     const NodeAt at = made_by_[id.value];
     return ranks_[at.rank].nodes[at.node];
   }
-  [[nodiscard]] ModelPlace place_of(OpId id) const {
+  [[nodiscard]] ModelPosition position_of(OpId id) const {
     const NodeAt at = made_by_[id.value];
-    return ranks_[at.rank].place_of(at.node);
+    return ranks_[at.rank].position_of(at.node);
   }
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& groups_of(OpId id) const {
     return graph_.places[graph_.ops[id].place].groups;
   }
 
-  // Those of one place by their GPUs.
+  // Those of one position by their GPUs.
   [[nodiscard]] std::vector<OpId> in_order() const {
     std::vector<OpId> order;
     order.reserve(made_by_.size());
     for (std::uint32_t i = 0; i < made_by_.size(); ++i) order.emplace_back(i);
     std::stable_sort(order.begin(), order.end(), [this](OpId a, OpId b) {
-      const ModelPlace x = place_of(a);
-      const ModelPlace y = place_of(b);
+      const ModelPosition x = position_of(a);
+      const ModelPosition y = position_of(b);
       return x != y ? x < y : groups_of(a) < groups_of(b);
     });
     return order;
@@ -79,7 +79,7 @@ class Joiner {
             ranks_[made_by_[id.value].rank].file, node_of(id).label + ": model_block",
             fmt::format("{}, waits for {} of block {}, which is later: nodes with blocks "
                         "must stand in an order in which they can run",
-                        place_of(id).block, node_of(before).label, place_of(before).block));
+                        position_of(id).block, node_of(before).label, position_of(before).block));
       }
       before = now;
     }

@@ -12,9 +12,9 @@
 namespace weft {
 
 // The graph in the order in which the nodes that made its operators (`made_by`, one for each; all
-// have a place) stand in the model, with their blocks. Operators at one place that do the same on
-// different GPUs, and wait for the same, become one of several groups: what is alike is simulated
-// once only if it ends together. It is a problem of a node if it waits for a later one.
+// have a position) stand in the model, with their blocks. Operators at one position that do the
+// same on different GPUs, and wait for the same, become one of several groups: what is alike is
+// simulated once only if it ends together. It is a problem of a node if it waits for a later one.
 ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
                           const std::vector<NodeAt>& made_by, TraceProblems& problems);
 
