@@ -58,7 +58,7 @@ Planned planned_chakra(const fs::path& prefix, int gpus, Planned planned) {
   return planned;
 }
 
-// Chakra has no words for these.
+// Chakra has no words for these, or they are read otherwise.
 void warn_of_what_is_left_out(const ChakraExport& exported) {
   if (exported.by_rows() > 0) {
     spdlog::warn(
@@ -71,6 +71,12 @@ void warn_of_what_is_left_out(const ChakraExport& exported) {
         "{} operators that compute while a receive waits on their GPU's CUs: read again, none "
         "waits, and they may take less (--graph keeps it)",
         exported.beside_receives());
+  }
+  if (exported.of_host() > 0) {
+    spdlog::warn(
+        "{} operators are time of the host: read again, they take none, unless the scenario says "
+        "workload.cpu_ops: run (--graph keeps them)",
+        exported.of_host());
   }
 }
 
@@ -105,8 +111,9 @@ int export_chakra(const fs::path& to, const Scenario& scenario, const ModelGraph
   return exit_code::ok;
 }
 
-int export_graph(const fs::path& to, const Scenario& scenario, const ModelGraph& graph,
+int export_graph(const fs::path& to, const Scenario& scenario, const Model& model,
                  Planned planned) {
+  const ModelGraph& graph = *model.graph;
   if (const std::string obstacle = obstacle_to_writing(graph); !obstacle.empty()) {
     spdlog::error("--graph: {}", obstacle);
     return exit_code::user;
@@ -114,7 +121,8 @@ int export_graph(const fs::path& to, const Scenario& scenario, const ModelGraph&
   planned.write("--graph", to);
   if (refused(planned)) return exit_code::user;
   const int gpus = scenario.cluster.gpus();
-  write_file(to, import_text(graph, gpus, form_of(to)));
+  const RecordedRun recording{.device = model.device, .step = model.step};
+  write_file(to, import_text(graph, gpus, form_of(to), recording));
   print_text(fmt::format("{} {} on {} {}: {}\n", graph.ops.size(),
                          plural(graph.ops.size(), "operator", "operators"), gpus,
                          plural(gpus, "GPU", "GPUs"), to.string()));
@@ -154,7 +162,7 @@ int export_command(const ExportCommand& command) {
   if (!model.graph) return exit_code::user;
   const Planned reads = reads_of(loaded, model);
   if (command.chakra) return export_chakra(*command.chakra, *loaded.scenario, *model.graph, reads);
-  return export_graph(*command.graph, *loaded.scenario, *model.graph, reads);
+  return export_graph(*command.graph, *loaded.scenario, model, reads);
 }
 
 }  // namespace weft

@@ -35,8 +35,8 @@ constexpr auto kOfScenario = std::to_array<FieldRow>({
 
 constexpr auto kOfRecordings = std::to_array<FieldRow>({
     {"recorded.step_us", Unit::us,
-     "kind pytorch: from the first recorded kernel's start to the last one's end, on the rank that "
-     "waited least for others; absent with recorded_on"},
+     "recorded traces: from the first recorded kernel's start to the last one's end, on the rank "
+     "that waited least for others; absent with recorded_on"},
     {"recorded.gaps_us", Unit::us, "of it, the GPU had no kernel"},
     {"recorded.unlaunched_us", Unit::us, "of that, the host had not begun to launch the next one"},
     {"moved.model", Unit::share,

@@ -115,6 +115,7 @@ void move_if_asked(const Scenario& scenario, Model& model) {
   model.moved = move_recorded(*model.graph, scenario, *there);
   model.trace += moved_text(model.moved, there->name, here.name);
   model.step.reset();
+  model.device = {};
   if (!model.moved.empty()) return;
   Diagnostic problem;
   problem.at.file = scenario.name;
@@ -137,7 +138,8 @@ Model model_of(const Scenario& scenario) {
                 .problems = std::move(loaded.problems),
                 .trace = to_text(loaded.summary),
                 .inputs = std::move(loaded.inputs),
-                .step = loaded.summary.step};
+                .step = loaded.summary.step,
+                .device = loaded.summary.device};
     if (model.graph) {
       warn_of_device(scenario, loaded, model);
       move_if_asked(scenario, model);

@@ -21,6 +21,8 @@ struct Model {
   std::vector<InputFile> inputs = {};  // files of the trace
   // What the recording says of its step; none if its kernels' times were changed for another GPU.
   std::optional<RecordedStep> step = {};
+  // The GPU that was recorded; unknown as well if times were changed for another one.
+  RecordedDevice device = {};
   MovedTimes moved = {};  // whose times were changed, and how; empty: none
 };
 

@@ -14,17 +14,17 @@ using Ids = std::span<const OpId>;  // of the graph as it was
 
 class Joiner {
  public:
-  Joiner(ModelGraph&& graph, const std::vector<ModelPlace>& places, const std::string& file,
-         TraceProblems& problems)
-      : graph_(std::move(graph)), places_(places), file_(file), problems_(problems) {}
+  Joiner(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
+         const std::vector<NodeAt>& made_by, TraceProblems& problems)
+      : graph_(std::move(graph)), ranks_(ranks), made_by_(made_by), problems_(problems) {}
 
   ModelGraph join() {
-    now_.assign(places_.size(), OpId::none());
+    now_.assign(made_by_.size(), OpId::none());
     const std::vector<OpId> order = in_order();
     for (auto first = order.begin(); first != order.end() && !problems_.full();) {
       const auto last = std::find_if(
-          first, order.end(), [&](OpId id) { return places_[id.value] != places_[first->value]; });
-      enter_block(places_[first->value].block);
+          first, order.end(), [&](OpId id) { return position_of(id) != position_of(*first); });
+      enter_block(position_of(*first).block);
       const Ids alike(first, last);
       for (const OpId id : alike) wait_for_new(id);
       if (are_one(alike)) {
@@ -38,18 +38,26 @@ class Joiner {
   }
 
  private:
+  [[nodiscard]] const TraceNode& node_of(OpId id) const {
+    const NodeAt at = made_by_[id.value];
+    return ranks_[at.rank].nodes[at.node];
+  }
+  [[nodiscard]] ModelPosition position_of(OpId id) const {
+    const NodeAt at = made_by_[id.value];
+    return ranks_[at.rank].position_of(at.node);
+  }
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& groups_of(OpId id) const {
     return graph_.places[graph_.ops[id].place].groups;
   }
 
-  // Those of one place by their GPUs.
+  // Those of one position by their GPUs.
   [[nodiscard]] std::vector<OpId> in_order() const {
     std::vector<OpId> order;
-    order.reserve(places_.size());
-    for (std::uint32_t i = 0; i < places_.size(); ++i) order.emplace_back(i);
+    order.reserve(made_by_.size());
+    for (std::uint32_t i = 0; i < made_by_.size(); ++i) order.emplace_back(i);
     std::stable_sort(order.begin(), order.end(), [this](OpId a, OpId b) {
-      const ModelPlace& x = places_[a.value];
-      const ModelPlace& y = places_[b.value];
+      const ModelPosition x = position_of(a);
+      const ModelPosition y = position_of(b);
       return x != y ? x < y : groups_of(a) < groups_of(b);
     });
     return order;
@@ -67,9 +75,11 @@ class Joiner {
     for (OpId& before : op.after) {
       const OpId now = now_[before.value];
       if (now.is_none()) {
-        problems_.add(file_, fmt::format("'{}': model_block", op.name),
-                      fmt::format("waits for '{}', which is later, in block {}",
-                                  graph_.ops[before].name, places_[before.value].block));
+        problems_.add(
+            ranks_[made_by_[id.value].rank].file, node_of(id).label + ": model_block",
+            fmt::format("{}, waits for {} of block {}, which is later: nodes with blocks "
+                        "must stand in an order in which they can run",
+                        position_of(id).block, node_of(before).label, position_of(before).block));
       }
       before = now;
     }
@@ -123,13 +133,13 @@ class Joiner {
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
     ModelOp op = std::exchange(graph_.ops[alike.front()], {});
     op.block = BlockId(static_cast<std::uint32_t>(made_.blocks.size()) - 1);
-    op.place = place_of(place);
+    op.place = id_of(place);
     op.after = std::move(inputs);
     const OpId made = made_.add(std::move(op));
     for (const OpId id : alike) now_[id.value] = made;
   }
 
-  PlaceId place_of(const Groups& place) {
+  PlaceId id_of(const Groups& place) {
     const auto [known, added] = place_ids_.try_emplace(place.groups, PlaceId(0));
     if (!added) return known->second;
     std::vector<std::uint32_t> gpus;
@@ -140,8 +150,8 @@ class Joiner {
   }
 
   ModelGraph graph_;
-  const std::vector<ModelPlace>& places_;  // by operator of it
-  const std::string& file_;
+  const std::vector<RankTrace>& ranks_;
+  const std::vector<NodeAt>& made_by_;  // by operator of it
   TraceProblems& problems_;
   ModelGraph made_;
   std::uint32_t block_ = 0;                                // the last one made
@@ -152,9 +162,9 @@ class Joiner {
 
 }  // namespace
 
-ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<ModelPlace>& places,
-                          const std::string& file, TraceProblems& problems) {
-  return Joiner(std::move(graph), places, file, problems).join();
+ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
+                          const std::vector<NodeAt>& made_by, TraceProblems& problems) {
+  return Joiner(std::move(graph), ranks, made_by, problems).join();
 }
 
 }  // namespace weft

@@ -2,20 +2,20 @@
 // are.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "sim/models/model_graph.h"
+#include "sim/traces/meetings.h"
 #include "sim/traces/problems.h"
 #include "sim/traces/rank_trace.h"
 
 namespace weft {
 
-// The graph in the order of `places`, one for each operator, with their blocks. Operators at one
-// place that do the same on different GPUs, and wait for the same, become one of several groups:
-// what is alike is simulated once only if it ends together. It is a problem of the file if an
-// operator waits for a later one.
-ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<ModelPlace>& places,
-                          const std::string& file, TraceProblems& problems);
+// The graph in the order in which the nodes that made its operators (`made_by`, one for each; all
+// have a position) stand in the model, with their blocks. Operators at one position that do the
+// same on different GPUs, and wait for the same, become one of several groups: what is alike is
+// simulated once only if it ends together. It is a problem of a node if it waits for a later one.
+ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
+                          const std::vector<NodeAt>& made_by, TraceProblems& problems);
 
 }  // namespace weft

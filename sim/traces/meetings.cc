@@ -36,7 +36,8 @@ class Finder {
 
  private:
   using CallsByRank = std::map<std::uint32_t, std::vector<std::uint32_t>>;
-  struct Way {  // source, target and tag of a message
+  struct Way {  // what its ends have in common
+    std::uint32_t group;
     std::uint32_t source;
     std::uint32_t target;
     std::int64_t tag;
@@ -75,7 +76,7 @@ class Finder {
       return wrong(at, other_field,
                    fmt::format("{}; must be another rank of 0 to {}", other, ranks_.size() - 1));
     }
-    Ends& ends = messages_[{message.source, message.target, message.tag}];
+    Ends& ends = messages_[{message.group, message.source, message.target, message.tag}];
     (sends ? ends.sends : ends.receives).push_back(at);
   }
 
@@ -151,6 +152,12 @@ class Finder {
     }
   }
 
+  // In which order its ends are matched.
+  [[nodiscard]] std::string order_of(const Way& way) const {
+    if (way.group == 0) return fmt::format("(tag {})", way.tag);
+    return fmt::format("(group '{}')", groups_.names[way.group]);
+  }
+
   void meet_messages() {
     for (const auto& [way, ends] : messages_) {
       const std::size_t both = std::min(ends.sends.size(), ends.receives.size());
@@ -166,18 +173,19 @@ class Finder {
         meeting.shape.meets = send.meets || receive.meets;
         if (expected != meeting.shape.buffer) {
           wrong(ends.receives[k], "comm_size",
-                fmt::format("{} B, but {} of rank {} sends {} B", expected.count(),
-                            node(ends.sends[k]).label, way.source, meeting.shape.buffer.count()));
+                fmt::format("{} B, but {} of rank {} sends {} B{}", expected.count(),
+                            node(ends.sends[k]).label, way.source, meeting.shape.buffer.count(),
+                            way.group == 0 ? "" : " " + order_of(way)));
         }
         meetings_.push_back(std::move(meeting));
       }
       for (std::size_t k = both; k < ends.sends.size(); ++k) {
         wrong(ends.sends[k], "comm_dst",
-              fmt::format("rank {} never receives it (tag {})", way.target, way.tag));
+              fmt::format("rank {} never receives it {}", way.target, order_of(way)));
       }
       for (std::size_t k = both; k < ends.receives.size(); ++k) {
         wrong(ends.receives[k], "comm_src",
-              fmt::format("rank {} never sends it (tag {})", way.source, way.tag));
+              fmt::format("rank {} never sends it {}", way.source, order_of(way)));
       }
     }
   }

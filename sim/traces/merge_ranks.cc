@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/traces/followers.h"
 #include "sim/traces/join_in_blocks.h"
 #include "sim/traces/meetings.h"
 
@@ -39,29 +40,6 @@ void wait_for(Front& front, std::uint32_t stream, OpId op) {
   front.emplace_back(stream, op);
 }
 
-// By node of a rank, the nodes that wait for it.
-class Followers {
- public:
-  explicit Followers(const RankTrace& rank) : ends_(rank.nodes.size() + 1, 0) {
-    for (const TraceNode& node : rank.nodes) {
-      for (const std::uint32_t before : node.after) ++ends_[before + 1];
-    }
-    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
-    nodes_.resize(ends_.back());
-    std::vector<std::uint32_t> next(ends_.begin(), ends_.end() - 1);
-    for (std::uint32_t i = 0; i < rank.nodes.size(); ++i) {
-      for (const std::uint32_t before : rank.nodes[i].after) nodes_[next[before]++] = i;
-    }
-  }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t node) const {
-    return std::span(nodes_).subspan(ends_[node], ends_[node + 1] - ends_[node]);
-  }
-
- private:
-  std::vector<std::uint32_t> ends_;  // a node's begin where those of the one before it end
-  std::vector<std::uint32_t> nodes_;
-};
-
 class Merger {
  public:
   Merger(std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
@@ -71,17 +49,16 @@ class Merger {
   MergedRanks merge() {
     meetings_ = find_meetings(ranks_, groups_, problems_);
     if (problems_.any()) return {};
-    has_places_ = std::any_of(ranks_.begin(), ranks_.end(),
-                              [](const RankTrace& rank) { return !rank.places.empty(); });
+    has_positions_ = std::any_of(ranks_.begin(), ranks_.end(),
+                                 [](const RankTrace& rank) { return !rank.positions.empty(); });
     make_units();
-    if (has_places_) check_places();
+    if (has_positions_) check_positions();
     connect();
     form_queues();
     run();
     report_stuck();
-    if (has_places_ && !problems_.any()) {
-      const std::string& file = ranks_.front().file;
-      merged_.graph = join_in_blocks(std::move(merged_.graph), places_of_ops_, file, problems_);
+    if (has_positions_ && !problems_.any()) {
+      merged_.graph = join_in_blocks(std::move(merged_.graph), ranks_, made_by_, problems_);
     }
     return std::move(merged_);
   }
@@ -154,35 +131,36 @@ class Merger {
     }
   }
 
-  void check_places() {
+  void check_positions() {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      std::optional<ModelPlace> last;
+      std::optional<ModelPosition> last;
       for (std::uint32_t i = 0; i < ranks_[r].nodes.size(); ++i) {
         const UnitId id = unit_of({r, i});
-        if (takes_time(id)) check_place({r, i}, units_[id].first, last);
+        if (takes_time(id)) check_position({r, i}, units_[id].first, last);
       }
     }
   }
 
-  // `first`: of those that it meets with. `last`: the place before it on its rank.
-  void check_place(NodeAt at, NodeAt first, std::optional<ModelPlace>& last) {
-    const ModelPlace place = ranks_[at.rank].place_of(at.node);
-    const ModelPlace of_first = ranks_[first.rank].place_of(first.node);
-    if (place.block == ModelPlace::kNone) {
-      wrong_place(at, "missing, but others have one: either all have a block, or none");
-    } else if (last && !(*last < place)) {
-      wrong_place(at, fmt::format("{}, after id {} of block {}: ids and blocks must rise",
-                                  place.block, last->op, last->block));
-    } else if (place != of_first) {
-      wrong_place(at, fmt::format("{}, but {} of rank {}, with which it meets, is in {}: id and "
-                                  "block must be the same",
-                                  place.block, node(first).label, first.rank, of_first.block));
+  // `first`: of those that it meets with. `last`: the position before it on its rank.
+  void check_position(NodeAt at, NodeAt first, std::optional<ModelPosition>& last) {
+    const ModelPosition position = ranks_[at.rank].position_of(at.node);
+    const ModelPosition of_first = ranks_[first.rank].position_of(first.node);
+    if (position.block == ModelPosition::kNone) {
+      wrong_position(at, "missing, but others have one: either all have a block, or none");
+    } else if (last && !(*last < position)) {
+      wrong_position(at, fmt::format("{}, after id {} of block {}: ids and blocks must rise",
+                                     position.block, last->op, last->block));
+    } else if (of_first.block != ModelPosition::kNone && position != of_first) {
+      wrong_position(at,
+                     fmt::format("{}, but {} of rank {}, with which it meets, is in {}: id and "
+                                 "block must be the same",
+                                 position.block, node(first).label, first.rank, of_first.block));
     } else {
-      last = place;
+      last = position;
     }
   }
 
-  void wrong_place(NodeAt at, std::string message) {
+  void wrong_position(NodeAt at, std::string message) {
     problems_.add(ranks_[at.rank].file, node(at).label + ": model_block", std::move(message));
   }
 
@@ -235,8 +213,22 @@ class Merger {
       std::set<Turn>& from = in_order ? ready_ : early_;
       const UnitId id = std::get<2>(*from.begin());
       from.erase(from.begin());
-      if (!in_order) ++merged_.out_of_order;
+      if (!in_order) overtake(id);
       finish(id);
+    }
+  }
+
+  // In blocks operators stand in the order of their ids, so that no later one can run first.
+  void overtake(UnitId id) {
+    ++merged_.out_of_order;
+    if (!has_positions_) return;
+    for (const NodeAt at : members(units_[id])) {
+      const std::uint32_t ahead = ahead_[at.rank][at.node];
+      if (ahead == UINT32_MAX) continue;
+      wrong_position(at,
+                     fmt::format("can run only before {}, which is ahead of it on its stream: "
+                                 "nodes with blocks must stand in an order in which they can run",
+                                 node({at.rank, ahead}).label));
     }
   }
 
@@ -289,9 +281,7 @@ class Merger {
     }
     op.after.assign(after.begin(), after.end());
     const OpId made = merged_.graph.add(std::move(op));
-    if (has_places_) {
-      places_of_ops_.push_back(ranks_[unit.first.rank].place_of(unit.first.node));
-    }
+    if (has_positions_) made_by_.push_back(unit.first);
     for (const NodeAt at : members(unit)) fronts_[at.rank][at.node] = {{unit.stream, made}};
   }
 
@@ -361,8 +351,8 @@ class Merger {
   std::set<Turn> early_;  // ready, but not first in their streams
   std::uint32_t lanes_ = 1;
   std::size_t done_ = 0;
-  bool has_places_ = false;
-  std::vector<ModelPlace> places_of_ops_;  // if nodes have any
+  bool has_positions_ = false;
+  std::vector<NodeAt> made_by_;  // by operator, if nodes have positions: its first node
 };
 
 }  // namespace

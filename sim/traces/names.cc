@@ -1,5 +1,7 @@
 #include "sim/traces/names.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "sim/core/plain_text.h"
@@ -7,14 +9,18 @@
 namespace weft {
 namespace {
 
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
+// As c++filt and Nsight Systems write a namespace without a name.
+constexpr std::array<std::string_view, 2> kAnonymous = {"(anonymous namespace)", "<unnamed>"};
 constexpr std::size_t kMostOfName = 80;
 
 // Where '(' or '<' starts the signature, which does not belong to the name.
 std::size_t end_of_name(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name.substr(i).starts_with(kAnonymous)) {
-      i += kAnonymous.size() - 1;
+    const auto anonymous =
+        std::find_if(kAnonymous.begin(), kAnonymous.end(),
+                     [&](std::string_view written) { return name.substr(i).starts_with(written); });
+    if (anonymous != kAnonymous.end()) {
+      i += anonymous->size() - 1;
     } else if (i > 0 && (name[i] == '<' || name[i] == '(')) {
       return i;
     }

@@ -31,13 +31,14 @@ struct CollectiveNode {
   std::vector<std::int64_t> sends;  // uneven all-to-all: to each rank of the group; else empty
 };
 
-// One end of a message; ends are matched by source, target and tag, in order.
+// One end of a message; ends are matched by group, source, target and tag, in order.
 struct MessageNode {
   enum class End : std::uint8_t { send, receive };
   End end = End::send;
   std::uint32_t source = 0;
   std::uint32_t target = 0;
   std::int64_t tag = 0;
+  std::uint32_t group = 0;  // of TraceGroups
   Bytes size;
   bool meets = false;  // as in CommunicationShape; one end says it for both
 };
@@ -51,12 +52,12 @@ struct TraceNode {
 };
 
 // Where an operator stands in the model that a trace was exported from.
-struct ModelPlace {
+struct ModelPosition {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   std::uint32_t block = kNone;  // Block of model_graph.h, by number
   std::uint32_t op = 0;         // its number in the model, the same on all ranks
-  auto operator<=>(const ModelPlace&) const = default;
+  auto operator<=>(const ModelPosition&) const = default;
 };
 
 struct RankTrace {
@@ -64,10 +65,10 @@ struct RankTrace {
   std::vector<TraceNode> nodes;  // in program order
   // By node, if known: of all nodes that take time, in ascending order. May be shorter than
   // `nodes`.
-  std::vector<ModelPlace> places = {};
+  std::vector<ModelPosition> positions = {};
 
-  [[nodiscard]] ModelPlace place_of(std::size_t node) const {
-    return node < places.size() ? places[node] : ModelPlace{};
+  [[nodiscard]] ModelPosition position_of(std::size_t node) const {
+    return node < positions.size() ? positions[node] : ModelPosition{};
   }
 };
 

@@ -58,6 +58,8 @@ TEST_F(NsysCommands, a_report_is_imported_and_its_graph_runs_alike) {
   EXPECT_EQ(summary("first")["modes"]["bulk"]["time_us"],
             summary("second")["modes"]["bulk"]["time_us"]);
   EXPECT_EQ(summary("first")["recorded"], summary("second")["recorded"]);
+  EXPECT_EQ(weft("export report.yaml --graph exported.yaml").status, 0);
+  EXPECT_EQ(text_of(folder_.path("exported.yaml")), text_of(folder_.path("graph.yaml")));
 }
 
 TEST_F(NsysCommands, replicas_are_copied_and_their_collective_grows) {

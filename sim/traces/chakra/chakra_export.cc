@@ -184,6 +184,7 @@ std::string ChakraExport::node(OpId id, std::uint32_t gpu,
   NodeWriter node(id.value, op.name, type);
   node.after(after);
   if (call == nullptr) add_compute(node, op.shape, wgs_[id.value], gpu_);
+  if (call == nullptr && op.stream > 0) node.add(attribute("stream", kInt64, op.stream));
   if (!op.block.is_none()) node.add(attribute("model_block", kInt64, op.block.value));
   node.add(attribute("is_cpu_op", kBool, is_host_time(op) ? 1 : 0));
   if (call == nullptr) return node.text();
@@ -230,6 +231,11 @@ std::size_t ChakraExport::beside_receives() const {
   return static_cast<std::size_t>(
       std::count_if(graph_.ops.begin(), graph_.ops.end(),
                     [](const ModelOp& op) { return static_cast<bool>(op.beside); }));
+}
+
+std::size_t ChakraExport::of_host() const {
+  return static_cast<std::size_t>(
+      std::count_if(graph_.ops.begin(), graph_.ops.end(), is_host_time));
 }
 
 }  // namespace weft

@@ -2,7 +2,8 @@
 //
 // Computing takes its roofline time, in whole microseconds, at least one; num_ops and tensor_size
 // are given as well, and the number and size of its WGs: attributes of weft's own (chakra_file.h),
-// which other readers ignore. The order of a stream is written as dependencies. Sizes are bytes
+// which other readers ignore. The order of a stream is written as dependencies, and the streams on
+// which a GPU computes beside the first by their number. Sizes are bytes
 // (int64): for an all-gather what each rank contributes, for an uneven all-to-all what it sends,
 // for all else the buffer.
 #pragma once
@@ -40,6 +41,9 @@ class ChakraExport {
   // The number of operators beside which a receive waits on the GPU (ModelOp::beside): read again,
   // none does.
   [[nodiscard]] std::size_t beside_receives() const;
+
+  // The number of operators that are the host's time: read again, they take none unless asked to.
+  [[nodiscard]] std::size_t of_host() const;
 
  private:
   struct Member {

@@ -46,7 +46,7 @@ class RankReader {
       }
       take_control(node, index, read);
       rank.nodes.push_back(std::move(read));
-      take_place(node, order.size(), rank);
+      take_position(node, order.size(), rank);
     }
     std::move(results.begin(), results.end(), std::back_inserter(rank.nodes));
     count_file();
@@ -230,19 +230,18 @@ class RankReader {
     ++sums_.summary.by_kind[read.part].nodes;
   }
 
-  // Places of a rank are kept once there is one.
-  void take_place(const ChakraNode& node, std::size_t nodes, RankTrace& rank) {
-    if (!node.block && rank.places.empty()) return;
-    constexpr std::uint64_t kMost = ModelPlace::kNone - 1;
-    const auto block = static_cast<std::uint64_t>(node.block.value_or(0));
+  // Nodes behind the last one that has a position are left out (RankTrace::positions).
+  void take_position(const ChakraNode& node, std::size_t nodes, RankTrace& rank) {
+    if (!node.block) return;
+    constexpr std::uint64_t kMost = ModelPosition::kNone - 1;
+    const auto block = static_cast<std::uint64_t>(*node.block);
     if (block > kMost || node.id > kMost) {
       return wrong(node, "model_block", fmt::format("id and block must be at most {}", kMost));
     }
-    rank.places.reserve(nodes);
-    rank.places.resize(rank.nodes.size());
-    if (!node.block) return;
-    rank.places.back() = {.block = static_cast<std::uint32_t>(block),
-                          .op = static_cast<std::uint32_t>(node.id)};
+    rank.positions.reserve(nodes);
+    rank.positions.resize(rank.nodes.size());
+    rank.positions.back() = {.block = static_cast<std::uint32_t>(block),
+                             .op = static_cast<std::uint32_t>(node.id)};
   }
 
   // What the node says of its WGs; a kernel that says nothing has one WG.

@@ -133,7 +133,8 @@ GraphFile file_of(const ModelGraph& graph, int gpus, const RecordedRun& recordin
   GraphFile file = FileOfGraph(graph, gpus).make();
   const RecordedStep step = recording.step.value_or(RecordedStep{});
   const std::string& gpu = recording.device.name;
-  if (gpu.empty() && step.time == Duration{}) return file;
+  const bool unknown = gpu.empty() && recording.device.cus == 0 && step.time == Duration{};
+  if (unknown) return file;
   file.recording = {.gpu = gpu.empty() ? "" : name_for_file(gpu),
                     .cus = recording.device.cus,
                     .step = step.time,

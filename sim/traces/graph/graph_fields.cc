@@ -72,8 +72,12 @@ static void fields(Fields& map, GraphRecording& recording) {
   time("idle", recording.idle, "of it, the GPU had no kernel");
   time("unlaunched", recording.unlaunched, "and of that, the host had not launched the next one");
   if (map.writes()) return;
-  if (recording.idle > recording.step) map.fail("idle", "longer than step");
-  if (recording.unlaunched > recording.idle) map.fail("unlaunched", "longer than idle");
+  const auto is_part = [&map](const char* key, Duration part, const char* of, Duration whole) {
+    if (part <= whole) return;
+    map.fail(key, std::string(whole == Duration{} ? "needs " : "longer than ") + of);
+  };
+  is_part("idle", recording.idle, "step", recording.step);
+  is_part("unlaunched", recording.unlaunched, "idle", recording.idle);
 }
 
 void fields(Fields& map, GraphFile& file) {

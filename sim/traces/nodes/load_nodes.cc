@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/traces/nodes/collective_sizes.h"
+#include "sim/traces/nodes/exchanges.h"
 #include "sim/traces/pytorch/chosen_steps.h"
 #include "sim/traces/pytorch/graph_of_profiles.h"
 #include "sim/traces/text_file.h"
@@ -67,6 +68,7 @@ class NodesLoader {
       note_element_size();
       for (const std::string& note : assumed_) loaded_.summary.choices.push_back(note);
       ranks_.writer = recorder_.name;
+      ranks_.names_are_shared = true;  // they are NCCL's ids of communicators
       graph_of_profiles(work_, gpus_, ranks_, problems_, loaded_);
     }
     loaded_.problems = problems_.all();
@@ -157,7 +159,7 @@ class NodesLoader {
 
   // A communicator's ranks are those that call it.
   void find_groups() {
-    std::map<std::string, std::vector<std::uint32_t>> groups;
+    Communicators groups;
     for (const auto& [rank, profile] : ranks_.profiles) {
       std::set<std::string> used;
       for (const GpuEvent& event : profile.gpu) {
@@ -174,42 +176,34 @@ class NodesLoader {
                     fmt::format("has {} ranks, of which {} use it here; profiles of all are needed",
                                 size->second, members.size()));
     }
-    const std::set<std::string> exchanging = that_exchange(groups);
+    find_exchanges(groups);
     for (auto& [rank, profile] : ranks_.profiles) {
       profile.groups = groups;
       for (GpuEvent& event : profile.gpu) {
-        if (!event.call) continue;
-        const std::size_t members = groups.at(event.call->group).size();
-        const bool exchanges = !event.call->with.empty() && exchanging.contains(event.call->group);
-        if (exchanges) event.call = all_to_all_of(*event.call, members);
-        scale(*event.call, members);
+        if (event.call) scale(*event.call, groups.at(event.call->group).size());
       }
     }
   }
 
-  // NCCL does an all-to-all as messages in one kernel, to itself as well, which no pipeline sends
-  // to. A rank may have nothing for itself, so one that has tells for its communicator.
-  std::set<std::string> that_exchange(
-      const std::map<std::string, std::vector<std::uint32_t>>& groups) const {
-    std::set<std::string> exchanging;
-    for (const auto& [rank, profile] : ranks_.profiles) {
-      for (const GpuEvent& event : profile.gpu) {
-        if (!event.call || event.call->with.empty()) continue;
-        const std::vector<std::uint32_t>& members = groups.at(event.call->group);
-        const auto own = std::find(members.begin(), members.end(), rank) - members.begin();
-        if (sends_to(*event.call, own)) exchanging.insert(event.call->group);
-      }
+  void find_exchanges(Communicators& groups) {
+    const AllToAlls all_to_alls = find_all_to_alls(ranks_.profiles, groups);
+    if (all_to_alls.found > 0) {
+      loaded_.summary.choices.push_back(fmt::format(
+          "{} exchanges of messages are all-to-alls, because a rank of each sends to itself",
+          all_to_alls.found));
     }
-    return exchanging;
+    if (all_to_alls.empty > 0) {
+      loaded_.summary.choices.push_back(
+          fmt::format("{} messages of 0 B beside others are left out", all_to_alls.empty));
+    }
   }
 
-  // NCCL says what a rank gets of a reduce-scatter, and what it sends to each of an all-to-all.
+  // NCCL says what a rank gets of a reduce-scatter, and what it sends to each of an even
+  // all-to-all.
   static void scale(CommCall& call, std::size_t ranks) {
     const bool of_a_part = call.name == "reducescatter" || call.name == "alltoall";
-    if (!call.splits.empty()) {
-      call.splits.resize(std::max(ranks, call.splits.size()), 0);
-    } else if (of_a_part && __builtin_mul_overflow(call.elements, static_cast<std::int64_t>(ranks),
-                                                   &call.elements)) {
+    if (call.splits.empty() && of_a_part &&
+        __builtin_mul_overflow(call.elements, static_cast<std::int64_t>(ranks), &call.elements)) {
       call.elements = INT64_MAX;
     }
   }

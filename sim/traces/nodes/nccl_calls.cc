@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-constexpr std::string_view kSend = "send";  // as word_of_call says it
+constexpr std::int64_t kMostRanks = 1 << 17;
 
 // The calls whose kernels a range launches.
 struct LaunchingRange {
@@ -73,6 +73,8 @@ bool is_message(const NcclRange& call) {
   return call.name == "ncclSend" || call.name == "ncclRecv";
 }
 
+bool is_peer(std::int64_t rank) { return rank >= 0 && rank < kMostRanks; }
+
 // "ncclReduceScatter" is "reducescatter", as c10d's calls are named without underscores.
 std::string word_of_call(std::string_view name) {
   constexpr std::string_view kLibrary = "nccl";
@@ -96,11 +98,10 @@ CommCall call_of_range(const NcclRange& range) {
 
 // Sends and receives of one kernel: the first, with the others.
 std::optional<CommCall> messages_of(const std::vector<NcclRange>& calls) {
-  constexpr std::int64_t kMostRanks = 1 << 17;
   CommCall first = call_of_range(calls.front());
   for (const NcclRange& one : calls) {
     const bool fits = is_message(one) && one.communicator == calls.front().communicator &&
-                      one.peer >= 0 && one.peer < kMostRanks && one.bytes <= trace_limits::kBytes;
+                      is_peer(one.peer) && one.bytes <= trace_limits::kBytes;
     if (!fits) return std::nullopt;
     if (&one != &calls.front()) first.with.push_back(call_of_range(one));
   }
@@ -140,39 +141,27 @@ bool give(const LaunchingRange& range, std::vector<GpuEvent>& events) {
   return call.has_value();
 }
 
-// Of each message of a kernel.
-template <class Function>
-void for_each_message(const CommCall& messages, Function&& take) {
-  take(messages);
-  for (const CommCall& other : messages.with) take(other);
+// Why give() could not.
+std::string obstacle(const LaunchingRange& range) {
+  for (std::size_t i = 0; i < range.calls.size(); ++i) {
+    const NcclRange& call = range.calls[i];
+    if (!is_message(call)) continue;
+    if (!is_peer(call.peer)) {
+      return fmt::format("call {} of the group, {}, is with rank {}; must be 0 to {}", i + 1,
+                         call.name, call.peer, kMostRanks - 1);
+    }
+    if (call.bytes > trace_limits::kBytes) {
+      return fmt::format("call {} of the group, {}, moves {} B; at most {}", i + 1, call.name,
+                         call.bytes, trace_limits::kBytes);
+    }
+  }
+  return fmt::format(
+      "{} kernels for a group of {} calls, the first of which is {}: weft reads groups of messages "
+      "within one communicator, or of one kind of collective",
+      range.kernels.size(), range.calls.size(), range.calls[0].name);
 }
 
 }  // namespace
-
-bool sends_to(const CommCall& messages, std::int64_t peer) {
-  bool found = false;
-  for_each_message(messages, [&](const CommCall& one) {
-    found = found || (one.name == kSend && one.peer == peer);
-  });
-  return found;
-}
-
-CommCall all_to_all_of(const CommCall& messages, std::size_t ranks) {
-  CommCall call = messages;
-  call.label = "range 'ncclGroupEnd'";
-  call.name = "alltoall";
-  call.with.clear();
-  call.elements = 0;
-  call.splits.assign(ranks, 0);
-  for_each_message(messages, [&call](const CommCall& one) {
-    if (one.name != kSend) return;
-    const auto peer = static_cast<std::size_t>(one.peer);
-    if (call.splits.size() <= peer) call.splits.resize(peer + 1, 0);
-    call.splits[peer] += one.elements;
-    call.elements += one.elements;
-  });
-  return call;
-}
 
 void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TraceProblems& problems) {
   auto launching = launching_ranges(std::move(ranges));
@@ -200,10 +189,7 @@ void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TracePro
       problems.add(
           process.name,
           fmt::format("kernel '{}'", process.gpu[range.kernels.front()].name.substr(0, 60)),
-          fmt::format("{} kernels for a group of {} calls, the first of which is {}: weft "
-                      "reads groups of messages within one communicator, or of one kind of "
-                      "collective",
-                      range.kernels.size(), range.calls.size(), range.calls[0].name));
+          obstacle(range));
     }
   }
 }

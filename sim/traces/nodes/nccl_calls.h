@@ -25,11 +25,4 @@ struct NcclRange {
 // no range have no call afterwards.
 void add_nccl_calls(KinetoFile& process, std::vector<NcclRange> ranges, TraceProblems& problems);
 
-// Of messages of one kernel (CommCall::with): whether one goes to this rank of the group.
-bool sends_to(const CommCall& messages, std::int64_t peer);
-
-// The same messages as this rank's part of an all-to-all of so many ranks. A peer that is none of
-// them leaves more splits than ranks.
-CommCall all_to_all_of(const CommCall& messages, std::size_t ranks);
-
 }  // namespace weft

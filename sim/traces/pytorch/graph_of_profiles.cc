@@ -27,7 +27,7 @@ class GraphOfProfiles {
         sums_{.summary = loaded_.summary, .host = work.host, .counts = {}, .collectives = {}} {}
 
   void build() {
-    // A group is identified by its ranks: its name may be valid in one process only.
+    // A group is identified by its ranks if its name may be valid in one process only.
     TraceGroups all = groups_of_all(gpus_);
     std::vector<RankTrace> ranks;
     for (const auto& [rank, profile] : ranks_.profiles) {
@@ -35,7 +35,10 @@ class GraphOfProfiles {
       const PytorchEt* et = found == ranks_.et.end() ? nullptr : &found->second;
       const TraceGroups own = groups_of_rank(profile, et);
       std::map<std::string, std::uint32_t> names;
-      for (const auto& [name, index] : own.by_name) names[name] = index_in(all, own.ranks[index]);
+      for (const auto& [name, index] : own.by_name) {
+        names[name] = ranks_.names_are_shared ? index_of(all, name, own.ranks[index])
+                                              : index_in(all, own.ranks[index]);
+      }
       TraceGroups known = all;
       known.by_name = std::move(names);
       ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
@@ -117,6 +120,13 @@ class GraphOfProfiles {
     } else {
       add_group(groups, name, ranks);
     }
+  }
+
+  // Several communicators of the same ranks each have their own order.
+  static std::uint32_t index_of(TraceGroups& all, const std::string& name,
+                                const std::vector<std::uint32_t>& ranks) {
+    const auto known = all.by_name.find(name);
+    return known != all.by_name.end() ? known->second : add_group(all, name, ranks);
   }
 
   static std::uint32_t index_in(TraceGroups& all, const std::vector<std::uint32_t>& ranks) {

@@ -18,6 +18,7 @@ struct RankProfiles {
   std::map<std::int64_t, KinetoFile> profiles;  // by rank; one for each
   std::map<std::int64_t, PytorchEt> et;         // by rank; none: profiles say what is moved
   std::size_t left_out = 0;                     // kernels of before (drop_unlaunched)
+  bool names_are_shared = false;                // a group's name means the same on all ranks
 };
 
 // Fills graph and summary of `loaded`, unless there are problems.

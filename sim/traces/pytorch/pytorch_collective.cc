@@ -76,7 +76,7 @@ class NodeMaker {
     const auto size = size_of(word == "barrier");
     if (!size) return std::nullopt;
     if (known->op == CollectiveOp::point_to_point) {
-      return make_message(node, word == "send", members, *size);
+      return make_message(node, word == "send", *group, *size);
     }
     return make_collective(node, known->op, *group, *size);
   }
@@ -99,7 +99,9 @@ class NodeMaker {
   std::optional<std::int64_t> size_of(bool barrier) {
     constexpr std::int64_t kBarrierBytes = 4;
     if (barrier) return kBarrierBytes;
-    const bool known = call_.elements > 0 && call_.element_bytes > 0;
+    // Of an uneven all-to-all a rank may only receive.
+    const bool some = call_.elements > 0 || (call_.elements == 0 && !call_.splits.empty());
+    const bool known = some && call_.element_bytes > 0;
     if (known && call_.elements <= trace_limits::kBytes / call_.element_bytes) {
       return call_.elements * call_.element_bytes;
     }
@@ -108,9 +110,9 @@ class NodeMaker {
     return std::nullopt;
   }
 
-  std::optional<TraceNode> make_message(TraceNode node, bool sends,
-                                        const std::vector<std::uint32_t>& members,
+  std::optional<TraceNode> make_message(TraceNode node, bool sends, std::uint32_t group,
                                         std::int64_t size) {
+    const std::vector<std::uint32_t>& members = groups_.ranks[group];
     if (call_.peer < 0 || call_.peer >= static_cast<std::int64_t>(members.size())) {
       return wrong("rank",
                    fmt::format("{}, but the group has {} ranks", call_.peer, members.size()));
@@ -120,7 +122,7 @@ class NodeMaker {
     node.what = MessageNode{.end = sends ? MessageNode::End::send : MessageNode::End::receive,
                             .source = sends ? rank_ : peer,
                             .target = sends ? peer : rank_,
-                            .tag = 0,
+                            .group = group,
                             .size = bytes(size)};
     count(node.part, sends ? size : 0);
     return node;
@@ -151,8 +153,9 @@ class NodeMaker {
       if (rows == INT64_MAX) break;
       rows += split;
     }
-    const bool fits = static_cast<std::int64_t>(splits.size()) == ranks && rows > 0 &&
-                      rows != INT64_MAX && call_.elements % rows == 0;
+    const bool whole_rows = rows == 0 ? call_.elements == 0 : call_.elements % rows == 0;
+    const bool fits =
+        static_cast<std::int64_t>(splits.size()) == ranks && rows != INT64_MAX && whole_rows;
     if (!fits) {
       wrong("splits",
             fmt::format(

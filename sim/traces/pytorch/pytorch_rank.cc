@@ -233,7 +233,7 @@ class RankBuilder {
       node->after.push_back(before->second);
     }
     const CallInterval* of = call == call_of_.end() ? silent : &calls_[call->second];
-    if (of != nullptr && of->call) add_messages_with(*of->call, *node);
+    if (of != nullptr && of->call) split_into_messages(*of->call, *node);
     const auto id = static_cast<NodeId>(trace_.nodes.size());
     last_[event.stream] = id;
     if (of == nullptr) {
@@ -247,7 +247,7 @@ class RankBuilder {
 
   // Of a kernel that does several messages at once: all begin with it, and it ends, as a node that
   // takes no time, when all have.
-  void add_messages_with(const CommCall& call, TraceNode& kernel) {
+  void split_into_messages(const CommCall& call, TraceNode& kernel) {
     if (call.with.empty()) return;
     TraceNode end{.label = kernel.label,
                   .name = kernel.name,

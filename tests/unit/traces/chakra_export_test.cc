@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
 #include "tests/unit/traces/graph_round_trip.h"
@@ -195,6 +197,51 @@ TEST(ChakraExport, counts_what_chakra_cannot_say) {
   const ChakraExport exported(graph, gpu, 4);
   EXPECT_EQ(exported.beside_receives(), 1U);
   EXPECT_EQ(exported.by_rows(), 1U);
+}
+
+// Two kernels that run at once, and an all-reduce behind both: otherwise they would be one behind
+// the other. The host's time is there, but has to be asked for.
+TEST(ChakraExport, streams_that_compute_stay_apart) {
+  ModelGraph graph;
+  const PlaceId each = graph.add_place({.groups = {{0}, {1}}});
+  const PlaceId both = graph.add_place({.groups = {{0, 1}}});
+  RecordedShape kernel;
+  kernel.time = microseconds(100);
+  std::vector<OpId> kernels;
+  for (const std::uint32_t stream : {0U, 1U}) {
+    kernels.push_back(graph.add({.name = "kernel",
+                                 .part = "compute",
+                                 .shape = kernel,
+                                 .place = each,
+                                 .stream = stream,
+                                 .after = {}}));
+  }
+  CommunicationShape sum;
+  sum.buffer = bytes(4096);
+  graph.add({.name = "sum",
+             .part = "all_reduce",
+             .shape = sum,
+             .place = both,
+             .stream = 2,
+             .after = kernels});
+  const GpuSpec gpu = slow_gpu();
+  const ChakraExport exported(graph, gpu, 2);
+  EXPECT_EQ(exported.of_host(), 0U);
+  const TraceFolder folder("streams");
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+  }
+  TraceWork work;
+  work.path = folder.path("t");
+  const LoadedTrace loaded = load_trace(work, 2);
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  std::multiset<std::pair<std::string, std::uint32_t>> streams;
+  for (const ModelOp& op : loaded.graph->ops) streams.emplace(op.name, op.stream);
+  EXPECT_EQ(streams, (std::multiset<std::pair<std::string, std::uint32_t>>{
+                         {"kernel", 0}, {"kernel", 0}, {"kernel", 1}, {"kernel", 1}, {"sum", 2}}));
+  kernel.host = true;
+  graph.ops[kernels.front()].shape = kernel;
+  EXPECT_EQ(ChakraExport(graph, gpu, 2).of_host(), 1U);
 }
 
 // Two microbatches of two stages: the first stage is in its second block before the second stage is

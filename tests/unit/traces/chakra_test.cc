@@ -176,33 +176,6 @@ TEST_F(ChakraTrace, groups_are_found_beside_the_trace) {
             std::string::npos);
 }
 
-TEST_F(ChakraTrace, blocks_are_of_all_and_in_order) {
-  const auto in_block = [](WrittenNode node, std::int64_t block) {
-    node.attributes.push_back(
-        number_attribute("model_block", AttributeField::int64, static_cast<std::uint64_t>(block)));
-    return node;
-  };
-  const auto first = in_block(compute(0, 5), 3);
-  const auto sum = [&](std::int64_t block) {
-    return in_block(collective(1, kAllReduce, 64, {0}), block);
-  };
-  const std::string good = generated({first, sum(5)});
-  const LoadedTrace loaded = load({good, good});
-  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
-  EXPECT_EQ(loaded.graph->blocks.size(), 2U);
-  const std::string none = generated({first, collective(1, kAllReduce, 64, {0})});
-  EXPECT_EQ(problem(load({good, none})),
-            "t.1.et: error: node 1 'coll': model_block: missing, but others have one: either all "
-            "have a block, or none\n");
-  EXPECT_EQ(problem(load({good, generated({first, sum(6)})})),
-            "t.1.et: error: node 1 'coll': model_block: 6, but node 1 'coll' of rank 0, with which "
-            "it meets, is in 5: id and block must be the same\n");
-  const std::string falls = generated({first, in_block(compute(2, 5), 2), sum(5)});
-  EXPECT_NE(problem(load({good, falls}))
-                .find("model_block: 2, after id 0 of block 3: ids and blocks must rise"),
-            std::string::npos);
-}
-
 TEST_F(ChakraTrace, one_rank_may_stand_for_all) {
   work_.one_for_all = true;
   folder_.write("t.0.et", generated({compute(0, 5), collective(1, kAllGather, 8, {0})}));

@@ -22,6 +22,8 @@ inline void expect_same_graph(const ModelGraph& a, const ModelGraph& b) {
     EXPECT_EQ(x.stream, y.stream) << i << ' ' << x.name;
     EXPECT_EQ(x.after, y.after) << i << ' ' << x.name;
     EXPECT_EQ(x.block, y.block) << i << ' ' << x.name;
+    EXPECT_TRUE(x.beside == y.beside) << i << ' ' << x.name;
+    EXPECT_EQ(x.layer_rules, y.layer_rules) << i << ' ' << x.name;
   }
 }
 

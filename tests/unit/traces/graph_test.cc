@@ -149,6 +149,32 @@ TEST(Graph, keeps_what_is_known_of_the_recording) {
       << wrong.problems.to_text();
   EXPECT_NE(wrong.problems.to_text().find("recording.unlaunched: longer than idle"),
             std::string::npos);
+  const LoadedTrace lacking = load_graph_text(
+      "gpus: 1\nrecording: {idle: 2 us}\n"
+      "operators:\n  - {name: a, gpus: [0], recorded: {time: 1 us}}\n",
+      1);
+  EXPECT_NE(lacking.problems.to_text().find("recording.idle: needs step"), std::string::npos)
+      << lacking.problems.to_text();
+}
+
+TEST(Graph, keeps_the_cus_of_a_gpu_without_a_name) {
+  ModelGraph graph;
+  const PlaceId one = graph.add_place({.groups = {{0}}});
+  graph.add(op_of("gemm", "gemm", recorded_gemm(), one));
+  const RecordedRun recording{.device = {.name = "", .cus = 132}};
+  const LoadedTrace again = load_graph_text(import_text(graph, 1, GraphText::yaml, recording), 1);
+  ASSERT_TRUE(again.graph) << again.problems.to_text();
+  EXPECT_EQ(again.summary.device.cus, 132);
+}
+
+// The warning of an export to Chakra says that a graph keeps it.
+TEST(Graph, keeps_receives_that_wait_beside_what_computes) {
+  ModelGraph graph;
+  const PlaceId one = graph.add_place({.groups = {{0}}});
+  ModelOp op = op_of("gemm", "gemm", recorded_gemm(), one);
+  op.beside = PostedReceive{.size = bytes(500), .between_nodes = true};
+  graph.add(op);
+  expect_round_trip(graph, 1);
 }
 
 TEST(Graph, is_written_with_units_and_words) {

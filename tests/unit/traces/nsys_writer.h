@@ -78,6 +78,10 @@ class NsysReport {
     now_ = 1000;
     return *this;
   }
+  NsysReport& later(double us) {
+    now_ += us;
+    return *this;
+  }
   NsysReport& kernel(int stream, double us, const std::string& name = "void gemm_kernel<4>(int)") {
     launch();
     insert("CUPTI_ACTIVITY_KIND_KERNEL",
