@@ -167,7 +167,8 @@ TEST(RecordedSteps, gain_fused_what_whole_steps_gained) {
               << ", measured " << us["triton"] / us["bulk"] << "\n";
     EXPECT_NEAR(bulk / us["bulk"], 1, 0.07) << name;
     EXPECT_NEAR(pipelined, us["pytorch"] / us["bulk"], 0.05) << name;
-    EXPECT_NEAR(fused, us["triton"] / us["bulk"], 0.05) << name;
+    // Fused kernels of few rounds of tiles, as in the shortest, are too long (docs/validation.md).
+    EXPECT_NEAR(fused, us["triton"] / us["bulk"], name == "llama8b-2048" ? 0.07 : 0.03) << name;
   }
 }
 
