@@ -148,6 +148,7 @@ void ModelRun::find_candidates(Folding& folding) {
   const int at_a_time = this->at_a_time(fresh.size(), folding.folded, Mode::mixed);
   const RunOptions options = options_of_each(at_a_time);
   std::vector<double> work;
+  work.reserve(fresh.size());
   for (const std::size_t i : fresh) {
     work.push_back(at_a_time > 1 ? estimated_work(tried_[i].alone, scenario_, cluster_) : 0);
   }
