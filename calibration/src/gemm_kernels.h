@@ -35,33 +35,19 @@ __device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice
 template <int tile_n, class To, class Sent>
 __device__ inline void send_tiles(const Product& product, const SliceOrder& order, const To& to,
                                   const Sent& sent) {
-  const int step = static_cast<int>(gridDim.x);
   const auto place_at = [&](int position) {
     return place_of_slice<tile_n>(order, order.at(position), product.n);
   };
-  const auto sent_at = [&](int position) { sent(order.at(position)); };
-  TilePipeline<tile_n> pipeline;
-  if (pipeline.sends()) {
-    pipeline.send_all(sent_at);
-    return;
-  }
-  int position = static_cast<int>(blockIdx.x);
-  if (position < order.slices()) {
-    pipeline.begin(tile_of(product, place_at(position).in_all));
-  }
-  for (; position < order.slices(); position += step) {
-    const SlicePlace place = place_at(position);
-    TileSums<tile_n> sums;
-    pipeline.multiply(tile_of(product, place.in_all), sums);
-    if (position + step < order.slices()) {
-      pipeline.begin(tile_of(product, place_at(position + step).in_all));
-    }
-    const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
-    bf16_bits* out = to(order.at(position).destination) +
-                     row * static_cast<std::size_t>(product.n) + place.at_destination.column;
-    pipeline.store(sums, out, product.n, position, sent_at);
-  }
-  pipeline.end();
+  make_tiles<tile_n>(
+      order.slices(), product.n,
+      [&](int position) { return tile_of(product, place_at(position).in_all); },
+      [&](int position) {
+        const SlicePlace place = place_at(position);
+        const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
+        return to(order.at(position).destination) + row * static_cast<std::size_t>(product.n) +
+               place.at_destination.column;
+      },
+      [&](int position) { sent(order.at(position)); });
 }
 
 // GEMM + all-to-all.

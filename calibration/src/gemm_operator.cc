@@ -16,27 +16,14 @@ __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
   const auto tile_at = [&](int index) {
     return tile_of(product, tile_in_groups<wide_tile_n>(index, down, across));
   };
-  const auto nothing = [](int /*number*/) {};
-  TilePipeline<wide_tile_n> pipeline;
-  if (pipeline.sends()) {
-    pipeline.send_all(nothing);
-    return;
-  }
-  const int step = static_cast<int>(gridDim.x);
-  int index = static_cast<int>(blockIdx.x);
-  pipeline.begin(tile_at(index));
-  for (; index < down * across; index += step) {
-    const Tile tile = tile_at(index);
-    TileSums<wide_tile_n> sums;
-    pipeline.multiply(tile, sums);
-    if (index + step < down * across) {
-      pipeline.begin(tile_at(index + step));
-    }
-    bf16_bits* out =
-        c + static_cast<std::size_t>(tile.row) * static_cast<std::size_t>(product.n) + tile.column;
-    pipeline.store(sums, out, product.n, 0, nothing);
-  }
-  pipeline.end();
+  make_tiles<wide_tile_n>(
+      down * across, product.n, tile_at,
+      [&](int index) {
+        const Tile tile = tile_at(index);
+        return c + static_cast<std::size_t>(tile.row) * static_cast<std::size_t>(product.n) +
+               tile.column;
+      },
+      [](int /*index*/) {});
 }
 
 }  // namespace

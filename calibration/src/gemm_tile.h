@@ -44,6 +44,17 @@ struct TilePlace {
   int column;
 };
 
+struct Matrix;  // the platform's
+
+// `row`... of A times `column`... of B, which are a kernel's parameter.
+struct Tile {
+  const Matrix* a;
+  int row;
+  const Matrix* b;
+  int column;
+  int k;
+};
+
 // Sums of a tile, as its thread has them; where they are in the tile is the platform's.
 template <int tile_n>
 struct TileSums {
@@ -88,6 +99,32 @@ __device__ inline TilePlace tile_in_groups(int index, int down, int across) {
   const int height = down - first < group ? down - first : group;
   const int within = index % (group * across);
   return {(first + within % height) * tile_m, within / height * tile_n};
+}
+
+// A WG's tiles of `tiles`, the persistent grid's in turn: number i is `tile_at(i)`, stored at
+// `out_at(i)`; `sent(i)` by one thread when it is there.
+template <int tile_n, class TileAt, class OutAt, class Sent>
+__device__ inline void make_tiles(int tiles, int pitch, const TileAt& tile_at, const OutAt& out_at,
+                                  const Sent& sent) {
+  TilePipeline<tile_n> pipeline;
+  if (pipeline.sends()) {
+    pipeline.send_all(sent);
+    return;
+  }
+  const int step = static_cast<int>(gridDim.x);
+  int number = static_cast<int>(blockIdx.x);
+  if (number < tiles) {
+    pipeline.begin(tile_at(number));
+  }
+  for (; number < tiles; number += step) {
+    TileSums<tile_n> sums;
+    pipeline.multiply(tile_at(number), sums);
+    if (number + step < tiles) {
+      pipeline.begin(tile_at(number + step));
+    }
+    pipeline.store(sums, out_at(number), pitch, number, sent);
+  }
+  pipeline.end();
 }
 
 }  // namespace calibration

@@ -22,15 +22,6 @@ struct Matrix {
 
 inline Matrix matrix_of(const bf16_bits* at, int /*rows*/, int /*k*/) { return {at}; }
 
-// `row`... of A times `column`... of B.
-struct Tile {
-  const Matrix* a;
-  int row;
-  const Matrix* b;
-  int column;
-  int k;
-};
-
 using Sums = TileSums<narrow_tile_n>;
 constexpr int accumulators = Sums::count;
 

@@ -71,15 +71,6 @@ inline Matrix matrix_of(const bf16_bits* at, int rows, int k) {
   return matrix;
 }
 
-// `row`... of A times `column`... of B, as pointers to a kernel's parameter.
-struct Tile {
-  const Matrix* a;
-  int row;
-  const Matrix* b;
-  int column;
-  int k;
-};
-
 __device__ inline char* tile_memory() {
   extern __shared__ __align__(1024) char shared_of_tiles[];
   return shared_of_tiles;

@@ -132,7 +132,7 @@ class FusedProducer : public FusedLowering {
     const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
     const std::uint32_t nothing = graph_.add_work({});
     const Kernel computing = begin_computing(g);
-    const std::size_t ahead = unsent_before(computing, slices.size());
+    const std::size_t ahead = unsent_before(computing, items_of(slices));
     std::vector<LatchId> made;
     std::vector<LatchId> left;  // of slices that WGs wait for
     for (const Logical& slice : slices) {
@@ -168,8 +168,8 @@ class FusedProducer : public FusedLowering {
   // A WG that has made a result hands it to its wave, and makes the next ones while that sends: as
   // many as it has buffers for. So the WG that makes number p of all, a round of WGs after p - R,
   // begins once number p - (1 + unsent) R has left.
-  [[nodiscard]] std::size_t unsent_before(const Kernel& computing, std::size_t slices) const {
-    const std::size_t round = std::min<std::size_t>(computing.max_grid, slices * slice_wgs_);
+  [[nodiscard]] std::size_t unsent_before(const Kernel& computing, std::size_t items) const {
+    const std::size_t round = std::min<std::size_t>(computing.max_grid, items);
     return (1 + static_cast<std::size_t>(options_.fused.unsent)) * round;
   }
 

@@ -34,6 +34,14 @@ Bound bound_of(const std::string& kind) {
   return {0.07, 0.15};
 }
 
+PredictOptions on_two_h100() {
+  return {.cluster = kRoot / "configs/clusters/node_8x_h100.yaml",
+          .config_dirs = {kRoot / "configs"},
+          .kernels = {},
+          .sets = {"cluster.gpu.collective.algorithms=[ring, tree]"},
+          .on_progress = {}};
+}
+
 struct File {
   const char* name;
   std::size_t kinds;  // of our own kernels
@@ -53,12 +61,7 @@ TEST_P(FusedInPytorch, is_within_a_few_per_cent) {
   for (const MeasuredLine& line : file.lines) {
     if (is_own_kernel(line.kind)) lines.push_back(line);
   }
-  const Predictions predictions =
-      predict(lines, {.cluster = kRoot / "configs/clusters/node_8x_h100.yaml",
-                      .config_dirs = {kRoot / "configs"},
-                      .kernels = {},
-                      .sets = {"cluster.gpu.collective.algorithms=[ring, tree]"},
-                      .on_progress = {}});
+  const Predictions predictions = predict(lines, on_two_h100());
   ASSERT_EQ(predictions.problems.to_text(), "");
   std::size_t kinds = 0;
   for (const ErrorSummary& errors : report_errors(predictions.outcomes).by_kind) {
@@ -79,12 +82,7 @@ TEST_P(FusedInPytorch, is_within_a_few_per_cent) {
 TEST(HarnessOnHopper, the_gemm_by_wgmma_alone_and_with_its_collective) {
   const MeasuredFile file = read_measured(kRoot / "calibration/measurements/h100-x2-gemm.jsonl");
   ASSERT_EQ(file.problems.to_text(), "");
-  const Predictions predictions =
-      predict(file.lines, {.cluster = kRoot / "configs/clusters/node_8x_h100.yaml",
-                           .config_dirs = {kRoot / "configs"},
-                           .kernels = {},
-                           .sets = {"cluster.gpu.collective.algorithms=[ring, tree]"},
-                           .on_progress = {}});
+  const Predictions predictions = predict(file.lines, on_two_h100());
   ASSERT_EQ(predictions.problems.to_text(), "");
   for (const ErrorSummary& errors : report_errors(predictions.outcomes).by_kind) {
     if (!errors.of.starts_with("gemm")) continue;

@@ -111,8 +111,7 @@ class NodesLoader {
         if (!of.note.empty()) assumed_.insert(of.note);
       }
       for (NodeProfile& one : profiles_of(std::move(processes), problems_)) {
-        choose_steps(work_, one.profile, problems_);
-        ranks_.left_out += drop_unlaunched(one.profile);
+        ranks_.left_out += choose_steps(work_, one.profile, problems_);
         found_.push_back(std::move(one));
       }
     }

@@ -47,9 +47,7 @@ ProfilerStep span_of(const std::vector<ProfilerStep>& steps) {
   return all;
 }
 
-}  // namespace
-
-void choose_steps(const TraceWork& work, KinetoFile& file, TraceProblems& problems) {
+void keep_chosen(const TraceWork& work, KinetoFile& file, TraceProblems& problems) {
   if (work.step >= 0) {
     std::vector<ProfilerStep> chosen = steps_in_range(work, file, problems);
     if (chosen.empty()) return;
@@ -57,6 +55,13 @@ void choose_steps(const TraceWork& work, KinetoFile& file, TraceProblems& proble
   }
   if (work.steps == StepsAs::mean) return keep_mean_of_steps(file, problems);
   if (work.step >= 0) keep_step(file, span_of(file.steps));
+}
+
+}  // namespace
+
+std::size_t choose_steps(const TraceWork& work, KinetoFile& file, TraceProblems& problems) {
+  keep_chosen(work, file, problems);
+  return drop_unlaunched(file);
 }
 
 }  // namespace weft

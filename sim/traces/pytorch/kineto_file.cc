@@ -242,37 +242,51 @@ class KinetoReader {
 
 }  // namespace
 
+namespace {
+
+// Correlations of launches that began when `counts` says so.
+template <class Counts>
+std::set<std::int64_t> launches(const KinetoFile& file, const Counts& counts) {
+  std::set<std::int64_t> found;
+  for (const HostEvent& event : file.host) {
+    if (event.kind == HostEvent::Kind::runtime && counts(event.start)) {
+      found.insert(event.correlation);
+    }
+  }
+  return found;
+}
+
+// Of any kernel, whenever it began.
+bool launches_are_known(const KinetoFile& file) {
+  const auto known = launches(file, [](std::int64_t /*at*/) { return true; });
+  return std::any_of(file.gpu.begin(), file.gpu.end(),
+                     [&known](const GpuEvent& event) { return known.contains(event.correlation); });
+}
+
+// Leaves out the kernels of other launches; returns how many.
+std::size_t keep_launched(KinetoFile& file, const std::set<std::int64_t>& by) {
+  return std::erase_if(file.gpu,
+                       [&by](const GpuEvent& event) { return !by.contains(event.correlation); });
+}
+
+}  // namespace
+
 void keep_step(KinetoFile& file, const ProfilerStep& step) {
   const auto inside = [&step](std::int64_t at) {
     return at >= step.start && at <= step.start + step.duration;
   };
-  std::set<std::int64_t> launched;
-  std::set<std::int64_t> known;
-  for (const HostEvent& event : file.host) {
-    if (event.kind != HostEvent::Kind::runtime) continue;
-    known.insert(event.correlation);
-    if (inside(event.start)) launched.insert(event.correlation);
-  }
   // What was launched before the profile began is of a step before it, though it may run now.
-  const bool launches_are_known =
-      std::any_of(file.gpu.begin(), file.gpu.end(),
-                  [&](const GpuEvent& event) { return known.contains(event.correlation); });
-  std::erase_if(file.gpu, [&](const GpuEvent& event) {
-    return launches_are_known ? !launched.contains(event.correlation) : !inside(event.start);
-  });
+  if (launches_are_known(file)) {
+    keep_launched(file, launches(file, inside));
+  } else {
+    std::erase_if(file.gpu, [&](const GpuEvent& event) { return !inside(event.start); });
+  }
   std::erase_if(file.host, [&](const HostEvent& event) { return !inside(event.start); });
 }
 
 std::size_t drop_unlaunched(KinetoFile& file) {
-  std::set<std::int64_t> known;
-  for (const HostEvent& event : file.host) {
-    if (event.kind == HostEvent::Kind::runtime) known.insert(event.correlation);
-  }
-  const auto is_launched = [&known](const GpuEvent& event) {
-    return known.contains(event.correlation);
-  };
-  if (std::none_of(file.gpu.begin(), file.gpu.end(), is_launched)) return 0;
-  return std::erase_if(file.gpu, [&](const GpuEvent& event) { return !is_launched(event); });
+  if (!launches_are_known(file)) return 0;
+  return keep_launched(file, launches(file, [](std::int64_t /*at*/) { return true; }));
 }
 
 HostEvent::Kind kind_of_call(std::string_view name) {

@@ -121,15 +121,13 @@ class PyTorchLoader {
     if (file.rank < 0) devices = by_device(file);
     if (devices.empty()) return take_rank(std::move(file), path);
     for (KinetoFile& one : devices) {
-      choose_steps(work_, one, problems_);
-      ranks_.left_out += drop_unlaunched(one);
+      ranks_.left_out += choose_steps(work_, one, problems_);
       keep(next_gpu_++, std::move(one), ranks_.profiles);
     }
   }
 
   void take_rank(KinetoFile file, const fs::path& path) {
-    choose_steps(work_, file, problems_);
-    ranks_.left_out += drop_unlaunched(file);
+    ranks_.left_out += choose_steps(work_, file, problems_);
     if (file.rank < 0) file.rank = rank_in_name(path);
     if (file.ranks >= 0 && file.ranks != gpus_) {
       problems_.add(file.name, "distributedInfo: world_size",
