@@ -28,6 +28,18 @@ GpuSpec slow_gpu() {
   return gpu;
 }
 
+// What is exported of these ranks, as a trace in the folder.
+LoadedTrace read_again(const ChakraExport& exported, std::uint32_t ranks, const TraceFolder& folder,
+                       const std::string& groups = "") {
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
+  }
+  TraceWork work;
+  work.path = folder.path("t");
+  work.groups = groups;
+  return load_trace(work, static_cast<int>(ranks));
+}
+
 // Four GPUs: a GEMM each; an all-gather of pairs beside a copy; a message; all of them at the end.
 ModelGraph small_model() {
   ModelGraph graph;
@@ -80,15 +92,9 @@ TEST(ChakraExport, is_read_again_as_the_same_work) {
   const GpuSpec gpu = slow_gpu();
   const ChakraExport exported(model, gpu, 4);
   const TraceFolder folder("export");
-  for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
   folder.write("groups.json", exported.groups());
   EXPECT_EQ(exported.groups(), "{\"1\":[0,1],\"2\":[2,3]}\n");
-  TraceWork work;
-  work.path = folder.path("t");
-  work.groups = folder.path("groups.json");
-  const LoadedTrace loaded = load_trace(work, 4);
+  const LoadedTrace loaded = read_again(exported, 4, folder, folder.path("groups.json"));
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   const auto& kinds = loaded.summary.by_kind;
   EXPECT_EQ(kinds.at("compute").operators, 8U);
@@ -131,12 +137,7 @@ TEST(ChakraExport, a_kernel_keeps_its_wgs) {
   const GpuSpec gpu = slow_gpu();
   const ChakraExport exported(graph, gpu, 2);
   const TraceFolder folder("wgs");
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
-  TraceWork work;
-  work.path = folder.path("t");
-  const LoadedTrace loaded = load_trace(work, 2);
+  const LoadedTrace loaded = read_again(exported, 2, folder);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   std::size_t recorded = 0;
   for (const ModelOp& op : loaded.graph->ops) {
@@ -169,12 +170,7 @@ TEST(ChakraExport, a_message_says_whether_its_ends_meet) {
     const GpuSpec gpu = slow_gpu();
     const ChakraExport exported(graph, gpu, 2);
     const TraceFolder folder("meets");
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-    }
-    TraceWork work;
-    work.path = folder.path("t");
-    const LoadedTrace loaded = load_trace(work, 2);
+    const LoadedTrace loaded = read_again(exported, 2, folder);
     ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
     ASSERT_EQ(loaded.graph->ops.size(), 1U);
     EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape), call);
@@ -228,12 +224,7 @@ TEST(ChakraExport, streams_that_compute_stay_apart) {
   const ChakraExport exported(graph, gpu, 2);
   EXPECT_EQ(exported.of_host(), 0U);
   const TraceFolder folder("streams");
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
-  TraceWork work;
-  work.path = folder.path("t");
-  const LoadedTrace loaded = load_trace(work, 2);
+  const LoadedTrace loaded = read_again(exported, 2, folder);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   std::multiset<std::pair<std::string, std::uint32_t>> streams;
   for (const ModelOp& op : loaded.graph->ops) streams.emplace(op.name, op.stream);
@@ -286,12 +277,7 @@ TEST(ChakraExport, operators_stay_in_their_blocks) {
   const GpuSpec gpu = slow_gpu();
   const ChakraExport exported(graph, gpu, 2);
   const TraceFolder folder("blocks");
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
-  TraceWork work;
-  work.path = folder.path("t");
-  const LoadedTrace loaded = load_trace(work, 2);
+  const LoadedTrace loaded = read_again(exported, 2, folder);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   EXPECT_EQ(loaded.graph->blocks.size(), 4U);
   std::vector<std::string> names;
@@ -339,13 +325,8 @@ TEST(ChakraExport, operators_of_a_block_are_those_of_the_model) {
   const GpuSpec gpu = slow_gpu();
   const ChakraExport exported(graph, gpu, 4);
   const TraceFolder folder("joined");
-  for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
   folder.write("t.groups.json", exported.groups());
-  TraceWork work;
-  work.path = folder.path("t");
-  const LoadedTrace loaded = load_trace(work, 4);
+  const LoadedTrace loaded = read_again(exported, 4, folder);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   graph.blocks.begin()->name = "block 0";
   expect_same_graph(graph, *loaded.graph);
@@ -366,12 +347,7 @@ TEST(ChakraExport, an_uneven_all_to_all_says_what_each_rank_sends) {
   const ChakraExport exported(graph, gpu, 2);
   EXPECT_EQ(exported.uneven(), 1U);
   const TraceFolder folder("uneven");
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    folder.write("t." + std::to_string(rank) + ".et", exported.rank(rank));
-  }
-  TraceWork work;
-  work.path = folder.path("t");
-  const LoadedTrace loaded = load_trace(work, 2);
+  const LoadedTrace loaded = read_again(exported, 2, folder);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).pair_bytes,
             (std::vector<std::int64_t>{15, 15, 35, 35}));

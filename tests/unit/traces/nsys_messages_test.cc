@@ -4,32 +4,13 @@
 #include "sim/models/join_ranks.h"
 #include "sim/traces/load_trace.h"
 #include "tests/unit/traces/chakra_writer.h"
-#include "tests/unit/traces/graph_round_trip.h"
-#include "tests/unit/traces/nsys_writer.h"
+#include "tests/unit/traces/nsys_fixture.h"
 #include "tests/unit/traces/written_kernel.h"
 
 namespace weft::nsys_messages_test {
 namespace {
 
-class NsysMessages : public ::testing::Test {
- protected:
-  LoadedTrace load(const NsysReport& report, int gpus = 2) {
-    report.write(folder_.path("report.sqlite"));
-    TraceWork work;
-    work.format = WorkloadKind::nsys;
-    work.path = folder_.path("report.sqlite");
-    LoadedTrace loaded = load_trace(work, gpus);
-    if (loaded.graph) expect_round_trip(*loaded.graph, gpus);
-    return loaded;
-  }
-  std::string problems(const NsysReport& report, int gpus = 2) {
-    const LoadedTrace loaded = load(report, gpus);
-    EXPECT_FALSE(loaded.graph);
-    return loaded.problems.to_text();
-  }
-
-  TraceFolder folder_{"nsys_messages"};
-};
+class NsysMessages : public NsysFixture {};
 
 constexpr const char* kSendReceive = "ncclDevKernel_SendRecv(x)";
 

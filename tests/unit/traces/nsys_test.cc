@@ -5,8 +5,7 @@
 #include "sim/traces/load_trace.h"
 #include "sim/traces/nodes/nvtx_operator.h"
 #include "tests/unit/traces/chakra_writer.h"
-#include "tests/unit/traces/graph_round_trip.h"
-#include "tests/unit/traces/nsys_writer.h"
+#include "tests/unit/traces/nsys_fixture.h"
 #include "tests/unit/traces/written_kernel.h"
 
 namespace weft::nsys_test {
@@ -15,25 +14,7 @@ namespace {
 constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)";
 constexpr const char* kGemm = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT";
 
-class NsysTrace : public ::testing::Test {
- protected:
-  LoadedTrace load(const NsysReport& report, int gpus = 2) {
-    report.write(folder_.path("report.sqlite"));
-    work_.format = WorkloadKind::nsys;
-    work_.path = folder_.path("report.sqlite");
-    LoadedTrace loaded = load_trace(work_, gpus);
-    if (loaded.graph) expect_round_trip(*loaded.graph, gpus);
-    return loaded;
-  }
-  std::string problems(const NsysReport& report, int gpus = 2) {
-    const LoadedTrace loaded = load(report, gpus);
-    EXPECT_FALSE(loaded.graph);
-    return loaded.problems.to_text();
-  }
-
-  TraceFolder folder_{"nsys"};
-  TraceWork work_;
-};
+class NsysTrace : public NsysFixture {};
 
 TEST_F(NsysTrace, a_report_has_the_kernels_and_collectives_of_all_its_processes) {
   NsysReport report;
