@@ -41,10 +41,10 @@ __device__ inline void wait_for_flag(const Flag* flag, unsigned run) {
 }
 
 // By one thread of a WG whose stores are done and behind a barrier. The last of `expected` WGs
-// sets the flag: each addition releases the stores of its WG, and acquires those of the WGs before
-// it, which the flag's release thus covers too.
+// sets the flag: each addition releases the stores of its WG to the WGs of this GPU, and acquires
+// those of the WGs before it, which the flag's release at system scope thus covers too.
 __device__ inline void arrive(unsigned* counter, unsigned expected, Flag* flag, unsigned run) {
-  if (__hip_atomic_fetch_add(counter, 1U, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_SYSTEM) ==
+  if (__hip_atomic_fetch_add(counter, 1U, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT) ==
       expected - 1) {
     *counter = 0;
     set_flag(flag, run);

@@ -30,24 +30,74 @@ __device__ inline SlicePlace place_of_slice(const SliceOrder& order, Slice slice
   return {{slice.destination * rows + own.row, own.column}, own, rows};
 }
 
+// Who sends to peers, of the WGs of a GPU. While an SM's stores wait for a link its loads wait too:
+// an H100 multiplies at a quarter of its rate meanwhile. All WGs at once share the link, and each
+// waits as long as all of it takes; a few at a time wait for their own tiles only.
+struct SendingTurns {
+  unsigned* taken;  // and behind it those that are over; both zero between runs
+  int at_once;      // WGs
+
+  __device__ void take() const {
+    const unsigned mine =
+        __hip_atomic_fetch_add(taken, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    while (static_cast<int>(mine - __hip_atomic_load(taken + 1, __ATOMIC_RELAXED,
+                                                     __HIP_MEMORY_SCOPE_AGENT)) >= at_once) {
+      CALIBRATION_WHILE_WAITING();
+    }
+  }
+  // `turns`: of all WGs in a run.
+  __device__ void give(int turns) const {
+    if (__hip_atomic_fetch_add(taken + 1, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) ==
+        static_cast<unsigned>(turns) - 1) {
+      taken[0] = 0;
+      taken[1] = 0;
+    }
+  }
+};
+
+// Of 132 WGs, of which one alone sends 16 GB/s: with 16 or fewer the link is idle at times, with
+// all 132 they wait for each other.
+constexpr int sending_at_once = 32;
+
+// Of tiles that go to peers in turns. `sent(slice)` when one is there, whosever it is.
+template <class Sent>
+struct LeavingInTurns {
+  const SliceOrder& order;
+  const SendingTurns& turns;
+  const Sent& sent;
+
+  __device__ bool goes_far(int position) const {
+    return order.at(position).destination != order.me;
+  }
+  __device__ void begins(int position) const {
+    if (goes_far(position)) {
+      turns.take();
+    }
+  }
+  __device__ void there(int position) const {
+    if (goes_far(position)) {
+      turns.give((order.gpus - 1) * order.slices_per_destination);
+    }
+    sent(order.at(position));
+  }
+};
+
 // A WG's tiles of `order`, each stored in what `to(destination)` says, [source][row of the
 // destination][column]; `sent(slice)` by one thread when it is there.
 template <int tile_n, class To, class Sent>
-__device__ inline void send_tiles(const Product& product, const SliceOrder& order, const To& to,
-                                  const Sent& sent) {
-  const auto place_at = [&](int position) {
-    return place_of_slice<tile_n>(order, order.at(position), product.n);
+__device__ inline void send_tiles(const Product& product, const SliceOrder& order,
+                                  const SendingTurns& turns, const To& to, const Sent& sent) {
+  const auto work_at = [&](int position) -> TileWork {
+    const Slice slice = order.at(position);
+    const SlicePlace place = place_of_slice<tile_n>(order, slice, product.n);
+    const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
+    return {tile_of(product, place.in_all),
+            to(slice.destination) + row * static_cast<std::size_t>(product.n) +
+                place.at_destination.column,
+            position};
   };
-  make_tiles<tile_n>(
-      order.slices(), product.n,
-      [&](int position) { return tile_of(product, place_at(position).in_all); },
-      [&](int position) {
-        const SlicePlace place = place_at(position);
-        const auto row = static_cast<std::size_t>(order.me * place.rows + place.at_destination.row);
-        return to(order.at(position).destination) + row * static_cast<std::size_t>(product.n) +
-               place.at_destination.column;
-      },
-      [&](int position) { sent(order.at(position)); });
+  run_tiles<tile_n>(product.n, TilesInTurn<decltype(work_at)>{order.slices(), work_at},
+                    LeavingInTurns<Sent>{order, turns, sent});
 }
 
 // GEMM + all-to-all.
@@ -57,6 +107,7 @@ struct TileSending {
   PerGpu<bf16_bits> out;  // [source][row of mine][column]
   PerGpu<Flag> flags;     // [source]
   unsigned* counters;     // [destination]
+  SendingTurns turns;
   unsigned run;
 };
 
@@ -66,7 +117,7 @@ static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
     multiply_and_send(CALIBRATION_MATRIX_PARAMETER Product product, TileSending sending) {
   const SliceOrder& order = sending.order;
   send_tiles<tile_n>(
-      product, order, [&](int destination) { return sending.out.at[destination]; },
+      product, order, sending.turns, [&](int destination) { return sending.out.at[destination]; },
       [&](Slice slice) {
         arrive(sending.counters + slice.destination,
                static_cast<unsigned>(order.slices_per_destination),
@@ -84,6 +135,7 @@ struct TileReducing {
   PerGpu<bf16_bits> parts;  // [source][row of mine][column], at the owner
   PerGpu<Flag> flags;       // [source][tile of mine]
   bf16_bits* sums;          // [row of mine][column]
+  SendingTurns turns;
   unsigned run;
 };
 
@@ -151,7 +203,8 @@ static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
     multiply_and_reduce(CALIBRATION_MATRIX_PARAMETER Product product, TileReducing reducing) {
   const SliceOrder& order = reducing.order;
   send_tiles<tile_n>(
-      product, order, [&](int destination) { return reducing.parts.at[destination]; },
+      product, order, reducing.turns,
+      [&](int destination) { return reducing.parts.at[destination]; },
       [&](Slice slice) {
         set_flag(reducing.flags.at[slice.destination] + order.me * order.slices_per_destination +
                      slice.index,
@@ -233,36 +286,22 @@ __device__ inline void send_shard(const Gathering& gathering, int k) {
   }
 }
 
-// The next tile, for the whole WG. The last WG that finds none left clears the queue.
-template <class Pipeline>
-__device__ inline int take_tile(const Pipeline& pipeline, const Gathering& gathering, int tiles) {
-  int& taken = tile_note();
-  if (threadIdx.x == 0) {
-    taken = static_cast<int>(
-        __hip_atomic_fetch_add(gathering.queue, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT));
-    if (taken >= tiles && __hip_atomic_fetch_add(gathering.queue + 1, 1U, __ATOMIC_ACQ_REL,
-                                                 __HIP_MEMORY_SCOPE_AGENT) == gridDim.x - 1) {
-      gathering.queue[0] = 0;
-      gathering.queue[1] = 0;
-    }
+// The next tile that no WG has taken. The last WG that finds none left clears the queue.
+__device__ inline int take_tile(const Gathering& gathering, int tiles) {
+  const auto taken = static_cast<int>(
+      __hip_atomic_fetch_add(gathering.queue, 1U, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT));
+  if (taken >= tiles && __hip_atomic_fetch_add(gathering.queue + 1, 1U, __ATOMIC_ACQ_REL,
+                                               __HIP_MEMORY_SCOPE_AGENT) == gridDim.x - 1) {
+    gathering.queue[0] = 0;
+    gathering.queue[1] = 0;
   }
-  pipeline.barrier();
-  const int tile = taken;
-  pipeline.barrier();
-  return tile;
+  return taken;
 }
 
-// A tile, and where it is in C.
-struct GatheredTile {
-  Tile tile;
-  bf16_bits* out;
-};
-
-// Number `index` of all, of the own rows first. Behind a barrier its rows are there.
+// Number `index` of all, of the own rows first, when its rows are there.
 template <int tile_n>
-__device__ inline GatheredTile gathered_tile(const TilePipeline<tile_n>& pipeline,
-                                             const Product& product, const Gathering& gathering,
-                                             int index) {
+__device__ inline TileWork gathered_tile(const Product& product, const Gathering& gathering,
+                                         int index) {
   const int across = product.n / tile_n;
   const int groups = gathering.rows / tile_m;
   const int source = (gathering.me + index / (groups * across)) % gathering.gpus;
@@ -270,15 +309,14 @@ __device__ inline GatheredTile gathered_tile(const TilePipeline<tile_n>& pipelin
   const int row = source * gathering.rows + at.row;
   bf16_bits* out =
       gathering.c + static_cast<std::size_t>(row) * static_cast<std::size_t>(product.n) + at.column;
+  const MatrixRef b = ref_of(product.b);
   if (source == gathering.me) {
-    return {{&gathering.shard, at.row, &product.b, at.column, product.k}, out};
+    return {{ref_of(gathering.shard), at.row, b, at.column, product.k}, out, index};
   }
-  if (threadIdx.x == 0) {
-    wait_for_flag(gathering.flags.at[gathering.me] + source * groups + at.row / tile_m,
-                  gathering.run);
-  }
-  pipeline.barrier();
-  return {{&gathering.rows_of_all, row, &product.b, at.column, product.k}, out};
+  wait_for_flag(gathering.flags.at[gathering.me] + source * groups + at.row / tile_m,
+                gathering.run);
+  fence_before_steps();
+  return {{ref_of(gathering.rows_of_all), row, b, at.column, product.k}, out, index};
 }
 
 // Persistent. The first `senders` WGs send the shard; all take tiles.
@@ -290,30 +328,13 @@ static __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
     send_shard(gathering, product.k);
   }
   const int tiles = gathering.gpus * (gathering.rows / tile_m) * (product.n / tile_n);
-  const auto nothing = [](int /*number*/) {};
-  TilePipeline<tile_n> pipeline;
-  if (pipeline.sends()) {
-    pipeline.send_all(nothing);
-    return;
-  }
-  int index = take_tile(pipeline, gathering, tiles);
-  GatheredTile now{};
-  const auto begin = [&] {
-    if (index < tiles) {
-      now = gathered_tile(pipeline, product, gathering, index);
-      pipeline.begin(now.tile);
-    }
-  };
-  begin();
-  while (index < tiles) {  // the next tile's rows are waited for first: its steps come meanwhile
-    TileSums<tile_n> sums;
-    pipeline.multiply(now.tile, sums);
-    bf16_bits* out = now.out;
-    index = take_tile(pipeline, gathering, tiles);
-    begin();
-    pipeline.store(sums, out, product.n, 0, nothing);
-  }
-  pipeline.end();
+  run_tiles<tile_n>(
+      product.n,
+      [&]() -> TileWork {
+        const int index = take_tile(gathering, tiles);
+        return index < tiles ? gathered_tile<tile_n>(product, gathering, index) : TileWork{};
+      },
+      LeavingQuietly{});
 }
 
 }  // namespace calibration

@@ -13,17 +13,14 @@ __global__ void __launch_bounds__(tile_threads, gemm_occupancy)
     multiply_all(CALIBRATION_MATRIX_PARAMETER Product product, bf16_bits* c) {
   const int down = product.m / tile_m;
   const int across = product.n / wide_tile_n;
-  const auto tile_at = [&](int index) {
-    return tile_of(product, tile_in_groups<wide_tile_n>(index, down, across));
+  const auto work_at = [&](int index) -> TileWork {
+    const TilePlace at = tile_in_groups<wide_tile_n>(index, down, across);
+    return {tile_of(product, at),
+            c + static_cast<std::size_t>(at.row) * static_cast<std::size_t>(product.n) + at.column,
+            index};
   };
-  make_tiles<wide_tile_n>(
-      down * across, product.n, tile_at,
-      [&](int index) {
-        const Tile tile = tile_at(index);
-        return c + static_cast<std::size_t>(tile.row) * static_cast<std::size_t>(product.n) +
-               tile.column;
-      },
-      [](int /*index*/) {});
+  run_tiles<wide_tile_n>(product.n, TilesInTurn<decltype(work_at)>{down * across, work_at},
+                         LeavingQuietly{});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "gemm_matrix.h"
 #include "kernels.h"
 #include "numbers.h"
 
@@ -17,22 +18,12 @@
 //
 // A WG has `tile_threads` threads and makes one tile after another:
 //
-//   TilePipeline<tile_n> pipeline;   // by all threads
-//   if (pipeline.sends()) {          // where a warp of its own stores tiles
-//     pipeline.send_all(sent);
-//   } else {
-//     pipeline.begin(first);
-//     for (...) {
-//       pipeline.multiply(tile, sums);
-//       pipeline.begin(next);        // its first steps come while the last tile is stored
-//       pipeline.store(sums, out, pitch, number, sent);
-//     }
-//     pipeline.end();
-//   }
+//   run_tiles<tile_n>(pitch, next, leaving);   // by all threads
 //
-// `sent(number)` is called by one thread when the tile is at `out`, for whoever acquires what it
-// releases. tile_note() is the WG's own between `multiply` and `store`, and barrier() for those
-// that make tiles.
+// One thread calls `next()`, which says what the next tile is and may wait for its rows (then
+// fence_before_steps()). Of a tile that leaves for its place, one thread calls
+//   leaving.begins(number)   which may wait
+//   leaving.there(number)    for whoever acquires what this releases
 
 namespace calibration {
 
@@ -44,15 +35,21 @@ struct TilePlace {
   int column;
 };
 
-struct Matrix;  // the platform's
-
 // `row`... of A times `column`... of B, which are a kernel's parameter.
 struct Tile {
-  const Matrix* a;
+  MatrixRef a;
   int row;
-  const Matrix* b;
+  MatrixRef b;
   int column;
   int k;
+};
+
+// A tile, the place of its first element, and the number that others know it by. No place: there
+// are no more tiles.
+struct TileWork {
+  Tile tile;
+  bf16_bits* out;
+  int number;
 };
 
 // Sums of a tile, as its thread has them; where they are in the tile is the platform's.
@@ -87,7 +84,7 @@ inline Product product_of(const bf16_bits* a, const bf16_bits* b, int m, int n, 
 }
 
 __device__ inline Tile tile_of(const Product& product, TilePlace at) {
-  return {&product.a, at.row, &product.b, at.column, product.k};
+  return {ref_of(product.a), at.row, ref_of(product.b), at.column, product.k};
 }
 
 // Tile `index` of `down` x `across`: columns of 8 rows, so that tiles made at the same time share
@@ -101,30 +98,25 @@ __device__ inline TilePlace tile_in_groups(int index, int down, int across) {
   return {(first + within % height) * tile_m, within / height * tile_n};
 }
 
-// A WG's tiles of `tiles`, the persistent grid's in turn: number i is `tile_at(i)`, stored at
-// `out_at(i)`; `sent(i)` by one thread when it is there.
-template <int tile_n, class TileAt, class OutAt, class Sent>
-__device__ inline void make_tiles(int tiles, int pitch, const TileAt& tile_at, const OutAt& out_at,
-                                  const Sent& sent) {
-  TilePipeline<tile_n> pipeline;
-  if (pipeline.sends()) {
-    pipeline.send_all(sent);
-    return;
-  }
-  const int step = static_cast<int>(gridDim.x);
+// Nothing is told of tiles.
+struct LeavingQuietly {
+  __device__ void begins(int /*number*/) const {}
+  __device__ void there(int /*number*/) const {}
+};
+
+// The numbers of a WG's tiles among `tiles`, the persistent grid's in turn, as `next` of run_tiles:
+// `work_at(number)` says what number i is.
+template <class WorkAt>
+struct TilesInTurn {
+  int tiles;
+  WorkAt work_at;
   int number = static_cast<int>(blockIdx.x);
-  if (number < tiles) {
-    pipeline.begin(tile_at(number));
+
+  __device__ TileWork operator()() {
+    const int now = number;
+    number += static_cast<int>(gridDim.x);
+    return now < tiles ? work_at(now) : TileWork{};
   }
-  for (; number < tiles; number += step) {
-    TileSums<tile_n> sums;
-    pipeline.multiply(tile_at(number), sums);
-    if (number + step < tiles) {
-      pipeline.begin(tile_at(number + step));
-    }
-    pipeline.store(sums, out_at(number), pitch, number, sent);
-  }
-  pipeline.end();
-}
+};
 
 }  // namespace calibration

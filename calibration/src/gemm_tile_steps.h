@@ -15,13 +15,6 @@ constexpr int gemm_occupancy = 2;  // WGs on an SM or CU
 constexpr int tile_threads = threads_per_wg;
 constexpr int tile_k = 32;
 
-struct Matrix {
-  const bf16_bits* at;
-};
-#define CALIBRATION_MATRIX_PARAMETER const
-
-inline Matrix matrix_of(const bf16_bits* at, int /*rows*/, int /*k*/) { return {at}; }
-
 using Sums = TileSums<narrow_tile_n>;
 constexpr int accumulators = Sums::count;
 
@@ -41,9 +34,6 @@ __device__ inline bf16_bits* tile_shared() {
   return reinterpret_cast<bf16_bits*>(shared);
 }
 
-// For what a WG passes around between tiles.
-__device__ inline int& tile_note() { return *reinterpret_cast<int*>(tile_shared()); }
-
 // A step's 256 rows (128 of A, then 128 of B) are 1024 words of 16 bytes; a thread brings 4.
 constexpr int words_per_thread = (tile_m + narrow_tile_n) * tile_k * 2 / 16 / threads_per_wg;
 
@@ -52,8 +42,8 @@ __device__ inline const uint4* step_source(const Tile& tile, int k, int word) {
   const int column = k + word % 4 * 8;
   const auto pitch = static_cast<std::size_t>(tile.k);
   const bf16_bits* from =
-      row < tile_m ? tile.a->at + static_cast<std::size_t>(tile.row + row) * pitch
-                   : tile.b->at + static_cast<std::size_t>(tile.column + row - tile_m) * pitch;
+      row < tile_m ? tile.a.at + static_cast<std::size_t>(tile.row + row) * pitch
+                   : tile.b.at + static_cast<std::size_t>(tile.column + row - tile_m) * pitch;
   return reinterpret_cast<const uint4*>(from + column);
 }
 
@@ -235,50 +225,53 @@ __device__ inline void add_product(const Tile& tile, float (&sums)[accumulators]
 
 #endif
 
-// A tile's first steps are brought when it is multiplied.
-template <int tile_n>
-class TilePipeline {
- public:
-  __device__ static bool sends() { return false; }
-  __device__ static void barrier() { __syncthreads(); }
+// Peers' rows are read as any others.
+__device__ inline void fence_before_steps() {}
 
-  __device__ void begin(const Tile& /*tile*/) {}
+__device__ inline void store_tile(const Sums& sums, bf16_bits* out, int pitch) {
+  bf16_bits* shared = tile_shared();
+#pragma unroll
+  for (int i = 0; i < accumulators; ++i) {
+    const TilePlace place = place_of(i);
+    shared[place.row * narrow_tile_n + place.column] = to_bf16(sums.at[i]);
+  }
+  __syncthreads();
+  constexpr int words = narrow_tile_n / 8;  // 16 bytes each, in a row
+  for (int i = static_cast<int>(threadIdx.x); i < tile_m * words; i += threads_per_wg) {
+    const int row = i / words;
+    const int column = i % words * 8;
+    *reinterpret_cast<uint4*>(
+        out + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + column) =
+        *reinterpret_cast<const uint4*>(shared + row * narrow_tile_n + column);
+  }
+  __syncthreads();
+}
 
-  __device__ void multiply(const Tile& tile, Sums& sums) {
+// All threads store, so a WG computes nothing meanwhile, and none waits for its turn.
+template <int tile_n, class Next, class Leaving>
+__device__ inline void run_tiles(int pitch, Next next, const Leaving& leaving) {
+  for (;;) {
+    auto& told = *reinterpret_cast<TileWork*>(tile_shared());
+    if (threadIdx.x == 0) {
+      told = next();
+    }
+    __syncthreads();
+    const TileWork work = told;
+    __syncthreads();
+    if (work.out == nullptr) {
+      return;
+    }
+    Sums sums;
 #pragma unroll
     for (float& sum : sums.at) {
       sum = 0;
     }
-    add_product(tile, sums.at);
-  }
-
-  template <class Sent>
-  __device__ void store(const Sums& sums, bf16_bits* out, int pitch, int number,
-                        const Sent& sent) const {
-    bf16_bits* shared = tile_shared();
-#pragma unroll
-    for (int i = 0; i < accumulators; ++i) {
-      const TilePlace place = place_of(i);
-      shared[place.row * narrow_tile_n + place.column] = to_bf16(sums.at[i]);
-    }
-    __syncthreads();
-    constexpr int words = narrow_tile_n / 8;  // 16 bytes each, in a row
-    for (int i = static_cast<int>(threadIdx.x); i < tile_m * words; i += threads_per_wg) {
-      const int row = i / words;
-      const int column = i % words * 8;
-      *reinterpret_cast<uint4*>(
-          out + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + column) =
-          *reinterpret_cast<const uint4*>(shared + row * narrow_tile_n + column);
-    }
-    __syncthreads();
+    add_product(work.tile, sums.at);
+    store_tile(sums, work.out, pitch);
     if (threadIdx.x == 0) {
-      sent(number);
+      leaving.there(work.number);
     }
   }
-
-  __device__ void end() {}
-  template <class Sent>
-  __device__ void send_all(const Sent& /*sent*/) {}
-};
+}
 
 }  // namespace calibration

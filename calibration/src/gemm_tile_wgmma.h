@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cuda.h>
-
-#include "check.h"
 #include "gemm_tile.h"
 
 // The tile on Hopper: two warpgroups of 64 rows each, wgmma of 64 x tile_n x 16 from shared memory.
@@ -13,20 +10,11 @@ namespace calibration {
 
 constexpr int narrow_tile_n = 128;
 constexpr int wide_tile_n = 256;
-constexpr int gemm_occupancy = 1;                  // WGs on an SM
-constexpr int tile_threads = threads_per_wg + 32;  // the last warp sends
-constexpr int tile_k = 64;
-
-// A matrix and how the copy engine reads it, in boxes of 128 rows and a step.
-struct Matrix {
-  const bf16_bits* at;
-  CUtensorMap map;
-};
-// The copy engine reads a map where the kernel's parameters are.
-#define CALIBRATION_MATRIX_PARAMETER const __grid_constant__
-
-constexpr std::size_t row_bytes = tile_k * sizeof(bf16_bits);  // of a step
-constexpr int box_rows = 128;
+constexpr int gemm_occupancy = 1;  // WGs on an SM
+// Two warps beside those that multiply: one brings steps, one sends tiles.
+constexpr int loading_warp = threads_per_wg / 32;
+constexpr int sending_warp = loading_warp + 1;
+constexpr int tile_threads = threads_per_wg + 64;
 
 // Shared memory: stages, then a tile on its way to memory, then notes. Pitch of the staged tile:
 // the rows that a warp writes at once lie in different banks.
@@ -46,52 +34,37 @@ constexpr std::size_t bytes_before_notes = stages_bytes<tile_n> + tile_m * stage
 constexpr std::size_t tile_shared_bytes =
     std::max(bytes_before_notes<narrow_tile_n>, bytes_before_notes<wide_tile_n>) + notes_bytes;
 
-inline Matrix matrix_of(const bf16_bits* at, int rows, int k) {
-  static void* const entry = [] {  // looked up once
-    void* address = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &address, 12000,
-                                           cudaEnableDefault, &found));
-    return found == cudaDriverEntryPointSuccess ? address : nullptr;
-  }();
-  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(k) * sizeof(bf16_bits)};
-  const cuuint32_t box[] = {tile_k, box_rows};
-  const cuuint32_t step[] = {1, 1};
-  Matrix matrix{at, {}};
-  if (entry == nullptr ||
-      encode(&matrix.map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<bf16_bits*>(at), size,
-             pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
-    throw NotPossible("the copy engine cannot read " + std::to_string(rows) + " rows of " +
-                      std::to_string(k));
-  }
-  return matrix;
-}
-
 __device__ inline char* tile_memory() {
   extern __shared__ __align__(1024) char shared_of_tiles[];
   return shared_of_tiles;
 }
 
+// A tile as one role of a WG tells the next one. No `out`: there are no more.
+struct ToldTile {
+  bf16_bits* out;
+  int number;
+  int steps;
+};
+
+constexpr int told_most = 2;  // tiles that are known before they are multiplied
+
 struct TileNotes {
   unsigned long long full[stages_most];  // barriers of stages
   unsigned long long empty[stages_most];
+  unsigned long long told[told_most];  // the next tile is known
+  unsigned long long heard[told_most];
   unsigned long long staged;  // a tile is there to be sent
   unsigned long long free;    // and has left
-  bf16_bits* out;             // where it goes; none: there are no more
-  int pitch;
-  int number;  // as `store` was told
-  int taken;   // the WG's own
+  ToldTile next[told_most];
+  ToldTile made;
 };
 
 __device__ inline TileNotes& tile_notes() {  // at the end
   return *reinterpret_cast<TileNotes*>(tile_memory() + tile_shared_bytes - notes_bytes);
 }
 
-__device__ inline int& tile_note() { return tile_notes().taken; }
+// Rows that a peer has stored are read by another proxy than the one that waited for them.
+__device__ inline void fence_before_steps() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 __device__ inline unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -128,11 +101,11 @@ class StepBarrier {
     }
   }
   // A box of `matrix`, zero beyond its end, to `to`.
-  __device__ void bring(const Matrix& matrix, int row, int k, unsigned to) const {
+  __device__ void bring(MatrixRef matrix, int row, int k, unsigned to) const {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
         "[%1, {%3, %4}], [%2];" ::"r"(to),
-        "l"(reinterpret_cast<unsigned long long>(&matrix.map)), "r"(address_), "r"(k), "r"(row)
+        "l"(reinterpret_cast<unsigned long long>(&matrix->map)), "r"(address_), "r"(k), "r"(row)
         : "memory");
   }
 
@@ -222,6 +195,8 @@ __device__ inline unsigned packed_bf16(float low, float high) {
 // Stages of shared memory that the first thread fills, and both warpgroups read. A stage is full
 // when its bytes are there, and empty when both have multiplied it. A tile that is made is staged
 // for the last warp, which copies it to its place and waits for that.
+// A WG's tiles: one warp brings steps of one after another, two warpgroups multiply them, one warp
+// sends what they leave in shared memory.
 template <int tile_n>
 class TilePipeline {
  public:
@@ -232,6 +207,10 @@ class TilePipeline {
         full(stage).set_up(1);
         empty(stage).set_up(2);
       }
+      for (int place = 0; place < told_most; ++place) {
+        told(place).set_up(1);
+        heard(place).set_up(threads_per_wg);
+      }
       staged().set_up(threads_per_wg);
       free().set_up(1);
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -239,77 +218,67 @@ class TilePipeline {
     __syncthreads();
   }
 
-  // Whether this thread sends what the others make.
-  __device__ static bool sends() { return threadIdx.x >= threads_per_wg; }
-
-  // By those that make tiles, for `tile_note()`.
-  __device__ static void barrier() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
-
-  __device__ void begin(const Tile& tile) {
-    if (threadIdx.x == 0) {
-      // Rows that a peer has stored are read by another proxy than the one that waited for them.
-      asm volatile("fence.proxy.async;" ::: "memory");
-      for (int step = 0; step < stages; ++step) {
-        bring(tile, step);
+  template <class Next>
+  __device__ void load(Next& next) {
+    if (threadIdx.x % 32 == 0) {
+      Cursor<stages> stage;
+      for (Cursor<told_most> place;; place.advance()) {
+        const TileWork work = next();
+        const int steps = (work.tile.k + tile_k - 1) / tile_k;
+        heard(place.at).wait(place.parity ^ 1U);  // at first it is
+        tile_notes().next[place.at] = {work.out, work.number, steps};
+        told(place.at).arrive();
+        if (work.out == nullptr) {
+          break;
+        }
+        for (int step = 0; step < steps; ++step) {
+          bring(work.tile, step, stage);
+        }
       }
     }
     __syncwarp();
   }
 
-  __device__ void multiply(const Tile& tile, TileSums<tile_n>& sums) {
-#pragma unroll
-    for (float& sum : sums.at) {
-      sum = 0;
-    }
-    fence_sums(sums.at);
-    const int steps = steps_of(tile);
-    int last = 0;
-    for (int step = 0; step < steps; ++step) {
-      full(next_multiplied_.place).wait(next_multiplied_.parity);
-      multiply_stage<tile_n>(sums.at, address_of(next_multiplied_.place));
-      if (step > 0) {
-        wait_for_products<1>();
-        leave(last);
-        if (threadIdx.x == 0) {
-          bring(tile, step - 1 + stages);
-        }
-        __syncwarp();  // wgmma is for whole warps
+  __device__ void make() {
+    Cursor<stages> stage;
+    Cursor<1> made;
+    for (Cursor<told_most> place;; place.advance()) {
+      told(place.at).wait(place.parity);
+      const ToldTile tile = tile_notes().next[place.at];
+      heard(place.at).arrive();
+      TileSums<tile_n> sums;
+      if (tile.out != nullptr) {
+        multiply(tile.steps, sums, stage);
       }
-      last = next_multiplied_.place;
-      next_multiplied_.advance();
-    }
-    wait_for_products<0>();
-    fence_sums(sums.at);
-    leave(last);
-  }
-
-  template <class Sent>
-  __device__ void store(const TileSums<tile_n>& sums, bf16_bits* out, int pitch, int number,
-                        const Sent& /*sent*/) {
-    free().wait(staged_parity_ ^ 1U);  // at first it is
-    stage(sums);
-    hand_over(out, pitch, number);
-  }
-
-  // By those that make tiles, after the last one.
-  __device__ void end() {
-    free().wait(staged_parity_ ^ 1U);
-    hand_over(nullptr, 0, 0);
-  }
-
-  // By those that send: tiles as they are staged, and `sent(number)` by one thread when one is
-  // there, for whoever acquires what that releases.
-  template <class Sent>
-  __device__ void send_all(const Sent& sent) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    for (unsigned parity = 0;; parity ^= 1U) {
-      staged().wait(parity);
-      const TileNotes& notes = tile_notes();
-      if (notes.out == nullptr) {
+      free().wait(made.parity ^ 1U);  // at first it is
+      if (tile.out != nullptr) {
+        store(sums);
+      }
+      if (threadIdx.x == 0) {
+        tile_notes().made = tile;
+      }
+      staged().arrive();
+      if (tile.out == nullptr) {
         return;
       }
-      const int number = notes.number;
-      copy_rows(lane, notes.out, notes.pitch);
+      made.advance();
+    }
+  }
+
+  template <class Leaving>
+  __device__ void send(int pitch, const Leaving& leaving) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    for (Cursor<1> made;; made.advance()) {
+      staged().wait(made.parity);
+      const ToldTile tile = tile_notes().made;
+      if (tile.out == nullptr) {
+        return;
+      }
+      if (lane == 0) {
+        leaving.begins(tile.number);
+      }
+      __syncwarp();
+      copy_rows(lane, tile.out, pitch);
       asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
       __syncwarp();
       if (lane == 0) {
@@ -318,7 +287,7 @@ class TilePipeline {
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
       __syncwarp();
       if (lane == 0) {
-        sent(number);
+        leaving.there(tile.number);
       }
     }
   }
@@ -327,43 +296,64 @@ class TilePipeline {
   static constexpr int stages = stages_of<tile_n>;
   static constexpr unsigned row_apart = staged_row_bytes<tile_n>;
 
+  // A place in a ring of `count`, and the parity of its barrier's phase.
+  template <int count>
   struct Cursor {
-    int place = 0;
+    int at = 0;
     unsigned parity = 0;
 
     __device__ void advance() {
-      if (++place == stages) {
-        place = 0;
+      if (++at == count) {
+        at = 0;
         parity ^= 1U;
       }
     }
   };
 
-  __device__ static int steps_of(const Tile& tile) { return (tile.k + tile_k - 1) / tile_k; }
   __device__ static unsigned address_of(int stage) {
     return shared_address(tile_memory()) + static_cast<unsigned>(stage) * stage_bytes<tile_n>;
   }
   __device__ static StepBarrier full(int stage) { return StepBarrier(tile_notes().full[stage]); }
   __device__ static StepBarrier empty(int stage) { return StepBarrier(tile_notes().empty[stage]); }
+  __device__ static StepBarrier told(int place) { return StepBarrier(tile_notes().told[place]); }
+  __device__ static StepBarrier heard(int place) { return StepBarrier(tile_notes().heard[place]); }
   __device__ static StepBarrier staged() { return StepBarrier(tile_notes().staged); }
   __device__ static StepBarrier free() { return StepBarrier(tile_notes().free); }
 
-  // By one thread.
-  __device__ void bring(const Tile& tile, int step) {
-    if (step >= steps_of(tile)) {
-      return;
-    }
-    empty(next_brought_.place).wait(next_brought_.parity ^ 1U);  // at first it is
-    const StepBarrier barrier = full(next_brought_.place);
-    const unsigned to = address_of(next_brought_.place);
+  __device__ static void bring(const Tile& tile, int step, Cursor<stages>& stage) {
+    empty(stage.at).wait(stage.parity ^ 1U);  // at first it is
+    const StepBarrier barrier = full(stage.at);
+    const unsigned to = address_of(stage.at);
     barrier.expect(stage_bytes<tile_n>);
-    barrier.bring(*tile.a, tile.row, step * tile_k, to);
+    barrier.bring(tile.a, tile.row, step * tile_k, to);
 #pragma unroll
     for (int row = 0; row < tile_n; row += box_rows) {
-      barrier.bring(*tile.b, tile.column + row, step * tile_k,
+      barrier.bring(tile.b, tile.column + row, step * tile_k,
                     to + static_cast<unsigned>((tile_m + row) * row_bytes));
     }
-    next_brought_.advance();
+    stage.advance();
+  }
+
+  __device__ static void multiply(int steps, TileSums<tile_n>& sums, Cursor<stages>& stage) {
+#pragma unroll
+    for (float& sum : sums.at) {
+      sum = 0;
+    }
+    fence_sums(sums.at);
+    int last = 0;
+    for (int step = 0; step < steps; ++step) {
+      full(stage.at).wait(stage.parity);
+      multiply_stage<tile_n>(sums.at, address_of(stage.at));
+      if (step > 0) {
+        wait_for_products<1>();
+        leave(last);
+      }
+      last = stage.at;
+      stage.advance();
+    }
+    wait_for_products<0>();
+    fence_sums(sums.at);
+    leave(last);
   }
 
   // This warpgroup needs the stage no more.
@@ -371,11 +361,12 @@ class TilePipeline {
     if (threadIdx.x % 128 == 0) {
       empty(stage).arrive();
     }
+    __syncwarp();  // wgmma is for whole warps
   }
 
   // wgmma's accumulators: a warp has 16 rows; of a block of 8 columns a lane has two in row
   // lane / 4 and two 8 rows below.
-  __device__ static void stage(const TileSums<tile_n>& sums) {
+  __device__ static void store(const TileSums<tile_n>& sums) {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     char* own = tile_memory() + stages_bytes<tile_n> + warp * 16 * row_apart;
@@ -386,17 +377,6 @@ class TilePipeline {
           packed_bf16(sums.at[pair * 2], sums.at[pair * 2 + 1]);
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // read by the copy engine
-  }
-
-  __device__ void hand_over(bf16_bits* out, int pitch, int number) {
-    if (threadIdx.x == 0) {
-      TileNotes& notes = tile_notes();
-      notes.out = out;
-      notes.pitch = pitch;
-      notes.number = number;
-    }
-    staged().arrive();
-    staged_parity_ ^= 1U;
   }
 
   __device__ static void copy_rows(int lane, bf16_bits* out, int pitch) {
@@ -410,10 +390,19 @@ class TilePipeline {
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
   }
-
-  Cursor next_brought_;  // of the first thread
-  Cursor next_multiplied_;
-  unsigned staged_parity_ = 0;
 };
+
+template <int tile_n, class Next, class Leaving>
+__device__ inline void run_tiles(int pitch, Next next, const Leaving& leaving) {
+  TilePipeline<tile_n> pipeline;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (warp == loading_warp) {
+    pipeline.load(next);
+  } else if (warp == sending_warp) {
+    pipeline.send(pitch, leaving);
+  } else {
+    pipeline.make();
+  }
+}
 
 }  // namespace calibration

@@ -13,7 +13,7 @@ class GemmAllToAll final : public GemmOperator {
   Measured fused(const GemmFusion& fusion) const {
     const auto gpus = static_cast<std::size_t>(machine().size());
     const Buffers<Flag> flags(machine(), gpus, Reach::peers);
-    const Buffers<unsigned> counters(machine(), gpus, Reach::local);
+    const Buffers<unsigned> counters(machine(), gpus + 2, Reach::local);
     flags.fill_bytes(0);
     counters.fill_bytes(0);
     const Grid grid = persistent_grid(
@@ -23,9 +23,13 @@ class GemmAllToAll final : public GemmOperator {
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
-        launch(
-            multiply_and_send<wide_tile_n>, grid, machine().gpu(g).main, product(g),
-            TileSending{order_of(g, fusion.order), results().all(), flags.all(), counters[g], run});
+        launch(multiply_and_send<wide_tile_n>, grid, machine().gpu(g).main, product(g),
+               TileSending{order_of(g, fusion.order),
+                           results().all(),
+                           flags.all(),
+                           counters[g],
+                           {counters[g] + gpus, sending_at_once},
+                           run});
       }
     };
     return time_fused({.queue = queue,

@@ -17,7 +17,9 @@ class GemmReduceScatter final : public GemmOperator {
   Measured fused(const GemmFusion& fusion) const {
     const Buffers<bf16_bits> parts(machine(), shape().results(), Reach::peers);
     const Buffers<Flag> flags(machine(), static_cast<std::size_t>(shape().tiles()), Reach::peers);
+    const Buffers<unsigned> turns(machine(), 2, Reach::local);
     flags.fill_bytes(0);
+    turns.fill_bytes(0);
     const Grid grid = persistent_grid(
         machine(), multiply_and_reduce<wide_tile_n>,
         {.wgs = fusion.wgs, .threads = tile_threads, .shared_bytes = tile_shared_bytes},
@@ -25,9 +27,13 @@ class GemmReduceScatter final : public GemmOperator {
     const auto queue = [&](unsigned run) {
       for (int g = 0; g < machine().size(); ++g) {
         machine().gpu(g).use();
-        launch(
-            multiply_and_reduce<wide_tile_n>, grid, machine().gpu(g).main, product(g),
-            TileReducing{order_of(g, fusion.order), parts.all(), flags.all(), results()[g], run});
+        launch(multiply_and_reduce<wide_tile_n>, grid, machine().gpu(g).main, product(g),
+               TileReducing{order_of(g, fusion.order),
+                            parts.all(),
+                            flags.all(),
+                            results()[g],
+                            {turns[g], sending_at_once},
+                            run});
       }
     };
     // The library rounds to bf16 after each part, in an order of its own.

@@ -11,6 +11,7 @@ Cases all_cases(const Plan& plan) {
   add_library_gemm(plan, cases);
   if (plan.gpus > 1) {
     add_peer_stores(plan, cases);
+    add_peer_rows(plan, cases);
     add_flags(plan, cases);
     add_copy_engine(plan, cases);
     add_collectives(plan, cases);

@@ -64,6 +64,7 @@ void add_memory(const Plan& plan, Cases& cases);
 void add_gather(const Plan& plan, Cases& cases);
 void add_chase(const Plan& plan, Cases& cases);
 void add_peer_stores(const Plan& plan, Cases& cases);
+void add_peer_rows(const Plan& plan, Cases& cases);
 void add_flags(const Plan& plan, Cases& cases);
 void add_copy_engine(const Plan& plan, Cases& cases);
 void add_collectives(const Plan& plan, Cases& cases);

@@ -45,6 +45,11 @@ OfShape<Kernel> of_shape(const Ranks& ranks, const GemmShape& shape, Kernel narr
   return {kernel, tiles, std::min(resident_wgs(ranks, kernel, tile_wg), tiles)};
 }
 
+// Behind the counters of arrivals.
+calibration::SendingTurns turns_of(const Ranks& ranks) {
+  return {ranks.counters + ranks.size(), calibration::sending_at_once};
+}
+
 }  // namespace
 
 void gemm_all_to_all(const Ranks& ranks, const GemmShape& shape, const void* a, const void* b) {
@@ -52,7 +57,10 @@ void gemm_all_to_all(const Ranks& ranks, const GemmShape& shape, const void* a, 
                            calibration::multiply_and_send<wide_tile_n>);
   const calibration::TileSending sending{order_of(ranks, of.tiles / ranks.size(), gemm_order),
                                          pointers<bf16_bits>(ranks.data),
-                                         pointers<Flag>(ranks.flags), ranks.counters, ranks.run};
+                                         pointers<Flag>(ranks.flags),
+                                         ranks.counters,
+                                         turns_of(ranks),
+                                         ranks.run};
   launch(ranks, of.kernel, of.wgs, tile_wg, product_of(shape, a, b), sending);
 }
 
@@ -60,9 +68,12 @@ void gemm_reduce_scatter(const Ranks& ranks, const GemmShape& shape, const void*
                          void* sums) {
   const auto of = of_shape(ranks, shape, calibration::multiply_and_reduce<narrow_tile_n>,
                            calibration::multiply_and_reduce<wide_tile_n>);
-  const calibration::TileReducing reducing{
-      order_of(ranks, of.tiles / ranks.size(), gemm_order), pointers<bf16_bits>(ranks.data),
-      pointers<Flag>(ranks.flags), static_cast<bf16_bits*>(sums), ranks.run};
+  const calibration::TileReducing reducing{order_of(ranks, of.tiles / ranks.size(), gemm_order),
+                                           pointers<bf16_bits>(ranks.data),
+                                           pointers<Flag>(ranks.flags),
+                                           static_cast<bf16_bits*>(sums),
+                                           turns_of(ranks),
+                                           ranks.run};
   launch(ranks, of.kernel, of.wgs, tile_wg, product_of(shape, a, b), reducing);
 }
 
