@@ -92,9 +92,7 @@ Duration startup_of(const CollectiveSpec& library, const ProtocolSpec& protocol,
                     const RankGroup& group, std::int64_t channels) {
   const bool of_two = group.one_node && group.gpus.size() == 2;
   const Duration startup =
-      of_two ? Duration::from_count(
-                   std::llround(static_cast<double>(protocol.startup.count()) * protocol.of_two))
-             : protocol.startup;
+      of_two ? fraction_of(protocol.startup, protocol.of_two) : protocol.startup;
   return startup_of(library, startup, channels);
 }
 

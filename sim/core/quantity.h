@@ -67,6 +67,9 @@ constexpr Bandwidth gigabits_per_second(std::int64_t n) {
   return bytes_per_second(125'000'000) * n;
 }
 // A share of a rate, rounded to the nearest byte per second.
+inline Duration fraction_of(Duration time, double share) {
+  return Duration::from_count(std::llround(static_cast<double>(time.count()) * share));
+}
 inline Bandwidth fraction_of(Bandwidth rate, double share) {
   return Bandwidth::from_count(std::llround(static_cast<double>(rate.count()) * share));
 }

@@ -283,6 +283,8 @@ struct FusedOptions {
   bool in_switch = false;              // sums and copies, where the switch of a node can
   int slice_wgs = 0;                   // WGs whose results leave as one put
   int unsent = 1;                      // results that a WG has buffers for, if waves send
+  int sending_waves = 0;               // of a GPU, that send at a time; 0: one of each CU
+  double rate_while_sending = 1;       // of a CU whose wave stores into a peer, of its own
   int own_first = 0;                   // WGs of own input before those of all in turn; 0: all
   int extra_registers_per_thread = 0;  // what in-kernel communication costs
   FusedRegisters registers = FusedRegisters::automatic;

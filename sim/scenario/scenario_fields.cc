@@ -108,6 +108,20 @@ void result_options(Fields map, FusedOptions& fused, const Workload& workload) {
            .range = {{1, 1'000'000}},
            .fallback = 1,
            .quiet = true});
+  map.add(
+      "sending_waves", fused.sending_waves,
+      {.help = "fused.sent_by: wave: waves of a GPU that send at the same time inside the node, "
+               "the others in turn; default: one of each CU",
+       .range = {{1, 1'000'000}},
+       .fallback = 0,
+       .means = "optional",
+       .quiet = true});
+  map.add("rate_while_sending", fused.rate_while_sending,
+          {.help = "fused.sent_by: wave: how fast a CU computes while its wave stores into a peer, "
+                   "of its rate: its loads may queue behind stores that the link has yet to take",
+           .range = {{0, 1}},
+           .fallback = 1,
+           .quiet = true});
   // Where several WGs make a result together, it can only be sent from a buffer.
   const bool parts = is_pair(workload.kind) && has_gemm(workload.kind) && workload.gemm.split_k > 1;
   map.only_if(!parts,

@@ -100,13 +100,16 @@ Kernel FusedSends::kernel(GpuId id, OperatorId op, Wgs wgs) const {
   if (wgs == Wgs::sending_wave) {  // of the WG that computes: it takes no room of its own
     kernel.wg = kNoRoom;
     kernel.max_grid = static_cast<std::uint32_t>(gpu.cus);
+    if (const int waves = fused.sending_waves; waves > 0) {
+      kernel.max_grid = std::min(kernel.max_grid, static_cast<std::uint32_t>(waves));
+    }
   }
   kernel.launch = compute_gap(gpu.launch, options_.launch);
   kernel.store_rate = fused.put_by == PutBy::thread ? store_rate_of_threads(gpu.peer_store)
                                                     : gpu.peer_store.wg_rate;
   if (wgs == Wgs::sending || wgs == Wgs::sending_wave) {
     kernel.role = KernelRole::collective;
-    if (gpu.peer_store.bulk_rate.count() > 0) kernel.store_rate = gpu.peer_store.bulk_rate;
+    kernel.store_rate = sending_rate();
   }
   kernel.flag = gpu.peer_store.flag;
   // A fence for acquiring takes as long as one that waits for a store to a neighbour.
@@ -128,16 +131,33 @@ std::uint32_t FusedSends::sending_cus() const {
   }
   const std::optional<FabricSpec>& fabric = cluster_.spec.scale_up;
   if (!fabric) return static_cast<std::uint32_t>(round_up(gpu.cus, 8));
-  const Bandwidth rate =
-      gpu.peer_store.bulk_rate.count() > 0 ? gpu.peer_store.bulk_rate : gpu.peer_store.wg_rate;
-  const Duration one = reading(kInputPiece).memory_alone + transfer_time(bytes(kInputPiece), rate) +
+  const Duration one = reading(kInputPiece).memory_alone +
+                       transfer_time(bytes(kInputPiece), sending_rate()) +
                        fence_time(gpu.peer_store, fabric->link.latency);
-  const std::int64_t links = fabric->topology->links_of_endpoint(cluster_.spec.gpus_per_node);
-  const Duration by_links = transfer_time(bytes(kInputPiece), fabric->link.bandwidth * links);
+  const Duration by_links = transfer_time(bytes(kInputPiece), leaving_rate());
   const std::int64_t wgs = round_up(one.count(), std::max<std::int64_t>(1, by_links.count()));
   const int on_cu = resident(gpu, grid_.wg, fused_version(options_.fused));
   const std::int64_t cus = round_up(wgs, std::max(1, on_cu));
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(cus, 1, std::max(1, gpu.cus / 2)));
+}
+
+Bandwidth FusedSends::sending_rate() const {
+  const PeerStoreSpec& store = cluster_.spec.gpu.peer_store;
+  return store.bulk_rate.count() > 0 ? store.bulk_rate : store.wg_rate;
+}
+
+Bandwidth FusedSends::leaving_rate() const {
+  const FabricSpec& fabric = *cluster_.spec.scale_up;
+  return fabric.link.bandwidth * fabric.topology->links_of_endpoint(cluster_.spec.gpus_per_node);
+}
+
+Duration FusedSends::lost_while_sending(std::int64_t size, std::size_t waves) const {
+  const FusedOptions& fused = options_.fused;
+  auto at_once = static_cast<std::int64_t>(waves);
+  if (fused.sending_waves > 0) at_once = std::min<std::int64_t>(at_once, fused.sending_waves);
+  const Duration sending = longer(transfer_time(bytes(size), sending_rate()),
+                                  transfer_time(bytes(size * at_once), leaving_rate()));
+  return fraction_of(sending, 1 - fused.rate_while_sending);
 }
 
 Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {

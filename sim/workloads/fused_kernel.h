@@ -91,6 +91,12 @@ class FusedSends {
   // The same work, then copying its result to the buffer that it is sent from.
   [[nodiscard]] Work staged(Work work) const;
 
+  // What a CU loses for a result of `size` that its wave stores into a peer, by
+  // fused.rate_while_sending. `waves` have one to send at the same time, all or as many as may
+  // (fused.sending_waves) sharing the links: they take as long as those need for all of it, or as
+  // one wave does by itself.
+  [[nodiscard]] Duration lost_while_sending(std::int64_t size, std::size_t waves) const;
+
   // Reading what is to be sent.
   [[nodiscard]] Work reading(std::int64_t size) const;
 
@@ -102,6 +108,9 @@ class FusedSends {
   // Where nobody says: as many as fill the links of the node, each piece read, stored and fenced
   // before the next, but no more than half.
   [[nodiscard]] std::uint32_t sending_cus() const;
+  [[nodiscard]] Bandwidth sending_rate() const;  // of a WG or wave that only sends
+  // Of all links that a GPU of the node has.
+  [[nodiscard]] Bandwidth leaving_rate() const;
 
   const OverlapOptions& options_;
   const Cluster& cluster_;

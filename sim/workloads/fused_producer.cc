@@ -11,6 +11,7 @@
 // everyone through the switch too.
 
 #include <algorithm>
+#include <map>
 
 #include "sim/collectives/collective.h"
 #include "sim/core/assert.h"
@@ -41,11 +42,7 @@ class FusedProducer : public FusedLowering {
     const bool stays = zero_copy_ || by_role() || in_switch_;
     written_ = graph.add_work(stays ? grid_.written : sends_.staged(grid_.written));
     stored_ = graph.add_work(grid_.stored);
-    if (by_role()) {
-      Work kept = grid_.stored;
-      kept.shares = 1;
-      kept_ = graph.add_work(kept);
-    }
+    if (by_role()) kept_ = graph.add_work(kept_work());
     if (graph.items.empty()) reserve();
   }
 
@@ -132,13 +129,18 @@ class FusedProducer : public FusedLowering {
     const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
     const std::uint32_t nothing = graph_.add_work({});
     const Kernel computing = begin_computing(g);
-    const std::size_t ahead = unsent_before(computing, items_of(slices));
+    const std::size_t items = slices.size() * slice_wgs_;
+    const std::size_t round = std::min<std::size_t>(computing.max_grid, items);
+    // A WG that has made a result hands it to its wave, and makes the next ones while that sends:
+    // as many as it has buffers for. So the WG that makes number p of all, a round of WGs after
+    // p - R, begins once number p - (1 + unsent) R has left.
+    const std::size_t ahead = (1 + static_cast<std::size_t>(options_.fused.unsent)) * round;
     std::vector<LatchId> made;
     std::vector<LatchId> left;  // of slices that WGs wait for
     for (const Logical& slice : slices) {
       const bool stays = slice.peer == g || in_switch_;
       const bool from_cu = leaves_from_its_cu(g, slice);
-      const bool awaited = from_cu && (left.size() + 1) * slice_wgs_ + ahead <= items_of(slices);
+      const bool awaited = from_cu && (left.size() + 1) * slice_wgs_ + ahead <= items;
       made.push_back(stays ? stay(g, slice) : graph_.add_latch(slice_wgs_));
       left.push_back(awaited ? graph_.add_latch(1) : LatchId::none());
       if (stays) continue;
@@ -149,28 +151,54 @@ class FusedProducer : public FusedLowering {
     }
     if (reduces()) add_reductions(g);
     end(g, sending);
-    for (std::size_t s = 0; s < slices.size(); ++s) {
-      const std::uint32_t work = leaves_from_its_cu(g, slices[s]) ? kept_ : written_;
-      for (std::uint32_t i = 0; i < slice_wgs_; ++i) {
-        const std::size_t before = s * slice_wgs_ + i + 1;  // with this one
-        const bool waits = before >= ahead + slice_wgs_;
-        add_item(g, slices[s], i, made[s], work,
-                 waits ? left[(before - ahead) / slice_wgs_ - 1] : LatchId::none());
-      }
+    const std::vector<std::size_t> sent = sent_with(g, slices, round);
+    for (std::size_t number = 0; number < items; ++number) {
+      const std::size_t s = number / slice_wgs_;
+      const bool waits = number + 1 >= ahead + slice_wgs_;
+      add_item(g, slices[s], static_cast<std::uint32_t>(number % slice_wgs_), made[s],
+               work_of(leaves_from_its_cu(g, slices[s]), number < round ? 0 : sent[number - round]),
+               waits ? left[(number + 1 - ahead) / slice_wgs_ - 1] : LatchId::none());
     }
     end(g, computing);
   }
 
-  [[nodiscard]] std::size_t items_of(const std::vector<Logical>& slices) const {
-    return slices.size() * slice_wgs_;
+  // Of each result that its wave sends, how many of its round are sent: about at the same time.
+  // 0: it is not, or that slows nobody.
+  [[nodiscard]] std::vector<std::size_t> sent_with(std::uint32_t g,
+                                                   const std::vector<Logical>& slices,
+                                                   std::size_t round) const {
+    std::vector<std::size_t> sent(slices.size() * slice_wgs_);
+    if (options_.fused.rate_while_sending == 1) return sent;
+    for (std::size_t first = 0; first < sent.size(); first += round) {
+      std::vector<std::size_t> together;
+      for (std::size_t i = first; i < std::min(sent.size(), first + round); ++i) {
+        if (leaves_from_its_cu(g, slices[i / slice_wgs_])) together.push_back(i);
+      }
+      for (const std::size_t i : together) sent[i] = together.size();
+    }
+    return sent;
   }
 
-  // A WG that has made a result hands it to its wave, and makes the next ones while that sends: as
-  // many as it has buffers for. So the WG that makes number p of all, a round of WGs after p - R,
-  // begins once number p - (1 + unsent) R has left.
-  [[nodiscard]] std::size_t unsent_before(const Kernel& computing, std::size_t items) const {
-    const std::size_t round = std::min<std::size_t>(computing.max_grid, items);
-    return (1 + static_cast<std::size_t>(options_.fused.unsent)) * round;
+  // Of a result whose CU has one to send from the round before, with so many others.
+  std::uint32_t work_of(bool from_cu, std::size_t waves) {
+    if (waves == 0) return from_cu ? kept_ : written_;
+    const auto [known, added] = slowed_.try_emplace(waves);
+    if (added) {
+      const Duration lost = sends_.lost_while_sending(grid_.bytes_of(1), waves);
+      const auto slowed = [&](Work work) {
+        work.fixed += lost;
+        return graph_.add_work(work);
+      };
+      known->second = {slowed(kept_work()), slowed(grid_.written)};
+    }
+    return from_cu ? known->second.kept : known->second.written;
+  }
+
+  // What a WG does for a result that its wave sends from where it was made.
+  [[nodiscard]] Work kept_work() const {
+    Work kept = grid_.stored;
+    kept.shares = 1;
+    return kept;
   }
 
   // A kernel of its own adds up the parts that have come.
@@ -352,7 +380,12 @@ class FusedProducer : public FusedLowering {
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::uint32_t kept_ = 0;
-  std::vector<LatchId> finished_;  // by GPU: flags still to come from all peers
+  struct SlowedWork {
+    std::uint32_t kept = 0;
+    std::uint32_t written = 0;
+  };
+  std::map<std::size_t, SlowedWork> slowed_;  // by how many waves send at the same time
+  std::vector<LatchId> finished_;             // by GPU: flags still to come from all peers
   Destinations destinations_;
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice
   std::vector<LatchId> peer_done_;              // of the current GPU, by peer
