@@ -110,6 +110,8 @@ CLI::App* add_import(CLI::App& app, ImportCommand& command) {
                    "PATH.groups.json, if it is there")
       ->type_name("FILE");
   import->add_flag("--one-for-all", work.one_for_all, "Use rank 0's trace for all GPUs");
+  import->add_flag("--find-blocks", work.find_blocks,
+                   "Find what GPUs have alike, and what recurs on them, to simulate it once");
   import
       ->add_option("--element-bytes", work.element_bytes,
                    "Bytes per element, if sizes count elements; nsys, rocprof: of shapes in ranges")

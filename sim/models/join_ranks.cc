@@ -131,13 +131,14 @@ class Joiner {
     join_all(gemms, call);
   }
 
-  // Whether they are the same kernel, though maybe of different durations.
+  // Whether they are the same kernel of one block, though maybe of different durations.
   [[nodiscard]] bool alike(const Kernels& producers) const {
     return std::all_of(producers.begin(), producers.end(), [&](OpId id) {
       const auto& first = std::get<RecordedShape>(op(producers.front()).shape);
       return same_kernel(std::get<RecordedShape>(op(id).shape), first) &&
              op(id).name == op(producers.front()).name &&
-             op(id).stream == op(producers.front()).stream;
+             op(id).stream == op(producers.front()).stream &&
+             op(id).block == op(producers.front()).block;
     });
   }
 

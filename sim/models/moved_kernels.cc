@@ -38,7 +38,8 @@ std::optional<OpShape> model_of(const RecordedAttention& of, std::int64_t elemen
 // The operator that the recorded kernel is modelled as; none: by its roofline.
 std::optional<OpShape> model_of(const RecordedWork& work) {
   if (work.attention) return model_of(*work.attention, work.element_bytes);
-  if (work.kind == RecordedKind::attention) return std::nullopt;
+  const bool products = work.kind == RecordedKind::gemm;  // of several sizes, which are not known
+  if (work.kind == RecordedKind::attention || (products && !work.gemm)) return std::nullopt;
   if (!work.gemm) {
     return StreamShape{.read = work.read, .written = work.written, .flops = work.flops};
   }

@@ -131,6 +131,11 @@ void trace_fields(Fields map, Workload& workload) {
   copies_fields(map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds),
                 trace);
   map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
+      .choice("find_blocks", trace.find_blocks, names::kTruths,
+              {.help = "find what GPUs have alike, and what recurs on them, to simulate it once; a "
+                       "trace or graph that has blocks keeps these",
+               .fallback = false});
+  map.where("kind", names::words_that(names::kWorkloadKinds, is_trace), kinds)
       .optional_map("recorded_on", trace.recorded_on,
                     "the GPU that kernels were recorded on, with the keys of cluster.gpu, such as "
                     "{base: gpus/a100}; their times are scaled from it to the cluster's GPU",

@@ -50,6 +50,7 @@ struct TraceWork {
   std::optional<AllGatherSize> allgather_size_is;
   std::optional<CpuOps> cpu_ops;
   std::optional<WaitFor> waits_for;
+  bool find_blocks = false;            // what recurs is simulated once
   int copies = 1;                      // data-parallel replicas in the cluster ...
   int recorded_copies = 1;             // ... and in the trace
   std::optional<GpuSpec> recorded_on;  // none: on the cluster's GPU

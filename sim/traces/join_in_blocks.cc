@@ -14,14 +14,14 @@ using Ids = std::span<const OpId>;  // of the graph as it was
 
 class Joiner {
  public:
-  Joiner(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
-         const std::vector<NodeAt>& made_by, TraceProblems& problems)
-      : graph_(std::move(graph)), ranks_(ranks), made_by_(made_by), problems_(problems) {}
+  Joiner(ModelGraph&& graph, const std::vector<ModelPosition>& positions,
+         const WaitsForLater& wrong)
+      : graph_(std::move(graph)), positions_(positions), wrong_(wrong) {}
 
   ModelGraph join() {
-    now_.assign(made_by_.size(), OpId::none());
+    now_.assign(positions_.size(), OpId::none());
     const std::vector<OpId> order = in_order();
-    for (auto first = order.begin(); first != order.end() && !problems_.full();) {
+    for (auto first = order.begin(); first != order.end();) {
       const auto last = std::find_if(
           first, order.end(), [&](OpId id) { return position_of(id) != position_of(*first); });
       enter_block(position_of(*first).block);
@@ -38,14 +38,7 @@ class Joiner {
   }
 
  private:
-  [[nodiscard]] const TraceNode& node_of(OpId id) const {
-    const NodeAt at = made_by_[id.value];
-    return ranks_[at.rank].nodes[at.node];
-  }
-  [[nodiscard]] ModelPosition position_of(OpId id) const {
-    const NodeAt at = made_by_[id.value];
-    return ranks_[at.rank].position_of(at.node);
-  }
+  [[nodiscard]] ModelPosition position_of(OpId id) const { return positions_[id.value]; }
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& groups_of(OpId id) const {
     return graph_.places[graph_.ops[id].place].groups;
   }
@@ -53,8 +46,8 @@ class Joiner {
   // Those of one position by their GPUs.
   [[nodiscard]] std::vector<OpId> in_order() const {
     std::vector<OpId> order;
-    order.reserve(made_by_.size());
-    for (std::uint32_t i = 0; i < made_by_.size(); ++i) order.emplace_back(i);
+    order.reserve(positions_.size());
+    for (std::uint32_t i = 0; i < positions_.size(); ++i) order.emplace_back(i);
     std::stable_sort(order.begin(), order.end(), [this](OpId a, OpId b) {
       const ModelPosition x = position_of(a);
       const ModelPosition y = position_of(b);
@@ -75,11 +68,8 @@ class Joiner {
     for (OpId& before : op.after) {
       const OpId now = now_[before.value];
       if (now.is_none()) {
-        problems_.add(
-            ranks_[made_by_[id.value].rank].file, node_of(id).label + ": model_block",
-            fmt::format("{}, waits for {} of block {}, which is later: nodes with blocks "
-                        "must stand in an order in which they can run",
-                        position_of(id).block, node_of(before).label, position_of(before).block));
+        wrong_(id, before);
+        failed_ = true;
       }
       before = now;
     }
@@ -88,7 +78,7 @@ class Joiner {
   }
 
   [[nodiscard]] bool are_one(Ids alike) const {
-    if (alike.size() < 2 || problems_.any()) return false;
+    if (alike.size() < 2 || failed_) return false;
     std::vector<std::uint32_t> gpus;
     std::vector<OpId> inputs;
     for (const OpId id : alike) {
@@ -150,9 +140,9 @@ class Joiner {
   }
 
   ModelGraph graph_;
-  const std::vector<RankTrace>& ranks_;
-  const std::vector<NodeAt>& made_by_;  // by operator of it
-  TraceProblems& problems_;
+  const std::vector<ModelPosition>& positions_;  // by operator of it
+  const WaitsForLater& wrong_;
+  bool failed_ = false;
   ModelGraph made_;
   std::uint32_t block_ = 0;                                // the last one made
   std::vector<OpId> now_;                                  // by operator: what it has become
@@ -162,9 +152,26 @@ class Joiner {
 
 }  // namespace
 
+ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<ModelPosition>& positions,
+                          const WaitsForLater& wrong) {
+  return Joiner(std::move(graph), positions, wrong).join();
+}
+
 ModelGraph join_in_blocks(ModelGraph&& graph, const std::vector<RankTrace>& ranks,
                           const std::vector<NodeAt>& made_by, TraceProblems& problems) {
-  return Joiner(std::move(graph), ranks, made_by, problems).join();
+  std::vector<ModelPosition> positions;
+  positions.reserve(made_by.size());
+  for (const NodeAt at : made_by) positions.push_back(ranks[at.rank].position_of(at.node));
+  const auto label = [&](OpId id) -> const std::string& {
+    return ranks[made_by[id.value].rank].nodes[made_by[id.value].node].label;
+  };
+  return join_in_blocks(std::move(graph), positions, [&](OpId op, OpId later) {
+    problems.add(
+        ranks[made_by[op.value].rank].file, label(op) + ": model_block",
+        fmt::format("{}, waits for {} of block {}, which is later: nodes with blocks "
+                    "must stand in an order in which they can run",
+                    positions[op.value].block, label(later), positions[later.value].block));
+  });
 }
 
 }  // namespace weft

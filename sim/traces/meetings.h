@@ -8,12 +8,6 @@
 
 namespace weft {
 
-struct NodeAt {
-  std::uint32_t rank = 0;
-  std::uint32_t node = 0;
-  bool operator==(const NodeAt&) const = default;
-};
-
 // A future operator that communicates, with the nodes of all ranks that take part.
 struct Meeting {
   std::vector<NodeAt> members;  // by rank of the group; for a message: sender and receiver

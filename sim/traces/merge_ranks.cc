@@ -43,8 +43,8 @@ void wait_for(Front& front, std::uint32_t stream, OpId op) {
 class Merger {
  public:
   Merger(std::vector<RankTrace>& ranks, const TraceGroups& groups, int gpus,
-         TraceProblems& problems)
-      : ranks_(ranks), groups_(groups), gpus_(gpus), problems_(problems) {}
+         TraceProblems& problems, MadeFrom made_from)
+      : ranks_(ranks), groups_(groups), gpus_(gpus), problems_(problems), made_from_(made_from) {}
 
   MergedRanks merge() {
     meetings_ = find_meetings(ranks_, groups_, problems_);
@@ -282,6 +282,10 @@ class Merger {
     op.after.assign(after.begin(), after.end());
     const OpId made = merged_.graph.add(std::move(op));
     if (has_positions_) made_by_.push_back(unit.first);
+    if (made_from_ == MadeFrom::keep) {
+      const auto all = members(unit);
+      merged_.made_from.emplace_back(all.begin(), all.end());
+    }
     for (const NodeAt at : members(unit)) fronts_[at.rank][at.node] = {{unit.stream, made}};
   }
 
@@ -336,6 +340,7 @@ class Merger {
   const TraceGroups& groups_;
   int gpus_;
   TraceProblems& problems_;
+  MadeFrom made_from_;
   MergedRanks merged_;
   std::vector<Meeting> meetings_;
   std::vector<Unit> units_;
@@ -376,8 +381,8 @@ std::uint32_t add_group(TraceGroups& groups, const std::string& name,
 }
 
 MergedRanks merge_ranks(std::vector<RankTrace> ranks, const TraceGroups& groups, int gpus,
-                        TraceProblems& problems) {
-  return Merger(ranks, groups, gpus, problems).merge();
+                        TraceProblems& problems, MadeFrom made_from) {
+  return Merger(ranks, groups, gpus, problems, made_from).merge();
 }
 
 }  // namespace weft

@@ -6,13 +6,23 @@ namespace weft {
 
 void TraceProblems::add(const std::string& file, std::string where, std::string message) {
   ++found_;
-  if (found_ > kListed) return;
+  for (Listed& known : listed_) {
+    const Diagnostic& problem = known.problem;
+    if (problem.at.file != file || problem.path != where || problem.message != message) continue;
+    ++known.times;
+    return;
+  }
+  if (listed_.size() == kListed) {
+    all_listed_ = false;
+    return;
+  }
   Diagnostic problem;
   problem.at.file = file;
-  problem.at.column = static_cast<int>(found_);  // no line number: keeps the order of finding
+  // No line number: keeps the order of finding.
+  problem.at.column = static_cast<int>(listed_.size()) + 1;
   problem.path = std::move(where);
   problem.message = std::move(message);
-  listed_.add(std::move(problem));
+  listed_.push_back({.problem = std::move(problem)});
 }
 
 bool TraceProblems::keep(const std::string& file, std::int64_t size) {
@@ -34,8 +44,13 @@ bool TraceProblems::fits(const std::string& file, std::int64_t size) {
 }
 
 Diagnostics TraceProblems::all() const {
-  Diagnostics all = listed_;
-  if (found_ > kListed) {
+  Diagnostics all;
+  for (const Listed& one : listed_) {
+    Diagnostic problem = one.problem;
+    if (one.times > 1) problem.message += fmt::format(" ({} times)", one.times);
+    all.add(std::move(problem));
+  }
+  if (!all_listed_) {
     Diagnostic more;
     more.at.file = trace_;
     more.message = fmt::format("{} problems; the first {} are listed", found_, kListed);

@@ -1,11 +1,12 @@
-// What is wrong with a trace: every mistake is counted, but only the first ones are listed. Taking
-// more memory than allowed is one, too.
+// What is wrong with a trace: every mistake is counted, but only the first ones are listed, equal
+// ones once, with how often. Taking more memory than allowed is one, too.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/core/diagnostics.h"
 #include "sim/core/quantity.h"
@@ -18,7 +19,7 @@ constexpr std::int64_t kMemoryOfTraceNode = 2'000;
 
 class TraceProblems {
  public:
-  static constexpr std::size_t kListed = 25;  // per trace; the others are only counted
+  static constexpr std::size_t kListed = 25;  // per trace, different ones; others are only counted
 
   // `memory`: how much reading the trace may take.
   explicit TraceProblems(std::string trace, Bytes memory = kTraceMemory)
@@ -37,13 +38,18 @@ class TraceProblems {
   [[nodiscard]] bool full() const { return full_; }
   [[nodiscard]] std::int64_t room() const { return memory_.count() - kept_; }
 
-  // With a first line that says how many are not listed.
+  // With a line that says how many there are, if not all are listed.
   [[nodiscard]] Diagnostics all() const;
 
  private:
+  struct Listed {
+    Diagnostic problem;
+    std::size_t times = 1;
+  };
   std::string trace_;
-  Diagnostics listed_;
+  std::vector<Listed> listed_;
   std::size_t found_ = 0;
+  bool all_listed_ = true;
   Bytes memory_;
   std::int64_t kept_ = 0;
   bool full_ = false;

@@ -82,18 +82,26 @@ TraceGroups groups_of_all(int ranks);
 std::uint32_t add_group(TraceGroups& groups, const std::string& name,
                         const std::vector<std::uint32_t>& ranks);
 
+struct NodeAt {
+  std::uint32_t rank = 0;
+  std::uint32_t node = 0;  // index in the rank's nodes
+  bool operator==(const NodeAt&) const = default;
+};
+
 struct MergedRanks {
   ModelGraph graph;
   std::size_t out_of_order = 0;  // operators that had to overtake others of their stream
+  std::vector<std::vector<NodeAt>> made_from = {};  // by operator, if asked for
 };
+enum class MadeFrom : std::uint8_t { forget, keep };
 
 // Joins the ranks' nodes into operators. Program order holds on each stream: computing lanes of a
 // rank, and one stream for each set of GPUs that communicate. It is broken only where the trace
 // would deadlock otherwise. If nodes say where they stand in a model the operators have its blocks
 // and stand in its order; it is a problem if some do not say it, if ends that meet differ, or if
 // that is no order in which they can run. With one trace and `gpus` above 1 the trace stands for
-// all GPUs.
+// all GPUs. Which nodes an operator was made from is forgotten unless it is to be kept.
 MergedRanks merge_ranks(std::vector<RankTrace> ranks, const TraceGroups& groups, int gpus,
-                        TraceProblems& problems);
+                        TraceProblems& problems, MadeFrom made_from = MadeFrom::forget);
 
 }  // namespace weft

@@ -71,6 +71,39 @@ TEST_F(Graph, of_a_chakra_trace_runs_as_the_trace) {
   }
 }
 
+// Twenty layers on four GPUs, of which no file says that they are alike. Numbered, as others do it.
+TEST_F(Graph, what_recurs_is_found_and_simulated_once) {
+  std::vector<WrittenNode> nodes;
+  for (std::uint64_t layer = 0; layer < 20; ++layer) {
+    const std::uint64_t id = 4 * layer;
+    const std::vector<std::uint64_t> before =
+        layer == 0 ? std::vector<std::uint64_t>() : std::vector<std::uint64_t>{id - 1};
+    nodes.push_back(compute(id, 20, before));
+    nodes.push_back(collective(id + 1, 0, 1 << 20, {id}));
+    nodes.push_back(compute(id + 2, 30, {id + 1}));
+    nodes.push_back(collective(id + 3, 0, 1 << 20, {id + 2}));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      nodes[nodes.size() - 4 + i].name = "node_" + std::to_string(id + i);
+    }
+  }
+  for (int rank = 0; rank < 4; ++rank) {
+    folder_.write("t." + std::to_string(rank) + ".et", generated(nodes));
+  }
+  folder_.write("trace.yaml", kTraceScenario);
+  ASSERT_EQ(weft("run trace.yaml -o whole --mode bulk").status, 0);
+  const Ended ran = weft("run trace.yaml -o found --mode bulk --set workload.find_blocks=true");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("find_blocks: 20 blocks, of 1 kinds, in 1 programs"), std::string::npos)
+      << ran.out;
+  const Json whole = Json::parse(text_of("whole/summary.json"))["modes"]["bulk"];
+  const Json found = Json::parse(text_of("found/summary.json"))["modes"]["bulk"];
+  EXPECT_NEAR(found["time_us"].get<double>() / whole["time_us"].get<double>(), 1, 1e-3);
+  EXPECT_LT(found["events"].get<double>(), 0.2 * whole["events"].get<double>());
+  // The graph that import writes has the blocks.
+  ASSERT_EQ(weft("import chakra t --gpus 4 --find-blocks -o g.yaml").status, 0);
+  EXPECT_NE(text_of("g.yaml").find("block: "), std::string::npos);
+}
+
 TEST_F(Graph, of_a_model_runs_as_the_model) {
   const std::string model = WEFT_SOURCE_DIR "/configs/scenarios/models/mixtral_decode.yaml";
   const Ended exported = weft("export " + model + " --graph g.yaml");

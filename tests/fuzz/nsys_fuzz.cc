@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kMostGpus = 4;
   std::string bytes(reinterpret_cast<const char*>(data), size);
   weft::TraceProblems problems("fuzz", weft::mebibytes(64));
-  weft::SqliteFile file(bytes);
+  weft::SqliteFile file(bytes, "nsys export");
   std::vector<weft::NodeProfile> found =
       weft::profiles_of(weft::read_tables(file, "report.sqlite", 2, problems), problems);
   if (problems.any() || found.empty() || found.size() > kMostGpus) return 0;

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "sim/models/join_ranks.h"
@@ -12,9 +12,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMostGpus = 4;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  std::string bytes(reinterpret_cast<const char*>(data), size);
   weft::TraceProblems problems("fuzz", weft::mebibytes(64));
-  auto found = weft::profiles_of(weft::read_rocprof(text, "results.json", 2, problems), problems);
+  auto found = weft::profiles_of(weft::read_rocprof(bytes, "results.json", 2, problems), problems);
   if (problems.any() || found.empty() || found.size() > kMostGpus) return 0;
   std::vector<std::uint32_t> all(found.size());
   std::iota(all.begin(), all.end(), 0U);

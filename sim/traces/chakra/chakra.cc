@@ -7,6 +7,7 @@
 #include "sim/files/file_set.h"
 #include "sim/traces/chakra/chakra_rank.h"
 #include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/found_blocks.h"
 #include "sim/traces/load_trace.h"
 #include "sim/traces/text_file.h"
 #include "sim/traces/totals.h"
@@ -118,12 +119,14 @@ class ChakraLoader {
 
   void build() {
     const std::size_t ranks = traces_.size();
-    MergedRanks merged = merge_ranks(std::move(traces_), groups_, gpus_, problems_);
+    MergedRanks merged =
+        merge_ranks(std::move(traces_), groups_, gpus_, problems_, kept_for(work_));
     if (problems_.any()) return;
     merged.graph.verify();
     sums_.counts
         ["operators that overtake others on their stream, because the trace would deadlock "
          "otherwise"] += merged.out_of_order;
+    if (work_.find_blocks) find_blocks(merged, loaded_.summary);
     summarize(ranks, merged.graph);
     loaded_.graph = std::move(merged.graph);
   }

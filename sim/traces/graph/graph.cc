@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/models/fusions.h"
+#include "sim/traces/found_blocks.h"
 #include "sim/traces/graph/graph_file.h"
 #include "sim/traces/graph/load_graph.h"
 #include "sim/traces/load_trace.h"
@@ -125,7 +126,13 @@ LoadedTrace graph(const TraceWork& work, int gpus, Bytes memory) {
   SourceFiles files(longest_of(ignored ? 0 : size));
   Diagnostics problems;
   const Node* tree = files.tree_of(work.path, {.file = work.path}, problems);
-  return load_graph(files, tree, work.path, gpus, problems);
+  LoadedTrace loaded = load_graph(files, tree, work.path, gpus, problems);
+  if (loaded.graph && work.find_blocks) {
+    MergedRanks whole{.graph = std::move(*loaded.graph)};
+    find_blocks(whole, loaded.summary);
+    loaded.graph = std::move(whole.graph);
+  }
+  return loaded;
 }
 
 }  // namespace readers

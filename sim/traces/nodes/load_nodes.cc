@@ -76,22 +76,37 @@ class NodesLoader {
   }
 
  private:
-  // The file itself, or the folder's, ordered by name.
+  // The file itself, or the folder's, ordered by name. Of two formats one: files of the other are
+  // of the same processes.
   std::vector<fs::path> files() {
     std::error_code error;
     if (!fs::is_directory(work_.path, error)) return {work_.path};
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(work_.path, error)) {
-      const std::string name = entry.path().string();
-      const bool packed = name.ends_with(std::string(recorder_.ending) + ".gz");
-      if (packed || name.ends_with(recorder_.ending)) found.push_back(entry.path());
+    std::vector<fs::path> found = files_ending_in(recorder_.ending);
+    if (recorder_.other_ending != nullptr) {
+      std::vector<fs::path> others = files_ending_in(recorder_.other_ending);
+      if (!found.empty() && !others.empty()) {
+        assumed_.insert(fmt::format("files *{} are left out, as there are files *{} beside them",
+                                    recorder_.other_ending, recorder_.ending));
+      }
+      if (found.empty()) found = std::move(others);
     }
-    std::sort(found.begin(), found.end(), numbers_in_order);
-    if (error) problems_.add(work_.path, "", error.message());
-    if (!error && found.empty()) {
+    if (found.empty() && !problems_.any()) {
       problems_.add(work_.path, "",
                     fmt::format("contains no files *{} ({})", recorder_.ending, recorder_.writes));
     }
+    return found;
+  }
+
+  std::vector<fs::path> files_ending_in(std::string_view ending) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(work_.path, error)) {
+      const std::string name = entry.path().string();
+      const bool packed = name.ends_with(std::string(ending) + ".gz");
+      if (packed || name.ends_with(ending)) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end(), numbers_in_order);
+    if (error) problems_.add(work_.path, "", error.message());
     return found;
   }
 

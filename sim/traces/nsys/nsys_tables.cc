@@ -220,14 +220,16 @@ class TableReader {
       HostEvent event;
       event.thread = rows.whole(2);
       event.correlation = rows.whole(3);
-      event.kind = kind_of_call(rows.text(4));
+      const std::string_view name = rows.text(4);
+      event.kind = kind_of_call(name);
       const std::int64_t process = process_here(event.thread);
-      const bool matters =
-          event.kind != HostEvent::Kind::runtime || launched[process].contains(event.correlation);
+      const bool matters = event.kind != HostEvent::Kind::runtime ||
+                           launched[process].contains(event.correlation) ||
+                           waits_for_its_copy(name);
       constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
       if (!matters || !problems_.keep(name_, kMemoryOfCall)) continue;
       if (set_times(rows.whole(0), rows.whole(1), kCalls, event)) {
-        events_of(process).host.push_back(event);
+        add_call(events_of(process), event, name);
       }
     }
   }

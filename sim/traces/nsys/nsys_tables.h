@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/traces/nodes/node_profiles.h"
-#include "sim/traces/nsys/sqlite.h"
+#include "sim/traces/sqlite.h"
 
 namespace weft {
 

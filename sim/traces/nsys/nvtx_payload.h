@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/traces/nsys/sqlite.h"
+#include "sim/traces/sqlite.h"
 
 namespace weft {
 

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "sim/traces/chakra/process_groups.h"
+#include "sim/traces/found_blocks.h"
 #include "sim/traces/pytorch/pytorch_rank.h"
 #include "sim/traces/totals.h"
 
@@ -27,26 +29,23 @@ class GraphOfProfiles {
         sums_{.summary = loaded_.summary, .host = work.host, .counts = {}, .collectives = {}} {}
 
   void build() {
-    // A group is identified by its ranks if its name may be valid in one process only.
     TraceGroups all = groups_of_all(gpus_);
     std::vector<RankTrace> ranks;
     for (const auto& [rank, profile] : ranks_.profiles) {
       const auto found = ranks_.et.find(rank);
       const PytorchEt* et = found == ranks_.et.end() ? nullptr : &found->second;
       const TraceGroups own = groups_of_rank(profile, et);
-      std::map<std::string, std::uint32_t> names;
-      for (const auto& [name, index] : own.by_name) {
-        names[name] = ranks_.names_are_shared ? index_of(all, name, own.ranks[index])
-                                              : index_in(all, own.ranks[index]);
-      }
+      std::map<std::string, std::uint32_t> names =
+          ranks_.names_are_shared ? by_names(all, own) : by_ranks(all, own);
       TraceGroups known = all;
       known.by_name = std::move(names);
       ranks.push_back(read_pytorch_rank(profile, et, known, sums_, problems_));
     }
     if (problems_.any()) return;
-    MergedRanks merged = merge_ranks(std::move(ranks), all, gpus_, problems_);
+    MergedRanks merged = merge_ranks(std::move(ranks), all, gpus_, problems_, kept_for(work_));
     if (problems_.any()) return;
     merged.graph.verify();
+    if (work_.find_blocks) find_blocks(merged, loaded_.summary);
     summarize(merged);
     loaded_.graph = std::move(merged.graph);
   }
@@ -123,16 +122,42 @@ class GraphOfProfiles {
   }
 
   // Several communicators of the same ranks each have their own order.
-  static std::uint32_t index_of(TraceGroups& all, const std::string& name,
-                                const std::vector<std::uint32_t>& ranks) {
-    const auto known = all.by_name.find(name);
-    return known != all.by_name.end() ? known->second : add_group(all, name, ranks);
+  static std::map<std::string, std::uint32_t> by_names(TraceGroups& all, const TraceGroups& own) {
+    std::map<std::string, std::uint32_t> names;
+    for (const auto& [name, index] : own.by_name) {
+      const auto known = all.by_name.find(name);
+      names[name] =
+          known != all.by_name.end() ? known->second : add_group(all, name, own.ranks[index]);
+    }
+    return names;
   }
 
-  static std::uint32_t index_in(TraceGroups& all, const std::vector<std::uint32_t>& ranks) {
-    const auto known = std::find(all.ranks.begin(), all.ranks.end(), ranks);
-    if (known != all.ranks.end()) return static_cast<std::uint32_t>(known - all.ranks.begin());
-    return add_group(all, fmt::format("{}", fmt::join(ranks, " ")), ranks);
+  // Names may be valid in one process only. So a group is the k-th of its ranks' groups, in the
+  // order of their names, which PyTorch numbers as they are made.
+  std::map<std::string, std::uint32_t> by_ranks(TraceGroups& all, const TraceGroups& own) {
+    std::vector<std::string> in_order;
+    in_order.reserve(own.by_name.size());
+    for (const auto& [name, index] : own.by_name) in_order.push_back(name);
+    std::stable_sort(
+        in_order.begin(), in_order.end(),
+        [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+    std::map<std::vector<std::uint32_t>, std::size_t> before;
+    std::map<std::string, std::uint32_t> names;
+    for (const std::string& name : in_order) {
+      const std::vector<std::uint32_t>& ranks = own.ranks[own.by_name.at(name)];
+      const std::size_t number = before[ranks]++;
+      const auto next = static_cast<std::uint32_t>(all.ranks.size());
+      const bool is_all = number == 0 && ranks == all.ranks[0];
+      const auto [known, made] = groups_.try_emplace({ranks, number}, is_all ? 0 : next);
+      if (made && !is_all) add_group(all, name_of(ranks, number), ranks);
+      names[name] = known->second;
+    }
+    return names;
+  }
+
+  static std::string name_of(const std::vector<std::uint32_t>& ranks, std::size_t number) {
+    const std::string name = fmt::format("{}", fmt::join(ranks, " "));
+    return number == 0 ? name : fmt::format("{}, number {}", name, number + 1);
   }
 
   void note_steps() {
@@ -153,6 +178,7 @@ class GraphOfProfiles {
   TraceProblems& problems_;
   LoadedTrace& loaded_;
   PytorchSums sums_;
+  std::map<std::pair<std::vector<std::uint32_t>, std::size_t>, std::uint32_t> groups_;
 };
 
 }  // namespace

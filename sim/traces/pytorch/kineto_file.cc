@@ -11,6 +11,7 @@
 #include "sim/files/json_mistake.h"
 #include "sim/traces/json_memory.h"
 #include "sim/traces/json_values.h"
+#include "sim/traces/pytorch/kernel_grids.h"
 #include "sim/traces/pytorch/kernel_work.h"
 #include "sim/traces/pytorch/operator_work.h"
 #include "sim/traces/trace_limits.h"
@@ -69,6 +70,7 @@ class KinetoReader {
         return problems_.add(file_.name, "traceEvents", "missing; this is not a Kineto profile");
       }
       header(rest);
+      grids_.set(file_.gpu);
     } catch (const JsonTooLarge&) {
       problems_.fits(file_.name, INT64_MAX);
     } catch (const Json::exception&) {
@@ -150,14 +152,22 @@ class KinetoReader {
     return true;
   }
 
+  // Profiles of ROCm until 2023 have one number for it and for the operator around it.
+  static std::int64_t correlation_in(const Json& arguments) {
+    return whole_or(member(arguments, "correlation"),
+                    whole_or(member(arguments, "External id"), -1));
+  }
+
   void host(const Json& value, const Json& arguments, HostEvent::Kind kind) {
     HostEvent event;
     event.kind = kind;
     event.thread = whole_or(member(value, "tid"), 0);
-    event.correlation = whole_or(member(arguments, "correlation"), -1);
+    event.correlation = correlation_in(arguments);
     constexpr std::int64_t kMemoryOfCall = 300;  // for itself, and as a step of the host
     if (!problems_.keep(file_.name, kMemoryOfCall)) return;
-    if (set_times(value, text_or(member(value, "name"), ""), event)) file_.host.push_back(event);
+    const std::string name = text_or(member(value, "name"), "");
+    if (kind == HostEvent::Kind::runtime) grids_.of_call(name, event.correlation, arguments);
+    if (set_times(value, name, event)) add_call(file_, event, name);
   }
 
   void step(const Json& value, std::string_view name) {
@@ -185,9 +195,13 @@ class KinetoReader {
     if (!problems_.keep(file_.name, kMemoryOfTraceNode + 2 * letters)) return;
     GpuEvent event;
     event.name = name;
-    event.device = whole_or(member(arguments, "device"), -1);
-    event.stream = whole_or(member(arguments, "stream"), 0);
-    event.correlation = whole_or(member(arguments, "correlation"), -1);
+    // The same profiles have GPUs as processes, and streams as their threads.
+    const bool bare = member(arguments, "correlation") == nullptr;
+    event.device =
+        whole_or(member(arguments, "device"), bare ? whole_or(member(value, "pid"), -1) : -1);
+    event.stream =
+        whole_or(member(arguments, "stream"), bare ? whole_or(member(value, "tid"), 0) : 0);
+    event.correlation = correlation_in(arguments);
     if (kind == "gpu_memcpy") event.kind = GpuEvent::Kind::copy;
     if (kind == "gpu_memset") event.kind = GpuEvent::Kind::fill;
     if (kind == "kernel" && !set_shape(arguments, event)) return;
@@ -197,31 +211,16 @@ class KinetoReader {
   }
 
   bool set_shape(const Json& arguments, GpuEvent& event) {
-    const auto grid = product(member(arguments, "grid"), std::int64_t{1} << 40U);
-    const auto block = product(member(arguments, "block"), 1024);
-    if (!grid || !block) {
+    if (!grids_.of_kernel(file_.gpu.size(), arguments)) {
       problems_.add(file_.name, fmt::format("kernel '{}': grid, block", event.name.substr(0, 60)),
                     "must be three sizes above 0; a block has at most 1024 threads");
       return false;
     }
-    event.wgs = *grid;
-    event.threads = static_cast<int>(*block);
     event.registers = static_cast<int>(
         std::clamp<std::int64_t>(whole_or(member(arguments, "registers per thread"), 32), 1, 1024));
     event.shared_bytes = std::clamp<std::int64_t>(whole_or(member(arguments, "shared memory"), 0),
                                                   0, std::int64_t{1} << 20U);
     return true;
-  }
-
-  static std::optional<std::int64_t> product(const Json* sizes, std::int64_t most) {
-    const auto numbers = wholes_of(sizes);
-    if (!numbers || numbers->size() != 3) return std::nullopt;
-    std::int64_t product = 1;
-    for (const std::int64_t size : *numbers) {
-      if (size < 1 || size > most / product) return std::nullopt;
-      product *= size;
-    }
-    return product;
   }
 
   CommCall call_of(const Json& arguments, const std::string& kernel) {
@@ -238,6 +237,7 @@ class KinetoReader {
 
   KinetoFile& file_;
   TraceProblems& problems_;
+  KernelGrids grids_;
 };
 
 }  // namespace
@@ -305,6 +305,21 @@ HostEvent::Kind kind_of_call(std::string_view name) {
   return HostEvent::Kind::runtime;
 }
 
+bool waits_for_its_copy(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kCalls = {"hipMemcpyWithStream", "hipMemcpy",
+                                                      "cudaMemcpy"};
+  const std::string_view plain = name.substr(0, name.find("_v"));  // "cudaMemcpy_v3020"
+  return std::find(kCalls.begin(), kCalls.end(), plain) != kCalls.end();
+}
+
+void add_call(KinetoFile& file, const HostEvent& event, std::string_view name) {
+  file.host.push_back(event);
+  if (!waits_for_its_copy(name)) return;
+  HostEvent wait = event;
+  wait.kind = HostEvent::Kind::waits_stream;
+  file.host.push_back(wait);
+}
+
 std::optional<RecordedWork> work_of_copy(std::string_view name, std::int64_t size) {
   if (size < 1 || size > trace_limits::kBytes) return std::nullopt;
   RecordedWork work;
@@ -315,7 +330,10 @@ std::optional<RecordedWork> work_of_copy(std::string_view name, std::int64_t siz
 }
 
 bool is_library_collective(std::string_view kernel) {
-  return starts_with_any(kernel, {"ncclKernel", "ncclDevKernel", "rcclKernel", "rcclDevKernel"});
+  constexpr std::string_view kReturns = "void ";  // "void rcclGenericKernel<1, false>(...)"
+  if (kernel.starts_with(kReturns)) kernel.remove_prefix(kReturns.size());
+  return starts_with_any(kernel, {"ncclKernel", "ncclDevKernel", "rcclKernel", "rcclDevKernel",
+                                  "rcclGenericKernel", "mscclKernel"});
 }
 
 KinetoFile read_kineto(std::string_view text, const std::string& name, TraceProblems& problems) {

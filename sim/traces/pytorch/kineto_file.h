@@ -41,6 +41,7 @@ struct GpuEvent {
   std::int64_t stream = 0;
   std::int64_t correlation = -1;
   std::int64_t wgs = 1;
+  bool without_grid = false;  // the profile does not say it
   int threads = 256;
   int registers = 32;
   std::int64_t shared_bytes = 0;
@@ -112,6 +113,12 @@ std::size_t drop_unlaunched(KinetoFile& file);
 
 // What a call of CUDA's or HIP's, such as "cudaStreamWaitEvent_v3020", does.
 HostEvent::Kind kind_of_call(std::string_view name);
+
+// Whether this is a call that copies and comes back when the copy has ended: "hipMemcpyWithStream".
+bool waits_for_its_copy(std::string_view name);
+
+// Adds a call, and the wait for its copy behind it, if it has one.
+void add_call(KinetoFile& file, const HostEvent& event, std::string_view name);
 
 // What a copy or fill moves of the memory of this GPU: "Memcpy HtoD (Pinned -> Device)".
 std::optional<RecordedWork> work_of_copy(std::string_view name, std::int64_t size);

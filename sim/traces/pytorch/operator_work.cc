@@ -4,45 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "sim/traces/pytorch/limited.h"
 #include "sim/traces/trace_limits.h"
 
 namespace weft {
 namespace {
 
 using Inputs = std::vector<OperatorInput>;
-
-// The names of tensors' element types.
-struct TypeName {
-  std::string_view word;
-  int size;
-};
-constexpr auto kTypes = std::to_array<TypeName>({{"float", 4},
-                                                 {"double", 8},
-                                                 {"c10::Half", 2},
-                                                 {"c10::BFloat16", 2},
-                                                 {"c10::Float8_e4m3fn", 1},
-                                                 {"c10::Float8_e5m2", 1},
-                                                 {"c10::Float8_e4m3fnuz", 1},
-                                                 {"c10::Float8_e5m2fnuz", 1},
-                                                 {"long int", 8},
-                                                 {"long", 8},
-                                                 {"int", 4},
-                                                 {"short int", 2},
-                                                 {"short", 2},
-                                                 {"signed char", 1},
-                                                 {"unsigned char", 1},
-                                                 {"bool", 1}});
-
-// Products and sums that stay at this limit if they would exceed it: such work is rejected.
-constexpr std::int64_t kTooMuch = std::int64_t{1} << 62U;
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) || product > kTooMuch ? kTooMuch : product;
-}
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) || sum > kTooMuch ? kTooMuch : sum;
-}
 
 std::int64_t size_of(const OperatorInput& input) {
   return times(input.elements(), input.element_bytes);
@@ -109,6 +77,35 @@ std::optional<RecordedWork> matrix_vector(const Inputs& inputs) {
                     a->sizes[1] == x->sizes[0];
   if (!fits) return std::nullopt;
   return gemm_work({.m = 1, .n = a->sizes[0], .k = a->sizes[1]}, a->element_bytes, 0);
+}
+
+// Products of several sizes in one kernel, those of experts: of the operand with two sizes, parts
+// belong to one product after another. Their sizes are data, but together they are all of it.
+template <std::size_t offsets>
+std::optional<RecordedWork> grouped_product(const Inputs& inputs) {
+  const OperatorInput* a = tensor(inputs, 0);
+  const OperatorInput* b = tensor(inputs, 1);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  const std::size_t of_a = a->sizes.size();
+  const std::size_t of_b = b->sizes.size();
+  if (of_a == 3 && of_b == 3) return product<0>(inputs);
+  if (of_a < 2 || of_a > 3 || of_b < 2 || of_b > 3) return std::nullopt;
+  if (a->sizes[of_a - 1] != b->sizes[of_b - 2]) return std::nullopt;
+  std::int64_t results = times(a->sizes[of_a - 2], b->sizes[of_b - 1]);
+  const std::int64_t operations = times(times(2, results), a->sizes[of_a - 1]);
+  if (of_a == 2 && of_b == 2) {  // parts of k: each product has a result
+    const OperatorInput* ends = tensor(inputs, offsets);
+    if (ends == nullptr) return std::nullopt;
+    results = times(results, ends->elements());
+  }
+  RecordedWork work;
+  work.kind = RecordedKind::gemm;
+  work.element_bytes = a->element_bytes;
+  work.matrix = true;
+  work.flops = flops(operations);
+  work.read = bytes(plus(size_of(*a), size_of(*b)));
+  work.written = bytes(times(results, std::max<std::int64_t>(a->element_bytes, 2)));
+  return checked(work);
 }
 
 // --- attention
@@ -305,6 +302,8 @@ constexpr auto kRules = std::to_array<OperatorRule>({
     {"aten::_addmm_activation", product<1>},
     {"aten::baddbmm", product<1>},
     {"aten::mv", matrix_vector},
+    {"aten::_grouped_mm", grouped_product<2>},
+    {"aten::_scaled_grouped_mm", grouped_product<4>},
     {"aten::native_layer_norm", rows<RecordedKind::norm, 1>},
     {"aten::native_layer_norm_backward", rows<RecordedKind::norm, 2>},
     {"aten::native_group_norm", rows<RecordedKind::norm, 1>},
@@ -340,46 +339,7 @@ bool is_elementwise(std::string_view name) {
          kElementwise.find(' ' + std::string(name) + ' ') != std::string_view::npos;
 }
 
-// --- arguments of the profile
-
-std::int64_t size_of_type(std::string_view word) {
-  for (const TypeName& type : kTypes) {
-    if (type.word == word) return type.size;
-  }
-  return 0;
-}
-
-const Json* at(const Json* list, std::size_t index) {
-  return list != nullptr && list->is_array() && index < list->size() ? &(*list)[index] : nullptr;
-}
-
 }  // namespace
-
-std::int64_t OperatorInput::elements() const {
-  if (sizes.empty()) return 0;
-  std::int64_t product = 1;
-  for (const std::int64_t size : sizes) product = size < 1 ? 0 : times(product, size);
-  return product;
-}
-
-std::vector<OperatorInput> inputs_of(const Json& arguments) {
-  constexpr std::size_t kMost = 64;
-  std::vector<OperatorInput> inputs;
-  const Json* dims = member(arguments, "Input Dims");
-  if (dims == nullptr || !dims->is_array()) return inputs;
-  const Json* types = member(arguments, "Input type");
-  const Json* values = member(arguments, "Concrete Inputs");
-  const std::size_t values_size = values != nullptr && values->is_array() ? values->size() : 0;
-  const std::size_t size = std::min(std::max(dims->size(), values_size), kMost);
-  for (std::size_t i = 0; i < size; ++i) {
-    OperatorInput input;
-    if (auto sizes = wholes_of(at(dims, i))) input.sizes = std::move(*sizes);
-    input.element_bytes = size_of_type(text_or(at(types, i), ""));
-    input.value = text_or(at(values, i), "");
-    inputs.push_back(std::move(input));
-  }
-  return inputs;
-}
 
 std::optional<RecordedWork> work_of_operator(std::string_view name, const Inputs& inputs) {
   if (inputs.empty()) return std::nullopt;

@@ -40,6 +40,9 @@ TraceNode kernel_node(const GpuEvent& event, std::uint32_t lane, PytorchSums& su
     ++sums.counts["kernels and copies of 0 us, which take no time"];
     return node;
   }
+  if (event.without_grid) {
+    ++sums.counts["kernels whose grid is not recorded, taken to be one work-group"];
+  }
   node.what = ComputeNode{.shape = RecordedShape{.time = time,
                                                  .wgs = event.wgs,
                                                  .threads = event.threads,

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/plain_text.h"
-
 namespace weft::rocprof {
 namespace {
 
@@ -28,26 +26,12 @@ const Json& operations_by_kind(const Json& process) {
   return strings != nullptr ? list_in(*strings, "buffer_records") : kNone;
 }
 
-// "foo(int*) [clone .kd]", "Cijk_... .kd": the descriptor of the kernel, not the kernel.
 std::string name_of_symbol(const Json& symbol) {
-  std::string name;
   for (const char* key : {"demangled_kernel_name", "formatted_kernel_name", "kernel_name"}) {
-    name = text_in(member(symbol, key));
-    if (!name.empty()) break;
+    const std::string& name = text_in(member(symbol, key));
+    if (!name.empty()) return name_of_descriptor(name);
   }
-  for (const std::string_view ending :
-       {std::string_view(" [clone .kd]"), std::string_view(".kd")}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  }
-  return name;
-}
-
-int registers_of(const Json& symbol) {
-  const auto count = [&symbol](const char* key, std::int64_t otherwise) {
-    return std::clamp<std::int64_t>(whole_or(member(symbol, key), otherwise), 0, 1024);
-  };
-  const std::int64_t all = count("arch_vgpr_count", 32) + count("accum_vgpr_count", 0);
-  return static_cast<int>(std::clamp<std::int64_t>(all, 1, 1024));
+  return {};
 }
 
 }  // namespace
@@ -77,7 +61,7 @@ Lookup::Lookup(const Json& process, const std::string& file, TraceProblems& prob
 
 void Lookup::read_agents(const std::string& file, TraceProblems& problems) {
   constexpr int kGpu = 2;
-  constexpr std::size_t kMostOfName = 100;
+  constexpr std::int64_t kMostOfName = 100;
   std::vector<std::pair<std::int64_t, const Json*>> gpus;  // by node
   for (const Json& agent : list_in(process_, "agents")) {
     if (whole_or(member(agent, "type"), 0) != kGpu) continue;
@@ -90,20 +74,24 @@ void Lookup::read_agents(const std::string& file, TraceProblems& problems) {
     const std::string& product = text_in(member(*agent, "product_name"));
     const std::string& name = product.empty() ? text_in(member(*agent, "name")) : product;
     const std::int64_t handle = handle_of(*agent, "id");
-    GpuAgent gpu{.number = number++,
-                 .device = {.name = printable(name.substr(0, kMostOfName)),
-                            .cus = whole_or(member(*agent, "cu_count"), 0)}};
-    if (!problems.keep(file, kMemoryOfEntry + 2 * static_cast<std::int64_t>(kMostOfName))) return;
+    GpuAgent gpu = gpu_agent(name, whole_or(member(*agent, "cu_count"), 0));
+    gpu.number = number++;
+    if (!problems.keep(file, kMemoryOfEntry + 2 * kMostOfName)) return;
     if (handle < 0 || !agents_.emplace(handle, std::move(gpu)).second) {
       problems.add(file, "agents", fmt::format("id {} is missing or there twice", handle));
     }
   }
 }
 
+// The list is indexed by kernel_id, so it has a placeholder, with kernel_id 0, for each that does
+// not exist.
 void Lookup::read_symbols(const std::string& file, TraceProblems& problems) {
   for (const Json& symbol : list_in(process_, "kernel_symbols")) {
     const std::int64_t id = whole_or(member(symbol, "kernel_id"), -1);
-    KernelSymbol made{.name = name_of_symbol(symbol), .registers = registers_of(symbol)};
+    if (id == 0) continue;
+    KernelSymbol made{.name = name_of_symbol(symbol),
+                      .registers = registers_of(whole_or(member(symbol, "arch_vgpr_count"), -1),
+                                                whole_or(member(symbol, "accum_vgpr_count"), 0))};
     const auto letters = static_cast<std::int64_t>(made.name.size());
     if (!problems.keep(file, kMemoryOfEntry + letters)) return;
     if (id < 0 || !symbols_.emplace(id, std::move(made)).second) {

@@ -1,4 +1,5 @@
-// What records of a file of rocprofv3 name by number: operations, kernels, GPUs, texts of ranges.
+// What records of a JSON file of rocprofv3 name by number: operations, kernels, GPUs, texts of
+// ranges.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 #include "sim/traces/json_values.h"
 #include "sim/traces/problems.h"
-#include "sim/traces/recorded_device.h"
+#include "sim/traces/rocprof/rocprof_process.h"
 
 namespace weft::rocprof {
 
@@ -17,16 +18,6 @@ const Json& list_in(const Json& object, const char* key);
 std::int64_t handle_of(const Json& object, const char* key);
 // -1: there is none.
 std::int64_t correlation_of(const Json& record);
-
-struct KernelSymbol {
-  std::string name;  // as its compiler demangles it, without ".kd"
-  int registers = 32;
-};
-
-struct GpuAgent {
-  std::int64_t number = 0;  // among the GPUs of the file, in the order of their nodes
-  RecordedDevice device;
-};
 
 class Lookup {
  public:

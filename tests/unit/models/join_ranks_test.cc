@@ -120,6 +120,16 @@ TEST(JoinRanks, a_kernel_does_not_move_past_the_next_of_its_stream) {
   EXPECT_EQ(join_ranks(trace.graph).ops.size(), 4U);
 }
 
+TEST(JoinRanks, kernels_of_different_blocks_stay_apart) {
+  Trace trace;
+  trace.begin_block("of rank 0");
+  const OpId a = trace.kernel(0, recorded(microseconds(3)));
+  trace.begin_block("of rank 1");
+  const OpId b = trace.kernel(1, recorded(microseconds(3)));
+  trace.call({a, b});
+  EXPECT_EQ(join_ranks(trace.graph).ops.size(), 3U);
+}
+
 // 8 WGs on 4 CUs: two rounds of 10 us. The first makes what the peer gets, 8 MB, which takes 80 us
 // on the link while the second round runs.
 TEST(RecordedFusion, sends_what_the_first_round_has_made) {

@@ -45,6 +45,34 @@ TEST(OperatorWork, products) {
   EXPECT_EQ(fp8->written, bytes(512));
 }
 
+// 40 tokens of 4 experts, 16 wide, to 32: forward, the gradient of tokens' inputs the other way
+// round, that of weights. How many tokens each expert has does not matter.
+TEST(OperatorWork, products_of_several_sizes) {
+  const auto forward =
+      work("aten::_grouped_mm", {{40, 16}, {4, 16, 32}, {4}}, {kBf16, kBf16, "int"});
+  ASSERT_TRUE(forward);
+  EXPECT_EQ(forward->kind, RecordedKind::gemm);
+  EXPECT_FALSE(forward->gemm);
+  EXPECT_TRUE(forward->matrix);
+  EXPECT_EQ(forward->flops, flops(2 * 40 * 16 * 32));
+  EXPECT_EQ(forward->read, bytes(2 * (40 * 16 + 4 * 16 * 32)));
+  EXPECT_EQ(forward->written, bytes(2 * 40 * 32));
+  const auto weights = work("aten::_grouped_mm", {{16, 40}, {40, 32}, {4}}, {kBf16, kBf16, "int"});
+  ASSERT_TRUE(weights);
+  EXPECT_EQ(weights->flops, forward->flops);
+  EXPECT_EQ(weights->written, bytes(2 * 4 * 16 * 32));
+  const auto columns =
+      work("aten::_grouped_mm", {{4, 32, 16}, {16, 40}, {4}}, {kBf16, kBf16, "int"});
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->flops, forward->flops);
+  EXPECT_EQ(columns->written, bytes(2 * 32 * 40));
+  const auto batched = work("aten::_grouped_mm", {{4, 10, 16}, {4, 16, 32}}, {kBf16, kBf16});
+  ASSERT_TRUE(batched && batched->gemm);
+  EXPECT_EQ(batched->gemm->batch, 4);
+  EXPECT_FALSE(work("aten::_grouped_mm", {{40, 16}, {4, 17, 32}, {4}}, {kBf16, kBf16, "int"}));
+  EXPECT_FALSE(work("aten::_grouped_mm", {{16, 40}, {40, 32}}, {kBf16, kBf16}));
+}
+
 TEST(OperatorWork, shapes_that_do_not_fit_say_nothing) {
   EXPECT_FALSE(work("aten::mm", {{8, 16}, {17, 32}}, {kBf16, kBf16}));
   EXPECT_FALSE(work("aten::mm", {{8, 16}}, {kBf16}));

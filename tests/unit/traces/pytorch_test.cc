@@ -224,6 +224,28 @@ TEST_F(PytorchTrace, newer_profiles_say_themselves_what_moves) {
   EXPECT_EQ(std::get<CommunicationShape>(loaded.graph->ops[OpId(0)].shape).buffer, bytes(400));
 }
 
+// Each has its own order, which may differ between ranks.
+TEST_F(PytorchTrace, two_groups_of_the_same_ranks_are_two) {
+  const auto profile = [](int rank) {
+    Profile made(rank);
+    made.kernel(7, 20);
+    for (const int number : {rank, 1 - rank}) {
+      made.collective();
+      Json& arguments = made.last()["args"];
+      arguments["stream"] = 90 + number;
+      arguments["Collective name"] = number == 0 ? "allreduce" : "_allgather_base";
+      arguments["In msg nelems"] = 100;
+      arguments["dtype"] = "BFloat16";
+      arguments["Process Group Name"] = number == 0 ? "9" : "10";
+      arguments["Process Group Ranks"] = "[0, 1]";
+    }
+    return made.text();
+  };
+  const LoadedTrace loaded = load({profile(0), profile(1)}, {});
+  ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  EXPECT_EQ(loaded.graph->ops.size(), 4U);
+}
+
 // 1 MiB do not divide among a grid of 12 WGs; among 16 tiles they do.
 TEST_F(PytorchTrace, with_shapes_a_librarys_gemm_is_fused_by_its_tiles) {
   const auto profile = [](int rank) {

@@ -1,5 +1,5 @@
 // Files of rocprofv3 --output-format json, made by the test: what its documentation lists (JSON
-// output schema), as far as weft reads it.
+// output schema) and ROCm/rocm-systems writes (generateJSON.cpp), as far as weft reads it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,9 @@ class RocprofFile {
     json_["strings"]["buffer_records"] = {
         {{"kind", "NONE"}, {"operations", nlohmann::json::array()}},
         {{"kind", "HIP_RUNTIME_API"},
-         {"operations", {"hipLaunchKernel", "hipDeviceSynchronize", "hipMemcpyAsync", "hipFree"}}},
+         {"operations",
+          {"hipLaunchKernel", "hipDeviceSynchronize", "hipMemcpyAsync", "hipFree",
+           "hipMemcpyWithStream"}}},
         {{"kind", "MEMORY_COPY"},
          {"operations", {"MEMORY_COPY_NONE", "MEMORY_COPY_DEVICE_TO_DEVICE"}}},
         {{"kind", "RCCL_API"},
@@ -53,8 +55,8 @@ class RocprofFile {
     return pass();
   }
   // Between agents; 1 is the host.
-  RocprofFile& copy(int stream, double us, std::int64_t size, int from, int to) {
-    record("hip_api", 1, 2, now_, now_ + 4);
+  RocprofFile& copy(int stream, double us, std::int64_t size, int from, int to, int call = 2) {
+    record("hip_api", 1, call, now_, now_ + 4);
     nlohmann::json& made = record("memory_copy", 2, 1, now_ + 5, now_ + 5 + us, correlation_);
     if (streams_) made["stream_id"] = {{"handle", *streams_ ? stream : 0}};
     made["dst_agent_id"] = {{"handle", to}};
@@ -97,14 +99,17 @@ class RocprofFile {
     now_ += 10;
     return *this;
   }
+  // The list is indexed by kernel_id; of numbers without a kernel it has a placeholder.
   int symbol(const std::string& name) {
     nlohmann::json& symbols = json_["kernel_symbols"];
-    symbols.push_back({{"kernel_id", symbols.size() + 1},
+    symbols.push_back({{"kernel_id", 0}, {"kernel_name", ""}, {"demangled_kernel_name", "0"}});
+    const auto id = static_cast<int>(symbols.size());
+    symbols.push_back({{"kernel_id", id},
                        {"kernel_name", "_Zmangled.kd"},
                        {"demangled_kernel_name", name + " [clone .kd]"},
                        {"arch_vgpr_count", 32},
                        {"accum_vgpr_count", 8}});
-    return static_cast<int>(symbols.size());
+    return id;
   }
   nlohmann::json& record(const char* list, int kind, int operation, double start, double end,
                          int correlation = 0) {

@@ -12,8 +12,10 @@ namespace weft {
 
 class SqliteFile {
  public:
-  // The bytes of a whole file, which must outlive this.
-  explicit SqliteFile(std::string& bytes);
+  // Whether bytes are such a database's, from how they begin.
+  static bool is_one(std::string_view bytes);
+  // The bytes of a whole file, which must outlive this; `writes` is the command that makes one.
+  SqliteFile(std::string& bytes, const char* writes);
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;

@@ -1,4 +1,4 @@
-#include "sim/traces/nsys/sqlite.h"
+#include "sim/traces/sqlite.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -17,13 +17,14 @@ int count_down(void* steps_left) { return --*static_cast<std::int64_t*>(steps_le
 
 }  // namespace
 
-SqliteFile::SqliteFile(std::string& bytes)
+bool SqliteFile::is_one(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
+
+SqliteFile::SqliteFile(std::string& bytes, const char* writes)
     : steps_left_(
           (static_cast<std::int64_t>(bytes.size()) * kInstructionsPerByte + kInstructionsToStart) /
           kInstructionsPerStep) {
-  constexpr std::string_view kMagic = "SQLite format 3";
-  if (!bytes.starts_with(kMagic)) {
-    problem_ = "not a database of SQLite; write one with nsys export --type sqlite";
+  if (!is_one(bytes)) {
+    problem_ = fmt::format("not a database of SQLite; write one with {}", writes);
     return;
   }
   if (sqlite3_open_v2(":memory:", &base_, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) {
