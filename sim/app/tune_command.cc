@@ -13,6 +13,7 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
+#include "sim/app/time_limit.h"
 #include "sim/app/tuned_sweep.h"
 #include "sim/files/staged.h"
 #include "sim/report/aligned.h"
@@ -50,7 +51,7 @@ std::string modes_text(const std::vector<Searched>& all, const Searched& best) {
     const TunedSweep& found = one.outcome;
     if (found.best.empty()) {
       table.push_back({name_of(*one.mode), "-", "-", "-",
-                       one.outcome.code == exit_code::ok ? "not tried: stopped" : ""});
+                       one.outcome.code == exit_code::ok ? "none tried: stopped" : ""});
       continue;
     }
     table.push_back({name_of(*one.mode), found.best, ratio_text(best.outcome.cost / found.cost),
@@ -116,6 +117,21 @@ TunedSweep tune_pairs(const TuneCommand& command, const LoadOptions& options,
   });
 }
 
+// A search that ends when its time is over, which is no failure.
+TunedSweep limited(const std::optional<Seconds>& time, const std::function<TunedSweep()>& search) {
+  TunedSweep found;
+  {
+    const TimeLimit limit(time);
+    try {
+      found = search();
+    } catch (const Interrupted&) {  // before there are points
+      found.code = exit_code::interrupted;
+    }
+  }
+  if (found.code == exit_code::interrupted && !interrupted()) found.code = exit_code::ok;
+  return found;
+}
+
 // Whether there is something for which --pairs cannot be; which is said.
 bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
   if (!command.pairs) return false;
@@ -140,19 +156,24 @@ bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
 
 // Of a column that is one mode's only that one: "fused_time_us".
 std::vector<Mode> modes_of_column(const TuneCommand& command, const std::vector<Mode>& modes) {
+  if (command.objectives.empty()) return modes;
   for (const Mode mode : modes) {
-    if (command.objective.column.starts_with(std::string(name_of(mode)) + '_')) return {mode};
+    if (command.objectives.front().column.starts_with(std::string(name_of(mode)) + '_')) {
+      return {mode};
+    }
   }
   return modes;
 }
 
 std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
-                                 const fs::path& folder, KnownRuns& known) {
+                                 const fs::path& folder, KnownRuns& known, const Allowance& time) {
   std::vector<Searched> all;
   const std::vector<Mode> modes = modes_of_column(command, modes_to_tune(command.file, options));
   for (const Mode mode : modes) {
-    all.push_back({.mode = mode,
-                   .outcome = tune_mode(command, options, folder / name_of(mode), mode, known)});
+    all.push_back({.mode = mode, .outcome = limited(time.share(modes.size() - all.size()), [&] {
+                                   return tune_mode(command, options, folder / name_of(mode), mode,
+                                                    known);
+                                 })});
     const TunedSweep& last = all.back().outcome;
     if (last.code == exit_code::interrupted || last.lacks_column) break;
   }
@@ -160,7 +181,9 @@ std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& 
     all.push_back({.mode = modes[i], .outcome = {}});  // not tried
   }
   if (all.empty()) {
-    all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {}, known)});
+    all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                 return tune_mode(command, options, folder, {}, known);
+                               })});
   }
   return all;
 }
@@ -181,13 +204,17 @@ int code_of(const std::vector<Searched>& all) {
   int code = exit_code::ok;
   for (const Searched& one : all) code = std::max(code, one.outcome.code);
   if (code == exit_code::interrupted) spdlog::warn("stopped; the same command continues");
-  return code;
+  if (code != exit_code::ok || best_of(all) != nullptr) return code;
+  spdlog::error("no point was simulated in this time; the same command continues");
+  return exit_code::user;
 }
 
 }  // namespace
 
 int tune_command(const TuneCommand& command) {
   catch_interrupts();
+  const Allowance time(command.minutes ? std::optional<Seconds>(60 * *command.minutes)
+                                       : std::nullopt);
   const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   std::vector<Searched> all;
   if (kind_of_file(command.file) == FileKind::scenario) {
@@ -197,19 +224,19 @@ int tune_command(const TuneCommand& command) {
     if (!loaded.scenario || cannot_have_pairs(command, &*loaded.scenario)) return exit_code::user;
     const fs::path folder =
         command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned"));
-    try {
-      if (command.pairs) {
-        all.push_back({.mode = {}, .outcome = tune_pairs(command, options, folder, *known)});
-      } else {
-        all = tune_modes(command, options, folder, *known);
-      }
-    } catch (const Interrupted&) {  // before there are points
-      all.push_back({.mode = {}, .outcome = {.code = exit_code::interrupted}});
+    if (command.pairs) {
+      all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                   return tune_pairs(command, options, folder, *known);
+                                 })});
+    } else {
+      all = tune_modes(command, options, folder, *known, time);
     }
   } else if (cannot_have_pairs(command, nullptr)) {
     return exit_code::user;
   } else {
-    all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command, *known)});
+    all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                 return tune_sweep(command.file, command, *known);
+                               })});
   }
   tell(command, all);
   return code_of(all);

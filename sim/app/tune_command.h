@@ -18,9 +18,10 @@ struct TuneCommand {
   std::filesystem::path file;
   std::vector<std::string> sets;
   std::optional<std::filesystem::path> output;  // else results/<name of the sweep>_tuned
-  Objective objective;
+  Objectives objectives = {};                   // none: the shortest time
   bool pairs = false;  // of a scenario, the ways of single pairs instead of its other knobs
   std::size_t points = 200;
+  std::optional<double> minutes = {};  // of all searches; none: as long as they take
   double tie_percent = 3;
   int jobs = 0;  // 0: as many as there are cores
   bool quiet = false;
