@@ -134,23 +134,23 @@ TunedSweep limited(const std::optional<Seconds>& time, const std::function<Tuned
 
 // Whether there is something for which --pairs cannot be; which is said.
 bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
-  if (!command.pairs) return false;
+  if (!command.pairs && !command.then_pairs) return false;
+  const char* option = command.pairs ? "--pairs" : "--then-pairs";
   if (scenario == nullptr) {
-    spdlog::error("--pairs: {} is a sweep file, which says what varies", command.file.string());
+    spdlog::error("{}: {} is a sweep file, which says what varies", option, command.file.string());
     return true;
   }
   const WorkloadKind kind = scenario->workload.kind;
   if (!is_model(kind)) {
     spdlog::error(
-        "--pairs: {} is no whole model, whose pairs could differ; without --pairs its "
-        "knobs are varied",
-        name_of(kind));
+        "{}: {} is no whole model, whose pairs could differ; without it its knobs are varied",
+        option, name_of(kind));
     return true;
   }
   const bool sets_modes = std::any_of(
       command.sets.begin(), command.sets.end(),
       [](const std::string& set) { return set.substr(0, set.find_first_of("=.")) == "modes"; });
-  if (sets_modes) spdlog::error("--pairs is of mode mixed; leave out --set modes=...");
+  if (sets_modes) spdlog::error("{} is of mode mixed; leave out --set modes=...", option);
   return sets_modes;
 }
 
@@ -170,7 +170,8 @@ std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& 
   std::vector<Searched> all;
   const std::vector<Mode> modes = modes_of_column(command, modes_to_tune(command.file, options));
   for (const Mode mode : modes) {
-    all.push_back({.mode = mode, .outcome = limited(time.share(modes.size() - all.size()), [&] {
+    const std::size_t to_come = modes.size() - all.size() + (command.then_pairs ? 1 : 0);
+    all.push_back({.mode = mode, .outcome = limited(time.share(to_come), [&] {
                                    return tune_mode(command, options, folder / name_of(mode), mode,
                                                     known);
                                  })});
@@ -188,21 +189,49 @@ std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& 
   return all;
 }
 
-void tell(const TuneCommand& command, const std::vector<Searched>& all) {
+// The pairs of the best that was found, in a folder beside those of the modes.
+std::optional<TunedSweep> pairs_of_best(const TuneCommand& command, const fs::path& folder,
+                                        const std::vector<Searched>& all, KnownRuns& known,
+                                        const Allowance& time) {
   const Searched* best = best_of(all);
-  if (best == nullptr) return;
-  if (all.size() == 1) {
-    print_text(command.json ? best->outcome.json : best->outcome.text);
-  } else {
-    print_text(command.json ? modes_json(all, *best)
-                            : modes_text(all, *best) + '\n' + best->outcome.text);
-  }
-  spdlog::info("best.yaml, tune.json and results.csv are in {}", best->outcome.folder.string());
+  if (best == nullptr) return std::nullopt;
+  TuneCommand next = command;
+  next.file = best->outcome.folder / "best.yaml";
+  next.sets.clear();  // they are in it
+  const LoadOptions options{.sets = {}, .config_dirs = config_dirs(next.file)};
+  return limited(time.share(1), [&] { return tune_pairs(next, options, folder / "pairs", known); });
 }
 
-int code_of(const std::vector<Searched>& all) {
+void tell(const TuneCommand& command, const std::vector<Searched>& all,
+          const std::optional<TunedSweep>& pairs) {
+  const Searched* best = best_of(all);
+  if (best == nullptr) return;
+  const bool several = all.size() > 1;
+  const bool has_pairs = pairs && !pairs->best.empty();
+  if (command.json) {
+    std::string json = several ? modes_json(all, *best) : best->outcome.json;
+    if (has_pairs) {
+      auto both = nlohmann::ordered_json::parse(json);
+      both["then_pairs"] = nlohmann::ordered_json::parse(pairs->json);
+      json = both.dump(2) + '\n';
+    }
+    print_text(json);
+  } else {
+    print_text((several ? modes_text(all, *best) + '\n' : "") + best->outcome.text);
+    if (has_pairs) print_text("\nthen its pairs, each in its own way\n" + pairs->text);
+  }
+  spdlog::info("best.yaml, tune.json and results.csv are in {}",
+               (has_pairs ? pairs->folder : best->outcome.folder).string());
+}
+
+int code_of_modes(const std::vector<Searched>& all) {
   int code = exit_code::ok;
   for (const Searched& one : all) code = std::max(code, one.outcome.code);
+  return code;
+}
+
+int code_of(const std::vector<Searched>& all, const std::optional<TunedSweep>& pairs) {
+  const int code = std::max(code_of_modes(all), pairs ? pairs->code : int{exit_code::ok});
   if (code == exit_code::interrupted) spdlog::warn("stopped; the same command continues");
   if (code != exit_code::ok || best_of(all) != nullptr) return code;
   spdlog::error("no point was simulated in this time; the same command continues");
@@ -217,6 +246,7 @@ int tune_command(const TuneCommand& command) {
                                        : std::nullopt);
   const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   std::vector<Searched> all;
+  std::optional<TunedSweep> pairs;
   if (kind_of_file(command.file) == FileKind::scenario) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
     const Loaded loaded = load_scenario(command.file, options);
@@ -231,6 +261,9 @@ int tune_command(const TuneCommand& command) {
     } else {
       all = tune_modes(command, options, folder, *known, time);
     }
+    if (command.then_pairs && code_of_modes(all) == exit_code::ok) {
+      pairs = pairs_of_best(command, folder, all, *known, time);
+    }
   } else if (cannot_have_pairs(command, nullptr)) {
     return exit_code::user;
   } else {
@@ -238,8 +271,8 @@ int tune_command(const TuneCommand& command) {
                                  return tune_sweep(command.file, command, *known);
                                })});
   }
-  tell(command, all);
-  return code_of(all);
+  tell(command, all, pairs);
+  return code_of(all, pairs);
 }
 
 }  // namespace weft

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "sim/app/sweep_command_line.h"
+
 namespace weft {
 namespace {
 
@@ -71,9 +73,14 @@ CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
       ->type_name("FILE")
       ->required();
   add_objectives(*tune, command);
-  tune->add_flag("--pairs", command.pairs,
-                 "Of a scenario of a whole model: vary, instead of its other knobs, how each pair "
-                 "of an operator and a collective is overlapped, in mode mixed (workload.pairs)");
+  CLI::Option* pairs = tune->add_flag(
+      "--pairs", command.pairs,
+      "Of a scenario of a whole model: vary, instead of its other knobs, how each pair "
+      "of an operator and a collective is overlapped, in mode mixed (workload.pairs)");
+  tune->add_flag("--then-pairs", command.then_pairs,
+                 "Of a scenario of a whole model: first its other knobs, then --pairs of the best, "
+                 "in the folder pairs")
+      ->excludes(pairs);
   tune->add_option("--points", command.points, "Simulate at most so many points; default: 200")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));
@@ -96,6 +103,7 @@ CLI::App* add_tune(CLI::App& app, TuneCommand& command) {
   tune->add_option("-j,--jobs", command.jobs, "Number of concurrent points; default: one per core")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
+  add_slurm(*tune, command.launcher, command.slurm);
   add_known(*tune, command.known, "none");
   tune->add_flag("-q,--quiet", command.quiet, "Show no progress");
   tune->add_flag("--json", command.json, "Print tune.json instead of text");

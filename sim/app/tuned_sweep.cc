@@ -29,6 +29,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Tasks share what they have simulated, until the search has ended.
+SlurmOptions slurm_of(const TuneCommand& command, const fs::path& folder) {
+  SlurmOptions slurm = command.slurm;
+  slurm.known = known_arguments(command.known,
+                                known_folder(command.known, fs::absolute(folder) / kKnownFolder));
+  return slurm;
+}
+
 Objectives wanted(const TuneCommand& command) {
   return command.objectives.empty() ? Objectives{Objective{}} : command.objectives;
 }
@@ -120,14 +128,18 @@ Tuned tune(const SweepPlan& plan, const TuneOptions& options, bool quiet) {
 
 TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder,
                    KnownRuns& known) {
-  const TuneOptions options{.sweep = {.folder = folder,
-                                      .sets = command.sets,
-                                      .jobs = jobs_or_cores(command.jobs),
-                                      .command = command_text(command),
-                                      .known = &known},
-                            .objectives = wanted(command),
-                            .most_points = command.points};
+  const bool on_slurm = command.launcher == Launcher::slurm;
+  const TuneOptions options{
+      .sweep = {.folder = folder,
+                .sets = command.sets,
+                .jobs = on_slurm ? std::max(command.jobs, 1) : jobs_or_cores(command.jobs),
+                .command = command_text(command),
+                .known = &known},
+      .objectives = wanted(command),
+      .slurm = on_slurm ? std::optional(slurm_of(command, folder)) : std::nullopt,
+      .most_points = command.points};
   const Tuned tuned = tune(plan, options, command.quiet);
+  if (on_slurm && !tuned.was_stopped) KnownFiles::remove(folder / kKnownFolder);
   const double tie = command.tie_percent / 100;
   const Answer answer = answer_of(plan, tuned, options.objectives, tie);
   if (answer.trials.empty()) {

@@ -4,10 +4,13 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/run/scenario_run.h"
 #include "sim/sweep/interrupt.h"
+#include "sim/sweep/slurm_sweep.h"
 #include "sim/sweep/sweep.h"
 #include "sim/sweep/sweep_rows.h"
 #include "sim/tune/several_searches.h"
@@ -145,20 +148,58 @@ class Tuning {
     sweep_.resume(std::move(rows));
     const std::size_t before = search.simulated();
     const std::size_t known = sweep_.rows().size() - points.size();
-    sweep_.run([&](const SweepCounts& counts) {
-      on_counts_({.simulated = before + (counts.done > known ? counts.done - known : 0),
-                  .at_most = std::min(options_.most_points, space_.points())});
-    });
+    const auto on_done = [&](std::size_t done) {
+      on_counts_(
+          {.simulated = before + done, .at_most = std::min(options_.most_points, space_.points())});
+    };
+    if (options_.slurm) {
+      run_on_slurm(points, on_done);
+    } else {
+      sweep_.run([&](const SweepCounts& counts) {
+        on_done(counts.done > known ? counts.done - known : 0);
+      });
+    }
     tell(search, points);
+  }
+
+  // A job array of what is not finished of them, in a folder named by it: a search that was stopped
+  // asks for the same points again, and finds their tasks in the queue.
+  void run_on_slurm(const std::vector<std::size_t>& points,
+                    const std::function<void(std::size_t)>& on_done) {
+    SlurmOptions slurm = *options_.slurm;
+    std::string named;
+    for (const std::size_t point : points) {
+      if (row_of(point).finished) continue;
+      slurm.only.push_back(point + 1);
+      named += std::to_string(point) + ' ';
+    }
+    if (slurm.only.empty()) return;
+    const SweepPlan plan = only_points(plan_, slurm.only);
+    SweepOptions options = options_.sweep;
+    options.folder /= "on_slurm/" + fnv1a_64_hex(named);
+    SlurmSweep sweep(plan, options, slurm, messages_);
+    sweep.launch();
+    if (!sweep.wait([&](const SweepCounts& counts) { on_done(counts.done); })) return;
+    const std::optional<Merged> merged = sweep.merge();
+    if (merged) sweep_.take(merged->rows);
+    if (!merged || !merged->problems.empty()) {
+      throw std::runtime_error(
+          "some points were not finished on Slurm; the same command continues");
+    }
+    std::filesystem::remove_all(options.folder);
+  }
+
+  [[nodiscard]] const SweepRow& row_of(std::size_t point) const {
+    return *std::lower_bound(  // they are sorted
+        sweep_.rows().begin(), sweep_.rows().end(), point,
+        [](const SweepRow& one, std::size_t number) { return one.row.row < number; });
   }
 
   void tell(SeveralSearches& search, const std::vector<std::size_t>& points) {
     for (const std::size_t point : points) {
-      const auto row = std::lower_bound(  // they are sorted
-          sweep_.rows().begin(), sweep_.rows().end(), point,
-          [](const SweepRow& one, std::size_t number) { return one.row.row < number; });
-      if (!row->finished) continue;  // stopped
-      const auto here = all_achieved(options_.objectives, row->row.outcome.summary);
+      const SweepRow& row = row_of(point);
+      if (!row.finished) continue;  // stopped
+      const auto here = all_achieved(options_.objectives, row.row.outcome.summary);
       if (!here) ++tuned_.cannot_run;
       search.tell(point, here ? std::optional(costs_of(options_.objectives, *here)) : std::nullopt);
     }

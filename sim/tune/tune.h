@@ -25,7 +25,8 @@ namespace weft {
 struct TuneOptions {
   SweepOptions sweep;
   Objectives objectives = {Objective{}};
-  std::size_t most_points = 200;  // simulated, those that cannot be run not counted
+  std::optional<SlurmOptions> slurm = {};  // points run there, but the start and the defaults
+  std::size_t most_points = 200;           // simulated, those that cannot be run not counted
 };
 
 struct TuneCounts {

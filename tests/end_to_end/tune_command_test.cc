@@ -334,6 +334,20 @@ TEST_F(TunePairs, vary_by_hand_as_any_key_does) {
   EXPECT_NE(ended.out.find("slice_wgs="), std::string::npos) << ended.out;
 }
 
+TEST_F(TunePairs, come_after_the_layout_where_both_are_asked_for) {
+  const Ended ended = weft("tune layers.yaml --then-pairs --points 4 -q --json -o tuned");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Json told = Json::parse(ended.out);
+  const std::string mode = told["best_mode"];
+  const Json pairs = json_in("tuned/pairs/tune.json");
+  EXPECT_EQ(told["then_pairs"], pairs);
+  // It begins with what the layout's search has found.
+  EXPECT_NE(text_of(in("tuned/pairs/space.yaml")).find(mode + "/best.yaml"), std::string::npos);
+  const Ended run = weft("run tuned/pairs/best.yaml --json -q");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["modes"]["mixed"]["time_us"], pairs["best"]["value"]);
+}
+
 TEST_F(TunePairs, are_refused_where_there_are_none) {
   const std::string operation = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
   const auto refused = [&](const std::string& arguments, const std::string& words) {
