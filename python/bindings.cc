@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/given.h"
+#include "python/report.h"
 #include "python/tune.h"
 #include "sim/core/plain_text.h"
 #include "sim/engine/known_runs.h"
@@ -173,6 +174,8 @@ class SweepOfPoints {
     for (const std::size_t row : tasks_.at(point).rows) rows_[row].row.outcome = outcome;
   }
 
+  // sweep.json.
+  [[nodiscard]] std::string info() const { return to_json(info_of(plan_, {})); }
   // results.csv.
   [[nodiscard]] std::string table() const {
     std::vector<Row> rows;
@@ -328,6 +331,7 @@ void add_sweep(py::module_& module) {
       .def("points", &SweepOfPoints::points, Released())
       .def("finish", &SweepOfPoints::finish, py::arg("point"), py::arg("summary"), py::arg("error"),
            Released())
+      .def("info", &SweepOfPoints::info, Released())
       .def("table", &SweepOfPoints::table, Released());
 }
 
@@ -342,4 +346,5 @@ PYBIND11_MODULE(_weft, module) {
   weft::add_functions(module);
   weft::add_sweep(module);
   weft::add_tune(module);
+  weft::add_report(module);
 }

@@ -4,8 +4,10 @@
     PYTHONPATH=BUILD/python python/test_weft.py WEFT [unittest arguments]
 """
 
+import ast
 import concurrent.futures
 import contextlib
+import html
 import importlib
 import io
 import json
@@ -21,6 +23,7 @@ import tempfile
 import threading
 import time
 import unittest
+import zipfile
 from unittest import mock
 
 # The module of the build, not that next to this file, which lacks its compiled half.
@@ -263,6 +266,16 @@ class Sweeps(InFolder):
             with kind(2) as executor:
                 self.assertEqual(weft.sweep(SWEEP, executor).csv, alone.csv)
 
+    @unittest.skipUnless(has("distributed"), "python3-distributed is not installed")
+    def test_dask_runs_them(self):
+        import distributed
+
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1,
+                                      dashboard_address=None) as cluster, \
+                distributed.Client(cluster) as client:
+            executor = client.get_executor()
+            self.assertEqual(weft.sweep(SWEEP, executor).csv, weft.sweep(SWEEP).csv)
+
     def test_a_point_that_fails_is_a_row(self):
         rows = weft.sweep({**SWEEP, "axes": [{"key": "workload.batch", "values": [64, 65]},
                                              {"key": "run.max_events", "values": [100, 10**9]}]})
@@ -298,8 +311,8 @@ class Tunes(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads((self.folder / "out/tune.json").read_text(encoding="utf-8"))
         tuned = weft.tune(path, points=5)
-        for key in ("points", "best", "as_it_is", "ties", "knobs", "pairs"):
-            self.assertEqual(tuned.answer[key], told[key], key)
+        for key in ("points", "best", "as_it_is", "defaults", "ties", "knobs", "pairs"):
+            self.assertEqual(tuned.answer.get(key), told.get(key), key)
         self.assertEqual(len(tuned.rows), 5)
         best = weft.run(tuned.scenario)
         self.assertEqual(best.time_us("fused"), tuned.best["value"])
@@ -312,8 +325,13 @@ class Tunes(InFolder):
     def test_a_column_that_there_is_not(self):
         with self.assertRaisesRegex(weft.RunError, "no point has a 'mfu' above 0"):
             weft.tune(self.SPACE, maximize="mfu", points=2)
-        with self.assertRaises(TypeError):
-            weft.tune(self.SPACE, maximize="mfu", minimize="time_us")
+
+    def test_several_objectives_have_a_front(self):
+        tuned = weft.tune(self.SPACE, minimize="time_us", maximize=["links_busy_max"], points=8)
+        self.assertEqual(tuned.front[0]["value"], tuned.best["value"])
+        self.assertEqual(tuned.answer["besides"],
+                         [{"column": "links_busy_max", "better": "larger"}])
+        self.assertEqual(tuned.best["value"], min(row["fused_time_us"] for row in tuned.rows))
 
     def test_mistakes_all_at_once(self):
         with self.assertRaises(weft.ScenarioError) as caught:
@@ -445,6 +463,105 @@ class Threads(InFolder):
             time.sleep(60)  # the run was short; the signal comes
 
 
+class Reports(InFolder):
+    def test_of_a_run_is_that_of_the_program(self):
+        weft.run(SCENARIO, SMALL).report().save("ours.html")
+        done = program("run", SCENARIO, "-q", "-o", "out", *set_arguments(SMALL))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(program("report", "out", "-o", "theirs.html").returncode, 0)
+        ours, theirs = (self.charts(name) for name in ("ours.html", "theirs.html"))
+        self.assertEqual(ours["specs"], theirs["specs"])  # Vega's
+        self.assertEqual(ours["charts"], theirs["charts"])
+        self.assertEqual(ours["tables"], theirs["tables"])
+
+    def test_of_a_sweep_is_that_of_the_program(self):
+        weft.sweep(SWEEP).report().save("ours.html")
+        path = self.write("sweep.yaml", json.dumps(SWEEP))
+        self.assertEqual(program("sweep", path, "-q", "-o", "out").returncode, 0)
+        self.assertEqual(program("report", "out", "-o", "theirs.html").returncode, 0)
+        self.assertEqual(self.charts("ours.html"), self.charts("theirs.html"))
+
+    def test_a_notebook_shows_the_whole_page(self):
+        report = weft.sweep(SWEEP).report()
+        shown = re.search(r'srcdoc="(.*)"></iframe>$', report._repr_html_(), re.DOTALL)
+        self.assertEqual(html.unescape(shown[1]), report.html)
+
+    def test_without_tables_there_is_none(self):
+        with self.assertRaisesRegex(ValueError, "tables=False"):
+            weft.run(SCENARIO, SMALL, tables=False).report()
+
+    def charts(self, name):
+        text = (self.folder / name).read_text(encoding="utf-8")
+        return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', text,
+                                    re.DOTALL)[1])
+
+
+class Wheel(InFolder):
+    """Unpacked as pip does it, below a prefix of its own, without the source tree's folders."""
+
+    def test_has_what_it_needs(self):
+        package = pathlib.Path(weft.__file__).parent
+        done = subprocess.run(
+            [sys.executable, ROOT / "python/make_wheel.py", package, weft.version, CONFIGS,
+             ROOT / "sim/html/page", weft._weft.vega, "-o", "."],
+            capture_output=True, text=True, check=True)
+        wheel = pathlib.Path(done.stdout.strip())
+        self.assertRegex(wheel.name, r"^weft-[\d.]+-cp3\d+-cp3\d+-linux_\w+\.whl$")
+        packages = self.folder / "prefix/lib/python3/site-packages"
+        shared = f"weft-{weft.version}.data/data/"
+        with zipfile.ZipFile(wheel) as packed:
+            listed = [line.rsplit(",", 2)[0] for line in
+                      packed.read(f"weft-{weft.version}.dist-info/RECORD").decode().splitlines()]
+            self.assertEqual(listed, packed.namelist())
+            for name in packed.namelist():
+                to = (self.folder / "prefix" / name[len(shared):] if name.startswith(shared)
+                      else packages / name)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.write_bytes(packed.read(name))
+        text = ("import weft, weft._configs as configs\n"
+                "print(configs._own()[0], configs.installed('html')[0])\n"
+                f"print(len(weft.run({SMALL_DICT!r}).report().html))")
+        ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True,
+                             check=False, env={**os.environ, "PYTHONPATH": str(packages)})
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        share = self.folder / "prefix/share/weft"
+        self.assertEqual(ran.stdout.splitlines()[0], f"{share}/configs {share}/html")
+
+    def test_is_the_same_again(self):
+        package = pathlib.Path(weft.__file__).parent
+        for folder in ("one", "two"):
+            subprocess.run([sys.executable, ROOT / "python/make_wheel.py", package, weft.version,
+                            CONFIGS, ROOT / "sim/html/page", weft._weft.vega, "-o", folder],
+                           capture_output=True, check=True)
+        one, two = (next((self.folder / name).iterdir()).read_bytes() for name in ("one", "two"))
+        self.assertEqual(one, two)
+
+
+class Notebook(InFolder):
+    def test_every_cell_runs_and_shows_something(self):
+        cells = json.loads((ROOT / "docs/fusing.ipynb").read_text(encoding="utf-8"))["cells"]
+        names = {}
+        shown = []
+        for cell in cells:
+            if cell["cell_type"] != "code":
+                continue
+            *before, last = ast.parse("".join(cell["source"])).body
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(ast.Module(before, []), "cell", "exec"), names)
+                if isinstance(last, ast.Expr):
+                    value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+                else:
+                    exec(compile(ast.Module([last], []), "cell", "exec"), names)
+                    value = printed.getvalue()
+            show = getattr(value, "_repr_html_", value.__repr__)
+            shown.append(show())
+            self.assertEqual(cell["outputs"], [])
+        self.assertEqual(sum("<iframe" in text for text in shown), 2)  # the reports
+        self.assertIn("workload.batc", shown[-1])
+        # Its own operator: parts overlap, so some number of them is better than the whole.
+        self.assertGreater(names["best_parts"], 1)
+
+
 class Document(unittest.TestCase):
     def test_its_examples_run(self):
         self.addCleanup(os.chdir, pathlib.Path.cwd())
@@ -452,7 +569,7 @@ class Document(unittest.TestCase):
         text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
         names = {}
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(blocks), 7)
+        self.assertEqual(len(blocks), 9)
         for block in blocks:
             if not has("pandas"):
                 block = "".join(line for line in block.splitlines(True) if "frame(" not in line)

@@ -12,7 +12,7 @@
 #include "sim/sweep/sweep_rows.h"
 #include "sim/sweep/tables.h"
 #include "sim/tune/answer.h"
-#include "sim/tune/search.h"
+#include "sim/tune/several_searches.h"
 #include "sim/tune/told.h"
 #include "sim/tune/tune.h"
 
@@ -30,16 +30,18 @@ struct TuneAnswer {
 class TuneOfPoints {
  public:
   TuneOfPoints(const Source& source, const Strings& sets, const Folders& folders,
-               Objective objective, std::size_t points)
-      : objective_(std::move(objective)) {
+               Objectives objectives, std::size_t points)
+      : objectives_(std::move(objectives)) {
     std::optional<SweepPlan> plan = plan_of(source, sets, folders, problems_);
     if (!plan) return;
     plan_ = *std::move(plan);
     start_plan_ = without_axes(plan_);
     start_ = sweep_rows(start_plan_, {}, {.jobs = 1}).front().row;
     tuned_.start_values = values_as_it_is(plan_, start_.point);
+    defaults_plan_ = with_defaults(plan_);
+    defaults_ = sweep_rows(defaults_plan_, {}, {.jobs = 1}).front().row;
     space_.emplace(space_of(plan_));
-    search_.emplace(*space_, std::min(points, space_->points()),
+    search_.emplace(*space_, objectives_.size(), std::min(points, space_->points()),
                     point_as_it_is(*space_, tuned_.start_values));
   }
   TuneOfPoints(const TuneOfPoints&) = delete;  // parts point to one another
@@ -56,6 +58,16 @@ class TuneOfPoints {
     if (start_.outcome.ok) tuned_.start = start_;
   }
 
+  // Those with the defaults of the axes' keys; none: the scenario as it is has no others.
+  [[nodiscard]] std::optional<Strings> defaults() const {
+    if (tuned_.start && defaults_.point == tuned_.start->point) return std::nullopt;
+    return sets_of(defaults_plan_, defaults_plan_.points.front());
+  }
+  void tell_defaults(std::string summary, std::string error) {
+    defaults_.outcome = outcome_of(std::move(summary), std::move(error));
+    if (defaults_.outcome.ok) tuned_.defaults = defaults_;
+  }
+
   // Numbers of the next points, and their --set arguments; none: it has ended.
   std::vector<std::pair<std::size_t, Strings>> ask() {
     std::vector<std::pair<std::size_t, Strings>> next;
@@ -67,23 +79,23 @@ class TuneOfPoints {
   void tell(std::size_t point, std::string summary, std::string error) {
     Row row = rows_of_points(plan_, {point}, {.jobs = 1}).front().row;
     row.outcome = outcome_of(std::move(summary), std::move(error));
-    const std::optional<Achieved> here = achieved(objective_, row.outcome.summary);
+    const auto here = all_achieved(objectives_, row.outcome.summary);
     if (!here) ++tuned_.cannot_run;
-    search_->tell(point, here ? std::optional(cost_of(objective_, here->value)) : std::nullopt);
+    search_->tell(point, here ? std::optional(costs_of(objectives_, *here)) : std::nullopt);
     tuned_.rows.push_back(std::move(row));
   }
 
   TuneAnswer answer(double tie) {
     std::sort(tuned_.rows.begin(), tuned_.rows.end(),
               [](const Row& a, const Row& b) { return a.row < b.row; });
-    tuned_.simulated = search_->seen().size();
+    tuned_.simulated = search_->simulated();
     tuned_.untried = space_->points() - tuned_.rows.size();
-    const Answer answer = answer_of(plan_, tuned_, objective_, tie);
+    const Answer answer = answer_of(plan_, tuned_, objectives_, tie);
     if (answer.trials.empty()) return {};
     const Told told{.plan = plan_,
                     .tuned = tuned_,
                     .answer = answer,
-                    .objective = objective_,
+                    .objectives = objectives_,
                     .tie = tie,
                     .command = ""};
     PointLoader loader(plan_);
@@ -92,6 +104,8 @@ class TuneOfPoints {
         .text = text_of(told), .json = json_of(told), .best = to_text(*loader.load(best).scenario)};
   }
 
+  // sweep.json.
+  [[nodiscard]] std::string info() const { return to_json(info_of(plan_, {})); }
   // results.csv.
   [[nodiscard]] std::string table() const { return results_csv(tuned_.rows, columns_of(plan_)); }
 
@@ -104,22 +118,28 @@ class TuneOfPoints {
             .summary = std::move(summary)};
   }
 
-  Objective objective_;
+  Objectives objectives_;
   Problems problems_;
   SweepPlan plan_;
   SweepPlan start_plan_;
   Row start_;
+  SweepPlan defaults_plan_;
+  Row defaults_;
   Tuned tuned_;
   std::optional<Space> space_;
-  std::optional<PointSearch> search_;
+  std::optional<SeveralSearches> search_;
 };
 
 std::unique_ptr<TuneOfPoints> make(const Source& source, const Strings& sets,
-                                   const Folders& folders, std::string column,
-                                   bool larger_is_better, std::size_t points) {
-  return std::make_unique<TuneOfPoints>(
-      source, sets, folders,
-      Objective{.column = std::move(column), .larger_is_better = larger_is_better}, points);
+                                   const Folders& folders,
+                                   const std::vector<std::pair<std::string, bool>>& wanted,
+                                   std::size_t points) {
+  Objectives objectives;
+  objectives.reserve(wanted.size());
+  for (const auto& [column, larger_is_better] : wanted) {
+    objectives.push_back({.column = column, .larger_is_better = larger_is_better});
+  }
+  return std::make_unique<TuneOfPoints>(source, sets, folders, std::move(objectives), points);
 }
 
 }  // namespace
@@ -131,17 +151,21 @@ void add_tune(py::module_& module) {
       .def_readonly("best", &TuneAnswer::best);
   py::class_<TuneOfPoints>(module, "Tune")
       .def(py::init(&make), py::arg("source"), py::arg("sets"), py::arg("folders"),
-           py::arg("column"), py::arg("larger_is_better"), py::arg("points"), Released())
+           py::arg("objectives"), py::arg("points"), Released())
       .def_property_readonly("problems", &TuneOfPoints::problems)
       .def_property_readonly("scenario", &TuneOfPoints::scenario)
       .def_property_readonly("folders", &TuneOfPoints::folders)
       .def("start", &TuneOfPoints::start, Released())
       .def("tell_start", &TuneOfPoints::tell_start, py::arg("summary"), py::arg("error"),
            Released())
+      .def("defaults", &TuneOfPoints::defaults, Released())
+      .def("tell_defaults", &TuneOfPoints::tell_defaults, py::arg("summary"), py::arg("error"),
+           Released())
       .def("ask", &TuneOfPoints::ask, Released())
       .def("tell", &TuneOfPoints::tell, py::arg("point"), py::arg("summary"), py::arg("error"),
            Released())
       .def("answer", &TuneOfPoints::answer, py::arg("tie"), Released())
+      .def("info", &TuneOfPoints::info, Released())
       .def("table", &TuneOfPoints::table, Released());
 }
 

@@ -4,6 +4,8 @@ Each time belongs to one half of its law's by a hash of its case. What 80 % of o
 some 80 % of the other half should, too.
 """
 import csv
+import json
+import math
 import re
 import statistics
 import zlib
@@ -86,3 +88,52 @@ def table(files):
         if any(abs(a - b) > NEAR for a, b in zip(found, said)):
             differ.append(f"configs/gpus/{gpu}.yaml: errors.{law}")
     return lines, differ
+
+
+# What does not tell one shape from another: how it is done, what came out, in which program.
+OF_NO_SHAPE = {"kind", "measured_us", "predicted_us", "error", "launch", "kernel", "wgs",
+               "rows_per_wg", "slice_wgs", "split_k", "tile_m", "tile_n", "ctas", "channels", "cus",
+               "occupancy", "loads_in_flight"}
+
+
+def shape_of(kind, values):
+    kept = {key: str(value) for key, value in values.items() if key not in OF_NO_SHAPE}
+    return kind.rpartition(".")[0], tuple(sorted(kept.items()))
+
+
+def ratio_range(predicted, share, law, errors):
+    """Of fused / bulk as sim/report/time_range.h has it, of a pair whose kernel is this share of
+    bulk's time and its collective the rest: no operator is in both modes."""
+    parts = {law: share, "collective": 1 - share}
+    middle = sum(part * errors[name]["median"] for name, part in parts.items())
+    shares = {name: -part * errors[name]["median"] / middle for name, part in parts.items()}
+    below = above = 0
+    for name, part in {**shares, "fused": 1}.items():
+        longer = part * math.log(errors[name]["high"] / errors[name]["median"])
+        shorter = part * math.log(errors[name]["median"] / errors[name]["low"])
+        above += (longer if part > 0 else shorter) ** 2
+        below += (shorter if part > 0 else longer) ** 2
+    ratio = predicted * errors["fused"]["median"] / middle
+    return ratio * math.exp(-math.sqrt(below)), ratio * math.exp(math.sqrt(above))
+
+
+def ratios_within(file):
+    """How many measured fused / bulk of a JSON file of `weft validate` are in their 80 % range, of
+    those whose bulk was measured in its halves, too."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    errors = errors_of(file.stem.rsplit("_", 1)[1])
+    halves = {}
+    for case in found["cases"]:
+        how = case["kind"].rpartition(".")[2]
+        halves.setdefault(shape_of(case["kind"], case), {}).setdefault(how, case["predicted_us"])
+    inside = []
+    for ratio in found.get("fused_over_bulk", []):
+        values = dict(word.rsplit(" ", 1) for word in ratio["case"].split(", "))
+        of_shape = halves.get(shape_of(ratio["kind"], values), {})
+        if not {"compute", "bulk"} <= of_shape.keys():
+            continue
+        law = "lookup" if ".emb" in "." + ratio["kind"] else "gemm"
+        low, high = ratio_range(ratio["predicted"], min(1, of_shape["compute"] / of_shape["bulk"]),
+                                law, errors)
+        inside.append(low <= ratio["measured"] <= high)
+    return inside

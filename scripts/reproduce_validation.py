@@ -161,6 +161,9 @@ def main():
     ranges, files_differ = reproduce_ranges.table(CSV_FILES)
     print("\nMeasured over predicted, by law (`errors` of a GPU's file, for `weft run --range`):\n")
     print("\n".join(ranges))
+    inside = [one for file in sorted(CSV_FILES)
+              for one in reproduce_ranges.ratios_within(file.with_suffix(".json"))]
+    print(f"\nfused / bulk: {sum(inside)} of {len(inside)} measured ones are in their 80 % range")
     if files_differ:
         print("not as measured: " + ", ".join(files_differ))
     print(f"\nCSV files and figures: {options.o}", file=sys.stderr)

@@ -9,6 +9,7 @@ from weft import _weft
 from weft._configs import config_path
 from weft._help import explain, list_things as list
 from weft._problems import Error, Problem, RunError, ScenarioError
+from weft._report import Report
 from weft._result import Result
 from weft._run import run
 from weft._sweep import Rows, sweep
@@ -20,6 +21,6 @@ version: str = _weft.version
 __version__: str = version
 
 __all__ = [  # without list, which `import *` must not replace
-    "Columns", "Error", "Problem", "Result", "Rows", "RunError", "ScenarioError", "Tuned",
+    "Columns", "Error", "Problem", "Report", "Result", "Rows", "RunError", "ScenarioError", "Tuned",
     "Validation", "config_path", "explain", "run", "sweep", "tune", "validate", "version",
 ]

@@ -12,13 +12,18 @@ PathLike = Union[str, "os.PathLike[str]"]
 Folders = Optional[Iterable[PathLike]]
 
 
+def installed(folder: str) -> list[Path]:
+    """One of the folders that are installed with weft, below the same prefix; none: it is not."""
+    for above in Path(__file__).resolve().parents:
+        if (above / "share/weft" / folder).is_dir():
+            return [above / "share/weft" / folder]
+    return []
+
+
 def _own() -> list[Path]:
     """The configs that came with weft: installed below the same prefix, or of the source tree."""
-    for above in Path(__file__).resolve().parents:
-        if (above / "share/weft/configs").is_dir():
-            return [above / "share/weft/configs"]
     source = Path(_weft.source_configs)
-    return [source] if source.is_dir() else []
+    return installed("configs") or ([source] if source.is_dir() else [])
 
 
 def folders(config_dirs: Folders = None) -> list[Path]:

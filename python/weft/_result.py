@@ -8,6 +8,7 @@ from typing import Any
 
 from weft import _tables
 from weft._problems import Problem
+from weft._report import Report, report_of
 
 
 class Result:
@@ -45,6 +46,12 @@ class Result:
     def frame(self, name: str) -> Any:
         """A table as a DataFrame of pandas."""
         return _tables.frame_of(self._columns(name))
+
+    def report(self) -> Report:
+        """The page of `weft report`, with its charts."""
+        if not self.tables:
+            raise ValueError("tables=False: a run without tables has no charts")
+        return report_of(self.files, of_sweep=False)
 
     def __repr__(self) -> str:
         times = ", ".join(f"{mode} {self.time_us(mode):g} us" for mode in self.modes)

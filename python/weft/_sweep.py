@@ -9,16 +9,18 @@ from weft import _tables, _weft
 from weft._configs import Folders, PathLike, folders
 from weft._known import known_folder
 from weft._problems import warnings_or_raise
+from weft._report import Report, report_of
 from weft._source import Overrides, Scenario, sets_of, source_of
 
 Outcome = tuple[str, str]  # summary.json and "", or "" and what went wrong
 
 
 class Rows(list[dict[str, _tables.Value]]):
-    """The rows of results.csv (docs/results.md), whose text is `csv`."""
+    """The rows of results.csv (docs/results.md), whose text is `csv`; `info` is sweep.json."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, info: str) -> None:
         self.csv = text
+        self.info = info
         columns = _tables.columns_of(text)
         super().__init__(dict(zip(columns, row)) for row in zip(*columns.values()))
 
@@ -34,6 +36,13 @@ class Rows(list[dict[str, _tables.Value]]):
     def frame(self) -> Any:
         """A DataFrame of pandas."""
         return _tables.frame_of(_tables.columns_of(self.csv))
+
+    def report(self) -> Report:
+        """The page of `weft report`, with its charts."""
+        return report_of({"results.csv": self.csv, "sweep.json": self.info}, of_sweep=True)
+
+    def __reduce__(self) -> tuple[type[Rows], tuple[str, str]]:
+        return Rows, (self.csv, self.info)
 
     def _repr_html_(self) -> str:
         columns = list(self[0]) if self else []
@@ -56,7 +65,7 @@ def sweep(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides
     tasks = [(points.scenario, sets, points.folders, folder) for sets in points.points()]
     for number, (summary, error) in enumerate(outcomes_of(tasks, executor)):
         points.finish(number, summary, error)
-    return Rows(points.table())
+    return Rows(points.table(), points.info())
 
 
 # Scenario, --set, folders of bases, the one of what is known.

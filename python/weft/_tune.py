@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Executor
-from typing import Any, Optional
+from typing import Any, Optional, Sequence, Union
 
 from weft import _weft
 from weft._configs import Folders, PathLike, folders
@@ -14,20 +14,28 @@ from weft._source import Overrides, Scenario, sets_of, source_of
 from weft._sweep import Rows, outcomes_of
 
 
+Columns = Union[None, str, Sequence[str]]
+
+
 class Tuned:
     """What was found: `answer` is tune.json (docs/tuning.md), `scenario` the best one as YAML,
     `rows` the points that were simulated; as text it is what `weft tune` prints."""
 
-    def __init__(self, answer: _weft.TuneAnswer, table: str) -> None:
+    def __init__(self, answer: _weft.TuneAnswer, rows: Rows) -> None:
         self.answer: dict[str, Any] = json.loads(answer.json)
         self.scenario = answer.best
-        self.rows = Rows(table)
+        self.rows = rows
         self._text = answer.text
 
     @property
     def best(self) -> dict[str, Any]:
         """"value", "mode", "values" of the knobs."""
         return self.answer["best"]
+
+    @property
+    def front(self) -> list[dict[str, Any]]:
+        """Points that no other beats in all that is wanted; of one objective: in it and memory."""
+        return self.answer.get("front", [])
 
     def __str__(self) -> str:
         return self._text
@@ -38,22 +46,20 @@ class Tuned:
 
 
 def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides: Overrides = None,
-         *, minimize: Optional[str] = None, maximize: Optional[str] = None, points: int = 200,
+         *, minimize: Columns = None, maximize: Columns = None, points: int = 200,
          tie: float = 0.03, config_dirs: Folders = None,
          known: Optional[PathLike] = None) -> Tuned:
     """Looks among the points of a sweep for the best: a dict, a path, or text in YAML.
 
     `minimize` or `maximize` is a column of results.csv, or a field that every mode has, then of
-    the best mode; without either the smallest time_us. At most `points` are simulated, by
-    `executor` and with `known` as those of weft.sweep. Raises ScenarioError with all mistakes of
-    the sweep file, RunError where no point has a result.
+    the best mode; without either the smallest time_us. With several, those of `minimize` first, the
+    first says what is best, and `front` has what no other beats in all. At most `points` are
+    simulated, by `executor` and with `known` as those of weft.sweep. Raises ScenarioError with all
+    mistakes of the sweep file, RunError where no point has a result.
     """
-    if minimize is not None and maximize is not None:
-        raise TypeError("minimize or maximize, not both")
     source, _ = source_of(file_or_dict, "a sweep")
-    column = maximize if maximize is not None else minimize or "time_us"
-    search = _weft.Tune(source, sets_of(overrides), folders(config_dirs), column,
-                        maximize is not None, points)
+    wanted = _wanted(minimize, False) + _wanted(maximize, True) or [("time_us", False)]
+    search = _weft.Tune(source, sets_of(overrides), folders(config_dirs), wanted, points)
     warnings_or_raise(search.problems)
     folder = known_folder(known)
 
@@ -62,10 +68,19 @@ def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides:
                                 executor))
     (summary, error), = run([search.start()])
     search.tell_start(summary, error)
+    defaults = search.defaults()
+    if defaults is not None:
+        search.tell_defaults(*run([defaults])[0])
     while asked := search.ask():
         for (point, _), (summary, error) in zip(asked, run([sets for _, sets in asked])):
             search.tell(point, summary, error)
     answer = search.answer(tie)
     if not answer.text:
-        raise RunError(error or f"no point has a {column!r} above 0", 1)
-    return Tuned(answer, search.table())
+        columns = " and a ".join(repr(column) for column, _ in wanted)
+        raise RunError(error or f"no point has a {columns} above 0", 1)
+    return Tuned(answer, Rows(search.table(), search.info()))
+
+
+def _wanted(columns: Columns, larger_is_better: bool) -> list[tuple[str, bool]]:
+    each = [columns] if isinstance(columns, str) else list(columns or [])
+    return [(column, larger_is_better) for column in each]

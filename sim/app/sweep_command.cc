@@ -1,7 +1,10 @@
 #include "sim/app/sweep_command.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -41,6 +44,12 @@ fs::path folder_of(const SweepPlan& plan, const SweepCommand& command) {
   return command.output.value_or(default_folder(plan, command.shard));
 }
 
+// What comes before the file, to give the same results.
+std::string text_of(const SweepCommand& command) {
+  return command.only.empty() ? "weft sweep"
+                              : fmt::format("weft sweep --only {}", fmt::join(command.only, ","));
+}
+
 void run(Sweep& sweep, const SweepCommand& command) {
   SweepProgress progress(command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   sweep.run([&progress](const SweepCounts& counts) { progress.update(counts); });
@@ -64,6 +73,7 @@ int sweep_here(const SweepPlan& plan, const SweepCommand& command, int jobs) {
                .shard = command.shard,
                .jobs = jobs,
                .retry = command.retry,
+               .command = text_of(command),
                .known = known.get()},
               messages_of_sweep());
   std::vector<SweepRow> rows;
@@ -107,13 +117,23 @@ int sweep_command(const SweepCommand& command) {
       load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
   print_problems(or_its_command(loaded.problems, command.file, FileKind::sweep));
   if (!loaded.plan) return exit_code::user;
-  const SweepPlan& plan = *loaded.plan;
+  const auto beyond =
+      std::find_if(command.only.begin(), command.only.end(),
+                   [&](std::size_t number) { return number > loaded.plan->points.size(); });
+  if (beyond != command.only.end()) {
+    spdlog::error("--only {}: there are {} points", *beyond, loaded.plan->points.size());
+    return exit_code::user;
+  }
+  const SweepPlan plan =
+      command.only.empty() ? *loaded.plan : only_points(*loaded.plan, command.only);
   if (command.shard.count > plan.points.size()) {
     spdlog::error("{} shards, but only {} points", command.shard.count, plan.points.size());
     return exit_code::user;
   }
   if (command.launcher == Launcher::slurm && !command.dry_run) {
-    return sweep_on_slurm(plan, command);
+    SweepCommand on_slurm = command;
+    on_slurm.slurm.only = command.only;
+    return sweep_on_slurm(plan, on_slurm);
   }
   const int jobs = jobs_or_cores(command.jobs);
   if (command.dry_run) return print_points(plan, planned_rows(plan, command, jobs));

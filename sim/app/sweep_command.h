@@ -20,6 +20,7 @@ struct SweepCommand {
   int jobs = 0;                                 // 0: as many as there are cores
   Shard shard;
   Launcher launcher = Launcher::local;
+  std::vector<std::size_t> only = {};  // points of the file, from 1; none: all
   SlurmOptions slurm;
   bool detach = false;                          // Slurm: submits without waiting
   std::optional<std::filesystem::path> status;  // only says how far this folder's sweep is

@@ -47,32 +47,8 @@ std::string wrong_shard(const std::string& text) {
   return right ? "" : fmt::format("'{}' is not like 2/4, with numbers from 1", text);
 }
 
-void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
-  SlurmOptions& slurm = command.slurm;
-  sweep
-      .add_option_function<std::string>(
-          "--launcher",
-          [&command](const std::string& word) {
-            command.launcher = word == "slurm" ? Launcher::slurm : Launcher::local;
-          },
-          "local: this machine; slurm: a job array, -j cores per task (1)")
-      ->type_name("WORD")
-      ->check(one_of({"local", "slurm"}));
-  sweep.add_option("--partition", slurm.partition, "slurm: partition in which the tasks run")
-      ->type_name("NAME");
-  sweep.add_option("--max-jobs", slurm.max_jobs, "slurm: most concurrent tasks; default: 16")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
-  sweep
-      .add_option("--points-per-job", slurm.points_per_job,
-                  "slurm: points per task; default: as many tasks as may run concurrently")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
-  sweep
-      .add_option("--sbatch", slurm.options,
-                  "slurm: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
-      ->type_name("OPTION")
-      ->allow_extra_args(false);
+// Of a sweep that may be left alone.
+void add_detached(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
   sweep.add_flag("--detach", command.detach, "slurm: submit without waiting");
   sweep
       .add_option(
@@ -83,6 +59,30 @@ void add_slurm(CLI::App& sweep, SweepCommand& command, CLI::Option& file) {
 }
 
 }  // namespace
+
+void add_slurm(CLI::App& app, Launcher& launcher, SlurmOptions& slurm) {
+  app.add_option_function<std::string>(
+         "--launcher",
+         [&launcher](const std::string& word) {
+           launcher = word == "slurm" ? Launcher::slurm : Launcher::local;
+         },
+         "local: this machine; slurm: a job array, -j cores per task (1)")
+      ->type_name("WORD")
+      ->check(one_of({"local", "slurm"}));
+  app.add_option("--partition", slurm.partition, "slurm: partition in which the tasks run")
+      ->type_name("NAME");
+  app.add_option("--max-jobs", slurm.max_jobs, "slurm: most concurrent tasks; default: 16")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--points-per-job", slurm.points_per_job,
+                 "slurm: points per task; default: as many tasks as may run concurrently")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--sbatch", slurm.options,
+                 "slurm: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
+}
 
 CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
   CLI::App* sweep = app.add_subcommand("sweep", "Simulate all points of a sweep file.");
@@ -104,7 +104,15 @@ CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
           "Run only the i-th of n shares of the points, for `weft merge`")
       ->type_name("I/N")
       ->check(CLI::Validator(wrong_shard, "", ""));
-  add_slurm(*sweep, command, *file);
+  sweep
+      ->add_option("--only", command.only,
+                   "Run only these points, by their places in --dry-run, from 1: 3,17")
+      ->type_name("N,..")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1'000'000'000));
+  add_slurm(*sweep, command.launcher, command.slurm);
+  add_detached(*sweep, command, *file);
   CLI::Option* dry = sweep->add_flag("--dry-run", command.dry_run,
                                      "Check and print the points without running them");
   add_known(*sweep, command.known, "`known` beside the results until all points are finished");

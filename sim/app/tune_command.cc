@@ -13,6 +13,7 @@
 #include "sim/app/count_progress.h"
 #include "sim/app/jobs.h"
 #include "sim/app/planned.h"
+#include "sim/app/time_limit.h"
 #include "sim/app/tuned_sweep.h"
 #include "sim/files/staged.h"
 #include "sim/report/aligned.h"
@@ -50,7 +51,7 @@ std::string modes_text(const std::vector<Searched>& all, const Searched& best) {
     const TunedSweep& found = one.outcome;
     if (found.best.empty()) {
       table.push_back({name_of(*one.mode), "-", "-", "-",
-                       one.outcome.code == exit_code::ok ? "not tried: stopped" : ""});
+                       one.outcome.code == exit_code::ok ? "none tried: stopped" : ""});
       continue;
     }
     table.push_back({name_of(*one.mode), found.best, ratio_text(best.outcome.cost / found.cost),
@@ -116,43 +117,64 @@ TunedSweep tune_pairs(const TuneCommand& command, const LoadOptions& options,
   });
 }
 
+// A search that ends when its time is over, which is no failure.
+TunedSweep limited(const std::optional<Seconds>& time, const std::function<TunedSweep()>& search) {
+  TunedSweep found;
+  {
+    const TimeLimit limit(time);
+    try {
+      found = search();
+    } catch (const Interrupted&) {  // before there are points
+      found.code = exit_code::interrupted;
+    }
+  }
+  if (found.code == exit_code::interrupted && !interrupted()) found.code = exit_code::ok;
+  return found;
+}
+
 // Whether there is something for which --pairs cannot be; which is said.
 bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
-  if (!command.pairs) return false;
+  if (!command.pairs && !command.then_pairs) return false;
+  const char* option = command.pairs ? "--pairs" : "--then-pairs";
   if (scenario == nullptr) {
-    spdlog::error("--pairs: {} is a sweep file, which says what varies", command.file.string());
+    spdlog::error("{}: {} is a sweep file, which says what varies", option, command.file.string());
     return true;
   }
   const WorkloadKind kind = scenario->workload.kind;
   if (!is_model(kind)) {
     spdlog::error(
-        "--pairs: {} is no whole model, whose pairs could differ; without --pairs its "
-        "knobs are varied",
-        name_of(kind));
+        "{}: {} is no whole model, whose pairs could differ; without it its knobs are varied",
+        option, name_of(kind));
     return true;
   }
   const bool sets_modes = std::any_of(
       command.sets.begin(), command.sets.end(),
       [](const std::string& set) { return set.substr(0, set.find_first_of("=.")) == "modes"; });
-  if (sets_modes) spdlog::error("--pairs is of mode mixed; leave out --set modes=...");
+  if (sets_modes) spdlog::error("{} is of mode mixed; leave out --set modes=...", option);
   return sets_modes;
 }
 
 // Of a column that is one mode's only that one: "fused_time_us".
 std::vector<Mode> modes_of_column(const TuneCommand& command, const std::vector<Mode>& modes) {
+  if (command.objectives.empty()) return modes;
   for (const Mode mode : modes) {
-    if (command.objective.column.starts_with(std::string(name_of(mode)) + '_')) return {mode};
+    if (command.objectives.front().column.starts_with(std::string(name_of(mode)) + '_')) {
+      return {mode};
+    }
   }
   return modes;
 }
 
 std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& options,
-                                 const fs::path& folder, KnownRuns& known) {
+                                 const fs::path& folder, KnownRuns& known, const Allowance& time) {
   std::vector<Searched> all;
   const std::vector<Mode> modes = modes_of_column(command, modes_to_tune(command.file, options));
   for (const Mode mode : modes) {
-    all.push_back({.mode = mode,
-                   .outcome = tune_mode(command, options, folder / name_of(mode), mode, known)});
+    const std::size_t to_come = modes.size() - all.size() + (command.then_pairs ? 1 : 0);
+    all.push_back({.mode = mode, .outcome = limited(time.share(to_come), [&] {
+                                   return tune_mode(command, options, folder / name_of(mode), mode,
+                                                    known);
+                                 })});
     const TunedSweep& last = all.back().outcome;
     if (last.code == exit_code::interrupted || last.lacks_column) break;
   }
@@ -160,36 +182,71 @@ std::vector<Searched> tune_modes(const TuneCommand& command, const LoadOptions& 
     all.push_back({.mode = modes[i], .outcome = {}});  // not tried
   }
   if (all.empty()) {
-    all.push_back({.mode = {}, .outcome = tune_mode(command, options, folder, {}, known)});
+    all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                 return tune_mode(command, options, folder, {}, known);
+                               })});
   }
   return all;
 }
 
-void tell(const TuneCommand& command, const std::vector<Searched>& all) {
+// The pairs of the best that was found, in a folder beside those of the modes.
+std::optional<TunedSweep> pairs_of_best(const TuneCommand& command, const fs::path& folder,
+                                        const std::vector<Searched>& all, KnownRuns& known,
+                                        const Allowance& time) {
   const Searched* best = best_of(all);
-  if (best == nullptr) return;
-  if (all.size() == 1) {
-    print_text(command.json ? best->outcome.json : best->outcome.text);
-  } else {
-    print_text(command.json ? modes_json(all, *best)
-                            : modes_text(all, *best) + '\n' + best->outcome.text);
-  }
-  spdlog::info("best.yaml, tune.json and results.csv are in {}", best->outcome.folder.string());
+  if (best == nullptr) return std::nullopt;
+  TuneCommand next = command;
+  next.file = best->outcome.folder / "best.yaml";
+  next.sets.clear();  // they are in it
+  const LoadOptions options{.sets = {}, .config_dirs = config_dirs(next.file)};
+  return limited(time.share(1), [&] { return tune_pairs(next, options, folder / "pairs", known); });
 }
 
-int code_of(const std::vector<Searched>& all) {
+void tell(const TuneCommand& command, const std::vector<Searched>& all,
+          const std::optional<TunedSweep>& pairs) {
+  const Searched* best = best_of(all);
+  if (best == nullptr) return;
+  const bool several = all.size() > 1;
+  const bool has_pairs = pairs && !pairs->best.empty();
+  if (command.json) {
+    std::string json = several ? modes_json(all, *best) : best->outcome.json;
+    if (has_pairs) {
+      auto both = nlohmann::ordered_json::parse(json);
+      both["then_pairs"] = nlohmann::ordered_json::parse(pairs->json);
+      json = both.dump(2) + '\n';
+    }
+    print_text(json);
+  } else {
+    print_text((several ? modes_text(all, *best) + '\n' : "") + best->outcome.text);
+    if (has_pairs) print_text("\nthen its pairs, each in its own way\n" + pairs->text);
+  }
+  spdlog::info("best.yaml, tune.json and results.csv are in {}",
+               (has_pairs ? pairs->folder : best->outcome.folder).string());
+}
+
+int code_of_modes(const std::vector<Searched>& all) {
   int code = exit_code::ok;
   for (const Searched& one : all) code = std::max(code, one.outcome.code);
-  if (code == exit_code::interrupted) spdlog::warn("stopped; the same command continues");
   return code;
+}
+
+int code_of(const std::vector<Searched>& all, const std::optional<TunedSweep>& pairs) {
+  const int code = std::max(code_of_modes(all), pairs ? pairs->code : int{exit_code::ok});
+  if (code == exit_code::interrupted) spdlog::warn("stopped; the same command continues");
+  if (code != exit_code::ok || best_of(all) != nullptr) return code;
+  spdlog::error("no point was simulated in this time; the same command continues");
+  return exit_code::user;
 }
 
 }  // namespace
 
 int tune_command(const TuneCommand& command) {
   catch_interrupts();
+  const Allowance time(command.minutes ? std::optional<Seconds>(60 * *command.minutes)
+                                       : std::nullopt);
   const std::unique_ptr<KnownRuns> known = known_runs(command.known, known_folder(command.known));
   std::vector<Searched> all;
+  std::optional<TunedSweep> pairs;
   if (kind_of_file(command.file) == FileKind::scenario) {
     const LoadOptions options{.sets = command.sets, .config_dirs = config_dirs(command.file)};
     const Loaded loaded = load_scenario(command.file, options);
@@ -197,22 +254,25 @@ int tune_command(const TuneCommand& command) {
     if (!loaded.scenario || cannot_have_pairs(command, &*loaded.scenario)) return exit_code::user;
     const fs::path folder =
         command.output.value_or(fs::path("results") / (command.file.stem().string() + "_tuned"));
-    try {
-      if (command.pairs) {
-        all.push_back({.mode = {}, .outcome = tune_pairs(command, options, folder, *known)});
-      } else {
-        all = tune_modes(command, options, folder, *known);
-      }
-    } catch (const Interrupted&) {  // before there are points
-      all.push_back({.mode = {}, .outcome = {.code = exit_code::interrupted}});
+    if (command.pairs) {
+      all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                   return tune_pairs(command, options, folder, *known);
+                                 })});
+    } else {
+      all = tune_modes(command, options, folder, *known, time);
+    }
+    if (command.then_pairs && code_of_modes(all) == exit_code::ok) {
+      pairs = pairs_of_best(command, folder, all, *known, time);
     }
   } else if (cannot_have_pairs(command, nullptr)) {
     return exit_code::user;
   } else {
-    all.push_back({.mode = {}, .outcome = tune_sweep(command.file, command, *known)});
+    all.push_back({.mode = {}, .outcome = limited(time.share(1), [&] {
+                                 return tune_sweep(command.file, command, *known);
+                               })});
   }
-  tell(command, all);
-  return code_of(all);
+  tell(command, all, pairs);
+  return code_of(all, pairs);
 }
 
 }  // namespace weft

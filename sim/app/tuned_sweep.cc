@@ -29,11 +29,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Tasks share what they have simulated, until the search has ended.
+SlurmOptions slurm_of(const TuneCommand& command, const fs::path& folder) {
+  SlurmOptions slurm = command.slurm;
+  slurm.known = known_arguments(command.known,
+                                known_folder(command.known, fs::absolute(folder) / kKnownFolder));
+  return slurm;
+}
+
+Objectives wanted(const TuneCommand& command) {
+  return command.objectives.empty() ? Objectives{Objective{}} : command.objectives;
+}
+
 std::string command_text(const TuneCommand& command) {
-  const Objective& objective = command.objective;
-  return fmt::format("weft tune --points {} --{} {} --tie {:g}", command.points,
-                     objective.larger_is_better ? "maximize" : "minimize",
-                     shell_quoted(objective.column), command.tie_percent);
+  std::string text = fmt::format("weft tune --points {}", command.points);
+  for (const Objective& objective : wanted(command)) {
+    text += fmt::format(" --{} {}", objective.larger_is_better ? "maximize" : "minimize",
+                        shell_quoted(objective.column));
+  }
+  return text + fmt::format(" --tie {:g}", command.tie_percent);
 }
 
 Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder) {
@@ -46,7 +60,12 @@ Planned planned(const SweepPlan& plan, const TuneCommand& command, const fs::pat
   return planned;
 }
 
-int tell_no_column(const std::string& column, const std::string& summary) {
+// Which of them these results lack.
+int tell_no_column(const Objectives& objectives, const std::string& summary) {
+  const auto lacking = std::find_if(objectives.begin(), objectives.end(),
+                                    [&](const Objective& one) { return !achieved(one, summary); });
+  const std::string& column =
+      lacking == objectives.end() ? objectives.front().column : lacking->column;
   const std::string meant = nearest(column, columns_in(summary));
   spdlog::error("there is no column '{}'{}", column,
                 meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
@@ -55,12 +74,10 @@ int tell_no_column(const std::string& column, const std::string& summary) {
 
 int tell_why_nothing(const Tuned& tuned, const SweepPlan& plan, const TuneCommand& command,
                      const fs::path& folder) {
-  const Objective& objective = command.objective;
-  if (tuned.lacks_column) {
-    return tell_no_column(objective.column, tuned.start->outcome.summary);
-  }
+  const Objectives objectives = wanted(command);
+  if (tuned.lacks_column) return tell_no_column(objectives, tuned.start->outcome.summary);
   for (const Row& row : tuned.rows) {
-    if (row.outcome.ok) return tell_no_column(objective.column, row.outcome.summary);
+    if (row.outcome.ok) return tell_no_column(objectives, row.outcome.summary);
   }
   fmt::print(stderr, "{}", tuned.start_problems);
   const int code = tell_outcome(tuned.rows, columns_of(plan), folder);
@@ -89,10 +106,10 @@ void write(const Told& told, const fs::path& folder, const Point& best) {
 TunedSweep outcome_of(const Told& told, const fs::path& folder) {
   const Trial& best = told.answer.trials.front();
   return {.folder = folder,
-          .best = value_text(best),
+          .best = value_text(best.achieved),
           .knobs = name_of(*best.row, columns_of(told.plan)),
-          .as_it_is = told.answer.start ? value_text(*told.answer.start) : "-",
-          .cost = cost_of(told.objective, best.achieved.value),
+          .as_it_is = told.answer.start ? value_text(told.answer.start->achieved) : "-",
+          .cost = cost_of(told.objective(), best.achieved.value),
           .text = text_of(told),
           .json = json_of(told)};
 }
@@ -111,16 +128,20 @@ Tuned tune(const SweepPlan& plan, const TuneOptions& options, bool quiet) {
 
 TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::path& folder,
                    KnownRuns& known) {
-  const TuneOptions options{.sweep = {.folder = folder,
-                                      .sets = command.sets,
-                                      .jobs = jobs_or_cores(command.jobs),
-                                      .command = command_text(command),
-                                      .known = &known},
-                            .objective = command.objective,
-                            .most_points = command.points};
+  const bool on_slurm = command.launcher == Launcher::slurm;
+  const TuneOptions options{
+      .sweep = {.folder = folder,
+                .sets = command.sets,
+                .jobs = on_slurm ? std::max(command.jobs, 1) : jobs_or_cores(command.jobs),
+                .command = command_text(command),
+                .known = &known},
+      .objectives = wanted(command),
+      .slurm = on_slurm ? std::optional(slurm_of(command, folder)) : std::nullopt,
+      .most_points = command.points};
   const Tuned tuned = tune(plan, options, command.quiet);
+  if (on_slurm && !tuned.was_stopped) KnownFiles::remove(folder / kKnownFolder);
   const double tie = command.tie_percent / 100;
-  const Answer answer = answer_of(plan, tuned, command.objective, tie);
+  const Answer answer = answer_of(plan, tuned, options.objectives, tie);
   if (answer.trials.empty()) {
     remove_file(folder / "best.yaml");  // of an earlier search
     remove_file(folder / "tune.json");
@@ -131,7 +152,7 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
   const Told told{.plan = plan,
                   .tuned = tuned,
                   .answer = answer,
-                  .objective = command.objective,
+                  .objectives = options.objectives,
                   .tie = tie,
                   .command = info_of(plan, options.sweep).command};
   write(told, folder, plan.points[answer.trials.front().row->row]);

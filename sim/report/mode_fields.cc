@@ -6,8 +6,8 @@
 
 #include "sim/report/baseline.h"
 #include "sim/report/field_names.h"
+#include "sim/report/mode_ranges.h"
 #include "sim/report/numbers.h"
-#include "sim/report/time_range.h"
 #include "sim/scenario/modes.h"
 
 namespace weft {
@@ -107,24 +107,6 @@ std::string bus_bandwidth_text(const ModeView& mode) {
   return bandwidth_text(mode.rates.bus_bandwidth);
 }
 
-std::optional<TimeRange> asked_range(const ModeView& mode) {
-  const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
-  if (!mode.report.scenario.run.range || !errors) return std::nullopt;
-  return range_of(mode.run.result, *errors);
-}
-
-std::optional<double> range_end(const ModeView& mode, double TimeRange::*end) {
-  const std::optional<TimeRange> range = asked_range(mode);
-  return range ? std::optional((*range).*end) : std::nullopt;
-}
-
-std::string range_text(const ModeView& mode) {
-  const std::optional<TimeRange> range = asked_range(mode);
-  if (!range) return "-";
-  return table_text(value_of(range->low_us), Unit::us) + " to " +
-         table_text(value_of(range->high_us), Unit::us);
-}
-
 constexpr auto kFields =
     std::to_array<ModeField>(
         {
@@ -149,6 +131,15 @@ constexpr auto kFields =
              "bulk's time / this mode's; absent without bulk",
              [](const ModeView& mode) { return speedup_over(mode, Mode::bulk); },
              {.heading = "vs bulk", .cell = over_baseline_text}},
+            {"modes.<mode>.times_as_fast_low",
+             Unit::ratio,
+             "times as fast, low",
+             "a tenth of measured speed-ups over bulk (or serial) would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(speedup_end(mode, &SpeedupRange::low)); },
+             {.heading = "80 % of it within", .cell = speedup_range_text, .if_any = true}},
+            {"modes.<mode>.times_as_fast_high", Unit::ratio, "times as fast, high",
+             "nine of ten measured speed-ups over bulk (or serial) would be below this (run.range)",
+             [](const ModeView& mode) { return value_of(speedup_end(mode, &SpeedupRange::high)); }},
             {"speedup.<mode>_vs_unfused",
              Unit::ratio,
              "speed-up over the best without fusing",

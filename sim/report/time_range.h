@@ -10,6 +10,15 @@
 //   S_l  time of the critical path in operators of law l, Q_l the sum of its squares by operator
 //
 // with low_l below. Recorded times are taken as they are.
+//
+// How many times as fast a mode is as another is surer than either: what an operator is off by, it
+// is off by in both. Of the logarithm of B / T, with all times x median:
+//
+//   + - sqrt(sum over l of ln(high_l / median_l)^2 x (C_l^2 / 2 + O_l / 2))
+//
+//   C_l  share of law l in B less that in T; O_l the sum of squares of the same of each operator
+//
+// with median_l / low_l where the share is negative, and the other way round below.
 #pragma once
 
 #include "sim/engine/results.h"
@@ -23,5 +32,13 @@ struct TimeRange {
   double high_us = 0;
 };
 TimeRange range_of(const RunResult& result, const LawErrors& errors);
+
+// Likewise of baseline's time / this one's. Operators of one name and law are the same in both.
+struct SpeedupRange {
+  double low = 0;
+  double high = 0;
+};
+SpeedupRange speedup_range_of(const RunResult& baseline, const RunResult& result,
+                              const LawErrors& errors);
 
 }  // namespace weft

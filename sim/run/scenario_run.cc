@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/models/join_ranks.h"
+#include "sim/models/links_bound.h"
 #include "sim/models/lower_bound.h"
 #include "sim/models/pieces.h"
 #include "sim/report/measures.h"
@@ -80,7 +81,8 @@ Diagnostics ScenarioRun::check(const std::string& file) const {
 }
 
 double ScenarioRun::lower_bound_us() const {
-  return weft::lower_bound_us(simulated_graph(), cluster_.spec.gpu);
+  return std::max(weft::lower_bound_us(simulated_graph(), cluster_.spec.gpu),
+                  links_bound_us(simulated_graph(), simulated().network));
 }
 
 Bytes ScenarioRun::memory() const {

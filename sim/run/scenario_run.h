@@ -42,7 +42,7 @@ class ScenarioRun {
   // The rest only when ready.
   [[nodiscard]] const ModelGraph& graph() const { return *model_.graph; }
   [[nodiscard]] const std::string& trace_text() const { return model_.trace; }
-  // A time that none of its modes can be below (sim/models/lower_bound.h).
+  // A time that none of its modes can be below (sim/models/lower_bound.h, links_bound.h).
   [[nodiscard]] double lower_bound_us() const;
   // What is too large for run.max_memory, and rules for pairs that no pair fits, in messages that
   // name `file`.

@@ -46,11 +46,47 @@ Json paths_of(const std::vector<KeyDoc>& keys) {
   return paths;
 }
 
+// A path's dots stand for themselves, and [] for any element: "pairs[].mode" is pairs.0.mode,
+// pairs.1.mode ..
+std::string pattern_of(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (c == '.') {
+      pattern += "[.]";
+    } else if (c == '[') {
+      pattern += "[.]" + std::string(kElementPattern);
+    } else if (c != ']') {
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
+// Patterns of the paths that have an element in them, each with its key; of an element itself null.
+std::vector<std::pair<std::string, const KeyDoc*>> elements_of(const std::vector<KeyDoc>& keys) {
+  std::vector<std::pair<std::string, const KeyDoc*>> elements;
+  for (const KeyDoc& key : keys) {
+    const bool is_list = key.type.find("list of") != std::string::npos;
+    if (is_list) elements.emplace_back(pattern_of(key.path + "[]"), nullptr);
+    if (key.path.find('[') != std::string::npos) elements.emplace_back(pattern_of(key.path), &key);
+  }
+  return elements;
+}
+
+// A path that a sweep may change.
+Json path_schema(const std::vector<KeyDoc>& keys) {
+  std::string any;
+  for (const auto& [pattern, key] : elements_of(keys)) any += (any.empty() ? "" : "|") + pattern;
+  return {{"if", {{"pattern", "[.][0-9]"}}},
+          {"then", {{"pattern", "^(" + any + ")$"}}},
+          {"else", {{"enum", paths_of(keys)}}}};
+}
+
 // One key of a sweep and the values that it takes.
 Json swept_key(const std::vector<KeyDoc>& keys) {
   const Json text = {{"type", {"string", "number"}}};
   Json schema =
-      object({{"key", described({{"enum", paths_of(keys)}}, "axes[].key")},
+      object({{"key", described(path_schema(keys), "axes[].key")},
               {"name", described(text, "axes[].name")},
               {"values", described({{"type", "array"}, {"minItems", 1}}, "axes[].values")},
               {"labels", described(schema_of_list(text), "axes[].labels")},
@@ -89,6 +125,15 @@ std::string sweep_schema() {
       set[key.path] = schema_of_key(keys, base_keys::kRows, key);
     }
   }
+  Json elements = Json::object();
+  for (const auto& [pattern, key] : elements_of(keys)) {
+    elements['^' + pattern + '$'] =
+        key == nullptr || key->type == "map" || key->type == "list of maps"
+            ? Json::object()
+            : schema_of_key(keys, base_keys::kRows, *key);
+  }
+  Json sets = object(std::move(set), Json::array());
+  sets["patternProperties"] = std::move(elements);
   const Json one = swept_key(keys);
   const Json zip = object({{"zip", described(schema_of_list(one), "axes[].zip")}}, {"zip"});
   const Json axis = {{"if", {{"required", {"zip"}}}}, {"then", zip}, {"else", one}};
@@ -98,7 +143,7 @@ std::string sweep_schema() {
       {{"name",
         described({{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}}, "name")},
        {"scenario", described(text, "scenario")},
-       {"set", described(object(std::move(set), Json::array()), "set")},
+       {"set", described(std::move(sets), "set")},
        {"axes", described(schema_of_list(axis), "axes")},
        {"filter", described(text, "filter")}},
       {"name", "scenario", "axes"}));

@@ -51,6 +51,32 @@ bool is_below(std::string_view path, std::string_view map) {
          (path[map.size()] == '.' || path[map.size()] == '[');
 }
 
+constexpr std::string_view kElement = "[]";
+
+struct Described {
+  std::string path;
+  bool is_element = false;  // itself
+};
+
+// Elements of lists, by whatever number, as their keys name them.
+Described as_described(std::string_view path) {
+  Described described;
+  for (bool is_first = true, more = true; more; is_first = false) {
+    const std::size_t length = std::min(path.find('.'), path.size());
+    const std::string_view part = path.substr(0, length);
+    more = length < path.size();
+    path.remove_prefix(more ? length + 1 : length);
+    described.is_element = !is_first && !part.empty() &&
+                           part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (described.is_element) {
+      described.path += kElement;
+    } else {
+      described.path += (is_first ? "" : ".") + std::string(part);
+    }
+  }
+  return described;
+}
+
 // The keys of this name in the nearest map around `path` that has any below it.
 std::vector<std::string> of_the_same_name(const std::vector<KeyDoc>& keys, std::string_view path) {
   const std::string_view name = last_part(path);
@@ -71,9 +97,15 @@ std::vector<std::string> of_the_same_name(const std::vector<KeyDoc>& keys, std::
 
 std::vector<KeyDoc> keys_at(const std::vector<KeyDoc>& keys, std::string_view path) {
   std::vector<KeyDoc> found;
-  std::copy_if(keys.begin(), keys.end(), std::back_inserter(found), [path](const KeyDoc& key) {
-    return path.empty() || key.path == path || is_below(key.path, path);
-  });
+  const auto find = [&](const std::string& described) {
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(found), [&](const KeyDoc& key) {
+      return described.empty() || key.path == described || is_below(key.path, described);
+    });
+  };
+  const auto [described, is_element] = as_described(path);
+  find(described);
+  // An element of a list of values has no keys of its own.
+  if (found.empty() && is_element) find(described.substr(0, described.size() - kElement.size()));
   return found;
 }
 

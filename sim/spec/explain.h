@@ -9,7 +9,8 @@
 
 namespace weft {
 
-// The key with this path and all below it; all keys for an empty path.
+// The key with this path and all below it; all keys for an empty path. A number is an element of a
+// list: "pairs.0.mode" is described as pairs[].mode.
 std::vector<KeyDoc> keys_at(const std::vector<KeyDoc>& keys, std::string_view path);
 
 // A paragraph per key, at most 100 columns wide, with a line for each of its values.

@@ -71,8 +71,22 @@ constexpr std::string_view kOneOf = "one of ";
 constexpr std::string_view kListOf = "list of ";
 constexpr std::string_view kOrList = "; or a list of ";
 
+Json or_nothing(Json schema) {
+  if (schema.contains("anyOf")) {
+    schema["anyOf"].push_back(nothing());
+  } else if (schema.contains("enum")) {
+    schema["enum"].push_back(nullptr);
+  } else if (schema["type"].is_array()) {
+    schema["type"].push_back("null");
+  } else {
+    schema["type"] = {schema["type"], "null"};
+  }
+  return schema;
+}
+
 Json word_list(std::string_view words) {
-  Json list = schema_of_list({{"enum", values_of(words_of(words))}});
+  const Json word = {{"enum", values_of(words_of(words))}};
+  Json list = schema_of_elements(word, or_nothing(word));
   list["uniqueItems"] = true;
   return list;
 }
@@ -88,6 +102,11 @@ Json words_schema(std::string_view type) {
   return {{"anyOf", {word, word_list(type.substr(either + kOrList.size()))}}};
 }
 
+Json lists_of(Json item) {
+  const Json list = schema_of_list(std::move(item));
+  return schema_of_elements(list, or_nothing(list));
+}
+
 Json value_schema(const KeyDoc& key) {
   if (!key.units.empty()) return quantity(key.units);
   const Json text = {{"type", {"string", "number"}}};
@@ -97,25 +116,13 @@ Json value_schema(const KeyDoc& key) {
       {"fraction", fraction(key)},
       {"text", text},
       {"path", text},
-      {"list of texts", schema_of_list(text)},
-      {"list of integers", schema_of_list({{"type", "integer"}})},
-      {"list of lists of integers", schema_of_list(schema_of_list({{"type", "integer"}}))},
-      {"list of lists of sizes", schema_of_list(schema_of_list(quantity(byte_units())))}};
+      {"list of texts", schema_of_elements(text, or_nothing(text))},
+      {"list of integers",
+       schema_of_elements({{"type", "integer"}}, {{"type", {"integer", "null"}}})},
+      {"list of lists of integers", lists_of({{"type", "integer"}})},
+      {"list of lists of sizes", lists_of(quantity(byte_units()))}};
   const auto found = schemas.find(key.type);
   return found == schemas.end() ? words_schema(key.type) : found->second;
-}
-
-Json or_nothing(Json schema) {
-  if (schema.contains("anyOf")) {
-    schema["anyOf"].push_back(nothing());
-  } else if (schema.contains("enum")) {
-    schema["enum"].push_back(nullptr);
-  } else if (schema["type"].is_array()) {
-    schema["type"].push_back("null");
-  } else {
-    schema["type"] = {schema["type"], "null"};
-  }
-  return schema;
 }
 
 std::string description_of(const KeyDoc& key) {
@@ -191,11 +198,13 @@ class Schema {
   [[nodiscard]] Json schema_of(const KeyDoc& key) const {
     if (key.type == "map") return map(key.path);
     if (key.type != "list of maps") return value_schema(key);
-    // A list takes the place of the one below it, so each of its maps must be whole.
+    // A list takes the place of the one below it, so each of its maps must be whole; not what is
+    // said of an element of that one.
     const std::string path = key.path + "[]";
     Json item = map(path);
+    const Json changed = or_nothing(item);
     item["allOf"].push_back(unless_based(path, needs(path)));
-    return schema_of_list(std::move(item));
+    return schema_of_elements(std::move(item), changed);
   }
 
   static std::string name_of(const KeyDoc& key) {
@@ -274,6 +283,14 @@ constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
 
 Json schema_of_list(Json item) {
   return {{"type", "array"}, {"minItems", 1}, {"items", std::move(item)}};
+}
+
+Json schema_of_elements(Json item, Json changed) {
+  Json schema = schema_of_list(std::move(item));
+  schema["type"] = {"array", "object"};
+  schema["patternProperties"] = {{"^" + std::string(kElementPattern) + "$", std::move(changed)}};
+  schema["additionalProperties"] = false;
+  return schema;
 }
 
 Json schema_of_file(std::string_view name) {

@@ -32,9 +32,16 @@ struct SchemaPart {
 std::string json_schema(const std::vector<KeyDoc>& keys, std::span<const BaseKey> bases,
                         const SchemaPart& part);
 
+// The number of an element of a list, as a regular expression.
+inline constexpr std::string_view kElementPattern = "(0|[1-9][0-9]*)";
+
 // Pieces, for files whose keys no reader describes.
 nlohmann::ordered_json schema_of_file(std::string_view name);        // its head
 nlohmann::ordered_json schema_of_list(nlohmann::ordered_json item);  // not empty
+// The same, or some of its elements by their numbers, over those of the list below it. `changed` is
+// of such an element.
+nlohmann::ordered_json schema_of_elements(nlohmann::ordered_json item,
+                                          nlohmann::ordered_json changed);
 nlohmann::ordered_json schema_of_key(const std::vector<KeyDoc>& keys,
                                      std::span<const BaseKey> bases, const KeyDoc& key);
 

@@ -8,6 +8,7 @@ namespace {
 
 // A signal has no other way to speak to the program.
 std::atomic<bool> g_interrupted = false;
+std::atomic<bool> g_asked_to_stop = false;
 
 }  // namespace
 
@@ -18,6 +19,8 @@ void catch_interrupts() {
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-bool interrupted() { return g_interrupted; }
+bool interrupted() { return g_interrupted || g_asked_to_stop; }
+
+void ask_to_stop(bool stop) { g_asked_to_stop = stop; }
 
 }  // namespace weft

@@ -7,6 +7,9 @@ namespace weft {
 void catch_interrupts();
 bool interrupted();
 
+// As if there were such a signal, until it is taken back: a limit of time.
+void ask_to_stop(bool stop);
+
 // Thrown by work that stops because of it.
 struct Interrupted {};
 

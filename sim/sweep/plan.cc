@@ -239,6 +239,14 @@ std::string text_of(const Cell& cell) {
   return number == nullptr ? std::get<std::string>(cell) : csv_text(*number);
 }
 
+SweepPlan only_points(SweepPlan plan, const std::vector<std::size_t>& numbers) {
+  std::vector<Point> points;
+  points.reserve(numbers.size());
+  for (const std::size_t number : numbers) points.push_back(plan.points.at(number - 1));
+  plan.points = std::move(points);
+  return plan;
+}
+
 std::vector<std::string> sets_of(const SweepPlan& plan, const Point& point) {
   const std::vector<Assignment> assignments = assignments_of(plan, point);
   std::vector<std::string> sets;

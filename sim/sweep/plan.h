@@ -45,6 +45,9 @@ LoadedPlan load_plan(const std::filesystem::path& file, const PlanOptions& optio
 // `name` stands for the file in messages, and its scenario is looked for from its folder.
 LoadedPlan load_plan_text(std::string_view text, std::string_view name, const PlanOptions& options);
 
+// The plan of these points of it, in this order. Numbers are from 1, and not above points.size().
+SweepPlan only_points(SweepPlan plan, const std::vector<std::size_t>& numbers);
+
 struct AxisColumn {
   std::string key;     // cluster.scale_out.link.bandwidth
   std::string column;  // bandwidth_gbps

@@ -106,6 +106,9 @@ std::string SlurmSweep::script_text() const {
   std::string sets;
   for (const std::string& set : options_.sets) sets += " --set " + shell_quoted(set);
   for (const std::string& known : slurm_.known) sets += ' ' + shell_quoted(known);
+  for (const std::size_t point : slurm_.only) {
+    sets += fmt::format("{}{}", point == slurm_.only.front() ? " --only " : ",", point);
+  }
   const std::string number = std::to_string(shares_.size());
   return fmt::format(
       "#!/bin/sh\n# Written by weft sweep: one share of the points.\n"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -144,6 +145,20 @@ void Sweep::finish_task(const SweepTask& task, const PointOutcome& outcome) {
     counts.done += task.rows.size();
     if (!outcome.ok) counts.failed += task.rows.size();
   });
+}
+
+void Sweep::take(const std::vector<Row>& rows) {
+  std::map<std::string, const PointOutcome*> outcomes;
+  for (const Row& row : rows) outcomes[row.point] = &row.outcome;
+  std::vector<Row> written;
+  for (SweepRow& row : rows_) {
+    const auto found = outcomes.find(row.row.point);
+    if (row.finished || found == outcomes.end()) continue;
+    row.row.outcome = *found->second;
+    row.finished = true;
+    written.push_back(row.row);
+  }
+  store_.add(written);
 }
 
 // What is told last is the last: one thread at a time.

@@ -28,6 +28,9 @@ class Sweep {
   // Runs the rest, or what is finished by the time of interrupted().
   void run(const OnCounts& on_counts);
 
+  // What others have run of these rows, by their points.
+  void take(const std::vector<Row>& rows);
+
   // As they were given, and what is known of them by now.
   [[nodiscard]] const std::vector<SweepRow>& rows() const { return rows_; }
 

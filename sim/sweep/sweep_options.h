@@ -32,6 +32,7 @@ struct SlurmOptions {
   int points_per_job = 0;                 // 0: as many tasks as may run at once
   std::vector<std::string> options = {};  // of sbatch
   std::vector<std::string> known = {};    // options of `weft sweep` that say where tasks keep that
+  std::vector<std::size_t> only = {};     // of the file's points, from 1; empty: all
 };
 
 }  // namespace weft

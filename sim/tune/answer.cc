@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <utility>
 
 #include "sim/tune/response.h"
 
@@ -11,13 +12,14 @@ namespace {
 
 constexpr std::size_t kMostPairs = 5;
 
-std::optional<Trial> trial_of(const Row& row, const Objective& objective) {
-  const std::optional<Achieved> here = achieved(objective, row.outcome.summary);
+std::optional<Trial> trial_of(const Row& row, const Objectives& objectives) {
+  const std::optional<std::vector<Achieved>> here = all_achieved(objectives, row.outcome.summary);
   if (!here) return std::nullopt;
   const std::optional<Achieved> memory = achieved(
       {.column = "memory_of_fullest_gpu_bytes", .larger_is_better = true}, row.outcome.summary);
   return Trial{.row = &row,
-               .achieved = *here,
+               .achieved = here->front(),
+               .besides = {here->begin() + 1, here->end()},
                .memory_bytes = memory ? std::optional(memory->value) : std::nullopt};
 }
 
@@ -33,8 +35,8 @@ std::string joined(const std::vector<SweepKey>& keys, const Text& text_of_key) {
 
 class Answering {
  public:
-  Answering(const SweepPlan& plan, const Tuned& tuned, const Objective& objective)
-      : plan_(plan), tuned_(tuned), objective_(objective), space_(space_of(plan)) {}
+  Answering(const SweepPlan& plan, const Tuned& tuned, const Objectives& objectives)
+      : plan_(plan), tuned_(tuned), objectives_(objectives), space_(space_of(plan)) {}
 
   Answer answer(double tie) {
     find_trials();
@@ -44,7 +46,8 @@ class Answering {
       if (cost(trial) <= best * (1 + tie)) ++answer_.ties;
     }
     --answer_.ties;  // the best itself
-    if (tuned_.start) answer_.start = trial_of(*tuned_.start, objective_);
+    if (tuned_.start) answer_.start = trial_of(*tuned_.start, objectives_);
+    if (tuned_.defaults) answer_.defaults = trial_of(*tuned_.defaults, objectives_);
     find_front();
     value_knobs();
     return std::move(answer_);
@@ -52,7 +55,7 @@ class Answering {
 
  private:
   [[nodiscard]] double cost(const Trial& trial) const {
-    return cost_of(objective_, trial.achieved.value);
+    return cost_of(objectives_.front(), trial.achieved.value);
   }
 
   void find_trials() {
@@ -60,7 +63,7 @@ class Answering {
     tried_.assign(space_.points(), false);
     for (const Row& row : tuned_.rows) {
       tried_[row.row] = true;
-      if (std::optional<Trial> trial = trial_of(row, objective_)) {
+      if (std::optional<Trial> trial = trial_of(row, objectives_)) {
         costs_[row.row] = cost(*trial);
         answer_.trials.push_back(*std::move(trial));
       }
@@ -69,13 +72,33 @@ class Answering {
                      [&](const Trial& a, const Trial& b) { return cost(a) < cost(b); });
   }
 
+  // What it is worse in, the more the worse; none: it has no memory.
+  [[nodiscard]] std::vector<double> costs_on_front(const Trial& trial) const {
+    if (objectives_.size() == 1 && !trial.memory_bytes) return {};
+    std::vector<double> costs{cost(trial)};
+    if (objectives_.size() == 1) costs.push_back(*trial.memory_bytes);
+    for (std::size_t i = 0; i < trial.besides.size(); ++i) {
+      costs.push_back(cost_of(objectives_[i + 1], trial.besides[i].value));
+    }
+    return costs;
+  }
+
+  // In this order none is beaten by a later one, so each is compared with the front before it.
   void find_front() {
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<std::vector<double>, std::size_t>> ordered;
     for (std::size_t i = 0; i < answer_.trials.size(); ++i) {
-      const Trial& trial = answer_.trials[i];
-      if (!trial.memory_bytes || *trial.memory_bytes >= least) continue;
-      least = *trial.memory_bytes;
-      answer_.front.push_back(i);
+      std::vector<double> costs = costs_on_front(answer_.trials[i]);
+      if (!costs.empty()) ordered.emplace_back(std::move(costs), i);
+    }
+    std::sort(ordered.begin(), ordered.end());
+    std::vector<const std::vector<double>*> front;
+    for (const auto& [costs, trial] : ordered) {
+      const auto is_as_good = [&costs = costs](const std::vector<double>* other) {
+        return std::equal(other->begin(), other->end(), costs.begin(), std::less_equal<>());
+      };
+      if (std::any_of(front.begin(), front.end(), is_as_good)) continue;
+      front.push_back(&costs);
+      answer_.front.push_back(trial);
     }
   }
 
@@ -164,7 +187,7 @@ class Answering {
 
   const SweepPlan& plan_;
   const Tuned& tuned_;
-  const Objective& objective_;
+  const Objectives& objectives_;
   Space space_;
   std::vector<std::optional<double>> costs_;  // by point
   std::vector<bool> tried_;
@@ -173,9 +196,9 @@ class Answering {
 
 }  // namespace
 
-Answer answer_of(const SweepPlan& plan, const Tuned& tuned, const Objective& objective,
+Answer answer_of(const SweepPlan& plan, const Tuned& tuned, const Objectives& objectives,
                  double tie) {
-  return Answering(plan, tuned, objective).answer(tie);
+  return Answering(plan, tuned, objectives).answer(tie);
 }
 
 }  // namespace weft

@@ -16,7 +16,8 @@ namespace weft {
 // A point that was simulated.
 struct Trial {
   const Row* row = nullptr;            // of Tuned
-  Achieved achieved;                   // of the objective
+  Achieved achieved;                   // of the first objective
+  std::vector<Achieved> besides;       // of the others
   std::optional<double> memory_bytes;  // of the fullest GPU, of whole models
 };
 
@@ -45,13 +46,17 @@ struct Answer {
   std::vector<Trial> trials;  // all that were simulated, the best first
   std::size_t ties = 0;       // of those after the first: as good, within the given share
   std::optional<Trial> start;
+  std::optional<Trial> defaults;  // none: cannot be run, or the start has no other
   std::vector<Knob> knobs;
   double estimate_error = 0;    // of values that are estimated: of their logarithm, points left out
   std::vector<KnobPair> pairs;  // those above the estimate's own error, the largest first
-  std::vector<std::size_t> front;  // trials that no other beats in both time and memory
+  // Trials that no other beats in all objectives; of a single one: in it and in memory.
+  std::vector<std::size_t> front;
 };
 
-// No trials: nothing could be simulated. `tie`: 0.03 for 3 %. All arguments must outlive it.
-Answer answer_of(const SweepPlan& plan, const Tuned& tuned, const Objective& objective, double tie);
+// The best is that of the first objective. No trials: nothing could be simulated. `tie`: 0.03 for 3
+// %. All arguments must outlive it.
+Answer answer_of(const SweepPlan& plan, const Tuned& tuned, const Objectives& objectives,
+                 double tie);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/report/field_names.h"
 #include "sim/scenario/mode_rows.h"
 #include "sim/scenario/modes.h"
 #include "sim/sweep/summary_values.h"
@@ -50,10 +51,37 @@ std::optional<Achieved> achieved(const Objective& objective, const std::string& 
   return best;
 }
 
+std::optional<std::vector<Achieved>> all_achieved(const Objectives& objectives,
+                                                  const std::string& summary) {
+  std::vector<Achieved> all;
+  for (const Objective& objective : objectives) {
+    const std::string mode = all.empty() ? "" : all.front().mode;
+    std::optional<Achieved> here;
+    if (!mode.empty()) {
+      here = achieved({.column = sweep_column(mode, objective.column),
+                       .larger_is_better = objective.larger_is_better},
+                      summary);
+    }
+    if (!here) here = achieved(objective, summary);
+    if (!here) return std::nullopt;
+    all.push_back(*std::move(here));
+  }
+  return all;
+}
+
 double cost_of(const Objective& objective, double value) {
   constexpr double kLeast = 1e-9;  // below what any field has but 0
   value = std::max(value, kLeast);
   return objective.larger_is_better ? 1 / value : value;
+}
+
+std::vector<double> costs_of(const Objectives& objectives, const std::vector<Achieved>& achieved) {
+  std::vector<double> costs;
+  costs.reserve(achieved.size());
+  for (std::size_t i = 0; i < achieved.size(); ++i) {
+    costs.push_back(cost_of(objectives[i], achieved[i].value));
+  }
+  return costs;
 }
 
 std::vector<std::string> columns_in(const std::string& summary) {

@@ -1,4 +1,4 @@
-// What a search wants: a column of results.csv, as small or as large as can be.
+// What a search wants: a column of results.csv, as small or as large as can be; or several.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,18 @@ struct Achieved {
 // Nothing: the results do not have the column.
 std::optional<Achieved> achieved(const Objective& objective, const std::string& summary);
 
+// Of several at least one. The first says which mode of a point counts; the others are of that
+// mode, unless they name another: "bulk_time_us".
+using Objectives = std::vector<Objective>;
+
+// Of each; nothing: the results lack one of them.
+std::optional<std::vector<Achieved>> all_achieved(const Objectives& objectives,
+                                                  const std::string& summary);
+
 // Smaller is better, whatever is wanted; above 0: values of 0 and less are alike.
 double cost_of(const Objective& objective, double value);
+
+std::vector<double> costs_of(const Objectives& objectives, const std::vector<Achieved>& achieved);
 
 // Columns that results have, for messages.
 std::vector<std::string> columns_in(const std::string& summary);

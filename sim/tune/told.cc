@@ -26,9 +26,18 @@ std::string counted(std::size_t number, const char* one, const char* many) {
 
 // "fused 1.234 ms" of a field that every mode has.
 std::string achieved_text(const Trial& trial, const Objective& objective) {
-  const std::string value = value_text(trial);
+  const std::string value = value_text(trial.achieved);
   if (trial.achieved.mode.empty()) return fmt::format("{} = {}", objective.column, value);
   return fmt::format("{} {}", trial.achieved.mode, value);
+}
+
+// ", memory_of_fullest_gpu_bytes 70.2 GB" of the other objectives.
+std::string besides_text(const Trial& trial, const Objectives& objectives) {
+  std::string text;
+  for (std::size_t i = 0; i < trial.besides.size(); ++i) {
+    text += fmt::format(", {} {}", objectives[i + 1].column, value_text(trial.besides[i]));
+  }
+  return text;
 }
 
 // How many times as good as another.
@@ -77,11 +86,20 @@ std::string failures_text(const Told& told) {
 std::string start_text(const Told& told) {
   const Answer& answer = told.answer;
   if (!answer.start) return "the scenario as it is cannot be run, or has no such result\n";
-  const double times = gain(told.objective, answer.trials.front(), *answer.start);
-  const std::string as_it_is = achieved_text(*answer.start, told.objective);
+  const double times = gain(told.objective(), answer.trials.front(), *answer.start);
+  const std::string as_it_is = achieved_text(*answer.start, told.objective());
   if (times < 1) return fmt::format("the scenario as it is is better: {}\n", as_it_is);
   return fmt::format("{} the scenario as it is ({}){}\n", ratio_text(times), as_it_is,
                      times <= 1 + told.tie ? ", which weft cannot tell apart" : "");
+}
+
+// Where the scenario says other values.
+std::string defaults_text(const Told& told) {
+  const Answer& answer = told.answer;
+  if (!answer.defaults) return "";
+  return fmt::format("{} the same with weft's defaults of these keys ({})\n",
+                     ratio_text(gain(told.objective(), answer.trials.front(), *answer.defaults)),
+                     achieved_text(*answer.defaults, told.objective()));
 }
 
 // How much more the value is, of a share by which it costs more.
@@ -109,7 +127,7 @@ std::string knobs_text(const Told& told) {
     std::string others;
     for (std::size_t i = 0; i < knob.values.size(); ++i) {
       if (i == knob.best) continue;
-      others += (others.empty() ? "" : ",  ") + knob_value_text(told.objective, knob.values[i]);
+      others += (others.empty() ? "" : ",  ") + knob_value_text(told.objective(), knob.values[i]);
     }
     table.push_back({knob.name, knob.values[knob.best].text,
                      knob.start ? knob.values[*knob.start].text : "-", others});
@@ -145,7 +163,7 @@ std::string ties_text(const Told& told) {
     const Trial& trial = answer.trials[i];
     text += fmt::format(
         "  {} {}  {}\n",
-        percent_more(told.objective, gain(told.objective, answer.trials.front(), trial) - 1),
+        percent_more(told.objective(), gain(told.objective(), answer.trials.front(), trial) - 1),
         trial.achieved.mode,
         difference_of(*trial.row, *answer.trials.front().row, columns_of(told.plan)));
   }
@@ -157,19 +175,38 @@ std::string ties_text(const Told& told) {
 std::string front_text(const Told& told) {
   const Answer& answer = told.answer;
   if (answer.front.size() < 2) return "";
-  std::vector<TableRow> table{{"memory", told.objective.column, "none is better in both"}};
+  const bool with_memory = told.objectives.size() == 1;
+  TableRow head;
+  if (with_memory) head.emplace_back("memory");
+  for (const Objective& objective : told.objectives) head.push_back(objective.column);
+  head.emplace_back(head.size() == 2 ? "none is better in both" : "none is better in all");
+  std::vector<TableRow> table{head};
   for (std::size_t i = 0; i < std::min(answer.front.size(), kMostLines); ++i) {
     const Trial& trial = answer.trials[answer.front[i]];
-    table.push_back({bytes_text(static_cast<std::int64_t>(*trial.memory_bytes)), value_text(trial),
-                     name_of(told, trial)});
+    TableRow row;
+    if (with_memory) row.push_back(bytes_text(static_cast<std::int64_t>(*trial.memory_bytes)));
+    row.push_back(value_text(trial.achieved));
+    for (const Achieved& other : trial.besides) row.push_back(value_text(other));
+    row.push_back(name_of(told, trial));
+    table.push_back(std::move(row));
   }
-  return '\n' + aligned(table);
+  const std::size_t more = answer.front.size() - std::min(answer.front.size(), kMostLines);
+  return '\n' + aligned(table) +
+         (more > 0 ? fmt::format("... and {} more in tune.json\n", more) : "");
+}
+
+Json json_of(const Objective& objective) {
+  return {{"column", objective.column},
+          {"better", objective.larger_is_better ? "larger" : "smaller"}};
 }
 
 Json json_of(const Told& told, const Trial& trial) {
   Json json;
   json["value"] = trial.achieved.value;
   if (!trial.achieved.mode.empty()) json["mode"] = trial.achieved.mode;
+  for (std::size_t i = 0; i < trial.besides.size(); ++i) {
+    json["besides"][told.objectives[i + 1].column] = trial.besides[i].value;
+  }
   if (trial.memory_bytes) json["memory_of_fullest_gpu_bytes"] = *trial.memory_bytes;
   const std::vector<AxisColumn> columns = columns_of(told.plan);
   for (std::size_t i = 0; i < trial.row->cells.size(); ++i) {
@@ -203,10 +240,10 @@ Json json_of(const Knob& knob) {
 
 }  // namespace
 
-std::string value_text(const Trial& trial) {
-  const double value = trial.achieved.value;
-  if (shown_as(trial.achieved.unit) != ShownAs::number) {
-    return table_text(FieldValue(value), trial.achieved.unit);
+std::string value_text(const Achieved& achieved) {
+  const double value = achieved.value;
+  if (shown_as(achieved.unit) != ShownAs::number) {
+    return table_text(FieldValue(value), achieved.unit);
   }
   if (value >= 1000) return count_text(std::llround(value));
   return fmt::format("{:.4g}", value);
@@ -214,9 +251,10 @@ std::string value_text(const Trial& trial) {
 
 std::string text_of(const Told& told) {
   const Trial& best = told.answer.trials.front();
-  return fmt::format("best: {}  {}\n", achieved_text(best, told.objective), name_of(told, best)) +
-         start_text(told) + searched_text(told) + failures_text(told) + ties_text(told) + '\n' +
-         knobs_text(told) + pairs_text(told) + front_text(told);
+  return fmt::format("best: {}{}  {}\n", achieved_text(best, told.objective()),
+                     besides_text(best, told.objectives), name_of(told, best)) +
+         start_text(told) + defaults_text(told) + searched_text(told) + failures_text(told) +
+         ties_text(told) + '\n' + knobs_text(told) + pairs_text(told) + front_text(told);
 }
 
 std::string json_of(const Told& told) {
@@ -227,20 +265,26 @@ std::string json_of(const Told& told) {
             {"version", kVersion},
             {"command", told.command},
             {"stopped", tuned.was_stopped},
-            {"objective",
-             {{"column", told.objective.column},
-              {"better", told.objective.larger_is_better ? "larger" : "smaller"}}},
+            {"objective", json_of(told.objective())},
             {"points",
              {{"all", told.plan.points.size()},
               {"simulated", tuned.simulated},
               {"cannot_be_run", tuned.cannot_run},
               {"beyond_bound", tuned.beyond_bound},
               {"not_tried", tuned.untried}}}};
+  for (std::size_t i = 1; i < told.objectives.size(); ++i) {
+    json["besides"].push_back(json_of(told.objectives[i]));
+  }
   json["best"] = json_of(told, answer.trials.front());
   if (answer.start) {
     json["as_it_is"] = {{"value", answer.start->achieved.value},
                         {"mode", answer.start->achieved.mode},
-                        {"gain", gain(told.objective, answer.trials.front(), *answer.start)}};
+                        {"gain", gain(told.objective(), answer.trials.front(), *answer.start)}};
+  }
+  if (answer.defaults) {
+    json["defaults"] = {{"value", answer.defaults->achieved.value},
+                        {"mode", answer.defaults->achieved.mode},
+                        {"gain", gain(told.objective(), answer.trials.front(), *answer.defaults)}};
   }
   if (tuned.bound_us) json["lower_bound_us"] = *tuned.bound_us;
   json["tie"] = told.tie;

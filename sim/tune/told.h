@@ -12,13 +12,14 @@ struct Told {
   const SweepPlan& plan;
   const Tuned& tuned;
   const Answer& answer;
-  const Objective& objective;
+  const Objectives& objectives;
+  [[nodiscard]] const Objective& objective() const { return objectives.front(); }
   double tie;           // as a share
   std::string command;  // gives the same answer again
 };
 
-// The value of a trial with its unit; rates and counts with four digits.
-std::string value_text(const Trial& trial);
+// A value with its unit; rates and counts with four digits.
+std::string value_text(const Achieved& achieved);
 
 // What `weft tune` prints. The answer has a best trial.
 std::string text_of(const Told& told);

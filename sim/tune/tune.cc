@@ -4,13 +4,16 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/run/scenario_run.h"
 #include "sim/sweep/interrupt.h"
+#include "sim/sweep/slurm_sweep.h"
 #include "sim/sweep/sweep.h"
 #include "sim/sweep/sweep_rows.h"
-#include "sim/tune/search.h"
+#include "sim/tune/several_searches.h"
 
 namespace weft {
 namespace {
@@ -33,13 +36,15 @@ class Tuning {
   Tuned run() {
     run_start();
     tuned_.lacks_column =
-        tuned_.start && !achieved(options_.objective, tuned_.start->outcome.summary);
+        tuned_.start && !all_achieved(options_.objectives, tuned_.start->outcome.summary);
     if (tuned_.lacks_column) {
       tuned_.untried = space_.points();
       return std::move(tuned_);
     }
-    PointSearch search(space_, std::min(options_.most_points, space_.points()),
-                       point_as_it_is(space_, tuned_.start_values));
+    run_defaults();
+    SeveralSearches search(space_, options_.objectives.size(),
+                           std::min(options_.most_points, space_.points()),
+                           point_as_it_is(space_, tuned_.start_values));
     for (std::vector<std::size_t> next = search.ask(); !next.empty() && !interrupted();
          next = search.ask()) {
       try_points(search, without_hopeless(search, std::move(next)));
@@ -49,7 +54,7 @@ class Tuning {
       if (row.finished) tuned_.rows.push_back(row.row);
     }
     sweep_.finish();
-    tuned_.simulated = search.seen().size();
+    tuned_.simulated = search.simulated();
     finish_bound(search);
     return std::move(tuned_);
   }
@@ -57,22 +62,38 @@ class Tuning {
  private:
   void run_start() {
     const SweepPlan plan = without_axes(plan_);
-    SweepOptions options = options_.sweep;
-    options.folder /= "start";
-    Sweep sweep(plan, options, messages_);
-    std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options.jobs});
+    std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options_.sweep.jobs});
     tuned_.start_problems = rows.front().problems;
     tuned_.start_values = values_as_it_is(plan_, rows.front().row.point);
+    tuned_.start = run_one(plan, std::move(rows), "start");
+  }
+
+  void run_defaults() {
+    const SweepPlan plan = with_defaults(plan_);
+    std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options_.sweep.jobs});
+    if (tuned_.start && rows.front().row.point == tuned_.start->point) return;
+    tuned_.defaults = run_one(plan, std::move(rows), "defaults");
+  }
+
+  // A plan of one point, in a folder of its own; none: it cannot be run.
+  std::optional<Row> run_one(const SweepPlan& plan, std::vector<SweepRow> rows,
+                             const char* folder) const {
+    SweepOptions options = options_.sweep;
+    options.folder /= folder;
+    Sweep sweep(plan, options, messages_);
     sweep.resume(std::move(rows));
     sweep.run([](const SweepCounts&) {});
     for (Row& row : sweep.finish()) {
-      if (row.outcome.ok) tuned_.start = std::move(row);
+      if (row.outcome.ok) return std::move(row);
     }
+    return std::nullopt;
   }
 
-  // Tells the search of those that cannot be the best, and returns the others.
-  std::vector<std::size_t> without_hopeless(PointSearch& search, std::vector<std::size_t> points) {
-    if (!options_.objective.is_time() || !search.best()) return points;
+  // Tells the search of those that cannot be the best, and returns the others. What cannot be the
+  // shortest may still be the best of several objectives.
+  std::vector<std::size_t> without_hopeless(SeveralSearches& search,
+                                            std::vector<std::size_t> points) {
+    if (options_.objectives.size() > 1 || !first().is_time() || !search.best()) return points;
     const std::vector<std::optional<double>> bounds = bounds_us(points);
     std::vector<std::size_t> hopeful;
     const double best = search.best()->cost;
@@ -116,7 +137,7 @@ class Tuning {
     }
   }
 
-  void try_points(PointSearch& search, const std::vector<std::size_t>& points) {
+  void try_points(SeveralSearches& search, const std::vector<std::size_t>& points) {
     if (points.empty()) return;
     std::vector<SweepRow> rows = sweep_.rows();
     std::vector<SweepRow> fresh = rows_of_points(plan_, points, {.jobs = options_.sweep.jobs});
@@ -125,35 +146,72 @@ class Tuning {
     std::sort(rows.begin(), rows.end(),
               [](const SweepRow& a, const SweepRow& b) { return a.row.row < b.row.row; });
     sweep_.resume(std::move(rows));
-    const std::size_t before = search.seen().size();
+    const std::size_t before = search.simulated();
     const std::size_t known = sweep_.rows().size() - points.size();
-    sweep_.run([&](const SweepCounts& counts) {
-      on_counts_({.simulated = before + (counts.done > known ? counts.done - known : 0),
-                  .at_most = std::min(options_.most_points, space_.points())});
-    });
+    const auto on_done = [&](std::size_t done) {
+      on_counts_(
+          {.simulated = before + done, .at_most = std::min(options_.most_points, space_.points())});
+    };
+    if (options_.slurm) {
+      run_on_slurm(points, on_done);
+    } else {
+      sweep_.run([&](const SweepCounts& counts) {
+        on_done(counts.done > known ? counts.done - known : 0);
+      });
+    }
     tell(search, points);
   }
 
-  void tell(PointSearch& search, const std::vector<std::size_t>& points) {
+  // A job array of what is not finished of them, in a folder named by it: a search that was stopped
+  // asks for the same points again, and finds their tasks in the queue.
+  void run_on_slurm(const std::vector<std::size_t>& points,
+                    const std::function<void(std::size_t)>& on_done) {
+    SlurmOptions slurm = *options_.slurm;
+    std::string named;
     for (const std::size_t point : points) {
-      const auto row = std::lower_bound(  // they are sorted
-          sweep_.rows().begin(), sweep_.rows().end(), point,
-          [](const SweepRow& one, std::size_t number) { return one.row.row < number; });
-      if (!row->finished) continue;  // stopped
-      const std::optional<Achieved> here = achieved(options_.objective, row->row.outcome.summary);
+      if (row_of(point).finished) continue;
+      slurm.only.push_back(point + 1);
+      named += std::to_string(point) + ' ';
+    }
+    if (slurm.only.empty()) return;
+    const SweepPlan plan = only_points(plan_, slurm.only);
+    SweepOptions options = options_.sweep;
+    options.folder /= "on_slurm/" + fnv1a_64_hex(named);
+    SlurmSweep sweep(plan, options, slurm, messages_);
+    sweep.launch();
+    if (!sweep.wait([&](const SweepCounts& counts) { on_done(counts.done); })) return;
+    const std::optional<Merged> merged = sweep.merge();
+    if (merged) sweep_.take(merged->rows);
+    if (!merged || !merged->problems.empty()) {
+      throw std::runtime_error(
+          "some points were not finished on Slurm; the same command continues");
+    }
+    std::filesystem::remove_all(options.folder);
+  }
+
+  [[nodiscard]] const SweepRow& row_of(std::size_t point) const {
+    return *std::lower_bound(  // they are sorted
+        sweep_.rows().begin(), sweep_.rows().end(), point,
+        [](const SweepRow& one, std::size_t number) { return one.row.row < number; });
+  }
+
+  void tell(SeveralSearches& search, const std::vector<std::size_t>& points) {
+    for (const std::size_t point : points) {
+      const SweepRow& row = row_of(point);
+      if (!row.finished) continue;  // stopped
+      const auto here = all_achieved(options_.objectives, row.row.outcome.summary);
       if (!here) ++tuned_.cannot_run;
-      search.tell(point,
-                  here ? std::optional(cost_of(options_.objective, here->value)) : std::nullopt);
+      search.tell(point, here ? std::optional(costs_of(options_.objectives, *here)) : std::nullopt);
     }
   }
 
-  void finish_bound(const PointSearch& search) {
+  void finish_bound(const SeveralSearches& search) {
     std::vector<std::size_t> untried;
     for (std::size_t point = 0; point < space_.points(); ++point) {
       if (!search.told(point)) untried.push_back(point);
     }
     tuned_.untried = untried.size();
-    if (!options_.objective.is_time() || !search.best() || tuned_.was_stopped) return;
+    if (!first().is_time() || !search.best() || tuned_.was_stopped) return;
     if (untried.size() > kMostBounded) return;
     double least = search.best()->cost;
     for (const std::optional<double>& bound : bounds_us(untried)) {
@@ -161,6 +219,8 @@ class Tuning {
     }
     if (!interrupted() && least > 0) tuned_.bound_us = least;
   }
+
+  [[nodiscard]] const Objective& first() const { return options_.objectives.front(); }
 
   const SweepPlan& plan_;
   const TuneOptions& options_;
@@ -187,6 +247,18 @@ SweepPlan without_axes(SweepPlan plan) {
   plan.axes.clear();
   plan.points.assign(1, Point{});
   return plan;
+}
+
+SweepPlan with_defaults(const SweepPlan& plan) {
+  SweepPlan with = without_axes(plan);
+  for (const SweepAxis& axis : plan.axes) {
+    SweepPlan more = with;
+    for (const SweepKey& key : axis.keys) {
+      more.sets.push_back({.keys = key.keys, .at = key.at, .value = node_at(key.at)});
+    }
+    if (PointLoader(more).load(Point{}).scenario) with = std::move(more);
+  }
+  return with;
 }
 
 Space::Values values_as_it_is(const SweepPlan& plan, const std::string& hash) {

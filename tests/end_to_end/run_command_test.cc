@@ -196,6 +196,12 @@ TEST_F(RunCommand, range_says_how_sure_times_are) {
   EXPECT_GT(bulk["time_high_us"], bulk["time_us"]);
   const Ended table = weft("run " + kSmall + " --range");
   EXPECT_NE(table.out.find("80 % within"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("80 % of it within"), std::string::npos) << table.out;
+  // Of the speed-up, too, which bulk itself has none of.
+  EXPECT_FALSE(bulk.contains("times_as_fast_low"));
+  const Json& fused = asked["modes"]["fused"];
+  EXPECT_LT(fused["times_as_fast_low"], asked["speedup"]["fused_vs_bulk"]);
+  EXPECT_GT(fused["times_as_fast_high"], asked["speedup"]["fused_vs_bulk"]);
 }
 
 TEST_F(RunCommand, mode_replaces_the_modes_of_the_scenario) {

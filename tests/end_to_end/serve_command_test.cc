@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -31,14 +32,14 @@ struct Answered {
 // A folder, served by a process of its own.
 class Serving {
  public:
-  explicit Serving(const fs::path& folder) {
+  explicit Serving(const fs::path& folder, const fs::path& known = "none") {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) return;
     process_ = ::fork();
     if (process_ == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
       ::close(ends[0]);
-      ::execl(WEFT_BINARY, WEFT_BINARY, "serve", folder.c_str(), nullptr);
+      ::execl(WEFT_BINARY, WEFT_BINARY, "serve", folder.c_str(), "--known", known.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(ends[1]);
@@ -203,6 +204,42 @@ TEST_F(ServeAFolder, runs_what_weft_run_runs) {
   for (const char* same : {"links.csv", "over_time.csv", "resolved.yaml"}) {
     EXPECT_EQ(text_of(folder_ / "mine" / same), text_of(folder_ / "theirs" / same)) << same;
   }
+}
+
+// Times of pairs of a whole model are kept in the folder, and the next server takes them from
+// there.
+TEST_F(ServeAFolder, keeps_what_is_known_in_a_folder) {
+  std::ofstream(folder_ / "layers.yaml")
+      << "name: layers\ncluster: {base: clusters/node_8x_h100}\n"
+         "workload: {kind: transformer, phase: prefill, model: {layers: 2, hidden: 2048, heads: "
+         "16, "
+         "kv_heads: 8, inner: 8192, vocabulary: 4096}, sequences: 1, sequence_length: 4096, "
+         "microbatch: 1, parallel: {tensor: 8, sequence: true}}\nmodes: [bulk, fused]\n";
+  const fs::path known = folder_ / "known";
+  const auto files = [&known] {
+    std::map<std::string, fs::file_time_type> written;
+    if (!fs::exists(known)) return written;
+    for (const auto& file : fs::directory_iterator(known)) {
+      written[file.path().filename()] = file.last_write_time();
+    }
+    return written;
+  };
+  std::vector<std::map<std::string, fs::file_time_type>> kept;
+  for (const char* name : {"cold", "warm"}) {
+    Serving serving(folder_, known);
+    const Json asked = {
+        {"from", "file"}, {"of", "layers.yaml"}, {"set", Json::array()}, {"name", name}};
+    ASSERT_EQ(serving.ask("POST /api/run", asked.dump()).status, 202);
+    const Json status = serving.ended_run();
+    ASSERT_EQ(status["state"], "done") << status;
+    kept.push_back(files());
+  }
+  EXPECT_FALSE(kept[0].empty());
+  EXPECT_EQ(kept[0], kept[1]) << "nothing was simulated again";
+  EXPECT_EQ(comparable(folder_ / "cold/summary.json"), comparable(folder_ / "warm/summary.json"));
+  EXPECT_EQ(text_of(folder_ / "cold/fusions.csv"), text_of(folder_ / "warm/fusions.csv"));
+  ASSERT_EQ(weft_in(folder_, "run layers.yaml -q --known none -o alone").status, 0);
+  EXPECT_EQ(text_of(folder_ / "cold/fusions.csv"), text_of(folder_ / "alone/fusions.csv"));
 }
 
 TEST_F(ServeAFolder, stops_a_run_and_ends_while_one_is_going_on) {

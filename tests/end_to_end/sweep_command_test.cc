@@ -436,5 +436,15 @@ TEST_F(SweepCommand, labels_are_names_and_never_commands_or_formulas) {
   EXPECT_TRUE(ended.says("must not begin with = + - or @"));
 }
 
+TEST_F(SweepCommand, runs_only_the_points_that_are_asked_for) {
+  ASSERT_EQ(weft("sweep small.yaml -q -o all").status, 0);
+  ASSERT_EQ(weft("sweep small.yaml -q -o some --only 2,9").status, 0);
+  const std::vector<std::string> all = lines_of(in("all/results.csv"));
+  EXPECT_EQ(lines_of(in("some/results.csv")), (std::vector{all[0], all[2], all[9]}));
+  const Ended ended = weft("sweep small.yaml -q -o none --only 10");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(ended.says("--only 10: there are 9 points")) << ended.err;
+}
+
 }  // namespace
 }  // namespace weft::sweep_command_test

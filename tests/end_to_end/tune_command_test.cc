@@ -91,6 +91,62 @@ TEST_F(TuneCommand, finds_the_same_on_any_number_of_cores_and_after_it_was_kille
   EXPECT_EQ(text_of(in("one/results.csv")), text_of(in("killed/results.csv")));
 }
 
+// The other objective is that of the front's points in their own files.
+TEST_F(TuneCommand, of_several_objectives_has_the_front) {
+  const Ended ended =
+      weft("tune small.yaml -o tuned --minimize time_us --maximize links_busy_max --json -q");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Json told = Json::parse(ended.out);
+  EXPECT_EQ(told["objective"]["column"], "time_us");
+  EXPECT_EQ(told["besides"][0]["better"], "larger");
+  ASSERT_GE(told["front"].size(), 1U);
+  EXPECT_EQ(told["front"][0]["value"], told["best"]["value"]);
+  for (std::size_t i = 1; i < told["front"].size(); ++i) {
+    EXPECT_GT(told["front"][i]["value"], told["front"][i - 1]["value"]);
+    EXPECT_GT(told["front"][i]["besides"]["links_busy_max"],
+              told["front"][i - 1]["besides"]["links_busy_max"]);
+  }
+  const Ended run = weft("run tuned/best.yaml --json -q");
+  EXPECT_EQ(Json::parse(run.out)["modes"]["fused"]["links_busy_max"],
+            told["best"]["besides"]["links_busy_max"]);
+}
+
+TEST_F(TuneCommand, takes_the_first_on_the_command_line_as_what_is_best) {
+  const Ended ended = weft(
+      "tune small.yaml -o tuned --points 6 --maximize links_busy_max --minimize time_us --json -q");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(Json::parse(ended.out)["objective"]["column"], "links_busy_max");
+}
+
+// Of a scenario that says another slice than weft's own.
+TEST_F(TuneCommand, compares_with_the_defaults) {
+  std::ofstream(in("mine.yaml")) << "name: mine\nbase: scenarios/embedding_a2a_2_nodes\n"
+                                    "fused: {slice_wgs: 16}\n";
+  std::string space = kSpace;
+  const std::string scenario = "scenarios/embedding_a2a_2_nodes.yaml";
+  std::ofstream(in("small.yaml")) << space.replace(space.find(scenario), scenario.size(),
+                                                   "mine.yaml");
+  ASSERT_EQ(weft("tune small.yaml -q -o tuned --points 6").status, 0);
+  const Json told = json_in("tuned/tune.json");
+  ASSERT_TRUE(told.contains("defaults")) << told.dump(2);
+  const Json row = Json::parse(text_of(in("tuned/defaults/results.jsonl")));
+  EXPECT_NE(told["defaults"]["value"], told["as_it_is"]["value"]);
+  EXPECT_EQ(told["defaults"]["value"], row["summary"]["modes"]["fused"]["time_us"]);
+  EXPECT_EQ(told["defaults"]["gain"].get<double>(),
+            told["defaults"]["value"].get<double>() / told["best"]["value"].get<double>());
+}
+
+// How far it comes depends on the machine; what it finds when it goes on does not.
+TEST_F(TuneCommand, stops_after_its_time_and_goes_on) {
+  const Ended stopped = weft("tune small.yaml -q -o tuned -j 1 --points 20 --minutes 0.002");
+  EXPECT_TRUE(stopped.status == 0 ||
+              stopped.says("no point was simulated in this time; the same command continues"))
+      << stopped.err;
+  ASSERT_EQ(weft("tune small.yaml -q -o tuned -j 1 --points 20").status, 0);
+  ASSERT_EQ(weft("tune small.yaml -q -o whole -j 1 --points 20").status, 0);
+  EXPECT_EQ(text_of(in("tuned/tune.json")), text_of(in("whole/tune.json")));
+}
+
 TEST_F(TuneCommand, of_a_scenario_compares_modes_each_at_its_best) {
   const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
   const Ended ended = weft("tune " + scenario +
@@ -276,6 +332,20 @@ TEST_F(TunePairs, vary_by_hand_as_any_key_does) {
   const Ended ended = weft("tune slices.yaml -q -o tuned");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_NE(ended.out.find("slice_wgs="), std::string::npos) << ended.out;
+}
+
+TEST_F(TunePairs, come_after_the_layout_where_both_are_asked_for) {
+  const Ended ended = weft("tune layers.yaml --then-pairs --points 4 -q --json -o tuned");
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Json told = Json::parse(ended.out);
+  const std::string mode = told["best_mode"];
+  const Json pairs = json_in("tuned/pairs/tune.json");
+  EXPECT_EQ(told["then_pairs"], pairs);
+  // It begins with what the layout's search has found.
+  EXPECT_NE(text_of(in("tuned/pairs/space.yaml")).find(mode + "/best.yaml"), std::string::npos);
+  const Ended run = weft("run tuned/pairs/best.yaml --json -q");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)["modes"]["mixed"]["time_us"], pairs["best"]["value"]);
 }
 
 TEST_F(TunePairs, are_refused_where_there_are_none) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine/accounts.h"
+#include "sim/run/scenario_run.h"
 #include "sim/scenario/modes.h"
 #include "tests/property/cases.h"
 #include "tests/property/random_scenario.h"
@@ -18,6 +19,31 @@ std::string any(std::uint64_t seed) { return RandomScenario(seed).any(); }
 
 // Demands are kept in whole kB/s and the bend in a table: 10^-4 covers both.
 constexpr double kRounding = 1e-4;
+
+// The bound by which a search leaves points out. A point that it left out could otherwise be the
+// best one.
+TEST(Bounds, no_mode_is_faster_than_the_bound_of_the_scenario) {
+  std::size_t with_a_bound = 0;
+  for_each_seed(300, any, [&](std::uint64_t, const std::string& text) {
+    const Loaded loaded = load_scenario_text(
+        text, "random.yaml", {.sets = {}, .config_dirs = {WEFT_SOURCE_DIR "/configs"}});
+    ASSERT_TRUE(loaded.scenario) << loaded.problems.to_text();
+    ScenarioRun run(loaded);
+    ASSERT_TRUE(run.ready());
+    const double bound = run.lower_bound_us();
+    const auto outcome = run.run("");
+    const auto* report = std::get_if<RunReport>(&outcome);
+    if (report == nullptr) return;  // a limit was reached
+    if (bound > 0) ++with_a_bound;
+    for (std::size_t i = 0; i < report->runs.size(); ++i) {
+      const Mode mode = report->scenario.modes[i];
+      if (is_isolated(mode)) continue;  // half of it
+      EXPECT_LE(bound, to_microseconds(report->runs[i].result.time) * (1 + kRounding))
+          << name_of(mode);
+    }
+  });
+  EXPECT_GT(with_a_bound, 0U);
+}
 
 TEST(Bounds, no_memory_moves_more_than_its_bandwidth) {
   for_each_seed(600, any, [](std::uint64_t, const std::string& text) {

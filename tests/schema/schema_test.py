@@ -63,6 +63,14 @@ BROKEN = [
      "is not of type 'null'", "workload.batch"),
     ("a list that is none", CLUSTER % "" + COLLECTIVE + "modes: bulk\n",
      "is not of type 'array'", "modes"),
+    ("an element of the base's list", "name: x\nbase: scenarios/models/llama3_70b_pairs\n"
+     "workload: {pairs: {'0': {slice_wgs: 4}, '1': ~}}\nmodes: {'0': fused}\n", None, None),
+    ("a wrong key of such an element", "name: x\nbase: scenarios/models/llama3_70b_pairs\n"
+     "workload: {pairs: {'0': {slice: 4}}}\n",
+     "Additional properties are not allowed ('slice' was unexpected)", "workload.pairs.0"),
+    ("an element without a number", "name: x\nbase: scenarios/models/llama3_70b_pairs\n"
+     "workload: {pairs: {first: {slice_wgs: 4}}}\n",
+     "'first' does not match any of the regexes", "workload.pairs"),
     ("a base that is a path", "name: x\ncluster: {base: /etc/passwd}\n" + COLLECTIVE,
      "does not match", "cluster.base"),
 ]
@@ -72,6 +80,14 @@ SWEEP = "name: broken\nscenario: scenarios/gemm_a2a_4_gpus\n"
 BROKEN_SWEEPS = [
     ("an unknown key", SWEEP + "axes: [{key: cluster.nods, values: [1]}]\n",
      "'cluster.nods' is not one of", "axes.0.key"),
+    ("elements of lists", SWEEP + "set: {workload.pairs.0.chunks: 2, modes.1: fused}\n"
+     "axes: [{key: workload.pairs.1.slice_wgs, values: [1]}, "
+     "{key: workload.pairs.0, values: [~]}]\n",
+     None, None),
+    ("a wrong key of an element", SWEEP + "axes: [{key: workload.pairs.1.slice, values: [1]}]\n",
+     "'workload.pairs.1.slice' does not match", "axes.0.key"),
+    ("a wrong value of an element", SWEEP + "set: {workload.pairs.1.slice_wgs: much}\n"
+     "axes: [{key: modes, values: [a]}]\n", "is not of type", "set.workload.pairs.1.slice_wgs"),
     ("no values at all", SWEEP + "axes: []\n", "too short", "axes"),
     ("half a range", SWEEP + "axes: [{key: workload.batch, from: 1}]\n",
      "'to' is a dependency of 'from'", "axes.0"),

@@ -64,6 +64,55 @@ TEST(TimeRange, counts_what_is_between_operators_as_launches) {
   EXPECT_NEAR(range.high_us, 106, 1e-9);
 }
 
+OperatorUse named(const char* name, Law law, std::int64_t us) {
+  OperatorUse use = critical(law, us);
+  use.name = name;
+  return use;
+}
+
+// Whatever a GEMM takes, it takes in both: of 100 and 100 us nothing is open.
+TEST(SpeedupRange, of_the_same_operators_is_sure) {
+  const RunResult run = result_of(100, {named("gemm", Law::gemm, 100)});
+  const SpeedupRange range =
+      speedup_range_of(run, run, errors(Law::gemm, {.low = 0.5, .median = 1, .high = 2}));
+  EXPECT_DOUBLE_EQ(range.low, 1);
+  EXPECT_DOUBLE_EQ(range.high, 1);
+}
+
+// 60 us of GEMM in 100 us of bulk, none in 80 us fused: 0.6 of what GEMMs are off by, up and down.
+TEST(SpeedupRange, of_other_operators_has_their_share) {
+  const RunResult bulk =
+      result_of(100, {named("gemm", Law::gemm, 60), named("sum", Law::collective, 40)});
+  const RunResult fused = result_of(80, {named("gemm + sum", Law::fused, 80)});
+  const SpeedupRange range =
+      speedup_range_of(bulk, fused, errors(Law::gemm, {.low = 0.8, .median = 1, .high = 1.1}));
+  EXPECT_NEAR(range.low, 1.25 * std::pow(0.8, 0.6), 1e-9);
+  EXPECT_NEAR(range.high, 1.25 * std::pow(1.1, 0.6), 1e-9);
+}
+
+// If fused kernels take longer, the speed-up is less.
+TEST(SpeedupRange, turns_round_what_is_in_the_faster_mode_alone) {
+  const RunResult bulk = result_of(100, {named("sum", Law::collective, 100)});
+  const RunResult fused = result_of(80, {named("gemm + sum", Law::fused, 80)});
+  const SpeedupRange range =
+      speedup_range_of(bulk, fused, errors(Law::fused, {.low = 0.8, .median = 1, .high = 1.1}));
+  EXPECT_NEAR(range.low, 1.25 / 1.1, 1e-9);
+  EXPECT_NEAR(range.high, 1.25 / 0.8, 1e-9);
+}
+
+// An operator of 50 us in 100 us and in 75 us: shares of 1/2 and 2/3 differ by 1/6 of what it is
+// off.
+TEST(SpeedupRange, of_an_operator_in_both_has_the_difference_of_its_shares) {
+  const RunResult bulk =
+      result_of(100, {named("other", Law::gemm, 50), named("sum", Law::collective, 50)});
+  const RunResult fused =
+      result_of(75, {named("other", Law::gemm, 50), named("pair", Law::fused, 25)});
+  const SpeedupRange range =
+      speedup_range_of(bulk, fused, errors(Law::gemm, {.low = 0.8, .median = 1, .high = 1.1}));
+  EXPECT_NEAR(range.high, 100. / 75 * std::pow(0.8, -1. / 6), 1e-9);
+  EXPECT_NEAR(range.low, 100. / 75 * std::pow(1.1, -1. / 6), 1e-9);
+}
+
 TEST(TimeRange, takes_recorded_times_as_they_are) {
   LawErrors all;
   all.fill({.low = 0.5, .median = 2, .high = 3});

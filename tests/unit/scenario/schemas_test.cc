@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -34,15 +35,25 @@ TEST(Schemas, have_every_key_of_a_scenario_with_its_meaning) {
 
 TEST(Schemas, of_sweeps_have_every_key_that_can_be_swept) {
   const Json schema = Json::parse(sweep_schema());
-  const Json& swept = schema["properties"]["axes"]["items"]["else"]["properties"]["key"]["enum"];
+  const Json& key = schema["properties"]["axes"]["items"]["else"]["properties"]["key"];
+  const Json& swept = key["else"]["enum"];
   std::vector<std::string> paths;
   for (const KeyDoc& doc : describe_scenario()) {
-    if (doc.path.find('[') != std::string::npos) continue;  // an item of a list has no path
+    if (doc.path.find('[') != std::string::npos) continue;  // elements: below
     paths.push_back(doc.path);
     if (doc.type == "map") paths.push_back(doc.path + ".base");
   }
   paths.emplace_back("cluster.from_astra_sim");
   EXPECT_EQ(swept, Json(paths));
+  const std::regex elements(key["then"]["pattern"].get<std::string>());
+  for (const char* path :
+       {"workload.pairs.0.mode", "workload.pairs.12", "cluster.stragglers.1.gpu", "modes.0"}) {
+    EXPECT_TRUE(std::regex_search(path, elements)) << path;
+  }
+  for (const char* path : {"workload.pairs.0.mod", "workload.pairs.x.mode", "workload.batch.0",
+                           "workload.pairs.01.mode"}) {
+    EXPECT_FALSE(std::regex_search(path, elements)) << path;
+  }
 }
 
 // Every key of a sweep is a property of its schema, and no other is.

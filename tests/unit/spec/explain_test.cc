@@ -63,6 +63,20 @@ TEST(Explain, a_part_is_a_map_with_all_below_it_and_no_neighbour_that_starts_ali
   EXPECT_TRUE(keys_at(keys, "link.").empty());
 }
 
+TEST(Explain, an_element_of_a_list_is_meant_by_its_number) {
+  const std::vector<KeyDoc> keys = {made_up("pairs"), made_up("pairs[].mode"), made_up("sizes"),
+                                    made_up("inner[].list[].deep")};
+  ASSERT_EQ(keys_at(keys, "pairs.12.mode").size(), 1U);
+  EXPECT_EQ(keys_at(keys, "pairs.12.mode")[0].path, "pairs[].mode");
+  EXPECT_EQ(keys_at(keys, "pairs.0")[0].path, "pairs[].mode");  // all of an element's
+  ASSERT_EQ(keys_at(keys, "sizes.3").size(), 1U);               // has no keys of its own: the list
+  EXPECT_EQ(keys_at(keys, "sizes.3")[0].path, "sizes");
+  EXPECT_EQ(keys_at(keys, "inner.1.list.2.deep").size(), 1U);
+  EXPECT_TRUE(keys_at(keys, "pairs.mode").empty());
+  EXPECT_TRUE(keys_at(keys, "pairs.1x.mode").empty());
+  EXPECT_EQ(no_such_key(keys, "pairs.0.mod"), "there is no such key; did you mean pairs[].mode?");
+}
+
 TEST(Explain, a_key_that_is_none_is_answered_with_the_one_that_is_meant) {
   const std::vector<KeyDoc> keys = {made_up("up.link"), made_up("up.link.latency"),
                                     made_up("out.link"), made_up("out.link.latency")};

@@ -67,27 +67,27 @@ class Answers : public ::testing::Test {
     return text_of(Told{.plan = plan_,
                         .tuned = tuned_,
                         .answer = answer,
-                        .objective = objective_,
+                        .objectives = objectives_,
                         .tie = 0.03,
                         .command = ""});
   }
 
   SweepPlan plan_ = plan();
   Tuned tuned_;
-  Objective objective_;
+  Objectives objectives_ = {Objective{}};
 };
 
 TEST_F(Answers, has_the_best_first_and_those_that_are_as_good) {
-  const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
   ASSERT_EQ(answer.trials.size(), 4U);
   EXPECT_EQ(answer.trials[0].row->row, 2U);
   EXPECT_EQ(answer.trials[1].row->row, 4U);
   EXPECT_EQ(answer.ties, 1U);  // 102 of 100
-  EXPECT_EQ(answer_of(plan_, tuned_, objective_, 0.01).ties, 0U);
+  EXPECT_EQ(answer_of(plan_, tuned_, objectives_, 0.01).ties, 0U);
 }
 
 TEST_F(Answers, says_what_each_value_of_a_knob_costs_all_else_as_in_the_best) {
-  const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
   ASSERT_EQ(answer.knobs.size(), 2U);
   const Knob& b = answer.knobs[1];
   EXPECT_EQ(b.best, 2U);
@@ -100,14 +100,49 @@ TEST_F(Answers, says_what_each_value_of_a_knob_costs_all_else_as_in_the_best) {
 
 // Less memory than all faster ones: 8 GB at 100 us, 5 GB at 120; 9 GB at 110 is worse in both.
 TEST_F(Answers, has_the_front_of_time_and_memory) {
-  const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
   ASSERT_EQ(answer.front.size(), 2U);
   EXPECT_EQ(answer.trials[answer.front[0]].row->row, 2U);
   EXPECT_EQ(answer.trials[answer.front[1]].row->row, 0U);
 }
 
+// Of 100 us with 8 GB, 102 with 9, 110 with 9 and 120 with 5, both are wanted: the first and the
+// last, each with what it has of the other objective.
+TEST_F(Answers, has_the_front_of_what_is_wanted) {
+  objectives_.push_back({.column = "memory_of_fullest_gpu_bytes"});
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
+  ASSERT_EQ(answer.front.size(), 2U);
+  const Trial& last = answer.trials[answer.front[1]];
+  EXPECT_EQ(last.row->row, 0U);
+  ASSERT_EQ(last.besides.size(), 1U);
+  EXPECT_EQ(last.besides[0].value, 5e9);
+  const std::string text = told(answer);
+  for (const char* words :
+       {"best: bulk 100.000 us, memory_of_fullest_gpu_bytes 8,000,000,000  a=a0 b=b2\n",
+        "none is better in both\n"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << text;
+  }
+}
+
+// As much as can be of the second: 110 us with 9 GB is beaten by 102 with as much.
+TEST_F(Answers, has_no_point_on_the_front_that_is_only_as_good) {
+  objectives_.push_back({.column = "memory_of_fullest_gpu_bytes", .larger_is_better = true});
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
+  ASSERT_EQ(answer.front.size(), 2U);
+  EXPECT_EQ(answer.trials[answer.front[0]].row->row, 2U);
+  EXPECT_EQ(answer.trials[answer.front[1]].row->row, 4U);
+}
+
+TEST_F(Answers, say_how_much_better_the_best_is_than_the_defaults) {
+  tuned_.defaults = row(plan_, 0, 150, 5e9);
+  const std::string text = told(answer_of(plan_, tuned_, objectives_, 0.03));
+  EXPECT_NE(text.find("1.50x the same with weft's defaults of these keys (bulk 150.000 us)\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(Answers, are_told_in_words) {
-  const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
   const std::string text = told(answer);
   for (const char* words :
        {"best: bulk 100.000 us  a=a0 b=b2\n", "1.20x the scenario as it is (bulk 120.000 us)\n",
@@ -123,7 +158,7 @@ TEST_F(Answers, are_told_in_words) {
 
 TEST_F(Answers, say_so_where_the_scenario_was_better_already) {
   tuned_.start = row(plan_, 0, 90, 5e9);
-  const Answer answer = answer_of(plan_, tuned_, objective_, 0.03);
+  const Answer answer = answer_of(plan_, tuned_, objectives_, 0.03);
   const std::string text = told(answer);
   EXPECT_NE(text.find("the scenario as it is is better: bulk 90.000 us\n"), std::string::npos)
       << text;
@@ -131,7 +166,7 @@ TEST_F(Answers, say_so_where_the_scenario_was_better_already) {
 
 TEST_F(Answers, have_no_trials_where_nothing_ran) {
   tuned_.rows.clear();
-  EXPECT_TRUE(answer_of(plan_, tuned_, objective_, 0.03).trials.empty());
+  EXPECT_TRUE(answer_of(plan_, tuned_, objectives_, 0.03).trials.empty());
 }
 
 }  // namespace

@@ -30,6 +30,26 @@ TEST(Objective, of_a_column_is_that_modes) {
   EXPECT_EQ(bulk->mode, "bulk");
 }
 
+// Bulk is the shorter one; of several objectives the others are that mode's.
+TEST(Objective, of_several_are_of_the_mode_that_is_best_by_the_first) {
+  constexpr const char* kOpposite =
+      R"({"modes": {"bulk": {"time_us": 3, "links_busy_max": 0.2},)"
+      R"( "fused": {"time_us": 4, "links_busy_max": 0.9}}, "speedup": {}})";
+  const Objectives both = {{.column = "time_us"},
+                           {.column = "links_busy_max", .larger_is_better = true}};
+  const auto found = all_achieved(both, kOpposite);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->at(0).mode, "bulk");
+  EXPECT_EQ(found->at(1).value, 0.2);
+  const std::vector<double> costs = costs_of(both, *found);
+  EXPECT_EQ(costs[0], 3);
+  EXPECT_DOUBLE_EQ(costs[1], 5);  // 1 / 0.2
+  const auto named = all_achieved({both[0], {.column = "fused_links_busy_max"}}, kOpposite);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->at(1).value, 0.9);
+  EXPECT_FALSE(all_achieved({both[0], {.column = "mfu"}}, kOpposite));
+}
+
 TEST(Objective, does_not_take_half_of_c3_for_the_whole) {
   const auto least = achieved(
       {},

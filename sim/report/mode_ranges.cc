@@ -1,0 +1,51 @@
+#include "sim/report/mode_ranges.h"
+
+#include "sim/report/field_value.h"
+#include "sim/scenario/modes.h"
+
+namespace weft {
+namespace {
+
+std::optional<TimeRange> asked_range(const ModeView& mode) {
+  const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
+  if (!mode.report.scenario.run.range || !errors) return std::nullopt;
+  return range_of(mode.run.result, *errors);
+}
+
+// How many times as fast as the baseline measured ones would be.
+std::optional<SpeedupRange> asked_speedup_range(const ModeView& mode) {
+  const std::optional<LawErrors>& errors = mode.report.cluster.spec.gpu.errors;
+  const RunResult& result = mode.run.result;
+  if (!mode.report.scenario.run.range || !errors || mode.baseline == nullptr) return std::nullopt;
+  if (result.time.count() == 0 || is_isolated(result.mode)) return std::nullopt;
+  if (result.mode == mode.baseline->result.mode) return std::nullopt;
+  return speedup_range_of(mode.baseline->result, result, *errors);
+}
+
+}  // namespace
+
+std::optional<double> range_end(const ModeView& mode, double TimeRange::*end) {
+  const std::optional<TimeRange> range = asked_range(mode);
+  return range ? std::optional((*range).*end) : std::nullopt;
+}
+
+std::string range_text(const ModeView& mode) {
+  const std::optional<TimeRange> range = asked_range(mode);
+  if (!range) return "-";
+  return table_text(value_of(range->low_us), Unit::us) + " to " +
+         table_text(value_of(range->high_us), Unit::us);
+}
+
+std::optional<double> speedup_end(const ModeView& mode, double SpeedupRange::*end) {
+  const std::optional<SpeedupRange> range = asked_speedup_range(mode);
+  return range ? std::optional((*range).*end) : std::nullopt;
+}
+
+std::string speedup_range_text(const ModeView& mode) {
+  const std::optional<SpeedupRange> range = asked_speedup_range(mode);
+  if (!range) return "-";
+  return table_text(value_of(range->low), Unit::ratio) + " to " +
+         table_text(value_of(range->high), Unit::ratio);
+}
+
+}  // namespace weft
