@@ -49,7 +49,7 @@ class ModelToTasks {
       add_laws(0, graph_.ops[OpId(0)], graph_.ops[OpId(1)].place);
       return std::move(tasks_);
     }
-    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add_released(OpId(i));
     for (const OpId exit : how_.exits) add_exit(exit);
     return std::move(tasks_);
   }
@@ -68,6 +68,28 @@ class ModelToTasks {
     std::vector<KernelId>& kernels = tasks_.exits.emplace_back();
     std::copy_if(made_[id.value].begin(), made_[id.value].end(), std::back_inserter(kernels),
                  [](KernelId kernel) { return !kernel.is_none(); });
+  }
+
+  [[nodiscard]] Duration release_of(OpId id) const {
+    const auto known = std::lower_bound(how_.releases.begin(), how_.releases.end(), id,
+                                        [](const Release& a, OpId b) { return a.op < b; });
+    return known == how_.releases.end() || known->op != id ? Duration{} : known->after;
+  }
+
+  // The kernels of a pair wait for the releases of all that they do.
+  void add_released(OpId id) {
+    const std::uint32_t first = tasks_.kernels.next_id().value;
+    add(id);
+    if (how_.releases.empty()) return;
+    Duration release = release_of(id);
+    if (const int fused = fusion_of_[id.value]; fused >= 0) {
+      const Fusion& fusion = how_.fusions[static_cast<std::size_t>(fused)];
+      release = longer(release_of(fusion.first), release_of(fusion.second));
+      if (!fusion.through.is_none()) release = longer(release, release_of(fusion.through));
+    }
+    for (std::uint32_t k = first; k < tasks_.kernels.size(); ++k) {
+      tasks_.kernels[KernelId(k)].release = release;
+    }
   }
 
   void add(OpId id) {
