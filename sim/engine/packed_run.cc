@@ -63,10 +63,10 @@ void each_member(Visit& visit, Is<Ledger> auto& ledger) {
 
 template <class Visit>
 void each_member(Visit& visit, Is<RunResult> auto& result) {
-  auto& [mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps, path_from,
-         exits, links, ledger, events, fingerprint] = result;
-  visit(mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps, path_from,
-        exits, links, ledger, events, fingerprint);
+  auto& [mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps,
+         path_from, exits, links, ledger, events, fingerprint] = result;
+  visit(mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps,
+        path_from, exits, links, ledger, events, fingerprint);
 }
 
 std::string packed(const RunResult& result) {

@@ -231,7 +231,7 @@ class Folding {
 
   // What a run of this piece waits for.
   [[nodiscard]] std::vector<std::vector<Entrance>> by_strand(std::uint32_t piece,
-                                                          const Part& part) const {
+                                                             const Part& part) const {
     std::map<std::uint32_t, std::vector<Entrance>> strands;
     for (std::uint32_t op = 0; op < part.before.size(); ++op) {
       const std::set<Before>& before = part.before[op];
@@ -322,10 +322,10 @@ class Folding {
   std::vector<BlockId> first_of_;                   // by block: the first it is joined with
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
   std::vector<Before> last_;                        // by GPU and stream
-  std::vector<BlockId> goes_on_in_;  // by GPU and stream: the last block that has used it
-  std::map<std::uint32_t, Split> split_;            // by place, of the block being cut
-  std::vector<bool> waited_for_;                    // by operator: other blocks wait for it
-  std::vector<std::vector<Before>> parts_of_;       // by such operator, in ascending order of runs
+  std::vector<BlockId> goes_on_in_;            // by GPU and stream: the last block that has used it
+  std::map<std::uint32_t, Split> split_;       // by place, of the block being cut
+  std::vector<bool> waited_for_;               // by operator: other blocks wait for it
+  std::vector<std::vector<Before>> parts_of_;  // by such operator, in ascending order of runs
   std::map<DigestValue, std::vector<std::uint32_t>> by_hash_;  // pieces
   std::vector<std::vector<std::uint32_t>> strand_of_;          // by piece and operator
   std::map<std::uint32_t, bool> can_move_;                     // by node

@@ -26,7 +26,7 @@ struct ModelLowering {
   std::vector<Fusion> fusions = {};
   // By fusion, each its own; empty: all as `mode` and `options` say.
   std::vector<PairWay> ways = {};
-  std::vector<OpId> exits = {};  // operators whose ends the result is to report
+  std::vector<OpId> exits = {};        // operators whose ends the result is to report
   std::vector<Release> releases = {};  // in ascending order of operators
   // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
   // which of them gets which CUs when.

@@ -153,8 +153,7 @@ DigestValue machine_key(const Cluster& node, const DigestValue& whole) {
 
 std::optional<DigestValue> piece_key(const DigestValue& machine, const ModelGraph& graph,
                                      const ModelLowering& how, const RunOptions& limits) {
-  const auto& [options, cluster, mode, fusions, ways, exits, releases, strategy, whole] =
-      how;
+  const auto& [options, cluster, mode, fusions, ways, exits, releases, strategy, whole] = how;
   const bool described = std::any_of(graph.ops.begin(), graph.ops.end(), is_described);
   if (strategy || described) return std::nullopt;
   Digest digest;

@@ -123,8 +123,8 @@ std::string ModelRun::tasks_text(Mode mode) {
   return text;
 }
 
-ModelRun::PieceResult ModelRun::result_of(const Folding& folding, const TimedPiece& timed, Mode mode,
-                                          const RunOptions& options,
+ModelRun::PieceResult ModelRun::result_of(const Folding& folding, const TimedPiece& timed,
+                                          Mode mode, const RunOptions& options,
                                           const OnProgress& on_progress) const {
   const Piece& piece = folding.folded.pieces[timed.piece];
   const Chosen chosen = this->chosen(piece.graph(), folding.pairs[timed.piece], mode);

@@ -72,7 +72,7 @@ class ModelRun {
   // The model cut into pieces in one way.
   struct Folding {
     Folded folded;
-    std::vector<std::vector<Pair>> pairs;          // by piece; empty until needed
+    std::vector<std::vector<Pair>> pairs;       // by piece; empty until needed
     std::map<TimedPiece, PieceResult> unfused;  // the same in every mode
   };
   // The results of one mode, by timed piece.

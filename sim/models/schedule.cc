@@ -1,6 +1,7 @@
 #include "sim/models/schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace weft {
@@ -51,14 +52,41 @@ class Meetings {
   std::vector<std::vector<std::uint32_t>> all_;
 };
 
+// Whether its block stands for several. Runs are in the order of blocks; of the last nothing is
+// known, and it may be.
+bool is_joined(const Folded& folded, std::size_t run) {
+  const std::uint32_t block = folded.runs[run].block.value;
+  std::size_t next = run;
+  while (next < folded.runs.size() && folded.runs[next].block.value == block) ++next;
+  return next == folded.runs.size() || folded.runs[next].block.value > block + 1;
+}
+
+// When a strand of a run could begin to slow what else its GPUs do: of several blocks that are
+// joined as soon as one of them computes, of one as soon as all that it waits for has ended.
+SimTime first_of(const std::vector<Entrance>& strand, bool joined, const Folded& timed,
+                 const PieceRun& run, const std::vector<RunResult>& pieces) {
+  SimTime all;
+  std::optional<SimTime> computes;
+  for (const Entrance& entrance : strand) {
+    SimTime release;
+    for (const Before& before : entrance.before) {
+      release = later(release, end_of(before, timed, pieces));
+    }
+    all = later(all, release);
+    const ModelOp& op = timed.pieces[run.piece].graph().ops[entrance.op];
+    if (!communicates(op)) computes = computes ? std::min(*computes, release) : release;
+  }
+  return joined && computes ? *computes : all;
+}
+
 }  // namespace
 
 Timetable::Timetable(const Folded& folded)
     : folded_(folded), starts_(folded.runs.size()), piece_of_(folded.runs.size()) {
-  // Where one operator is first and nothing else waits for other runs, nothing is released later.
+  // The operators of blocks that are not joined begin together.
   std::vector<bool> together(folded.pieces.size(), true);
-  for (const PieceRun& run : folded.runs) {
-    if (run.strands.size() != 1 || run.strands.front().size() != 1) together[run.piece] = false;
+  for (std::size_t run = 0; run < folded.runs.size(); ++run) {
+    if (is_joined(folded, run)) together[folded.runs[run].piece] = false;
   }
   for (std::uint32_t piece = 0; piece < together.size(); ++piece) {
     if (together[piece]) add({.piece = piece});
@@ -92,14 +120,17 @@ void Timetable::add_run(std::uint32_t run, const std::vector<RunResult>& results
   };
   std::vector<Timed> all;
   SimTime start = SimTime::from_count(INT64_MAX);
+  SimTime last;
   for (const std::vector<Entrance>& strand : folded_.runs[run].strands) {
     for (const Entrance& entrance : strand) {
       const std::optional<SimTime> at = release(entrance, results);
       if (!at) return;
       all.push_back({entrance.op, *at});
       if (entrance.first) start = std::min(start, *at);
+      last = later(last, *at);
     }
   }
+  if (!is_joined(folded_, run)) start = last;
   TimedPiece piece{.piece = folded_.runs[run].piece};
   for (const Timed& timed : all) {
     if (timed.at > start) piece.releases.push_back({timed.op, timed.at - start});
@@ -140,13 +171,19 @@ SimTime end_of(const Before& before, const Folded& timed, const std::vector<RunR
 Joined join_where_runs_meet(const Folded& timed, const std::vector<RunResult>& pieces,
                             const Cluster& cluster, Joined joined) {
   const Meetings meetings(timed, pieces, cluster);
-  for (const PieceRun& run : timed.runs) {
+  for (std::size_t i = 0; i < timed.runs.size(); ++i) {
+    const PieceRun& run = timed.runs[i];
     if (!meetings.can_meet(run)) continue;
+    const bool of_several = is_joined(timed, i);
+    SimTime first = SimTime::from_count(INT64_MAX);
+    for (const std::vector<Entrance>& strand : run.strands) {
+      first = std::min(first, first_of(strand, of_several, timed, run, pieces));
+    }
     for (const std::vector<Entrance>& strand : run.strands) {
       for (const Entrance& entrance : strand) {
         for (const Before& before : entrance.before) {
           const PieceRun& earlier = timed.runs[before.run];
-          if (run.start >= earlier.start + pieces[earlier.piece].time) continue;
+          if (first >= earlier.start + pieces[earlier.piece].time) continue;
           if (!meetings.meet(earlier, run)) continue;
           std::fill(joined.begin() + earlier.block.value + 1, joined.begin() + run.block.value + 1,
                     true);

@@ -1,5 +1,5 @@
-// When the runs of a model's pieces begin, from the first to the last: when one begins, and which of
-// its operators can begin later than the first, follows from the results of earlier ones.
+// When the runs of a model's pieces begin, from the first to the last: when one begins, and which
+// of its operators can begin later than the first, follows from the results of earlier ones.
 #pragma once
 
 #include <map>
