@@ -248,30 +248,10 @@ RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
   return result;
 }
 
-double ModelRun::work_of(const std::vector<Piece>& pieces) const {
-  double work = 0;
-  for (const Piece& piece : pieces) {
-    work += estimated_work(piece.graph(), scenario_, cluster_of(piece));
-  }
-  return work;
-}
-
-// `joined`, or all blocks where these would take as long to simulate, with what was simulated
-// before them, and find room.
-Joined ModelRun::worth_joining(Joined joined, double simulated, Mode mode) {
-  const double more = work_of(folding(joined).folded.pieces);
-  Joined all(joined.size(), true);
-  all.front() = false;
-  const Folded& whole = folding(all).folded;
-  if (simulated + more < work_of(whole.pieces)) return joined;
-  return too_large(whole, mode).ending == Ending::finished ? all : joined;
-}
-
 // Runs pieces separately; if their runs meet, joins these and runs again, until none meet.
 RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   partition_ = choose_partition(scenario_, cluster_, mode);
   Joined joined(graph_.blocks.size());
-  double simulated = 0;
   while (true) {
     Folding& folding = this->folding(joined);
     find_candidates(folding);
@@ -298,8 +278,7 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
       return result;
     }
     folding.unfused.clear();  // recordings are large and useless if runs meet
-    simulated += work_of(folded.pieces);
-    joined = worth_joining(more, simulated, mode);
+    joined = more;
     RunResult refused = too_large(this->folding(joined).folded, mode);
     if (refused.ending != Ending::finished) return refused;
   }

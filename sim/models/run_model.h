@@ -124,8 +124,6 @@ class ModelRun {
   [[nodiscard]] PieceResult result_or_known(const ModelGraph& graph, const ModelLowering& how,
                                             const RunOptions& options,
                                             const OnProgress& on_progress) const;
-  [[nodiscard]] double work_of(const std::vector<Piece>& pieces) const;
-  Joined worth_joining(Joined joined, double simulated, Mode mode);
   [[nodiscard]] RunResult too_large(const Folded& folded, Mode mode) const;
   [[nodiscard]] const Cluster& cluster_of(const Piece& piece) const {
     return piece.in_a_node ? node_ : cluster_;
