@@ -35,7 +35,8 @@ std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<Ke
     const KernelId begun = last_to_begin(graph, spans, at);
     const KernelSpan& span = spans[begun.value];
     const bool first = span.released_by.is_none();
-    const SimTime before = first ? SimTime{} : spans[span.released_by.value].end;
+    const SimTime before =
+        first ? SimTime{} + graph.kernels[begun].release : spans[span.released_by.value].end;
     path.push_back({.kernel = at,
                     .from = span.start,
                     .until = spans[at.value].end,

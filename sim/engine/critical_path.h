@@ -12,7 +12,8 @@
 
 namespace weft {
 
-// What a run records of a kernel. released_by: its dependency that ended last; none: it had none.
+// What a run records of a kernel. released_by: its dependency that ended last; none: it had none,
+// or its release came later.
 struct KernelSpan {
   SimTime start;
   SimTime end;
@@ -30,7 +31,8 @@ struct PathStep {
 // Of these kernels, the one that ends last, the first if there are several; `spans` of all kernels.
 KernelId last_to_end(const std::vector<KernelId>& kernels, const std::vector<KernelSpan>& spans);
 
-// Back from the end of `from`: the last step first. Steps and gaps add up to the time until then.
+// Back from the end of `from`: the last step first. Steps and gaps add up to the time from the
+// release of the first kernel until then.
 std::vector<PathStep> critical_path(const TaskGraph& graph, const std::vector<KernelSpan>& spans,
                                     KernelId from);
 

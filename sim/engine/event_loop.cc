@@ -25,7 +25,8 @@ RunResult Simulator::run(const OnProgress& on_progress) {
 
 void Simulator::start_kernel_without_dependencies(std::uint32_t kernel) {
   if (kernels_[kernel].dependencies_left > 0) return;
-  schedule(SimTime{} + graph_.kernels[KernelId(kernel)].launch, EventKind::kernel_start, kernel);
+  const Kernel& first = graph_.kernels[KernelId(kernel)];
+  schedule(SimTime{} + first.release + first.launch, EventKind::kernel_start, kernel);
 }
 
 Ending Simulator::run_in_order(const OnProgress& on_progress) {

@@ -236,8 +236,10 @@ void Simulator::finish_if_done(std::uint32_t k) {
     const std::uint32_t next = dependents_[i];
     SIM_ASSERT(kernels_[next].dependencies_left > 0);
     if (--kernels_[next].dependencies_left == 0) {
-      spans_[next].released_by = KernelId(k);
-      schedule(now_ + graph_.kernels[KernelId(next)].launch, EventKind::kernel_start, next);
+      const Kernel& kernel = graph_.kernels[KernelId(next)];
+      const SimTime release = SimTime{} + kernel.release;
+      if (now_ >= release) spans_[next].released_by = KernelId(k);
+      schedule(later(now_, release) + kernel.launch, EventKind::kernel_start, next);
     }
   }
 }

@@ -27,8 +27,8 @@ void each_member(Visit& visit, Is<OperatorUse> auto& use) {
 
 template <class Visit>
 void each_member(Visit& visit, Is<ExitUse> auto& use) {
-  auto& [end, critical, path_gaps] = use;
-  visit(end, critical, path_gaps);
+  auto& [end, critical, path_gaps, path_from] = use;
+  visit(end, critical, path_gaps, path_from);
 }
 
 template <class Visit>
@@ -63,10 +63,10 @@ void each_member(Visit& visit, Is<Ledger> auto& ledger) {
 
 template <class Visit>
 void each_member(Visit& visit, Is<RunResult> auto& result) {
-  auto& [mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps, exits,
-         links, ledger, events, fingerprint] = result;
-  visit(mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps, exits,
-        links, ledger, events, fingerprint);
+  auto& [mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps,
+         path_from, exits, links, ledger, events, fingerprint] = result;
+  visit(mode, ending, stopped_because, time, clock, gpus, operators, parts, idle, path_gaps,
+        path_from, exits, links, ledger, events, fingerprint);
 }
 
 std::string packed(const RunResult& result) {

@@ -63,9 +63,10 @@ void add(OperatorUse& sum, const OperatorUse& use, Duration later_by = {});
 
 // When the last kernel of an exit of the task graph ended, and the critical path up to then.
 struct ExitUse {
-  SimTime end;
-  std::vector<Duration> critical;  // by operator
-  Duration path_gaps;              // launches on it; with the operators, the time until `end`
+  SimTime end = {};
+  std::vector<Duration> critical = {};  // by operator
+  Duration path_gaps = {};  // launches on it; with the operators, the time until `end` ...
+  SimTime path_from = {};   // ... from here on: the release of the operator with which it begins
 };
 
 // A part of a model, summed over GPUs: time in which it computes, and time in which a GPU that has
@@ -122,6 +123,7 @@ struct RunResult {
   std::vector<PartUse> parts;
   Duration idle;  // time without a kernel, summed over GPUs; with `parts`, all of the GPUs' time
   Duration path_gaps;          // launches on the critical path; with its operators, the run's time
+  SimTime path_from;           // 0, unless it begins with an operator that is released later
   std::vector<ExitUse> exits;  // in the task graph's order
   std::vector<LinkRow> links;
   Ledger ledger;

@@ -17,13 +17,14 @@ void add(Digest& digest, const Kernel& kernel) {
   const auto& [gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
                handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
                first_end, max_grid, launch, startup, wg, cus, priority, first_dependency,
-               dependencies, team_first, team_size] = kernel;
+               dependencies, team_first, team_size, release] = kernel;
   const auto& [waves, registers, lds, slots] = wg;
   const auto& [first_cu, number_of_cus] = cus;
   digest.add_all(gpu, op, role, executor, persistent, fenced, waves_fence, work_list, puts_by,
                  handover, first_run, items, runs, first_work, store_rate, flag, finish, ended,
                  first_end, max_grid, launch, startup, waves, registers, lds, slots, first_cu,
-                 number_of_cus, priority, first_dependency, dependencies, team_first, team_size);
+                 number_of_cus, priority, first_dependency, dependencies, team_first, team_size,
+                 release);
 }
 
 void add(Digest& digest, const Operator& op) {

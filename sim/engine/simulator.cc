@@ -246,7 +246,7 @@ std::string Simulator::who_waits_for_whom() const {
 
 void Simulator::add_paths(RunResult& result) const {
   const auto path_to = [&](const std::vector<KernelId>& kernels) {
-    ExitUse path{.end = {}, .critical = {}, .path_gaps = {}};
+    ExitUse path;
     path.critical.resize(graph_.operators.size());
     if (kernels.empty()) return path;
     const KernelId last = last_to_end(kernels, spans_);
@@ -254,6 +254,7 @@ void Simulator::add_paths(RunResult& result) const {
     for (const PathStep& step : critical_path(graph_, spans_, last)) {
       path.critical[graph_.kernels[step.kernel].op.value] += step.until - step.from;
       path.path_gaps += step.gap;
+      path.path_from = step.from - step.gap;
     }
     return path;
   };
@@ -265,6 +266,7 @@ void Simulator::add_paths(RunResult& result) const {
     result.operators[i].critical = whole.critical[i];
   }
   result.path_gaps = whole.path_gaps;
+  result.path_from = whole.path_from;
   for (const std::vector<KernelId>& exit : graph_.exits) result.exits.push_back(path_to(exit));
 }
 

@@ -34,6 +34,7 @@ class Folding {
       }
     }
     last_.assign(std::size_t{cluster.gpus()} * streams_, {.run = kNone, .op = {}});
+    goes_on_in_.assign(last_.size(), BlockId::none());
   }
 
   Folded fold() {
@@ -55,6 +56,7 @@ class Folding {
     ModelGraph graph;
     std::map<std::uint32_t, OpId> op_of;   // by operator of the whole model
     std::vector<std::set<Before>> before;  // by operator of the part
+    std::vector<bool> first;               // the same: whether it waits for none of the part
   };
 
   // By block: the first of the blocks that it is joined with, which stands for all of them.
@@ -132,7 +134,8 @@ class Folding {
     if (added) split->second = split_of(graph_.places[op.place], ties);
     for (const auto& [set, place] : split->second) {
       Part& part = parts[set];
-      part.before.push_back(what_it_waits_for(op, place));
+      const Waits waits = what_it_waits_for(op, place);
+      part.before.push_back(waits.before);
       ModelOp own = op;
       own.block = BlockId::none();
       own.after.clear();
@@ -140,27 +143,39 @@ class Folding {
         const auto known = part.op_of.find(before.value);
         if (known != part.op_of.end()) own.after.push_back(known->second);
       }
+      part.first.push_back(waits.on_new_streams && own.after.empty());
       own.place = part.graph.add_place(place);
       part.op_of.emplace(id.value, part.graph.add(std::move(own)));
     }
   }
 
-  [[nodiscard]] std::set<Before> what_it_waits_for(const ModelOp& op, const Groups& place) const {
-    std::set<Before> all;
+  struct Waits {
+    std::set<Before> before;      // operators of earlier runs
+    bool on_new_streams = false;  // on some GPU it is the first on its stream in the block
+  };
+
+  // What operators before it on its stream wait for in earlier runs it waits for with them.
+  Waits what_it_waits_for(const ModelOp& op, const Groups& place) {
+    Waits waits;
+    const BlockId block = block_of(op);
     const std::optional<std::uint32_t> source = source_of(op);
     for (const std::vector<std::uint32_t>& group : place.groups) {
       for (const std::uint32_t gpu : group) {
         if (source && gpu != group[*source]) continue;
-        const Before& last = last_[std::size_t{gpu} * streams_ + op.stream];
-        if (last.run != kNone) all.insert(last);
+        const std::size_t stream = std::size_t{gpu} * streams_ + op.stream;
+        if (goes_on_in_[stream] != block) {
+          goes_on_in_[stream] = block;
+          waits.on_new_streams = true;
+          if (last_[stream].run != kNone) waits.before.insert(last_[stream]);
+        }
         for (const OpId id : op.after) {
-          if (block_of(id) == block_of(op)) continue;
+          if (block_of(id) == block) continue;
           const Before* before = where_is(id, gpu);
-          if (before != nullptr) all.insert(*before);
+          if (before != nullptr) waits.before.insert(*before);
         }
       }
     }
-    return all;
+    return waits;
   }
 
   // A transfer begins when its source is ready, as a put, or when both are.
@@ -215,15 +230,18 @@ class Folding {
   }
 
   // What a run of this piece waits for.
-  [[nodiscard]] std::vector<std::vector<Before>> by_strand(
-      std::uint32_t piece, const std::vector<std::set<Before>>& before) const {
-    std::map<std::uint32_t, std::set<Before>> strands;
-    for (std::uint32_t op = 0; op < before.size(); ++op) {
-      strands[strand_of_[piece][op]].insert(before[op].begin(), before[op].end());
+  [[nodiscard]] std::vector<std::vector<Entrance>> by_strand(std::uint32_t piece,
+                                                             const Part& part) const {
+    std::map<std::uint32_t, std::vector<Entrance>> strands;
+    for (std::uint32_t op = 0; op < part.before.size(); ++op) {
+      const std::set<Before>& before = part.before[op];
+      if (before.empty() && !part.first[op]) continue;
+      strands[strand_of_[piece][op]].push_back(
+          {.op = OpId(op), .first = part.first[op], .before = {before.begin(), before.end()}});
     }
-    std::vector<std::vector<Before>> lists;
+    std::vector<std::vector<Entrance>> lists;
     lists.reserve(strands.size());
-    for (const auto& [first, all] : strands) lists.emplace_back(all.begin(), all.end());
+    for (auto& [first, entries] : strands) lists.push_back(std::move(entries));
     return lists;
   }
 
@@ -260,7 +278,7 @@ class Folding {
     }
     const std::uint32_t piece = piece_of({.part = std::move(part.graph), .in_a_node = in_a_node});
     folded_.runs.push_back(
-        {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part.before)});
+        {.piece = piece, .node = node, .block = block, .strands = by_strand(piece, part)});
   }
 
   // The index of the known piece that equals this one; if there is none, this one is added.
@@ -304,9 +322,10 @@ class Folding {
   std::vector<BlockId> first_of_;                   // by block: the first it is joined with
   std::vector<std::vector<std::uint32_t>> run_of_;  // by block and GPU
   std::vector<Before> last_;                        // by GPU and stream
-  std::map<std::uint32_t, Split> split_;            // by place, of the block being cut
-  std::vector<bool> waited_for_;                    // by operator: other blocks wait for it
-  std::vector<std::vector<Before>> parts_of_;       // by such operator, in ascending order of runs
+  std::vector<BlockId> goes_on_in_;            // by GPU and stream: the last block that has used it
+  std::map<std::uint32_t, Split> split_;       // by place, of the block being cut
+  std::vector<bool> waited_for_;               // by operator: other blocks wait for it
+  std::vector<std::vector<Before>> parts_of_;  // by such operator, in ascending order of runs
   std::map<DigestValue, std::vector<std::uint32_t>> by_hash_;  // pieces
   std::vector<std::vector<std::uint32_t>> strand_of_;          // by piece and operator
   std::map<std::uint32_t, bool> can_move_;                     // by node
@@ -343,7 +362,11 @@ Folded fold(const ModelGraph& graph, const Cluster& cluster, const Joined& joine
 Folded unfolded(const ModelGraph& graph) {
   Folded folded;
   folded.pieces.push_back({.part = {}, .whole = &graph});
-  folded.runs.push_back({.piece = 0, .node = 0, .block = BlockId::none()});
+  folded.runs.push_back({.piece = 0,
+                         .node = 0,
+                         .block = BlockId::none(),
+                         .strands = {{{.op = OpId(0), .first = true, .before = {}}}},
+                         .start = {}});
   return folded;
 }
 

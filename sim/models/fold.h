@@ -34,13 +34,22 @@ struct Before {
   auto operator<=>(const Before&) const = default;
 };
 
+// An operator of a piece, and what it waits for in earlier runs.
+struct Entrance {
+  OpId op;
+  bool first = false;  // it waits for nothing of its own piece
+  std::vector<Before> before = {};
+  bool operator==(const Entrance&) const = default;
+};
+
 struct PieceRun {
   std::uint32_t piece = 0;
   std::uint32_t node = 0;  // the node that takes the role of the piece's node 0
   BlockId block;           // the first of those that it is part of
-  // What it waits for, by strand. Operators of different strands neither wait for one another nor
-  // share a stream. One strand could begin before others; the run begins when all of them can.
-  std::vector<std::vector<Before>> strands = {};
+  // Its operators that are first or wait for earlier runs, by strand, each in ascending order.
+  // Operators of different strands neither wait for one another nor share a stream.
+  std::vector<std::vector<Entrance>> strands = {};
+  SimTime start = {};  // of a timed run (schedule.h): when the first of these can begin
 };
 
 struct Folded {

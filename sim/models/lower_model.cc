@@ -8,6 +8,7 @@
 #include "sim/collectives/collective.h"
 #include "sim/collectives/rank_group.h"
 #include "sim/core/assert.h"
+#include "sim/models/begins.h"
 #include "sim/models/law_of.h"
 #include "sim/models/op_kernel.h"
 #include "sim/models/peer_kernels.h"
@@ -49,7 +50,7 @@ class ModelToTasks {
       add_laws(0, graph_.ops[OpId(0)], graph_.ops[OpId(1)].place);
       return std::move(tasks_);
     }
-    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add(OpId(i));
+    for (std::uint32_t i = 0; i < graph_.ops.size(); ++i) add_released(OpId(i));
     for (const OpId exit : how_.exits) add_exit(exit);
     return std::move(tasks_);
   }
@@ -68,6 +69,18 @@ class ModelToTasks {
     std::vector<KernelId>& kernels = tasks_.exits.emplace_back();
     std::copy_if(made_[id.value].begin(), made_[id.value].end(), std::back_inserter(kernels),
                  [](KernelId kernel) { return !kernel.is_none(); });
+  }
+
+  void add_released(OpId id) {
+    const std::uint32_t first = tasks_.kernels.next_id().value;
+    const int fused = fusion_of_[id.value];
+    add(id);
+    const Duration release = fused < 0
+                                 ? release_of(id, how_)
+                                 : release_of(how_.fusions[static_cast<std::size_t>(fused)], how_);
+    for (KernelId k(first); k < tasks_.kernels.next_id(); k = KernelId(k.value + 1)) {
+      tasks_.kernels[k].release = release;
+    }
   }
 
   void add(OpId id) {
@@ -113,11 +126,6 @@ class ModelToTasks {
       if (at == UINT32_MAX || made_[before.value].empty()) continue;
       after.push_back(made_[before.value][at]);
     }
-  }
-  [[nodiscard]] static std::vector<KernelId> once_each(std::vector<KernelId> ids) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
   }
   [[nodiscard]] std::vector<KernelId> inputs(OpId id, std::uint32_t gpu) const {
     std::vector<KernelId> after;
@@ -274,17 +282,6 @@ class ModelToTasks {
     return add_row_puts(
         tasks_,
         {.exchange = exchange, .rows = rows_put(shape, call.ranks.size()), .packs = puts.packs});
-  }
-
-  // Time that a receiver waits before there is anything to send is not communication but, in a
-  // pipeline, a bubble of its stage. Beginning earlier would not let it end earlier.
-  // `meets`: nor does the source begin before its target.
-  static void starts_with_its_source(CollectiveCall& call, bool meets) {
-    std::vector<KernelId>& target = call.after[call.target];
-    std::vector<KernelId>& source = call.after[call.root];
-    target.insert(target.end(), source.begin(), source.end());
-    target = once_each(std::move(target));
-    if (meets) source = target;
   }
 
   // --- an operator and a collective that do not depend on each other

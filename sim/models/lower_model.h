@@ -10,6 +10,13 @@
 
 namespace weft {
 
+// An operator that does not begin before so long after the start of its graph's run.
+struct Release {
+  OpId op;
+  Duration after;
+  auto operator<=>(const Release&) const = default;
+};
+
 struct ModelLowering {
   OverlapOptions options;
   const Cluster& cluster;
@@ -19,7 +26,8 @@ struct ModelLowering {
   std::vector<Fusion> fusions = {};
   // By fusion, each its own; empty: all as `mode` and `options` say.
   std::vector<PairWay> ways = {};
-  std::vector<OpId> exits = {};  // operators whose ends the result is to report
+  std::vector<OpId> exits = {};        // operators whose ends the result is to report
+  std::vector<Release> releases = {};  // in ascending order of operators
   // If the graph is a GEMM whose kernel is described and a collective, independent of each other:
   // which of them gets which CUs when.
   std::optional<C3Strategy> strategy = {};

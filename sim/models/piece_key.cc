@@ -153,12 +153,13 @@ DigestValue machine_key(const Cluster& node, const DigestValue& whole) {
 
 std::optional<DigestValue> piece_key(const DigestValue& machine, const ModelGraph& graph,
                                      const ModelLowering& how, const RunOptions& limits) {
-  const auto& [options, cluster, mode, fusions, ways, exits, strategy, whole] = how;
+  const auto& [options, cluster, mode, fusions, ways, exits, releases, strategy, whole] = how;
   const bool described = std::any_of(graph.ops.begin(), graph.ops.end(), is_described);
   if (strategy || described) return std::nullopt;
   Digest digest;
   digest.add_all(machine, options, mode, fusions, ways, exits, whole != nullptr);
-  digest.add_all(graph.places, graph.ops);
+  digest.add_all(graph.places, graph.ops, releases.size());
+  for (const auto& [op, after] : releases) digest.add_all(op, after);
   add_limits(digest, limits);
   return digest.value();
 }

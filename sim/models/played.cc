@@ -5,7 +5,6 @@
 
 #include "sim/core/assert.h"
 #include "sim/models/run_model.h"
-#include "sim/models/schedule.h"
 
 namespace weft {
 namespace {
@@ -57,20 +56,15 @@ RunRecording played(const Folded& folded, const std::vector<RunResult>& pieces,
   RunRecording run;
   const Detail detail = std::min(recordings.front().detail, Detail::kernels);  // links by class
   run.tracks = choose_tracks(Transport(cluster.network), cluster.gpus(), detail).tracks;
-  const std::vector<SimTime> starts = starts_of(folded, pieces);
   SimTime end;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    end = later(end, starts[i] + pieces[folded.runs[i].piece].time);
-  }
+  for (const PieceRun& of : folded.runs) end = later(end, of.start + pieces[of.piece].time);
   run.amounts = Intervals::lasting(run.tracks.size(), end);
-  run.played.reserve(starts.size());
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::uint32_t piece = folded.runs[i].piece;
-    const std::uint32_t first = first_gpu(folded.runs[i], cluster);
-    const Recording& recording = recordings[piece];
-    add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first),
-        starts[i]);
-    run.played.push_back({.recording = piece, .start = starts[i], .first_gpu = first});
+  run.played.reserve(folded.runs.size());
+  for (const PieceRun& of : folded.runs) {
+    const std::uint32_t first = first_gpu(of, cluster);
+    const Recording& recording = recordings[of.piece];
+    add(run.amounts, recording.amounts, same_tracks(recording.tracks, run.tracks, first), of.start);
+    run.played.push_back({.recording = of.piece, .start = of.start, .first_gpu = first});
   }
   run.amounts.close(end);
   for (Recording& recording : recordings) recording.amounts = {};  // they are in the sum already

@@ -56,9 +56,8 @@ class Together {
 
  private:
   void schedule() {
-    const std::vector<SimTime> starts = starts_of(folded_, pieces_);
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      times_.push_back({starts[i], starts[i] + pieces_[folded_.runs[i].piece].time});
+    for (const PieceRun& run : folded_.runs) {
+      times_.push_back({run.start, run.start + pieces_[run.piece].time});
     }
   }
 
@@ -252,30 +251,36 @@ class Together {
       operator_of(id, op).critical += piece.operators[op].critical;
     }
     total_.path_gaps += piece.path_gaps;
-    while (const Before* before = last_before(folded_.runs[last])) {
+    SimTime from = piece.path_from;
+    while (const Before* before = last_before(folded_.runs[last], from)) {
       last = before->run;
-      add_path(folded_.runs[last].piece, before->op);
+      from = add_path(folded_.runs[last].piece, before->op);
     }
   }
 
-  void add_path(std::uint32_t id, OpId op) {
+  // Returns when it begins, from its run's start.
+  SimTime add_path(std::uint32_t id, OpId op) {
     const RunResult& piece = pieces_[id];
     const ExitUse& exit = piece.exits[exit_of(folded_.pieces[id], op)];
     for (std::size_t i = 0; i < piece.operators.size(); ++i) {
       operator_of(id, i).critical += exit.critical[i];
     }
     total_.path_gaps += exit.path_gaps;
+    return exit.path_from;
   }
 
-  // What the run waited for last; null: it waited for nothing.
-  [[nodiscard]] const Before* last_before(const PieceRun& run) const {
+  // What ended last before an operator that was released so long after the run's start; null: it
+  // waited for nothing.
+  [[nodiscard]] const Before* last_before(const PieceRun& run, SimTime release) const {
     const Before* last = nullptr;
-    const auto end = [this](const Before& before) {
-      return end_of(before, folded_, pieces_, times_[before.run].start);
-    };
-    for (const std::vector<Before>& strand : run.strands) {
-      for (const Before& before : strand) {
-        if (last == nullptr || end(*last) < end(before)) last = &before;
+    const SimTime until = run.start + (release - SimTime{});
+    const auto end = [this](const Before& before) { return end_of(before, folded_, pieces_); };
+    for (const std::vector<Entrance>& strand : run.strands) {
+      for (const Entrance& entrance : strand) {
+        for (const Before& before : entrance.before) {
+          if (end(before) > until) continue;
+          if (last == nullptr || end(*last) < end(before)) last = &before;
+        }
       }
     }
     return last;

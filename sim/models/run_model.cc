@@ -91,13 +91,15 @@ ModelRun::Folding& ModelRun::folding(const Joined& joined) {
   return known->second;
 }
 
-ModelLowering ModelRun::lowering_of(const Piece& piece, const Chosen& chosen, Mode mode) const {
+ModelLowering ModelRun::lowering_of(const Piece& piece, const Chosen& chosen, Mode mode,
+                                    const std::vector<Release>& releases) const {
   return {.options = overlap_options(scenario_),
           .cluster = cluster_of(piece),
           .mode = mode,
           .fusions = chosen.fusions,
           .ways = chosen.ways,
           .exits = piece.exits,
+          .releases = releases,
           .strategy = strategy_of(scenario_, mode, partition_.cus),
           .whole = &cluster_};
 }
@@ -116,24 +118,24 @@ std::string ModelRun::tasks_text(Mode mode) {
     }
     const Piece& piece = folded.pieces[i];
     const Chosen chosen = this->chosen(piece.graph(), apart.pairs[i], mode);
-    text += to_text(lower_model(piece.graph(), lowering_of(piece, chosen, mode)));
+    text += to_text(lower_model(piece.graph(), lowering_of(piece, chosen, mode, {})));
   }
   return text;
 }
 
-ModelRun::PieceResult ModelRun::result_of(const Folding& folding, std::uint32_t id, Mode mode,
-                                          const RunOptions& options,
+ModelRun::PieceResult ModelRun::result_of(const Folding& folding, const TimedPiece& timed,
+                                          Mode mode, const RunOptions& options,
                                           const OnProgress& on_progress) const {
-  const Piece& piece = folding.folded.pieces[id];
-  const Chosen chosen = this->chosen(piece.graph(), folding.pairs[id], mode);
+  const Piece& piece = folding.folded.pieces[timed.piece];
+  const Chosen chosen = this->chosen(piece.graph(), folding.pairs[timed.piece], mode);
   const bool alike = chosen.fusions.empty() && !is_single();
-  const auto known = folding.unfused.find(id);
+  const auto known = folding.unfused.find(timed);
   if (alike && known != folding.unfused.end()) {
     PieceResult again = known->second;
     again.run.result.events = 0;  // nothing is simulated again
     return again;
   }
-  const ModelLowering how = lowering_of(piece, chosen, mode);
+  const ModelLowering how = lowering_of(piece, chosen, mode, timed.releases);
   PieceResult done;
   if (record_) {
     RecordOptions record = *record_;
@@ -202,9 +204,8 @@ RunOptions ModelRun::options_of_each(int at_a_time) const {
 }
 
 // Up to the first piece that does not finish.
-ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
-                                            const OnProgress& on_progress) {
-  const std::vector<Piece>& pieces = folding.folded.pieces;
+void ModelRun::run_pieces(Folding& folding, const std::vector<TimedPiece>& pieces, Mode mode,
+                          const OnProgress& on_progress, PieceResults& all) {
   std::vector<PieceResult> done(pieces.size());
   std::atomic<std::size_t> unfinished = pieces.size();  // the first one that is known
   const int at_a_time = this->at_a_time(pieces.size(), folding.folded, mode);
@@ -212,25 +213,24 @@ ModelRun::PieceResults ModelRun::run_pieces(Folding& folding, Mode mode,
   ProgressOfAll progress(pieces.size(), on_progress);
   std::vector<double> work(pieces.size());
   for (std::size_t i = 0; at_a_time > 1 && i < pieces.size(); ++i) {
-    work[i] = estimated_work(pieces[i].graph(), scenario_, cluster_of(pieces[i]));
+    const Piece& piece = folding.folded.pieces[pieces[i].piece];
+    work[i] = estimated_work(piece.graph(), scenario_, cluster_of(piece));
   }
   concurrently(work, at_a_time, [&](std::size_t i) {
     if (i > unfinished) return;
-    done[i] = result_of(folding, static_cast<std::uint32_t>(i), mode, options, progress.of(i));
+    done[i] = result_of(folding, pieces[i], mode, options, progress.of(i));
     if (done[i].run.result.ending == Ending::finished) return;
     for (std::size_t first = unfinished; i < first;) {
       if (unfinished.compare_exchange_weak(first, i)) break;
     }
   });
-  PieceResults all;
-  for (std::uint32_t i = 0; i < pieces.size() && i <= unfinished; ++i) {
-    if (done[i].alike) folding.unfused.try_emplace(i, done[i]);
+  for (std::size_t i = 0; i < pieces.size() && i <= unfinished; ++i) {
+    if (done[i].alike) folding.unfused.try_emplace(pieces[i], done[i]);
     done[i].run.result.mode = mode;
     all.results.push_back(std::move(done[i].run.result));
     all.first_operators.push_back(std::move(done[i].first_operators));
     all.recordings.push_back(std::move(done[i].run.recording));
   }
-  return all;
 }
 
 RunResult ModelRun::too_large(const Folded& folded, Mode mode) const {
@@ -254,10 +254,16 @@ RunResult ModelRun::run(Mode mode, const OnProgress& on_progress) {
   Joined joined(graph_.blocks.size());
   while (true) {
     Folding& folding = this->folding(joined);
-    const Folded& folded = folding.folded;
     find_candidates(folding);
-    PieceResults pieces = run_pieces(folding, mode, on_progress);
-    if (pieces.results.back().ending != Ending::finished) return std::move(pieces.results.back());
+    Timetable timetable(folding.folded);
+    PieceResults pieces;
+    while (true) {
+      const std::vector<TimedPiece> next = timetable.next(pieces.results);
+      if (next.empty()) break;
+      run_pieces(folding, next, mode, on_progress, pieces);
+      if (pieces.results.back().ending != Ending::finished) return std::move(pieces.results.back());
+    }
+    const Folded folded = std::move(timetable).timed();
     if (folded.pieces.size() == 1 && folded.runs.size() == 1 && !folded.pieces[0].in_a_node) {
       if (record_) recording_ = alone(std::move(pieces.recordings.front()));
       return std::move(pieces.results.front());

@@ -16,6 +16,7 @@
 #include "sim/models/fusions.h"
 #include "sim/models/lower_model.h"
 #include "sim/models/pair_rules.h"
+#include "sim/models/schedule.h"
 
 namespace weft {
 
@@ -71,10 +72,10 @@ class ModelRun {
   // The model cut into pieces in one way.
   struct Folding {
     Folded folded;
-    std::vector<std::vector<Pair>> pairs;          // by piece; empty until needed
-    std::map<std::uint32_t, PieceResult> unfused;  // by piece: the same in every mode
+    std::vector<std::vector<Pair>> pairs;       // by piece; empty until needed
+    std::map<TimedPiece, PieceResult> unfused;  // the same in every mode
   };
-  // The results of one mode, by piece.
+  // The results of one mode, by timed piece.
   struct PieceResults {
     std::vector<RunResult> results;
     std::vector<FirstOperators> first_operators;
@@ -109,14 +110,16 @@ class ModelRun {
   [[nodiscard]] PairWay way_of(const ModelGraph& graph, const Pair& pair) const;
   [[nodiscard]] Chosen chosen(const ModelGraph& graph, const std::vector<Pair>& pairs,
                               Mode mode) const;
-  PieceResults run_pieces(Folding& folding, Mode mode, const OnProgress& on_progress);
-  [[nodiscard]] PieceResult result_of(const Folding& folding, std::uint32_t piece, Mode mode,
+  // Adds to `all`.
+  void run_pieces(Folding& folding, const std::vector<TimedPiece>& pieces, Mode mode,
+                  const OnProgress& on_progress, PieceResults& all);
+  [[nodiscard]] PieceResult result_of(const Folding& folding, const TimedPiece& piece, Mode mode,
                                       const RunOptions& options,
                                       const OnProgress& on_progress) const;
   [[nodiscard]] int at_a_time(std::size_t runs, const Folded& folded, Mode mode) const;
   [[nodiscard]] RunOptions options_of_each(int at_a_time) const;
-  [[nodiscard]] ModelLowering lowering_of(const Piece& piece, const Chosen& chosen,
-                                          Mode mode) const;
+  [[nodiscard]] ModelLowering lowering_of(const Piece& piece, const Chosen& chosen, Mode mode,
+                                          const std::vector<Release>& releases) const;
   // Simulated, unless it is known, with its first operators.
   [[nodiscard]] PieceResult result_or_known(const ModelGraph& graph, const ModelLowering& how,
                                             const RunOptions& options,
@@ -140,7 +143,7 @@ class ModelRun {
   RunRecording recording_;
 };
 
-// The results of the whole model, from those of its pieces, one entry per piece.
+// The results of the whole model, from those of its timed pieces, one entry per piece.
 RunResult put_together(const Folded& folded, const std::vector<RunResult>& pieces,
                        const std::vector<FirstOperators>& first_operators, const Cluster& cluster);
 

@@ -82,6 +82,7 @@ struct Kernel {
   // Kernels that exchange data with it, itself included: `team_size` of them from this one on.
   std::uint32_t team_first = 0;
   std::uint32_t team_size = 0;  // 0: none
+  Duration release{};           // from the run's start: its launch does not begin before
 };
 
 // The kernels of one operator of the model, on all GPUs.

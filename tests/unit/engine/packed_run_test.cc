@@ -35,7 +35,8 @@ RunResult filled() {
                    .parts = {{v.text(), v.duration(), v.duration()}},
                    .idle = v.duration(),
                    .path_gaps = v.duration(),
-                   .exits = {{v.time(), {v.duration(), v.duration()}, v.duration()}, {}},
+                   .path_from = v.time(),
+                   .exits = {{v.time(), {v.duration(), v.duration()}, v.duration(), v.time()}, {}},
                    .links = {},
                    .ledger = {},
                    .events = v.count(),
@@ -93,6 +94,7 @@ TEST(PackedRun, gives_back_every_member) {
   EXPECT_EQ(read->clock, written.clock);
   EXPECT_EQ(read->idle, written.idle);
   EXPECT_EQ(read->path_gaps, written.path_gaps);
+  EXPECT_EQ(read->path_from, written.path_from);
   EXPECT_EQ(read->events, written.events);
   EXPECT_EQ(read->fingerprint, written.fingerprint);
   ASSERT_EQ(read->gpus.size(), 2U);

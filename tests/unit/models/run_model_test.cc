@@ -107,10 +107,14 @@ TEST(Models, repeated_blocks_are_simulated_once) {
   // The two nodes share no link, and all layers are alike.
   EXPECT_EQ(folded.pieces.size(), 1U);
   ASSERT_EQ(folded.runs.size(), 10U);
-  EXPECT_EQ(folded.runs[1].strands, (std::vector<std::vector<Before>>{{}}));
+  const auto strands = [&](std::size_t run) { return folded.runs[run].strands; };
+  ASSERT_EQ(strands(1).size(), 1U);
+  EXPECT_EQ(strands(1).front(),
+            (std::vector<Entrance>{{.op = OpId(0), .first = true, .before = {}}}));
   // Its products wait for the last of those of the layer before, and for its sum.
   const std::vector<Before> before{{.run = 1, .op = OpId(1)}, {.run = 1, .op = OpId(2)}};
-  EXPECT_EQ(folded.runs[3].strands, std::vector<std::vector<Before>>{before});
+  ASSERT_EQ(strands(3).size(), 1U);
+  EXPECT_EQ(strands(3).front().front(), (Entrance{.op = OpId(0), .first = true, .before = before}));
   EXPECT_EQ(folded.runs[3].node, 1U);
 }
 
