@@ -1,6 +1,7 @@
 // Keys of fused kernels that change nothing in the modes that are run: warnings, since another run
 // of the same file may have other modes.
 #include <string>
+#include <vector>
 
 #include "sim/scenario/check.h"
 #include "sim/scenario/modes.h"
@@ -58,16 +59,20 @@ void input_is_multiplied(const Check& check) {
 
 void a_wave_sends(const Check& check) {
   const Scenario& scenario = check.scenario;
-  if (scenario.fused.unsent == 1) return;
-  if (!check.has(Mode::fused) || scenario.fused.sent_by != SentBy::wave) {
-    warn_of_modes(check, "fused.unsent",
-                  "no effect: buffers are for mode fused with fused.sent_by: wave");
-  } else if (scenario.cluster.gpus_per_node == 1) {
-    check.warn("fused.unsent",
-               "no effect: buffers are for results that stay in the node, whose "
-               "GPUs are one each here");
-  } else if (scenario.fused.in_switch) {
-    check.warn("fused.unsent", "no effect: with fused.in_switch results stay where they are made");
+  const FusedOptions& fused = scenario.fused;
+  std::vector<const char*> given;
+  if (fused.unsent != 1) given.push_back("fused.unsent");
+  if (fused.sending_waves != 0) given.push_back("fused.sending_waves");
+  if (fused.rate_while_sending != 1) given.push_back("fused.rate_while_sending");
+  for (const char* key : given) {
+    if (!check.has(Mode::fused) || fused.sent_by != SentBy::wave) {
+      warn_of_modes(check, key, "no effect: it is for mode fused with fused.sent_by: wave");
+    } else if (scenario.cluster.gpus_per_node == 1) {
+      check.warn(
+          key, "no effect: it is for results that stay in the node, whose GPUs are one each here");
+    } else if (fused.in_switch) {
+      check.warn(key, "no effect: with fused.in_switch results stay where they are made");
+    }
   }
 }
 

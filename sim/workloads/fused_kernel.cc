@@ -342,20 +342,41 @@ Kernel FusedLowering::begin_sending(std::uint32_t rank) const {
   return begin(rank, cus ? FusedSends::Wgs::sending : FusedSends::Wgs::sending_wave);
 }
 
+bool FusedLowering::adds_apart() const {
+  return senders_ == Senders::waves && options_.fused.sending_waves > 0 &&
+         overlap_.travels == Travels::result && weft::reduces(overlap_.op);
+}
+
+Kernel FusedLowering::begin_adding(std::uint32_t rank) const {
+  Kernel kernel = begin_sending(rank);
+  kernel.max_grid = static_cast<std::uint32_t>(overlap_.cluster.spec.gpu.cus);
+  return kernel;
+}
+
 void FusedLowering::end(std::uint32_t rank, Kernel kernel) {
   end(rank, kernel, team_->after[rank]);
 }
 
 void FusedLowering::end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after) {
   const bool sends = kernel.op == sending_;
-  const std::uint32_t kernels = by_role() ? 2 : 1;  // the sending one first
-  const std::uint32_t before = rank * kernels + (kernels == 2 && !sends ? 1 : 0);
+  const std::uint32_t earlier = adds_apart() ? 1 : 0;
+  const std::uint32_t number = earlier + (by_role() && !sends ? 1 : 0);
+  (sends ? made_.communicating : made_.computing).push_back(add_part(rank, number, kernel, after));
+}
+
+void FusedLowering::end_before_adding(std::uint32_t rank, Kernel kernel) {
+  add_part(rank, 0, kernel, team_->after[rank]);
+}
+
+KernelId FusedLowering::add_part(std::uint32_t rank, std::uint32_t number, Kernel kernel,
+                                 const std::vector<KernelId>& after) {
+  const std::uint32_t kernels = adds_apart() ? 3 : (by_role() ? 2 : 1);
   if (graph_.items.added() == 0) {
     graph_.items.add({.work = graph_.add_work({}) & 0xFFU, .scale = Item::kUnit});
   }
-  kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - before;
+  kernel.team_first = static_cast<std::uint32_t>(graph_.kernels.size()) - rank * kernels - number;
   kernel.team_size = grid_.gpus * kernels;
-  (sends ? made_.communicating : made_.computing).push_back(graph_.add_kernel(kernel, after));
+  return graph_.add_kernel(kernel, after);
 }
 
 }  // namespace weft

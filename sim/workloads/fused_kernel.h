@@ -144,9 +144,14 @@ class FusedLowering {
   Kernel begin(std::uint32_t rank, FusedSends::Wgs wgs) const;
   Kernel begin_computing(std::uint32_t rank) const;  // all that does not send only
   Kernel begin_sending(std::uint32_t rank) const;    // by role
+  // The same waves, all of them, where only some send at a time: they add up what comes.
+  Kernel begin_adding(std::uint32_t rank) const;
+  [[nodiscard]] bool adds_apart() const;
   // A kernel without items gets one that does nothing: an expert without tokens.
   void end(std::uint32_t rank, Kernel kernel);
   void end(std::uint32_t rank, Kernel kernel, const std::vector<KernelId>& after);
+  // Of the sending kernel, if others add up.
+  void end_before_adding(std::uint32_t rank, Kernel kernel);
 
   TaskGraph& graph_;
   const Overlap& overlap_;
@@ -162,6 +167,10 @@ class FusedLowering {
   LastKernels made_;
 
  private:
+  // One of those that are one kernel in truth: sending, adding, computing.
+  KernelId add_part(std::uint32_t rank, std::uint32_t number, Kernel kernel,
+                    const std::vector<KernelId>& after);
+
   std::string name_;
 };
 

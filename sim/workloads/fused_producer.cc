@@ -11,6 +11,7 @@
 // everyone through the switch too.
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "sim/collectives/collective.h"
@@ -124,7 +125,6 @@ class FusedProducer : public FusedLowering {
   void add_kernels_by_role(std::uint32_t g) {
     const std::vector<Logical> slices = slices_of(g);
     Kernel sending = begin_sending(g);
-    if (!finished_.empty()) sending.finish = finished_[g];
     add_peer_flags(g);
     const std::uint32_t reading = graph_.add_work(sends_.reading(grid_.bytes_of(slice_wgs_)));
     const std::uint32_t nothing = graph_.add_work({});
@@ -144,11 +144,13 @@ class FusedProducer : public FusedLowering {
       made.push_back(stays ? stay(g, slice) : graph_.add_latch(slice_wgs_));
       left.push_back(awaited ? graph_.add_latch(1) : LatchId::none());
       if (stays) continue;
-      graph_.items.add({.counts_down = send_slice(g, slice, 1, left.back()),
-                        .waits_for = made.back(),
-                        .work = (from_cu ? nothing : reading) & 0xFFU,
-                        .scale = Item::kUnit});
+      add_waiting(made.back(), from_cu ? nothing : reading, send_slice(g, slice, 1, left.back()));
     }
+    if (adds_apart()) {
+      end_before_adding(g, sending);
+      sending = begin_adding(g);
+    }
+    if (!finished_.empty()) sending.finish = finished_[g];
     if (reduces()) add_reductions(g);
     end(g, sending);
     const std::vector<std::size_t> sent = sent_with(g, slices, round);
@@ -189,9 +191,9 @@ class FusedProducer : public FusedLowering {
         work.fixed += lost;
         return graph_.add_work(work);
       };
-      known->second = {slowed(kept_work()), slowed(grid_.written)};
+      known->second = {slowed(grid_.written), slowed(kept_work())};
     }
-    return from_cu ? known->second.kept : known->second.written;
+    return known->second[from_cu ? 1 : 0];
   }
 
   // What a WG does for a result that its wave sends from where it was made.
@@ -320,10 +322,7 @@ class FusedProducer : public FusedLowering {
     for (std::int64_t first = 0; first < size; first += most) {
       const std::int64_t piece = std::min(most, size - first);
       const LatchId sum = graph_.add_latch(1);
-      graph_.items.add({.counts_down = sends_.load_sum(graph_, gpu(g), group_, piece, sum),
-                        .waits_for = awaits(g, s),
-                        .work = nothing & 0xFFU,
-                        .scale = Item::kUnit});
+      add_waiting(awaits(g, s), nothing, sends_.load_sum(graph_, gpu(g), group_, piece, sum));
       const LatchId out =
           to_all ? sends_.multicast(graph_, gpu(g), group_, piece, finished_[0]) : LatchId::none();
       graph_.items.add({.counts_down = out,
@@ -343,11 +342,15 @@ class FusedProducer : public FusedLowering {
     const std::uint32_t adding = graph_.add_work(sends_.reduction(size));
     for (std::uint32_t s = 0; s < slices_; ++s) {
       const LatchId all_sent = op_ == CollectiveOp::all_reduce ? send_sum(g) : LatchId::none();
-      graph_.items.add({.counts_down = all_sent,
-                        .waits_for = awaits(g, s),
-                        .work = adding & 0xFFU,
-                        .scale = Item::kUnit});
+      add_waiting(awaits(g, s), adding, all_sent);
     }
+  }
+
+  void add_waiting(LatchId waits_for, std::uint32_t work, LatchId counts_down) {
+    graph_.items.add({.counts_down = counts_down,
+                      .waits_for = waits_for,
+                      .work = work & 0xFFU,
+                      .scale = Item::kUnit});
   }
 
   // Sends the sum of a slice from its owner to everyone.
@@ -380,12 +383,9 @@ class FusedProducer : public FusedLowering {
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::uint32_t kept_ = 0;
-  struct SlowedWork {
-    std::uint32_t kept = 0;
-    std::uint32_t written = 0;
-  };
-  std::map<std::size_t, SlowedWork> slowed_;  // by how many waves send at the same time
-  std::vector<LatchId> finished_;             // by GPU: flags still to come from all peers
+  // By how many waves send at the same time: written, kept.
+  std::map<std::size_t, std::array<std::uint32_t, 2>> slowed_;
+  std::vector<LatchId> finished_;  // by GPU: flags still to come from all peers
   Destinations destinations_;
   std::vector<std::vector<LatchId>> complete_;  // by owner and slice
   std::vector<LatchId> peer_done_;              // of the current GPU, by peer

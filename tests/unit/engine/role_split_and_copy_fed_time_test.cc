@@ -85,6 +85,40 @@ TEST(SentByWaves, wait_for_a_buffer) {
   EXPECT_NEAR(time_us(toy_gemm("gemm_all_to_all", slow), Mode::fused), 501, 0.2);
 }
 
+// The two rounds that are sent: all 8 waves of a GPU send at once, 160 kB at 50 GB/s, 3.2 us each
+// time. At a quarter of the rate the second and the third round take 0.75 of that longer, at none
+// all of it. Where two waves at a time may send, a CU loses the time of their two results: 0.8 us.
+TEST(SentByWaves, slow_down_their_cus) {
+  const auto time_at = [](const std::string& rate, const std::string& more = "fused.unsent=1") {
+    return time_us(toy_gemm("gemm_all_to_all",
+                            {"fused.sent_by=wave", more, "fused.rate_while_sending=" + rate}),
+                   Mode::fused);
+  };
+  EXPECT_NEAR(time_at("1"), 1 + 400, 0.01);
+  EXPECT_NEAR(time_at("0.25"), 1 + 400 + 2 * 0.75 * 3.2, 0.01);
+  EXPECT_NEAR(time_at("0"), 1 + 400 + 2 * 3.2, 0.01);
+  EXPECT_NEAR(time_at("0", "fused.sending_waves=2"), 1 + 400 + 2 * 0.8, 0.01);
+  // In turn, each second WG makes one for the peer in every round, and waits for four: three times,
+  // and the last four leave at the end.
+  EXPECT_NEAR(
+      time_us(toy_gemm("gemm_all_to_all", {"fused.sent_by=wave", "fused.rate_while_sending=0",
+                                           "fused.order=in_turn", "fused.work_list=static"}),
+              Mode::fused),
+      1 + 400 + 4 * 1.6, 0.01);
+}
+
+// One of eight: the last of the first round's results leaves after 8 x 0.4 us.
+TEST(SentByWaves, send_in_turns) {
+  const auto sent_at = [](const std::string& waves) {
+    return time_us(toy_gemm("gemm_all_to_all", {"fused.sent_by=wave", "fused.order=local_first",
+                                                "cluster.gpu.peer_store.bulk_rate=10 GB/s",
+                                                "fused.sending_waves=" + waves}),
+                   Mode::fused);
+  };
+  EXPECT_NEAR(sent_at("8"), 1 + 400 + 3.2, 0.05);    // the link's 50 GB/s
+  EXPECT_NEAR(sent_at("1"), 1 + 400 + 8 * 2, 0.05);  // one wave's 10 GB/s
+}
+
 // A wave of a WG that is there takes no slot, no wave and no register.
 TEST(SentByWaves, need_no_room) {
   const std::vector<std::string> full = {"fused.sent_by=wave", "cluster.gpu.cu.wgs=1"};

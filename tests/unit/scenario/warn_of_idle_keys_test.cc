@@ -42,8 +42,12 @@ TEST(WarnOfIdleKeys, who_sends_is_asked_in_mode_fused) {
 
 TEST(WarnOfIdleKeys, only_waves_leave_results_in_buffers) {
   EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "unsent: 2"),
-            "a.yaml:5:9: warning: fused.unsent: no effect: buffers are for mode fused with "
+            "a.yaml:5:9: warning: fused.unsent: no effect: it is for mode fused with "
             "fused.sent_by: wave");
+  EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "rate_while_sending: 0.25"),
+            "a.yaml:5:9: warning: fused.rate_while_sending: no effect: it is for mode fused with "
+            "fused.sent_by: wave");
+  EXPECT_NE(warnings("gemm_reduce_scatter", "fused", "sending_waves: 8"), "");
   EXPECT_EQ(warnings("gemm_reduce_scatter", "fused", "unsent: 2, sent_by: wave"), "");
   EXPECT_NE(warnings("gemm_reduce_scatter", "fused", "unsent: 2, sent_by: wave, in_switch: true")
                 .find("with fused.in_switch results stay where they are made"),
