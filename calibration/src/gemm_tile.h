@@ -9,12 +9,14 @@
 #include "kernels.h"
 #include "numbers.h"
 
-// Tiles of C = A B^T in bf16, one by a WG of 256 threads: 128 rows and `tile_n` columns. The same
-// work bulk and fused.
+// Tiles of C = A B^T in bf16, one by a WG, of which 256 threads multiply: 128 rows and `tile_n`
+// columns. The same work bulk and fused.
 //
 //   CALIBRATION_WGMMA (NVIDIA, for sm_90a): 256 or 128 columns; wgmma; up to 800 TFLOP/s on an H100
-//   other NVIDIA: 128 columns; mma.m16n8k16, a third of the library's rate on an H100 AMD: 128
-//   columns; v_mfma_f32_32x32x8_bf16
+//
+//   other NVIDIA: 128 columns; mma.m16n8k16, a third of the library's rate on an H100
+//
+//   AMD: 128 columns; v_mfma_f32_32x32x8_bf16
 //
 // A WG has `tile_threads` threads and makes one tile after another:
 //

@@ -192,11 +192,10 @@ __device__ inline unsigned packed_bf16(float low, float high) {
   return pair;
 }
 
-// Stages of shared memory that the first thread fills, and both warpgroups read. A stage is full
-// when its bytes are there, and empty when both have multiplied it. A tile that is made is staged
-// for the last warp, which copies it to its place and waits for that.
-// A WG's tiles: one warp brings steps of one after another, two warpgroups multiply them, one warp
-// sends what they leave in shared memory.
+// A WG's tiles. One warp brings their steps into stages of shared memory, one after another, and
+// both warpgroups read these: a stage is full when its bytes are there, and empty when both have
+// multiplied it. A tile that is made is staged for another warp, which copies it to its place and
+// waits for that.
 template <int tile_n>
 class TilePipeline {
  public:

@@ -65,24 +65,20 @@ __global__ void copy_rows_in_bulk(char* to, Rows shape) {
     __syncwarp();
   }
 }
-#endif
 
-void (*kernel_of(By by))(char*, Rows) {
-  if (by == By::stores) {
-    return store_rows;
-  }
-#if defined(CALIBRATION_WGMMA)
-  return copy_rows_in_bulk;
+constexpr bool has_bulk_copies = true;
 #else
-  throw NotPossible("bulk copies are written for Hopper alone");
+constexpr bool has_bulk_copies = false;
+constexpr auto copy_rows_in_bulk = store_rows;  // not taken
 #endif
-}
 
 std::vector<double> measure(const Bench& bench, By by, Ways ways, int wgs, const Rows& shape) {
   const Machine& machine = bench.machine;
-  const auto kernel = kernel_of(by);
+  const auto kernel = by == By::stores ? store_rows : copy_rows_in_bulk;
   const Grid grid{.wgs = wgs, .shared_bytes = staged_bytes};
-  const Buffers<char> to(machine, shape.tiles * staged_bytes, Reach::peers);
+  const auto across = static_cast<std::size_t>(shape.pitch_bytes / shape.row_bytes);
+  const std::size_t bands = (shape.tiles + across - 1) / across;
+  const Buffers<char> to(machine, bands * across * staged_bytes, Reach::peers);
   for (const Gpu& gpu : machine.gpus()) {
     prepare_kernel(gpu, kernel, grid);
   }
@@ -94,8 +90,8 @@ std::vector<double> measure(const Bench& bench, By by, Ways ways, int wgs, const
   }});
 }
 
-void add(const Plan& plan, By by, Ways ways, int wgs, int row_bytes, int pitch_bytes,
-         Cases& cases) {
+void add(const Plan& plan, By by, Ways ways, int wgs, int row_bytes, int pitch_bytes, Cases& cases,
+         Depth depth = Depth::full) {
   const std::size_t stored_bytes = plan.at_most(std::size_t{64} << 20U, std::size_t{1} << 20U);
   const Rows shape{stored_bytes / staged_bytes, row_bytes, pitch_bytes};
   JsonLine line = line_of("micro.p2p_rows", plan);
@@ -105,14 +101,17 @@ void add(const Plan& plan, By by, Ways ways, int wgs, int row_bytes, int pitch_b
       .set("row_bytes", row_bytes)
       .set("pitch_bytes", pitch_bytes)
       .set("bytes", static_cast<std::int64_t>(stored_bytes));
-  cases.push_back({line, Depth::full,
-                   [=](const Bench& bench) { return measure(bench, by, ways, wgs, shape); }});
+  cases.push_back(
+      {line, depth, [=](const Bench& bench) { return measure(bench, by, ways, wgs, shape); }});
 }
 
 }  // namespace
 
 void add_peer_rows(const Plan& plan, Cases& cases) {
   for (const By by : {By::stores, By::bulk}) {
+    if (by == By::bulk && !has_bulk_copies) {
+      continue;
+    }
     for (const Ways ways : {Ways::one, Ways::both}) {
       for (const int row_bytes : {128, 256, 512, 1024, 2048, 8192}) {
         add(plan, by, ways, plan.units, row_bytes, 8192, cases);
@@ -120,7 +119,7 @@ void add_peer_rows(const Plan& plan, Cases& cases) {
       for (const int wgs : {1, 4, 8, 16, 32, 64}) {
         add(plan, by, ways, wgs, 512, 8192, cases);
       }
-      add(plan, by, ways, plan.units, 512, 2048, cases);
+      add(plan, by, ways, plan.units, 512, 2048, cases, Depth::quick);
       add(plan, by, ways, plan.units, 512, 32768, cases);
     }
   }

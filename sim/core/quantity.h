@@ -66,7 +66,7 @@ constexpr Bandwidth gigabytes_per_second(std::int64_t n) {
 constexpr Bandwidth gigabits_per_second(std::int64_t n) {
   return bytes_per_second(125'000'000) * n;
 }
-// A share of a rate, rounded to the nearest byte per second.
+// A share of a time or a rate, rounded to the nearest picosecond or byte per second.
 inline Duration fraction_of(Duration time, double share) {
   return Duration::from_count(std::llround(static_cast<double>(time.count()) * share));
 }

@@ -104,8 +104,8 @@ void result_options(Fields map, FusedOptions& fused, const Workload& workload) {
              {.help = "what one ready flag stands for", .fallback = FlagPer::slice});
   map.add("unsent", fused.unsent,
           {.help = "fused.sent_by: wave: results of a WG that its wave has yet to send inside the "
-                   "node, in buffers of LDS, before the WG waits",
-           .range = {{1, 1'000'000}},
+                   "node, in buffers of LDS, before the WG waits; 0: they leave from its registers",
+           .range = {{0, 1'000'000}},
            .fallback = 1,
            .quiet = true});
   map.add(

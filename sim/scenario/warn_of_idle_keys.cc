@@ -70,6 +70,8 @@ void a_wave_sends(const Check& check) {
     } else if (scenario.cluster.gpus_per_node == 1) {
       check.warn(
           key, "no effect: it is for results that stay in the node, whose GPUs are one each here");
+    } else if (scenario.workload.gemm.split_k > 1) {
+      check.warn(key, "no effect: with workload.gemm.split_k results leave from memory");
     } else if (fused.in_switch) {
       check.warn(key, "no effect: with fused.in_switch results stay where they are made");
     }

@@ -151,13 +151,15 @@ Bandwidth FusedSends::leaving_rate() const {
   return fabric.link.bandwidth * fabric.topology->links_of_endpoint(cluster_.spec.gpus_per_node);
 }
 
-Duration FusedSends::lost_while_sending(std::int64_t size, std::size_t waves) const {
+Duration FusedSends::lost_while_sending(std::int64_t size, std::size_t results) const {
   const FusedOptions& fused = options_.fused;
-  auto at_once = static_cast<std::int64_t>(waves);
-  if (fused.sending_waves > 0) at_once = std::min<std::int64_t>(at_once, fused.sending_waves);
-  const Duration sending = longer(transfer_time(bytes(size), sending_rate()),
-                                  transfer_time(bytes(size * at_once), leaving_rate()));
-  return fraction_of(sending, 1 - fused.rate_while_sending);
+  const auto all = static_cast<std::int64_t>(results);
+  const std::int64_t waves = std::min<std::int64_t>(all, cluster_.spec.gpu.cus);
+  const std::int64_t at_once =
+      fused.sending_waves > 0 ? std::min<std::int64_t>(waves, fused.sending_waves) : waves;
+  const Duration one = longer(transfer_time(bytes(size), sending_rate()),
+                              transfer_time(bytes(size * at_once), leaving_rate()));
+  return fraction_of(one * round_up(all, waves), 1 - fused.rate_while_sending);
 }
 
 Send FusedSends::flag(std::uint32_t to, LatchId told, Ordered ordered) {

@@ -91,11 +91,11 @@ class FusedSends {
   // The same work, then copying its result to the buffer that it is sent from.
   [[nodiscard]] Work staged(Work work) const;
 
-  // What a CU loses for a result of `size` that its wave stores into a peer, by
-  // fused.rate_while_sending. `waves` have one to send at the same time, all or as many as may
-  // (fused.sending_waves) sharing the links: they take as long as those need for all of it, or as
-  // one wave does by itself.
-  [[nodiscard]] Duration lost_while_sending(std::int64_t size, std::size_t waves) const;
+  // What a CU loses by fused.rate_while_sending while its wave stores into peers what its WGs have
+  // made in a round, of which all CUs have made `results` of `size` to be sent. As many waves as
+  // may (fused.sending_waves) share the links: a result takes as long as those need for one of
+  // each, or as one wave does by itself.
+  [[nodiscard]] Duration lost_while_sending(std::int64_t size, std::size_t results) const;
 
   // Reading what is to be sent.
   [[nodiscard]] Work reading(std::int64_t size) const;

@@ -182,11 +182,11 @@ class FusedProducer : public FusedLowering {
   }
 
   // Of a result whose CU has one to send from the round before, with so many others.
-  std::uint32_t work_of(bool from_cu, std::size_t waves) {
-    if (waves == 0) return from_cu ? kept_ : written_;
-    const auto [known, added] = slowed_.try_emplace(waves);
+  std::uint32_t work_of(bool from_cu, std::size_t results) {
+    if (results == 0) return from_cu ? kept_ : written_;
+    const auto [known, added] = slowed_.try_emplace(results);
     if (added) {
-      const Duration lost = sends_.lost_while_sending(grid_.bytes_of(1), waves);
+      const Duration lost = sends_.lost_while_sending(grid_.bytes_of(1), results);
       const auto slowed = [&](Work work) {
         work.fixed += lost;
         return graph_.add_work(work);
@@ -383,7 +383,7 @@ class FusedProducer : public FusedLowering {
   std::uint32_t written_ = 0;
   std::uint32_t stored_ = 0;
   std::uint32_t kept_ = 0;
-  // By how many waves send at the same time: written, kept.
+  // By how many results are sent at the same time: written, kept.
   std::map<std::size_t, std::array<std::uint32_t, 2>> slowed_;
   std::vector<LatchId> finished_;  // by GPU: flags still to come from all peers
   Destinations destinations_;

@@ -26,9 +26,11 @@ struct Bound {
 };
 
 // docs/validation.md says what makes some of them worse than others.
-Bound bound_of(const std::string& kind) {
+Bound bound_of(const std::string& kind, bool four) {
+  if (four && kind.find(".triton") != std::string::npos) return {0.12, 0.32};
+  if (four) return {0.07, 0.28};
   if (kind.ends_with(".hip_compute")) return {0.06, 0.30};
-  if (kind.starts_with("torch.emb") || kind.starts_with("torch.gemv")) return {0.06, 0.17};
+  if (kind.starts_with("torch.emb") || kind.starts_with("torch.gemv")) return {0.06, 0.18};
   if (kind.ends_with(".hip")) return {0.05, 0.15};
   if (kind == "torch.gemm.triton") return {0.04, 0.14};
   return {0.07, 0.15};
@@ -49,10 +51,12 @@ struct File {
 void PrintTo(const File& file, std::ostream* out) { *out << file.name; }
 class FusedInPytorch : public testing::TestWithParam<File> {};
 
-// The second file is of another day and machine, with the HIP GEMM by wgmma.
+// The second file is of another day and machine, with the HIP GEMM by wgmma; the third of four
+// GPUs, of which no constant is.
 INSTANTIATE_TEST_SUITE_P(Files, FusedInPytorch,
                          testing::Values(File{"h100-x2-torch.jsonl", 8},
-                                         File{"h100-x2-torch-tiles.jsonl", 6}));
+                                         File{"h100-x2-torch-2.jsonl", 11},
+                                         File{"h100-x4-torch.jsonl", 11}));
 
 TEST_P(FusedInPytorch, is_within_a_few_per_cent) {
   const MeasuredFile file = read_measured(kRoot / "calibration/measurements" / GetParam().name);
@@ -70,25 +74,32 @@ TEST_P(FusedInPytorch, is_within_a_few_per_cent) {
                 errors.worst * 100);
     if (!is_own_kernel(errors.of)) continue;  // all together
     kinds += 1;
-    EXPECT_GE(errors.cases, 26U);
-    EXPECT_LT(errors.median, bound_of(errors.of).median) << errors.of;
-    EXPECT_LT(errors.p90, bound_of(errors.of).p90) << errors.of;
+    EXPECT_GE(errors.cases, 25U);
+    const bool four = std::string(GetParam().name).find("x4") != std::string::npos;
+    const Bound bound = bound_of(errors.of, four);
+    EXPECT_LT(errors.median, bound.median) << errors.of;
+    EXPECT_LT(errors.p90, bound.p90) << errors.of;
   }
   EXPECT_EQ(kinds, GetParam().kinds);
 }
 
-// The harness's own lines of the HIP GEMM, of short k, where links bound what is fused: alone and
-// in bulk as well as elsewhere, fused not (docs/validation.md).
-TEST(HarnessOnHopper, the_gemm_by_wgmma_alone_and_with_its_collective) {
-  const MeasuredFile file = read_measured(kRoot / "calibration/measurements/h100-x2-gemm.jsonl");
+// The harness's own lines of the HIP GEMM, most of short k, where links bound what is fused. The
+// kernel alone is fitted to some of those of two GPUs.
+class HarnessOnHopper : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Files, HarnessOnHopper,
+                         testing::Values("h100-x2-gemm.jsonl", "h100-x4-gemm.jsonl"));
+
+TEST_P(HarnessOnHopper, the_gemm_by_wgmma_alone_and_with_its_collective) {
+  const MeasuredFile file = read_measured(kRoot / "calibration/measurements" / GetParam());
   ASSERT_EQ(file.problems.to_text(), "");
   const Predictions predictions = predict(file.lines, on_two_h100());
   ASSERT_EQ(predictions.problems.to_text(), "");
   for (const ErrorSummary& errors : report_errors(predictions.outcomes).by_kind) {
     if (!errors.of.starts_with("gemm")) continue;
     const bool fused = errors.of.find(".fused") != std::string::npos;
-    EXPECT_LT(errors.median, fused ? 0.20 : 0.09) << errors.of;
-    EXPECT_LT(errors.p90, fused ? 0.25 : 0.13) << errors.of;
+    EXPECT_LT(errors.median, fused ? 0.15 : 0.09) << errors.of;
+    EXPECT_LT(errors.p90, 0.16) << errors.of;
   }
 }
 

@@ -49,10 +49,11 @@ void pooled_embedding(const Ranks& ranks, const EmbeddingShape& shape, const flo
 void gemv_all_reduce(const Ranks& ranks, const std::vector<std::intptr_t>& results, int m, int k,
                      int rows_per_wg, const void* w, const void* x);
 
-// Data: what a rank gets, [source][row of mine][n]. Flags, counters: one per rank.
+// Data: what a rank gets, [source][row of mine][n]. Flags: one per rank; counters: two more.
 void gemm_all_to_all(const Ranks& ranks, const GemmShape& shape, const void* a, const void* b);
 
-// Data: parts [source][row of mine][n]. Flags: one for a tile of 128 x 128 of C.
+// Data: parts [source][row of mine][n]. Flags: one for a tile of 128 x 128 of C; counters: the last
+// two of as many as ranks and two more.
 void gemm_reduce_scatter(const Ranks& ranks, const GemmShape& shape, const void* a, const void* b,
                          void* sums);
 
