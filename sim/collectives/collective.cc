@@ -124,10 +124,15 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
   }
   const Division division = divide(cluster, call, group, plans, choice);
   const double times = division.channels * real(division.chunks);
+  const double sends = real(plans.transfers) * times;
+  // Summed over all ranks, what is sent and has not arrived is no more than what is sent and has
+  // not been taken in: each channel begins a turn when it has taken in all of the one before.
+  const double ahead = real(n * division.slices) * division.channels;
   // Programs of ranks that have less to do are padded with items that do nothing.
   return {.items = real(plans.busiest_rank * n) * times,
-          .sends = real(plans.transfers) * times,
-          .bytes = sent};
+          .sends = sends,
+          .bytes = sent,
+          .at_rest = plans.one_ahead ? std::max(0.0, sends - ahead) : 0};
 }
 
 }  // namespace
@@ -135,19 +140,26 @@ CollectiveCounts count_by(const Cluster& cluster, const CollectiveCall& call,
 CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call) {
   if (call.turns > 1) {
     CollectiveCounts counts = count_collective(*cluster.whole, by_all(cluster, call));
-    for (double* count : {&counts.items, &counts.sends, &counts.bytes}) *count /= call.turns;
+    for (double* count : {&counts.items, &counts.sends, &counts.bytes, &counts.at_rest}) {
+      *count /= call.turns;
+    }
     return counts;
   }
   const RankGroup group = group_of(cluster, call);
   if (call.options.executor == CollectiveExecutor::dma) return count_by(cluster, call, group, {});
   CollectiveCounts most;
   for (const CollectiveChoice choice : possible_choices(cluster, call, group)) {
-    const CollectiveCounts counts = count_by(cluster, call, group, choice);
-    most.items = std::max(most.items, counts.items);
-    most.sends = std::max(most.sends, counts.sends);
-    most.bytes = std::max(most.bytes, counts.bytes);
+    most = most_of(most, count_by(cluster, call, group, choice));
   }
   return most;
+}
+
+CollectiveCounts most_of(const CollectiveCounts& a, const CollectiveCounts& b) {
+  const double sends = std::max(a.sends, b.sends);
+  return {.items = std::max(a.items, b.items),
+          .sends = sends,
+          .bytes = std::max(a.bytes, b.bytes),
+          .at_rest = sends - std::max(a.sends - a.at_rest, b.sends - b.at_rest)};
 }
 
 }  // namespace weft

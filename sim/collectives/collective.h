@@ -54,8 +54,12 @@ struct CollectiveCounts {
   double items = 0;
   double sends = 0;
   double bytes = 0;  // of all sends
+  // Of the sends, at least so many are not on their way at any time: they follow from others.
+  double at_rest = 0;
 };
 CollectiveCounts count_collective(const Cluster& cluster, const CollectiveCall& call);
+// Of each count the larger.
+CollectiveCounts most_of(const CollectiveCounts& a, const CollectiveCounts& b);
 
 const char* name_of(CollectiveOp op);
 

@@ -19,24 +19,32 @@ double segments(const std::optional<FabricSpec>& fabric, double bytes_of_message
 // Per CU: its free resources, its accounts, and a shared server.
 constexpr double kPerCu = 200;
 constexpr double kKernel = 128;  // in the engine
+// Of the links of a long route, ports included: each keeps room for as many messages as it ever
+// had.
+constexpr double kQueues = 8;
 
 }  // namespace
 
-Bytes memory_of_run(const Cluster& cluster, double items, double sends, double sent) {
-  // Per item: itself, as if none were alike. Per send: itself, its latch here and in the engine,
-  // the message in flight with its segments, and its event. Per GPU: WGs and queues. Finally the
-  // links.
-  const double message = sends == 0 ? 0 : sent / sends;
+Bytes memory_of_run(const Cluster& cluster, const CollectiveCounts& counts) {
+  // Per item: itself, as if none were alike. Per send: itself and, in the graph and in the engine,
+  // its latch; if it can be on its way while all others are, the message with its segments and its
+  // event; if not, the latch of its arrival, for which these leave room. Per GPU: WGs and queues.
+  // Finally the links.
+  const double message = counts.sends == 0 ? 0 : counts.bytes / counts.sends;
   const double pieces =
       std::max(segments(cluster.spec.scale_up, message), segments(cluster.spec.scale_out, message));
   // A latch in the graph takes 5 B: `Latch` leaves room for the kinds of sends and large targets.
-  constexpr std::size_t kPerSend =
-      sizeof(Sends::Stored) + sizeof(Latch) + sizeof(LatchState) + sizeof(Event);
-  const double per_send =
-      static_cast<double>(kPerSend) +
+  constexpr std::size_t kLatch = sizeof(Latch) + sizeof(LatchState);
+  constexpr std::size_t kPerSend = sizeof(Sends::Stored) + kLatch;
+  const double on_its_way =
+      static_cast<double>(sizeof(Event)) +
       static_cast<double>(Transport::memory_per_message().count()) * std::ceil(pieces);
+  const double on_their_way =
+      std::min(counts.sends, kQueues * (counts.sends - counts.at_rest)) * on_its_way;
   const double per_gpu = 200'000.0 + cluster.spec.gpu.cus * kPerCu;
-  const double memory = items * static_cast<double>(sizeof(Item)) + sends * per_send +
+  const double memory = counts.items * static_cast<double>(sizeof(Item)) +
+                        counts.sends * static_cast<double>(kPerSend) +
+                        counts.at_rest * static_cast<double>(kLatch) + on_their_way +
                         cluster.gpus() * per_gpu +
                         static_cast<double>(Transport::memory(cluster.network).count());
   constexpr double kMost = 1e18;  // more than any machine has
@@ -47,7 +55,9 @@ Bytes memory_of_run(const Cluster& cluster, const TaskGraph& graph) {
   double sent = 0;
   for (const Send& send : graph.sends) sent += send.size;
   const double stored = static_cast<double>(graph.items.runs().size());
-  return memory_of_run(cluster, stored, static_cast<double>(graph.sends.size()), sent) +
+  const CollectiveCounts counts{
+      .items = stored, .sends = static_cast<double>(graph.sends.size()), .bytes = sent};
+  return memory_of_run(cluster, counts) +
          bytes(static_cast<std::int64_t>(graph.items.ends().size() * sizeof(std::uint32_t)));
 }
 

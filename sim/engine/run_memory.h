@@ -1,14 +1,14 @@
 // The memory that a run takes, estimated from what it has to do.
 #pragma once
 
+#include "sim/collectives/collective.h"
 #include "sim/network/transport.h"
 #include "sim/tasks/task_graph.h"
 
 namespace weft {
 
-// Of one simulator. `items`, `sends`, `sent`: work, messages and their bytes, of a task graph that
-// may not exist yet.
-Bytes memory_of_run(const Cluster& cluster, double items, double sends, double sent);
+// Of one simulator, and of a task graph that may not exist yet.
+Bytes memory_of_run(const Cluster& cluster, const CollectiveCounts& counts);
 Bytes memory_of_run(const Cluster& cluster, const TaskGraph& graph);
 
 // What each simulator has for itself if several share the run: what there is of the whole cluster.

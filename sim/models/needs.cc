@@ -39,6 +39,7 @@ void add(CollectiveCounts& counts, const CollectiveCounts& more, double times = 
   counts.items += times * more.items;
   counts.sends += times * more.sends;
   counts.bytes += times * more.bytes;
+  counts.at_rest += times * more.at_rest;
 }
 
 // Of one group.
@@ -236,12 +237,6 @@ CollectiveCounts count_op(const ModelGraph& graph, OpId id, const Counting& how)
           .bytes = 0};
 }
 
-CollectiveCounts most_of(const CollectiveCounts& a, const CollectiveCounts& b) {
-  return {.items = std::max(a.items, b.items),
-          .sends = std::max(a.sends, b.sends),
-          .bytes = std::max(a.bytes, b.bytes)};
-}
-
 // In mode mixed, the most of any.
 CollectiveCounts count_overlapped(const ModelGraph& graph, const Fusion& fusion,
                                   const Counting& how) {
@@ -313,9 +308,7 @@ Needs estimated_needs(const Scenario& scenario, const Cluster& cluster, Mode mod
 }
 
 Needs estimated_needs(const Cluster& cluster, const CollectiveCounts& counts) {
-  return {.items = counts.items,
-          .sends = counts.sends,
-          .memory = memory_of_run(cluster, counts.items, counts.sends, counts.bytes)};
+  return {.items = counts.items, .sends = counts.sends, .memory = memory_of_run(cluster, counts)};
 }
 
 }  // namespace weft

@@ -49,6 +49,9 @@ struct PlanCounts {
   std::int64_t cut_into = 0;  // parts, of which the largest step moves one; 0: as `blocks`
   double posted = 0;  // messages per chunk that a channel of the busiest GPU posts at its NIC
   Flow flow = Flow::chunk_by_chunk;
+  // Whether a rank sends on what has arrived before it expects the next: of a chunk, it never has
+  // more than one transfer more sent than taken in.
+  bool one_ahead = false;
 };
 
 // How an algorithm loads the links, where 1 is the buffer: bytes over the busiest link of a node

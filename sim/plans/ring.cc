@@ -117,7 +117,8 @@ PlanCounts counts_of_ring(const PlanRequest& request) {
                     .busiest_rank = from_root ? 2 : phases * (n - 1) + 1,
                     .steps = phases * (n - 1),
                     .sent = static_cast<double>(phases * (n - 1)),
-                    .flow = from_root ? Flow::pipeline : Flow::chunk_by_chunk};
+                    .flow = from_root ? Flow::pipeline : Flow::chunk_by_chunk,
+                    .one_ahead = !from_root};
   if (!request.one_node()) {  // each leaves the nodes by a different GPU
     counts.posted = static_cast<double>(counts.steps) / static_cast<double>(counts.plans);
   }

@@ -314,5 +314,44 @@ TEST(LoweredCollectives, are_no_larger_than_estimated) {
   });
 }
 
+// The most that a channel has sent without having taken in as much, summed over all channels. What
+// is on its way has been sent and not been taken in, so there is never more of it.
+double ahead_at_most(const TaskGraph& graph) {
+  std::int64_t all = 0;
+  for (const Kernel& kernel : graph.kernels) {
+    for (std::uint32_t channel = 0; channel < kernel.max_grid; ++channel) {
+      std::int64_t ahead = 0;
+      std::int64_t most = 0;
+      for (std::uint32_t i = channel; i < kernel.items; i += kernel.max_grid) {
+        const Item& item = graph.item(kernel, i);
+        if (!item.waits_for.is_none()) ahead -= graph.latches[item.waits_for].target;
+        if (!item.counts_down.is_none()) ahead += graph.sends_of(item.counts_down).count;
+        most = std::max(most, ahead);
+      }
+      all += most;
+    }
+  }
+  return static_cast<double>(all);
+}
+
+// Memory is estimated for as many messages as can be on their way at a time.
+TEST(LoweredCollectives, have_no_more_messages_on_their_way_than_estimated) {
+  int fewer_than_all = 0;
+  for_each_seed(600, text_of, [&](std::uint64_t seed, const std::string&) {
+    Case of = random_case(seed);
+    const RankGroup group = group_of(of.cluster, of.call);
+    const bool by_cus = of.call.options.executor != CollectiveExecutor::dma;
+    if (seed % 2 == 0 && by_cus && !of.call.options.algorithm.of_engine &&
+        is_possible(of.cluster, of.call, group, Algorithm::ring)) {
+      of.call.options.algorithm.named = Algorithm::ring;
+    }
+    const CollectiveCounts counts = count_collective(of.cluster, of.call);
+    if (counts.at_rest == 0) return;
+    ++fewer_than_all;
+    EXPECT_LE(ahead_at_most(lowered(of)), counts.sends - counts.at_rest);
+  });
+  EXPECT_GT(fewer_than_all, 50);
+}
+
 }  // namespace
 }  // namespace weft::lowered_collectives_test
