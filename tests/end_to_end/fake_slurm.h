@@ -22,7 +22,7 @@ class FakeSlurm {
           "tasks=${tasks%\\%*}\n"
           "for SLURM_ARRAY_TASK_ID in $(seq ${tasks%-*} ${tasks#*-}); do\n"
           "  export SLURM_ARRAY_TASK_ID\n  " +
-              task + "\ndone\n");
+              task + "\ndone\nexit 0\n");
     write("squeue", "printf '" + queue + "'\n");
   }
   // What comes before a program: its environment.
