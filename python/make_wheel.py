@@ -51,6 +51,9 @@ def content(options):
     shared = {"configs": files_below(options.configs), "html": files_below(options.html),
               "vega": files_below(options.vega, ".min.js")}
     roots = {"configs": options.configs, "html": options.html, "vega": options.vega}
+    for name, paths in shared.items():
+        if not paths:
+            sys.exit(f"make_wheel.py: {roots[name]}: no files for share/weft/{name}")
     for name, paths in shared.items():  # PREFIX/share/weft/NAME, as `cmake --install` has it
         for path in paths:
             below = path.relative_to(roots[name])

@@ -333,6 +333,10 @@ class Tunes(InFolder):
                          [{"column": "links_busy_max", "better": "larger"}])
         self.assertEqual(tuned.best["value"], min(row["fused_time_us"] for row in tuned.rows))
 
+    def test_a_column_given_twice(self):
+        with self.assertRaisesRegex(ValueError, "'mfu' is given twice"):
+            weft.tune(self.SPACE, minimize="mfu", maximize=["time_us", "mfu"], points=2)
+
     def test_mistakes_all_at_once(self):
         with self.assertRaises(weft.ScenarioError) as caught:
             weft.tune({"name": "bad", "scenario": "nothing", "axes": []})

@@ -59,6 +59,10 @@ def tune(file_or_dict: Scenario, executor: Optional[Executor] = None, overrides:
     """
     source, _ = source_of(file_or_dict, "a sweep")
     wanted = _wanted(minimize, False) + _wanted(maximize, True) or [("time_us", False)]
+    named = [column for column, _ in wanted]
+    for column in named:
+        if named.count(column) > 1:
+            raise ValueError(f"minimize, maximize: {column!r} is given twice")
     search = _weft.Tune(source, sets_of(overrides), folders(config_dirs), wanted, points)
     warnings_or_raise(search.problems)
     folder = known_folder(known)

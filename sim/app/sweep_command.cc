@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,12 +43,6 @@ fs::path folder_of(const SweepPlan& plan, const SweepCommand& command) {
   return command.output.value_or(default_folder(plan, command.shard));
 }
 
-// What comes before the file, to give the same results.
-std::string text_of(const SweepCommand& command) {
-  return command.only.empty() ? "weft sweep"
-                              : fmt::format("weft sweep --only {}", fmt::join(command.only, ","));
-}
-
 void run(Sweep& sweep, const SweepCommand& command) {
   SweepProgress progress(command.quiet ? ProgressLine::Show::no : ProgressLine::Show::yes);
   sweep.run([&progress](const SweepCounts& counts) { progress.update(counts); });
@@ -73,7 +66,7 @@ int sweep_here(const SweepPlan& plan, const SweepCommand& command, int jobs) {
                .shard = command.shard,
                .jobs = jobs,
                .retry = command.retry,
-               .command = text_of(command),
+               .command = text_of_sweep(command),
                .known = known.get()},
               messages_of_sweep());
   std::vector<SweepRow> rows;
@@ -111,32 +104,27 @@ Planned planned(const SweepPlan& plan, const SweepCommand& command) {
 
 }  // namespace
 
+std::string text_of_sweep(const SweepCommand& command) {
+  return command.only.empty() ? "weft sweep"
+                              : fmt::format("weft sweep --only {}", fmt::join(command.only, ","));
+}
+
 int sweep_command(const SweepCommand& command) {
   if (command.status) return slurm_status(command);
   const LoadedPlan loaded =
       load_plan(command.file, {.sets = command.sets, .config_dirs = config_dirs});
   print_problems(or_its_command(loaded.problems, command.file, FileKind::sweep));
   if (!loaded.plan) return exit_code::user;
-  const auto beyond =
-      std::find_if(command.only.begin(), command.only.end(),
-                   [&](std::size_t number) { return number > loaded.plan->points.size(); });
-  if (beyond != command.only.end()) {
-    spdlog::error("--only {}: there are {} points", *beyond, loaded.plan->points.size());
-    return exit_code::user;
-  }
-  const SweepPlan plan =
-      command.only.empty() ? *loaded.plan : only_points(*loaded.plan, command.only);
+  const std::optional<SweepPlan> chosen = plan_of_points(*loaded.plan, command.only);
+  if (!chosen) return exit_code::user;
+  const SweepPlan& plan = *chosen;
   if (command.shard.count > plan.points.size()) {
     spdlog::error("{} shards, but only {} points", command.shard.count, plan.points.size());
     return exit_code::user;
   }
-  if (command.launcher == Launcher::slurm && !command.dry_run) {
-    SweepCommand on_slurm = command;
-    on_slurm.slurm.only = command.only;
-    return sweep_on_slurm(plan, on_slurm);
-  }
+  if (command.launcher == Launcher::slurm && !command.dry_run) return sweep_on_slurm(plan, command);
   const int jobs = jobs_or_cores(command.jobs);
-  if (command.dry_run) return print_points(plan, planned_rows(plan, command, jobs));
+  if (command.dry_run) return print_points(plan, planned_rows(plan, command, jobs), command.only);
   if (refused(planned(plan, command))) return exit_code::user;
   catch_interrupts();
   return sweep_here(plan, command, jobs);

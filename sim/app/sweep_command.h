@@ -30,6 +30,9 @@ struct SweepCommand {
   KnownOptions known = {};
 };
 
+// What comes before the file in a command that gives the same results: "weft sweep --only 3,17".
+std::string text_of_sweep(const SweepCommand& command);
+
 // Returns the exit code; failures of the system are exceptions.
 int sweep_command(const SweepCommand& command);
 

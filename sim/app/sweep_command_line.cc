@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "sim/app/command_app.h"
 
@@ -45,6 +47,16 @@ std::string wrong_shard(const std::string& text) {
   const Shard shard = shard_of(text);
   const bool right = shard.index >= 1 && shard.index <= shard.count;
   return right ? "" : fmt::format("'{}' is not like 2/4, with numbers from 1", text);
+}
+
+// In the order in which they are first named.
+std::vector<std::size_t> once_each(const std::vector<std::size_t>& numbers) {
+  std::set<std::size_t> named;
+  std::vector<std::size_t> each;
+  for (const std::size_t number : numbers) {
+    if (named.insert(number).second) each.push_back(number);
+  }
+  return each;
 }
 
 // Of a sweep that may be left alone.
@@ -121,6 +133,7 @@ CLI::App* add_sweep(CLI::App& app, SweepCommand& command) {
   dry->excludes(retry)->excludes(quiet);
   sweep->callback([&command] {
     if (command.file.empty() && !command.status) throw CLI::RequiredError("FILE");
+    command.only = once_each(command.only);
   });
   return sweep;
 }

@@ -8,6 +8,7 @@
 #include "sim/app/colors.h"
 #include "sim/app/config_dirs.h"
 #include "sim/app/sweep_outcome.h"
+#include "sim/app/sweep_points.h"
 #include "sim/app/sweep_progress.h"
 #include "sim/run/exit_code.h"
 #include "sim/run/replay_text.h"
@@ -21,12 +22,14 @@ namespace {
 SlurmSweep slurm_sweep(const SweepPlan& plan, const SweepCommand& command) {
   const std::filesystem::path folder = command.output.value_or(default_folder(plan, {}));
   SlurmOptions slurm = command.slurm;
+  slurm.only = command.only;
   slurm.known = known_arguments(command.known, known_folder(command.known, folder / kKnownFolder));
   return {plan,
           {.folder = folder,
            .sets = command.sets,
            .shard = command.shard,
-           .jobs = std::max(command.jobs, 1)},
+           .jobs = std::max(command.jobs, 1),
+           .command = text_of_sweep(command)},
           slurm,
           messages_of_sweep()};
 }
@@ -91,12 +94,16 @@ int slurm_status(const SweepCommand& command) {
   started.output = command.status;
   started.file = as_started.file;
   started.sets = as_started.sets;
+  started.only = as_started.only;
   started.slurm.max_jobs = as_started.max_jobs;
+  started.slurm.points_per_job = as_started.points_per_job;
   started.slurm.points_per_job = as_started.points_per_job;
   const LoadedPlan loaded =
       load_plan(started.file, {.sets = started.sets, .config_dirs = config_dirs});
   print_problems(loaded.problems);
-  return loaded.plan ? tell_state(*loaded.plan, started) : exit_code::user;
+  if (!loaded.plan) return exit_code::user;
+  const std::optional<SweepPlan> plan = plan_of_points(*loaded.plan, started.only);
+  return plan ? tell_state(*plan, started) : exit_code::user;
 }
 
 }  // namespace weft

@@ -1,7 +1,9 @@
 #include "sim/app/sweep_points.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <string>
@@ -13,10 +15,22 @@
 
 namespace weft {
 
-int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
+std::optional<SweepPlan> plan_of_points(const SweepPlan& plan,
+                                        const std::vector<std::size_t>& only) {
+  if (only.empty()) return plan;
+  const std::size_t last = *std::max_element(only.begin(), only.end());
+  if (last > plan.points.size()) {
+    spdlog::error("--only {}: there are {} points", last, plan.points.size());
+    return std::nullopt;
+  }
+  return only_points(plan, only);
+}
+
+int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows,
+                 const std::vector<std::size_t>& only) {
   const std::vector<AxisColumn> axes = columns_of(plan);
-  TableRow head;
-  head.reserve(axes.size() + 1);
+  TableRow head{"#"};
+  head.reserve(axes.size() + 2);
   for (const AxisColumn& axis : axes) head.push_back(axis.column);
   head.emplace_back("point");
   std::vector<TableRow> table{head};
@@ -27,6 +41,7 @@ int print_points(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
     different.insert(row.row.point);
     const bool is_wrong = !row.problems.empty();
     TableRow& line = table.emplace_back();
+    line.push_back(std::to_string(only.empty() ? row.row.row + 1 : only[row.row.row]));
     for (const Cell& cell : row.row.cells) line.push_back(text_of(cell));
     line.push_back(row.row.point + (is_wrong ? " (cannot be run)" : ""));
     if (!is_wrong) continue;

@@ -1,4 +1,5 @@
-// Work that takes no longer than it may: what asks interrupted() stops when the time is over.
+// Work that begins nothing new when its time is over: what asks interrupted(). Points that have
+// begun end.
 #pragma once
 
 #include <chrono>

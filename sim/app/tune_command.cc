@@ -132,6 +132,17 @@ TunedSweep limited(const std::optional<Seconds>& time, const std::function<Tuned
   return found;
 }
 
+// The column of one mode that is not mixed, "fused_time_us", which pairs by themselves do not have.
+const Objective* of_another_mode(const TuneCommand& command, WorkloadKind kind) {
+  for (const Mode mode : modes_of(kind)) {
+    if (mode == Mode::mixed) continue;
+    for (const Objective& objective : command.objectives) {
+      if (objective.column.starts_with(std::string(name_of(mode)) + '_')) return &objective;
+    }
+  }
+  return nullptr;
+}
+
 // Whether there is something for which --pairs cannot be; which is said.
 bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
   if (!command.pairs && !command.then_pairs) return false;
@@ -151,7 +162,13 @@ bool cannot_have_pairs(const TuneCommand& command, const Scenario* scenario) {
       command.sets.begin(), command.sets.end(),
       [](const std::string& set) { return set.substr(0, set.find_first_of("=.")) == "modes"; });
   if (sets_modes) spdlog::error("{} is of mode mixed; leave out --set modes=...", option);
-  return sets_modes;
+  const Objective* of_another = of_another_mode(command, kind);
+  if (of_another != nullptr) {
+    spdlog::error(
+        "{} is of mode mixed, which has no column '{}'; name a column that all modes have", option,
+        of_another->column);
+  }
+  return sets_modes || of_another != nullptr;
 }
 
 // Of a column that is one mode's only that one: "fused_time_us".
@@ -202,32 +219,58 @@ std::optional<TunedSweep> pairs_of_best(const TuneCommand& command, const fs::pa
   return limited(time.share(1), [&] { return tune_pairs(next, options, folder / "pairs", known); });
 }
 
+int code_of_modes(const std::vector<Searched>& all) {
+  int code = exit_code::ok;
+  for (const Searched& one : all) code = std::max(code, one.outcome.code);
+  return code;
+}
+
+// What comes of --then-pairs, beside what the first search has found.
+struct PairsBeside {
+  std::string text;
+  nlohmann::ordered_json json;
+  bool better = false;
+};
+
+PairsBeside pairs_beside(const TunedSweep& first, const std::optional<TunedSweep>& pairs,
+                         int code_of_first) {
+  const int code = pairs ? pairs->code : code_of_first;
+  if (pairs && !pairs->best.empty()) {
+    const bool better = pairs->cost < first.cost;
+    return {.text = fmt::format(
+                "\nthen its pairs, each in its own way\n{}\nthe better: {}, {} for {}\n",
+                pairs->text, better ? "pairs, each in its own way" : "the first",
+                better ? pairs->best : first.best, better ? first.best : pairs->best),
+            .json = {{"then_pairs", nlohmann::ordered_json::parse(pairs->json)},
+                     {"better", better ? "then_pairs" : "first"}},
+            .better = better};
+  }
+  const char* why = code == exit_code::ok || code == exit_code::interrupted ? "stopped" : "failed";
+  return {.text = fmt::format("\npairs: none tried: {}\n", why),
+          .json = {{"then_pairs", {{"none_tried", why}}}, {"better", "first"}}};
+}
+
 void tell(const TuneCommand& command, const std::vector<Searched>& all,
           const std::optional<TunedSweep>& pairs) {
   const Searched* best = best_of(all);
   if (best == nullptr) return;
   const bool several = all.size() > 1;
-  const bool has_pairs = pairs && !pairs->best.empty();
+  PairsBeside beside;
+  if (command.then_pairs) beside = pairs_beside(best->outcome, pairs, code_of_modes(all));
   if (command.json) {
     std::string json = several ? modes_json(all, *best) : best->outcome.json;
-    if (has_pairs) {
+    if (command.then_pairs) {
       auto both = nlohmann::ordered_json::parse(json);
-      both["then_pairs"] = nlohmann::ordered_json::parse(pairs->json);
+      both.update(beside.json);
       json = both.dump(2) + '\n';
     }
     print_text(json);
   } else {
     print_text((several ? modes_text(all, *best) + '\n' : "") + best->outcome.text);
-    if (has_pairs) print_text("\nthen its pairs, each in its own way\n" + pairs->text);
+    print_text(beside.text);
   }
   spdlog::info("best.yaml, tune.json and results.csv are in {}",
-               (has_pairs ? pairs->folder : best->outcome.folder).string());
-}
-
-int code_of_modes(const std::vector<Searched>& all) {
-  int code = exit_code::ok;
-  for (const Searched& one : all) code = std::max(code, one.outcome.code);
-  return code;
+               (beside.better ? pairs->folder : best->outcome.folder).string());
 }
 
 int code_of(const std::vector<Searched>& all, const std::optional<TunedSweep>& pairs) {

@@ -1,5 +1,6 @@
 #include "sim/app/tune_command_line.h"
 
+#include <set>
 #include <string>
 
 #include "sim/app/sweep_command_line.h"
@@ -58,6 +59,12 @@ void add_objectives(CLI::App& tune, TuneCommand& command) {
         command.objectives.push_back(
             {.column = largest->results()[larger++], .larger_is_better = true});
       }
+    }
+    std::set<std::string> named;
+    for (const Objective& objective : command.objectives) {
+      if (named.insert(objective.column).second) continue;
+      throw CLI::ValidationError("--minimize, --maximize",
+                                 "'" + objective.column + "' is given twice");
     }
   });
 }

@@ -139,13 +139,14 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
       .slurm = on_slurm ? std::optional(slurm_of(command, folder)) : std::nullopt,
       .most_points = command.points};
   const Tuned tuned = tune(plan, options, command.quiet);
-  if (on_slurm && !tuned.was_stopped) KnownFiles::remove(folder / kKnownFolder);
+  if (on_slurm && !tuned.was_stopped && !tuned.gave_up) KnownFiles::remove(folder / kKnownFolder);
   const double tie = command.tie_percent / 100;
   const Answer answer = answer_of(plan, tuned, options.objectives, tie);
   if (answer.trials.empty()) {
     remove_file(folder / "best.yaml");  // of an earlier search
     remove_file(folder / "tune.json");
     if (tuned.was_stopped) return {.code = exit_code::interrupted};
+    if (tuned.gave_up) return {.code = exit_code::user};
     return {.code = tell_why_nothing(tuned, plan, command, folder),
             .lacks_column = tuned.lacks_column};
   }
@@ -157,7 +158,9 @@ TunedSweep tune_in(const SweepPlan& plan, const TuneCommand& command, const fs::
                   .command = info_of(plan, options.sweep).command};
   write(told, folder, plan.points[answer.trials.front().row->row]);
   TunedSweep outcome = outcome_of(told, folder);
-  outcome.code = tuned.was_stopped ? exit_code::interrupted : worst_of(tuned.rows);
+  outcome.code = tuned.was_stopped ? exit_code::interrupted
+                                   : std::max<int>(worst_of(tuned.rows),
+                                                   tuned.gave_up ? exit_code::user : exit_code::ok);
   return outcome;
 }
 

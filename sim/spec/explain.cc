@@ -53,25 +53,20 @@ bool is_below(std::string_view path, std::string_view map) {
 
 constexpr std::string_view kElement = "[]";
 
-struct Described {
-  std::string path;
-  bool is_element = false;  // itself
-};
-
 // Elements of lists, by whatever number, as their keys name them.
-Described as_described(std::string_view path) {
-  Described described;
+std::string as_described(std::string_view path) {
+  std::string described;
   for (bool is_first = true, more = true; more; is_first = false) {
     const std::size_t length = std::min(path.find('.'), path.size());
     const std::string_view part = path.substr(0, length);
     more = length < path.size();
     path.remove_prefix(more ? length + 1 : length);
-    described.is_element = !is_first && !part.empty() &&
-                           part.find_first_not_of("0123456789") == std::string_view::npos;
-    if (described.is_element) {
-      described.path += kElement;
+    const bool is_element = !is_first && !part.empty() &&
+                            part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_element) {
+      described += kElement;
     } else {
-      described.path += (is_first ? "" : ".") + std::string(part);
+      described += (is_first ? "" : ".") + std::string(part);
     }
   }
   return described;
@@ -102,10 +97,13 @@ std::vector<KeyDoc> keys_at(const std::vector<KeyDoc>& keys, std::string_view pa
       return described.empty() || key.path == described || is_below(key.path, described);
     });
   };
-  const auto [described, is_element] = as_described(path);
+  std::string described = as_described(path);
   find(described);
-  // An element of a list of values has no keys of its own.
-  if (found.empty() && is_element) find(described.substr(0, described.size() - kElement.size()));
+  // An element of a list of values, or of lists of them, has no keys of its own.
+  while (found.empty() && described.ends_with(kElement)) {
+    described.resize(described.size() - kElement.size());
+    find(described);
+  }
   return found;
 }
 

@@ -21,6 +21,8 @@ void catch_interrupts() {
 
 bool interrupted() { return g_interrupted || g_asked_to_stop; }
 
+bool interrupted_by_signal() { return g_interrupted; }
+
 void ask_to_stop(bool stop) { g_asked_to_stop = stop; }
 
 }  // namespace weft

@@ -36,7 +36,7 @@ PointOutcome simulate_point(const Loaded& loaded, const std::string& command, Me
   const MemoryGate::Pass pass(gate, run.memory());
   const auto outcome = run.run(command, [](Mode) -> OnProgress {
     return [](const Progress&) {
-      if (interrupted()) throw Interrupted{};
+      if (interrupted_by_signal()) throw Interrupted{};
     };
   });
   if (const auto* failure = std::get_if<Failure>(&outcome)) {
@@ -113,7 +113,7 @@ PointOutcome run_point_apart(const Loaded& loaded, const std::string& command) {
   while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) throw std::runtime_error("a child process was lost");
   }
-  if (interrupted()) throw Interrupted{};
+  if (interrupted_by_signal()) throw Interrupted{};
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     return failed(fmt::format("weft crashed with signal {} ({}): {}", signal, strsignal(signal),

@@ -94,7 +94,8 @@ void SlurmSweep::write_note() const {
   const Json note = {{"file", fs::absolute(plan_.file).string()},
                      {"sets", options_.sets},
                      {"max_jobs", slurm_.max_jobs},
-                     {"points_per_job", slurm_.points_per_job}};
+                     {"points_per_job", slurm_.points_per_job},
+                     {"only", slurm_.only}};
   replace_file(folder() / kNote, note.dump(2) + "\n");
   replace_file(folder() / "sweep.json", to_json(info_));
   replace_file(script(), script_text());
@@ -254,7 +255,8 @@ std::variant<SlurmNote, std::string> read_note(const fs::path& folder) {
     return SlurmNote{.file = note.at("file").get<std::string>(),
                      .sets = note.at("sets").get<std::vector<std::string>>(),
                      .max_jobs = note.at("max_jobs").get<int>(),
-                     .points_per_job = note.at("points_per_job").get<int>()};
+                     .points_per_job = note.at("points_per_job").get<int>(),
+                     .only = note.value("only", std::vector<std::size_t>{})};
   } catch (const Json::exception&) {
     return fmt::format("{}: damaged; start the sweep again, with --launcher slurm as before",
                        (folder / kNote).string());

@@ -34,6 +34,8 @@ class SlurmSweep {
   void launch();
   // Until all is finished, or given up: what was lost is resubmitted. False: interrupted.
   bool wait(const OnCounts& on_counts);
+  // After wait(): tasks ended without all their results, however often they were submitted.
+  [[nodiscard]] bool has_unfinished() const { return !all_finished(); }
   // Merges the shares that are finished; nothing where none is. Says what is wrong.
   std::optional<Merged> merge();
 
@@ -93,6 +95,7 @@ struct SlurmNote {
   std::vector<std::string> sets;
   int max_jobs = 0;
   int points_per_job = 0;
+  std::vector<std::size_t> only = {};  // of the file's points, from 1; empty: all
 };
 // The other one: why there is none.
 std::variant<SlurmNote, std::string> read_note(const std::filesystem::path& folder);

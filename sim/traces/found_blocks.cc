@@ -348,10 +348,13 @@ void find_blocks(MergedRanks& merged, TraceSummary& summary) {
   FoundBlocks found = find_blocks(std::move(merged.graph), merged.made_from);
   merged.graph = std::move(found.graph);
   merged.made_from = {};
-  summary.choices.push_back(found.obstacle.empty()
-                                ? fmt::format("find_blocks: {} blocks, of {} kinds, in {} programs",
-                                              found.blocks, found.kinds, found.programs)
-                                : fmt::format("find_blocks: none, as {}", found.obstacle));
+  summary.choices.push_back(
+      found.obstacle.empty()
+          ? fmt::format(
+                "find_blocks: {} blocks, of {} kinds, in {} programs; for layers with collectives: "
+                "messages that follow one another may take up to 50 % longer or 35 % less",
+                found.blocks, found.kinds, found.programs)
+          : fmt::format("find_blocks: none, as {}", found.obstacle));
 }
 
 MadeFrom kept_for(const TraceWork& work) {

@@ -41,13 +41,12 @@ class Tuning {
       tuned_.untried = space_.points();
       return std::move(tuned_);
     }
-    run_defaults();
     SeveralSearches search(space_, options_.objectives.size(),
                            std::min(options_.most_points, space_.points()),
                            point_as_it_is(space_, tuned_.start_values));
-    for (std::vector<std::size_t> next = search.ask(); !next.empty() && !interrupted();
-         next = search.ask()) {
-      try_points(search, without_hopeless(search, std::move(next)));
+    try {
+      search_with(search);
+    } catch (const Interrupted&) {  // while points were being planned: what is finished counts
     }
     tuned_.was_stopped = interrupted();
     for (const SweepRow& row : sweep_.rows()) {
@@ -60,6 +59,15 @@ class Tuning {
   }
 
  private:
+  // What it is compared with is simulated last: time may be limited.
+  void search_with(SeveralSearches& search) {
+    for (std::vector<std::size_t> next = search.ask();
+         !next.empty() && !interrupted() && !tuned_.gave_up; next = search.ask()) {
+      try_points(search, without_hopeless(search, std::move(next)));
+    }
+    if (!interrupted()) run_defaults();
+  }
+
   void run_start() {
     const SweepPlan plan = without_axes(plan_);
     std::vector<SweepRow> rows = sweep_rows(plan, Shard{}, {.jobs = options_.sweep.jobs});
@@ -179,14 +187,16 @@ class Tuning {
     options.folder /= "on_slurm/" + fnv1a_64_hex(named);
     SlurmSweep sweep(plan, options, slurm, messages_);
     sweep.launch();
-    if (!sweep.wait([&](const SweepCounts& counts) { on_done(counts.done); })) return;
+    if (!sweep.wait([&](const SweepCounts& counts) { on_done(counts.done); })) {
+      messages_.warning(
+          "the tasks continue; the same command waits for them again, scancel --name=" +
+          sweep.name() + " ends them");
+      return;
+    }
     const std::optional<Merged> merged = sweep.merge();
     if (merged) sweep_.take(merged->rows);
-    if (!merged || !merged->problems.empty()) {
-      throw std::runtime_error(
-          "some points were not finished on Slurm; the same command continues");
-    }
-    std::filesystem::remove_all(options.folder);
+    tuned_.gave_up = !merged || !merged->problems.empty() || sweep.has_unfinished();
+    if (!tuned_.gave_up) std::filesystem::remove_all(options.folder);
   }
 
   [[nodiscard]] const SweepRow& row_of(std::size_t point) const {
@@ -211,7 +221,9 @@ class Tuning {
       if (!search.told(point)) untried.push_back(point);
     }
     tuned_.untried = untried.size();
-    if (!first().is_time() || !search.best() || tuned_.was_stopped) return;
+    if (!first().is_time() || !search.best() || tuned_.was_stopped || tuned_.gave_up) {
+      return;
+    }
     if (untried.size() > kMostBounded) return;
     double least = search.best()->cost;
     for (const std::optional<double>& bound : bounds_us(untried)) {

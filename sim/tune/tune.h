@@ -49,6 +49,7 @@ struct Tuned {
   std::optional<double> bound_us;  // of the first objective, a time: no point that was not
                                    // simulated can be below; none: not known
   bool was_stopped = false;        // interrupted(): what is known by then
+  bool gave_up = false;            // some points were not finished on Slurm, which is said
 };
 
 Space space_of(const SweepPlan& plan);
@@ -63,7 +64,7 @@ Space::Values values_as_it_is(const SweepPlan& plan, const std::string& hash);
 // The point that is as the scenario is, as far as the axes have its values; else the middle ones.
 std::optional<std::size_t> point_as_it_is(const Space& space, Space::Values as_it_is);
 
-// `plan` must outlive it. Throws Interrupted while points are being planned.
+// `plan` must outlive it. Throws Interrupted while the scenario as it is is being planned.
 Tuned tune(const SweepPlan& plan, const TuneOptions& options, const SweepMessages& messages,
            const OnTuneCounts& on_counts);
 

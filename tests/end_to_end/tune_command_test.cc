@@ -147,6 +147,14 @@ TEST_F(TuneCommand, stops_after_its_time_and_goes_on) {
   EXPECT_EQ(text_of(in("tuned/tune.json")), text_of(in("whole/tune.json")));
 }
 
+TEST_F(TuneCommand, refuses_a_column_given_twice) {
+  for (const char* columns : {"--minimize mfu --maximize mfu", "--minimize mfu --minimize mfu"}) {
+    const Ended ended = weft(std::string("tune small.yaml -q -o tuned ") + columns);
+    EXPECT_EQ(ended.status, 1) << columns;
+    EXPECT_TRUE(ended.says("'mfu' is given twice")) << ended.err;
+  }
+}
+
 TEST_F(TuneCommand, of_a_scenario_compares_modes_each_at_its_best) {
   const std::string scenario = WEFT_SOURCE_DIR "/configs/scenarios/embedding_a2a_2_nodes.yaml";
   const Ended ended = weft("tune " + scenario +
@@ -341,11 +349,39 @@ TEST_F(TunePairs, come_after_the_layout_where_both_are_asked_for) {
   const std::string mode = told["best_mode"];
   const Json pairs = json_in("tuned/pairs/tune.json");
   EXPECT_EQ(told["then_pairs"], pairs);
+  const bool better = pairs["best"]["value"] < told["modes"][mode]["best"]["value"];
+  EXPECT_EQ(told["better"], better ? "then_pairs" : "first");
   // It begins with what the layout's search has found.
   EXPECT_NE(text_of(in("tuned/pairs/space.yaml")).find(mode + "/best.yaml"), std::string::npos);
   const Ended run = weft("run tuned/pairs/best.yaml --json -q");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(Json::parse(run.out)["modes"]["mixed"]["time_us"], pairs["best"]["value"]);
+}
+
+// As it is stopped by time.
+TEST_F(TunePairs, that_were_not_tried_are_said_to_be_so) {
+  ASSERT_EQ(weft("tune layers.yaml --points 4 -q -o tuned").status, 0);
+  const std::string again = "tune layers.yaml --then-pairs --points 4 -q -o tuned --minutes 0.001";
+  const Ended ended = weft(again);
+  if (ended.status == 0) {
+    EXPECT_NE(ended.out.find("pairs: none tried: stopped"), std::string::npos) << ended.out;
+    const Json told = Json::parse(weft(again + " --json").out);
+    EXPECT_EQ(told["then_pairs"]["none_tried"], "stopped");
+  } else {  // a busy machine
+    EXPECT_TRUE(ended.says("no point was simulated in this time")) << ended.err;
+  }
+}
+
+TEST_F(TunePairs, are_refused_with_a_column_of_another_mode) {
+  for (const char* option : {"--pairs", "--then-pairs"}) {
+    const Ended ended = weft(
+        "tune layers.yaml -q -o tuned --minimize time_us --minimize "
+        "fused_time_us " +
+        std::string(option));
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_TRUE(ended.says("no column 'fused_time_us'")) << ended.err;
+    EXPECT_FALSE(fs::exists(in("tuned"))) << option;
+  }
 }
 
 TEST_F(TunePairs, are_refused_where_there_are_none) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kDispatches = "rocpd_kernel_dispatch";
 
-// Each process's tables end in its own id: "_0199a6c0_3c5a_7f00_...".
+// Each process's tables end in its own id: "_0199a6c0_3c5a_7f00_...", by when it began (UUIDv7).
 std::vector<std::string> processes_in(SqliteFile& file) {
   std::vector<std::string> ids;
   SqliteRows rows(file, fmt::format("SELECT name FROM sqlite_master WHERE type = 'table' AND name "
@@ -59,6 +59,16 @@ class ProcessTables {
     return maker.made();
   }
 
+  // How the system numbers it; the tables' ending, if that is not said.
+  std::string number() {
+    const std::string of = table("info_process");
+    if (file_.has_column(of, "pid")) {
+      SqliteRows rows(file_, fmt::format("SELECT pid FROM {} ORDER BY id LIMIT 1", of));
+      if (rows.next()) return std::to_string(rows.whole(0));
+    }
+    return id_;
+  }
+
  private:
   static constexpr std::int64_t kMemoryOfEntry = 100;  // of a map, beside texts
 
@@ -82,15 +92,16 @@ class ProcessTables {
     for (const auto& [in, columns] : needed) {
       for (const char* column : columns) {
         if (file_.has_column(in, column)) continue;
-        problems_.add(name_, in,
-                      fmt::format("has no column {}; weft reads schemas 3 and 4 of rocpd", column));
+        problems_.add(
+            name_, in,
+            fmt::format("has no column {}; weft reads schemas 3 and 4.1 of rocpd", column));
         all = false;
       }
     }
     return all;
   }
 
-  // Since schema 4, threads, agents, queues and streams of a record are those of its track.
+  // In schema 4.1, threads, agents, queues and streams of a record are those of its track.
   std::string joined() const {
     return by_track_ ? fmt::format("LEFT JOIN {} k ON k.id = t.track_id", table("track")) : "";
   }
@@ -250,11 +261,21 @@ NodeProcesses read_rocpd(std::string& bytes, const std::string& name, std::int64
   if (ids.empty() && file.problem().empty()) {
     problems.add(name, std::string(kDispatches), "no such table; this is no database of rocprofv3");
   }
+  std::string numbers;
   for (const std::string& id : ids) {
-    NodeProcess made = ProcessTables(file, id, name, element_bytes, problems).read();
+    ProcessTables tables(file, id, name, element_bytes, problems);
+    NodeProcess made = tables.read();
     if (made.events.gpu.empty()) continue;
+    numbers += (numbers.empty() ? "" : ", ") + tables.number();
     const auto number = static_cast<std::int64_t>(processes.size());
     processes.emplace(number, std::move(made));
+  }
+  if (processes.size() > 1) {
+    std::string& note = processes.begin()->second.note;
+    note += fmt::format(
+        "{}{}: processes of one GPU each are in the order of their tables' names, "
+        "in which they began: pid {}",
+        note.empty() ? "" : "; ", name, numbers);
   }
   if (!file.problem().empty()) problems.add(name, "", file.problem());
   return processes;

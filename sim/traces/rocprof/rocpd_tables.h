@@ -1,4 +1,4 @@
-// A database of rocprofv3, in the schemas 3 and 4 of rocpd.
+// A database of rocprofv3, in the schemas 3 and 4.1 of rocpd (4.0 has its times elsewhere).
 #pragma once
 
 #include <cstdint>

@@ -66,6 +66,7 @@ TEST(Explain, a_part_is_a_map_with_all_below_it_and_no_neighbour_that_starts_ali
 TEST(Explain, an_element_of_a_list_is_meant_by_its_number) {
   const std::vector<KeyDoc> keys = {made_up("pairs"), made_up("pairs[].mode"), made_up("sizes"),
                                     made_up("inner[].list[].deep")};
+  EXPECT_EQ(keys_at(keys, "sizes.3.0").size(), 1U);  // a list of lists
   ASSERT_EQ(keys_at(keys, "pairs.12.mode").size(), 1U);
   EXPECT_EQ(keys_at(keys, "pairs.12.mode")[0].path, "pairs[].mode");
   EXPECT_EQ(keys_at(keys, "pairs.0")[0].path, "pairs[].mode");  // all of an element's

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim/sweep/interrupt.h"
+
 namespace weft::sweep_test {
 namespace {
 
@@ -43,6 +45,19 @@ class Sweeps : public ::testing::Test {
     return sweep.finish();
   }
 
+  // One at a time, until a limit of time that comes when the first has begun.
+  std::vector<Row> run_until_the_first_has_begun(const std::string& batches) {
+    const SweepPlan planned = plan(batches);
+    const Say ignore = [](const std::string&) {};
+    Sweep sweep(planned, {.folder = folder_ / "out", .sets = {}, .jobs = 1},
+                {.info = ignore, .warning = ignore, .error = ignore});
+    sweep.resume(sweep_rows(planned, {}, {.jobs = 1}));
+    sweep.run(
+        [](const SweepCounts& counts) { ask_to_stop(counts.running > 0 || counts.done > 0); });
+    ask_to_stop(false);
+    return sweep.finish();
+  }
+
   std::vector<std::string> told_;
   std::vector<SweepCounts> counts_;
   fs::path folder_ =
@@ -67,6 +82,12 @@ TEST_F(Sweeps, run_only_what_their_folder_does_not_have) {
   EXPECT_EQ(told_, std::vector<std::string>{"2 of 3 points were already finished"});
   EXPECT_EQ(counts_.front().before, 2U);
   EXPECT_EQ(counts_.back().done, 3U);
+}
+
+TEST_F(Sweeps, end_at_a_limit_of_time_what_they_have_begun_and_begin_nothing_new) {
+  const std::vector<Row> rows = run_until_the_first_has_begun("128, 256");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_TRUE(rows[0].outcome.ok) << rows[0].outcome.error;
 }
 
 TEST_F(Sweeps, count_a_point_that_does_not_load_as_failed_from_the_start) {

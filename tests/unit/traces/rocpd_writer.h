@@ -68,6 +68,9 @@ class RocpdWriter {
   static constexpr int kNode = 1;
   static constexpr int kProcess = 10;
 
+  // "_a" is process 4097.
+  [[nodiscard]] int pid() const { return 4000 + (id_.empty() ? 0 : id_.back()); }
+
   void make_tables() {
     const std::string start =
         "(id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL, ";
@@ -92,6 +95,13 @@ class RocpdWriter {
              "private_segment_size INTEGER, sgpr_count INTEGER, arch_vgpr_count INTEGER, "
              "accum_vgpr_count INTEGER" +
              end);
+    make("info_process", start +
+                             "nid INTEGER NOT NULL, ppid INTEGER, pid INTEGER NOT NULL, init "
+                             "BIGINT, fini BIGINT, start BIGINT, \"end\" BIGINT, command TEXT, "
+                             "environment JSONB DEFAULT '{}' NOT NULL" +
+                             end);
+    insert("info_process", {kProcess, kGuid, kNode, 1, pid(), nullptr, nullptr, nullptr, nullptr,
+                            "python", "{}", "{}"});
     insert("info_thread", {5, kGuid, kNode, 1, kProcess, 5, nullptr, nullptr, nullptr, "{}"});
     const std::string agent =
         "nid INTEGER NOT NULL, pid INTEGER NOT NULL, type TEXT, absolute_index INTEGER, "

@@ -281,6 +281,10 @@ TEST_F(RocprofTables, a_file_may_have_several_processes) {
   work_.path = folder_.path("all.db");
   const LoadedTrace loaded = load_trace(work_, 2);
   ASSERT_TRUE(loaded.graph) << loaded.problems.to_text();
+  const auto& said = loaded.summary.choices;
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& choice) {
+    return choice.find("in which they began: pid 4097, 4098") != std::string::npos;
+  }));
   EXPECT_EQ(std::get<RecordedShape>(of_rank(*loaded.graph, 1).at(0)->shape).time, microseconds(40));
 }
 
@@ -305,7 +309,7 @@ TEST_F(RocprofTables, says_what_is_wrong_with_a_file) {
   sqlite3_close(base);
   const std::string said = load_trace(work_, 1).problems.to_text();
   EXPECT_NE(said.find("rocpd_kernel_dispatch_1: has no column kernel_id; weft reads schemas 3 and "
-                      "4 of rocpd"),
+                      "4.1 of rocpd"),
             std::string::npos)
       << said;
 }
