@@ -253,7 +253,9 @@ Joined ModelRun::joined_further(const Joined& joined, const Joined& more, std::s
                                 Mode mode) {
   const Joined wide = join_around(joined, more, further);
   if (wide == more) return more;
-  return too_large(folding(wide).folded, mode).ending == Ending::finished ? wide : more;
+  if (too_large(folding(wide).folded, mode).ending == Ending::finished) return wide;
+  folding_.erase(wide);
+  return more;
 }
 
 // Runs pieces separately; if their runs meet, joins these and runs again, until none meet. Each
